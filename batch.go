@@ -14,7 +14,7 @@ import (
 
 // BatchResult is what became of one question of a batch.
 type BatchResult struct {
-	Question Question // as it was asked
+	Question Question // the question as it was asked
 	Result   *Result  // see Ask; nil when there is nothing to show
 }
 

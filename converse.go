@@ -59,7 +59,7 @@ func (e *StateError) Is(target error) bool {
 // InterruptedError says that a conversation stopped before its question was answered: it was cancelled, a budget is spent or
 // a provider is down. It was saved, and Resume goes on where it stopped.
 type InterruptedError struct {
-	ID  string // of the conversation
+	ID  string // id of the conversation
 	Err error  // why
 }
 

@@ -62,8 +62,8 @@ type FailureReport struct {
 	Class      FailureClass
 	Message    string // what a person reads: one sentence without names of packages, keys or a provider's own words
 	Advice     string // what to do next, one sentence; "" where nothing is known
-	ExitCode   int    // of a command, as cmd/texttosql has them
-	HTTPStatus int    // of a service
+	ExitCode   int    // the exit code of a command, as cmd/texttosql has it
+	HTTPStatus int    // the HTTP status of a service
 }
 
 // failureText is a row of the table: what every error of a class has in common.

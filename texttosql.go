@@ -186,7 +186,7 @@ func (e *Engine) Generate(ctx context.Context, question string, opts ...AskOptio
 // Question is one question of a batch.
 type Question struct {
 	ID       string `json:"id,omitempty"`       // the caller's name for it; may be empty
-	Text     string `json:"question"`           // at most 8 KiB
+	Text     string `json:"question"`           // the question, at most 8 KiB
 	Evidence string `json:"evidence,omitempty"` // knowledge that belongs to it; at most 16 KiB
 	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: no
 }

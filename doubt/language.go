@@ -40,7 +40,7 @@ type Language struct {
 	EachFirst []string // "for each", in front of the asking phrase
 	Cut       []string // where the list of things ends
 	And       []string // joins two things
-	Also      []string // after the cut: one thing more
+	Also      []string // asks for one thing more, after the cut
 	AsksAgain []string // a second question in the sentence: one thing more
 
 	Furthermore []string // begins a sentence that asks for more than the one before

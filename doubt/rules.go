@@ -40,11 +40,11 @@ func (r Rule) silent(q QuestionFeatures) bool {
 
 // Input is what a rule may look at. It has no right answer.
 type Input struct {
-	Question  QuestionFeatures   // as Rules.Read read it
-	Statement *sqltext.Statement // of the candidate
-	Outline   sqltext.Outline    // of Statement; zero for a rule with OnResult
+	Question  QuestionFeatures   // the question as Rules.Read read it
+	Statement *sqltext.Statement // the statement of the candidate
+	Outline   sqltext.Outline    // the outline of Statement; zero for a rule with OnResult
 	Table     *result.Table      // nil when the statement was not executed
-	Findings  []vote.Finding     // of the candidate so far, as its checks left them
+	Findings  []vote.Finding     // the findings of the candidate so far, as its checks left them
 }
 
 // Rules finds the broken rules of candidates, live and in replay. The zero Rules has the rules of [Default] and reads

@@ -23,10 +23,10 @@ type Answer struct {
 	Question string   // id of the question; "" in files that only number their lines
 	Place    int      // number of the question in published files, see [Question]; looked at where Question is ""
 	DB       string   // id of its database; "" where the file does not say
-	SQL      string   // as it was stored, never cleaned
+	SQL      string   // the statement as it was stored, never cleaned
 	Model    string   // who wrote SQL; "" where the file does not say
 	Sample   string   // which of several samples it is; "" for a single one
-	LogProb  *float64 // of the reply; nil when unknown
+	LogProb  *float64 // log probability of the reply; nil when unknown
 
 	// Verdicts of the source, nil where it gave none: on the result, on running at
 	// all, on a test suite.
@@ -40,7 +40,7 @@ type Answer struct {
 	// test a scorer with; nil in others.
 	Recorded *Recorded
 
-	Line int // in its file, from 1
+	Line int // line in its file, from 1
 }
 
 // Recorded is the outcome of an answer as a file has it: made with SQLite 3.40,
@@ -48,7 +48,7 @@ type Answer struct {
 type Recorded struct {
 	Status             string // "ok", "error", "timeout", "toomany" (over 200,000 rows), "noselect"
 	SetMatch, BagMatch bool   // its result is that of the gold, as sets and as bags of rows
-	Rows, GoldRows     int    // of the two results; 0 where there is none
+	Rows, GoldRows     int    // rows of the two results; 0 where there is none
 }
 
 // Answers reads a file of answers, gzipped or not, one after the other, so that a

@@ -13,7 +13,7 @@ type Bin struct {
 	N          int      `json:"n"`          // outcomes in it
 	Confidence float64  `json:"confidence"` // mean; 0 for an empty bin
 	Right      float64  `json:"right"`      // share of right outcomes; 0 for an empty bin
-	Interval   Interval `json:"interval"`   // of Right, Wilson at 0.95
+	Interval   Interval `json:"interval"`   // the interval of Right, Wilson at 0.95
 }
 
 // Reliability returns bins of equal width over 0..1, empty ones included: what a

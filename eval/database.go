@@ -8,8 +8,8 @@ import (
 // DatabaseError says that a database is not in a folder, or that its file cannot
 // be read. It matches [fs.ErrNotExist] in the first case alone.
 type DatabaseError struct {
-	ID   string // of the database, as questions name it
-	Path string // of the folder that does not hold it, or of the file
+	ID   string // id of the database, as questions name it
+	Path string // path of the folder that does not hold it, or of the file
 	Err  error  // what is wrong with the file; nil: there is none
 }
 

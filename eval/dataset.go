@@ -11,7 +11,7 @@ type Question struct {
 	Dataset    string // name of the dataset, "" where it has none
 	ID         string // unique in the dataset; numbers are written in decimal
 	DB         string // id of its database
-	Text       string // as it was asked; "" in a gold file
+	Text       string // the question as it was asked; "" in a gold file
 	Evidence   string // BIRD's external knowledge; "" where there is none
 	Difficulty string // the dataset's own word: "simple"; "" where it has none
 	Gold       string // "" where the dataset gives no answers
@@ -48,7 +48,7 @@ func (q Question) With2023() Question {
 // the first call of a method. Safe for concurrent use.
 type Dataset struct {
 	Name      string     // also in each question; reports and pools call it so
-	Questions []Question // in the order of the file
+	Questions []Question // the questions in the order of the file
 	Repeated  int        // times that the file has one of them once more
 
 	byID map[string]int
@@ -149,7 +149,7 @@ func (d *Dataset) place(i int, byLine bool) (Question, bool) {
 // FileError says what is wrong with a file of questions or answers, and where.
 type FileError struct {
 	File  string // its path
-	Line  int    // from 1; 0 when it is the file as a whole
+	Line  int    // number of the line, from 1; 0 when it is the file as a whole
 	Field string // "" when it is the line as a whole
 	Err   error  // what is wrong
 }

@@ -26,10 +26,10 @@ type Metric interface {
 // Tables and fingerprints are fetched when they are asked for; those of a gold
 // are shared by all answers to it. Not safe for concurrent use.
 type Trial struct {
-	Question Question  // with the gold
+	Question Question  // the question with the gold
 	SQL      string    // the answer as it was given
 	Gold     Execution // always with a result
-	Answer   Execution // of SQL, with a result or without
+	Answer   Execution // the execution of SQL, with a result or without
 
 	store        *Store
 	gold, answer *side

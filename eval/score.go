@@ -7,11 +7,11 @@ import (
 
 // Verdict is what one answer scored.
 type Verdict struct {
-	Question Question  // as the dataset has it
+	Question Question  // the question as the dataset has it
 	Answered bool      // there is an answer; a question without one scores 0
 	SQL      string    // the answer as it was given
-	Answer   Execution // of SQL; zero without an answer, or a database
-	Scores   []float64 // in the order of Scorer.Metrics
+	Answer   Execution // the execution of SQL; zero without an answer, or a database
+	Scores   []float64 // the scores in the order of Scorer.Metrics
 	Fault    string    // why nothing could be scored: the gold has no result, its database is missing or damaged; "" when it could
 	Err      error     // why there is no answer, in a report of Run; else nil
 }

@@ -17,12 +17,12 @@ import (
 
 // Report is what one run scored on a dataset.
 type Report struct {
-	Run      string    // of its answers
+	Run      string    // name of the run that the answers belong to
 	Dataset  string    // its name
 	Metrics  []string  // names, in the order of Verdict.Scores
 	Verdicts []Verdict // one a question, in the dataset's order
 	LeftOut  LeftOut   // answers of the run that are not scored
-	Cost     Cost      // of the answers that are
+	Cost     Cost      // cost of the answers that are scored
 }
 
 // N returns the number of questions: the denominator of every mean.

@@ -13,7 +13,7 @@ type Outcome struct {
 	Question   string  `json:"question"`             // identity of the question, unique over all databases
 	Template   string  `json:"template,omitempty"`   // the gold without its literals, see GoldTemplate
 	Database   string  `json:"database,omitempty"`   // its id
-	Difficulty string  `json:"difficulty,omitempty"` // in the dataset's own word
+	Difficulty string  `json:"difficulty,omitempty"` // the difficulty in the dataset's own word
 	Score      float64 `json:"score"`                // 0..1
 	Confidence float64 `json:"confidence,omitempty"` // 0..1, of the answer that was scored
 }

@@ -38,7 +38,7 @@ type Bootstrap struct {
 	Unit   Grouping // nil: ByQuestion
 	Rounds int      // 0 or less: 10,000
 	Level  float64  // inside 0..1; anything else: 0.95
-	Seed   uint64   // of the draws; 0 is a seed like any other
+	Seed   uint64   // the seed of the draws; 0 is a seed like any other
 }
 
 const (

@@ -21,15 +21,15 @@ type Contract struct {
 // the mean of them. Seeds share their questions, so they never count as further
 // evidence.
 type Condition struct {
-	Name     string    `json:"name"`     // for error texts and reports
+	Name     string    `json:"name"`     // a name for error texts and reports
 	Contract Contract  `json:"contract"` // zero on both sides: nothing is checked
-	Outcomes []Outcome `json:"outcomes"` // of all questions
+	Outcomes []Outcome `json:"outcomes"` // the outcomes of all questions
 }
 
 // ContractError says in what two conditions differ that must not differ.
 type ContractError struct {
 	A, B   string   // names of the conditions
-	Fields []string // of Contract, as "scorer: set, bag"
+	Fields []string // the fields of Contract that differ, as "scorer: set, bag"
 }
 
 // Error names both conditions and the fields with their values.
@@ -64,7 +64,7 @@ func (e *UnpairedError) Error() string {
 // Pair is one question, of one pool or of all, under two conditions. Everything but Score
 // and Confidence is the same on both sides.
 type Pair struct {
-	A, B Outcome // under the first condition and the second
+	A, B Outcome // the outcomes under the first condition and the second
 }
 
 // Pairs puts the outcomes of two conditions side by side, question by question,
@@ -165,8 +165,8 @@ type Comparison struct {
 	B          Estimate `json:"b"`           // the same of B
 	Difference Estimate `json:"difference"`  // B − A, drawn by the unit of the bootstrap
 	ByTemplate Estimate `json:"by_template"` // B − A, drawn by template
-	McNemar    McNemar  `json:"mcnemar"`     // over questions, or questions of pools
-	MidP       float64  `json:"mid_p"`       // of McNemar, two-sided
+	McNemar    McNemar  `json:"mcnemar"`     // the test over questions, or questions of pools
+	MidP       float64  `json:"mid_p"`       // the mid-p value of McNemar, two-sided
 
 	Databases    []Group `json:"databases,omitempty"`    // see [Breakdown]
 	Difficulties []Group `json:"difficulties,omitempty"` // see [Breakdown]

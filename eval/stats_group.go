@@ -12,7 +12,7 @@ type Group struct {
 	A          float64  `json:"a"`          // mean score
 	B          float64  `json:"b"`          // mean score
 	Difference Estimate `json:"difference"` // B − A
-	McNemar    McNemar  `json:"mcnemar"`    // of its pairs
+	McNemar    McNemar  `json:"mcnemar"`    // the test of its pairs
 }
 
 // Breakdown returns the groups of pairs in order of their names. One group says

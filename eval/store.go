@@ -22,10 +22,10 @@ type Status string
 // The statuses of an [Execution].
 const (
 	StatusOK       Status = "ok"        // it has a result, read in full
-	StatusRefused  Status = "refused"   // by the text check or the guard: prose, several statements, a write
+	StatusRefused  Status = "refused"   // the text check or the guard refused it: prose, several statements, a write
 	StatusError    Status = "error"     // the engine rejected it
-	StatusTimeout  Status = "timeout"   // over the limit on time
-	StatusTooLarge Status = "too_large" // over a limit on rows, columns or bytes
+	StatusTimeout  Status = "timeout"   // it went over the limit on time
+	StatusTooLarge Status = "too_large" // it went over a limit on rows, columns or bytes
 )
 
 // Execution is what is known of a statement after it ran once. It holds no rows;
@@ -34,7 +34,7 @@ type Execution struct {
 	Status  Status        // how it ended
 	Err     string        // why it is not StatusOK; "" when it is
 	Rows    int           // rows of the result; of one that is too large, those that were read
-	Columns int           // of the result
+	Columns int           // columns of the result
 	AllNull bool          // there are rows, and nothing but NULL in them
 	Zero    bool          // there is one row, with nothing but 0 and perhaps NULL in it
 	Took    time.Duration // wall time of the one execution, waiting for nothing but the machine

@@ -12,7 +12,7 @@ import (
 
 // TextLiteral is a text that a statement compares with a column.
 type TextLiteral struct {
-	Schema, Table, Column string // as the schema spells them
+	Schema, Table, Column string // the names as the schema spells them
 	Value                 string
 }
 

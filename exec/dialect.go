@@ -132,9 +132,9 @@ type Catalog struct {
 // Statement is one statement on its way through the guard.
 type Statement struct {
 	*sqltext.Statement
-	Args    []any             // of a statement of exec's own; one from outside has none, and parameters in it are refused
+	Args    []any             // the arguments of a statement of exec's own; one from outside has none, and parameters in it are refused
 	Ours    bool              // the statement is exec's own, as those of samples
-	Catalog *Catalog          // by which it is judged
+	Catalog *Catalog          // the catalog by which the statement is judged
 	Size    sqltext.Expansion // what it grows to where it is written out
 	Names   *guard.Names      // what Conn.Read returned
 	Seen    guard.Seen        // what Conn.Confirm returned

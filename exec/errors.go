@@ -34,7 +34,7 @@ const (
 	ReasonTable      = guard.ReasonTable      // a relation that may not be read, or that the schema does not have
 	ReasonColumn     = guard.ReasonColumn     // a column that the policy denies
 	ReasonFunction   = guard.ReasonFunction   // a function that is not on the list
-	ReasonTooComplex = guard.ReasonTooComplex // over a limit on the size or depth of a statement
+	ReasonTooComplex = guard.ReasonTooComplex // a statement over a limit on its size or depth
 	ReasonGuard      = guard.ReasonGuard      // the guard itself failed, so everything is refused
 )
 

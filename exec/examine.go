@@ -28,10 +28,10 @@ func (f CheckFunc) Check(ctx context.Context, s *Runner, c *Checked) error { ret
 type Checked struct {
 	SQL       string             // the statement, trimmed; the whole text where the text check refused it: do not run that
 	Statement *sqltext.Statement `json:"-"` // SQL as it was checked; nil where the text check refused it
-	Analysis  *Analysis          // by ReadOnly
-	Plan      *Plan              // by Planned
-	Table     *result.Table      // by Execute, unless the DB executes nothing
-	Findings  []Finding          // in the order of the checks
+	Analysis  *Analysis          // the analysis, filled in by ReadOnly
+	Plan      *Plan              // the plan, filled in by Planned
+	Table     *result.Table      // the result, filled in by Execute, unless the DB executes nothing
+	Findings  []Finding          // the findings in the order of the checks
 }
 
 // pass remembers for as long as somebody holds s that it compiled under guard.

@@ -29,7 +29,7 @@ type Bounds struct {
 	Bytes     int64         // bytes of all text and blobs kept and of the columns' names beyond 64 each, 16 for any other value
 	CellBytes int           // bytes of one value, in SQLite of each that is read on the way too: 1,000,000
 	Columns   int           // columns of the result: 500, which is also the most
-	Timeout   time.Duration // from the moment the guard is on
+	Timeout   time.Duration // the limit on time, from the moment the guard is on
 }
 
 // or returns b with zero fields taken from d.

@@ -14,7 +14,7 @@ import (
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
-	Rows  []PlanRow  `json:"rows"`            // as the engine gives them
+	Rows  []PlanRow  `json:"rows"`            // the rows of the plan as the engine gives them
 	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
 
 	// EngineCost is what the engine estimates the statement to cost, in a unit of its own; 0: it does not tell.
@@ -32,14 +32,14 @@ type PlanRow struct {
 // PlanNode is one step of a plan, in the terms all dialects share.
 type PlanNode struct {
 	Kind   PlanKind `json:"kind"`             // what is done
-	Table  string   `json:"table,omitempty"`  // of a scan or search: the base table in lower case, [DerivedTable], or ""
-	Access Access   `json:"access,omitempty"` // of a scan or search: how rows are found; "" where the engine does not say
+	Table  string   `json:"table,omitempty"`  // what a scan or search reads: the base table in lower case, [DerivedTable], or ""
+	Access Access   `json:"access,omitempty"` // how a scan or search finds rows; "" where the engine does not say
 
 	Outer      bool `json:"outer,omitempty"`      // the optional side of an outer join
 	Semi       bool `json:"semi,omitempty"`       // looks for one matching row only, as EXISTS does
 	Correlated bool `json:"correlated,omitempty"` // a subquery that runs again for each row
 
-	Children []PlanNode `json:"children,omitempty"` // in the order of the engine's rows
+	Children []PlanNode `json:"children,omitempty"` // the child steps in the order of the engine's rows
 }
 
 // PlanKind says what a step does. The values are stable: they are the words of a signature.

@@ -28,8 +28,8 @@ type ProfileOptions struct {
 	Examples int    // example values kept of a column; 0 means 5
 	Seed     uint64 // chooses the rows read of a long table, and the examples
 
-	TableTimeout time.Duration // for each statement; 0 means that of a candidate, see Limits
-	Timeout      time.Duration // for the whole profile; 0 means 30 s
+	TableTimeout time.Duration // the limit for each statement; 0 means that of a candidate, see Limits
+	Timeout      time.Duration // the limit for the whole profile; 0 means 30 s
 }
 
 const (

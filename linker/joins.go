@@ -52,13 +52,13 @@ type ScoredJoin struct {
 	schema.Join
 	Confidence   float64       `json:"confidence"`             // 0..1; 1 for those of the user and of keys that nothing competes with
 	Origin       string        `json:"origin"`                 // "user", "declared", "names" or "model"
-	Reason       string        `json:"reason,omitempty"`       // of the model, in one line of at most 200 characters
+	Reason       string        `json:"reason,omitempty"`       // the model's reason, in one line of at most 200 characters
 	Alternatives []schema.Join `json:"alternatives,omitempty"` // other ways to join the same tables, best first
 }
 
 // JoinPlan is how tables are joined.
 type JoinPlan struct {
-	Joins   []ScoredJoin       `json:"joins"`             // in the order of their names; a key of several columns is several joins
+	Joins   []ScoredJoin       `json:"joins"`             // the joins in the order of their names; a key of several columns is several joins
 	Bridges []schema.TableName `json:"bridges,omitempty"` // tables beside those asked for, in the order of the schema
 }
 

@@ -26,10 +26,10 @@ func (f Func) Link(ctx context.Context, in Input) (schema.Links, error) { return
 
 // Input is what a Linker may look at.
 type Input struct {
-	Question string         // as it was asked
+	Question string         // the question as it was asked
 	Evidence string         // knowledge that belongs to the question; "": none
 	Schema   *schema.Schema // required; with profiles if example values are to be matched
-	DB       *exec.DB       // for bounded look-ups; nil: no look-ups
+	DB       *exec.DB       // the database for bounded look-ups; nil: no look-ups
 	// Corrections are what the user said about the question.
 	Corrections []session.Correction
 	// Earlier are answered questions of the same conversation, the oldest first.

@@ -53,7 +53,7 @@ type MapReduce struct {
 // Study is what a MapReduce found out about a question.
 type MapReduceResult struct {
 	Components []Component  `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
-	Tables     []TableScore `json:"tables"`               // in the order of the schema, without those that no prompt may show
+	Tables     []TableScore `json:"tables"`               // the scores in the order of the schema, without the tables that no prompt may show
 	Links      schema.Links `json:"links"`                // the linked tables, best first, then by name
 }
 
@@ -67,7 +67,7 @@ type Component struct {
 type TableScore struct {
 	Table   schema.TableName `json:"table"`
 	Score   float64          `json:"score"`             // what decides, 0..1
-	Lexical float64          `json:"lexical"`           // of the words and values alone, 0..1
+	Lexical float64          `json:"lexical"`           // the score of the words and values alone, 0..1
 	Model   *float64         `json:"model,omitempty"`   // the model's, 0..1; nil: not asked, or it failed
 	Reason  string           `json:"reason,omitempty"`  // the model's, in one line of at most 200 characters
 	Matched []string         `json:"matched,omitempty"` // components that the model says the table is for

@@ -49,16 +49,16 @@ type PerTable struct {
 
 // PerTableResult is what PerTable found out about a question.
 type PerTableResult struct {
-	Verdicts     []TableVerdict      `json:"verdicts"`               // of the model, in the order of the schema, without tables that no prompt may show
+	Verdicts     []TableVerdict      `json:"verdicts"`               // the model's verdicts in the order of the schema, without tables that no prompt may show
 	Candidates   []schema.TableName  `json:"candidates"`             // relevant tables, corrections applied, in the order of the schema
 	Final        []schema.TableName  `json:"final"`                  // those that stay, in the order of the schema
-	Columns      []schema.ColumnName `json:"columns,omitempty"`      // of Final, that the model says the question needs
+	Columns      []schema.ColumnName `json:"columns,omitempty"`      // the columns of Final that the model says the question needs
 	JoinsNeeded  bool                `json:"joins_needed"`           // the tables of Final are to be joined
 	Combine      string              `json:"combine,omitempty"`      // how they are combined: "join", "union", "subquery" or "none"; "": the model did not say
 	Filters      string              `json:"filters,omitempty"`      // conditions, as a line; "": none
 	Aggregations string              `json:"aggregations,omitempty"` // the same of counts, sums and the like
 	Ordering     string              `json:"ordering,omitempty"`     // the same of orders and limits
-	Reasoning    string              `json:"reasoning,omitempty"`    // of all steps, a line each
+	Reasoning    string              `json:"reasoning,omitempty"`    // the reasoning of all steps, a line each
 	Links        schema.Links        `json:"links"`                  // Final, with the columns needed and all keys
 }
 
@@ -68,7 +68,7 @@ type TableVerdict struct {
 	Relevant   bool             `json:"relevant"`
 	Confidence float64          `json:"confidence"`           // 0..1
 	Columns    []string         `json:"columns,omitempty"`    // that the question needs; only those that exist
-	Reason     string           `json:"reason,omitempty"`     // in one line of at most 200 characters
+	Reason     string           `json:"reason,omitempty"`     // the reason in one line of at most 200 characters
 	Omitted    int              `json:"omitted,omitempty"`    // columns that the prompt had no room for
 	Unverified bool             `json:"unverified,omitempty"` // the model failed, and the words of the table decided
 	Problem    string           `json:"problem,omitempty"`    // what it failed with

@@ -14,8 +14,8 @@ import (
 
 // ReplyError says that a model did not reply with what a structured call asked for, twice.
 type ReplyError struct {
-	Purpose string // of the request
-	Problem string // with the last reply, in a few words for a person: "the reply holds no JSON object"
+	Purpose string // the purpose of the request
+	Problem string // the problem with the last reply, in a few words for a person: "the reply holds no JSON object"
 }
 
 // Error returns "llm: PURPOSE: PROBLEM", the problem scrubbed by [Scrub].

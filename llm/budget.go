@@ -21,9 +21,9 @@ import (
 // reply is unknown before it is there, so the replies in flight when the limit is reached may exceed it.
 type Budget struct {
 	Calls  int           // attempts sent to a provider; 0 or less: no limit
-	Tokens int           // of prompts and replies together; 0 or less: no limit
-	Money  float64       // in the unit of Prices; 0 or less: no limit
-	Time   time.Duration // since Start; 0 or less: no limit
+	Tokens int           // the most tokens of prompts and replies together; 0 or less: no limit
+	Money  float64       // the most money, in the unit of Prices; 0 or less: no limit
+	Time   time.Duration // the longest time since Start; 0 or less: no limit
 
 	// Prices holds the prices of tokens by the name of the model ([NameOf]), or else by the name that the provider
 	// reports in the reply. The entry "" holds for every other model. With a limit on Money, a call of a model without
@@ -33,8 +33,8 @@ type Budget struct {
 
 // Price is the price of a million tokens.
 type Price struct {
-	Prompt     float64 `json:"prompt"`     // of tokens that are sent
-	Completion float64 `json:"completion"` // of tokens that come back
+	Prompt     float64 `json:"prompt"`     // the price of tokens that are sent
+	Completion float64 `json:"completion"` // the price of tokens that come back
 }
 
 // valid reports whether both prices are finite and not negative.

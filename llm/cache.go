@@ -21,7 +21,7 @@ import (
 // The zero Cache holds up to 1,024 replies in up to 16 MiB.
 type Cache struct {
 	Entries int // 0 means 1,024; less than 0: no cache
-	Bytes   int // of reply texts; 0 means 16 MiB; less than 0: no cache
+	Bytes   int // the most bytes of reply texts; 0 means 16 MiB; less than 0: no cache
 }
 
 // Middleware returns a middleware whose models share one cache. Models without a name would get the replies of one

@@ -36,7 +36,7 @@ type Error struct {
 	Class      Class         // what may help
 	Status     int           // HTTP status of the reply; 0 if there was none or it is unknown
 	RetryAfter time.Duration // the wait that the provider asks for; 0: none
-	Message    string        // for a person; may be raw: the method Error scrubs it; "" means the text of Err
+	Message    string        // the text for a person; may be raw: the method Error scrubs it; "" means the text of Err
 	Err        error         // the cause, for errors.Is and errors.As; may be nil
 }
 

@@ -19,7 +19,7 @@ import (
 //
 // Hedge stands inside [Retry] and outside [Timeout]. Outside [Limit], the second request waits for a place of its own.
 type Hedge struct {
-	After time.Duration // since the request was sent; 0 or less: no second request
+	After time.Duration // the wait after the request was sent; 0 or less: no second request
 }
 
 // Middleware returns a middleware without state. Safe for concurrent use.

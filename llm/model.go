@@ -40,7 +40,7 @@ type Message struct {
 
 // Request is one call. A model must not change it: parallel calls may share the same Messages.
 type Request struct {
-	Messages []Message // in the order of the conversation; at least one
+	Messages []Message // the messages in the order of the conversation; at least one
 
 	// Purpose says what the reply is for: "generate", "link", "repair", "judge", …. It serves traces, middlewares and
 	// tests. It is not sent.

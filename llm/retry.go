@@ -21,7 +21,7 @@ import (
 // The usage of a reply includes its failed attempts. The error of a call with several attempts says how many there
 // were. The zero Retry is the default.
 type Retry struct {
-	Attempts int           // at most, the first one included; 0 means 4; 1 or negative: no retry
+	Attempts int           // the most attempts, the first one included; 0 means 4; 1 or negative: no retry
 	Base     time.Duration // first wait; 0 means 500 ms
 	Max      time.Duration // longest wait; 0 means 1 minute, the window of most providers' limits
 

@@ -18,15 +18,15 @@ import (
 // FinishedQuestion is one question of a session that came to its end, answered or not.
 type FinishedQuestion struct {
 	Session   string          // id of the session
-	Question  string          // as it was asked
+	Question  string          // the question as it was asked
 	FollowUp  bool            // it does not stand alone: no choice is kept with it
-	Live      *schema.Schema  // as the database has it
-	Declared  *schema.Schema  // as it was given to the engine, before Recall.Map; nil: Live
+	Live      *schema.Schema  // the schema as the database has it
+	Declared  *schema.Schema  // the schema as it was given to the engine, before Recall.Map; nil: Live
 	Dialect   sqltext.Dialect // reads the statements
 	Recall    *Recall         // what the question was shown; nil: nothing
 	Attempts  []Attempt       // statements that the engine rejected, in order
 	Completed bool            // there is an answer
-	SQL       string          // of the answer
+	SQL       string          // the statement of the answer
 	// Tables and Columns are what the answer reads, as the engine tells it.
 	Tables  []schema.TableName
 	Columns []schema.ColumnName

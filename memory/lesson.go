@@ -61,12 +61,12 @@ type Lesson struct {
 	Table    string     `json:"table,omitempty"`
 	From     string     `json:"from,omitempty"`
 	Pattern  string     `json:"pattern,omitempty"` // an RE2 expression; of a table it must match the whole name, without case
-	To       string     `json:"to,omitempty"`      // with Pattern a template: "PROD_$0"
+	To       string     `json:"to,omitempty"`      // the table or column that is meant; with Pattern a template: "PROD_$0"
 	Text     string     `json:"text,omitempty"`    // shown as advice, in one line of at most 300 characters
 	SQL      string     `json:"sql,omitempty"`     // {name} stands for a value; not used if it is over 300 bytes
 	Tables   []string   `json:"required_tables,omitempty"`
 	Scope    string     `json:"scope,omitempty"`    // prompts that show a GuideLesson: "all", "table_identification", "sql_generation"; "": all
-	Priority int        `json:"priority,omitempty"` // of a GuideLesson: the higher one is shown first
+	Priority int        `json:"priority,omitempty"` // the priority of a GuideLesson: the higher one is shown first
 
 	Confidence float64   `json:"confidence"`                      // 0..1; in a file of a person 0 means the default of its kind, .85 to .95
 	Source     string    `json:"source,omitempty"`                // "manual" (a person wrote it), "correction" (one that held) or "auto_learned" (an error that was recovered from)

@@ -34,7 +34,7 @@ type Lessons struct {
 // LessonError says what is wrong with a file of lessons. Nothing is written to such a file.
 type LessonError struct {
 	File   string // name of the file; "" for a lesson of Lessons.Add
-	Lesson int    // from 1; 0: the file itself
+	Lesson int    // number of the lesson, from 1; 0: the file itself
 	Err    error  // what is wrong
 }
 

@@ -42,8 +42,11 @@ func columnName(table, column string) schema.ColumnName {
 	return schema.ColumnName{Table: tableName(table), Column: column}
 }
 
+// step changes a question that was finished.
+type step = func(*memory.FinishedQuestion)
+
 // customers is a question whose first statement named the table as it was declared.
-func customers(id string, more ...func(*memory.FinishedQuestion)) memory.FinishedQuestion {
+func customers(id string, more ...step) memory.FinishedQuestion {
 	e := memory.FinishedQuestion{
 		Session: id, Question: "How many customers are there?", Live: live, Declared: declared, Completed: true,
 		Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM Customers", Missing: "Customers"}},
@@ -129,63 +132,63 @@ func TestLearned(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		why    string
-		change []func(*memory.FinishedQuestion)
+		change []step
 		want   []string
 	}{
 		{"a recovered error", nil, []string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
-		{"the engine gives the schema too", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Attempts[0].Missing = "main.Customers" }},
+		{"the engine gives the schema too", []step{func(e *memory.FinishedQuestion) { e.Attempts[0].Missing = "main.Customers" }},
 			[]string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
-		{"no answer", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Completed = false }}, nil},
-		{"an unrelated name", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
+		{"no answer", []step{func(e *memory.FinishedQuestion) { e.Completed = false }}, nil},
+		{"an unrelated name", []step{func(e *memory.FinishedQuestion) {
 			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM Clients", Missing: "Clients"}}
 		}}, nil},
-		{"two targets", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
+		{"two targets", []step{func(e *memory.FinishedQuestion) {
 			e.Live = tables("PROD_Customers(id)", "OLD_Customers(id)")
 			e.SQL, e.Tables = "SELECT 1 FROM PROD_Customers, OLD_Customers", []schema.TableName{tableName("PROD_Customers"), tableName("OLD_Customers")}
 		}}, nil},
-		{"the rejected statement named the target too", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
+		{"the rejected statement named the target too", []step{func(e *memory.FinishedQuestion) {
 			e.Attempts[0].SQL = "SELECT 1 FROM Customers, PROD_Customers"
 		}}, nil},
-		{"a name that exists", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Live = tables("PROD_Customers(id)", "customers(id)") }}, nil},
-		{"another fault", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) { e.Attempts[0].Missing = "" }}, nil},
-		{"a name of two letters is in many", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
+		{"a name that exists", []step{func(e *memory.FinishedQuestion) { e.Live = tables("PROD_Customers(id)", "customers(id)") }}, nil},
+		{"another fault", []step{func(e *memory.FinishedQuestion) { e.Attempts[0].Missing = "" }}, nil},
+		{"a name of two letters is in many", []step{func(e *memory.FinishedQuestion) {
 			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM cu", Missing: "cu"}}
 		}}, nil},
-		{"only what the statement itself names, not what lies under a view", []func(*memory.FinishedQuestion){func(e *memory.FinishedQuestion) {
+		{"only what the statement itself names, not what lies under a view", []step{func(e *memory.FinishedQuestion) {
 			e.Tables = append(e.Tables, tableName("base_Customers"))
 		}}, []string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
-		{"a column", []func(*memory.FinishedQuestion){orders}, []string{"column_mapping total>PROD_Orders.amount_total of PROD_Orders 0.80 auto_learned"}},
-		{"a column that is ambiguous, not missing", []func(*memory.FinishedQuestion){orders, func(e *memory.FinishedQuestion) {
+		{"a column", []step{orders}, []string{"column_mapping total>PROD_Orders.amount_total of PROD_Orders 0.80 auto_learned"}},
+		{"a column that is ambiguous, not missing", []step{orders, func(e *memory.FinishedQuestion) {
 			e.Live = tables("PROD_Orders(total, amount_total)")
 		}}, nil},
-		{"a word of the user", []func(*memory.FinishedQuestion){orders, without, correct(session.Correction{Kind: session.CorrectColumn, Term: "revenue", Column: &total})},
+		{"a word of the user", []step{orders, without, correct(session.Correction{Kind: session.CorrectColumn, Term: "revenue", Column: &total})},
 			[]string{"column_mapping revenue>PROD_Orders.amount_total 0.95 correction"}},
-		{"a word of the user that the answer does not use", []func(*memory.FinishedQuestion){without, correct(session.Correction{
+		{"a word of the user that the answer does not use", []step{without, correct(session.Correction{
 			Kind: session.CorrectColumn, Term: "revenue", Column: &total})}, nil},
-		{"a table that the database does not have", []func(*memory.FinishedQuestion){without, correct(session.Correction{Kind: session.CorrectTable,
+		{"a table that the database does not have", []step{without, correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Customers")}})},
 			[]string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
-		{"the error tells what was corrected", []func(*memory.FinishedQuestion){correct(session.Correction{Kind: session.CorrectTable,
+		{"the error tells what was corrected", []step{correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Customers")}})}, []string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
-		{"a choice between tables that exist", []func(*memory.FinishedQuestion){without, correct(session.Correction{Kind: session.CorrectTable,
+		{"a choice between tables that exist", []step{without, correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})},
 			[]string{"choice How many customers are there?>Use table 'PROD_Customers'. DO NOT use: Log 0.95 correction"}},
-		{"a choice of a follow-up", []func(*memory.FinishedQuestion){without, func(e *memory.FinishedQuestion) { e.FollowUp = true }, correct(session.Correction{
+		{"a choice of a follow-up", []step{without, func(e *memory.FinishedQuestion) { e.FollowUp = true }, correct(session.Correction{
 			Kind: session.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})}, nil},
-		{"a table that the answer does not read", []func(*memory.FinishedQuestion){without, correct(session.Correction{Kind: session.CorrectTable,
+		{"a table that the answer does not read", []step{without, correct(session.Correction{Kind: session.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Orders")}, Rejected: []schema.TableName{tableName("Customers")}})}, nil},
-		{"a result that was chosen", []func(*memory.FinishedQuestion){without, func(e *memory.FinishedQuestion) { e.Chosen = &session.Option{ID: "r1"} }},
+		{"a result that was chosen", []step{without, func(e *memory.FinishedQuestion) { e.Chosen = &session.Option{ID: "r1"} }},
 			[]string{"choice How many customers are there?>SELECT count(*) FROM PROD_Customers 0.95 correction"}},
-		{"a prefix", []func(*memory.FinishedQuestion){without, prefix("use the PROD_ prefix")},
+		{"a prefix", []step{without, prefix("use the PROD_ prefix")},
 			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
-		{"a prefix in quotes behind the word", []func(*memory.FinishedQuestion){without, prefix(`all tables have the prefix "PROD_"!`)},
+		{"a prefix in quotes behind the word", []step{without, prefix(`all tables have the prefix "PROD_"!`)},
 			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
-		{"not a prefix", []func(*memory.FinishedQuestion){without, prefix("do not use the PROD_ prefix")}, nil},
-		{"two prefixes", []func(*memory.FinishedQuestion){without, prefix("use the PROD_ prefix or the DEV_ prefix")}, nil},
-		{"a prefix that the answer does not have", []func(*memory.FinishedQuestion){without, orders, prefix("use the PROD_ prefix"), func(e *memory.FinishedQuestion) {
+		{"not a prefix", []step{without, prefix("do not use the PROD_ prefix")}, nil},
+		{"two prefixes", []step{without, prefix("use the PROD_ prefix or the DEV_ prefix")}, nil},
+		{"a prefix that the answer does not have", []step{without, orders, prefix("use the PROD_ prefix"), func(e *memory.FinishedQuestion) {
 			e.Tables, e.Attempts = []schema.TableName{tableName("Log")}, nil
 		}}, nil},
-		{"advice in prose", []func(*memory.FinishedQuestion){without, prefix("customers are people")}, nil},
+		{"advice in prose", []step{without, prefix("customers are people")}, nil},
 	} {
 		l := &memory.Lessons{}
 		learn(t, l, customers("s1", tt.change...))
@@ -288,7 +291,7 @@ func TestCounts(t *testing.T) {
 }
 
 // TestTakeBack: a correction of an answer takes back what its lessons gained.
-func TestTakeBack(t *testing.T) {
+func TestUndo(t *testing.T) {
 	l := given(t, memory.Lesson{Kind: memory.TableLesson, From: "Customers", To: "PROD_Customers", Confidence: .8},
 		memory.Lesson{Kind: memory.GuideLesson, Text: "count distinct"})
 	r := recall(t, l, "How many customers?")

@@ -21,7 +21,7 @@ import (
 // Pair is a solved question: an exemplar of a prompt or a line of training data.
 type Pair struct {
 	ID       string `json:"id,omitempty"`       // the owner's name for the pair; may be empty
-	Question string `json:"question"`           // as a person asked it; required
+	Question string `json:"question"`           // the question as a person asked it; required
 	Evidence string `json:"evidence,omitempty"` // what was known beside the question; may be empty
 	SQL      string `json:"sql"`                // a statement that answers it; required
 
@@ -39,7 +39,7 @@ func (p Pair) valid() error {
 // PairError says which line of a file of pairs is wrong.
 type PairError struct {
 	File string // name of the file
-	Line int    // from 1
+	Line int    // number of the line, from 1
 	Err  error  // what is wrong with the line
 }
 

@@ -15,8 +15,8 @@ import (
 // RecallInput is what a question may be shown lessons for.
 type RecallInput struct {
 	Question string
-	Schema   *schema.Schema // as prompts show it, before Recall.Map
-	Live     *schema.Schema // as the database has it; nil: Schema
+	Schema   *schema.Schema // the schema as prompts show it, before Recall.Map
+	Live     *schema.Schema // the schema as the database has it; nil: Schema
 	// Check passes a statement that may be shown. nil: no statement may.
 	Check func(sql string) error
 }
@@ -26,7 +26,7 @@ type RecallInput struct {
 // lessons were shown, for Lessons.Learn. Safe for concurrent use.
 type Recall struct {
 	Question string   `json:"question"`           // that it was made for; choices are shown for this one only
-	Lessons  []Lesson `json:"lessons,omitempty"`  // at most 256 KiB, the best ones first
+	Lessons  []Lesson `json:"lessons,omitempty"`  // the lessons, at most 256 KiB, the best ones first
 	Warnings []string `json:"warnings,omitempty"` // lessons that cannot be used, and why
 
 	mu    sync.Mutex

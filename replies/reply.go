@@ -22,8 +22,8 @@ const (
 type Error struct {
 	Reason sqltext.Reason // why there is no candidate
 	Detail string         // one line for a person; quotes nothing of the reply
-	SQL    string         // for "refused" and sqltext.ReasonNotReadOnly: the refused text; else ""
-	Err    error          // for "refused" and sqltext.ReasonNotReadOnly: a *sqltext.RefusedError; else nil
+	SQL    string         // the refused text for "refused" and sqltext.ReasonNotReadOnly; else ""
+	Err    error          // a *sqltext.RefusedError for "refused" and sqltext.ReasonNotReadOnly; else nil
 }
 
 // Error returns "replies: no candidate in the reply: REASON: DETAIL".

@@ -15,7 +15,7 @@ import (
 
 // DescriptionFile is what a file of descriptions holds. Text of it is a person's, Described a model's.
 type DescriptionFile struct {
-	Descriptions Descriptions      // by name; never nil after ReadDescriptions
+	Descriptions Descriptions      // the descriptions by name; never nil after ReadDescriptions
 	Failed       map[string]string // why a model gave no description, by name: those have none
 
 	// The head of the file, of the last model that wrote into it. All are empty where people wrote the file.

@@ -59,7 +59,7 @@ func (f Form) String() string {
 type Renderer struct {
 	Form      Form // how it looks; zero: DDL
 	MaxChars  int  // characters (runes); 0: no limit
-	MaxTokens int  // as [EstimateTokens] counts; 0: no limit
+	MaxTokens int  // tokens, as [EstimateTokens] counts them; 0: no limit
 	Beside    int  // bytes of the prompt around the text; they count towards MaxTokens
 
 	Names Quoter // writes names as identifiers of the dialect; nil: [QuoteName]

@@ -30,7 +30,7 @@ type Correction struct {
 	Join     *schema.Join       `json:"join,omitempty"`
 	Term     string             `json:"user_term,omitempty"`     // the user's word
 	Column   *schema.ColumnName `json:"actual_column,omitempty"` // what the user's word means
-	Text     string             `json:"correction,omitempty"`    // at most 500 characters; beside tables, a join or a column: what else was said
+	Text     string             `json:"correction,omitempty"`    // the text, at most 500 characters; beside tables, a join or a column: what else was said
 }
 
 // inForce leaves out what later corrections take back. A statement could not obey both.

@@ -27,21 +27,21 @@ const (
 // which are in the journal. Only Move changes State, ResumeState and Transitions.
 type Record struct {
 	Version     int             `json:"version"`  // Version; a store sets it
-	ID          string          `json:"id"`       // of NewID
+	ID          string          `json:"id"`       // the id that NewID made
 	Revision    int64           `json:"revision"` // how often the record was saved; see Store
 	Created     time.Time       `json:"created"`
-	Updated     time.Time       `json:"updated"` // of the last transition
+	Updated     time.Time       `json:"updated"` // time of the last transition
 	Schema      string          `json:"schema"`  // fingerprint of the schema that the answers are about
 	Config      string          `json:"config"`  // hash of the engine's configuration
 	State       State           `json:"state"`
-	ResumeState State           `json:"resume_state,omitempty"` // of an interrupted session: the state that it left
+	ResumeState State           `json:"resume_state,omitempty"` // the state that an interrupted session left
 	Transitions []Transition    `json:"transitions"`            // oldest first
 	Turns       []Turn          `json:"turns"`                  // oldest first
 	Pending     *QuestionError  `json:"pending,omitempty"`      // what the user is asked
 	Failure     *Failure        `json:"failure,omitempty"`      // why the last turn failed
 	Lessons     json.RawMessage `json:"lessons,omitempty"`      // what the question may be shown of the memory
 	Learned     json.RawMessage `json:"learned,omitempty"`      // what the memory learned of the question
-	Usage       trace.Usage     `json:"usage"`                  // of all replies in the journal
+	Usage       trace.Usage     `json:"usage"`                  // the usage of all replies in the journal
 }
 
 // Transition is a change of the state.

@@ -74,7 +74,7 @@ const (
 // TransitionError says that a session may not go from one state to another.
 type TransitionError struct {
 	From, To State
-	Resume   State // of an interrupted session: the only state that it may enter
+	Resume   State // the only state that an interrupted session may enter
 }
 
 // Error names the states.

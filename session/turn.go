@@ -14,7 +14,7 @@ const (
 	TurnQuestion     TurnKind = "question"
 	TurnFollowUp     TurnKind = "follow_up"    // a question that may refer to the ones before
 	TurnChoice       TurnKind = "choice"       // an option of the pending Question
-	TurnCorrection   TurnKind = "correction"   // of the answer or of the pending Question
+	TurnCorrection   TurnKind = "correction"   // a correction of the answer or of the pending Question
 	TurnConfirmation TurnKind = "confirmation" // the answer is right
 )
 
@@ -24,11 +24,11 @@ type Turn struct {
 	At       time.Time `json:"at"`
 	Text     string    `json:"text,omitempty"`     // the user's words; of a confirmation, a wording that stands alone
 	Evidence string    `json:"evidence,omitempty"` // what the caller said beside the question
-	Samples  int       `json:"samples,omitempty"`  // of a question: how many the caller asked for; 0: the engine's
+	Samples  int       `json:"samples,omitempty"`  // how many samples the caller of a question asked for; 0: the engine's
 	// WithoutMemory: of a question that is shown nothing learned, and teaches nothing.
 	WithoutMemory bool        `json:"without_memory,omitempty"`
-	Option        string      `json:"option,omitempty"`     // of a choice: the id
-	Correction    *Correction `json:"correction,omitempty"` // of a correction, and of a choice of a table or join
+	Option        string      `json:"option,omitempty"`     // the id of the option that a choice takes
+	Correction    *Correction `json:"correction,omitempty"` // what a correction says, or a choice of a table or join
 	Answer        *Answer     `json:"answer,omitempty"`     // nil: none, or none yet
 	Attempts      []Attempt   `json:"attempts,omitempty"`   // the statements that were tried for it
 }
@@ -44,6 +44,6 @@ type Answer struct {
 
 // Earlier is an answered question of the same conversation, which a follow-up question may refer to.
 type Earlier struct {
-	Question string `json:"question"` // as it was asked
+	Question string `json:"question"` // the question as it was asked
 	SQL      string `json:"sql"`      // the statement that answered it
 }

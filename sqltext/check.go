@@ -23,7 +23,7 @@ type Reason string
 
 // The reasons of a RefusedError, in the order in which Check looks for them.
 const (
-	ReasonTooLong           Reason = "too-long"           // over MaxStatement; a reply over MaxReply
+	ReasonTooLong           Reason = "too-long"           // a statement over MaxStatement; a reply over MaxReply
 	reasonNotUTF8           Reason = "not-utf8"           // invalid UTF-8
 	reasonNUL               Reason = "nul"                // a NUL character
 	reasonUnterminated      Reason = "unterminated"       // a string, name or comment without its end

@@ -7,7 +7,7 @@ import (
 
 // Condition is one of the terms that AND joins in a WHERE, ON or HAVING clause.
 type Condition struct {
-	Text string // as written, without brackets around the whole
+	Text string // the term as written, without brackets around the whole
 
 	// Key is a canonical form, which is SQL again if the names in it are: keywords in upper case, one blank between
 	// tokens, columns as the caller names them, the column on the left of a comparison, <> for !=, the members of an IN

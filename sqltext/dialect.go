@@ -20,7 +20,7 @@ type Dialect struct {
 	PlainBackticks      bool // ` is punctuation, not the quote of a name
 	CaseSensitiveQuotes bool // "Name" is another name than name
 
-	NestedComments     bool // after /* /* */ a comment is still open
+	NestedComments     bool // a comment is still open after /* /* */
 	HashComments       bool // # starts a comment that ends with the line
 	DashNeedsBlank     bool // -- starts a comment only before a blank or the end: 1--1 is 2
 	CarriageReturn     bool // a carriage return alone ends a line comment
@@ -29,7 +29,7 @@ type Dialect struct {
 	NoQuestionMark  bool // ? is an operator, not a placeholder
 	NoColonName     bool // :name is no placeholder (slices, casts and structs use the colon)
 	NoAtName        bool // @name is no placeholder: @ is an operator
-	NumberedDollars bool // of the $ forms only $1 is a placeholder, $name is not
+	NumberedDollars bool // only $1 of the $ forms is a placeholder, $name is not
 
 	BracketedQueries bool // a statement may start with (
 	FromFirst        bool // a statement may start with FROM

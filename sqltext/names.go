@@ -8,7 +8,7 @@ import (
 // TableRef is one relation in a FROM clause.
 type TableRef struct {
 	Schema   string // the text before the name, without quotes; "" for none
-	Name     string // without quotes; "" for a derived table
+	Name     string // the name without quotes; "" for a derived table
 	Alias    string // "" for none
 	CTE      bool   // Name is a CTE of the same text
 	Function bool   // a table-valued function
@@ -22,7 +22,7 @@ func (r TableRef) Base() bool { return r.Name != "" && !r.CTE && !r.Function }
 // ColumnRef is one mention of a column.
 type ColumnRef struct {
 	Qualifier string // the text before the column, as in t or main.t; "" for none
-	Column    string // without quotes
+	Column    string // the name of the column without quotes
 
 	// Schema and Table are the table in FROM that the text alone tells: of the qualifier's alias, or the only one there
 	// is. Both are "" where the column may belong to several tables, or comes from a CTE, a derived table or a
@@ -43,7 +43,7 @@ type Literal struct {
 	// Kind is String, Number or Blob, in a Comparison also QuotedName: SQLite
 	// takes "x" for a string where no column x exists.
 	Kind Kind
-	Text string // as written, with the sign of a number
+	Text string // the constant as written, with the sign of a number
 	// Value is the content of a string (see Dialect.Value); else it is Text.
 	Value string
 	Pos   int // byte offset

@@ -32,9 +32,9 @@ type Outline struct {
 
 // SelectItem is one term of a select list.
 type SelectItem struct {
-	Text   string // as written, without its alias
-	Alias  string // without quotes; "" for none
-	Column string // without quotes where the term is a plain column; else ""
+	Text   string // the term as written, without its alias
+	Alias  string // the alias without quotes; "" for none
+	Column string // the column without quotes where the term is a plain column; else ""
 	Star   bool   // * or t.*
 	// Aggregates are the functions in it that aggregate; see Outline.
 	Aggregates []string

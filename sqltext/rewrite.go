@@ -9,9 +9,9 @@ import (
 type Rewrite struct {
 	Items   []string          // the select list in place of the one that stands there; nil: that one
 	Texts   map[string]string // contents of text literals, and what is written instead, anywhere in the statement
-	NoGroup bool              // without GROUP BY
-	NoOrder bool              // without ORDER BY
-	NoLimit bool              // without LIMIT, OFFSET and FETCH
+	NoGroup bool              // GROUP BY is left out
+	NoOrder bool              // ORDER BY is left out
+	NoLimit bool              // LIMIT, OFFSET and FETCH are left out
 }
 
 // Rewrite returns the text of the statement with r made in it, token by token: all other text stays as it is, comments

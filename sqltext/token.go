@@ -35,7 +35,7 @@ func (k Kind) String() string {
 // Token is one piece of a text.
 type Token struct {
 	Kind Kind   // what it is
-	Text string // as written; shares memory with the text
+	Text string // the piece as written; shares memory with the text
 	Pos  int    // byte offset of Text in the text
 }
 

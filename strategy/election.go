@@ -46,7 +46,7 @@ type Election[T any] struct {
 	Stop        vote.Stop // nil: never before N, and all samples go out at once
 	MinVotes    int       // quorum; 0 means 1
 	Concurrency int       // samples in flight; 0: a whole wave
-	Name        string    // of the samples' spans; "" means "sample"
+	Name        string    // name of the samples' spans; "" means "sample"
 
 	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then
 	// are late samples not waited for. A Pipeline says so of its judge. nil: they change nothing.

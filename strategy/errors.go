@@ -24,8 +24,8 @@ var (
 
 // ConfigError says what is wrong with an option or a field, in a form that programs can read.
 type ConfigError struct {
-	Field   string // with its package: "texttosql: WithBudget", "strategy: Direct.Shots"
-	Problem string // in words
+	Field   string // the option or field with its package: "texttosql: WithBudget", "strategy: Direct.Shots"
+	Problem string // the problem in words
 }
 
 // Error is "FIELD: PROBLEM".
@@ -34,8 +34,8 @@ func (e *ConfigError) Error() string { return e.Field + ": " + e.Problem }
 // PanicError says that a part which the caller gave panicked: a strategy, a stage, a linker, a check. It fails the
 // sample in which it happened, and a question outside of all samples.
 type PanicError struct {
-	Value any    // of the panic; nil if the part ended its goroutine (runtime.Goexit)
-	Stack []byte // of the goroutine
+	Value any    // the value of the panic; nil if the part ended its goroutine (runtime.Goexit)
+	Stack []byte // the stack of the goroutine
 }
 
 // Error tells the value in one line.
@@ -132,7 +132,7 @@ func brief(why string) string { return words.Short(words.Line(why), 300) }
 // AbstainedError says that the best answer stayed below the confidence that was asked for. The Outcome beside it holds
 // the ranked candidates.
 type AbstainedError struct {
-	Confidence float64 // of the best answer
+	Confidence float64 // the confidence of the best answer
 	Min        float64 // what was asked for
 }
 

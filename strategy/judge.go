@@ -16,7 +16,7 @@ type Judge interface {
 // JudgeInput is the choice.
 type JudgeInput struct {
 	Task    Task           // what is asked
-	Schema  *schema.Schema // as the samples were shown it
+	Schema  *schema.Schema // the schema as the samples were shown it
 	Options []JudgeOption  // one an answer, at least two, the leader first
 	Samples int            // how many samples the votes are out of; 0: not known
 }

@@ -64,7 +64,7 @@ type Step struct {
 	SQL     string `json:"sql,omitempty"`     // the statement
 	Status  string `json:"status"`            // what became of it: a word of the list above
 	Problem string `json:"problem,omitempty"` // why the statement did not do, in one line
-	Rows    int    `json:"rows,omitempty"`    // of the result
+	Rows    int    `json:"rows,omitempty"`    // rows of the result
 
 	// Of a method that thinks aloud and calls tools: what the model thought, and what it was shown. Both may repeat
 	// stored values, so they are not written as JSON.
@@ -100,7 +100,7 @@ type Report interface {
 // RawReport is a Report as JSON, an object with the method's name as its only key. A result that was read back holds
 // one; ReadReport of the method's package makes the method's own type of it.
 type RawReport struct {
-	Name string          // of the method
+	Name string          // name of the method
 	JSON json.RawMessage // what the method told
 }
 

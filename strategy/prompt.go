@@ -30,8 +30,8 @@ func (f PrompterFunc) Prompt(ctx context.Context, env *Env, in PromptInput) ([]l
 type PromptInput struct {
 	Task   Task           // what is asked
 	Schema *schema.Schema // restricted to what the linker chose
-	Whole  *schema.Schema // before that; nil: Schema
-	Links  schema.Links   // with the values that the question names
+	Whole  *schema.Schema // the schema before the linker restricted it; nil: Schema
+	Links  schema.Links   // the links with the values that the question names
 	Sample int            // index of the sample, for prompters that vary
 }
 

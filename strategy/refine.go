@@ -30,11 +30,11 @@ type Refine struct {
 // RefineInput is the candidate and what it is to answer.
 type RefineInput struct {
 	Task      Task           // what is asked
-	Schema    *schema.Schema // for the prompts: all of it, since a missing column is often outside of what was linked
+	Schema    *schema.Schema // the schema for the prompts: all of it, since a missing column is often outside of what was linked
 	Examiner  *Examiner      // that of the question
-	Candidate vote.Candidate // as the Examiner made it
-	Action    string         // of the first step; "" means PurposeGenerate
-	Name      string         // of the steps
+	Candidate vote.Candidate // the candidate as the Examiner made it
+	Action    string         // the action of the first step; "" means PurposeGenerate
+	Name      string         // the name in the steps
 }
 
 // The reasons for which a Refine stops without a statement that runs.
@@ -50,7 +50,7 @@ type Refined struct {
 	Candidate vote.Candidate // the statement that runs, or else the last one that was tried, with what was wrong in Rejected
 	Steps     []Step         // what was tried, the first statement included
 	Stop      string         // why it ended without a statement that runs; "" if it has one
-	Err       error          // beside "model"
+	Err       error          // the model's error, where Stop is "model"
 }
 
 // Validate reports a negative number of Executions.

@@ -22,9 +22,9 @@ type Repairer interface {
 // RepairInput is a failed statement and what is known of its failure.
 type RepairInput struct {
 	Task   Task           // what is asked
-	Schema *schema.Schema // as the sample was shown it
+	Schema *schema.Schema // the schema as the sample was shown it
 	Sample int            // index of the candidate's sample
-	SQL    string         // as extracted; "" where a reply had none
+	SQL    string         // the statement as extracted; "" where a reply had none
 	Err    error          // why it does not do: the engine's word is an *exec.InvalidError
 
 	Earlier []Step // statements that were tried before this one, in order

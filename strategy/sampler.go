@@ -12,10 +12,10 @@ import (
 // Sampler says how a Pipeline samples. The zero Sampler makes one greedy sample.
 type Sampler struct {
 	Samples       int       // samples at most; Task.Samples overrides it; 0 means 1
-	Temperature   float64   // of every sample; 0 is greedy
-	TopP          float64   // of every sample (nucleus sampling), up to 1; 0: the model's default
+	Temperature   float64   // the temperature of every sample; 0 is greedy
+	TopP          float64   // the top_p of every sample (nucleus sampling), up to 1; 0: the model's default
 	FirstGreedy   bool      // sample 0 at temperature 0, whatever Temperature says
-	MaxTokens     int       // of a reply; 0 means 1,024, and a preset says what it sends
+	MaxTokens     int       // the most tokens of a reply; 0 means 1,024, and a preset says what it sends
 	StopSequences []string  // a reply ends before the first of them
 	MinWave       int       // least samples sent at once; 0: as few as waste none
 	Stop          vote.Stop // nil: every sample is made, all at once; also, with a warning, where the voter's State fails
@@ -80,7 +80,7 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 
 // The purposes of the requests of this package (llm.Request.Purpose).
 const (
-	PurposeGenerate = "generate" // of a sample
-	PurposeRepair   = "repair"   // of a Repairer
-	PurposeJudge    = "judge"    // of a Judge
+	PurposeGenerate = "generate" // a request for a sample
+	PurposeRepair   = "repair"   // a request of a Repairer
+	PurposeJudge    = "judge"    // a request of a Judge
 )

@@ -68,7 +68,7 @@ func CheckField[T int | float64 | time.Duration](field string, value, most T) er
 
 // Task is one question.
 type Task struct {
-	Question string // in any language; not blank
+	Question string // the question in any language; not blank
 	Evidence string // knowledge that belongs to the question (BIRD's evidence); advice in prose
 	Samples  int    // overrides the preset's number of samples, at most MaxSamples; 0: the preset's default
 
@@ -83,7 +83,7 @@ type Task struct {
 // The engine builds one a question; a program may build one by hand.
 type Env struct {
 	DB     *exec.DB       // required; refuses to run candidates under WithoutExecution
-	Models []llm.Model    // at least one; samples go round them in index order
+	Models []llm.Model    // the models, at least one; samples go round them in index order
 	Schema *schema.Schema // required; the snapshot that this question uses, descriptions merged in
 
 	// Lessons are what prompts may show of what was learned from earlier questions; see Advice. nil: nothing.

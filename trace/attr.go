@@ -16,13 +16,13 @@ import (
 // time.Duration is a measured time, which [Span.Comparable] leaves out.
 type Attr struct {
 	Key   string // written in code, never from outside
-	Value any    // of one of the types above
+	Value any    // a value of one of the types above
 }
 
 // Event is something that happened at one moment of a span.
 type Event struct {
 	Name  string        // written in code: "retry"
-	At    time.Duration // since the root started
+	At    time.Duration // the time since the root started
 	Attrs []Attr        // each key once
 }
 

@@ -37,7 +37,7 @@ type Fact struct {
 	Share float64 // 0..1, drawn as a bar; NaN and values outside are moved into it; 0: no bar, or an empty one in a section
 
 	// These are shown in a section only.
-	Detail string // in a block to be opened, such as the statement of a cluster
+	Detail string // text in a block to be opened, such as the statement of a cluster
 	Lead   bool   // the fact was chosen
 }
 
@@ -96,7 +96,7 @@ type sectionView struct {
 	Section
 	Bars    []factView
 	Head    bool   // a column has a name
-	Numeric []bool // by column
+	Numeric []bool // whether a column is numeric, by column
 }
 
 func (p Page) view() pageView {

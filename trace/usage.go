@@ -7,7 +7,7 @@ type Usage struct {
 	Calls            int     `json:"calls"`             // attempts sent to a provider, failed ones included
 	PromptTokens     int     `json:"prompt_tokens"`     // sent
 	CompletionTokens int     `json:"completion_tokens"` // received
-	Money            float64 `json:"money,omitempty"`   // in the unit of the user's price table; 0 without one
+	Money            float64 `json:"money,omitempty"`   // the cost in the unit of the user's price table; 0 without one
 	Known            bool    `json:"known"`             // every provider reported its tokens; false: some are estimates or missing
 	Partial          bool    `json:"partial,omitempty"` // a cancelled or failed call may have cost more
 }

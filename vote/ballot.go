@@ -55,7 +55,7 @@ type Ballot struct {
 // frequent plan instead.
 type Cluster struct {
 	Key     string  `json:"key"`              // what its members have in common
-	Members []int   `json:"members"`          // in the order of samples
+	Members []int   `json:"members"`          // the members in the order of samples
 	Best    int     `json:"best"`             // the member that represents it
 	SQL     string  `json:"sql"`              // that of Best
 	Weight  float64 `json:"weight"`           // weights of its members, added up; their number where votes are equal
@@ -72,7 +72,7 @@ type Cluster struct {
 // Doubt is one rule that members of a cluster broke.
 type Doubt struct {
 	Rule   string  `json:"rule"`             // name of the rule
-	Detail string  `json:"detail,omitempty"` // as the first member that broke it has it
+	Detail string  `json:"detail,omitempty"` // the detail as the first member that broke the rule has it
 	Doubt  float64 `json:"doubt"`            // part of the cluster's doubt
 }
 

@@ -13,7 +13,7 @@ const Digits = 9
 // Candidate is one generated statement with what checks found out about it. It holds the fingerprint of its result and
 // never the result. Every list of candidates is ordered by Sample.
 type Candidate struct {
-	SQL    string `json:"sql"`             // as extracted from the reply, refused or not; "" when the reply held none
+	SQL    string `json:"sql"`             // the statement as extracted from the reply, refused or not; "" when the reply held none
 	Sample int    `json:"sample"`          // index of the sample that made it
 	Model  string `json:"model,omitempty"` // name of the model, where several answer
 
@@ -26,10 +26,10 @@ type Candidate struct {
 	// statement. Candidates of one ReplyGroup all vote, but the confidence counts them as one.
 	ReplyGroup int `json:"voice,omitempty"`
 
-	Fingerprint string  `json:"fingerprint,omitempty"` // of its result, bag mode, floats to Digits; "" when it was not executed
-	Sequence    string  `json:"sequence,omitempty"`    // of its result, ordered mode, floats to Digits; "" when unknown
+	Fingerprint string  `json:"fingerprint,omitempty"` // fingerprint of its result, bag mode, floats to Digits; "" when it was not executed
+	Sequence    string  `json:"sequence,omitempty"`    // fingerprint of its result, ordered mode, floats to Digits; "" when unknown
 	Plan        string  `json:"plan,omitempty"`        // strict signature of its plan; "" when it was not explained
-	Cost        float64 `json:"cost,omitempty"`        // of its plan; lower is better, 0 when unknown
+	Cost        float64 `json:"cost,omitempty"`        // cost of its plan; lower is better, 0 when unknown
 	Rows        int     `json:"rows"`                  // rows of its result, at most the limit
 	Columns     int     `json:"columns"`               // columns of its result
 	Empty       bool    `json:"empty,omitempty"`       // executed, no rows

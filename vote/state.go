@@ -18,7 +18,7 @@ type State struct {
 
 	MaxWeight float64 // greatest weight that a vote still to come can have; 0 means 1
 	Penalty   float64 // that of the Majority
-	MaxDoubt  float64 // by how much a vote still to come can be doubted more than the cluster it joins
+	MaxDoubt  float64 // how much more a vote still to come can be doubted than the cluster it joins
 }
 
 // ClusterState is one cluster of a [State].
@@ -26,7 +26,7 @@ type ClusterState struct {
 	Key    string  // what its votes have in common
 	Weight float64 // weights of its votes, added up
 	Doubt  float64 // weight × doubt of each of its votes, added up
-	Spared float64 // by how much less than State.MaxDoubt a vote that joins it can be doubted more; may be below 0
+	Spared float64 // how far the extra doubt of a vote that joins it stays below State.MaxDoubt; may be below 0
 }
 
 // Vote adds a sample that votes for key. A weight that is not above 0 is no vote.

@@ -71,7 +71,7 @@ func (r *rows) Next(dest []driver.Value) error {
 // listing is what tabledata.list is asked for, which is free.
 type listing struct {
 	Count       bool     // how many rows there are, and nothing else
-	Columns     []string // as a schema has them: "address.city"
+	Columns     []string // the columns as a schema has them: "address.city"
 	Cut         int      // texts and bytes are cut to so many characters or bytes; 0: whole
 	Start, Rows int
 	table       ref

@@ -16,14 +16,14 @@ type Changes struct {
 	Language func(l *exec.Language)
 	Config   func(c *exec.GuardConfig)
 	Open     func(ctx context.Context, conn *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error)
-	Version  func(version string) string // of an opened connection, of a catalog and of Conn.Version
+	Version  func(version string) string // changes the version of an opened connection, of a catalog and of Conn.Version
 	Catalog  func(c *exec.Catalog)
 	Read     func(s *exec.Statement, read func() (*guard.Names, error)) (*guard.Names, error)
 	Confirm  func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error)
 	Explain  func(s *exec.Statement, explain func() (exec.Plan, error)) (exec.Plan, error)
 	Run      func(ctx context.Context, s *exec.Statement, b exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error)
 	Close    func(drop bool, close func(drop bool) error) error
-	Sample   func(s *exec.RowSample) // of a dialect that is an exec.Sampler
+	Sample   func(s *exec.RowSample) // changes the row samples of a dialect that is an exec.Sampler
 }
 
 // Change returns d with changes. It is an [exec.Sampler] if d is one, and its connections are an [exec.Finisher] if those

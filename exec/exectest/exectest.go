@@ -63,7 +63,7 @@ type Engine struct {
 	VersionDelay time.Duration
 	Flush        string            // what the owner runs behind a change, so that the version has it; "": nothing
 	InProcess    bool              // the engine runs in this process, and time is what the process had of the CPU where that is less
-	Deadline     time.Duration     // of statements that have to be stopped; 0: 1 s
+	Deadline     time.Duration     // the deadline of statements that have to be stopped; 0: 1 s
 	Fault        error             // what the driver gives where a connection breaks; nil: io.ErrUnexpectedEOF
 	Skip         map[string]string // parts of the suite that cannot hold for the engine, and why
 	Unwrap       func(any) any     // finds the driver's own connection, as exec.Config.Unwrap; nil: it is not wrapped

@@ -20,7 +20,7 @@ type Payload struct {
 	SQL    string
 	Why    string // a reason for what is expected
 	Expect Expectation
-	Rows   int // of an accepted statement
+	Rows   int // rows of an accepted statement
 	Policy exec.Policy
 }
 

@@ -15,7 +15,7 @@ type PolicyCase struct {
 	Why    string
 	Policy exec.Policy
 	SQL    string
-	Want   sqltext.Reason // of the refusal; "": it runs; AnyReason: it is refused
+	Want   sqltext.Reason // the reason of the refusal; "": it runs; AnyReason: it is refused
 }
 
 // AnyReason stands in PolicyCase.Want for a refusal of whatever reason.

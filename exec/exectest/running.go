@@ -19,7 +19,7 @@ import (
 
 // Value is an expression and what a result holds for it.
 type Value struct {
-	SQL  string // after SELECT
+	SQL  string // the expression, as it stands after SELECT
 	Want any    // nil, an int64, a float64, a result.Decimal, a string or a []byte
 }
 

@@ -14,7 +14,7 @@ import (
 // them. An engine fills in the exported fields, [Catalog.Apply] does the rest. It does not change then, and is safe for
 // concurrent use.
 type Catalog struct {
-	Text      sqltext.Dialect // in which views are defined
+	Text      sqltext.Dialect // the dialect in which views are defined
 	Relations []*Relation
 	// Flows are the ways by which the values of one column come to stand in another one, which is then denied, or
 	// sensitive, like the first: from a column to one that is generated of it, from an attribute to a column of its type.

@@ -50,7 +50,7 @@ func (n *Names) Lacks(name string) {
 
 // Source is one item of a FROM.
 type Source struct {
-	Alias    string    // as the statement calls it, else the relation's name; "" for none
+	Alias    string    // the name that the statement gives it, else the relation's name; "" for none
 	Relation *Relation // nil for a subquery, a common table expression, a function or a whole join
 	Select   int       // number of the SELECT whose FROM it stands in, joins in that FROM included
 	Renamed  bool      // a list of columns stands behind the alias
@@ -65,8 +65,8 @@ type Source struct {
 type Ref struct {
 	Path   []string // column; qualifier, column; schema, qualifier, column. With Star what stands before the star
 	Star   bool
-	Select int      // of a star without Path: number of the SELECT whose FROM it means
-	Except []string // of a star: columns that it leaves out, of every relation
+	Select int      // number of the SELECT whose FROM a star without Path means
+	Except []string // columns that a star leaves out, of every relation
 }
 
 // Read is what is read of one relation.

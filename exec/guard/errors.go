@@ -24,7 +24,7 @@ const (
 	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
 	ReasonColumn     sqltext.Reason = "column"      // a column that the policy denies
 	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list
-	ReasonTooComplex sqltext.Reason = "too-complex" // over a limit on the size or depth of a statement
+	ReasonTooComplex sqltext.Reason = "too-complex" // a statement over a limit on its size or depth
 	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so everything is refused
 )
 
@@ -95,7 +95,7 @@ func visible(message string) string {
 // PolicyError says that a [Policy] names tables or columns that the database does not have. A guard says so at its
 // first use only: what is dropped later is no error.
 type PolicyError struct {
-	Unknown []string // with the field in front: `DenyColumns: "users.pasword"`
+	Unknown []string // the names with the field in front: `DenyColumns: "users.pasword"`
 }
 
 // Error returns all names that are unknown, in one line.

@@ -35,8 +35,8 @@ type Player struct {
 // MissingError says that a recording has no outcome for a call. Players return it in an [*llm.Error] of ClassPermanent.
 type MissingError struct {
 	Model   string // "" if the model has no name
-	Purpose string // of the request
-	Sample  int    // of the request
+	Purpose string // the purpose of the request
+	Sample  int    // the sample of the request
 	Hash    string // [llm.Request.Hash] of the request
 	About   string // the question of its last user message, cut at 80 runes
 	Samples int    // the number of samples of this request in the recording

@@ -26,7 +26,7 @@ type ReAct struct {
 	Steps     int           // replies of a walk at most; 0 means 7
 	Shots     int           // worked examples from Env.Exemplars, those that run; 0 means 3, negative none
 	Tools     []Tool        // nil: Tools("query"); Tools() are all of this package
-	MaxTokens int           // of a reply; 0 means 512
+	MaxTokens int           // the most tokens of a reply; 0 means 512
 	ToolTime  time.Duration // a call of a tool may take so long; 0 means 30 s
 
 	published bool

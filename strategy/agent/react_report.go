@@ -11,7 +11,7 @@ import (
 // ReActReport is what ReAct tells about an answer, in Outcome.Report. The actions are in Outcome.Steps.
 type ReActReport struct {
 	Examples int          `json:"examples"` // worked examples that were shown
-	Walks    []WalkReport `json:"walks"`    // by sample
+	Walks    []WalkReport `json:"walks"`    // the walks by sample
 }
 
 // WalkReport is one walk.

@@ -27,11 +27,11 @@ import (
 // Outcome.Report is a StagedReport.
 type Staged struct {
 	Stage      int // 0 to 3
-	Steps      int // at most; 0 means 3
+	Steps      int // the most steps; 0 means 3
 	Candidates int // samples a step, from stage 2 on; 0 means 4
 	Repairs    int // calls of the repair of stage 3; 0 means 4
-	Shots      int // of the baseline of stage 3; 0: 3, or as many as the pool has
-	MaxTokens  int // of a reply; 0 means 256
+	Shots      int // worked examples of the baseline of stage 3; 0: 3, or as many as the pool has
+	MaxTokens  int // the most tokens of a reply; 0 means 256
 
 	// WithoutNameOnlyLists lets "list customers" mean any columns. Without it, a list of things whose fields are not
 	// named is a list of their display names.

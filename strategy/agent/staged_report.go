@@ -7,9 +7,9 @@ type StagedReport struct {
 	Stage    int          `json:"stage"`              // Staged.Stage
 	Steps    int          `json:"steps"`              // steps taken
 	Answer   int          `json:"answer"`             // the step whose answer it is, from 0; -1: no step has one
-	Penalty  float64      `json:"penalty"`            // of the answer; 0 at stage 0, which doubts nothing
+	Penalty  float64      `json:"penalty"`            // the penalty of the answer; 0 at stage 0, which doubts nothing
 	Contract []string     `json:"contract,omitempty"` // the columns that the question spells out
-	Forms    []FormReport `json:"forms,omitempty"`    // of each candidate that ran, from stage 1 on
+	Forms    []FormReport `json:"forms,omitempty"`    // the forms of each candidate that ran, from stage 1 on
 
 	Clamped  bool `json:"clamped,omitempty"`  // the answer is a variant of what a model wrote
 	Voted    bool `json:"voted,omitempty"`    // its result is not that of the first sample of the step that ran
@@ -23,8 +23,8 @@ type FormReport struct {
 	Variant string  `json:"variant,omitempty"` // the clamps that made it, joined by "+"; "": as it was written
 	SQL     string  `json:"sql"`               // the statement
 	Penalty float64 `json:"penalty"`           // what the checks that it breaks weigh
-	Votes   int     `json:"votes"`             // of its result in its step; of a form that is not chosen 0
-	Rows    int     `json:"rows"`              // of its result
+	Votes   int     `json:"votes"`             // votes of its result in its step; 0 for a form that is not chosen
+	Rows    int     `json:"rows"`              // rows of its result
 	Chosen  bool    `json:"chosen"`            // the vote of the sample is for this form
 }
 

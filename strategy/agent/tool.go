@@ -25,7 +25,7 @@ type Tool interface {
 
 // Spec is a tool as the prompt shows it, in one line.
 type Spec struct {
-	Name     string // of the action: small letters, digits and _
+	Name     string // name of the action: small letters, digits and _
 	Argument string // what stands in the brackets: "SQL", "table"; "": nothing
 	Help     string // what the action does
 }
@@ -38,7 +38,7 @@ type Input struct {
 	Examiner *strategy.Examiner // that of the question: a statement that runs through it is run once
 	Sample   int                // index of the walk
 	Model    string             // name of the model that walks
-	Argument string             // as the model wrote it, of any length
+	Argument string             // the argument as the model wrote it, of any length
 }
 
 // Observation is what came of a call.
@@ -48,7 +48,7 @@ type Observation struct {
 	Text string
 	SQL  string // the statement that was run; "" for none
 	OK   bool   // the action did what it should; with SQL: the statement ran and may be the answer
-	Rows int    // of the result
+	Rows int    // rows of the result
 
 	problem string // what was wrong with SQL, unmasked
 }

@@ -67,13 +67,13 @@ const (
 // Outcome.Report is a Report.
 type Strategy struct {
 	Samples       int       // a phase at most; 0 means 12; WithSamples overrides it
-	PhaseSamples  [3]int    // of scope, filter and projection; 0: as Samples. The document proposes 16 for the scope
+	PhaseSamples  [3]int    // samples of scope, filter and projection; 0: as Samples. The document proposes 16 for the scope
 	Stop          vote.Stop // ends a phase before it is decided; vote.AheadBy(3) halves the calls and suits samples of one model; nil: only when it is decided
 	MinVotes      int       // quorum of a phase; 0 means 2, or 1 with one sample
 	MaxBacktracks int       // ways back at most; 0 means 2, negative: none
-	MaxCalls      int       // of the phases without a way back; 0 means their samples together
-	FallbackCalls int       // of the fallback; 0 means 15
-	Temperature   float64   // of all samples of a phase but its first, which is greedy; 0 means 0.7
+	MaxCalls      int       // calls of the phases without a way back; 0 means their samples together
+	FallbackCalls int       // calls of the fallback; 0 means 15
+	Temperature   float64   // the temperature of all samples of a phase but its first, which is greedy; 0 means 0.7
 
 	// Fallback answers where the phases cannot. nil means planvote.Augmented with FallbackCalls samples.
 	Fallback strategy.Strategy

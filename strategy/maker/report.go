@@ -13,7 +13,7 @@ import (
 // over it: how often the scope was valid, the share of the filter, the number of different answers in the projection,
 // and how often the fallback ran.
 type Report struct {
-	Phases []Phase `json:"phases"` // in the order in which they ran
+	Phases []Phase `json:"phases"` // the phases in the order in which they ran
 	// Fallback says why another strategy had to answer, in a word of Phase.Fallback; "" where none had to.
 	Fallback string `json:"fallback,omitempty"`
 }
@@ -36,14 +36,14 @@ type Phase struct {
 	Clusters         []vote.Cluster `json:"clusters,omitempty"` // most votes first; Key is the answer in words, Members are samples
 
 	Winner string  `json:"winner,omitempty"` // the answer in words, as SQL where it is some
-	Share  float64 `json:"share"`            // of the winner among the votes, in 0..1
+	Share  float64 `json:"share"`            // the winner's share of the votes, in 0..1
 	Stop   string  `json:"stop,omitempty"`   // why no more was sampled: "decided", "all sampled", "all failed", "budget", "skipped"
 
 	// Fallback says why the phase led nowhere: "scope_invalid" (no set of tables that can be joined had votes),
 	// "scope_unjoined" (most replies named tables that nothing joins), "quorum" (too few replies voted), "conflict"
 	// (the statements needed other tables), "budget" (too few calls were left).
 	Fallback string `json:"fallback,omitempty"`
-	Flags    []Flag `json:"flags,omitempty"` // by sample
+	Flags    []Flag `json:"flags,omitempty"` // the flags by sample
 }
 
 // Flag is a reply that does not vote, and why. It is neither repaired nor asked for again: malformed replies err more

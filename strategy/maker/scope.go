@@ -26,8 +26,8 @@ func compareJoins(a, b schema.Join) int {
 // tableScope is what a question needs of a schema: its tables and how they join, the outcome of the first phase of MAKER.
 // The zero tableScope needs no table.
 type tableScope struct {
-	Tables []schema.TableName `json:"tables"`          // in order of their names; a table that is joined with itself stands twice
-	Joins  []schema.Join      `json:"joins,omitempty"` // in order, each once
+	Tables []schema.TableName `json:"tables"`          // the tables in order of their names; a table that is joined with itself stands twice
+	Joins  []schema.Join      `json:"joins,omitempty"` // the joins in order, each once
 
 	// Left are the tables that a LEFT JOIN joins: rows without a match in them are kept, as in "customers without
 	// orders". In order of their names, each once.

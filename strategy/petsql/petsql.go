@@ -41,12 +41,12 @@ import (
 // Outcome.Notes say where only one model votes and where no pool of exemplars makes the prompts zero-shot. Outcome.Report
 // is a Report.
 type Strategy struct {
-	Prompter REp           // of both rounds; its zero value is the documented default
+	Prompter REp           // the prompter of both rounds; its zero value is the documented default
 	Linker   linker.PreSQL // Model, Prompt and Seed are filled in; the zero value links tables with Names
 
-	PerModelTimeout time.Duration // of each call; 0 means 60 s
-	MaxTokens       int           // of a reply; 0 means 512
-	TopP            float64       // of round 2 (nucleus sampling), up to 1; 0: the models' defaults
+	PerModelTimeout time.Duration // the limit of each call; 0 means 60 s
+	MaxTokens       int           // the most tokens of a reply; 0 means 512
+	TopP            float64       // the top_p of round 2 (nucleus sampling), up to 1; 0: the models' defaults
 
 	// Weights are those of the models' votes, by name; nil: equal. They are fitted on other questions: no label reaches
 	// an answer.
@@ -62,8 +62,8 @@ type Strategy struct {
 type Report struct {
 	PreSQL     string   `json:"presql"`              // "" where round 1 gave none
 	Rejected   string   `json:"rejected,omitempty"`  // why the PreSQL could not be an answer
-	Grade      string   `json:"grade"`               // of the PreSQL
-	Tables     int      `json:"tables"`              // of the schema
+	Grade      string   `json:"grade"`               // the grade of the PreSQL
+	Tables     int      `json:"tables"`              // tables of the schema
 	Shown      int      `json:"shown"`               // tables of the schema in round 2
 	FullTokens int      `json:"full_tokens"`         // estimated, of the prompt with the whole schema
 	Tokens     int      `json:"tokens"`              // estimated, of the prompt of round 2

@@ -15,7 +15,7 @@ import (
 // They pay where a few unequal models vote, because ties decide there. In large pools nothing was seen to beat equal
 // votes.
 type Weights struct {
-	Of   map[string]float64 `json:"of"`             // by name of the model
+	Of   map[string]float64 `json:"of"`             // the weights by name of the model
 	From string             `json:"from,omitempty"` // what they were made from
 	N    int                `json:"n,omitempty"`    // number of questions they were made from; 0: unknown
 }

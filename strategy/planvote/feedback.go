@@ -31,9 +31,9 @@ const purposeCorrect = "correct"
 //
 // Calls: at most Samples + Corrections × CorrectionSamples, of 512 tokens each.
 type Feedback struct {
-	Samples           int     // of the first round; 0 means 15; WithSamples overrides it
+	Samples           int     // samples of the first round; 0 means 15; WithSamples overrides it
 	Corrections       int     // rounds of corrections at most; 0 means 2, negative: none
-	CorrectionSamples int     // of each correction; 0 means 5
+	CorrectionSamples int     // samples of each correction; 0 means 5
 	Temperature       float64 // 0 means 0.7
 
 	published bool

@@ -39,7 +39,7 @@ type Strategy struct {
 	Judge    strategy.Judge   // nil: strategy.Rubric{}; Rubric{Votes: 1} is the published form, where the place of an option may decide
 
 	MinShare         float64 // the judge is asked if the largest answer has less than this share of the votes, 0..1; 0 means 1
-	MaxContextTokens int     // of the schema in a prompt, estimated; 0 means 24,000
+	MaxContextTokens int     // the most tokens of the schema in a prompt, estimated; 0 means 24,000
 
 	// JudgeFirst is the order of the source's diagram: the judge picks among the texts, and only what it picked is
 	// executed and refined; where that fails, it picks among the rest, three times at most. A reply without a statement
@@ -51,8 +51,8 @@ type Strategy struct {
 
 // Context is one view of the schema that a statement is written from.
 type Context struct {
-	Name   string          // of the steps and the report
-	Prompt strategy.Prompt // with Text ExpertText or ModelText it is left out where there are no such descriptions
+	Name   string          // the context's name in the steps and the report
+	Prompt strategy.Prompt // the prompt; with Text ExpertText or ModelText the context is left out where there are no such descriptions
 }
 
 // Contexts are the five of the source: the whole schema alone, with the descriptions of experts, with those of a model,

@@ -11,22 +11,22 @@ import (
 // Report is what Strategy tells about an answer, in Outcome.Report. The attempts of each candidate are in Outcome.Steps.
 type Report struct {
 	Study    linker.MapReduceResult `json:"study"`    // components of the question, scores of the tables
-	Contexts []ContextReport        `json:"contexts"` // in the order of Strategy.Contexts
+	Contexts []ContextReport        `json:"contexts"` // the contexts in the order of Strategy.Contexts
 
 	Asked      int               `json:"asked"`                 // samples asked for; that of the last resort has the next index
 	Clusters   int               `json:"clusters"`              // different answers; of JudgeFirst, texts that were not rejected
 	JudgeCalls int               `json:"judge_calls"`           // verdicts of a model; 0: the judge was not asked, or is no strategy.Rubric
-	Verdict    *strategy.Verdict `json:"verdict,omitempty"`     // of strategy.Rubric, the last one of JudgeFirst; options are those of the vote, largest first
+	Verdict    *strategy.Verdict `json:"verdict,omitempty"`     // the verdict of strategy.Rubric, the last one of JudgeFirst; options are those of the vote, largest first
 	LastResort bool              `json:"last_resort,omitempty"` // the answer is a simple statement in place of those that failed
 }
 
 // ContextReport is one view of the schema.
 type ContextReport struct {
 	ID      string `json:"id"`                // "Q1" and so on, by the place in Strategy.Contexts
-	Name    string `json:"name"`              // of the Context
+	Name    string `json:"name"`              // name of the Context
 	Skipped string `json:"skipped,omitempty"` // "no_sme", "no_profile" or "duplicate_of:NAME": no statement was asked for
 	Focused bool   `json:"focused,omitempty"` // the whole schema was too long: the linked part was shown
-	Tokens  int    `json:"tokens,omitempty"`  // of the prompt, estimated
+	Tokens  int    `json:"tokens,omitempty"`  // tokens of the prompt, estimated
 }
 
 // Method is "qasql".

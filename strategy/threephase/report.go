@@ -15,8 +15,8 @@ import (
 // in Outcome.Steps.
 type Report struct {
 	Tables  linker.PerTableResult `json:"tables"`            // what was found out about the tables
-	Joins   linker.JoinPlan       `json:"joins"`             // of the tables; empty where none was needed
-	Failure *session.Failure      `json:"failure,omitempty"` // of a *FailureError
+	Joins   linker.JoinPlan       `json:"joins"`             // the joins of the tables; empty where none was needed
+	Failure *session.Failure      `json:"failure,omitempty"` // the failure of a *FailureError
 }
 
 // Method is "threephase".
@@ -28,7 +28,7 @@ func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[
 // FailureError says why a question has no answer, and what the user can do. It matches strategy.ErrNoCandidate and Err:
 // linker.ErrNoTables, linker.ErrNoJoin or a *strategy.NoCandidateError, if it is one of these.
 type FailureError struct {
-	Failure session.Failure // for the user
+	Failure session.Failure // the failure, for the user
 	Err     error           // the reason
 }
 
