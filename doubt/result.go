@@ -1,6 +1,9 @@
 package doubt
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // resultRules are the rules on results.
 func resultRules() []Rule {
@@ -17,8 +20,13 @@ func resultRules() []Rule {
 		},
 		{
 			Name: "any_null", OnResult: true,
-			Source: "a NULL beside values is mostly an outer join that was not asked for",
-			Broken: anyNull,
+			Source: "a NULL that begins a row, or stands in the only one, is mostly of an outer join that was not asked for",
+			Broken: func(in Input) (string, bool) {
+				rows := in.Table.Rows
+				begins := func(row []any) bool { return slices.Contains(row[:min(1, len(row))], nil) }
+				null := slices.ContainsFunc(rows, begins) || len(rows) == 1 && slices.Contains(rows[0], nil)
+				return "a value is NULL", null && !in.Table.AllNull()
+			},
 		},
 		{
 			Name: "how_many", OnResult: true, ReadsWords: true,
@@ -28,19 +36,6 @@ func resultRules() []Rule {
 			},
 		},
 	}
-}
-
-func anyNull(in Input) (string, bool) {
-	null, value := false, false
-	for _, row := range in.Table.Rows {
-		for _, v := range row {
-			null, value = null || v == nil, value || v != nil
-			if null && value {
-				return "a value is NULL", true
-			}
-		}
-	}
-	return "", false
 }
 
 // usualEmptyShare is how often the right answer has no value where nobody knows it: about the mean of four benchmarks,
