@@ -94,9 +94,7 @@ func English() Language {
 		Count: []string{
 			"how many", "number/numbers of", "count/counts", "how often", "compare*", "vs/versus", "percent*", "ratio", "proportion", "rate", "%",
 		},
-		Each: []string{
-			"each", "every", "per", "for all", "corresponding", "respective*", "different ... how many",
-		},
+		Each:   []string{"each", "every", "per", "for all", "corresponding", "respective*", "different ... how many"},
 		Sum:    []string{"total", "sum", "overall", "how much", "combined"},
 		NotSum: []string{"total number/count/numbers", "how much does/is/was"},
 		Everything: []string{
@@ -144,9 +142,7 @@ func English() Language {
 			"newest", "oldest", "youngest", "recent", "longest", "shortest", "tallest", "heaviest", "lightest", "greatest", "maximum",
 			"minimum", "max", "min", "first", "last", "closest", "nearest", "strongest", "weakest", "fastest", "slowest",
 		},
-		Groups: []string{
-			"per", "count/number/total/sum/average/revenue/sales/amount/value ... by", "how many ... by",
-		},
+		Groups: []string{"per", "count/number/total/sum/average/revenue/sales/amount/value ... by", "how many ... by"},
 		EachOf: []string{"each", "every", "corresponding", "respective*"},
 		Beside: []string{
 			"and/with how many", "and/with number of", "and/with total/average", "and/with the number of", "and/with the total/average",
@@ -168,11 +164,11 @@ func (l *Language) speaks(words []token) bool {
 
 // distinct counts the members of list that stand in words.
 func distinct(words []token, list []string) int {
-	n := 0
-	for i, w := range words {
-		if slices.Contains(list, w.text) && !slices.ContainsFunc(words[:i], func(t token) bool { return t.text == w.text }) {
-			n++
+	seen := make(map[string]bool)
+	for _, w := range words {
+		if slices.Contains(list, w.text) {
+			seen[w.text] = true
 		}
 	}
-	return n
+	return len(seen)
 }

@@ -71,10 +71,12 @@ func (q *Reading) read(l *Language) {
 	q.Columns = q.columns(l)
 	q.Phrases, q.Theirs = q.phrases(l)
 	rest := l.without(q.words, l.NotFirst)
+	at, beside := l.find(rest, l.Beside)
 	switch {
 	case l.has(rest, l.First):
 		q.Asks, q.Sorted = "ranking", true
-	case l.asksGroups(rest):
+	case l.has(l.without(rest, l.NotGroup), l.Groups), beside > 0 && !l.has(rest[:at], l.OneValue),
+		l.has(rest, l.EachOf) && l.has(rest, l.OneValue):
 		q.Asks = "groups"
 	case l.has(l.without(rest, l.NotValue), l.OneValue):
 		q.Asks = "value"
@@ -87,21 +89,13 @@ func (q *Reading) read(l *Language) {
 // columns counts the columns that the asking phrase names: the parts of the list that follows the asking word, in the
 // last sentence that asks.
 func (q *Reading) columns(l *Language) int {
-	const most = 6 // nobody names more things in one sentence
 	sum := 0
 	for end, more := len(q.tokens), true; more; {
 		from, to := l.askingSentence(q.tokens[:end])
-		if from == to {
-			break
-		}
-		n := q.sentenceColumns(q.tokens[from:to], l)
-		if n == 0 {
-			return 0
-		}
-		sum += n
+		sum += q.sentenceColumns(q.tokens[from:to], l)
 		end, more = from, l.starts(q.tokens[from:to], l.Furthermore) > 0
 	}
-	return min(sum, most)
+	return min(sum, 6) // nobody names more things in one sentence
 }
 
 // sentenceColumns is columns for one sentence.
@@ -120,6 +114,9 @@ func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
 	records := !counted && !l.relative(rest, at)
 	rest = l.filled(rest[at+n:])
 	named, cut := l.parts(rest, nil)
+	if len(named) == 0 {
+		named = [][]token{nil} // "How many are there?"
+	}
 	measures := 0
 	for i, part := range named {
 		if records {
@@ -129,14 +126,6 @@ func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
 			measures++
 		}
 	}
-	parts := len(named)
-	if parts == 0 { // "How many are there?"
-		parts = 1
-		if counted {
-			measures = 1
-		}
-	}
-
 	also := 0
 	for i := cut; i < len(rest); {
 		n := l.starts(rest[i:], l.Also)
@@ -150,10 +139,10 @@ func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
 	if at, n := l.find(grouped, l.By); n > 0 {
 		groups, _ := l.parts(grouped[at+n:], nil)
 		more += max(1, len(groups))
-	} else if q.Each && parts == measures {
+	} else if q.Each && len(named) == measures {
 		more++ // only numbers by group are named: the group itself goes without saying
 	}
-	return parts + more
+	return len(named) + more
 }
 
 // thing returns the stem of the noun in a phrase: the first plural that owns nothing, else the last word.
@@ -168,12 +157,6 @@ func thing(phrase []token) (stem string) {
 		}
 	}
 	return stem
-}
-
-func (l *Language) asksGroups(words []token) bool {
-	beside, n := l.find(words, l.Beside)
-	return l.has(l.without(words, l.NotGroup), l.Groups) || n > 0 && !l.has(words[:beside], l.OneValue) ||
-		l.has(words, l.EachOf) && l.has(words, l.OneValue)
 }
 
 // relative reports whether the asking word at this place asks nothing, as in "customers who have no orders".
@@ -204,11 +187,7 @@ func (q *Reading) phrases(l *Language) (asked, theirs []string) {
 			parts = parts[:len(parts)-1]
 		}
 		for _, part := range parts {
-			var text []string
-			for _, t := range unmarked(part) {
-				text = append(text, t.text)
-			}
-			list = append(list, strings.Join(text, " "))
+			list = append(list, strings.ToLower(q.Text[part[0].from:part[len(part)-1].to]))
 		}
 		return list
 	}

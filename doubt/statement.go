@@ -110,18 +110,12 @@ func manyColumns(q Reading, n int) bool {
 // twoNames reports whether the name of a person is selected in two columns. That is one thing for a person who asks for
 // a name.
 func twoNames(items []sqltext.SelectItem) bool {
-	first, last := false, false
-	for _, item := range items {
-		for _, w := range words.OfName(item.Column) {
-			switch w {
-			case "first", "fore", "forename", "firstname", "fname", "given":
-				first = true
-			case "last", "sur", "surname", "lastname", "lname", "family":
-				last = true
-			}
-		}
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(items, func(item sqltext.SelectItem) bool {
+			return slices.ContainsFunc(words.OfName(item.Column), func(w string) bool { return slices.Contains(names, w) })
+		})
 	}
-	return first && last
+	return has("first", "fore", "forename", "firstname", "fname", "given") && has("last", "sur", "surname", "lastname", "lname", "family")
 }
 
 // excludes reports whether the statement excludes something. IS NOT NULL does not count, because careful authors write
@@ -129,9 +123,6 @@ func twoNames(items []sqltext.SelectItem) bool {
 func excludes(in Input) bool {
 	if in.Statement.Uses("EXCEPT") || in.Statement.Uses("<>") || in.Outline.IsNull {
 		return true
-	}
-	if !in.Statement.Uses("NOT") {
-		return false
 	}
 	not := false // the word before is NOT
 	for t := range in.Statement.Tokens() {
