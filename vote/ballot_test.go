@@ -3,7 +3,10 @@ package vote
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
 )
@@ -149,6 +152,50 @@ func TestExplain(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestExplainNamesEveryFactor: these confidences were right by the formula, and nothing said why.
+func TestExplainNamesEveryFactor(t *testing.T) {
+	three := []Finding{{Rule: "empty", Doubt: 1}, {Rule: "absent_value", Doubt: 2}}
+	spoken := func(votes string, voice int) []Candidate {
+		c := pool(votes)
+		for i := range c[:voice] {
+			c[i].Voice = 1
+		}
+		return c
+	}
+	doubted := pool("aaaaabbbb")
+	for i := range doubted[5:] {
+		doubted[5+i].Findings = three
+	}
+	for _, tt := range []struct {
+		why   string
+		m     Majority
+		cands []Candidate
+		sure  string
+		want  string
+	}{
+		{"the others are doubted", Majority{Prior: 1}, doubted, "0.83",
+			"5 of 9 samples, no doubt; the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote either way taken for granted"},
+		{"some votes repeat a reply", Majority{Prior: 1}, spoken("aaaaaaaabbbb", 4), "0.55",
+			"8 of 12 samples, no doubt; 3 of these votes repeat a reply and add no confidence; 1 vote either way taken for granted"},
+		{"one repair made all votes", Majority{Prior: 1}, spoken("aaaaaaaaaaaa", 12), "0.18",
+			"12 of 12 samples, no doubt; one reply made all of these votes, nothing confirms it; " +
+				"8 votes against it for abstentions, failures and repeated replies; 1 vote either way taken for granted"},
+		{"abstentions are named already", Majority{Prior: 1}, pool("aa!"), "0.60",
+			"2 of 3 samples (1 abstained), no doubt; 1 vote either way taken for granted"},
+		{"slips count when they are many", Majority{}, pool("a........"), "0.17",
+			"1 of 9 samples (8 abstained), no doubt; a single vote, nothing confirms it; 5 votes against it for abstentions, failures and repeated replies"},
+		{"a calibration", Majority{Calibrate: func(float64) float64 { return 0.4 }}, pool("aab"), "0.40", "2 of 3 samples, no doubt; calibrated"},
+	} {
+		b, err := tt.m.Count(tt.cands)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{tt.sure, tt.want}, []string{fmt.Sprintf("%.2f", b.Confidence), b.Explain()}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
 	}
 }
 
