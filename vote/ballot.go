@@ -211,7 +211,7 @@ func (b Ballot) Explain() string {
 		fmt.Fprintf(&s, "; %.0f %% of these votes are for another answer of the same plan", 100*w.Split)
 	}
 	if w.Repeated > 0 && len(w.Members) > w.Repeated+1 {
-		fmt.Fprintf(&s, "; %d of these votes repeat a reply and add no confidence", w.Repeated)
+		fmt.Fprintf(&s, "; repeated replies made %d of these votes, which add no confidence", w.Repeated)
 	}
 	votes, credit, mean := 0.0, 0.0, b.meanWeight()
 	for i := range b.Clusters[1:] {

@@ -179,7 +179,7 @@ func TestExplainNamesEveryFactor(t *testing.T) {
 		{"the others are doubted", Majority{Prior: 1}, doubted, "0.83",
 			"5 of 9 samples, no doubt; the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote either way taken for granted"},
 		{"some votes repeat a reply", Majority{Prior: 1}, spoken("aaaaaaaabbbb", 4), "0.55",
-			"8 of 12 samples, no doubt; 3 of these votes repeat a reply and add no confidence; 1 vote either way taken for granted"},
+			"8 of 12 samples, no doubt; repeated replies made 3 of these votes, which add no confidence; 1 vote either way taken for granted"},
 		{"one repair made all votes", Majority{Prior: 1}, spoken("aaaaaaaaaaaa", 12), "0.18",
 			"12 of 12 samples, no doubt; one reply made all of these votes, nothing confirms it; " +
 				"8 votes against it for abstentions, failures and repeated replies; 1 vote either way taken for granted"},
