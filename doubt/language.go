@@ -92,7 +92,8 @@ func English() Language {
 
 		HowMany: []string{"how many", "count", "what is the number", "what is the total number", "what's the number", "what's the total number"},
 		Count: []string{
-			"how many", "number/numbers of", "count/counts", "how often", "compare*", "vs/versus", "percent*", "ratio", "proportion", "rate", "%",
+			"how many", "number/numbers of", "count/counts", "how often", "compare*", "vs/versus",
+			"percent*", "ratio", "proportion", "rate", "%",
 		},
 		Each:   []string{"each", "every", "per", "for all", "corresponding", "respective*", "different ... how many"},
 		Sum:    []string{"total", "sum", "overall", "how much", "combined"},
@@ -124,12 +125,15 @@ func English() Language {
 			"with the number/total/average", "with number/total/average",
 		},
 		AsksAgain: []string{
-			"and what/who/which/how/when/where", "has/have/had how many/much", "and is/are/was/were", "and also", "also list/show/give/find/return",
+			"and what/who/which/how/when/where", "has/have/had how many/much", "and is/are/was/were", "and also",
+			"also list/show/give/find/return",
 			"and list/show/give/find/tell/state/include/calculate/describe/indicate/mention/name",
 		},
 		Furthermore: []string{"also", "please also", "indicate/include/mention/state", "please indicate/include/mention/state"},
 		By:          []string{"by"},
-		Measures:    []string{"how many", "number/numbers", "count", "how much", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min"},
+		Measures: []string{
+			"how many/much", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min",
+		},
 
 		NotFirst: []string{"at least", "at most", "first/last name/names", "first and last name/names", "top level"},
 		NotGroup: []string{"*ed by", "*en by", "made by", "miles per"},

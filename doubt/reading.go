@@ -111,13 +111,12 @@ func (q *Reading) sentenceColumns(sentence []token, l *Language) int {
 	measure := func(tokens []token) bool { return l.has(tokens, l.Measures) }
 	counted := measure(rest[at : at+n]) // "how many" is a measure itself
 	// A number of things, and what "who" stands for in "customers who …", is no record.
-	records := !counted && !l.relative(rest, at)
+	records, measures := !counted && !l.relative(rest, at), 0
 	rest = l.filled(rest[at+n:])
 	named, cut := l.parts(rest, nil)
 	if len(named) == 0 {
 		named = [][]token{nil} // "How many are there?"
 	}
-	measures := 0
 	for i, part := range named {
 		if records {
 			q.Things = append(q.Things, thing(part))
@@ -211,7 +210,8 @@ func (l *Language) parts(tokens []token, ends []string) (parts [][]token, end in
 	for i, t := range tokens {
 		rest := tokens[i:]
 		switch {
-		case l.starts(rest, l.Cut)+l.starts(rest, ends)+l.starts(rest, l.Compare) > 0, t.mark && strings.Contains(".?!;:(", t.text):
+		case l.starts(rest, l.Cut)+l.starts(rest, ends)+l.starts(rest, l.Compare) > 0,
+			t.mark && strings.Contains(".?!;:(", t.text):
 			part(i)
 			return parts, i
 		case t.text == ",", t.text == "&", slices.Contains(l.And, t.text):

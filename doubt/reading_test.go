@@ -204,17 +204,6 @@ func TestMatchAt(t *testing.T) {
 	}
 }
 
-// TestLongPhrases: the lists by which columns are counted hold phrases of any
-// length, as those of English need not.
-func TestLongPhrases(t *testing.T) {
-	l := English()
-	l.Ask = append(l.Ask, "would you be so kind as to name")
-	q := Rules{Languages: []Language{l}}.Read("Would you be so kind as to name the title and the price of every book?", "")
-	if q.Columns != 2 {
-		t.Errorf("%d columns, want title and price", q.Columns)
-	}
-}
-
 func TestHas(t *testing.T) {
 	q := Rules{}.Read("What are the two cheapest books?", "")
 	for phrase, want := range map[string]bool{

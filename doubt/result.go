@@ -22,9 +22,8 @@ func resultRules() []Rule {
 			Name: "any_null", OnResult: true,
 			Source: "a NULL that begins a row, or stands in the only one, is mostly of an outer join that was not asked for",
 			Broken: func(in Input) (string, bool) {
-				rows := in.Table.Rows
-				begins := func(row []any) bool { return slices.Contains(row[:min(1, len(row))], nil) }
-				null := slices.ContainsFunc(rows, begins) || len(rows) == 1 && slices.Contains(rows[0], nil)
+				null := slices.ContainsFunc(in.Table.Rows, func(row []any) bool { return len(row) > 0 && row[0] == nil }) ||
+					len(in.Table.Rows) == 1 && slices.Contains(in.Table.Rows[0], nil)
 				return "a value is NULL", null && !in.Table.AllNull()
 			},
 		},

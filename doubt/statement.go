@@ -24,7 +24,7 @@ func statementRules() []Rule {
 			Possible: func(q Reading, _ vote.Candidate) bool { return !q.Everything && !q.Open },
 			Broken: func(in Input) (string, bool) {
 				_, all := in.records()
-				return "all columns selected, some asked", in.Outline.Star && !all && !in.Question.Everything && !in.Question.Open
+				return "all columns selected, some asked", in.Outline.Star && !all && !in.Question.Everything
 			},
 		},
 		{
@@ -32,8 +32,7 @@ func statementRules() []Rule {
 			Source:   "a total is a SUM or a COUNT; seen to help in one template family only, so report it apart",
 			Possible: func(q Reading, _ vote.Candidate) bool { return q.Sum },
 			Broken: func(in Input) (string, bool) {
-				adds := func(f string) bool { return f == "SUM" || f == "COUNT" || f == "TOTAL" }
-				return "a total asked, nothing added up", in.Question.Sum && !slices.ContainsFunc(in.Outline.Functions, adds)
+				return "a total asked, nothing added up", in.Question.Sum && !in.calls("SUM", "COUNT", "TOTAL")
 			},
 		},
 		{
@@ -66,10 +65,8 @@ func asksNumber(q Reading) bool { return q.Count || q.Each || q.Sum || q.Open }
 // idleCount reports whether a count is selected that neither ranks nor filters groups and is no part of a rate.
 func idleCount(in Input) bool {
 	o := in.Outline
-	if len(o.GroupBy) > 0 && (o.Having || in.Question.Sorted && len(o.OrderBy) > 0) {
-		return false
-	}
-	return slices.ContainsFunc(o.Items, func(item sqltext.SelectItem) bool {
+	used := len(o.GroupBy) > 0 && (o.Having || in.Question.Sorted && len(o.OrderBy) > 0)
+	return !used && slices.ContainsFunc(o.Items, func(item sqltext.SelectItem) bool {
 		return slices.Contains(item.Aggregates, "COUNT") && !strings.Contains(item.Text, "/")
 	})
 }
@@ -89,7 +86,7 @@ func moreColumns(in Input) (string, bool) {
 }
 
 // records counts the tables that the statement reads among the things that the question asks for: records, of which it
-// leaves open what to show. all reports that it asks for nothing else.
+// leaves open what to show. all reports that it asks for nothing but these, a person, or yes or no.
 func (in Input) records() (n int, all bool) {
 	for _, thing := range in.Question.Things {
 		if slices.ContainsFunc(in.Statement.Tables(), func(t sqltext.TableRef) bool {
@@ -99,23 +96,24 @@ func (in Input) records() (n int, all bool) {
 			n++
 		}
 	}
-	return n, n > 0 && n == len(in.Question.Things)
+	return n, in.Question.Open || n > 0 && n == len(in.Question.Things)
 }
 
 // manyColumns reports whether n is more columns than the question names.
-func manyColumns(q Reading, n int) bool {
-	return q.Columns > 0 && !q.Everything && !q.Open && n > q.Columns
-}
+func manyColumns(q Reading, n int) bool { return q.Columns > 0 && !q.Everything && n > q.Columns }
 
 // twoNames reports whether the name of a person is selected in two columns. That is one thing for a person who asks for
 // a name.
 func twoNames(items []sqltext.SelectItem) bool {
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(items, func(item sqltext.SelectItem) bool {
-			return slices.ContainsFunc(words.OfName(item.Column), func(w string) bool { return slices.Contains(names, w) })
-		})
+	var named []string
+	for _, item := range items {
+		named = append(named, words.OfName(item.Column)...)
 	}
-	return has("first", "fore", "forename", "firstname", "fname", "given") && has("last", "sur", "surname", "lastname", "lname", "family")
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(named, func(w string) bool { return slices.Contains(names, w) })
+	}
+	return has("first", "fore", "forename", "firstname", "fname", "given") &&
+		has("last", "sur", "surname", "lastname", "lname", "family")
 }
 
 // excludes reports whether the statement excludes something. IS NOT NULL does not count, because careful authors write

@@ -213,10 +213,9 @@ func (b Ballot) Explain() string {
 	if w.Repeated > 0 && len(w.Members) > w.Repeated+1 {
 		fmt.Fprintf(&s, "; repeated replies made %d of these votes, which add no confidence", w.Repeated)
 	}
-	votes, credit, mean := 0.0, 0.0, b.meanWeight()
-	for i := range b.Clusters[1:] {
-		votes += b.Clusters[i+1].Weight / mean
-		credit += b.Clusters[i+1].credit(mean)
+	votes, credit, mean := 0.0, 0.0, b.weight()/float64(b.Voted)
+	for _, c := range b.Clusters[1:] {
+		votes, credit = votes+c.Weight/mean, credit+c.credit(mean)
 	}
 	if votes-credit > 0.05 {
 		fmt.Fprintf(&s, "; the %s for other answers are doubted or repeated and count as %s", plural(votes), number(credit))
@@ -236,13 +235,12 @@ func (b Ballot) Explain() string {
 	return s.String()
 }
 
-// meanWeight is the weight of an average vote.
-func (b *Ballot) meanWeight() float64 {
-	total := 0.0
-	for i := range b.Clusters {
-		total += b.Clusters[i].Weight
+// weight is that of all votes.
+func (b *Ballot) weight() (total float64) {
+	for _, c := range b.Clusters {
+		total += c.Weight
 	}
-	return total / float64(b.Voted)
+	return total
 }
 
 // credit is what the votes of c count in a confidence, where an average vote weighs mean.

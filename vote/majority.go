@@ -104,7 +104,8 @@ func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 // also when the error is ErrNoVote because nobody voted. Other errors name a field of m that is wrong, as Validate
 // does, or the candidate with a wrong weight.
 func (m Majority) Count(candidates []Candidate) (Ballot, error) {
-	b := Ballot{Sampled: len(candidates), Missing: m.Missing, Prior: m.Prior, Calibrated: m.Calibrate != nil, Clusters: make([]Cluster, 0, 4)} // [] in JSON, not null
+	b := Ballot{Sampled: len(candidates), Missing: m.Missing, Prior: m.Prior, Calibrated: m.Calibrate != nil}
+	b.Clusters = make([]Cluster, 0, 4) // [] in JSON, not null
 	if err := m.Validate(); err != nil {
 		return b, err
 	}
@@ -144,7 +145,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	if b.Voted == 0 {
 		return b, b.noVote()
 	}
-	total := b.meanWeight() * float64(b.Voted)
+	total := b.weight()
 	for i := range b.Clusters {
 		c := &b.Clusters[i]
 		c.settle()
@@ -278,7 +279,7 @@ const slipsForVoice = 3
 
 // settleConfidence fills in the confidence of every cluster: see Ballot.
 func (m Majority) settleConfidence(b *Ballot) {
-	all, mean := b.Against+2*m.Prior, b.meanWeight()
+	all, mean := b.Against+2*m.Prior, b.weight()/float64(b.Voted)
 	for i := range b.Clusters {
 		all += b.Clusters[i].credit(mean)
 	}
