@@ -20,7 +20,7 @@
 // and puts every distinct statement through the checks: one reading statement by
 // the text, by the engine's own authorizer and by EXPLAIN, then executed under
 // limits. Equal results are equal votes; the largest group wins, and its share,
-// less the doubts about it, is the confidence. The winner is checked once more
+// with one vote more either way and less the doubts about it, is the confidence. The winner is checked once more
 // before it is returned. Choose a preset or compose a strategy with WithStrategy.
 //
 // # Safety

@@ -15,9 +15,9 @@ import (
 
 // Result is what is known about one answer.
 //
-// SQL is one checked, reading statement, Confidence 0 where there is none. As JSON a Result leaves rows out, and the
-// trace shows what WithReveal allows; see MarshalWithRows. The Report of a Result that was read from JSON is a
-// strategy.RawReport.
+// SQL is one checked, reading statement, Confidence 0 where there is none, else (the winner's votes + 1) ÷ (all votes +
+// abstentions + 2), less for every doubt: see vote.Ballot and its Explain. As JSON a Result leaves rows out, and the
+// trace shows what WithReveal allows; see MarshalWithRows. The Report of a Result from JSON is a strategy.RawReport.
 type Result struct {
 	Question string `json:"question"` // the question as it was asked
 	strategy.Outcome

@@ -26,12 +26,12 @@ type Language struct {
 	Numbers []string // number words
 
 	HowMany    []string // beginnings of a question that asks for one number
-	Count      []string // asks for a number of things
+	Count      []string // asks for a number of things, or for a share
 	Each       []string // asks for a row a group
-	Percent    []string // asks for a share
 	Sum        []string // asks for a total
 	NotSum     []string // taken out before Sum is looked for
 	Everything []string // asks for all columns
+	Open       []string // beginnings of a question that leaves open what to show: who it is, whether it is so
 	Negation   []string // denies or excludes
 
 	// The lists by which QuestionFeatures.Columns is counted.
@@ -44,7 +44,7 @@ type Language struct {
 	AsksAgain []string // a second question in the sentence: one thing more
 
 	Furthermore []string // begins a sentence that asks for more than the one before
-	Ranking     []string // asks for a ranking, which shows what it ranks by: one thing more
+	By          []string // begins what a question groups or ranks by, which an answer shows; not in NotGroup
 	Measures    []string // a number, which a question by group asks for beside the group
 
 	// The lists by which QuestionFeatures.Asks and QuestionFeatures.Sorted are read.
@@ -91,18 +91,18 @@ func English() Language {
 		Numbers: []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"},
 
 		HowMany: []string{"how many", "count", "what is the number", "what is the total number", "what's the number", "what's the total number"},
-		Count:   []string{"how many", "number/numbers of", "count/counts", "how often"},
-		Each: []string{
-			"each", "every", "per", "by country/year/month/city/type", "for all", "corresponding", "respective*",
-			"different ... how many",
+		Count: []string{
+			"how many", "number/numbers of", "count/counts", "how often", "compare*", "vs/versus",
+			"percent*", "ratio", "proportion", "rate", "%",
 		},
-		Percent: []string{"percent*", "ratio", "proportion", "rate", "%"},
-		Sum:     []string{"total", "sum", "overall", "how much", "combined"},
-		NotSum:  []string{"total number/count/numbers", "how much does/is/was"},
+		Each:   []string{"each", "every", "per", "for all", "corresponding", "respective*", "different ... how many"},
+		Sum:    []string{"total", "sum", "overall", "how much", "combined"},
+		NotSum: []string{"total number/count/numbers", "how much does/is/was"},
 		Everything: []string{
 			"all information/details/info/columns/attributes/data", "all the information/details/info/columns/attributes/data",
 			"details of", "information about",
 		},
+		Open: []string{"who/whom", "is/are/was/were", "do/does/did", "has/have/had", "can"},
 		Negation: []string{
 			"not", "no", "never", "without", "except", "*n't", "neither", "nor", "exclud*", "other than", "none",
 			"missing", "unknown", "null", "blank", "empty", "lack*", "different from", "besides", "apart from", "unless", "only",
@@ -125,12 +125,15 @@ func English() Language {
 			"with the number/total/average", "with number/total/average",
 		},
 		AsksAgain: []string{
-			"and what/who/which/how/when/where", "and is/are/was/were", "and also", "also list/show/give/find/return",
+			"and what/who/which/how/when/where", "has/have/had how many/much", "and is/are/was/were", "and also",
+			"also list/show/give/find/return",
 			"and list/show/give/find/tell/state/include/calculate/describe/indicate/mention/name",
 		},
 		Furthermore: []string{"also", "please also", "indicate/include/mention/state", "please indicate/include/mention/state"},
-		Ranking:     []string{"top # ... by"},
-		Measures:    []string{"how many", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min"},
+		By:          []string{"by"},
+		Measures: []string{
+			"how many/much", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min",
+		},
 
 		NotFirst: []string{"at least", "at most", "first/last name/names", "first and last name/names", "top level"},
 		NotGroup: []string{"*ed by", "*en by", "made by", "miles per"},
@@ -143,9 +146,7 @@ func English() Language {
 			"newest", "oldest", "youngest", "recent", "longest", "shortest", "tallest", "heaviest", "lightest", "greatest", "maximum",
 			"minimum", "max", "min", "first", "last", "closest", "nearest", "strongest", "weakest", "fastest", "slowest",
 		},
-		Groups: []string{
-			"per", "count/number/total/sum/average/revenue/sales/amount/value ... by", "how many ... by",
-		},
+		Groups: []string{"per", "count/number/total/sum/average/revenue/sales/amount/value ... by", "how many ... by"},
 		EachOf: []string{"each", "every", "corresponding", "respective*"},
 		Beside: []string{
 			"and/with how many", "and/with number of", "and/with total/average", "and/with the number of", "and/with the total/average",
@@ -167,11 +168,11 @@ func (l *Language) speaks(words []token) bool {
 
 // distinct counts the members of list that stand in words.
 func distinct(words []token, list []string) int {
-	n := 0
-	for i, w := range words {
-		if slices.Contains(list, w.text) && !slices.ContainsFunc(words[:i], func(t token) bool { return t.text == w.text }) {
-			n++
+	seen := make(map[string]bool)
+	for _, w := range words {
+		if slices.Contains(list, w.text) {
+			seen[w.text] = true
 		}
 	}
-	return n
+	return len(seen)
 }

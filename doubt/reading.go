@@ -17,11 +17,11 @@ type QuestionFeatures struct {
 	Language string
 
 	HowMany    bool // asks for one number of things
-	Count      bool // asks for a number of things, perhaps a row
+	Count      bool // asks for a number of things, perhaps a row, or for a share
 	Each       bool // asks for a row a group
-	Percent    bool // asks for a share
 	Sum        bool // asks for a total
 	Everything bool // asks for all columns
+	Open       bool // asks who it is, or whether it is so, and not for columns
 	Negation   bool // denies or excludes something; also by its evidence
 
 	// Asks is what the question asks for: "ranking" (the first of an order), "groups" (a number by group), "value" (one
@@ -31,8 +31,8 @@ type QuestionFeatures struct {
 
 	// Columns is the number of columns that the asking phrase names, at most 6; 0 when it cannot be told.
 	Columns int
-	// Things are the last words of what the asking phrase names, as stems: order and total in "list orders and totals
-	// for …".
+	// Things are what the asking phrase names, as stems: order and total in "list open orders and totals for …". Of
+	// several words it is the first plural, else the last one.
 	Things []string
 	// Phrases are the parts of the asking phrase, in lower case: "product codes" and "names" in "show product codes and
 	// names of …"; of a question without an asking word, what it begins with. Theirs are those behind "with their" and
@@ -60,10 +60,10 @@ func (q *QuestionFeatures) read(l *Language) {
 	in := func(phrases []string) bool { return l.has(q.words, phrases) }
 	q.HowMany = l.starts(q.words, l.HowMany) > 0
 	q.Count = in(l.Count)
-	q.Each = in(l.Each)
-	q.Percent = in(l.Percent)
+	q.Each = in(l.Each) || l.has(l.without(q.words, l.NotGroup), l.By)
 	q.Sum = l.has(l.without(q.words, l.NotSum), l.Sum)
 	q.Everything = in(l.Everything)
+	q.Open = l.starts(q.words, l.Open) > 0
 	// The evidence says how to compute what the question asks for, so what it excludes is asked for, too, also in SQL's
 	// own marks.
 	sql := func(mark string) bool { return strings.Contains(strings.ToLower(q.Evidence), mark) }
@@ -71,10 +71,12 @@ func (q *QuestionFeatures) read(l *Language) {
 	q.Columns = q.columns(l)
 	q.Phrases, q.Theirs = q.phrases(l)
 	rest := l.without(q.words, l.NotFirst)
+	at, beside := l.find(rest, l.Beside)
 	switch {
 	case l.has(rest, l.First):
 		q.Asks, q.Sorted = "ranking", true
-	case l.asksGroups(rest):
+	case l.has(l.without(rest, l.NotGroup), l.Groups), beside > 0 && !l.has(rest[:at], l.OneValue),
+		l.has(rest, l.EachOf) && l.has(rest, l.OneValue):
 		q.Asks = "groups"
 	case l.has(l.without(rest, l.NotValue), l.OneValue):
 		q.Asks = "value"
@@ -87,21 +89,13 @@ func (q *QuestionFeatures) read(l *Language) {
 // columns counts the columns that the asking phrase names: the parts of the list that follows the asking word, in the
 // last sentence that asks.
 func (q *QuestionFeatures) columns(l *Language) int {
-	const most = 6 // nobody names more things in one sentence
 	sum := 0
 	for end, more := len(q.tokens), true; more; {
 		from, to := l.askingSentence(q.tokens[:end])
-		if from == to {
-			break
-		}
-		n := q.sentenceColumns(q.tokens[from:to], l)
-		if n == 0 {
-			return 0
-		}
-		sum += n
+		sum += q.sentenceColumns(q.tokens[from:to], l)
 		end, more = from, l.starts(q.tokens[from:to], l.Furthermore) > 0
 	}
-	return min(sum, most)
+	return min(sum, 6) // nobody names more things in one sentence
 }
 
 // sentenceColumns is columns for one sentence.
@@ -115,45 +109,22 @@ func (q *QuestionFeatures) sentenceColumns(sentence []token, l *Language) int {
 		return 0
 	}
 	measure := func(tokens []token) bool { return l.has(tokens, l.Measures) }
-	asked := rest[at : at+n] // "how many" is a measure itself
-	rest = rest[at+n:]
-	for len(rest) > 0 && l.starts(rest, l.AskFill) > 0 {
-		rest = rest[1:]
+	counted := measure(rest[at : at+n]) // "how many" is a measure itself
+	// A number of things, and what "who" stands for in "customers who …", is no record.
+	records, measures := !counted && !l.relative(rest, at), 0
+	rest = l.filled(rest[at+n:])
+	named, cut := l.parts(rest, nil)
+	if len(named) == 0 {
+		named = [][]token{nil} // "How many are there?"
 	}
-
-	// Count the parts up to the cut in which a word stands.
-	parts, measures, cut := 0, 0, len(rest)
-	part := func(tokens []token) {
-		if !slices.ContainsFunc(tokens, func(t token) bool { return !t.mark }) {
-			return
+	for i, part := range named {
+		if records {
+			q.Things = append(q.Things, thing(part))
 		}
-		parts++
-		if last := tokens[len(tokens)-1]; !last.mark {
-			q.Things = append(q.Things, words.Stem(last.text))
-		}
-		if measure(tokens) || parts == 1 && measure(asked) {
+		if measure(part) || i == 0 && counted {
 			measures++
 		}
 	}
-	begin := 0
-	for i, t := range rest {
-		if l.starts(rest[i:], l.Cut) > 0 {
-			cut = i
-			break
-		}
-		if t.text == "," || t.text == "&" || slices.Contains(l.And, t.text) {
-			part(rest[begin:i])
-			begin = i + 1
-		}
-	}
-	part(rest[min(begin, cut):cut])
-	if parts == 0 { // "How many are there?"
-		parts = 1
-		if measure(asked) {
-			measures = 1
-		}
-	}
-
 	also := 0
 	for i := cut; i < len(rest); {
 		n := l.starts(rest[i:], l.Also)
@@ -163,20 +134,41 @@ func (q *QuestionFeatures) sentenceColumns(sentence []token, l *Language) int {
 		i += max(n, 1)
 	}
 	more := min(also, 2)
-	if q.Each && parts == measures {
-		// Only numbers by group are named: the group itself goes without saying.
-		more++
+	grouped := l.without(sentence, l.NotGroup)
+	if at, n := l.find(grouped, l.By); n > 0 {
+		groups, _ := l.parts(grouped[at+n:], nil)
+		more += max(1, len(groups))
+	} else if q.Each && len(named) == measures {
+		more++ // only numbers by group are named: the group itself goes without saying
 	}
-	if l.has(q.words, l.Ranking) {
-		more++
-	}
-	return parts + more
+	return len(named) + more
 }
 
-func (l *Language) asksGroups(words []token) bool {
-	beside, n := l.find(words, l.Beside)
-	return l.has(l.without(words, l.NotGroup), l.Groups) || n > 0 && !l.has(words[:beside], l.OneValue) ||
-		l.has(words, l.EachOf) && l.has(words, l.OneValue)
+// thing returns the stem of the noun in a phrase: the first plural that owns nothing, else the last word.
+func thing(phrase []token) (stem string) {
+	for i, t := range phrase {
+		if t.mark {
+			continue
+		}
+		owns := strings.HasSuffix(t.text, "'s") || i+1 < len(phrase) && strings.Contains("'’", phrase[i+1].text)
+		if stem = words.Stem(t.text); stem != t.text && !owns {
+			break
+		}
+	}
+	return stem
+}
+
+// relative reports whether the asking word at this place asks nothing, as in "customers who have no orders".
+func (l *Language) relative(tokens []token, at int) bool {
+	return at > 0 && !tokens[at-1].mark && l.starts(tokens[at:], l.Cut) > 0
+}
+
+// filled returns tokens without what may stand between an asking word and the first thing asked for.
+func (l *Language) filled(tokens []token) []token {
+	for len(tokens) > 0 && l.starts(tokens, l.AskFill) > 0 {
+		tokens = tokens[1:]
+	}
+	return tokens
 }
 
 // phrases are the parts of the lists at the beginning of the question and behind "their".
@@ -184,45 +176,50 @@ func (q *QuestionFeatures) phrases(l *Language) (asked, theirs []string) {
 	rest := q.tokens
 	if from, to := l.askingSentence(rest); to > from {
 		rest = rest[from:to]
-		// In "customers who have no orders" the word that asks elsewhere asks nothing.
-		if at, n := l.find(rest, l.Ask); at == 0 || rest[at-1].mark || l.starts(rest[at:], l.Cut) == 0 {
+		if at, n := l.find(rest, l.Ask); !l.relative(rest, at) {
 			rest = rest[at+n:]
 		}
 	}
-	for len(rest) > 0 && l.starts(rest, l.AskFill) > 0 {
-		rest = rest[1:]
+	texts := func(tokens []token) (list []string) {
+		parts, end := l.parts(tokens, l.Theirs)
+		if len(parts) > 0 && l.starts(tokens[end:], l.Compare) > 0 {
+			parts = parts[:len(parts)-1]
+		}
+		for _, part := range parts {
+			list = append(list, strings.ToLower(q.Text[part[0].from:part[len(part)-1].to]))
+		}
+		return list
 	}
-	asked = l.parts(rest)
+	rest = l.filled(rest)
 	if at, n := l.find(rest, l.Theirs); n > 0 {
-		theirs = l.parts(rest[at+n:])
+		theirs = texts(rest[at+n:])
 	}
-	return asked, theirs
+	return texts(rest), theirs
 }
 
-// parts cuts the list at the beginning of tokens.
-func (l *Language) parts(tokens []token) (parts []string) {
-	var part []string
-	end := func() {
-		if len(part) > 0 {
-			parts = append(parts, strings.Join(part, " "))
+// parts returns the parts, each with a word in it, of the list at the beginning of tokens, and where the list ends: at
+// Cut, at Compare or at one of the phrases ends.
+func (l *Language) parts(tokens []token, ends []string) (parts [][]token, end int) {
+	begin := 0
+	part := func(end int) {
+		if len(unmarked(tokens[begin:end])) > 0 {
+			parts = append(parts, tokens[begin:end])
 		}
-		part = nil
+		begin = end + 1
 	}
 	for i, t := range tokens {
+		rest := tokens[i:]
 		switch {
-		case l.starts(tokens[i:], l.Compare) > 0:
-			return parts
-		case l.starts(tokens[i:], l.Theirs) > 0, l.starts(tokens[i:], l.Cut) > 0, t.mark && t.text != "," && t.text != "&":
-			end()
-			return parts
-		case t.mark, slices.Contains(l.And, t.text):
-			end()
-		default:
-			part = append(part, t.text)
+		case l.starts(rest, l.Cut)+l.starts(rest, ends)+l.starts(rest, l.Compare) > 0,
+			t.mark && strings.Contains(".?!;:(", t.text):
+			part(i)
+			return parts, i
+		case t.text == ",", t.text == "&", slices.Contains(l.And, t.text):
+			part(i)
 		}
 	}
-	end()
-	return parts
+	part(len(tokens))
+	return parts, len(tokens)
 }
 
 // askingSentence returns where the last sentence with an asking word begins and ends; both are 0 when there is none.

@@ -1,13 +1,16 @@
 package doubt
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // resultRules are the rules on results.
 func resultRules() []Rule {
 	return []Rule{
 		{
 			Name: "empty", OnResult: true,
-			Source: "people rarely ask for what is not there; how rarely is Rules.EmptyShare",
+			Source: "people rarely ask for what is not there; how rarely is Rules.EmptyAnswerRate",
 			Broken: func(in Input) (string, bool) {
 				if in.Table.AllNull() {
 					return "nothing but NULL", true
@@ -17,8 +20,12 @@ func resultRules() []Rule {
 		},
 		{
 			Name: "any_null", OnResult: true,
-			Source: "a NULL beside values is mostly an outer join that was not asked for",
-			Broken: anyNull,
+			Source: "a NULL that begins a row, or stands in the only one, is mostly of an outer join that was not asked for",
+			Broken: func(in Input) (string, bool) {
+				null := slices.ContainsFunc(in.Table.Rows, func(row []any) bool { return len(row) > 0 && row[0] == nil }) ||
+					len(in.Table.Rows) == 1 && slices.Contains(in.Table.Rows[0], nil)
+				return "a value is NULL", null && !in.Table.AllNull()
+			},
 		},
 		{
 			Name: "how_many", OnResult: true, ReadsWords: true,
@@ -30,28 +37,15 @@ func resultRules() []Rule {
 	}
 }
 
-func anyNull(in Input) (string, bool) {
-	null, value := false, false
-	for _, row := range in.Table.Rows {
-		for _, v := range row {
-			null, value = null || v == nil, value || v != nil
-			if null && value {
-				return "a value is NULL", true
-			}
-		}
-	}
-	return "", false
-}
-
-// usualEmptyShare is how often the right answer has no value where nobody knows it: about the mean of four benchmarks,
+// usualEmptyAnswerRate is how often the right answer has no value where nobody knows it: about the mean of four benchmarks,
 // which have 0 to 10 %.
-const usualEmptyShare = 0.05
+const usualEmptyAnswerRate = 0.05
 
 // EmptyAnswerRate estimates Rules.EmptyAnswerRate from right answers, of which empty of all had no value. Without any it is the
 // default; from then on the default counts as much as twenty answers.
 func EmptyAnswerRate(empty, all int) float64 {
 	const prior = 20
-	return (float64(empty) + prior*usualEmptyShare) / (float64(all) + prior)
+	return (float64(empty) + prior*usualEmptyAnswerRate) / (float64(all) + prior)
 }
 
 // emptyWeight is what the rule empty weighs: 1 at the usual share, more where right answers are rarely empty. Half a
@@ -60,5 +54,5 @@ func (r Rules) emptyWeight() float64 {
 	if !(r.EmptyAnswerRate > 0) {
 		return 1
 	}
-	return min(max(1-math.Log(r.EmptyAnswerRate/usualEmptyShare)/2, 0), 3)
+	return min(max(1-math.Log(r.EmptyAnswerRate/usualEmptyAnswerRate)/2, 0), 3)
 }

@@ -14,16 +14,17 @@ func statementRules() []Rule {
 	return []Rule{
 		{
 			Name: "more_columns", ReadsWords: true,
-			Source:   "people name what they want to see; gains most of all rules and loses most, so report it apart",
+			Source:   "people name what they want to see; who asks for records, or who somebody is, names no column",
 			Possible: func(q QuestionFeatures, c vote.Candidate) bool { return manyColumns(q, c.Columns) },
 			Broken:   moreColumns,
 		},
 		{
 			Name: "star", ReadsWords: true,
-			Source:   "people name what they want to see; * is for who asks for everything",
-			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !q.Everything },
+			Source:   "people name what they want to see; * is for who asks for everything, or for records",
+			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !q.Everything && !q.Open },
 			Broken: func(in Input) (string, bool) {
-				return "all columns selected, some asked", in.Outline.Star && !in.Question.Everything
+				_, all := in.records()
+				return "all columns selected, some asked", in.Outline.Star && !all && !in.Question.Everything
 			},
 		},
 		{
@@ -31,8 +32,7 @@ func statementRules() []Rule {
 			Source:   "a total is a SUM or a COUNT; seen to help in one template family only, so report it apart",
 			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return q.Sum },
 			Broken: func(in Input) (string, bool) {
-				adds := func(f string) bool { return f == "SUM" || f == "COUNT" || f == "TOTAL" }
-				return "a total asked, nothing added up", in.Question.Sum && !slices.ContainsFunc(in.Outline.Functions, adds)
+				return "a total asked, nothing added up", in.Question.Sum && !in.calls("SUM", "COUNT", "TOTAL")
 			},
 		},
 		{
@@ -53,38 +53,50 @@ func statementRules() []Rule {
 			Source:   "a number of things answers a question that asks for one",
 			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !asksNumber(q) },
 			Broken: func(in Input) (string, bool) {
-				return "a count selected that was not asked for", slices.Contains(in.Outline.Aggregates, "COUNT") && !asksNumber(in.Question)
+				return "a count selected that was not asked for", !asksNumber(in.Question) && idleCount(in)
 			},
 		},
 	}
 }
 
 // asksNumber reports whether a count may be what the question asks for.
-func asksNumber(q QuestionFeatures) bool { return q.Count || q.Each || q.Percent || q.Sum }
+func asksNumber(q QuestionFeatures) bool { return q.Count || q.Each || q.Sum || q.Open }
+
+// idleCount reports whether a count is selected that neither ranks nor filters groups and is no part of a rate.
+func idleCount(in Input) bool {
+	o := in.Outline
+	used := len(o.GroupBy) > 0 && (o.Having || in.Question.Sorted && len(o.OrderBy) > 0)
+	return !used && slices.ContainsFunc(o.Items, func(item sqltext.SelectItem) bool {
+		return slices.Contains(item.Aggregates, "COUNT") && !strings.Contains(item.Text, "/")
+	})
+}
 
 func moreColumns(in Input) (string, bool) {
 	q := in.Question
 	if in.Table == nil || !manyColumns(q, len(in.Table.Columns)) {
 		return "", false
 	}
-	// A question for orders, and not for their numbers, leaves open what tells one order from the other: a key and a
-	// name may, or a first and a last name.
-	asked := q.Columns
-	seen := make(map[string]bool)
-	for _, t := range in.Statement.Tables() {
-		w := words.OfName(t.Name)
-		if len(w) == 0 || seen[t.Name] {
-			continue
-		}
-		seen[t.Name] = true
-		if slices.Contains(q.Things, words.Stem(w[len(w)-1])) {
-			asked++
-		}
-	}
+	// Of orders and their totals an answer shows a key or a name beside the total; of orders alone, what it likes.
+	asked, all := in.records()
+	asked += q.Columns
 	if twoNames(in.Outline.Items) && !q.Has("first/last/middle/forename/forenames/surname/surnames/given/family") {
 		asked++
 	}
-	return "more columns than asked", len(in.Table.Columns) > asked
+	return "more columns than asked", !all && len(in.Table.Columns) > asked
+}
+
+// records counts the tables that the statement reads among the things that the question asks for: records, of which it
+// leaves open what to show. all reports that it asks for nothing but these, a person, or yes or no.
+func (in Input) records() (n int, all bool) {
+	for _, thing := range in.Question.Things {
+		if slices.ContainsFunc(in.Statement.Tables(), func(t sqltext.TableRef) bool {
+			w := words.Stems(t.Name)
+			return len(w) > 0 && w[len(w)-1] == thing
+		}) {
+			n++
+		}
+	}
+	return n, in.Question.Open || n > 0 && n == len(in.Question.Things)
 }
 
 // manyColumns reports whether n is more columns than the question names.
@@ -95,18 +107,15 @@ func manyColumns(q QuestionFeatures, n int) bool {
 // twoNames reports whether the name of a person is selected in two columns. That is one thing for a person who asks for
 // a name.
 func twoNames(items []sqltext.SelectItem) bool {
-	first, last := false, false
+	var named []string
 	for _, item := range items {
-		for _, w := range words.OfName(item.Column) {
-			switch w {
-			case "first", "fore", "forename", "firstname", "fname", "given":
-				first = true
-			case "last", "sur", "surname", "lastname", "lname", "family":
-				last = true
-			}
-		}
+		named = append(named, words.OfName(item.Column)...)
 	}
-	return first && last
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(named, func(w string) bool { return slices.Contains(names, w) })
+	}
+	return has("first", "fore", "forename", "firstname", "fname", "given") &&
+		has("last", "sur", "surname", "lastname", "lname", "family")
 }
 
 // excludes reports whether the statement excludes something. IS NOT NULL does not count, because careful authors write
@@ -114,9 +123,6 @@ func twoNames(items []sqltext.SelectItem) bool {
 func excludes(in Input) bool {
 	if in.Statement.Uses("EXCEPT") || in.Statement.Uses("<>") || in.Outline.IsNull {
 		return true
-	}
-	if !in.Statement.Uses("NOT") {
-		return false
 	}
 	not := false // the word before is NOT
 	for t := range in.Statement.Tokens() {

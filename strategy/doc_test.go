@@ -45,6 +45,6 @@ func Example() {
 		fmt.Println(answer.SQL, "-", answer.Ballot.Explain())
 	}
 	// Output:
-	// SELECT name FROM customers WHERE country = 'USA' - 4 of 6 samples (1 abstained), no doubt
+	// SELECT name FROM customers WHERE country = 'USA' - 4 of 6 samples (1 abstained), no doubt; 1 vote either way taken for granted
 	// SELECT name FROM customers WHERE country = 'USA' - 3 of 3 samples, no doubt
 }

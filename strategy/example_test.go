@@ -38,7 +38,7 @@ func ExampleSelfConsistency() {
 	fmt.Println(out.Ballot.Explain())
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 2 of 3 samples, no doubt
+	// 2 of 3 samples, no doubt; 1 vote either way taken for granted
 }
 
 // The default strategy stops as soon as the leader cannot be overtaken.
@@ -61,7 +61,7 @@ func ExampleConsensus() {
 	fmt.Printf("%d samples made, %d saved\n", len(out.Candidates), out.Saved)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 7 of 9 samples (1 abstained), no doubt
+	// 7 of 9 samples (1 abstained), no doubt; 1 vote either way taken for granted
 	// 9 samples made, 3 saved
 }
 
@@ -93,7 +93,7 @@ func ExamplePipeline() {
 	fmt.Println(out.Candidates[0].Findings[len(out.Candidates[0].Findings)-1].Detail)
 	// Output:
 	// SELECT name FROM customers <nil>
-	// 2 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it
+	// 2 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it; 1 vote either way taken for granted
 	// exec: invalid statement (schema): no such table: customer
 }
 

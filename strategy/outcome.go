@@ -14,7 +14,7 @@ import (
 // Outcome is what a Strategy found.
 type Outcome struct {
 	SQL        string           `json:"sql"`                  // the winner; "" when there is none
-	Confidence float64          `json:"confidence"`           // 0..1; see vote.Ballot and the strategy
+	Confidence float64          `json:"confidence"`           // 0..1: the formula of vote.Ballot, or the strategy's own
 	Ballot     vote.Ballot      `json:"ballot"`               // how the votes fell
 	Candidates []vote.Candidate `json:"candidates,omitempty"` // every candidate in the order of samples, rejected ones included
 	Links      schema.Links     `json:"links,omitzero"`       // what the linker chose; zero: the whole schema

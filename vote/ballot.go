@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,9 @@ type Ballot struct {
 	// voices count only beyond three for each voice, because a slip in one statement says little about the others.
 	Against float64 `json:"against,omitempty"`
 	Missing int     `json:"missing,omitempty"` // that of the Majority
+	Prior   float64 `json:"prior,omitempty"`   // that of the Majority
+
+	Calibrated bool `json:"calibrated,omitempty"` // Majority.Calibrate made the confidence of what the formula gives
 
 	// Weak says that the winner's share is below Majority.MinShare: ask a judge, take more samples, or abstain.
 	Weak bool `json:"weak,omitempty"`
@@ -154,10 +158,10 @@ func (b Ballot) noVote() error {
 	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Sampled, strings.Join(reasons, "; "))
 }
 
-// Explain says in one line why the winner won:
+// Explain says in one line why the winner won, and names every factor of its confidence:
 //
-//	9 of 12 samples, 1 doubt: more columns than asked
-//	7 of 12 samples (61 % of the weight, 2 abstained), no doubt
+//	9 of 12 samples, 1 doubt: more columns than asked; 1 vote either way taken for granted
+//	5 of 9 samples, no doubt; the 4 votes for other answers are doubted or repeated and count as 0.2
 //	1 of 12 samples (11 abstained), no doubt; a single vote, nothing confirms it
 func (b Ballot) Explain() string {
 	if len(b.Clusters) == 0 {
@@ -186,7 +190,9 @@ func (b Ballot) Explain() string {
 		}
 		details = append(details, cmp.Or(d.Detail, d.Rule))
 	}
-	switch n := strings.TrimSuffix(strconv.FormatFloat(w.Doubt, 'f', 1, 64), ".0"); n {
+	number := func(x float64) string { return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") }
+	plural := func(x float64) string { return number(x) + " " + words.Plural("vote", int(math.Ceil(x))) }
+	switch n := number(w.Doubt); n {
 	case "0":
 		s.WriteString(", no doubt")
 	case "1":
@@ -204,8 +210,41 @@ func (b Ballot) Explain() string {
 	if w.Split > 0 {
 		fmt.Fprintf(&s, "; %.0f %% of these votes are for another answer of the same plan", 100*w.Split)
 	}
+	if w.Repeated > 0 && len(w.Members) > w.Repeated+1 {
+		fmt.Fprintf(&s, "; repeated replies made %d of these votes, which add no confidence", w.Repeated)
+	}
+	votes, credit, mean := 0.0, 0.0, b.weight()/float64(b.Voted)
+	for _, c := range b.Clusters[1:] {
+		votes, credit = votes+c.Weight/mean, credit+c.credit(mean)
+	}
+	if votes-credit > 0.05 {
+		fmt.Fprintf(&s, "; the %s for other answers are doubted or repeated and count as %s", plural(votes), number(credit))
+	}
+	if b.Against > 0 && b.Against != float64(len(b.Abstained)) {
+		fmt.Fprintf(&s, "; %s against it for abstentions, failures and repeated replies", plural(b.Against))
+	}
+	if b.Prior > 0 {
+		fmt.Fprintf(&s, "; %s either way taken for granted", plural(b.Prior))
+	}
+	if b.Calibrated {
+		s.WriteString("; calibrated")
+	}
 	if b.Overruled {
 		s.WriteString("; chosen against the count")
 	}
 	return s.String()
+}
+
+// weight is that of all votes.
+func (b *Ballot) weight() (total float64) {
+	for _, c := range b.Clusters {
+		total += c.Weight
+	}
+	return total
+}
+
+// credit is what the votes of c count in a confidence, where an average vote weighs mean.
+func (c *Cluster) credit(mean float64) float64 {
+	voices := 1 - float64(c.Repeated)/float64(len(c.Members))
+	return c.Weight * voices / mean * math.Exp(-c.Doubt)
 }

@@ -3,6 +3,7 @@ package vote
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
@@ -103,6 +104,13 @@ func TestExplain(t *testing.T) {
 		}
 		return c
 	}
+	spoken := func(votes string, voice int) []Candidate {
+		c := pool(votes)
+		for i := range c[:voice] {
+			c[i].ReplyGroup = 1
+		}
+		return c
+	}
 	more := Finding{Rule: "more_columns", Detail: "more columns than asked", Doubt: 1}
 	tests := []struct {
 		name  string
@@ -115,11 +123,7 @@ func TestExplain(t *testing.T) {
 		{"abstained", Majority{}, pool("aa.b"), "2 of 4 samples (1 abstained), no doubt"},
 		{"prose", Majority{}, pool("a!!!"), "1 of 4 samples (3 abstained), no doubt; a single vote, nothing confirms it"},
 		{"failed calls", Majority{Missing: 2}, pool("aa"), "2 of 2 samples (2 more gave no reply), no doubt"},
-		{"one repair", Majority{}, func() []Candidate {
-			c := pool("aaa")
-			c[0].ReplyGroup, c[1].ReplyGroup, c[2].ReplyGroup = 4, 4, 4
-			return c
-		}(), "3 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it"},
+		{"one repair", Majority{}, spoken("aaa", 3), "3 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it"},
 		{"one doubt", Majority{}, doubted("aaab", more), "3 of 4 samples, 1 doubt: more columns than asked"},
 		{"two doubts", Majority{}, doubted("aaab", more, Finding{Rule: "star", Doubt: 1}), "3 of 4 samples, 2 doubts: more columns than asked; star"},
 		{"half a doubt", Majority{}, func() []Candidate {
@@ -134,6 +138,18 @@ func TestExplain(t *testing.T) {
 		}(), "10 of 10 samples, 1.1 doubts: more columns than asked"},
 		{"weights", Majority{Weight: func(c Candidate) float64 { return float64(3 - c.Sample) }}, pool("ab"),
 			"1 of 2 samples (60 % of the weight), no doubt; a single vote, nothing confirms it"},
+		// These three confidences were right by the formula, and nothing said why.
+		{"rivals are doubted", Majority{Prior: 1}, doubted("bbbbbaaaa", more, more, more), "0.83: 5 of 9 samples, no doubt; " +
+			"the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote either way taken for granted"},
+		{"some votes repeat a reply", Majority{Prior: 1}, spoken("aaaaaaaabbbb", 4), "0.55: 8 of 12 samples, no doubt; " +
+			"repeated replies made 3 of these votes, which add no confidence; 1 vote either way taken for granted"},
+		{"one repair made all votes", Majority{Prior: 1}, spoken("aaaaaaaaaaaa", 12), "0.18: 12 of 12 samples, no doubt; " +
+			"one reply made all of these votes, nothing confirms it; 8 votes against it for abstentions, failures and repeated replies; " +
+			"1 vote either way taken for granted"},
+		{"abstentions are named already", Majority{Prior: 1}, pool("aa!"), "0.60: 2 of 3 samples (1 abstained), no doubt; 1 vote either way taken for granted"},
+		{"slips count when they are many", Majority{}, pool("a........"), "1 of 9 samples (8 abstained), no doubt; " +
+			"a single vote, nothing confirms it; 5 votes against it for abstentions, failures and repeated replies"},
+		{"a calibration", Majority{Calibrate: func(float64) float64 { return 0.4 }}, pool("aab"), "2 of 3 samples, no doubt; calibrated"},
 		{"judged", Majority{}, pool("aab"), "1 of 3 samples, no doubt; a single vote, nothing confirms it; chosen against the count"},
 	}
 	for _, tt := range tests {
@@ -145,7 +161,11 @@ func TestExplain(t *testing.T) {
 			if tt.name == "judged" {
 				b.Overrule(1)
 			}
-			if got := b.Explain(); got != tt.want {
+			got := b.Explain()
+			if tt.m.Prior > 0 {
+				got = fmt.Sprintf("%.2f: %s", b.Confidence, got)
+			}
+			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

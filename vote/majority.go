@@ -107,11 +107,12 @@ func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 // also when the error is ErrNoVote because nobody voted. Other errors name a field of m that is wrong, as Validate
 // does, or the candidate with a wrong weight.
 func (m Majority) Count(candidates []Candidate) (Ballot, error) {
-	b := Ballot{Sampled: len(candidates), Missing: m.Missing, Clusters: make([]Cluster, 0, 4)} // [] in JSON, not null
+	b := Ballot{Sampled: len(candidates), Missing: m.Missing, Prior: m.Prior, Calibrated: m.Calibrate != nil}
+	b.Clusters = make([]Cluster, 0, 4) // [] in JSON, not null
 	if err := m.Validate(); err != nil {
 		return b, err
 	}
-	total, slips, repeats := 0.0, m.Missing, 0
+	slips, repeats := m.Missing, 0
 	places, voices := make(map[string]int), make(map[int]bool)
 	for _, i := range bySample(candidates) {
 		c := &candidates[i]
@@ -142,12 +143,12 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 			repeats++
 		}
 		voices[c.ReplyGroup] = true
-		total += w
 		b.Voted++
 	}
 	if b.Voted == 0 {
 		return b, b.noVote()
 	}
+	total := b.weight()
 	for i := range b.Clusters {
 		c := &b.Clusters[i]
 		c.settle()
@@ -162,7 +163,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	}
 	m.order(candidates, b.Clusters)
 	b.Against += float64(max(0, slips+repeats-slipsForVoice*(b.Voted-repeats)))
-	m.settleConfidence(&b, total/float64(b.Voted))
+	m.settleConfidence(&b)
 	b.Weak = b.Clusters[0].Share < m.MinShare-1e-9
 	return b, nil
 }
@@ -279,21 +280,17 @@ func (c *Cluster) settle() {
 // smaller numbers told right from wrong worse.
 const slipsForVoice = 3
 
-// settleConfidence fills in the confidence of every cluster: see Ballot. mean is the weight of an average vote.
-func (m Majority) settleConfidence(b *Ballot, mean float64) {
-	credit := func(c *Cluster) float64 {
-		voices := 1 - float64(c.Repeated)/float64(len(c.Members))
-		return c.Weight * voices / mean * math.Exp(-c.Doubt)
-	}
-	all := b.Against + 2*m.Prior
+// settleConfidence fills in the confidence of every cluster: see Ballot.
+func (m Majority) settleConfidence(b *Ballot) {
+	all, mean := b.Against+2*m.Prior, b.weight()/float64(b.Voted)
 	for i := range b.Clusters {
-		all += credit(&b.Clusters[i])
+		all += b.Clusters[i].credit(mean)
 	}
 	for i := range b.Clusters {
 		c := &b.Clusters[i]
 		x := 0.0
 		if all > 0 { // 0 only for doubts beyond the range of float64
-			x = ((1-c.Split)*credit(c) + m.Prior) / all * math.Exp(-c.Doubt/2)
+			x = ((1-c.Split)*c.credit(mean) + m.Prior) / all * math.Exp(-c.Doubt/2)
 		}
 		if m.Calibrate != nil {
 			x = m.Calibrate(x)

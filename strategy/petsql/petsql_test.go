@@ -279,7 +279,7 @@ func ExampleStrategy() {
 	fmt.Println(reportOf(out).Grade, reportOf(out).Asked)
 	// Output:
 	// SELECT count(*) FROM customers WHERE country = 'USA'
-	// 2 of 3 samples, no doubt <nil>
+	// 2 of 3 samples, no doubt; 1 vote either way taken for granted <nil>
 	// easy [one two three]
 }
 
