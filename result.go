@@ -22,7 +22,7 @@ type Result struct {
 	Question string `json:"question"` // the question as it was asked
 	strategy.Outcome
 	Rows     *result.Table   `json:"-"`                  // nil from Generate, and when the statement was not run
-	Usage    llm.Usage       `json:"usage"`              // the usage of all model calls, cancelled ones included; recorded replies cost nothing
+	Usage    llm.Usage       `json:"usage"`              // usage of all model calls, cancelled ones included; recorded replies cost nothing
 	Warnings []trace.Warning `json:"warnings,omitempty"` // what the person who asked should know
 	Trace    *trace.Span     `json:"trace,omitempty"`    // what was done, and why
 }

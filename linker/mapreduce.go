@@ -53,7 +53,7 @@ type MapReduce struct {
 // Study is what a MapReduce found out about a question.
 type MapReduceResult struct {
 	Components []Component  `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
-	Tables     []TableScore `json:"tables"`               // the scores in the order of the schema, without the tables that no prompt may show
+	Tables     []TableScore `json:"tables"`               // the scores in the schema's order, without the tables that no prompt may show
 	Links      schema.Links `json:"links"`                // the linked tables, best first, then by name
 }
 

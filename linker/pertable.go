@@ -49,7 +49,7 @@ type PerTable struct {
 
 // PerTableResult is what PerTable found out about a question.
 type PerTableResult struct {
-	Verdicts     []TableVerdict      `json:"verdicts"`               // the model's verdicts in the order of the schema, without tables that no prompt may show
+	Verdicts     []TableVerdict      `json:"verdicts"`               // the model's verdicts in the schema's order, without tables that no prompt may show
 	Candidates   []schema.TableName  `json:"candidates"`             // relevant tables, corrections applied, in the order of the schema
 	Final        []schema.TableName  `json:"final"`                  // those that stay, in the order of the schema
 	Columns      []schema.ColumnName `json:"columns,omitempty"`      // the columns of Final that the model says the question needs

@@ -16,7 +16,7 @@ type Report struct {
 	Asked      int               `json:"asked"`                 // samples asked for; that of the last resort has the next index
 	Clusters   int               `json:"clusters"`              // different answers; of JudgeFirst, texts that were not rejected
 	JudgeCalls int               `json:"judge_calls"`           // verdicts of a model; 0: the judge was not asked, or is no strategy.Rubric
-	Verdict    *strategy.Verdict `json:"verdict,omitempty"`     // the verdict of strategy.Rubric, the last one of JudgeFirst; options are those of the vote, largest first
+	Verdict    *strategy.Verdict `json:"verdict,omitempty"`     // strategy.Rubric's verdict, JudgeFirst's last one; its options are the vote's, largest first
 	LastResort bool              `json:"last_resort,omitempty"` // the answer is a simple statement in place of those that failed
 }
 
