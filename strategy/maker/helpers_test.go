@@ -23,17 +23,14 @@ const (
 )
 
 var (
-	usaTask      = strategytest.USATask
-	exampleTask  = strategy.Task{Question: "Which customers live in the USA?"}
-	poolOf       = strategytest.PoolOf
-	makerEnv     = strategytest.MarketEnv
-	makerEnvOf   = strategytest.EnvAt
-	asking       = strategytest.Asking
-	always       = strategytest.Always
-	samples      = strategytest.Samples
-	phases       = strategytest.Phases
-	exampleModel = strategytest.ExampleModel
-	exampleEnv   = strategytest.ExampleEnv
+	usaTask    = strategytest.USATask
+	poolOf     = strategytest.PoolOf
+	makerEnv   = strategytest.MarketEnv
+	makerEnvOf = strategytest.EnvAt
+	asking     = strategytest.Asking
+	always     = strategytest.Always
+	samples    = strategytest.Samples
+	phases     = strategytest.Phases
 )
 
 func times(n int, reply string) []string { return slices.Repeat([]string{reply}, n) }
