@@ -154,7 +154,7 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 	e.logger.LogAttrs(ctx, slog.LevelInfo, "texttosql: question", attrs...)
 }
 
-// outcomeOf is the class of an error, for logs and journals.
+// outcomeOf is the class of an error, for logs and the records of conversations.
 func outcomeOf(err error) string {
 	switch {
 	case err == nil:
