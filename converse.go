@@ -118,7 +118,7 @@ func (s *Conversation) begin(ctx context.Context) (end func(), err error) {
 // pending question of the strategy is dropped. While it is active or interrupted the error is a *StateError.
 func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	a := newQuestion(question, opts)
-	if err := a.validate(); err != nil {
+	if err := s.e.takes(a.Question); err != nil {
 		return nil, err
 	}
 	end, err := s.begin(ctx)

@@ -113,6 +113,15 @@ func Example_guidePolicy() {
 	_, _ = engine, err
 }
 
+func Example_guideQuery() {
+	var db *sql.DB
+	var policy exec.Policy
+	ctx, sql := context.Background(), "SELECT name FROM customers"
+	engine, err := texttosql.New(db, texttosql.NoModel, texttosql.WithPolicy(policy))
+	rows, err := engine.Query(ctx, sql) // one statement of an agent, a person or a saved report
+	_, _ = rows, err
+}
+
 // Example_guideMeasure is an engine measured on questions of one's own.
 func Example_guideMeasure() {
 	dir, err := os.MkdirTemp("", "measure")

@@ -66,6 +66,29 @@ func Example() {
 	// (2 rows)
 }
 
+// A statement that an agent or a person wrote runs under the same guard as those of a model, and needs none.
+func ExampleEngine_Query() {
+	engine, err := texttosql.New(inMemory(), texttosql.NoModel)
+	if err != nil {
+		panic(err)
+	}
+	rows, err := engine.Query(context.Background(), "SELECT name FROM customers WHERE country = 'USA'")
+	if err != nil {
+		panic(err)
+	}
+	rows.WriteTable(os.Stdout)
+	_, err = engine.Query(context.Background(), "DROP TABLE customers")
+	failed := texttosql.Failure(err)
+	fmt.Println(failed.Class, "-", failed.Message, failed.Advice)
+	// Output:
+	// name
+	// ----
+	// Ada
+	// Cyd
+	// (2 rows)
+	// writes - This only reads. Write one SELECT; change what is stored elsewhere.
+}
+
 // New reports every bad option at once.
 func ExampleNew() {
 	_, err := texttosql.New(inMemory(), says("SELECT 1"),

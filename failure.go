@@ -47,6 +47,7 @@ const (
 	FailureEmpty       FailureClass = "empty"        // nothing of the database may be read
 	FailureUnguarded   FailureClass = "unguarded"    // the database cannot be guarded as it was opened
 	FailureConfig      FailureClass = "config"       // an option or the policy is wrong
+	FailureNoModel     FailureClass = "no-model"     // the engine only runs statements (NoModel)
 	FailureInterrupted FailureClass = "interrupted"  // a conversation stopped before its answer; Resume goes on
 	FailureMissing     FailureClass = "missing"      // there is no such conversation
 	FailureConflict    FailureClass = "conflict"     // another process has the conversation
@@ -99,6 +100,7 @@ var failureTexts = map[FailureClass]failureText{
 	FailureEmpty:       {"The database has no table that may be read.", "Look at its path and at the policy.", 1, http.StatusUnprocessableEntity},
 	FailureUnguarded:   {"", "", 1, http.StatusInternalServerError},
 	FailureConfig:      {"", "Change the configuration.", 2, http.StatusInternalServerError},
+	FailureNoModel:     {"There is no model to ask.", "Name a model, or run a statement.", 2, http.StatusNotImplemented},
 	FailureInterrupted: {"", "Resume: it goes on where it stopped.", 1, http.StatusServiceUnavailable},
 	FailureMissing:     {"There is no such conversation.", "Begin another one.", 1, http.StatusNotFound},
 	FailureConflict:    {"Another program has changed this conversation.", "Look at it again.", 1, http.StatusConflict},
@@ -202,10 +204,19 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureInput, "The question is empty", ""
 	case errors.As(err, &input):
 		return FailureInput, fmt.Sprintf("The %s has %d bytes; the limit is %d", input.Field, input.Bytes, input.Limit), "Shorten it"
+	case errors.Is(err, ErrNoModel):
+		return FailureNoModel, "", ""
 	case errors.As(err, &refused):
-		return failureOfReason(string(refused.Reason), refused.Writes), ifNot(refused.Writes, refused.Detail), ""
+		class = failureOfReason(string(refused.Reason), refused.Writes)
+		if class == FailureNoStatement { // nobody but the caller wrote it
+			class = FailureRefused
+		}
+		return class, ifNot(refused.Writes, refused.Detail), statementAdvice[class]
 	case errors.As(err, &invalid):
-		return failureOfReason(string(invalid.Fault), false), invalid.Message, ""
+		class = failureOfReason(string(invalid.Fault), false)
+		return class, invalid.Message, statementAdvice[class]
+	case errors.Is(err, exec.ErrNoExecution):
+		return FailureConfig, "Statements are not executed here", ""
 	case errors.As(err, &limit):
 		text := "The statement is over its limit on " + limit.Limit
 		if limit.Max != "" {
@@ -230,6 +241,15 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureDatabase, "", ""
 	}
 	return FailureOther, tail(err), ""
+}
+
+// statementAdvice is the advice about one statement, whose writer can change it.
+var statementAdvice = map[FailureClass]string{
+	FailureWrites:      "Write one SELECT; change what is stored elsewhere",
+	FailureDenied:      "Read other tables and columns, or have the policy changed; the schema tells which there are",
+	FailureRefused:     "Write the statement without what was refused",
+	FailureUnknownName: "Look at the schema for the names",
+	FailureInvalid:     "Correct the statement",
 }
 
 // failureOfSamples goes by what most samples ended with: without a reply, or with a statement that was rejected.

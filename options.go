@@ -24,7 +24,8 @@ type option func(*config)
 
 func (o option) configure(c *config) { o(c) }
 
-// AskOption says more about one question. Ask and Generate skip a nil AskOption.
+// AskOption says more about one question. Ask and Generate skip a nil AskOption. So does Query, where WithID and WithProgress
+// mean something.
 type AskOption interface{ extend(*asking) }
 
 type askOption func(*asking)
@@ -312,7 +313,7 @@ type progress func(Progress)
 func (f progress) configure(c *config) { c.progress = f }
 func (f progress) extend(a *asking)    { a.progress = f }
 
-// WithLogger writes one record a question (Info), one a warning (Warn) and one a step (Debug), with the context of the
+// WithLogger writes one record a question or statement of Query (Info), one a warning (Warn) and one a step (Debug), with the context of the
 // question. nil: nothing is written.
 //
 // Records hold counts, durations, fingerprints, the Question.ID and the reason why a step failed, without what the

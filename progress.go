@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -14,7 +15,7 @@ import (
 
 // Progress is one step of a question, as WithProgress tells it.
 type Progress struct {
-	Question string           // the question's text
+	Question string           // the question's text; "" of Query
 	ID       string           // its Question.ID in a batch, or its ID
 	Step     string           // name of the span: "link", "sample", "check", "repair", "vote", "judge", "rows", …
 	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
@@ -133,25 +134,25 @@ func queued(f func(Progress)) (tell func(Progress), told func() error) {
 	}
 }
 
-// log writes the record of one question.
+// log writes the record of one question or statement.
 func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 	if e.logger == nil {
 		return
 	}
-	attrs := []slog.Attr{
-		slog.Duration("took", r.Trace.Duration().Round(time.Microsecond)),
-		slog.Int("calls", r.Usage.Calls),
-		slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
-		slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)),
-		slog.String("outcome", outcomeOf(err)),
+	attrs := []slog.Attr{slog.Duration("took", r.Trace.Duration().Round(time.Microsecond))}
+	if r.Trace.Name() != statementSpan {
+		attrs = append(attrs, slog.Int("calls", r.Usage.Calls),
+			slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
+			slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)))
 	}
+	attrs = append(attrs, slog.String("outcome", outcomeOf(err)))
 	if id != "" {
 		attrs = append(attrs, slog.String("id", id))
 	}
 	if r.Rows != nil {
 		attrs = append(attrs, slog.Int("rows", len(r.Rows.Rows)))
 	}
-	e.logger.LogAttrs(ctx, slog.LevelInfo, "texttosql: question", attrs...)
+	e.logger.LogAttrs(ctx, slog.LevelInfo, "texttosql: "+r.Trace.Name(), attrs...)
 }
 
 // outcomeOf is the class of an error, for logs and the records of conversations.
@@ -169,6 +170,8 @@ func outcomeOf(err error) string {
 		return "no-candidate"
 	case llm.ClassOf(err) != llm.ClassUnknown:
 		return "model-" + llm.ClassOf(err).String()
+	case exec.IsRejection(err):
+		return "rejected"
 	}
 	return "failed"
 }

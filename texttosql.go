@@ -20,6 +20,7 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
@@ -51,7 +52,8 @@ type snapshot struct {
 	gaps     error          // why parts could not be profiled
 }
 
-// New makes an Engine for a database and a model. It sends nothing to either: see Ready.
+// New makes an Engine for a database and a model. It sends nothing to either: see Ready. NoModel in the model's place makes one
+// that only runs statements of the caller: see Query.
 //
 // Statements run on connections of the pool db, at most Limits.Connections (default 4) at a time. Each connection is
 // guarded while it is held, and given back as it was. A pool of one connection works if the caller holds no rows open
@@ -216,14 +218,30 @@ func (q Question) validate() error {
 }
 
 func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) {
-	if err := q.validate(); err != nil {
+	if err := e.takes(q.Question); err != nil {
 		return nil, err
 	}
+	res := &Result{Question: q.Text}
+	err := e.traced(ctx, q, res, "question", trace.Attr{Key: "strategy", Value: nameOf(e.strategy)}, func(ctx context.Context) error {
+		return e.answer(ctx, q, rows, res)
+	})
+	return res, err
+}
+
+// takes says why a question cannot be asked; nil: it can.
+func (e *Engine) takes(q Question) error {
+	if _, none := e.models[0].(noModel); none {
+		return ErrNoModel
+	}
+	return q.validate()
+}
+
+// traced runs f under a trace of its own, which it puts into res with what the trace tells, and writes the log.
+func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string, attr trace.Attr, f func(context.Context) error) error {
 	observe, told := e.observer(ctx, q)
-	root := trace.Tracer{Keep: e.keep, Observe: observe}.New("question",
-		trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
-	res := &Result{Question: q.Text, Trace: root}
-	err := e.answer(trace.Into(ctx, root), q, rows, res)
+	root := trace.Tracer{Keep: e.keep, Observe: observe}.New(name, attr)
+	res.Trace = root
+	err := f(trace.Into(ctx, root))
 	if cerr := ctx.Err(); cerr != nil && err != nil {
 		err = cerr // instead of what a provider or a driver made of it
 	}
@@ -235,7 +253,7 @@ func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) 
 	}
 	res.Usage, res.Warnings = root.Usage(), root.Warnings()
 	e.log(ctx, q.ID, res, err)
-	return res, err
+	return err
 }
 
 // answer fills in res, also beside an error.
@@ -298,18 +316,26 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if !rows {
 		return nil
 	}
-	ctx, span := trace.Start(ctx, "rows")
-	defer span.End()
-	res.Rows, err = session.QueryStatement(ctx, winner)
-	if err != nil {
-		span.Fail(err)
+	if res.Rows, err = rowsOf(ctx, session, winner); err != nil {
 		return fmt.Errorf("texttosql: running the answer: %w", err)
 	}
-	span.Set("rows", len(res.Rows.Rows))
-	if res.Rows.Truncated {
-		span.Warn("rows-truncated", fmt.Sprintf("the result has more than the %d rows shown", len(res.Rows.Rows)))
-	}
 	return nil
+}
+
+// rowsOf runs a statement that passed the checks.
+func rowsOf(ctx context.Context, session *exec.Runner, statement *sqltext.Statement) (*result.Table, error) {
+	ctx, span := trace.Start(ctx, "rows")
+	defer span.End()
+	rows, err := session.QueryStatement(ctx, statement)
+	if err != nil {
+		span.Fail(err)
+		return nil, err
+	}
+	span.Set("rows", len(rows.Rows))
+	if rows.Truncated {
+		span.Warn("rows-truncated", fmt.Sprintf("the result has more than the %d rows shown", len(rows.Rows)))
+	}
+	return rows, nil
 }
 
 // generate asks the strategy, which may be foreign code, unless the answer is known.

@@ -1,0 +1,60 @@
+package texttosql
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// NoModel stands in a model's place in New for an engine that only runs statements of the caller: Query, Check and Schema
+// work, and every question ends with ErrNoModel.
+var NoModel llm.Model = noModel{}
+
+type noModel struct{}
+
+// Complete is ErrNoModel.
+func (noModel) Complete(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{}, ErrNoModel
+}
+
+// statementSpan is the name of the span of a statement that the caller gave.
+const statementSpan = "statement"
+
+// Query runs one statement of untrusted origin, of a person or an agent for example. It passes the text check, the guard,
+// the policy and the checks of a candidate, and runs within Limits.Answer. No model is asked. A result that was cut at the
+// limit on rows or bytes is no error but a Truncated table.
+//
+// A statement that may not run is a *exec.RefusedError, one that the database does not take an *exec.InvalidError, one
+// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). Of the options WithID and
+// WithProgress mean something. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
+// suspect about the statement, and that rows are missing.
+func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (*result.Table, error) {
+	res := &Result{}
+	err := e.traced(ctx, newQuestion("", opts), res, statementSpan, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
+		session, err := e.db.Runner(exec.Bounds{})
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if cerr := session.Close(); cerr != nil && err == nil {
+				err = fmt.Errorf("texttosql: giving the connection back: %w", cerr)
+			}
+		}()
+		checking, span := trace.Start(ctx, "check")
+		checked, err := session.Examine(checking, e.db.Language().Text.Parse(sql), exec.PlanChecks()...)
+		for _, f := range checked.Findings {
+			span.Warn(f.Rule, f.Detail)
+		}
+		span.Fail(err)
+		span.End()
+		if err == nil {
+			res.Rows, err = rowsOf(ctx, session, checked.Statement)
+		}
+		return err
+	})
+	return res.Rows, err
+}

@@ -1,0 +1,152 @@
+package texttosql_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// TestQuery: a statement of the caller has the verdict that the same statement has as a candidate, and its rows.
+func TestQuery(t *testing.T) {
+	limited := []texttosql.Option{
+		texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}), texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 2, Timeout: 100 * time.Millisecond}, Candidate: exec.Bounds{Timeout: 100 * time.Millisecond}}),
+	}
+	const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"
+	for _, tt := range []struct {
+		why, sql string
+		class    texttosql.FailureClass
+		rows     [][]any
+	}{
+		{"rows", " SELECT name FROM customers WHERE country = 'USA'; ", texttosql.FailureNone, [][]any{{"Ada"}, {"Cyd"}}},
+		{"no rows", "SELECT name FROM customers WHERE 0", texttosql.FailureNone, [][]any{}},
+		{"more rows than the limit", "SELECT id FROM customers ORDER BY id", texttosql.FailureNone, [][]any{{int64(1)}, {int64(2)}}},
+		{"a write", "DELETE FROM orders", texttosql.FailureWrites, nil},
+		{"two statements", "SELECT 1; SELECT 2", texttosql.FailureRefused, nil},
+		{"a denied column", "SELECT * FROM customers", texttosql.FailureDenied, nil},
+		{"a function", "SELECT load_extension('x')", texttosql.FailureRefused, nil},
+		{"a wrong name", "SELECT nme FROM customers", texttosql.FailureUnknownName, nil},
+		{"a syntax error", "SELECT FROM WHERE", texttosql.FailureInvalid, nil},
+		{"too long", endless, texttosql.FailureLimit, nil},
+	} {
+		table, err := engine(t, texttosql.NoModel, limited...).Query(t.Context(), tt.sql)
+		if f := texttosql.Failure(err); f.Class != tt.class {
+			t.Errorf("%s: %v is %+v, want %s", tt.why, err, f, tt.class)
+		}
+		var rows [][]any
+		if table != nil {
+			rows = table.Rows
+		}
+		if diff := cmp.Diff(tt.rows, rows); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", tt.why, diff)
+		}
+		if err == nil && table.Truncated != strings.HasPrefix(tt.why, "more") {
+			t.Errorf("%s: truncated is %v", tt.why, table.Truncated)
+		}
+		answer, asked := engine(t, always(tt.sql), limited...).Ask(t.Context(), whoInUSA)
+		if (asked == nil) != (err == nil) {
+			t.Errorf("%s: as a candidate %v, as a statement %v", tt.why, asked, err)
+		}
+		if err == nil {
+			if diff := cmp.Diff(answer.Rows, table); diff != "" {
+				t.Errorf("%s: -candidate +statement:\n%s", tt.why, diff)
+			}
+		}
+	}
+	if _, err := engine(t, texttosql.NoModel).Query(t.Context(), ""); texttosql.Failure(err).Class != texttosql.FailureRefused {
+		t.Errorf("an empty statement: %v", err)
+	}
+	if _, err := engine(t, texttosql.NoModel, limited...).Query(t.Context(), endless); !errors.Is(err, texttosql.ErrBudget) {
+		t.Errorf("%v is no ErrBudget, as it is for a question", err)
+	}
+	if _, err := engine(t, texttosql.NoModel, texttosql.WithoutExecution()).Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrNoExecution) {
+		t.Errorf("without execution: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := engine(t, texttosql.NoModel).Query(ctx, "SELECT 1"); err != context.Canceled { // the very error
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestQueryIsTold: a statement has a trace, a record and its steps, and the record has no word of it.
+func TestQueryIsTold(t *testing.T) {
+	var log bytes.Buffer
+	e := engine(t, texttosql.NoModel, texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
+		texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 1}}))
+	var steps, warnings []string
+	var root *trace.Span
+	_, err := e.Query(t.Context(), `SELECT name, "nme" FROM customers`, texttosql.WithID("q1"), texttosql.WithProgress(func(p texttosql.Progress) {
+		if p.ID != "q1" || p.Question != "" {
+			t.Errorf("told as %q: %q", p.ID, p.Question)
+		}
+		switch p.Kind {
+		case trace.Ended:
+			steps, root = append(steps, p.Step), p.Span
+		case trace.Warned:
+			warnings = append(warnings, p.Message)
+		}
+	}))
+	if err != nil || !slices.Contains(steps, "check") || !slices.Contains(steps, "rows") || root.Name() != "statement" {
+		t.Errorf("%v: steps %v", err, steps)
+	}
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "nme") || !strings.Contains(warnings[1], "more than the 1 rows") {
+		t.Errorf("warnings %q", warnings)
+	}
+	if !strings.Contains(log.String(), `msg="texttosql: statement"`) || !strings.Contains(log.String(), "outcome=answered id=q1 rows=1") ||
+		strings.Contains(log.String(), "customers") || strings.Contains(log.String(), "confidence") {
+		t.Errorf("log:\n%s", log.String())
+	}
+	log.Reset()
+	e.Query(t.Context(), "DELETE FROM customers")
+	if !strings.Contains(log.String(), "outcome=rejected") {
+		t.Errorf("log of a refusal:\n%s", log.String())
+	}
+}
+
+// TestNoModel: an engine without a model answers no question, whichever way it is asked, and keeps nothing of it.
+func TestNoModel(t *testing.T) {
+	e := engine(t, texttosql.NoModel)
+	asked := map[string]func() error{
+		"Ask":          func() error { _, err := e.Ask(t.Context(), whoInUSA); return err },
+		"Generate":     func() error { _, err := e.Generate(t.Context(), whoInUSA); return err },
+		"Conversation": func() error { _, err := e.NewConversation(nil).Ask(t.Context(), whoInUSA); return err },
+		"AskAll": func() (last error) {
+			for r, err := range e.AskAll(t.Context(), slices.Values([]texttosql.Question{{Text: whoInUSA}}), texttosql.Batch{}) {
+				_, last = r, err
+			}
+			return last
+		},
+		"Complete": func() error { _, err := texttosql.NoModel.Complete(t.Context(), llm.Request{}); return err },
+	}
+	for name, ask := range asked {
+		if err := ask(); !errors.Is(err, texttosql.ErrNoModel) || texttosql.Failure(err).Class != texttosql.FailureNoModel {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := texttosql.New(open(t, shop), nil); err == nil || !strings.Contains(err.Error(), "model 0 is nil") {
+		t.Errorf("a nil model: %v", err)
+	}
+	if _, err := e.Check(t.Context(), usa); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+	if s, err := e.Schema(t.Context()); err != nil || len(s.Tables) != 2 {
+		t.Errorf("Schema: %v, %v", s, err)
+	}
+	if err := e.Confirm(t.Context(), whoInUSA, usa); err != nil {
+		t.Errorf("Confirm: %v", err)
+	}
+}
