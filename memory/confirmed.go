@@ -11,11 +11,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// ReadPairs reads a file of solved questions. Each line is a JSON object with "question" and "sql", and may have "id"
-// and "evidence". Empty lines are skipped. The error about a line is a *[PairError].
+// ReadPairs reads a file of solved questions. Each line is a JSON object with "question" and "sql", and may have "id",
+// "evidence" and the "sum" of [OpenConfirmed]. Empty lines are skipped. The error about a line is a *[PairError].
 func ReadPairs(path string) (pairs []Pair, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -33,7 +34,10 @@ func readLines(file string, text []byte, before int, skipCut bool, keep func(Pai
 			continue
 		}
 		var p Pair
-		err := json.Unmarshal(line, &p)
+		line, err := atomicfile.Unsealed(line)
+		if err == nil {
+			err = json.Unmarshal(line, &p)
+		}
 		var syntax *json.SyntaxError
 		if skipCut && errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
 			continue
@@ -64,8 +68,9 @@ type Confirmed struct {
 
 // OpenConfirmed opens or makes a file of confirmed answers, in the form of [ReadPairs]. Close closes it.
 //
-// Lines are only appended, each by one write. So several processes may use one file, and each sees what the others
-// confirm. A line that a crash cut short is skipped. Any other broken line is a *[PairError].
+// Lines are only appended, each by one write and with a checksum as its last field, "sum". So several processes may use
+// one file, and each sees what the others confirm. A line that a crash cut short is skipped. Any other broken line, and
+// one that was changed after it was written, is a *[PairError]. Lines of a person need no checksum.
 func OpenConfirmed(path string) (*Confirmed, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -95,7 +100,7 @@ func (c *Confirmed) Add(p Pair) error {
 		return err
 	}
 	// The line end in front ends a line that a crash cut short.
-	_, err = c.file.Write(slices.Concat([]byte("\n"), line, []byte("\n")))
+	_, err = c.file.Write(slices.Concat([]byte("\n"), atomicfile.Sealed(line), []byte("\n")))
 	if err == nil {
 		err = c.file.Sync()
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -54,8 +53,9 @@ func (e *LessonError) Unwrap() error { return e.Err }
 // counted of their lessons stands in the file at path.
 //
 // Several processes may use one file. Each change is read, made and written under a lock (path + ".lock"), by a
-// rename, so no count is lost, and a crash leaves the old file or the new one. A file that is broken is a
-// *[LessonError], here and at each later use. There is nothing to close.
+// rename, so no count is lost, and a crash leaves the old file or the new one. Each learned lesson is written with a
+// checksum as its last field, "sum", which those of a person need not have. A file that is broken, or has a lesson that
+// was changed after it was written, is a *[LessonError], here and at each later use. There is nothing to close.
 func OpenLessons(path string, manual ...string) (*Lessons, error) {
 	l := &Lessons{path: path}
 	for _, file := range manual {
@@ -73,17 +73,23 @@ func OpenLessons(path string, manual ...string) (*Lessons, error) {
 }
 
 // readLessons reads a JSON array of lessons.
-func readLessons(file string, raw []byte) (list []Lesson, err error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields() // a slip of the pen, or a newer version's: it must not get lost
-	if err := dec.Decode(&list); err != nil {
+func readLessons(file string, raw []byte) ([]Lesson, error) {
+	var texts []json.RawMessage
+	if err := json.Unmarshal(raw, &texts); err != nil {
 		return nil, &LessonError{File: file, Err: err}
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, &LessonError{File: file, Err: errors.New("something stands behind the list")}
-	}
+	list := make([]Lesson, len(texts))
 	for i := range list {
-		if err := list[i].valid(); err != nil {
+		text, err := atomicfile.Unsealed(texts[i])
+		if err == nil {
+			dec := json.NewDecoder(bytes.NewReader(text))
+			dec.DisallowUnknownFields() // a slip of the pen, or a newer version's: it must not get lost
+			err = dec.Decode(&list[i])
+		}
+		if err == nil {
+			err = list[i].valid()
+		}
+		if err != nil {
 			return nil, &LessonError{File: file, Lesson: i + 1, Err: err}
 		}
 		list[i].identify()
@@ -227,7 +233,7 @@ func (l *Lessons) update(change func(*ledger) bool) error {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(text, '\n'), line...)
+		text = append(append(text, '\n'), atomicfile.Sealed(line)...)
 	}
 	if err := atomicfile.Write(l.path, append(text, "\n]\n"...), 0o600); err != nil {
 		return fmt.Errorf("memory: keeping lessons: %w", err)

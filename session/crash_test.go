@@ -261,7 +261,11 @@ func TestBrokenRecord(t *testing.T) {
 	if err := f.Save(t.Context(), good); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(filepath.Join(f.dir, good.ID+".json"))
+	sealed, err := os.ReadFile(filepath.Join(f.dir, good.ID+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := atomicfile.Unsealed(sealed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,6 +279,7 @@ func TestBrokenRecord(t *testing.T) {
 		{"an unknown state", strings.Replace(string(whole), `"initializing"`, `"dreaming"`, 1), "dreaming"},
 		{"interrupted out of nothing", strings.Replace(string(whole), `"initializing"`, `"interrupted"`, 1), "resume state"},
 		{"resumes where nobody waits", strings.Replace(string(whole), `"initializing"`, `"interrupted","resume_state":"completed"`, 1), "resume state"},
+		{"changed after it was written", string(sealed), "checksum"}, // another id
 		{"never saved", strings.Replace(string(whole), `"revision":1`, `"revision":0`, 1), "revision is 0"},
 		{"2 MB", strings.Replace(string(whole), `"config":""`, `"config":"`+strings.Repeat("x", 2<<20)+`"`, 1), "larger than 1048576"},
 	}

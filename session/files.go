@@ -20,7 +20,9 @@ import (
 // several processes of one machine; the folder must not be on a file system without locks.
 //
 // A record is written beside its place, flushed and renamed, so a crash leaves the old one or the new one. A line of the
-// journal is flushed before Append returns; what a crash leaves of a line is cut off by the next Journal or Append.
+// journal is flushed before Append returns; what a crash leaves of a line is cut off by the next Journal or Append. A
+// record has a checksum as its last field, "sum", as the lines of llm/replay have: one that was changed after it was
+// written is a *RecordError.
 type Files struct{ dir string }
 
 // OpenFiles opens a folder of sessions and makes it if it is missing.

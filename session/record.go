@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -206,31 +207,37 @@ func (r Record) Encode() ([]byte, error) {
 	if err == nil {
 		err = enc.Encode(r)
 	}
-	if err == nil && b.Len() > maxRecord {
+	text := append(atomicfile.Sealed(b.Bytes()), '\n')
+	if err == nil && len(text) > maxRecord {
 		err = errTooLarge
 	}
 	if err != nil {
 		return nil, &RecordError{ID: r.ID, Err: err}
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
-// Decode reads the record of that id as Encode wrote it. An error is ErrInvalidID or a *RecordError: the text is cut
-// short, too large, of another version or of another session, or it names an unknown state.
+// Decode reads the record of that id as Encode wrote it. An error is ErrInvalidID or a *RecordError: the text was changed
+// or cut short, is too large, of another version or of another session, or it names an unknown state. A text without a
+// checksum, as a database that rewrites JSON returns it, is taken as it is.
 func Decode(id string, text []byte) (Record, error) {
 	if err := CheckID(id); err != nil {
 		return Record{}, err
 	}
 	var r Record
-	err := error(nil)
+	whole, err := atomicfile.Unsealed(text)
 	if len(text) > maxRecord {
 		err = errTooLarge
-	} else if err = json.Unmarshal(text, &r); err == nil {
+	} else if err == nil {
+		err = json.Unmarshal(whole, &r)
+	}
+	if err == nil {
 		err = r.valid(id)
 		if err == nil && r.Revision < 1 {
 			err = fmt.Errorf("its revision is %d", r.Revision)
 		}
-	} else if s := new(json.SyntaxError); errors.As(err, &s) && s.Offset >= int64(len(text)) {
+	}
+	if s := new(json.SyntaxError); errors.As(err, &s) && s.Offset >= int64(len(whole)) {
 		err = fmt.Errorf("it is cut short after %d bytes: %w", len(text), io.ErrUnexpectedEOF)
 	}
 	if err != nil {

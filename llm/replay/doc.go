@@ -23,12 +23,14 @@
 //
 // JSON lines, UTF-8, each complete by itself:
 //
-//	{"v":1,"hash":"5f0c…","model":"m","purpose":"generate","draw":0,"about":"How many…","reply":{"text":"SELECT …","stop":"stop","usage":{…}}}
-//	{"v":1,"hash":"5f0c…","draw":1,"about":"How many…","error":{"class":"rate-limit","status":429,"retry_after_ms":2000,"message":"…"}}
+//	{"v":1,"hash":"5f0c…","model":"m","purpose":"generate","draw":0,"about":"How many…","reply":{"text":"SELECT …",…},"sum":"d1670a3c"}
+//	{"v":1,"hash":"5f0c…","draw":1,"about":"How many…","error":{"class":"rate-limit","status":429,"retry_after_ms":2000,…},"sum":"07ba3f51"}
 //
 // v is version. about is the question of the last user message, for people. A reply that is not UTF-8 is in "bytes",
-// base64, instead of "text". A reader ignores fields that it does not know. A version that it does not know is an error.
-// A last line without its end, which a crash leaves, is ignored with a note.
+// base64, instead of "text". sum is the CRC-32 of what stands before it: a line that does not match it was changed after
+// it was written, and is an error. A line without it, of another program or an earlier version, is taken as it is. A
+// reader ignores fields that it does not know. A version that it does not know is an error. A last line without its end,
+// which a crash leaves, is ignored with a note.
 //
 // A recording holds replies and one line of each prompt, but no whole prompt, no key and no row. Replies may repeat what
 // the prompt said about the data, so only the owner may read new files.

@@ -40,7 +40,7 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// {"v":1,"hash":"324cb292f8265d82575ef093cb22b22e","model":"m","purpose":"generate","draw":0,"about":"How many singers?",
-	//  "reply":{"text":"SELECT count(*) FROM singer","stop":"stop","usage":{"calls":1,"prompt_tokens":5,"completion_tokens":7,"known":false}}}
+	//  "reply":{"text":"SELECT count(*) FROM singer","stop":"stop","usage":{"calls":1,"prompt_tokens":5,"completion_tokens":7,"known":false}},"sum":"28845166"}
 	// m SELECT count(*) FROM singer <nil>
 	// llm: permanent: replay: no recorded reply to "generate" of model "m", sample 1, request 324cb292f8265d82 (1 of its samples recorded): How many singers?
 }

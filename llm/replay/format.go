@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -102,7 +103,7 @@ func failureOf(err error) *failure {
 	return f
 }
 
-// encode returns l with its newline.
+// encode returns l with its checksum and its newline.
 func (l *line) encode() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -110,11 +111,15 @@ func (l *line) encode() ([]byte, error) {
 	if err := enc.Encode(l); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return append(atomicfile.Sealed(b.Bytes()), '\n'), nil
 }
 
 // decode reads one line.
 func decode(b []byte) (*line, error) {
+	b, err := atomicfile.Unsealed(b)
+	if err != nil {
+		return nil, err
+	}
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil {
 		return nil, fmt.Errorf("not a recorded call: %w", err)
@@ -129,6 +134,19 @@ func decode(b []byte) (*line, error) {
 	}
 	return &l, nil
 }
+
+// LineError says that a line of a recording is no recorded call, is of another version, or was changed after it was
+// written.
+type LineError struct {
+	Line int   // number of the line, from 1
+	Err  error // what is wrong with the line
+}
+
+// Error names the line and the fault.
+func (e *LineError) Error() string { return fmt.Sprintf("replay: line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns what is wrong with the line.
+func (e *LineError) Unwrap() error { return e.Err }
 
 // recording is a file as read.
 type recording struct {
@@ -159,7 +177,7 @@ func read(r io.Reader) (recording, error) {
 				rec.torn = len(b)
 				return rec, nil
 			default:
-				return rec, fmt.Errorf("replay: line %d: %w", n, err)
+				return rec, &LineError{n, err}
 			}
 		}
 		rec.whole += int64(len(b))

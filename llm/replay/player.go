@@ -68,7 +68,7 @@ func Open(path string) (*Player, error) {
 	return p, nil
 }
 
-// NewPlayer reads a recording to its end. Errors name the line.
+// NewPlayer reads a recording to its end. The error about a line is a *[LineError].
 func NewPlayer(r io.Reader) (*Player, error) {
 	rec, err := read(r)
 	if err != nil {
