@@ -141,10 +141,10 @@ func (a *Account) complete(ctx context.Context, next Model, req Request) (Respon
 		return resp, nil
 	}
 	if within.Err() == nil {
-		t.close(t.failure(ClassOf(err)))
+		t.close(t.failure(usageOf(err)))
 		return resp, err
 	}
-	t.close(t.failure(ClassCancelled))
+	t.close(t.failure(failedUsage(ClassCancelled)))
 	if ctx.Err() == nil { // then Time ended the call
 		return Response{}, a.late
 	}
@@ -229,13 +229,13 @@ func (a *Account) free(t *ticket) {
 	}
 }
 
-// failure returns the usage of a call that failed.
-func (t *ticket) failure(class Class) Usage {
+// failure returns the usage of a call that failed, the last attempt of it at the given cost.
+func (t *ticket) failure(last Usage) Usage {
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
-	u := t.lost
+	u, each := t.lost, t.priced(last, "")
 	for u.Calls < t.calls { // attempts whose end was not reported
-		u = u.Add(failedUsage(class))
+		u = u.Add(each)
 	}
 	return u
 }
@@ -299,6 +299,6 @@ func (t *ticket) loseCall(u Usage) {
 	if t != nil {
 		t.account.mu.Lock()
 		defer t.account.mu.Unlock()
-		t.lost = t.lost.Add(u)
+		t.lost = t.lost.Add(t.priced(u, ""))
 	}
 }

@@ -23,6 +23,7 @@ const (
 	ClassTimeout        Class = "timeout"          // no reply in time, while the caller was still waiting
 	ClassContextTooLong Class = "context-too-long" // the request does not fit the model: shorten it
 	ClassRefused        Class = "refused"          // the provider or the model declined the content: ask something else
+	ClassNoRoom         Class = "no-room"          // MaxTokens was used up before the first word, by reasoning: allow more
 	ClassCancelled      Class = "cancelled"        // the caller gave up
 	ClassPermanent      Class = "permanent"        // wrong key, model or request, or no recording: do not repeat the call
 	ClassUnknown        Class = ""                 // none of the others is known to apply
@@ -32,10 +33,15 @@ const (
 func (c Class) String() string { return cmp.Or(string(c), "unknown") }
 
 // Error is a failed call.
+//
+// Parameter is "temperature", "top_p", "max_tokens", "seed", "stop", "effort" or "schema", with ClassPermanent: the same
+// call without it may do. Adapters set it from what the provider names as the cause, never from words of a message alone.
 type Error struct {
 	Class      Class         // what may help
 	Status     int           // HTTP status of the reply; 0 if there was none or it is unknown
 	RetryAfter time.Duration // the wait that the provider asks for; 0: none
+	Parameter  string        // the field of the Request that the model refuses: see below; "" for any other failure
+	Usage      Usage         // the cost of the failed call where the provider tells it, as of one without room; zero: what Class says
 	Message    string        // the text for a person; may be raw: the method Error scrubs it; "" means the text of Err
 	Err        error         // the cause, for errors.Is and errors.As; may be nil
 }
@@ -91,7 +97,7 @@ func ClassOf(err error) Class {
 }
 
 // AsError returns err if it is an [*Error] itself, and nil for nil. Otherwise it wraps err in an *Error with the class
-// of [ClassOf], and with the status and the wait of the first *Error in err.
+// of [ClassOf], and with what the first *Error in err tells beside them.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -102,7 +108,7 @@ func AsError(err error) *Error {
 	e := &Error{Class: ClassOf(err), Err: err}
 	var within *Error
 	if errors.As(err, &within) {
-		e.Status, e.RetryAfter = within.Status, within.RetryAfter
+		e.Status, e.RetryAfter, e.Parameter, e.Usage = within.Status, within.RetryAfter, within.Parameter, within.Usage
 	}
 	return e
 }

@@ -7,8 +7,9 @@ import (
 	"math"
 )
 
-// Hash returns 32 hexadecimal digits that identify what is sent: messages, temperature, top_p, limit, seed and stop
-// texts. It does not depend on Purpose and Sample, which are not sent. It never changes between versions, because
+// Hash returns 32 hexadecimal digits that identify what is sent: messages, temperature, top_p, limit, seed, stop texts
+// and effort. It does not depend on Purpose and Sample, which are not sent, nor on Schema and CachePrefix, which some
+// clients cannot send and which ask for nothing that the messages do not. It never changes between versions, because
 // recordings hold it.
 func (r Request) Hash() string {
 	sum := r.sum("")
@@ -49,6 +50,9 @@ func (r Request) sum(prefix string) [sha256.Size]byte {
 	}
 	if r.Seed != nil && *r.Seed == 0 || r.MaxTokens != nil && *r.MaxTokens == 0 { // younger too
 		b = append(b, "zero"...)
+	}
+	if r.Effort != "" { // younger too
+		b = appendText(append(b, "effort"...), string(r.Effort))
 	}
 	return sha256.Sum256(b)
 }

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/texttosql/texttosql/llm"
@@ -52,6 +53,8 @@ func TestHashTellsRequestsApart(t *testing.T) {
 		"a stop":                {Stop: []string{"a"}},
 		"an empty stop":         {Stop: []string{""}},
 		"two stops":             {Stop: []string{"a", ""}},
+		"an effort":             {Effort: llm.EffortLow},
+		"another effort":        {Effort: llm.EffortHigh},
 	}
 	seen := make(map[string]string)
 	for why, req := range requests {
@@ -61,8 +64,8 @@ func TestHashTellsRequestsApart(t *testing.T) {
 		seen[req.Hash()] = why
 	}
 	a, b := ask("q"), sampled("q", 5)
-	b.Purpose = "judge"
+	b.Purpose, b.Schema, b.CachePrefix = "judge", json.RawMessage(`{"type":"object"}`), 1
 	if a.Hash() != b.Hash() {
-		t.Error("purpose or sample, which are not sent, change the hash")
+		t.Error("what is not sent, or not by every client, changes the hash")
 	}
 }

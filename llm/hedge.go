@@ -67,9 +67,9 @@ func (h Hedge) complete(ctx context.Context, next Model, req Request) (Response,
 			trace.From(ctx).AddUsage(failedUsage(ClassCancelled))
 		}
 		if other.err != nil {
-			return Response{}, &attemptsError{won.err, failedUsage(ClassOf(won.err)).Add(failedUsage(ClassOf(other.err)))}
+			return Response{}, &attemptsError{won.err, usageOf(won.err).Add(usageOf(other.err))}
 		}
-		other.resp.Usage = failedUsage(ClassOf(won.err)).Add(measure(req, other.resp))
+		other.resp.Usage = usageOf(won.err).Add(measure(req, other.resp))
 		return other.resp, nil
 	}
 	cancel()

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/texttosql/texttosql/trace"
 )
@@ -9,7 +10,8 @@ import (
 // Model is the port to a language model: one request, one reply.
 //
 // An implementation returns ctx.Err() once ctx has ended, whatever the provider said. It returns an *Error for a failed
-// call, and never an empty reply without an error. It must be safe for concurrent use. llmtest.Conformance checks this.
+// call, and never an empty reply without an error: ClassNoRoom where MaxTokens was used up before the first word.
+// It must be safe for concurrent use. llmtest.Conformance checks this.
 type Model interface {
 	// Complete sends req and returns the reply.
 	Complete(ctx context.Context, req Request) (Response, error)
@@ -53,10 +55,32 @@ type Request struct {
 
 	Temperature *float64 // 0 or more
 	TopP        *float64 // nucleus sampling, over 0 to 1
-	MaxTokens   *int     // upper bound of the reply in tokens, at least 1
+	MaxTokens   *int     // upper bound of the reply in tokens, at least 1; reasoning counts into it where the provider says so
 	Seed        *int     // any number
 	Stop        []string // the reply ends before the first of these texts
+
+	// Effort says how long a reasoning model may think; "": as the model does by itself. A client sends it only to a
+	// model that has it.
+	Effort Effort
+	// Schema is the JSON schema that the reply has to follow; nil: any text. A client sends it where the provider holds
+	// the model to it. Messages describe the shape too, so a client may ignore it.
+	Schema json.RawMessage
+	// CachePrefix is how many of the first Messages other requests begin with as well, 0 to len(Messages). A client whose
+	// provider wants a mark for its prompt cache sets it at the end of the last of them; any other client ignores it.
+	CachePrefix int
 }
+
+// Effort is how long a reasoning model thinks before it answers. Providers have these words or numbers of tokens in their
+// place; a client sends the nearest that its provider takes.
+type Effort string
+
+// The efforts.
+const (
+	EffortMinimal Effort = "minimal" // as little as the model can, none at all where it may
+	EffortLow     Effort = "low"
+	EffortMedium  Effort = "medium"
+	EffortHigh    Effort = "high"
+)
 
 // StopReason says why a reply ended; "" if the provider did not say.
 type StopReason string

@@ -77,7 +77,7 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		// The account is told of this attempt only because it is repeated. It learns of the last attempt from a Retry
 		// further out, or at the end of the call.
 		t := ticketOf(ctx)
-		t.loseCall(failedUsage(class))
+		t.loseCall(usageOf(err))
 		if refused := t.takeCall(); refused != nil {
 			err = fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
 			return Response{}, &attemptsError{err, failed}
@@ -103,7 +103,7 @@ func costOf(err error) Usage {
 	if e := (*attemptsError)(nil); errors.As(err, &e) {
 		return e.cost
 	}
-	return failedUsage(ClassOf(err))
+	return usageOf(err)
 }
 
 // wait returns how long to wait after the given attempt; false if waiting is of no use.

@@ -16,7 +16,7 @@ const spanName = "model call"
 // Without a span in ctx it only enforces the contract.
 //
 // A span has the attributes purpose, sample, attempt (from the second on), model, request (the first 16 digits of
-// [Request.Hash]), temperature, top_p, max_tokens, seed, prompt and reply. Prompt and reply are private: by default the span
+// [Request.Hash]), temperature, top_p, max_tokens, seed, effort, prompt and reply. Prompt and reply are private: by default the span
 // holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status.
 // Its usage is the reply's, estimated where the provider reports none ([Estimate]), with the price of a [Budget]. A
 // span whose context ended is cancelled. If a Trace stands further in as well, only the inner spans have a usage.
@@ -76,7 +76,7 @@ func held(ctx context.Context, resp Response, err error) (Response, error) {
 	case resp.StopReason == StopFilter:
 		return Response{}, &Error{Class: ClassRefused, Message: "the provider held the reply back"}
 	case resp.StopReason == StopLength:
-		return Response{}, &Error{Message: "empty reply: the limit on tokens was used up before it began"}
+		return Response{}, &Error{Class: ClassNoRoom, Usage: resp.Usage, Message: "empty reply: the limit on tokens was used up before it began"}
 	}
 	return Response{}, &Error{Message: "empty reply"}
 }
@@ -105,6 +105,9 @@ func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
 	if req.Seed != nil {
 		add("seed", *req.Seed)
 	}
+	if req.Effort != "" {
+		add("effort", string(req.Effort))
+	}
 	add("prompt", trace.Secret{Kind: trace.PrivatePrompts, Text: promptText(req.Messages)})
 	return attrs
 }
@@ -118,7 +121,7 @@ func failSpan(ctx context.Context, span *trace.Span, err error) {
 		}
 	}
 	if !tracedWithin(span) {
-		span.AddUsage(costOf(err))
+		span.AddUsage(ticketOf(ctx).priced(costOf(err), ""))
 	}
 	span.Set("error_class", ClassOf(err).String())
 	if e, ok := err.(*Error); ok && e.Status != 0 {

@@ -124,8 +124,8 @@ func TestTraceHoldsTheContract(t *testing.T) {
 			"llm: cancelled: client: context canceled"},
 		{"nor is its own deadline", nil, reply(llm.Response{}, context.DeadlineExceeded), nil, llm.ClassTimeout, "llm: timeout: context deadline exceeded"},
 		{"held back", nil, reply(llm.Response{StopReason: llm.StopFilter}, nil), nil, llm.ClassRefused, "llm: refused: the provider held the reply back"},
-		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassUnknown,
-			"llm: unknown: empty reply: the limit on tokens was used up before it began"},
+		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassNoRoom,
+			"llm: no room: empty reply: the limit on tokens was used up before it began"},
 		{"cancelled, and called an error", ended, func(context.Context, llm.Request) (llm.Response, error) {
 			cancel()
 			return llm.Response{}, fault

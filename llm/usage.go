@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"errors"
 	"math"
 	"unicode/utf8"
 )
@@ -28,7 +29,8 @@ func measure(req Request, resp Response) Usage {
 	}
 	reported := u.PromptTokens != 0 || u.CompletionTokens != 0
 	switch {
-	case !possible(u.PromptTokens), !possible(u.CompletionTokens), !possible(u.Calls):
+	case !possible(u.PromptTokens), !possible(u.CompletionTokens), !possible(u.Calls),
+		!possible(u.CachedTokens), !possible(u.CacheWriteTokens), !possible(u.ReasoningTokens):
 		return Estimate(req, resp.Text) // an impossible number would switch a budget off
 	case u.Known && !reported:
 		return u
@@ -36,12 +38,26 @@ func measure(req Request, resp Response) Usage {
 		e := Estimate(req, resp.Text)
 		u.PromptTokens, u.CompletionTokens = e.PromptTokens, e.CompletionTokens
 	}
+	u.CachedTokens = min(u.CachedTokens, u.PromptTokens) // parts are no more than the whole
+	u.CacheWriteTokens = min(u.CacheWriteTokens, u.PromptTokens-u.CachedTokens)
+	u.ReasoningTokens = min(u.ReasoningTokens, u.CompletionTokens)
 	u.Calls = max(u.Calls, 1)
 	return u
 }
 
 // possible reports whether a provider may mean n: no model reads or writes more than some millions of tokens at once.
 func possible(n int) bool { return n >= 0 && n <= 1<<30 }
+
+// usageOf returns what one attempt cost that ended with err: what its [Error] tells, or else failedUsage.
+func usageOf(err error) Usage {
+	var e *Error
+	if !errors.As(err, &e) || e.Usage == (Usage{}) {
+		return failedUsage(ClassOf(err))
+	}
+	u := measure(Request{}, Response{Usage: e.Usage})
+	u.Calls = max(u.Calls, 1)
+	return u
+}
 
 // failedUsage returns what one failed attempt cost. A provider charges nothing for a request that it turns away. It may
 // charge for a call that the caller gave up.

@@ -180,5 +180,5 @@ func ExampleUsage_Add() {
 	a := trace.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 20, Known: true}
 	b := trace.Usage{Calls: 1, PromptTokens: 80} // the provider reported no tokens
 	fmt.Printf("%+v\n", a.Add(b))
-	// Output: {Calls:2 PromptTokens:180 CompletionTokens:20 Money:0 Known:false Partial:false}
+	// Output: {Calls:2 PromptTokens:180 CompletionTokens:20 CachedTokens:0 CacheWriteTokens:0 ReasoningTokens:0 Money:0 Known:false Partial:false}
 }

@@ -4,12 +4,17 @@ import "math"
 
 // Usage is the cost of model calls. The zero Usage is that of no call.
 type Usage struct {
-	Calls            int     `json:"calls"`             // attempts sent to a provider, failed ones included
-	PromptTokens     int     `json:"prompt_tokens"`     // sent
-	CompletionTokens int     `json:"completion_tokens"` // received
-	Money            float64 `json:"money,omitempty"`   // the cost in the unit of the user's price table; 0 without one
-	Known            bool    `json:"known"`             // every provider reported its tokens; false: some are estimates or missing
-	Partial          bool    `json:"partial,omitempty"` // a cancelled or failed call may have cost more
+	Calls            int `json:"calls"`             // attempts sent to a provider, failed ones included
+	PromptTokens     int `json:"prompt_tokens"`     // sent, from and to a cache included
+	CompletionTokens int `json:"completion_tokens"` // received, reasoning included
+
+	CachedTokens     int `json:"cached_tokens,omitempty"`      // part of PromptTokens: read from the provider's cache, at a lower price
+	CacheWriteTokens int `json:"cache_write_tokens,omitempty"` // part of PromptTokens: put into it at a price of its own, as Anthropic does
+	ReasoningTokens  int `json:"reasoning_tokens,omitempty"`   // part of CompletionTokens: thought and not said; 0 also where nobody tells
+
+	Money   float64 `json:"money,omitempty"`   // the cost in the unit of the user's price table; 0 without one
+	Known   bool    `json:"known"`             // every provider reported its tokens; false: some are estimates or missing
+	Partial bool    `json:"partial,omitempty"` // a cancelled or failed call may have cost more
 }
 
 // Add returns the sum of u and v. It is Known if both are known, where a Usage without calls does not count. It is
@@ -35,6 +40,9 @@ func (u Usage) Add(v Usage) Usage {
 		Calls:            sum(u.Calls, v.Calls),
 		PromptTokens:     sum(u.PromptTokens, v.PromptTokens),
 		CompletionTokens: sum(u.CompletionTokens, v.CompletionTokens),
+		CachedTokens:     sum(u.CachedTokens, v.CachedTokens),
+		CacheWriteTokens: sum(u.CacheWriteTokens, v.CacheWriteTokens),
+		ReasoningTokens:  sum(u.ReasoningTokens, v.ReasoningTokens),
 		Money:            money,
 		Known:            known,
 		Partial:          u.Partial || v.Partial,

@@ -54,6 +54,8 @@ type failure struct {
 	Class        llm.Class `json:"class,omitempty"`
 	Status       int       `json:"status,omitempty"`
 	RetryAfterMS int64     `json:"retry_after_ms,omitempty"`
+	Parameter    string    `json:"parameter,omitempty"`
+	Usage        llm.Usage `json:"usage,omitzero"`
 	Message      string    `json:"message,omitempty"`
 }
 
@@ -63,7 +65,7 @@ func (l *line) key() key { return key{l.Model, l.Purpose, l.Hash, l.Sample} }
 func (l *line) outcome() (llm.Response, error) {
 	if e := l.Error; e != nil {
 		return llm.Response{}, &llm.Error{
-			Class: e.Class, Status: e.Status, Message: e.Message,
+			Class: e.Class, Status: e.Status, Message: e.Message, Parameter: e.Parameter, Usage: e.Usage,
 			RetryAfter: time.Duration(e.RetryAfterMS) * time.Millisecond,
 		}
 	}
@@ -93,7 +95,7 @@ func lineOf(model string, req llm.Request, resp llm.Response, err error) line {
 
 func failureOf(err error) *failure {
 	e := llm.AsError(err)
-	f := &failure{Class: e.Class, Status: e.Status, Message: llm.Scrub(e.Message)}
+	f := &failure{Class: e.Class, Status: e.Status, Parameter: e.Parameter, Usage: e.Usage, Message: llm.Scrub(e.Message)}
 	if e.Message == "" && e.Err != nil {
 		f.Message = llm.Scrub(e.Err.Error())
 	}
