@@ -209,7 +209,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 	case errors.As(err, &refused):
 		class = failureOfReason(string(refused.Reason), refused.Writes)
 		if class == FailureNoStatement { // nobody but the caller wrote it
-			class = FailureRefused
+			return FailureRefused, refused.Detail, "Write one SELECT"
 		}
 		return class, ifNot(refused.Writes, refused.Detail), statementAdvice[class]
 	case errors.As(err, &invalid):

@@ -64,7 +64,7 @@ func TestFailure(t *testing.T) {
 		{"a function", none(vote.Candidate{Rejected: "exec: refused (function): load_extension is not on the list", Reason: "function"}, 2),
 			texttosql.FailureRefused, 4, 403, "load_extension is not on the list."},
 		{"a statement without a word", &exec.RefusedError{Reason: "empty", Detail: "the statement is empty"},
-			texttosql.FailureRefused, 4, 403, "The statement is empty."},
+			texttosql.FailureRefused, 4, 403, "Write one SELECT."},
 		{"statements that are not to run", exec.ErrNoExecution, texttosql.FailureConfig, 2, 500, "not executed"},
 		{"no model", texttosql.ErrNoModel, texttosql.FailureNoModel, 2, 501, "run a statement"},
 		{"an unknown table", &exec.InvalidError{Fault: exec.FaultSchema, Message: "no such table: t"},

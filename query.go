@@ -47,7 +47,9 @@ func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (*res
 		checking, span := trace.Start(ctx, "check")
 		checked, err := session.Examine(checking, e.db.Language().Text.Parse(sql), exec.PlanChecks()...)
 		for _, f := range checked.Findings {
-			span.Warn(f.Rule, f.Detail)
+			if f.Rule != exec.FindingNoTable { // of no question
+				span.Warn(f.Rule, f.Detail)
+			}
 		}
 		span.Fail(err)
 		span.End()

@@ -25,6 +25,9 @@ func showCell(v any, limit int) cellText {
 	case int64:
 		return number(strconv.FormatInt(v, 10))
 	case float64:
+		if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64); err == nil {
+			v = short // 61084.420000000006 is what a sum of floats leaves
+		}
 		return number(formatFloat(v))
 	case Decimal:
 		return number(string(v))
@@ -40,6 +43,9 @@ func showCell(v any, limit int) cellText {
 	}
 	return cutCell(visible(fmt.Sprint(v), limit), limit)
 }
+
+// Show writes one value as WriteTable does, and as long as it is.
+func Show(v any) string { return showCell(v, -1).text }
 
 func number(s string) cellText { return cellText{text: s, width: len(s), right: true} }
 

@@ -71,6 +71,21 @@ func ExampleTable_WriteTable() {
 	// (3 rows)
 }
 
+func ExampleTable_WriteTableWithin() {
+	t := &result.Table{Columns: []string{"name", "email"}, Rows: [][]any{{"Ann", "ann.of.the.long.name@example.org"}}}
+	t.WriteTableWithin(os.Stdout, 24)
+	// Output:
+	// name | email
+	// -----+------------------
+	// Ann  | ann.of.the.long.…
+	// (1 row)
+}
+
+func ExampleShow() {
+	fmt.Println(result.Show(nil), result.Show("NULL"), result.Show(0.1+0.2), result.Show("two\nlines"))
+	// Output: NULL "NULL" 0.3 two\nlines
+}
+
 func ExampleTable_WriteCSV() {
 	t := &result.Table{Columns: []string{"name", "note"}, Rows: [][]any{{"Ann", nil}, {"Bo", ""}, {"Cy", `"so, so"`}}}
 	t.WriteCSV(os.Stdout)

@@ -21,17 +21,45 @@ const maxCell = 60
 //	Bo   |   NULL
 //	(2 rows)
 //
-// Numbers are aligned right. A cell is cut to 60 columns. NULL is NULL; the text NULL and a text that begins or ends with a
+// Numbers are aligned right, floats have 15 digits. A cell is cut to 60 columns. NULL is NULL; the text NULL and a text that begins or ends with a
 // blank or a quote stand in double quotes. Floats have a point (1.0). A blob is shown by its size. Characters that would move
 // the cursor or hide text (control characters, direction marks, invalid bytes) are shown as escapes such as \n and \u202e.
 // Columns are aligned by the width of characters in a terminal: East Asian wide characters and emoji take two columns,
 // combining marks none.
 //
 // The error is that of w. A nil table is an empty one.
-func (t *Table) WriteTable(w io.Writer) error { return t.writeText(w, maxCell) }
+func (t *Table) WriteTable(w io.Writer) error { return t.writeText(w, maxCell, 0) }
 
-// writeText is WriteTable with cells of at most limit columns; limit < 0: any width.
-func (t *Table) writeText(w io.Writer, limit int) error {
+// WriteTableWithin is WriteTable for a terminal of width columns: the texts of the widest columns are cut until a line fits.
+// Numbers are not cut, and neither are texts below 8 columns, so a table of many columns may be wider. 0 is no limit.
+func (t *Table) WriteTableWithin(w io.Writer, width int) error { return t.writeText(w, maxCell, width) }
+
+// narrowest is how far a column is cut to fit a terminal.
+const narrowest = 8
+
+// fit cuts widths until a line has at most width columns. No column gets narrower than least.
+func fit(widths, least []int, width int) {
+	line := -3
+	for _, n := range widths {
+		line += n + 3
+	}
+	for ; line > width; line-- {
+		widest := -1
+		for i, n := range widths {
+			if n > max(least[i], narrowest) && (widest < 0 || n > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+// writeText is WriteTable with cells of at most limit columns; limit < 0: any width. A line has at most width columns, if it
+// can; 0: any.
+func (t *Table) writeText(w io.Writer, limit, width int) error {
 	if t == nil {
 		t = &Table{}
 	}
@@ -40,7 +68,7 @@ func (t *Table) writeText(w io.Writer, limit int) error {
 	for _, row := range t.Rows {
 		columns = max(columns, len(row))
 	}
-	widths := make([]int, columns)
+	widths, numbers := make([]int, columns), make([]int, columns)
 	header := make([]cellText, columns)
 	for i := range columns {
 		if i < len(t.Columns) {
@@ -56,7 +84,21 @@ func (t *Table) writeText(w io.Writer, limit int) error {
 				c = showCell(row[i], limit)
 			}
 			widths[i] = max(widths[i], c.width)
+			if c.right {
+				numbers[i] = max(numbers[i], c.width)
+			}
 			cells = append(cells, c)
+		}
+	}
+	if width > 0 && columns > 0 {
+		fit(widths, numbers, width)
+		for i := range header {
+			header[i] = cutCell(header[i].text, widths[i])
+		}
+		for i, c := range cells {
+			if n := widths[i%columns]; c.width > n {
+				cells[i] = cutCell(c.text, n)
+			}
 		}
 	}
 

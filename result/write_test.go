@@ -104,7 +104,7 @@ func TestCellWidth(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := table.writeText(&b, tt.limit); err != nil {
+			if err := table.writeText(&b, tt.limit, 0); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
@@ -117,6 +117,37 @@ func TestCellWidth(t *testing.T) {
 // writeJSON returns a function that writes a table as one line of JSON.
 func writeJSON(t *Table) func(io.Writer) error {
 	return func(w io.Writer) error { return json.NewEncoder(w).Encode(t) }
+}
+
+// TestWithin: a table fits a terminal if texts can be cut to 8 columns; a number is never cut.
+func TestWithin(t *testing.T) {
+	table := &Table{Columns: []string{"name", "a long header", "total"},
+		Rows: [][]any{{"Ann of the long name", "short", 61084.420000000006}, {"东京タワー", strings.Repeat("x", 30), int64(1234567890123)}}}
+	for _, tt := range []struct {
+		width int
+		want  []string // the lines but the last
+	}{
+		{0, []string{"name                 | a long header                  | total",
+			"---------------------+--------------------------------+--------------",
+			"Ann of the long name | short                          |      61084.42",
+			"东京タワー           | xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | 1234567890123"}},
+		{50, []string{"name            | a long header    | total",
+			"----------------+------------------+--------------",
+			"Ann of the lon… | short            |      61084.42",
+			"东京タワー      | xxxxxxxxxxxxxxx… | 1234567890123"}},
+		{10, []string{"name     | a long … | total",
+			"---------+----------+--------------",
+			"Ann of … | short    |      61084.42",
+			"东京タ…  | xxxxxxx… | 1234567890123"}},
+	} {
+		var b strings.Builder
+		if err := table.WriteTableWithin(&b, tt.width); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Join(tt.want, "\n")+"\n(2 rows)\n", b.String()); diff != "" {
+			t.Errorf("%d columns (-want +got):\n%s", tt.width, diff)
+		}
+	}
 }
 
 func TestNilTable(t *testing.T) {

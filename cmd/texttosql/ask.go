@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -20,12 +21,11 @@ import (
 // ask is the verb of one question.
 type ask struct {
 	setup.Asking `embed:""`
+	output       `embed:""`
 	Evidence     string   `placeholder:"TEXT" help:"Knowledge that belongs to the question: what a word means, how a figure is computed."`
-	JSON         bool     `name:"json" xor:"form" help:"Write one JSON object: the statement, the rows, the votes, the cost, or the error."`
-	CSV          bool     `name:"csv" xor:"form" help:"Write the rows as CSV, and nothing else."`
 	Trace        string   `placeholder:"FILE" help:"Write a page about the answer to this HTML file."`
 	TraceRows    bool     `help:"Let the page show rows of the result."`
-	Question     []string `arg:"" help:"The question."`
+	Question     []string `arg:"" help:"The question; - reads standard input."`
 }
 
 // Help is the part of --help below the flags.
@@ -41,13 +41,24 @@ func (a *ask) Run(p *program) error {
 		}
 		defer page.Discard()
 	}
+	question, err := p.typed(strings.Join(a.Question, " "))
+	if err != nil {
+		return err
+	}
+	file, err := a.begin(a.DSN(p.getenv))
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		defer file.Discard()
+	}
 	e, err := a.Open(p.ctx, p.getenv, nil, cli.Progress(p.err))
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	r, err := e.Ask(p.ctx, strings.Join(a.Question, " "), texttosql.WithEvidence(a.Evidence))
-	if werr := a.write(p, r, err); werr != nil {
+	r, err := e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+	if werr := a.write(p, file, r, err); werr != nil {
 		return werr
 	}
 	if page != nil {
@@ -59,51 +70,39 @@ func (a *ask) Run(p *program) error {
 }
 
 // write writes what is known: the answer, or what the user may choose from.
-func (a *ask) write(p *program, r *texttosql.Result, err error) error {
+func (a *ask) write(p *program, file *atomicfile.File, r *texttosql.Result, err error) error {
 	var asked *session.QuestionError
 	errors.As(err, &asked)
 	switch {
-	case a.JSON:
-		return writeResult(p, r, asked, err)
-	case a.CSV && err == nil:
-		return p.csv(r.Rows)
-	case a.CSV:
+	case a.form() == "json":
+		return p.write(file, func(w io.Writer) error { return writeResult(p, w, r, asked, err) })
+	case err == nil && a.alone():
+		return p.write(file, func(w io.Writer) error { return a.rows(p, w, r.Rows) })
 	case err == nil:
-		return cli.Answer(p.out, r)
+		return p.write(file, func(w io.Writer) error {
+			return cli.Answer(w, r, p.look(), func(t *result.Table) error { return a.rows(p, w, t) })
+		})
+	case a.alone():
 	case asked != nil:
-		for i, o := range asked.Options {
-			cli.Say(p.out, "%d. %s\n", i+1, o.Label)
-			if o.SQL != "" {
-				cli.Say(p.out, "%s\n", o.SQL)
-			}
-			if o.Rows != nil {
-				if err := o.Rows.WriteTable(p.out); err != nil {
-					return err
+		return p.write(nil, func(w io.Writer) error {
+			for i, o := range asked.Options {
+				cli.Say(w, "%d. %s\n", i+1, o.Label)
+				if o.SQL != "" {
+					cli.Say(w, "%s\n", o.SQL)
 				}
+				if o.Rows != nil {
+					if err := a.rows(p, w, o.Rows); err != nil {
+						return err
+					}
+				}
+				fmt.Fprintln(w)
 			}
-			fmt.Fprintln(p.out)
-		}
-		fmt.Fprintln(p.out, `Ask again in words that say which is meant; "texttosql talk" lets you choose.`)
+			_, err := fmt.Fprintln(w, `Ask again in words that say which is meant; "texttosql talk" lets you choose.`)
+			return err
+		})
 	case r != nil && r.SQL != "":
 		cli.Say(p.err, "the best so far, confidence %.2f: %s\n", r.Confidence, r.SQL)
 	}
-	return nil
-}
-
-// csv writes rows. That some are missing is told on standard error, since the rows do not say it. A terminal is sent no
-// character that it would obey; any other reader gets the values as they are.
-func (p *program) csv(t *result.Table) error {
-	if t.Truncated {
-		cli.Say(p.err, "texttosql: these are the first %d rows: more are over the limit\n", len(t.Rows))
-	}
-	if !cli.IsTerminal(p.out) {
-		return t.WriteCSV(p.out)
-	}
-	var text strings.Builder
-	if err := t.WriteCSV(&text); err != nil {
-		return err
-	}
-	cli.Say(p.out, "%s", text.String())
 	return nil
 }
 
@@ -121,7 +120,7 @@ type reply struct {
 	Result  json.RawMessage `json:"result,omitempty"`  // a texttosql.Result with its rows and without its trace
 }
 
-func writeResult(p *program, r *texttosql.Result, asked *session.QuestionError, err error) error {
+func writeResult(p *program, w io.Writer, r *texttosql.Result, asked *session.QuestionError, err error) error {
 	told := reply{Exit: exitCode(err)}
 	if err != nil {
 		told.Error = p.line(err)
@@ -139,29 +138,36 @@ func writeResult(p *program, r *texttosql.Result, asked *session.QuestionError, 
 			return err
 		}
 	}
-	return p.json(told)
+	return writeJSON(w, told)
 }
 
-// json writes one line. Characters that a terminal would obey are escaped.
-func (p *program) json(v any) error {
+// json writes one line to standard output.
+func (p *program) json(v any) error { return writeJSON(p.out, v) }
+
+// writeJSON writes one line. Characters that a terminal would obey are escaped.
+func writeJSON(w io.Writer, v any) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	line := text.Bytes()[:text.Len()-1]
-	if bytes.ContainsFunc(line, words.Hidden) {
-		var safe []byte
-		for _, r := range string(line) {
-			if words.Hidden(r) {
-				safe = words.AppendEscape(safe, r)
-			} else {
-				safe = utf8.AppendRune(safe, r)
-			}
-		}
-		line = safe
-	}
-	_, err := p.out.Write(append(line, '\n'))
+	_, err := w.Write(append(escapeHidden(text.Bytes()[:text.Len()-1]), '\n'))
 	return err
+}
+
+// escapeHidden escapes the characters of JSON that a terminal would obey.
+func escapeHidden(line []byte) []byte {
+	if !bytes.ContainsFunc(line, words.Hidden) {
+		return line
+	}
+	var safe []byte
+	for _, r := range string(line) {
+		if words.Hidden(r) {
+			safe = words.AppendEscape(safe, r)
+		} else {
+			safe = utf8.AppendRune(safe, r)
+		}
+	}
+	return safe
 }

@@ -21,18 +21,27 @@ func TestForms(t *testing.T) {
 	db := shopFile(t)
 	env := with(asking(t, always(neverOrdered)), "TEXTTOSQL_DSN", db)
 	question := "Which customers in the USA never ordered?"
+	odd := "SELECT 'Ann' AS name, 0.1 + 0.2 AS x, NULL AS name UNION ALL SELECT '=1+1', 7, 'a|b' || char(9, 10) || '\\'"
 	for name, args := range map[string][]string{
 		"help.txt": {"--help"}, "help_ask.txt": {"ask", "--help"}, "help_schema.txt": {"schema", "--help"}, "version.txt": {"--version"},
-		"ask.txt":      {"ask", "-n", "3", question},
-		"ask.json":     {"ask", "-s", "direct", "--json", question},
-		"ask.csv":      {"ask", "-s", "direct", "--csv", question},
-		"check.txt":    {"check", neverOrdered},
-		"check.json":   {"check", "--json", neverOrdered},
-		"schema.txt":   {"schema", "customers"},
-		"mschema.txt":  {"schema", "--form", "mschema", "--values", "orders"},
-		"schema.json":  {"schema", "--json", "products"},
-		"bash.txt":     {"completion", "bash"},
-		"complete.txt": {"complete", "--", "ask", "--strategy", "p"},
+		"ask.txt":          {"ask", "-n", "3", question},
+		"ask.json":         {"ask", "-s", "direct", "--json", question},
+		"ask.csv":          {"ask", "-s", "direct", "--csv", question},
+		"ask.jsonl":        {"ask", "-s", "direct", "-f", "jsonl", question},
+		"sql.txt":          {"sql", odd},
+		"sql_vertical.txt": {"sql", "--vertical", odd},
+		"sql.md":           {"sql", "-f", "markdown", odd},
+		"sql.csv":          {"sql", "--csv", "--escape-formulas", odd},
+		"sql.tsv":          {"sql", "-f", "tsv", odd},
+		"sql.json":         {"sql", "--json", odd},
+		"sql.jsonl":        {"sql", "-f", "jsonl", odd},
+		"check.txt":        {"check", neverOrdered},
+		"check.json":       {"check", "--json", neverOrdered},
+		"schema.txt":       {"schema", "customers"},
+		"mschema.txt":      {"schema", "--form", "mschema", "--values", "orders"},
+		"schema.json":      {"schema", "--json", "products"},
+		"bash.txt":         {"completion", "bash"},
+		"complete.txt":     {"complete", "--", "ask", "--strategy", "p"},
 	} {
 		code, out, told := try(t, env, "", args...)
 		if code != exitAnswer || told != "" {
@@ -77,6 +86,37 @@ func TestRecording(t *testing.T) {
 	}
 }
 
+// endless never comes to an end by itself.
+const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"
+
+// TestSQL: standard input, a file that is written as a whole, and one that must not be.
+func TestSQL(t *testing.T) {
+	db := shopFile(t)
+	env := map[string]string{"TEXTTOSQL_DSN": db}
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	code, shown, told := try(t, env, "SELECT name FROM customers ORDER BY id\n", "sql", "--csv", "--rows", "2", "-o", out, "-")
+	text, err := os.ReadFile(out)
+	if code != exitAnswer || shown != "" || err != nil || strings.Count(string(text), "\n") != 3 || !strings.Contains(told, "the first 2 rows") {
+		t.Errorf("code %d, %v: %q%q%s", code, err, text, shown, told)
+	}
+	if code, _, told := try(t, env, "DELETE FROM customers", "sql", "-o", out, "-"); code != exitRefused {
+		t.Errorf("code %d, %s", code, told)
+	}
+	if again, err := os.ReadFile(out); err != nil || string(again) != string(text) {
+		t.Errorf("a refusal changed the file: %v, %q", err, again)
+	}
+	if code, _, told := try(t, env, "", "sql", "-o", db, "SELECT 1"); code != exitUsage || !strings.Contains(told, "is the database") {
+		t.Errorf("the database as the file: code %d, %s", code, told)
+	}
+	policy := file(t, "policy.json", `{"DenyColumns": ["customers.name"]}`)
+	if code, _, told := try(t, env, "", "sql", "--policy", policy, "SELECT name FROM customers"); code != exitRefused || !strings.Contains(told, "policy") {
+		t.Errorf("under a policy: code %d, %s", code, told)
+	}
+	if code, shown, told := try(t, asking(t, always("SELECT 1")), "How many?", "ask", "-d", db, "-s", "direct", "-f", "tsv", "-"); code != exitAnswer || shown != "1\n1\n" {
+		t.Errorf("a question of standard input: code %d, %q%s", code, shown, told)
+	}
+}
+
 // TestExitCodes: each code, and what is told beside it.
 func TestExitCodes(t *testing.T) {
 	db := shopFile(t)
@@ -99,6 +139,16 @@ func TestExitCodes(t *testing.T) {
 		{"a spent budget", always("SELECT nothing FROM customers"), []string{"ask", "--calls", "1", "-n", "3", "Who?"}, exitBudget, "", "budget"},
 		{"a refused statement", nil, []string{"check", "DROP TABLE customers"}, exitRefused, "", "This only reads."},
 		{"a wrong statement", nil, []string{"check", "SELECT nme FROM customers"}, exitError, "", "No such column: nme."},
+		{"rows of a statement", nil, []string{"sql", "SELECT count(*) AS n FROM customers"}, exitAnswer, "(1 row)", ""},
+		{"a statement that writes", nil, []string{"sql", "DROP TABLE customers"}, exitRefused, "", "This only reads. Write one SELECT"},
+		{"a statement that writes, as JSON", nil, []string{"sql", "--json", "DROP TABLE customers"}, exitRefused, `{"exit":4,"error":"This only`, "This only"},
+		{"a wrong name in a statement", nil, []string{"sql", "SELECT nme FROM customers"}, exitError, "", "Look at the schema"},
+		{"a statement that takes too long", nil, []string{"sql", "--timeout", "100ms", endless}, exitBudget, "", "over its limit on time (100ms)"},
+		{"samples that take too long", always(endless), []string{"ask", "-n", "3", "--timeout", "100ms", "Who?"}, exitBudget, "", "over the limit on time (100ms)"},
+		{"a plan", nil, []string{"sql", "--explain", "SELECT name FROM customers"}, exitAnswer, "accepted: SELECT name", ""},
+		{"an empty statement", nil, []string{"sql", ""}, exitRefused, "", "The text holds no statement. Write one SELECT."},
+		{"what SQLite takes for a text", nil, []string{"sql", `SELECT "nme" FROM customers`}, exitAnswer, "nme", "warning: "},
+		{"an unknown format", nil, []string{"sql", "-f", "xml", "SELECT 1"}, exitUsage, "", "xml"},
 		{"an unknown verb", nil, []string{"tell"}, exitUsage, "", "tell"},
 		{"no verb", nil, nil, exitUsage, "", "expected one of"},
 		{"an unknown flag", nil, []string{"ask", "--smaples", "3", "Who?"}, exitUsage, "", "did you mean \"--samples\""},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
@@ -23,9 +22,6 @@ func (check) Help() string {
 	return "The statement is compiled and planned, and never run.\n\n" + exitHelp
 }
 
-// mostSQL is how much of standard input is read, in bytes; a longer statement is refused.
-const mostSQL = 1 << 20
-
 // verdict is what --json writes about a statement.
 type verdict struct {
 	Exit     int            `json:"exit"`
@@ -44,13 +40,9 @@ func (c *check) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	sql := c.SQL
-	if sql == "-" {
-		raw, err := io.ReadAll(io.LimitReader(p.in, mostSQL))
-		if err != nil {
-			return err
-		}
-		sql = string(raw)
+	sql, err := p.typed(c.SQL)
+	if err != nil {
+		return err
 	}
 	found, err := e.Check(p.ctx, sql)
 	if c.JSON {

@@ -3,6 +3,7 @@ module github.com/texttosql/texttosql/cmd/texttosql
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/aws/aws-sdk-go-v2 v1.36.3
 	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.24.3
@@ -17,6 +18,7 @@ require (
 	github.com/texttosql/texttosql/exec/duckdb v0.1.0
 	github.com/tmc/langchaingo v0.1.14
 	github.com/trinodb/trino-go-client v1.1.0
+	golang.org/x/term v0.47.0
 )
 
 require (
@@ -75,7 +77,7 @@ require (
 	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/telemetry v0.0.0-20260708182218-49f421fb7959 // indirect
 	golang.org/x/text v0.41.0 // indirect
 	golang.org/x/time v0.15.0 // indirect

@@ -27,6 +27,7 @@ func main() {
 type verbs struct {
 	Ask        ask          `cmd:"" help:"Answer one question."`
 	Talk       conversation `cmd:"" help:"Talk about a database: follow-ups, corrections, choices."`
+	SQL        statement    `cmd:"" name:"sql" help:"Run a statement of yours under the guard; no model is asked."`
 	Check      check        `cmd:"" help:"Say whether the guard accepts a statement, what it reads and its plan."`
 	Schema     schema       `cmd:"" help:"Show the tables and columns as a model sees them."`
 	Describe   describe     `cmd:"" help:"Have a model describe the columns, once, into a file."`

@@ -77,7 +77,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants := map[string]string{
-		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted", "schema": "customer_id",
+		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted", "sql": "country", "schema": "customer_id",
 		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
 	}
 	for _, line := range commands(t) {

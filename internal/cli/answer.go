@@ -8,6 +8,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/result"
 )
 
 // Cost says what a question took.
@@ -19,13 +21,28 @@ func Cost(r *texttosql.Result) string {
 	return fmt.Sprintf("%d calls, %s%d tokens", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens)
 }
 
-// Answer prints an answer: the statement, its rows, how sure they are, the cost and the reasons. The error is that of w.
-func Answer(w io.Writer, r *texttosql.Result) error {
-	Say(w, "%s\n\n", r.SQL)
-	if err := r.Rows.WriteTable(w); err != nil {
+// Look writes parts of an answer in colours. The zero Look writes none.
+type Look struct{ SQL, Confidence func(text string) string }
+
+func painted(w io.Writer, paint func(string) string, text string) {
+	text = words.Clean(text)
+	if paint != nil {
+		text = paint(text)
+	}
+	io.WriteString(w, text)
+}
+
+// Answer prints an answer: the statement, its rows as rows writes them, how sure they are, the cost and the reasons. The error
+// is that of w.
+func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table) error) error {
+	painted(w, look.SQL, r.SQL)
+	io.WriteString(w, "\n\n")
+	if err := rows(r.Rows); err != nil {
 		return err
 	}
-	Say(w, "\nconfidence %.2f: %s\n%s, %d samples saved\n", r.Confidence, r.Ballot.Explain(), Cost(r), r.Saved)
+	io.WriteString(w, "\n")
+	painted(w, look.Confidence, fmt.Sprintf("confidence %.2f", r.Confidence))
+	Say(w, ": %s\n%s, %d samples saved\n", r.Ballot.Explain(), Cost(r), r.Saved)
 	for _, a := range r.Ballot.Abstained {
 		Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/result"
 )
 
 // Flags are those of every program of this kind.
@@ -108,5 +109,5 @@ func report(w io.Writer, r *texttosql.Result, err error) error {
 		}
 		return nil
 	}
-	return cli.Answer(w, r)
+	return cli.Answer(w, r, cli.Look{}, func(t *result.Table) error { return t.WriteTable(w) })
 }

@@ -24,7 +24,7 @@ type Database struct {
 	Policy       string        `placeholder:"FILE" help:"What may be read, as JSON: {\"DenyColumns\": [\"users.password\"]}."`
 	Limits       string        `placeholder:"FILE" help:"What statements may take, as JSON: {\"Answer\": {\"Rows\": 500, \"Timeout\": \"10s\"}}."`
 	Rows         int           `placeholder:"N" help:"Most rows of an answer; default: 1000."`
-	Timeout      time.Duration `placeholder:"TIME" help:"Most time of a statement whose rows are shown; default: 30s."`
+	Timeout      time.Duration `placeholder:"TIME" help:"Most time of a statement; default: 3s for one that is compared, 30s for one whose rows are shown."`
 	Descriptions string        `placeholder:"FILE" help:"What tables and columns mean, as the verb describe writes it or as CSV."`
 }
 
@@ -98,6 +98,7 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 		return nil, nil, &UsageError{errors.New("--rows and --timeout must not be negative")}
 	}
 	limits.Answer.Rows, limits.Answer.Timeout = cmp.Or(d.Rows, limits.Answer.Rows), cmp.Or(d.Timeout, limits.Answer.Timeout)
+	limits.Candidate.Timeout = cmp.Or(limits.Candidate.Timeout, d.Timeout)
 	opened, err := Open(ctx, d.DSN(getenv))
 	if err != nil {
 		return nil, nil, err
@@ -114,10 +115,7 @@ func (d Database) Engine(ctx context.Context, getenv func(string) string) (*Engi
 	if err != nil {
 		return nil, err
 	}
-	silent := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "this verb asks no model"}
-	})
-	return build(ctx, opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{silent}, options)
+	return build(ctx, opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{texttosql.NoModel}, options)
 }
 
 // Open opens the models, the files and the database. Every model is wrapped in wrap, the first outermost. More options

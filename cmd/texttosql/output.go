@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/result"
+)
+
+// output are the flags that say how rows are written, and where.
+type output struct {
+	Format   string `short:"f" enum:"table,vertical,markdown,csv,tsv,json,jsonl" default:"table" help:"table, vertical, markdown, csv, tsv, json or jsonl (an object a row); default: table."`
+	JSON     bool   `name:"json" xor:"form" help:"As --format json: one object, with the error if there is one."`
+	CSV      bool   `name:"csv" xor:"form" help:"As --format csv: the rows and nothing else. A field such as =1+1 stays a formula to a spreadsheet."`
+	Vertical bool   `xor:"form" help:"As --format vertical: a line a value."`
+	Escape   bool   `name:"escape-formulas" help:"Put ' in front of a CSV or TSV field that a spreadsheet would take for a formula."`
+	Out      string `short:"o" placeholder:"FILE" help:"Write to this file, as a whole or not at all."`
+}
+
+// form is the format that the flags name.
+func (o output) form() string {
+	switch {
+	case o.JSON:
+		return "json"
+	case o.CSV:
+		return "csv"
+	case o.Vertical:
+		return "vertical"
+	}
+	return o.Format
+}
+
+// alone reports whether the format holds rows and nothing else.
+func (o output) alone() bool {
+	return o.form() != "table" && o.form() != "vertical" && o.form() != "json"
+}
+
+// begin begins the file of --out, before anything costs money: nil without one. db is the database, which stays.
+func (o output) begin(db string) (*atomicfile.File, error) {
+	if o.Out == "" {
+		return nil, nil
+	}
+	file, err := cli.Page("--out", o.Out, db)
+	if err != nil {
+		return nil, &setup.UsageError{Err: err}
+	}
+	return file, nil
+}
+
+// write writes what f writes: to the file if there is one, else to the terminal, through PAGER where it is longer than the
+// screen.
+func (p *program) write(file *atomicfile.File, f func(w io.Writer) error) error {
+	if file != nil {
+		if err := f(file); err != nil {
+			return err
+		}
+		return file.Commit()
+	}
+	var text bytes.Buffer
+	if err := f(&text); err != nil {
+		return err
+	}
+	pager := p.getenv("PAGER")
+	if _, height := p.size(); height == 0 || pager == "" || bytes.Count(text.Bytes(), []byte("\n")) < height {
+		_, err := p.out.Write(text.Bytes())
+		return err
+	}
+	c := exec.CommandContext(p.ctx, "sh", "-c", pager)
+	c.Stdin, c.Stdout, c.Stderr, c.Env = &text, p.out, p.err, append(os.Environ(), "LESS=FRX"+p.getenv("LESS"))
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("PAGER %q: %w", pager, err)
+	}
+	return nil
+}
+
+// size is that of the terminal that standard output is; 0, 0: it is none.
+func (p *program) size() (width, height int) {
+	if f, ok := p.out.(*os.File); ok && cli.IsTerminal(f) {
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil {
+			return width, height
+		}
+	}
+	return 0, 0
+}
+
+// paint wraps a text in a colour of a terminal, where there is one and nobody forbids it (NO_COLOR).
+func (p *program) paint(colour int, text string) string {
+	if width, _ := p.size(); width == 0 || p.getenv("NO_COLOR") != "" || p.getenv("TERM") == "dumb" {
+		return text
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, text)
+}
+
+// The colours.
+const (
+	red    = 31
+	yellow = 33
+	cyan   = 36
+)
+
+// look are the colours of an answer.
+func (p *program) look() cli.Look {
+	return cli.Look{SQL: func(text string) string { return p.paint(cyan, text) }, Confidence: func(text string) string { return p.paint(yellow, text) }}
+}
+
+// rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent no
+// character that it would obey; any other reader gets the values of CSV and TSV as they are.
+func (o output) rows(p *program, w io.Writer, t *result.Table) error {
+	if t.Truncated && o.form() != "table" && o.form() != "vertical" {
+		cli.Say(p.err, "texttosql: these are the first %d rows: more are over the limit\n", len(t.Rows))
+	}
+	width, _ := p.size()
+	switch o.form() {
+	case "csv":
+		return clean(w, width > 0 && o.Out == "", o.guarded(t).WriteCSV)
+	case "tsv":
+		return clean(w, width > 0 && o.Out == "", o.guarded(t).writeTSV)
+	case "markdown":
+		return writeMarkdown(w, t)
+	case "jsonl":
+		return p.jsonLines(w, t)
+	case "vertical":
+		return writeVertical(w, t)
+	}
+	if o.Out != "" {
+		width = 0
+	}
+	return t.WriteTableWithin(w, width)
+}
+
+// clean takes out what a terminal would obey, if w is one.
+func clean(w io.Writer, terminal bool, write func(io.Writer) error) error {
+	if !terminal {
+		return write(w)
+	}
+	var text strings.Builder
+	if err := write(&text); err != nil {
+		return err
+	}
+	cli.Say(w, "%s", text.String())
+	return nil
+}
+
+// fields is a table whose texts are written as they are.
+type fields struct{ *result.Table }
+
+// guarded returns the table, with formulas escaped where the flag says so.
+func (o output) guarded(t *result.Table) fields {
+	if !o.Escape {
+		return fields{t}
+	}
+	safe := *t
+	safe.Columns, safe.Rows = escaped(t.Columns), make([][]any, len(t.Rows))
+	for i, row := range t.Rows {
+		safe.Rows[i] = escaped(row)
+	}
+	return fields{&safe}
+}
+
+func escaped[T any](cells []T) []T {
+	out := make([]T, len(cells))
+	for i, cell := range cells {
+		if text, ok := any(cell).(string); ok && text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
+			cell = any("'" + text).(T)
+		}
+		out[i] = cell
+	}
+	return out
+}
+
+// plain are the characters that separate fields, as PostgreSQL's COPY and MySQL's LOAD DATA read them.
+var plain = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// writeTSV writes a line a row, its fields apart by tabs, NULL as \N.
+func (t fields) writeTSV(w io.Writer) error {
+	var b strings.Builder
+	for i, name := range t.Columns {
+		b.WriteString(tab(i) + plain.Replace(name))
+	}
+	b.WriteByte('\n')
+	for _, row := range t.Rows {
+		for i, v := range row {
+			switch v := v.(type) {
+			case nil:
+				b.WriteString(tab(i) + `\N`)
+			case []byte:
+				fmt.Fprintf(&b, "%sX'%x'", tab(i), v)
+			case float64:
+				b.WriteString(tab(i) + words.Float(v, 1e-6, 1e15))
+			default:
+				b.WriteString(tab(i) + plain.Replace(fmt.Sprint(v)))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func tab(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return "\t"
+}
+
+// writeMarkdown writes a table of GitHub's Markdown.
+func writeMarkdown(w io.Writer, t *result.Table) error {
+	var b strings.Builder
+	line := func(n int, cell func(i int) string) {
+		for i := range n {
+			b.WriteString("| " + strings.ReplaceAll(cell(i), "|", `\|`) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	line(len(t.Columns), func(i int) string { return words.Line(t.Columns[i]) })
+	line(len(t.Columns), func(int) string { return "---" })
+	for _, row := range t.Rows {
+		line(len(row), func(i int) string { return result.Show(row[i]) })
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeVertical writes a line a value, under a line a row.
+func writeVertical(w io.Writer, t *result.Table) error {
+	var b strings.Builder
+	for n, row := range t.Rows {
+		fmt.Fprintf(&b, "-[ row %d ]-\n", n+1)
+		for i, v := range row {
+			fmt.Fprintf(&b, "%s: %s\n", words.Line(t.Columns[i]), result.Show(v))
+		}
+	}
+	tail := &result.Table{Rows: make([][]any, len(t.Rows)), Truncated: t.Truncated}
+	if err := tail.WriteTable(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// jsonLines writes an object a row. A name that a row has twice gets a number behind it.
+func (p *program) jsonLines(w io.Writer, t *result.Table) error {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	var cells struct{ Rows [][]json.RawMessage }
+	if err := json.Unmarshal(text, &cells); err != nil {
+		return err
+	}
+	names, seen := make([]string, len(t.Columns)), map[string]int{}
+	for i, name := range t.Columns {
+		if seen[name]++; seen[name] > 1 {
+			name = fmt.Sprintf("%s_%d", name, seen[name])
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		names[i] = string(key)
+	}
+	for _, row := range cells.Rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(strings.Replace(tab(i), "\t", ",", 1) + names[i] + ":" + string(cell))
+		}
+		if _, err := w.Write(append(escapeHidden([]byte("{"+b.String()+"}")), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// statement is the verb that runs a statement of the user's own.
+type statement struct {
+	setup.Database `embed:""`
+	output         `embed:""`
+	Explain        bool   `help:"Say what it reads and its plan, and do not run it, as the verb check."`
+	SQL            string `arg:"" help:"The statement; - reads standard input."`
+}
+
+// Help is the part of --help below the flags.
+func (statement) Help() string {
+	return `  texttosql sql "SELECT name FROM customers"
+  texttosql sql --csv - < report.sql > report.csv
+
+The statement runs as one of a model would: it only reads, under the policy and within the limits. No model is asked.
+
+` + exitHelp
+}
+
+// ran is what --json writes about a statement.
+type ran struct {
+	Exit  int           `json:"exit"`
+	Error string        `json:"error,omitempty"`
+	SQL   string        `json:"sql"`
+	Rows  *result.Table `json:"rows,omitempty"`
+}
+
+// Run runs it.
+func (s *statement) Run(p *program) error {
+	if s.Explain {
+		return (&check{Database: s.Database, JSON: s.form() == "json", SQL: s.SQL}).Run(p)
+	}
+	sql, err := p.typed(s.SQL)
+	if err != nil {
+		return err
+	}
+	file, err := s.begin(s.DSN(p.getenv))
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		defer file.Discard()
+	}
+	e, err := s.Engine(p.ctx, p.getenv)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	rows, err := e.Query(p.ctx, sql, p.warnings())
+	if s.form() == "json" {
+		told := ran{Exit: exitCode(err), SQL: sql, Rows: rows}
+		if err != nil {
+			told.Error = p.line(err)
+		}
+		return errors.Join(p.write(file, func(w io.Writer) error { return writeJSON(w, told) }), err)
+	}
+	if err != nil {
+		return err
+	}
+	return p.write(file, func(w io.Writer) error { return s.rows(p, w, rows) })
+}
+
+// mostTyped is how much of standard input is read, in bytes.
+const mostTyped = 1 << 20
+
+// typed is an argument; "-" is what standard input has.
+func (p *program) typed(arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(p.in, mostTyped+1))
+	if err == nil && len(raw) > mostTyped {
+		err = &setup.UsageError{Err: fmt.Errorf("standard input has more than %d bytes", mostTyped)}
+	}
+	return string(raw), err
+}
+
+// warnings tells what is suspect about a statement. That rows are missing the rows say.
+func (p *program) warnings() texttosql.AskOption {
+	return texttosql.WithProgress(func(step texttosql.Progress) {
+		if step.Kind == trace.Warned && step.Step != "rows" {
+			cli.Say(p.err, "texttosql: warning: %s\n", step.Message)
+		}
+	})
+}
