@@ -262,11 +262,15 @@ func (s *Conversation) fresh(ctx context.Context, r *session.Record) error {
 	if r.Schema == "" {
 		return nil // it did not begin
 	}
-	present, err := s.e.Schema(ctx)
+	lessons, err := s.e.recall(ctx, s.asked(r))
+	var present snapshot
+	if err == nil {
+		present, err = s.e.snapshot(ctx, lessons)
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("texttosql: inspecting the database: %w", err)
-	case present.Fingerprint() != r.Schema:
+	case present.schema.Fingerprint() != r.Schema:
 		return fmt.Errorf("%w (the schema of session %s)", session.ErrStale, r.ID)
 	case s.e.configHash() != r.Config:
 		return fmt.Errorf("%w (the strategy, models or settings of session %s)", session.ErrStale, r.ID)

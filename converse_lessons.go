@@ -31,13 +31,13 @@ func receipt(r *session.Record) (kept memory.LearnResult) {
 
 // learn learns from a question that came to its end, and returns the receipt for the record. What could not be kept is a
 // warning: the answer is there.
-func (s *Conversation) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
+func (s *running) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
 	asked, ended := r.Turns[r.Turn()], r.Turns[last(r)]
 	if s.e.lessons == nil || asked.WithoutMemory || res == nil {
 		return r.Learned
 	}
 	ep := memory.FinishedQuestion{
-		Session: r.ID, Question: asked.Text, FollowUp: asked.Kind == session.TurnFollowUp, Recall: recalled(r),
+		Session: r.ID, Question: asked.Text, FollowUp: asked.Kind == session.TurnFollowUp, Recall: s.shown,
 		Completed: completed, SQL: res.SQL, Corrections: r.Corrections(), Before: receipt(r), At: now(),
 	}
 	if ended.Kind == session.TurnChoice && ended.Correction == nil {

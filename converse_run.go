@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -57,7 +58,7 @@ func (t *talk) answer() *strategy.Outcome {
 // asked is the current question of a record.
 func (s *Conversation) asked(r *session.Record) asking {
 	t := r.Turns[r.Turn()]
-	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory}
+	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
 }
 
 // last returns the place of the turn that the answer belongs to: the last one that is no confirmation.
@@ -103,7 +104,7 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	defer stop(nil)
 	rec := s.Record()
 	r := &running{Conversation: s, stop: stop, reached: rec.State == session.SchemaLoading || rec.State == session.QueryUnderstanding}
-	a.ID, a.recall = cmp.Or(a.ID, rec.ID), recalled(&rec)
+	a.ID = cmp.Or(a.ID, rec.ID)
 	a.talk = &talk{corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, ready: r.ready, stage: r.announce}
 
 	log, err := s.store.Journal(ctx, rec.ID)
@@ -120,7 +121,7 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	if cause := r.unsaved(); cause != nil {
 		err = cause
 	}
-	return res, s.end(caller, log, res, err)
+	return res, r.end(caller, log, res, err)
 }
 
 // recorded returns the middlewares that answer from a journal, and write to it what it does not have.
@@ -153,7 +154,8 @@ func (a appending) Write(line []byte) (int, error) {
 // running is one run of a question.
 type running struct {
 	*Conversation
-	stop context.CancelCauseFunc
+	stop  context.CancelCauseFunc
+	shown *memory.Recall // the lessons of the prompts; nil: none
 
 	mu      sync.Mutex
 	reached bool  // the state in which the question goes on was announced; what comes before it is repeated
@@ -163,22 +165,25 @@ type running struct {
 // ready writes down what the question began with.
 func (r *running) ready(env *strategy.Env) error {
 	rec := r.Record()
+	r.shown = env.Lessons
 	if rec.Schema != "" {
 		return nil
 	}
 	return r.commit(context.Background(), func(rec *session.Record) error {
 		rec.Schema, rec.Config = env.Schema.Fingerprint(), r.e.configHash()
-		if env.Lessons != nil {
-			var err error
-			if rec.Lessons, err = json.Marshal(env.Lessons); err != nil {
-				return err
-			}
-		}
+		r.keep(rec)
 		if rec.State != session.SchemaLoading {
 			return nil
 		}
 		return rec.Move(session.QueryUnderstanding, now(), "")
 	})
+}
+
+// keep writes down what the question is shown of the lessons, and which of them were.
+func (r *running) keep(rec *session.Record) {
+	if r.shown != nil {
+		rec.Lessons, _ = json.Marshal(r.shown) // texts and numbers
+	}
 }
 
 // order is the place of a state in a run; 0: it is no part of one.
@@ -255,45 +260,46 @@ type saveError struct{ error }
 func (e *saveError) Unwrap() error { return e.error }
 
 // end writes down how a run ended, and returns the error that the caller sees.
-func (s *Conversation) end(ctx context.Context, log session.Journal, res *Result, err error) error {
+func (r *running) end(ctx context.Context, log session.Journal, res *Result, err error) error {
 	if errors.Is(err, session.ErrConflict) {
 		return err // the session is somebody else's
 	}
-	to, rec := ending(err), s.Record()
+	to, rec := ending(err), r.Record()
 	learned := rec.Learned
 	if to == session.Completed || to == session.Failed {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
-		learned = s.learn(within, &rec, res, to == session.Completed)
+		learned = r.learn(within, &rec, res, to == session.Completed)
 		cancel()
 	}
-	serr := s.commit(ctx, func(r *session.Record) error {
-		r.Learned = learned
+	serr := r.commit(ctx, func(rec *session.Record) error {
+		rec.Learned = learned
+		r.keep(rec)
 		if log != nil {
 			if player, err := played(log); err == nil {
-				r.Usage = player.Usage()
+				rec.Usage = player.Usage()
 			}
 		}
-		turn := &r.Turns[last(r)]
+		turn := &rec.Turns[last(rec)]
 		turn.Attempts = attempts(res)
 		var reason string
 		switch to {
 		case session.Completed:
 			turn.Answer = &session.Answer{SQL: res.SQL, Confidence: res.Confidence, Tables: tables(res)}
 		case session.AwaitingCorrection:
-			errors.As(err, &r.Pending)
+			errors.As(err, &rec.Pending)
 		case session.Failed:
-			turn.Answer, r.Failure = nil, failure(r, res, err)
+			turn.Answer, rec.Failure = nil, failure(rec, res, err)
 		}
 		if err != nil {
 			reason = outcomeOf(err)
 		}
-		return walk(r, to, reason)
+		return walk(rec, to, reason)
 	})
 	switch {
 	case serr != nil:
 		return errors.Join(err, serr)
 	case to == session.Interrupted:
-		return &InterruptedError{s.Record().ID, err}
+		return &InterruptedError{r.Record().ID, err}
 	}
 	return err
 }

@@ -59,10 +59,11 @@ func renamedRecords(t *testing.T) (*sql.DB, *schema.Schema) {
 // reader is a model that writes the tables as the schema of its prompt does, and as they are once it was told of an
 // error. It counts the calls for repairs.
 type reader struct {
-	sql     string // with the declared names
-	tables  []string
-	repairs int
-	prompts []string
+	sql      string // with the declared names
+	repaired string // the reply to a request for a repair; "": sql with the names of the database
+	tables   []string
+	repairs  int
+	prompts  []string
 }
 
 func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -72,33 +73,15 @@ func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, err
 		r.repairs++
 	}
 	out := r.sql
+	if r.repaired != "" && req.Purpose == strategy.PurposeRepair {
+		out = r.repaired
+	}
 	for _, name := range r.tables {
 		if req.Purpose == strategy.PurposeRepair || strings.Contains(last, "CREATE TABLE PROD_"+name+" ") {
 			out = regexp.MustCompile(`\b`+name+`\b`).ReplaceAllString(out, "PROD_"+name)
 		}
 	}
 	return llm.Response{Text: "```sql\n" + out + "\n```", StopReason: llm.StopEnd}, nil
-}
-
-// end asks a question as a session does, and learns from its end.
-func end(t *testing.T, e *Engine, id, question string, change func(*memory.FinishedQuestion)) (*Result, memory.LearnResult) {
-	t.Helper()
-	q := newQuestion(question, nil)
-	recall, err := e.recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q.recall = recall
-	res, err := e.ask(t.Context(), q, true)
-	ep := memory.FinishedQuestion{Session: id, Question: question, Recall: recall, Completed: err == nil, SQL: res.SQL}
-	if change != nil {
-		change(&ep)
-	}
-	receipt, err := e.learnFrom(t.Context(), ep, &res.Outcome)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, receipt
 }
 
 func lessonsOf(t *testing.T, l *memory.Lessons) (lines []string) {
@@ -115,96 +98,130 @@ func lessonsOf(t *testing.T, l *memory.Lessons) (lines []string) {
 
 var refining = strategy.Pipeline{Refine: &strategy.Refine{}}
 
+// renaming is an engine over a database whose tables got another name since its schema was declared, and its lessons.
+func renaming(t *testing.T, db *sql.DB, declared *schema.Schema, model *reader, path string, opts ...Option) (*Engine, *memory.Lessons) {
+	t.Helper()
+	for _, table := range declared.Tables {
+		model.tables = append(model.tables, table.Name)
+	}
+	l, err := memory.OpenLessons(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithLessons(l)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, l
+}
+
 // TestLessonsOfRenamedTables: a database whose tables got another name since its schema was declared. One error is
-// recovered from, and the next session has none.
+// recovered from, and the next conversation has none. Its answers make the lesson stronger, and a correction takes that back.
 func TestLessonsOfRenamedTables(t *testing.T) {
 	const question, table = "How many customers come from Brazil?", "Customer"
 	const counted, also = "SELECT count(*) FROM Customer WHERE Country = 'Brazil'", "SELECT count(*) FROM Customer"
 	db, declared := renamedRecords(t)
 	path := filepath.Join(t.TempDir(), "lessons.json")
 	model := &reader{sql: counted}
-	for _, table := range declared.Tables {
-		model.tables = append(model.tables, table.Name)
-	}
 	engine := func(opts ...Option) (*Engine, *memory.Lessons) {
-		l, err := memory.OpenLessons(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithLessons(l)}, opts...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e, l
+		return renaming(t, db, declared, model, path, opts...)
 	}
-	e, _ := engine()
+	e, l := engine()
+	what := fmt.Sprintf("table_mapping %s>PROD_%s ", table, table)
+	taught := func(why string, repairs int, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, lessonsOf(t, l)); diff != "" || model.repairs != repairs {
+			t.Fatalf("%s: %d repairs, want %d, lessons (-want +got):\n%s", why, model.repairs, repairs, diff)
+		}
+	}
 	if _, err := e.Ask(t.Context(), question); err != nil {
 		t.Fatal(err)
 	}
-	e, l := engine()
-	if got := lessonsOf(t, l); len(got) > 0 || model.repairs != 1 {
-		t.Fatalf("Ask alone learned %v, after %d repairs", got, model.repairs)
-	}
-	first, _ := end(t, e, "first", question, nil)
-	what := fmt.Sprintf("table_mapping %s>PROD_%s ", table, table)
-	if diff := cmp.Diff([]string{what + "0.80 0/0/0"}, lessonsOf(t, l)); diff != "" || model.repairs != 2 {
-		t.Fatalf("after one error: %s, %d repairs", diff, model.repairs)
-	}
-	// The next session, of another process.
-	e, l = engine()
+	taught("a question without a conversation", 1)
+	asked(t, e.NewConversation(nil), question)
+	taught("one error", 2, what+"0.80 0/0/0")
+	e, l = engine() // another process
 	model.sql = also
-	second, receipt := end(t, e, "second", "How many customers are there?", nil)
-	if model.repairs != 2 || len(second.Steps) != 1 || second.Steps[0].Status != "ok" {
-		t.Errorf("the second session had an error: %+v", second.Steps)
+	second := e.NewConversation(nil)
+	res := asked(t, second, "How many customers are there?")
+	taught("the second conversation", 2, what+"0.82 1/1/1")
+	if last := model.prompts[len(model.prompts)-1]; len(res.Steps) != 1 || !strings.Contains(last, "PROD_"+table) || !strings.Contains(last, "### Advice") {
+		t.Errorf("%+v, and the prompt: %s", res.Steps, last)
 	}
-	if diff := cmp.Diff([]string{what + "0.82 1/1/1"}, lessonsOf(t, l)); diff != "" {
-		t.Error(diff)
-	}
-	if last := model.prompts[len(model.prompts)-1]; !strings.Contains(last, "PROD_"+table) || !strings.Contains(last, "### Advice") {
-		t.Errorf("the prompt: %s", last)
-	}
-	if first.Rows == nil || second.Rows == nil {
-		t.Error("no rows")
-	}
+	asked(t, e.NewConversation(nil), "How many customers are there?")
+	taught("the third conversation", 2, what+"0.84 2/2/2")
+
 	// Without memory it is as if nothing had been learned, for a question and for an engine.
 	model.sql = counted
-	for _, opt := range []AskOption{WithoutMemory(), nil} {
-		forgetful := e
-		if opt == nil {
-			forgetful, _ = engine(WithoutMemory())
-		}
-		before := model.repairs
-		res, err := forgetful.Ask(t.Context(), question, opt)
-		if err != nil || model.repairs != before+1 || strings.Contains(model.prompts[len(model.prompts)-1], "### Advice") {
-			t.Errorf("without memory: %v, %d repairs", err, model.repairs-before)
-		}
-		if opt == nil {
-			if _, err := forgetful.learnFrom(t.Context(), memory.FinishedQuestion{Session: "x", Completed: true, SQL: res.SQL}, &res.Outcome); err != nil {
-				t.Error(err)
-			}
-		}
+	forgetful, _ := engine(WithoutMemory())
+	asked(t, e.NewConversation(nil), question, WithoutMemory())
+	asked(t, forgetful.NewConversation(nil), question)
+	taught("without memory", 4, what+"0.84 2/2/2")
+	if strings.Contains(model.prompts[len(model.prompts)-1], "### Advice") {
+		t.Error("advice without memory")
 	}
-	if diff := cmp.Diff([]string{what + "0.82 1/1/1"}, lessonsOf(t, l)); diff != "" {
-		t.Errorf("without memory: %s", diff)
-	}
-	// A correction after the end takes the success back; one that names both tables is sure.
-	nameable, err := e.nameable(t.Context())
-	if err != nil || len(nameable.Tables) != 2*len(declared.Tables) {
-		t.Errorf("%d tables can be named, %v", len(nameable.Tables), err)
-	}
-	correction := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + table}},
-		Rejected: []schema.TableName{{Name: table}}}
-	if receipt, err = l.Undo(receipt, correction); err != nil {
+	// A correction of an answer takes its success back; one that names both tables is sure.
+	model.sql = "SELECT count(*) FROM PROD_Track"
+	if _, err := second.Correct(t.Context(), "count the songs"); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{what + "0.80 1/1/0"}, lessonsOf(t, l)); diff != "" {
+	taught("the answer to the corrected question reads something else", 4, what+"0.82 2/2/1")
+	model.sql = also
+	correction := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + table}},
+		Rejected: []schema.TableName{{Name: table}}}
+	if _, err := second.Apply(t.Context(), correction); err != nil {
+		t.Fatal(err)
+	}
+	taught("a correction that says the same", 4, what+"0.95 2/2/2")
+}
+
+// asked is an answer of a conversation.
+func asked(t *testing.T, c *Conversation, question string, opts ...AskOption) *Result {
+	t.Helper()
+	res, err := c.Ask(t.Context(), question, opts...)
+	if err != nil || res.Rows == nil {
+		t.Fatalf("%s: %v %+v", question, err, res.Warnings)
+	}
+	return res
+}
+
+// TestLessonsPromoted: conversations make a lesson strong enough for the file of a person, and weaken one whose name fails.
+func TestLessonsPromoted(t *testing.T) {
+	const question = "How many customers are there?"
+	db, declared := renamedRecords(t)
+	model := &reader{sql: "SELECT count(*) FROM Customer"}
+	e, l := renaming(t, db, declared, model, filepath.Join(t.TempDir(), "lessons.json"))
+	for i := range 23 { // one that teaches, and 21 that use it
+		promoted, err := l.PromotionReport()
+		if err != nil || (len(promoted) == 1) != (i > 21) {
+			t.Errorf("after %d conversations: %+v %v", i, promoted, err)
+		}
+		asked(t, e.NewConversation(nil), question)
+	}
+	if diff := cmp.Diff([]string{"table_mapping Customer>PROD_Customer 1.00 22/22/22"}, lessonsOf(t, l)); diff != "" {
 		t.Error(diff)
 	}
-	end(t, e, "second", "How many customers are there?", func(ep *memory.FinishedQuestion) {
-		ep.Before, ep.Corrections = receipt, []session.Correction{correction}
-	})
-	if diff := cmp.Diff([]string{what + "0.95 1/1/1"}, lessonsOf(t, l)); diff != "" {
-		t.Error(diff)
+	for i, tt := range []struct {
+		why, sql string
+		failed   bool
+		want     string
+	}{
+		{"an attempt fails on the name that the lesson gave, and another one has the answer", "SELECT count(*) FROM other.PROD_Customer", false,
+			"0.95 23/23/22"},
+		{"no attempt has it", "SELECT count(*) FROM Other", true, "0.95 24/23/22"},
+		{"each attempt fails on it", "SELECT count(*) FROM other.Customer", true, "0.90 25/24/22"},
+	} {
+		model.sql, model.repaired = tt.sql, ""
+		if i == 0 {
+			model.repaired = "SELECT count(*) FROM PROD_Customer"
+		}
+		_, err := e.NewConversation(nil).Ask(t.Context(), question)
+		if diff := cmp.Diff([]string{"table_mapping Customer>PROD_Customer " + tt.want}, lessonsOf(t, l)); diff != "" || (err != nil) != tt.failed {
+			t.Errorf("%s: %v, lessons (-want +got):\n%s", tt.why, err, diff)
+		}
+	}
+	if promoted, err := l.PromotionReport(); err != nil || len(promoted) != 0 {
+		t.Errorf("after two failures of 24: %+v %v", promoted, err)
 	}
 }
 
@@ -222,9 +239,11 @@ func TestPrefixRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end(t, e, "s", "How many invoices are there?", func(ep *memory.FinishedQuestion) {
-		ep.Corrections = []session.Correction{{Kind: session.CorrectText, Text: "use the PROD_ prefix"}}
-	})
+	first := e.NewConversation(nil)
+	asked(t, first, "How many invoices are there?")
+	if _, err := first.Correct(t.Context(), "use the PROD_ prefix"); err != nil {
+		t.Fatal(err)
+	}
 	list, err := l.All()
 	if err != nil || len(list) != len(declared.Tables)-1 {
 		t.Fatalf("%d lessons for %d tables: %v", len(list), len(declared.Tables), err)
@@ -236,9 +255,9 @@ func TestPrefixRule(t *testing.T) {
 	}
 	model.sql = "SELECT Name FROM Track JOIN InvoiceLine USING (TrackId)"
 	before := model.repairs
-	res, _ := end(t, e, "s2", "Which tracks were bought?", nil)
+	res := asked(t, e.NewConversation(nil), "Which tracks were bought?")
 	prompt := model.prompts[len(model.prompts)-1]
-	if model.repairs != before || res.Rows == nil {
+	if model.repairs != before {
 		t.Errorf("there was an error: %+v", res.Steps)
 	}
 	for _, text := range []string{"what a customer bought", "a song"} {

@@ -89,7 +89,7 @@ func (r *Recall) section(question string, wanted func(Lesson) bool) string {
 	for _, k := range list {
 		if count[k.Kind]++; count[k.Kind] <= most[k.Kind] {
 			b.WriteString("- " + k.line() + "\n")
-			r.mark(&r.shown, k.ID)
+			r.mark(k.ID)
 		}
 	}
 	if b.Len() == 0 {

@@ -251,10 +251,7 @@ func (s *student) count(b *ledger) {
 	if s.Recall == nil {
 		return
 	}
-	s.Recall.mu.Lock()
-	shown := union(s.Recall.shown, s.Recall.force)
-	s.Recall.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(shown)) {
+	for _, id := range s.Recall.Shown {
 		k := b.find(id)
 		if k == nil {
 			continue

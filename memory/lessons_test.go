@@ -290,7 +290,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestTakeBack: a correction of an answer takes back what its lessons gained.
+// TestUndo: a correction of an answer takes back what its lessons gained.
 func TestUndo(t *testing.T) {
 	l := given(t, memory.Lesson{Kind: memory.TableLesson, From: "Customers", To: "PROD_Customers", Confidence: .8},
 		memory.Lesson{Kind: memory.GuideLesson, Text: "count distinct"})

@@ -62,7 +62,7 @@ func (m *mapper) table(t *schema.Table) {
 		now, ok := m.live.table(to)
 		if ok = ok && !m.taken[schema.Fold(to)]; ok {
 			m.tables[t], m.taken[schema.Fold(to)] = now, true
-			m.recall.mark(&m.recall.force, k.ID)
+			m.recall.mark(k.ID)
 		}
 		return ok
 	}
@@ -113,7 +113,7 @@ func (m *mapper) rename(t *schema.Table) bool {
 			}
 			if to, ok := m.live.columns[schema.Fold(k.To)]; ok && !taken[schema.Fold(to)] {
 				found[schema.Fold(c.Name)], taken[schema.Fold(to)] = to, true
-				m.recall.mark(&m.recall.force, k.ID)
+				m.recall.mark(k.ID)
 				break
 			}
 		}

@@ -23,15 +23,16 @@ type RecallInput struct {
 
 // Recall holds the lessons that one question may be shown. Lessons.Recall makes it once for a question; its JSON is
 // kept with the question, so that a repetition has the same prompts. A nil Recall has no lessons. It notes which
-// lessons were shown, for Lessons.Learn. Safe for concurrent use.
+// lessons were shown, for Lessons.Learn. Safe for concurrent use, but for reading Shown.
 type Recall struct {
 	Question string   `json:"question"`           // that it was made for; choices are shown for this one only
 	Lessons  []Lesson `json:"lessons,omitempty"`  // the lessons, at most 256 KiB, the best ones first
 	Warnings []string `json:"warnings,omitempty"` // lessons that cannot be used, and why
 
-	mu    sync.Mutex
-	shown map[string]bool // by id: in a prompt
-	force map[string]bool // by id: in the schema of a prompt
+	// Shown are the ids of the lessons that a prompt showed, or that named something in its schema, sorted.
+	Shown []string `json:"shown,omitempty"`
+
+	mu sync.Mutex // of Shown
 }
 
 const (
@@ -243,14 +244,11 @@ func mentions(stems map[string]bool, name string) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(w string) bool { return !stems[w] })
 }
 
-// mark notes that a lesson was shown, or is in force.
-func (r *Recall) mark(set *map[string]bool, ids ...string) {
+// mark notes that a prompt shows a lesson.
+func (r *Recall) mark(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if *set == nil {
-		*set = map[string]bool{}
-	}
-	for _, id := range ids {
-		(*set)[id] = true
+	if at, found := slices.BinarySearch(r.Shown, id); !found {
+		r.Shown = slices.Insert(r.Shown, at, id)
 	}
 }
