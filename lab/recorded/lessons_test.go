@@ -131,7 +131,8 @@ func TestLessons(t *testing.T) {
 				}
 				t.Logf("%s, lessons %-5v, session %d: %d questions, %d calls, %d failed statements, %d run at once and are right, %d lessons kept",
 					how.name, with, session+1, questions, m.calls, failed, right, len(all))
-				if most := map[bool]int{false: 60, true: how.most}[with]; questions != 60 || m.calls != 60+failed || session > 0 && failed > most || !with && failed != most {
+				most := map[bool]int{false: 60, true: how.most}[with]
+				if questions != 60 || m.calls != 60+failed || session > 0 && failed > most || !with && failed != most {
 					t.Errorf("%d questions, %d calls, %d failed statements; want %d at most", questions, m.calls, failed, most)
 				}
 			}
