@@ -31,7 +31,7 @@ Reply with one JSON object and nothing else. Its keys are the names of all colum
 // messages is the prompt about some columns of a table. Names are quoted as identifiers, values by schema.Literal, and
 // all other text of the database is cleaned.
 func (c Columns) messages(db *exec.DB, t *schema.Table, columns []int) []llm.Message {
-	names := exec.Names(db.Dialect())
+	names := exec.Names{Dialect: db.Dialect()}
 	list := func(columns []string) string {
 		quoted := make([]string, len(columns))
 		for i, name := range columns {

@@ -32,7 +32,7 @@ func TextLiterals(s *schema.Schema, statement *sqltext.Statement) []TextLiteral 
 			continue
 		}
 		for _, lit := range c.Literals {
-			if lit.Kind == sqltext.QuotedName && HasColumn(s, c.Scope, lit.Value) {
+			if lit.Kind == sqltext.QuotedName && hasColumn(s, c.Scope, lit.Value) {
 				continue // a column, not a string
 			}
 			if lit.Kind != sqltext.String && lit.Kind != sqltext.QuotedName || !isWord(lit.Value, strings.HasSuffix(c.Op, "LIKE")) {

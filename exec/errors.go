@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Errors to test for with errors.Is.
@@ -30,21 +31,21 @@ var (
 // The reasons of a [RefusedError] that come from the guard, beside those of the text check. The values are stable. A
 // statement that writes has sqltext.ReasonNotReadOnly.
 const (
-	ReasonStatement  = guard.ReasonStatement  // a kind of statement that is not on the list
-	ReasonTable      = guard.ReasonTable      // a relation that may not be read, or that the schema does not have
-	ReasonColumn     = guard.ReasonColumn     // a column that the policy denies
-	ReasonFunction   = guard.ReasonFunction   // a function that is not on the list
-	ReasonTooComplex = guard.ReasonTooComplex // a statement over a limit on its size or depth
-	ReasonGuard      = guard.ReasonGuard      // the guard itself failed, so everything is refused
+	ReasonStatement  sqltext.Reason = "statement"   // a kind of statement that is not on the list
+	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
+	ReasonColumn     sqltext.Reason = "column"      // a column that the policy denies
+	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list
+	ReasonTooComplex sqltext.Reason = "too-complex" // a statement over a limit on its size or depth
+	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so everything is refused
 )
 
 // The faults of an [InvalidError].
 const (
-	FaultSyntax     = guard.FaultSyntax     // it does not parse
-	FaultSchema     = guard.FaultSchema     // a table, column or function does not exist or is ambiguous
-	FaultCompile    = guard.FaultCompile    // it parses, but makes no sense: a misplaced aggregate
-	FaultRun        = guard.FaultRun        // it failed while it ran: integer overflow, malformed JSON
-	FaultConstraint = guard.FaultConstraint // not the engine's: it goes against a correction of the user, which Message states
+	FaultSyntax     Fault = "syntax"     // it does not parse
+	FaultSchema     Fault = "schema"     // a table, column or function does not exist or is ambiguous
+	FaultCompile    Fault = "compile"    // it parses, but makes no sense: a misplaced aggregate
+	FaultRun        Fault = "run"        // it failed while it ran: integer overflow, malformed JSON
+	FaultConstraint Fault = "constraint" // not the engine's: it goes against a correction of the user, which Message states
 )
 
 // unavailable makes an error match ErrUnavailable.

@@ -8,26 +8,20 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// QuoteName writes a name for people and prompts: without quotes if no engine needs them, else as d quotes it.
-func QuoteName(d Dialect, name string) string {
+// Names writes names of a dialect for people and prompts. It is a [schema.Quoter] and a [schema.SchemaQuoter].
+type Names struct{ Dialect Dialect }
+
+// Quote writes a name without quotes if no engine needs them, else as the dialect quotes it.
+func (n Names) Quote(name string) string {
 	if schema.QuoteName(name) == name {
 		return name
 	}
-	return d.Language().Quote(name)
+	return n.Dialect.Language().Quote(name)
 }
 
-// Names writes names of d for people and prompts, as [QuoteName] does. It is a [schema.Quoter] and a [schema.SchemaQuoter].
-func Names(d Dialect) DialectNames { return DialectNames{d} }
-
-// DialectNames is what [Names] returns.
-type DialectNames struct{ dialect Dialect }
-
-// Quote is [QuoteName].
-func (n DialectNames) Quote(name string) string { return QuoteName(n.dialect, name) }
-
 // QuoteSchema writes the name of a schema, with its catalog if it has one.
-func (n DialectNames) QuoteSchema(name string) string {
-	if l := n.dialect.Language(); l.QuoteSchemaName != nil {
+func (n Names) QuoteSchema(name string) string {
+	if l := n.Dialect.Language(); l.QuoteSchemaName != nil {
 		return l.QuoteSchemaName(name)
 	}
 	return n.Quote(name)
@@ -57,8 +51,8 @@ func ColumnOf(s *schema.Schema, r sqltext.ColumnRef) (t *schema.Table, column st
 	return t, column
 }
 
-// HasColumn reports whether some table of a scope has a column of that name.
-func HasColumn(s *schema.Schema, scope []sqltext.TableRef, name string) bool {
+// hasColumn reports whether some table of a scope has a column of that name.
+func hasColumn(s *schema.Schema, scope []sqltext.TableRef, name string) bool {
 	return slices.ContainsFunc(scope, func(ref sqltext.TableRef) bool {
 		t, ok := s.Lookup(ref.Schema, ref.Name)
 		if !ok {
@@ -70,14 +64,15 @@ func HasColumn(s *schema.Schema, scope []sqltext.TableRef, name string) bool {
 }
 
 // ColumnNames returns a function that writes columns for sqltext.Statement.Conditions in one way, whatever alias a
-// statement uses: behind the table that s tells, both written by [QuoteName]. A column of no known table is written
+// statement uses: behind the table that s tells, both written by [Names]. A column of no known table is written
 // alone, in lower case. "x" beside a comparison is a string if no table around it has a column x.
 func ColumnNames(s *schema.Schema, d Dialect) func(sqltext.ColumnRef) string {
 	return func(r sqltext.ColumnRef) string {
 		if t, column := ColumnOf(s, r); t != nil {
-			return QuoteName(d, t.Name) + "." + QuoteName(d, column)
+			names := Names{d}
+			return names.Quote(t.Name) + "." + names.Quote(column)
 		}
-		if r.Qualifier == "" && r.Quote == '"' && r.Operand && !HasColumn(s, r.Scope, r.Column) {
+		if r.Qualifier == "" && r.Quote == '"' && r.Operand && !hasColumn(s, r.Scope, r.Column) {
 			return ""
 		}
 		return strings.ToLower(r.Column)

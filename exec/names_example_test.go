@@ -33,7 +33,7 @@ func ExampleColumnNames() {
 }
 
 func ExampleNames() {
-	names := exec.Names(sqlite.Dialect{})
+	names := exec.Names{Dialect: sqlite.Dialect{}}
 	fmt.Println(schema.TableName{Schema: "archive", Name: "order items"}.Quoted(names))
 	// Output: archive."order items"
 }

@@ -32,7 +32,7 @@ type PlanRow struct {
 // PlanNode is one step of a plan, in the terms all dialects share.
 type PlanNode struct {
 	Kind   PlanKind `json:"kind"`             // what is done
-	Table  string   `json:"table,omitempty"`  // what a scan or search reads: the base table in lower case, [DerivedTable], or ""
+	Table  string   `json:"table,omitempty"`  // what a scan or search reads: the base table in lower case, "sub" for a CTE or a subquery, or ""
 	Access Access   `json:"access,omitempty"` // how a scan or search finds rows; "" where the engine does not say
 
 	Outer      bool `json:"outer,omitempty"`      // the optional side of an outer join
@@ -42,44 +42,24 @@ type PlanNode struct {
 	Children []PlanNode `json:"children,omitempty"` // the child steps in the order of the engine's rows
 }
 
-// PlanKind says what a step does. The values are stable: they are the words of a signature.
+// PlanKind says what a step does. The values are stable: they are the words of a signature. A dialect may add kinds of its
+// own; they cost nothing.
+//
+//   - "scan" reads all rows, "search" looks rows up.
+//   - "btree:order" sorts, "btree:group" collects groups, "btree:distinct" removes duplicates; "btree" is any other
+//     temporary structure that is sorted or searched.
+//   - "scalar" is a subquery for one value, "list" one for the right side of IN.
+//   - "union", "unionall" and "intersect" are set operations of the children; "except" is the first child without the others.
 type PlanKind string
 
-// The kinds of a step. A dialect may add kinds of its own; they cost nothing.
-const (
-	PlanScan   PlanKind = "scan"   // reads all rows
-	PlanSearch PlanKind = "search" // looks rows up
-
-	PlanSort     PlanKind = "btree:order"    // sorts
-	PlanGroup    PlanKind = "btree:group"    // collects groups
-	PlanDistinct PlanKind = "btree:distinct" // removes duplicates
-	PlanTemp     PlanKind = "btree"          // any other temporary structure that is sorted or searched
-
-	PlanScalar PlanKind = "scalar" // a subquery for one value
-	PlanList   PlanKind = "list"   // a subquery for the right side of IN
-
-	PlanUnion     PlanKind = "union"     // UNION of its children
-	PlanUnionAll  PlanKind = "unionall"  // UNION ALL
-	PlanIntersect PlanKind = "intersect" // INTERSECT
-	PlanExcept    PlanKind = "except"    // EXCEPT: the first child without the others
-
-)
-
 // Access says how a scan or a search finds its rows.
+//
+//   - "full": every row of the table itself
+//   - "index": an index, then the table; "covering": an index that holds all that is needed
+//   - "pk": the primary key
+//   - "auto": an index that the engine builds for this statement
+//   - "virtual": a virtual table decides
 type Access string
-
-// The ways to find rows.
-const (
-	AccessFull     Access = "full"     // every row of the table itself
-	AccessIndex    Access = "index"    // an index, then the table
-	AccessCovering Access = "covering" // an index that holds all that is needed
-	AccessPK       Access = "pk"       // the primary key
-	AccessAuto     Access = "auto"     // an index that the engine builds for this statement
-	AccessVirtual  Access = "virtual"  // a virtual table decides
-)
-
-// DerivedTable stands in PlanNode.Table for a common table expression or a subquery in FROM.
-const DerivedTable = "sub"
 
 // Signature returns the strict signature of p: one line that is the same for two plans exactly when their steps are,
 // whatever the aliases are called.
@@ -122,7 +102,7 @@ func signature(nodes []PlanNode, inSet bool) string {
 	var steps []string
 	for i := range nodes {
 		n := &nodes[i]
-		if inSet && n.Kind == PlanSort {
+		if inSet && n.Kind == "btree:order" {
 			continue
 		}
 		step := string(n.Kind)
@@ -144,7 +124,7 @@ func signature(nodes []PlanNode, inSet bool) string {
 			step += ":exists"
 		}
 		if len(n.Children) > 0 {
-			isSet := slices.Contains([]PlanKind{PlanUnion, PlanUnionAll, PlanIntersect, PlanExcept}, n.Kind)
+			isSet := slices.Contains([]PlanKind{"union", "unionall", "intersect", "except"}, n.Kind)
 			step += "(" + signature(n.Children, isSet) + ")"
 		}
 		steps = append(steps, step)
@@ -175,20 +155,20 @@ func nodesCost(nodes []PlanNode) float64 {
 
 func (n *PlanNode) cost() float64 {
 	switch n.Kind {
-	case PlanScan, PlanSearch:
+	case "scan", "search":
 		switch n.Access {
-		case AccessFull:
+		case "full":
 			return 100
-		case AccessAuto, AccessVirtual:
+		case "auto", "virtual":
 			return 50
-		case AccessIndex, AccessCovering:
-			if n.Kind == PlanScan {
+		case "index", "covering":
+			if n.Kind == "scan" {
 				return 50
 			}
 		}
-	case PlanSort, PlanGroup, PlanDistinct, PlanTemp:
+	case "btree:order", "btree:group", "btree:distinct", "btree":
 		return 50
-	case PlanScalar, PlanList:
+	case "scalar", "list":
 		if n.Correlated {
 			return 75
 		}

@@ -110,7 +110,7 @@ func tooMany[T any](replies []tableReply[T]) error {
 func (in Input) renderer() schema.Renderer {
 	r := schema.Renderer{WithoutValues: true}
 	if in.DB != nil {
-		r.Names = exec.Names(in.DB.Dialect())
+		r.Names = exec.Names{Dialect: in.DB.Dialect()}
 	}
 	return r
 }

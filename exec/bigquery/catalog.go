@@ -19,6 +19,7 @@ import (
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -98,13 +99,13 @@ func (s *store) table(c *connector, r ref, m *bigquery.TableMetadata) *table {
 	case bigquery.ViewTable, bigquery.MaterializedView:
 		var err error
 		if t.view, err = viewOf(t.query, m.UseLegacySQL, s.added); err != nil {
-			t.refused = guard.Refuse(guard.ReasonTable, "the view %s may not be read: %v", t.name, err)
+			t.refused = guard.Refuse(exec.ReasonTable, "the view %s may not be read: %v", t.name, err)
 		}
 	default:
-		t.refused = guard.Refuse(guard.ReasonTable, "%s is a %s", t.name, m.Type)
+		t.refused = guard.Refuse(exec.ReasonTable, "%s is a %s", t.name, m.Type)
 	}
 	if len(t.columns) == 0 && s.strict {
-		t.refused = guard.Refuse(guard.ReasonTable, "the service does not tell the columns of %s", t.name)
+		t.refused = guard.Refuse(exec.ReasonTable, "the service does not tell the columns of %s", t.name)
 	}
 	t.shown = c.shown(t, m)
 	text, _ := json.Marshal([]any{t.shown, t.kind, t.query, m.UseLegacySQL}) // nothing in it has no JSON

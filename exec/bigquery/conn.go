@@ -82,9 +82,9 @@ func (g *guarded) Read(_ context.Context, s *exec.Statement) (*guard.Names, erro
 	g.suspects = slices.Compact(slices.SortedFunc(slices.Values(b.tables), ref.compare))
 	switch {
 	case b.outside != "":
-		return nil, guard.Refuse(guard.ReasonTable, "%s is in no dataset of the Config", b.outside)
+		return nil, guard.Refuse(exec.ReasonTable, "%s is in no dataset of the Config", b.outside)
 	case len(b.tables) > mostTables:
-		return nil, guard.Refuse(guard.ReasonTooComplex, "it names %d tables; at most %d are allowed", len(b.tables),
+		return nil, guard.Refuse(exec.ReasonTooComplex, "it names %d tables; at most %d are allowed", len(b.tables),
 			mostTables)
 	}
 	for _, u := range s.Catalog.Reads(b.Names) { // what lies under views

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlc-dev/zetajones/ast"
 	"github.com/sqlc-dev/zetajones/parser"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -60,11 +61,11 @@ func read(s *sqltext.Statement, added map[string]bool, ours bool) (n *named, err
 		nested(s)
 		statement, err := parser.ParseStatement(forParser(s))
 		if err != nil {
-			guard.StopWith(&guard.InvalidError{Fault: guard.FaultSyntax, Message: strings.TrimSpace(err.Error())})
+			guard.Stop(&guard.InvalidError{Fault: exec.FaultSyntax, Message: strings.TrimSpace(err.Error())})
 		}
 		q, ok := statement.(*ast.QueryStatement)
 		if !ok {
-			guard.Stop(guard.ReasonStatement, "it is no SELECT")
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "it is no SELECT"))
 		}
 		w.walk(reflect.ValueOf(q), 0)
 	})
@@ -86,7 +87,7 @@ func nested(s *sqltext.Statement) {
 			continue
 		}
 		if t.Kind == sqltext.QuotedName && strings.Contains(quotedEscapes.Replace(t.Text), `\`) {
-			guard.Stop(guard.ReasonGuard, "a name in backquotes is written with an escape, which the parser does not read")
+			guard.Stop(guard.Refuse(exec.ReasonGuard, "a name in backquotes is written with an escape, which the parser does not read"))
 		}
 		word := strings.ToUpper(t.Text)
 		signs++
@@ -109,7 +110,7 @@ func nested(s *sqltext.Statement) {
 		}
 		last = word
 		if max(signs, cases, angles, lambdas) > mostNested {
-			guard.Stop(guard.ReasonTooComplex, "signs, CASE, types or lambdas are nested over %d deep", mostNested)
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "signs, CASE, types or lambdas are nested over %d deep", mostNested))
 		}
 	}
 }
@@ -152,19 +153,19 @@ func (w *walker) walk(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		if depth > mostDepth {
-			guard.Stop(guard.ReasonTooComplex, "its tree is over %d deep", mostDepth)
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its tree is over %d deep", mostDepth))
 		}
 		switch name := v.Type().Name(); {
 		case name == "Span" || name == "ParameterExpr" && w.ours:
 			return
 		case slices.Contains([]string{"LockMode", "PipeInsert", "PipeExportData", "PipeCreateTable"}, name):
-			guard.Stop(sqltext.ReasonNotReadOnly, "it does more than read: %s", name)
+			guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", name))
 		case !nodes[name]:
-			guard.Stop(guard.ReasonStatement, "%s is not among what a statement may be made of", name)
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", name))
 		}
 		w.node(v, depth+1)
 	case reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		guard.Stop(guard.ReasonStatement, "a %s is not among what a statement may be made of", v.Type())
+		guard.Stop(guard.Refuse(exec.ReasonStatement, "a %s is not among what a statement may be made of", v.Type()))
 	}
 }
 
@@ -217,7 +218,7 @@ func (w *walker) node(v reflect.Value, depth int) {
 		w.fields(v.FieldByName("Select").Elem(), depth)
 	case *ast.SelectAs:
 		if n.TypeName != nil {
-			guard.Stop(guard.ReasonStatement, "SELECT AS %s is not allowed", strings.Join(cut(n.TypeName), "."))
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "SELECT AS %s is not allowed", strings.Join(cut(n.TypeName), ".")))
 		}
 	case *ast.Star:
 		w.star(nil)
@@ -229,7 +230,7 @@ func (w *walker) node(v reflect.Value, depth int) {
 	case *ast.DotStarWithModifiers:
 		w.dotStar(n.Expr, n.Modifiers, depth)
 	case *ast.TVF:
-		guard.Stop(guard.ReasonFunction, "the table function %s is not allowed", strings.Join(cut(n.Name), "."))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the table function %s is not allowed", strings.Join(cut(n.Name), ".")))
 	case *ast.TablePathExpression:
 		w.table(n, depth)
 	case *ast.TableSubquery:
@@ -340,9 +341,9 @@ func (w *walker) table(n *ast.TablePathExpression, depth int) {
 	for _, name := range s.names {
 		switch {
 		case strings.EqualFold(name, "INFORMATION_SCHEMA"):
-			guard.Stop(guard.ReasonTable, "INFORMATION_SCHEMA is not for statements")
+			guard.Stop(guard.Refuse(exec.ReasonTable, "INFORMATION_SCHEMA is not for statements"))
 		case strings.HasSuffix(name, "*"):
-			guard.Stop(guard.ReasonTable, "a wildcard table reads tables that it does not name")
+			guard.Stop(guard.Refuse(exec.ReasonTable, "a wildcard table reads tables that it does not name"))
 		}
 	}
 	same := func(name string) bool { return strings.EqualFold(name, s.names[0]) }
@@ -409,7 +410,7 @@ func (w *walker) function(n *ast.FunctionCall) {
 		known = strings.TrimPrefix(name, "safe.")
 	}
 	if !w.added[name] && (quoted || !functions[known]) {
-		guard.Stop(guard.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name)
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name))
 	}
 	w.functions = append(w.functions, known)
 	if i, ok := lengths[known]; ok && !w.added[name] {
@@ -420,6 +421,6 @@ func (w *walker) function(n *ast.FunctionCall) {
 				}
 			}
 		}
-		guard.Stop(guard.ReasonFunction, "the length that %s makes has to be a number of at most %d", known, mostLength)
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", known, mostLength))
 	}
 }

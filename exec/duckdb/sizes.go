@@ -96,7 +96,7 @@ func (s *sizes) check(added int) {
 	// Each place of a chain makes a value of its own, as long as all before it.
 	size = max(size, s.made*(s.columns+float64(added))*s.joins)
 	if size > mostBytes {
-		guard.Stop(exec.ReasonTooComplex, "its calls may make a value of over %d MiB together", mostBytes>>20)
+		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its calls may make a value of over %d MiB together", mostBytes>>20))
 	}
 }
 
@@ -168,7 +168,7 @@ func (s *sizes) call(v node) {
 	if i, ok := lengthOf[name]; ok && i < len(args) {
 		n, isInt := integer(args[i])
 		if !isInt || n > mostLength {
-			guard.Stop(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", name, mostLength)
+			guard.Stop(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", name, mostLength))
 		}
 		switch of, isText := text(0); {
 		case name != "repeat":
@@ -212,7 +212,7 @@ func (s *sizes) call(v node) {
 	case "format", "printf":
 		format, ok := text(0)
 		if !ok || isWide.MatchString(format) {
-			guard.Stop(exec.ReasonFunction, "the text of %s has to be a constant without widths of four digits", name)
+			guard.Stop(guard.Refuse(exec.ReasonFunction, "the text of %s has to be a constant without widths of four digits", name))
 		}
 		s.texts += 200 * float64(len(format))
 		if n := strings.Count(format, "{") + strings.Count(format, "%"); n >= len(args) {
@@ -221,7 +221,8 @@ func (s *sizes) call(v node) {
 	case "range", "generate_series":
 		n := elements(args)
 		if n > mostElements {
-			guard.Stop(exec.ReasonFunction, "%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements)
+			guard.Stop(guard.Refuse(exec.ReasonFunction,
+				"%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements))
 		}
 		s.list(n)
 	}

@@ -132,7 +132,7 @@ func (w *walker) walk(v any) {
 		}
 	case node:
 		if w.visited++; w.visited > mostNodes {
-			guard.Stop(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes)
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes))
 		}
 		kind, typed := v["type"].(string)
 		if _, isValue := v["type"].(node); isValue { // a constant
@@ -143,13 +143,13 @@ func (w *walker) walk(v any) {
 			if show, ok := v["show_type"].(string); ok {
 				what = "DESCRIBE, SUMMARIZE or SHOW (" + strings.ToLower(show) + ")"
 			}
-			guard.Stop(exec.ReasonStatement, "%s is not among what a statement may be made of", what)
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", what))
 		}
 		if _, expression := v["class"]; expression {
 			w.depth++
 			defer func() { w.depth-- }()
 			if w.work += w.depth * w.depth; w.work > mostWork {
-				guard.Stop(exec.ReasonTooComplex, "its expressions are too many or nested too deep")
+				guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its expressions are too many or nested too deep"))
 			}
 		}
 		w.implies(implied[kind])
@@ -160,7 +160,7 @@ func (w *walker) walk(v any) {
 // implies refuses a macro of the database in the place of a function that DuckDB calls by itself.
 func (w *walker) implies(name string) {
 	if w.facts.macros[name] && !w.facts.added[name] {
-		guard.Stop(exec.ReasonFunction, "the database has a macro %s in the place of the function that is called here", name)
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the database has a macro %s in the place of the function that is called here", name))
 	}
 }
 
@@ -217,7 +217,7 @@ func (w *walker) node(v node, kind string) {
 	case "SUBQUERY":
 		if _, expression := v["class"]; expression {
 			if w.nested++; w.nested > mostNested {
-				guard.Stop(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested)
+				guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested))
 			}
 			defer func() { w.nested-- }()
 		} else {
@@ -234,7 +234,7 @@ func (w *walker) node(v node, kind string) {
 		w.source(guard.Source{Alias: name})
 		allowed := tableFunctions[name] || w.facts.added[name] || w.view && fileFunctions[name]
 		if !allowed || w.facts.macros[name] && !w.facts.added[name] || !isBuiltin(function) {
-			guard.Stop(exec.ReasonFunction, "the table function %s is not on the list", name)
+			guard.Stop(guard.Refuse(exec.ReasonFunction, "the table function %s is not on the list", name))
 		}
 		w.called[name] = true
 		w.walk(function["children"])
@@ -279,7 +279,7 @@ func (w *walker) node(v node, kind string) {
 		w.fields(v)
 	case "OPERATOR_CAST":
 		if n := arraySize(v["cast_type"]); n > mostArray {
-			guard.Stop(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray)
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray))
 		}
 		w.fields(v, "cast_type")
 	case "VALUE_CONSTANT":
@@ -325,7 +325,7 @@ func (w *walker) ref(r guard.Ref) { w.found.Refs = append(w.found.Refs, r) }
 func (w *walker) source(s guard.Source) {
 	s.Select = w.current()
 	if w.sources[s.Select]++; w.sources[s.Select] > mostSources {
-		guard.Stop(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources)
+		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources))
 	}
 	w.found.Sources = append(w.found.Sources, s)
 }
@@ -355,7 +355,7 @@ func (w *walker) table(v node) {
 		s.Alias = name
 	}
 	if v["at_clause"] != nil {
-		guard.Stop(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of")
+		guard.Stop(guard.Refuse(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of"))
 	}
 	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool { return slices.Contains(scope, schema.Fold(name)) }) {
 		w.source(s)
@@ -378,7 +378,7 @@ func isBuiltin(v node) bool {
 func (w *walker) function(v node) {
 	name := schema.Fold(str(v["function_name"]))
 	if !w.facts.functions[name] {
-		guard.Stop(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name)
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name))
 	}
 	var path []string
 	for _, part := range []string{str(v["catalog"]), str(v["schema"])} {

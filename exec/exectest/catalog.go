@@ -242,7 +242,7 @@ func checkPlans(t testing.TB, e Engine) error {
 // tablesOf returns the base tables of a plan, sorted, each once.
 func tablesOf(nodes []exec.PlanNode) (tables []string) {
 	for _, n := range nodes {
-		if n.Table != "" && n.Table != exec.DerivedTable {
+		if n.Table != "" && n.Table != "sub" {
 			tables = append(tables, n.Table)
 		}
 		tables = append(tables, tablesOf(n.Children)...)

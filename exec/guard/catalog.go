@@ -199,7 +199,7 @@ func (c *Catalog) judge(r *Relation) {
 	}
 	for _, u := range r.reads() {
 		if u.Relation.judging {
-			refuse(ReasonTable, "reads itself")
+			refuse(reasonTable, "reads itself")
 			return
 		}
 		c.judge(u.Relation)
@@ -208,16 +208,16 @@ func (c *Catalog) judge(r *Relation) {
 	case r.Refused != nil:
 	case r.Body != nil:
 		if err := c.Permit(r.Body); err != nil {
-			refuse(ReasonTable, "reads or calls what may not be: "+detailOf(err))
+			refuse(reasonTable, "reads or calls what may not be: "+detailOf(err))
 		}
 	default:
 		for _, u := range r.Under {
 			if u.Relation.denies || u.Relation.Refused != nil {
-				refuse(ReasonTable, "reads "+u.Relation.Name+", which may not be read")
+				refuse(reasonTable, "reads "+u.Relation.Name+", which may not be read")
 			}
 			for _, column := range u.Columns {
 				if u.Relation.Denies(column) {
-					refuse(ReasonColumn, "reads "+u.Relation.Name+"."+column+", which may not be read")
+					refuse(reasonColumn, "reads "+u.Relation.Name+"."+column+", which may not be read")
 				}
 			}
 		}
@@ -254,9 +254,9 @@ func (c *Catalog) Expansion(in, name string) (e sqltext.Expansion, ok bool) {
 	return e, ok
 }
 
-// MostAdded is how many tokens an engine may add to a statement by writing out what it names twice. Engines do so before
+// mostAdded is how many tokens an engine may add to a statement by writing out what it names twice. Engines do so before
 // they look at any limit of their own. Of 46,387 statements of people and models none adds a fifth of it.
-const MostAdded = 10_000
+const mostAdded = 10_000
 
 // Weigh refuses a statement that grows where its common table expressions, views and subqueries are written out. A guard
 // may call it before Apply, for a query of its own, once Text and Relations are filled in.
@@ -267,9 +267,9 @@ func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 		}
 	}
 	e := s.Expand(c.Expansion)
-	if e.Added > MostAdded {
-		return e, Refuse(ReasonTooComplex,
-			"the engine writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", e.Added, MostAdded)
+	if e.Added > mostAdded {
+		return e, Refuse(reasonTooComplex,
+			"the engine writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", e.Added, mostAdded)
 	}
 	return e, nil
 }
@@ -299,7 +299,7 @@ func (c *Catalog) Missing(p Policy) error {
 
 // NotReadable is the refusal of a table that may not be read. With a policy about tables, an absent one has the same.
 func NotReadable(name string) *RefusedError {
-	return Refuse(ReasonTable, "%s is no table that may be read", name)
+	return Refuse(reasonTable, "%s is no table that may be read", name)
 }
 
 // Permit refuses a statement, or the definition of a view, that names what may not be read.
@@ -314,7 +314,7 @@ func (c *Catalog) Permit(n *Names) error {
 		case r.Refused != nil:
 			return r.Refused
 		case r.hides && len(n.Indexes) > 0:
-			return Refuse(ReasonColumn, "an index hint may give the order of a column of %s that may not be read", r.Name)
+			return Refuse(reasonColumn, "an index hint may give the order of a column of %s that may not be read", r.Name)
 		}
 	}
 	return n.denied()
@@ -374,16 +374,16 @@ type Seen struct {
 // [Catalog.Reads] returned for them.
 func (c *Catalog) Confirm(reads []Read, seen Seen) error {
 	if seen.Told && len(seen.Relations) == 0 && len(reads) > 0 {
-		return Refuse(ReasonGuard, "the engine does not tell what the statement reads")
+		return Refuse(reasonGuard, "the engine does not tell what the statement reads")
 	}
 	for _, r := range seen.Relations {
 		switch {
 		case r.denies || r.Refused != nil && c.hides:
-			return Refuse(ReasonTable, "it reads what is no table that may be read")
+			return Refuse(reasonTable, "it reads what is no table that may be read")
 		case r.Refused != nil:
 			return r.Refused
 		case !slices.ContainsFunc(reads, func(u Read) bool { return u.Relation == r }):
-			return Refuse(ReasonGuard, "the engine reads %s, which the text does not name", r.Name)
+			return Refuse(reasonGuard, "the engine reads %s, which the text does not name", r.Name)
 		}
 	}
 	return nil

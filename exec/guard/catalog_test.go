@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -93,7 +94,7 @@ func TestPermit(t *testing.T) {
 			change: func(_ *guard.Catalog, by map[string]*guard.Relation) { by["orders"].Hidden = true }},
 		{why: "a view that the engine refuses", from: "names", want: "calls f",
 			change: func(_ *guard.Catalog, by map[string]*guard.Relation) {
-				by["names"].Refused = guard.Refuse(guard.ReasonFunction, "the view names calls f")
+				by["names"].Refused = guard.Refuse(exec.ReasonFunction, "the view names calls f")
 			}},
 		{why: "a view over itself", from: "logins", want: "reads itself",
 			change: func(_ *guard.Catalog, by map[string]*guard.Relation) {
@@ -290,12 +291,12 @@ func TestWalked(t *testing.T) {
 	if err := guard.Walked(func() {}); err != nil {
 		t.Error(err)
 	}
-	err := guard.Walked(func() { guard.Stop(sqltext.ReasonNotReadOnly, "it is %s", "DELETE") })
+	err := guard.Walked(func() { guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it is %s", "DELETE")) })
 	if !errors.Is(err, guard.ErrNotReadOnly) || !strings.Contains(err.Error(), "it is DELETE") {
 		t.Error(err)
 	}
 	var refused *guard.RefusedError
-	if err := guard.Walked(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != guard.ReasonGuard {
+	if err := guard.Walked(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard {
 		t.Error(err)
 	}
 }

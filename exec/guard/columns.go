@@ -133,9 +133,9 @@ func (s *Names) denied() error {
 				if how != named {
 					detail += ", and " + how + " could read it: name the columns that you need"
 				}
-				return &RefusedError{Reason: ReasonColumn, Detail: detail}
+				return &RefusedError{Reason: reasonColumn, Detail: detail}
 			case why != "":
-				return &RefusedError{Reason: ReasonFunction, Detail: why}
+				return &RefusedError{Reason: reasonFunction, Detail: why}
 			}
 		}
 	}

@@ -17,15 +17,13 @@ var ErrNotReadOnly = errors.New("exec: not a reading statement")
 // catalog again and judges again.
 var ErrStale = errors.New("exec: the catalog is old")
 
-// The reasons of a [RefusedError] that come from a guard, beside those of the text check. The values are stable. A
-// statement that writes has sqltext.ReasonNotReadOnly.
+// The reasons of a [RefusedError] that come from this package. exec has them all.
 const (
-	ReasonStatement  sqltext.Reason = "statement"   // a kind of statement that is not on the list
-	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
-	ReasonColumn     sqltext.Reason = "column"      // a column that the policy denies
-	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list
-	ReasonTooComplex sqltext.Reason = "too-complex" // a statement over a limit on its size or depth
-	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so everything is refused
+	reasonTable      sqltext.Reason = "table"
+	reasonColumn     sqltext.Reason = "column"
+	reasonFunction   sqltext.Reason = "function"
+	reasonTooComplex sqltext.Reason = "too-complex"
+	reasonGuard      sqltext.Reason = "guard"
 )
 
 // RefusedError says that a statement may not run. Nothing of it ran.
@@ -43,19 +41,8 @@ func (e *RefusedError) Error() string {
 // Is makes a refusal of a statement that writes match [ErrNotReadOnly].
 func (e *RefusedError) Is(target error) bool { return target == ErrNotReadOnly && e.Writes }
 
-// Fault is what is wrong with a statement that the engine rejected.
+// Fault is what is wrong with a statement that the engine rejected, one of those of package exec.
 type Fault string
-
-// The faults of an [InvalidError].
-const (
-	FaultSyntax  Fault = "syntax"  // it does not parse
-	FaultSchema  Fault = "schema"  // a table, column or function does not exist or is ambiguous
-	FaultCompile Fault = "compile" // it parses, but makes no sense: a misplaced aggregate
-	FaultRun     Fault = "run"     // it failed while it ran: integer overflow, malformed JSON
-
-	// FaultConstraint is not the engine's: the statement goes against a correction of the user, which Message states.
-	FaultConstraint Fault = "constraint"
-)
 
 // InvalidError says that the engine rejected a statement, or a check on its behalf.
 type InvalidError struct {
@@ -111,13 +98,8 @@ func Refuse(reason sqltext.Reason, format string, args ...any) *RefusedError {
 // stopped ends a walk over a tree.
 type stopped struct{ err error }
 
-// Stop ends the function that [Walked] runs, with a refusal.
-func Stop(reason sqltext.Reason, format string, args ...any) {
-	StopWith(Refuse(reason, format, args...))
-}
-
-// StopWith ends the function that [Walked] runs, with an error.
-func StopWith(err error) { panic(stopped{err}) }
+// Stop ends the function that [Walked] runs, with an error.
+func Stop(err error) { panic(stopped{err}) }
 
 // Walked runs f, which reads a statement or walks its tree, and returns the error by which f was stopped. Any other panic
 // becomes a refusal: no text may end the program.
@@ -128,7 +110,7 @@ func Walked(f func()) (err error) {
 		case stopped:
 			err = r.err
 		default:
-			err = Refuse(ReasonGuard, "the guard panicked: %v", r)
+			err = Refuse(reasonGuard, "the guard panicked: %v", r)
 		}
 	}()
 	f()

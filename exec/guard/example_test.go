@@ -69,7 +69,7 @@ func ExampleWalked() {
 	err := guard.Walked(func() {
 		for _, kind := range []string{"SelectStmt", "IntoClause"} {
 			if kind == "IntoClause" {
-				guard.Stop(sqltext.ReasonNotReadOnly, "it does more than read: %s", kind)
+				guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", kind))
 			}
 		}
 	})

@@ -37,9 +37,9 @@ func parse(s *sqltext.Statement, mode mysql.SQLMode) ast.StmtNode {
 	switch {
 	case err != nil:
 		message := "You have an error in your SQL syntax: " + strings.TrimSpace(err.Error())
-		guard.StopWith(&exec.InvalidError{Fault: exec.FaultSyntax, Message: message})
+		guard.Stop(&exec.InvalidError{Fault: exec.FaultSyntax, Message: message})
 	case len(statements) != 1:
-		guard.Stop(sqltext.ReasonSeveral, "it is %d statements", len(statements))
+		guard.Stop(guard.Refuse(sqltext.ReasonSeveral, "it is %d statements", len(statements)))
 	}
 	return statements[0]
 }
@@ -126,7 +126,7 @@ func forParser(s *sqltext.Statement) string {
 			readings += joins
 		}
 		if readings += 1 << min(in.depth, 30); readings > mostReadings {
-			guard.Stop(exec.ReasonTooComplex, "it has too many joins, or brackets around queries, JSON_VALUE or INTERVAL are nested too deep")
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it has too many joins, or brackets around queries, JSON_VALUE or INTERVAL are nested too deep"))
 		}
 	}
 	return out.String() + text[from:]

@@ -101,20 +101,20 @@ func (w *walker) walk(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		if w.visited++; w.visited > mostNodes || depth > mostDepth {
-			guard.Stop(exec.ReasonTooComplex, "its tree has over %d parts or is over %d deep", mostNodes, mostDepth)
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its tree has over %d parts or is over %d deep", mostNodes, mostDepth))
 		}
 		t := v.Type()
 		if words := changes[t]; words != "" {
-			guard.Stop(sqltext.ReasonNotReadOnly, "it does more than read: %s", words)
+			guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", words))
 		}
 		fields, known := nodes[t]
 		if !known && !(w.ours && t == reflect.TypeFor[ast.ParamMarkerExprBase]()) {
-			guard.Stop(exec.ReasonStatement, "%s is not among what a statement may be made of", t.Name())
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", t.Name()))
 		}
 		w.node(v, t, fields, depth+1)
 	case reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		if !v.IsNil() {
-			guard.Stop(exec.ReasonStatement, "a %s is not among what a statement may be made of", v.Type())
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "a %s is not among what a statement may be made of", v.Type()))
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		}
 	}
 	if !v.CanAddr() { // a struct behind an interface; the parser makes pointers only
-		guard.Stop(exec.ReasonGuard, "%s is not where the parser has it", t.Name())
+		guard.Stop(guard.Refuse(exec.ReasonGuard, "%s is not where the parser has it", t.Name()))
 	}
 	switch n := v.Addr().Interface().(type) {
 	case *ast.SelectStmt:
@@ -145,11 +145,11 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		w.inScope(n.With, depth, fields)
 	case *ast.WithClause:
 		if !w.within[n] {
-			guard.Stop(exec.ReasonGuard, "a WITH stands where the guard does not expect one")
+			guard.Stop(guard.Refuse(exec.ReasonGuard, "a WITH stands where the guard does not expect one"))
 		}
 	case *ast.SelectStmtOpts:
 		if n.CalcFoundRows {
-			guard.Stop(exec.ReasonStatement, "SQL_CALC_FOUND_ROWS counts rows for another statement")
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "SQL_CALC_FOUND_ROWS counts rows for another statement"))
 		}
 		fields()
 	case *ast.Join:
@@ -183,7 +183,7 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		fields()
 	case *ast.FuncCastExpr:
 		if n.Tp != nil && n.Tp.GetFlen() > mostLength && n.Tp.GetCharset() == "binary" {
-			guard.Stop(exec.ReasonFunction, "a cast makes a value of %d bytes; at most %d are allowed", n.Tp.GetFlen(), mostLength)
+			guard.Stop(guard.Refuse(exec.ReasonFunction, "a cast makes a value of %d bytes; at most %d are allowed", n.Tp.GetFlen(), mostLength))
 		}
 		w.functions["cast"] = true
 		fields()
@@ -237,7 +237,7 @@ func (w *walker) source(n *ast.TableSource) {
 		switch is, sure := w.common(source); {
 		case sure:
 		case !w.catalog.isCurrent(source.Schema.O):
-			guard.Stop(exec.ReasonTable, "%s.%s is outside of the database of the connection", source.Schema.O, source.Name.O)
+			guard.Stop(guard.Refuse(exec.ReasonTable, "%s.%s is outside of the database of the connection", source.Schema.O, source.Name.O))
 		default:
 			s.Relation = w.catalog.relations[w.catalog.key(source.Name.O)]
 			if s.Relation == nil && !is {
@@ -269,7 +269,7 @@ func (w *walker) function(database, name string) {
 		if database != "" {
 			folded = lower(database) + "." + folded
 		}
-		guard.Stop(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", folded)
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", folded))
 	}
 	if called := parsedAs[folded]; called != "" {
 		folded = called
@@ -285,6 +285,6 @@ func (w *walker) length(function string, args []ast.ExprNode) {
 	}
 	v, ok := args[i].(*ast.ValueExprBase)
 	if !ok || (v.Kind() != ast.KindInt64 || v.GetInt64() > mostLength) && (v.Kind() != ast.KindUint64 || v.GetUint64() > mostLength) {
-		guard.Stop(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", function, mostLength)
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", function, mostLength))
 	}
 }

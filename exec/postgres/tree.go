@@ -111,10 +111,10 @@ func (c *catalog) read(s string, ours bool) (*guard.Names, error) {
 	err := guard.Walked(func() {
 		tree, err := parser.ParseToTree(s)
 		if err != nil {
-			guard.StopWith(&exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()})
+			guard.Stop(&exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()})
 		}
 		if len(tree.GetStmts()) != 1 || tree.Stmts[0].GetStmt().GetSelectStmt() == nil {
-			guard.Stop(sqltext.ReasonNotReadOnly, "it is not one SELECT")
+			guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it is not one SELECT"))
 		}
 		w.visit(reflect.ValueOf(tree))
 		w.behindDots()
@@ -160,7 +160,7 @@ type doubt struct {
 // doubtful refuses a name at once, or later if the statement has a value of one of the types.
 func (w *walk) doubtful(takes []uint32, symbol string, err error) {
 	if !w.c.apart(takes, symbol) {
-		guard.StopWith(err)
+		guard.Stop(err)
 	}
 	w.doubts = append(w.doubts, doubt{takes, err})
 }
@@ -183,7 +183,7 @@ func (w *walk) decide() {
 	}
 	for _, d := range w.doubts {
 		if w.lent || slices.ContainsFunc(d.takes, func(id uint32) bool { return has[id] }) {
-			guard.StopWith(d.err)
+			guard.Stop(d.err)
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (w *walk) visit(p reflect.Value) {
 	w.nodes++
 	w.depth++
 	if w.nodes > maxNodes || w.depth > maxDepth {
-		guard.Stop(exec.ReasonTooComplex, "it has over %d parts or is over %d deep", maxNodes, maxDepth)
+		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it has over %d parts or is over %d deep", maxNodes, maxDepth))
 	}
 	if t != nodeType {
 		w.look(p.Interface())
@@ -248,9 +248,9 @@ var (
 // unknown refuses a message that is not on the list.
 func unknown(message string) {
 	if message == "LockingClause" || message == "IntoClause" || strings.HasSuffix(message, "Stmt") {
-		guard.Stop(sqltext.ReasonNotReadOnly, "it does more than read: %s", message)
+		guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", message))
 	}
-	guard.Stop(exec.ReasonStatement, "%s is not on the list of what a statement may have", message)
+	guard.Stop(guard.Refuse(exec.ReasonStatement, "%s is not on the list of what a statement may have", message))
 }
 
 // with looks at common table expressions. Each is known to those behind it and to the statement; with RECURSIVE to all.
@@ -287,7 +287,7 @@ func (w *walk) look(message any) {
 	case *ast.RangeTableSample:
 		if parts := names(m.Method); len(parts) == 0 || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" ||
 			parts[len(parts)-1] != "bernoulli" && parts[len(parts)-1] != "system" {
-			guard.Stop(exec.ReasonFunction, "a sample is taken by bernoulli or system")
+			guard.Stop(guard.Refuse(exec.ReasonFunction, "a sample is taken by bernoulli or system"))
 		}
 	case *ast.JoinExpr:
 		if m.Alias != nil {
@@ -342,11 +342,11 @@ func (w *walk) look(message any) {
 		}
 	case *ast.SQLValueFunction:
 		if m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N {
-			guard.Stop(exec.ReasonFunction, "%s is not on the list", schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_")))
+			guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not on the list", schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_"))))
 		}
 	case *ast.ParamRef:
 		if !w.ours {
-			guard.Stop(exec.ReasonStatement, "it has a parameter")
+			guard.Stop(guard.Refuse(exec.ReasonStatement, "it has a parameter"))
 		}
 	// Syntax to this parser, and to a server before 16 a call of a function that somebody may have made.
 	case *ast.JsonObjectConstructor:
@@ -368,7 +368,7 @@ func (w *walk) define(columns []*ast.Node) {
 
 func (w *walk) own(name string) {
 	if w.c.functions[name].user && !w.c.allows(name) {
-		guard.Stop(exec.ReasonFunction, "%s", unlisted(name))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s", unlisted(name)))
 	}
 }
 
@@ -392,7 +392,7 @@ func (w *walk) source(r *relation, alias *ast.Alias, name string, joined bool) {
 
 func (w *walk) table(m *ast.RangeVar) {
 	if m.Catalogname != "" {
-		guard.Stop(exec.ReasonTable, "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname))
+		guard.Stop(guard.Refuse(exec.ReasonTable, "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname)))
 	}
 	if m.Schemaname == "" && slices.Contains(w.ctes, m.Relname) {
 		w.source(nil, m.Alias, m.Relname, false)
@@ -403,7 +403,7 @@ func (w *walk) table(m *ast.RangeVar) {
 	case !ok:
 		w.n.Lacks(m.Relname)
 	case r == nil:
-		guard.StopWith(guard.NotReadable(m.Relname))
+		guard.Stop(guard.NotReadable(m.Relname))
 	}
 	w.source(r, m.Alias, m.Relname, false)
 }
@@ -441,7 +441,7 @@ func (w *walk) behindDots() {
 			}
 		}
 		if meant == 0 || other > 0 {
-			guard.Stop(exec.ReasonFunction, ".%s may call the function %[1]s, which is not on the list", d.name)
+			guard.Stop(guard.Refuse(exec.ReasonFunction, ".%s may call the function %[1]s, which is not on the list", d.name))
 		}
 	}
 }
@@ -458,7 +458,7 @@ func (w *walk) symbol(symbols ...string) {
 func (w *walk) operator(name []*ast.Node) {
 	parts := names(name)
 	if len(parts) != len(name) || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" {
-		guard.Stop(exec.ReasonFunction, "the operator %s is not on the list", strings.Join(parts, "."))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the operator %s is not on the list", strings.Join(parts, ".")))
 	}
 	if len(parts) == 1 {
 		w.symbol(parts[0])
@@ -468,11 +468,11 @@ func (w *walk) operator(name []*ast.Node) {
 func (w *walk) typeName(m *ast.TypeName) {
 	parts := names(m.Names)
 	if m.Setof || m.PctType || len(parts) == 0 || len(parts) != len(m.Names) {
-		guard.Stop(exec.ReasonFunction, "the type %s is not on the list", strings.Join(parts, "."))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the type %s is not on the list", strings.Join(parts, ".")))
 	}
 	t, err := w.c.typed(parts)
 	if err != nil {
-		guard.StopWith(err)
+		guard.Stop(err)
 	}
 	w.casts = append(w.casts, t)
 }
@@ -480,7 +480,7 @@ func (w *walk) typeName(m *ast.TypeName) {
 func (w *walk) call(m *ast.FuncCall) {
 	parts := names(m.Funcname)
 	if len(parts) == 0 || len(parts) > 2 || len(parts) != len(m.Funcname) {
-		guard.Stop(exec.ReasonFunction, "the function %s is not on the list", strings.Join(parts, "."))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list", strings.Join(parts, ".")))
 	}
 	name, schemaName := parts[len(parts)-1], ""
 	if len(parts) == 2 {
@@ -504,11 +504,11 @@ func (w *walk) call(m *ast.FuncCall) {
 	switch name {
 	case "repeat", "lpad", "rpad":
 		if len(m.Args) > 1 && (m.FuncVariadic || m.Args[1].GetAConst().GetIval() == nil || m.Args[1].GetAConst().GetIval().GetIval() > 10_000) {
-			guard.Stop(exec.ReasonTooComplex, "%s takes a length that is a number of at most 10000", name)
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "%s takes a length that is a number of at most 10000", name))
 		}
 	case "format":
 		if len(m.Args) > 0 && (m.Args[0].GetAConst().GetSval() == nil || wide(m.Args[0].GetAConst().GetSval().GetSval())) {
-			guard.Stop(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999")
+			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999"))
 		}
 	}
 }

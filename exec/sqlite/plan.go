@@ -11,17 +11,6 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// The kinds of steps that cost nothing.
-const (
-	planConstant    exec.PlanKind = "constant"    // rows that the statement itself spells out
-	planCoroutine   exec.PlanKind = "coroutine"   // a subquery in FROM, read row by row
-	planMaterialize exec.PlanKind = "materialize" // a subquery in FROM, stored first
-	planSetup       exec.PlanKind = "setup"       // the first part of a recursive query
-	planRepeat      exec.PlanKind = "step"        // its repeated part
-	planOr          exec.PlanKind = "or"          // several searches of one table, their rows united
-	planRight       exec.PlanKind = "right"       // the rows of a right join that met no partner
-)
-
 // maxPlanDepth bounds the depth of a plan tree; deeper rows become siblings. SQLite's own plans are far from it. Rows
 // from elsewhere must not make us recurse without end.
 const maxPlanDepth = 200
@@ -161,20 +150,20 @@ func (p planNames) step(detail string) planStep {
 	set, isSet := setKind(d)
 	switch {
 	case word == "SCAN":
-		return p.access(exec.PlanScan, rest)
+		return p.access("scan", rest)
 	case word == "SEARCH":
-		return p.access(exec.PlanSearch, rest)
+		return p.access("search", rest)
 	case d == "CREATE BLOOM FILTER", word == "BLOOM":
 		return planStep{drop: true}
 	case word == "RIGHT-JOIN":
-		return planStep{node: exec.PlanNode{Kind: planRight}, name: schema.Fold(rest)}
+		return planStep{node: exec.PlanNode{Kind: "right"}, name: schema.Fold(rest)}
 	case strings.HasPrefix(d, "USE TEMP B-TREE"):
 		return planStep{node: exec.PlanNode{Kind: tempKind(d)}}
 	case word == "USING" && strings.HasSuffix(d, " FOR IN-OPERATOR"):
 		// An IN that searches its right side directly: USING INDEX i FOR IN-OPERATOR, or by rowid.
-		n := exec.PlanNode{Kind: exec.PlanList, Access: exec.AccessIndex}
+		n := exec.PlanNode{Kind: "list", Access: "index"}
 		if table, ok := strings.CutPrefix(strings.TrimSuffix(rest, " FOR IN-OPERATOR"), "ROWID SEARCH ON TABLE "); ok {
-			n.Table, n.Access = schema.Fold(table), exec.AccessPK
+			n.Table, n.Access = schema.Fold(table), "pk"
 		}
 		return planStep{node: n}
 	case word == "COMPOUND" && isSet: // COMPOUND SUBQUERIES 1 AND 2 (UNION ALL)
@@ -184,9 +173,9 @@ func (p planNames) step(detail string) planStep {
 	case isSet && slices.Contains([]string{"MERGE", "UNION", "INTERSECT", "EXCEPT"}, word):
 		return planStep{node: exec.PlanNode{Kind: set}, set: true, newScope: true}
 	case strings.Contains(d, "SUBQUERY") && slices.Contains([]string{"CORRELATED", "SCALAR", "LIST", "REUSE", "SUBQUERY"}, word):
-		n := exec.PlanNode{Kind: exec.PlanScalar, Correlated: word == "CORRELATED"}
+		n := exec.PlanNode{Kind: "scalar", Correlated: word == "CORRELATED"}
 		if strings.Contains(d, "LIST SUBQUERY") {
-			n.Kind = exec.PlanList
+			n.Kind = "list"
 		}
 		return planStep{node: n, newScope: true}
 	}
@@ -196,30 +185,31 @@ func (p planNames) step(detail string) planStep {
 	return planStep{node: exec.PlanNode{Kind: otherKind(d)}}
 }
 
-// plainSteps are the rows whose first word says all.
+// plainSteps are the rows whose first word says all: several searches of one table whose rows are united, a subquery in
+// FROM that is read row by row or stored first, and the two parts of a recursive query.
 var plainSteps = map[string]planStep{
 	"LEFT":        {lift: true, newScope: true},
 	"RIGHT":       {lift: true, newScope: true},
 	"LEFT-MOST":   {lift: true, newScope: true},
 	"INDEX":       {lift: true},
-	"MULTI-INDEX": {node: exec.PlanNode{Kind: planOr}},
-	"CO-ROUTINE":  {node: exec.PlanNode{Kind: planCoroutine}, newScope: true},
-	"MATERIALIZE": {node: exec.PlanNode{Kind: planMaterialize}, newScope: true},
-	"SETUP":       {node: exec.PlanNode{Kind: planSetup}, newScope: true},
-	"RECURSIVE":   {node: exec.PlanNode{Kind: planRepeat}, newScope: true},
+	"MULTI-INDEX": {node: exec.PlanNode{Kind: "or"}},
+	"CO-ROUTINE":  {node: exec.PlanNode{Kind: "coroutine"}, newScope: true},
+	"MATERIALIZE": {node: exec.PlanNode{Kind: "materialize"}, newScope: true},
+	"SETUP":       {node: exec.PlanNode{Kind: "setup"}, newScope: true},
+	"RECURSIVE":   {node: exec.PlanNode{Kind: "step"}, newScope: true},
 }
 
 // tempKind says what a temporary B-tree is for.
 func tempKind(d string) exec.PlanKind {
 	switch {
 	case strings.HasSuffix(d, "ORDER BY"):
-		return exec.PlanSort
+		return "btree:order"
 	case strings.HasSuffix(d, "GROUP BY"):
-		return exec.PlanGroup
+		return "btree:group"
 	case strings.Contains(d, "DISTINCT"):
-		return exec.PlanDistinct
+		return "btree:distinct"
 	}
-	return exec.PlanTemp
+	return "btree"
 }
 
 // setKind finds the set operation that a row names.
@@ -229,7 +219,7 @@ func setKind(d string) (exec.PlanKind, bool) {
 	if i < 0 {
 		return "", false
 	}
-	return []exec.PlanKind{exec.PlanUnionAll, exec.PlanUnion, exec.PlanIntersect, exec.PlanExcept}[i], true
+	return []exec.PlanKind{"unionall", "union", "intersect", "except"}[i], true
 }
 
 // notLetters is all that a kind cannot have.

@@ -14,7 +14,7 @@ type planNames []*scope
 
 // scope is the FROM clause of one SELECT.
 type scope struct {
-	tables map[string]string // alias or name in lower case -> base table or exec.DerivedTable
+	tables map[string]string // alias or name in lower case -> base table or "sub"
 	used   bool              // some steps were taken to come from here
 }
 
@@ -29,7 +29,7 @@ func readPlanNames(s *sqltext.Statement) (all planNames) {
 		}
 		table := schema.Fold(ref.Name)
 		if ref.Name == "" || ref.CTE {
-			table = exec.DerivedTable
+			table = "sub"
 		}
 		switch {
 		case ref.Alias != "":
@@ -101,10 +101,10 @@ func (p planNames) access(kind exec.PlanKind, rest string) planStep {
 	table, old := strings.CutPrefix(name, "TABLE ") // before SQLite 3.36
 	switch {
 	case isConstant(rest):
-		s.node.Kind = planConstant
+		s.node.Kind = "constant" // rows that the statement itself spells out
 		return s
 	case strings.HasPrefix(rest, "(subquery-"), strings.HasPrefix(rest, "(join-"), strings.HasPrefix(rest, "SUBQUERY "):
-		s.node.Table = exec.DerivedTable
+		s.node.Table = "sub"
 	case old:
 		table, _, _ = strings.Cut(table, " AS ")
 		s.node.Table = schema.Fold(table)
@@ -138,8 +138,8 @@ func (s *planStep) readAccess(rest string) bool {
 	rest, n.Outer = strings.CutSuffix(rest, " LEFT-JOIN")
 	rest, n.Semi = strings.CutPrefix(rest, " EXISTS")
 	if rest == "" {
-		if n.Kind == exec.PlanScan {
-			n.Access = exec.AccessFull
+		if n.Kind == "scan" {
+			n.Access = "full"
 		}
 		s.node = n
 		return true
@@ -158,10 +158,10 @@ var accesses = []struct {
 	prefix string
 	access exec.Access
 }{
-	{" USING AUTOMATIC ", exec.AccessAuto},
-	{" USING COVERING INDEX ", exec.AccessCovering},
-	{" USING INDEX ", exec.AccessIndex},
-	{" USING INTEGER PRIMARY KEY", exec.AccessPK},
-	{" USING PRIMARY KEY", exec.AccessPK},
-	{" VIRTUAL TABLE INDEX ", exec.AccessVirtual},
+	{" USING AUTOMATIC ", "auto"},
+	{" USING COVERING INDEX ", "covering"},
+	{" USING INDEX ", "index"},
+	{" USING INTEGER PRIMARY KEY", "pk"},
+	{" USING PRIMARY KEY", "pk"},
+	{" VIRTUAL TABLE INDEX ", "virtual"},
 }

@@ -205,7 +205,7 @@ func tableList(db *exec.DB, s *schema.Schema, a exec.Analysis) string {
 	}
 	slices.Sort(names)
 	for i, name := range names {
-		names[i] = exec.QuoteName(db.Dialect(), name)
+		names[i] = exec.Names{Dialect: db.Dialect()}.Quote(name)
 	}
 	if len(names) == 0 {
 		return "none"
@@ -226,7 +226,7 @@ func joinOf(s *schema.Schema, d exec.Dialect, equal []sqltext.ColumnRef) string 
 			return ""
 		}
 		tables = append(tables, t)
-		sides = append(sides, exec.QuoteName(d, t.Name)+"."+exec.QuoteName(d, column))
+		sides = append(sides, exec.Names{Dialect: d}.Quote(t.Name)+"."+exec.Names{Dialect: d}.Quote(column))
 	}
 	if tables[0] == tables[1] {
 		return ""

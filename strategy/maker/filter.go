@@ -62,7 +62,7 @@ func readFilter(s *schema.Schema, d exec.Dialect, scope tableScope, reply string
 	}
 	names := make([]string, len(scope.Tables))
 	for i, t := range scope.Tables {
-		names[i] = t.Quoted(exec.Names(d))
+		names[i] = t.Quoted(exec.Names{Dialect: d})
 	}
 	head := "SELECT 1 FROM " + strings.Join(slices.Compact(names), ", ") + " WHERE "
 	statement, cerr := d.Language().Text.Check(head + text)

@@ -139,12 +139,12 @@ func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
 	}
 	names := s.aliases()
 	column := func(i int, c schema.ColumnName) string {
-		return exec.QuoteName(d, names[i]) + "." + exec.QuoteName(d, c.Column)
+		return exec.Names{Dialect: d}.Quote(names[i]) + "." + exec.Names{Dialect: d}.Quote(c.Column)
 	}
 	isLeft := func(t schema.TableName) bool { return slices.Contains(s.Left, t) }
 	first := max(slices.IndexFunc(s.Tables, func(t schema.TableName) bool { return !isLeft(t) }), 0)
 	placed, missing := []int{first}, map[int]bool{} // places in s.Tables; those that may lack a row
-	text = "FROM " + s.Tables[first].Quoted(exec.Names(d))
+	text = "FROM " + s.Tables[first].Quoted(exec.Names{Dialect: d})
 	for at := 0; at < len(placed); at++ {
 		for i, t := range s.Tables {
 			if slices.Contains(placed, i) {
@@ -168,9 +168,9 @@ func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
 			if missing[i] = isLeft(t) || missing[placed[at]]; missing[i] {
 				text += " LEFT"
 			}
-			text += " JOIN " + t.Quoted(exec.Names(d))
+			text += " JOIN " + t.Quoted(exec.Names{Dialect: d})
 			if names[i] != t.Name {
-				text += " AS " + exec.QuoteName(d, names[i])
+				text += " AS " + exec.Names{Dialect: d}.Quote(names[i])
 			}
 			text += " ON " + strings.Join(on, " AND ")
 			placed = append(placed, i)

@@ -40,7 +40,7 @@ func (s tableScope) Check(ctx context.Context, db *exec.Runner, c *exec.Checked)
 		if found, ok := known.Lookup(t.Schema, t.Name); !ok || found.Kind != schema.View {
 			continue
 		}
-		a, err := db.Analyze(ctx, "SELECT * FROM "+t.Quoted(exec.Names(db.Dialect())))
+		a, err := db.Analyze(ctx, "SELECT * FROM "+t.Quoted(exec.Names{Dialect: db.Dialect()}))
 		if err != nil {
 			return fmt.Errorf("maker: reading view %s: %w", t, err)
 		}
