@@ -11,11 +11,16 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // TestBudgetIsTold: each vote that a spent budget cut short is a warning, also
-// where some samples were sent and refused, and where what was left decided.
+// where some samples were sent and refused, where what was left decided, and
+// where the calls end in the repair or the judge.
 func TestBudgetIsTold(t *testing.T) {
+	judged := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Purpose: "four"}, Repairer: strategy.TypedRepair{},
+		Voter: vote.Majority{MinShare: 1}, Judge: strategy.Rubric{}}
+	const unjudged = "the judge could not be asked, the vote stands: llm: budget spent: calls: "
 	tests := []struct {
 		name     string
 		strategy strategy.Strategy
@@ -29,6 +34,11 @@ func TestBudgetIsTold(t *testing.T) {
 		{"of its own", maker.Strategy{MaxCalls: 17}, llm.Budget{}, []string{"projection: the budget allowed 3 of 12 samples"}, "7 and 7 were enough before"},
 		{"no phase", maker.Strategy{}, llm.Budget{Calls: 23}, []string{"the budget of calls does not cover three phases and a fallback"}, "7, 7, 7 and 3"},
 		{"every phase", maker.Strategy{}, llm.Budget{Calls: 24}, nil, ""},
+		{"repair", judged, llm.Budget{Calls: 4}, []string{"repair of sample 3 failed: llm: budget spent: calls: 4 of 4, 1 needed",
+			unjudged + "4 of 4, 1 needed"}, "two answers and a statement that fails"},
+		{"judge", judged, llm.Budget{Calls: 5}, []string{unjudged + "5 of 5, 1 needed"}, ""},
+		{"half of the judge", judged, llm.Budget{Calls: 6}, []string{unjudged + "6 of 6, 1 needed"}, ""},
+		{"all of it", judged, llm.Budget{Calls: 7}, nil, ""},
 	}
 	short := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, MinVotes: 5}}
 	out, warnings, err := budgeted(t, short, llm.Budget{Calls: 3})
@@ -51,7 +61,9 @@ func TestBudgetIsTold(t *testing.T) {
 // budgeted asks a question within a budget; warnings are those about it.
 func budgeted(t *testing.T, s strategy.Strategy, b llm.Budget) (out *strategy.Outcome, warnings []string, err error) {
 	t.Helper()
-	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
+	four := llmtest.Texts(usa, usa, everyone, broken)
+	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa), always("repair", everyone),
+		always("judge", `{"selected_option": "A"}`), llmtest.Rule{Purpose: "four", Replies: four})}
 	account := b.Start()
 	env := makerEnv(t, llm.Chain(script, account.Middleware()))
 	env.Host.CallsLeft = account.CallsLeft

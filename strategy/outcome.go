@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -33,6 +35,15 @@ func (o *Outcome) Note(format string, args ...any) {
 func (o *Outcome) Warn(ctx context.Context, code, format string, args ...any) {
 	o.Note(format, args...)
 	trace.From(ctx).Warn(code, o.Notes[len(o.Notes)-1])
+}
+
+// NoteError notes what failed and why. A spent budget is a warning, "budget-spent".
+func (o *Outcome) NoteError(ctx context.Context, err error, format string, args ...any) (spent bool) {
+	o.Note("%s: %v", fmt.Sprintf(format, args...), err)
+	if spent = errors.Is(err, llm.ErrBudget); spent {
+		trace.From(ctx).Warn("budget-spent", o.Notes[len(o.Notes)-1])
+	}
+	return spent
 }
 
 // WithoutVote lists the candidates that have no vote, each with the reason in Rejected.

@@ -122,6 +122,7 @@ type pipelineRun struct {
 	asked  int            // samples planned
 
 	refined []Refined // by slot; each sample writes its own
+	turns   *turns    // nil: every correction may be made
 }
 
 // collect holds the election. Fewer votes than asked for are no error yet: repairs may make up for them, and elect
@@ -152,7 +153,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	if stop := election.Stop; stop != nil && r.env.AskBelow > 0 {
 		election.Stop = func(t vote.State) bool { return stop(t) && r.agreed(t) }
 	}
-	r.asked, r.refined = election.N, make([]Refined, election.N)
+	r.asked, r.refined, r.turns = election.N, make([]Refined, election.N), r.takeTurns(election.N)
 	sampled, err := election.Run(ctx)
 	r.admission.Discard(first + len(sampled.Slots))
 	r.env.Host.Omissions.Truncate(first + len(sampled.Slots))
@@ -209,6 +210,10 @@ func (r *pipelineRun) sure(t vote.State) bool {
 
 // sample makes the candidate of sample i.
 func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error) {
+	slot := i - r.Sampler.Offset
+	if r.turns != nil {
+		defer close(r.turns.over[slot])
+	}
 	prompter := r.Prompter
 	if prompter == nil {
 		prompter = Prompt{}
@@ -245,8 +250,8 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	if r.Refine == nil {
 		return c, nil
 	}
-	refined, err := r.Refine.Run(ctx, r.env, RefineInput{Task: r.task, Schema: r.wide, Examiner: r.admission, Candidate: c, Action: r.Sampler.Purpose})
-	r.refined[i-r.Sampler.Offset] = refined
+	refined, err := r.Refine.Run(ctx, r.turns.env(r.env, slot), RefineInput{Task: r.task, Schema: r.wide, Examiner: r.admission, Candidate: c, Action: r.Sampler.Purpose})
+	r.refined[slot] = refined
 	if ctx.Err() != nil && refined.Candidate.Rejected == "" {
 		err = nil // it was asked about once more, and runs
 	}
@@ -260,10 +265,7 @@ func (r *pipelineRun) tried(ctx context.Context, i int) {
 	if refined.Err == nil {
 		return
 	}
-	if errors.Is(refined.Err, llm.ErrBudget) {
-		r.out.Warn(ctx, "budget-spent", "the budget allowed no further correction of sample %d", refined.Candidate.Sample)
+	if r.out.NoteError(ctx, refined.Err, "the correction of sample %d failed", refined.Candidate.Sample) {
 		r.failed = append(r.failed, fmt.Errorf("strategy: no further correction: %w", refined.Err))
-		return
 	}
-	r.out.Note("the correction of sample %d failed: %v", refined.Candidate.Sample, refined.Err)
 }

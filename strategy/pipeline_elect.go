@@ -108,7 +108,7 @@ func (r *pipelineRun) judge(ctx context.Context) error {
 		return ctx.Err()
 	case err != nil:
 		span.Fail(err)
-		out.Note("the judge could not be asked, the vote stands: %v", err)
+		out.NoteError(ctx, err, "the judge could not be asked, the vote stands")
 	case choice > 0 && choice < len(in.Options):
 		out.Ballot.Overrule(choice)
 		out.Note("the judge preferred %s", place(choice))

@@ -40,7 +40,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	}
 	if err != nil {
 		span.Fail(err)
-		out.Note("linking failed, the whole schema is used: %v", err)
+		out.NoteError(ctx, err, "linking failed, the whole schema is used")
 		return nil
 	}
 	out.Links = links

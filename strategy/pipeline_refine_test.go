@@ -2,11 +2,15 @@ package strategy_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -86,6 +90,59 @@ func TestPipelineRefine(t *testing.T) {
 				t.Errorf("%d votes, want %d", len(out.Ballot.Clusters[0].Members), tt.votes)
 			}
 		})
+	}
+}
+
+// TestRefineByIndex: which corrections the last calls of a budget pay for is no matter of time, and none takes the call of
+// another sample.
+func TestRefineByIndex(t *testing.T) {
+	replies, repairs := []string{broken, typo, usa, broken, syntax, everyone}, []string{usa, "No.", "", usaJoin, everyone, ""}
+	for _, tt := range []struct {
+		calls, voters int
+		why           string
+	}{
+		{6, 2, "each sample has a call, and no correction has one"},
+		{7, 3, "sample 0 is corrected"},
+		{8, 3, "sample 1 is not by one call"},
+		{9, 3, "nor by two"},
+		{10, 4, "sample 3 is corrected"},
+		{11, 5, "sample 4 is corrected"},
+		{18, 5, "every correction may be made"},
+	} {
+		var first string
+		for seed := range uint64(20) {
+			env := shopEnv(t, nil)
+			synctest.Test(t, func(t *testing.T) {
+				took := rand.New(rand.NewPCG(seed, 1)).Perm(len(replies))
+				account := llm.Budget{Calls: tt.calls}.Start()
+				env := asking(env, llm.Chain(llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+					time.Sleep(time.Duration(took[req.Sample]) * time.Millisecond)
+					text := replies[req.Sample]
+					if req.Purpose == strategy.PurposeRepair {
+						text = repairs[req.Sample]
+					}
+					return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
+				}), account.Middleware()))
+				env.Host.CallsLeft = account.CallsLeft
+				out, err := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(replies)}, Refine: &strategy.Refine{}}.Generate(t.Context(), env, usaTask)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if voters := len(out.Candidates) - len(out.WithoutVote()); voters != tt.voters {
+					t.Errorf("%d calls, order %v: %d votes, want %d: %s", tt.calls, took, voters, tt.voters, tt.why)
+				}
+				got, err := json.Marshal(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == "" {
+					first = string(got)
+				}
+				if first != string(got) {
+					t.Errorf("%d calls, order %v:\n%s\n%s", tt.calls, took, first, got)
+				}
+			})
+		}
 	}
 }
 

@@ -58,7 +58,9 @@ func (r *pipelineRun) repair(ctx context.Context) error {
 		out.Steps = append(out.Steps, NewStep(old, 0, PurposeGenerate), step)
 		if err != nil {
 			// A model that cannot repair (a recorded one, a spent budget) does not take the vote from the others.
-			out.Note("repair of sample %d failed: %v", old.Sample, err)
+			if out.NoteError(ctx, err, "repair of sample %d failed", old.Sample) {
+				break
+			}
 			continue
 		}
 		span.Set("repaired", trace.SQL(fixed.SQL))

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -17,8 +19,9 @@ import (
 // what was wrong with it and with all earlier ones. It is the loop of QA-SQL and of agents that look at what happened.
 //
 // It ends early where the same statement is proposed again, at the second time-out, and when the budget is spent. Each
-// statement passes the checks of the Examiner, so one that another candidate had is not executed again. The zero Refine
-// is ready for use. Safe for concurrent use.
+// statement passes the checks of the Examiner, so one that another candidate had is not executed again. In a Pipeline whose
+// budget of calls may not cover all corrections, samples are corrected one after the other, by index, with what a call for
+// each sample leaves. The zero Refine is ready for use. Safe for concurrent use.
 type Refine struct {
 	Repairer   Repairer // nil: TypedRepair{}
 	Executions int      // statements at most, the first one included, and with them one model call less; 0 means 3
@@ -187,4 +190,49 @@ func normal(env *Env, sql string) string {
 func isTimeout(err error) bool {
 	var limit *exec.LimitError
 	return errors.As(err, &limit) && limit.Limit == "time"
+}
+
+// turns has samples corrected in the order of their slots, so that time does not say who gets the last calls of a budget.
+type turns struct {
+	left int             // calls for corrections, changed by the sample whose turn it is
+	over []chan struct{} // by slot: closed when its sample is made
+}
+
+// takeTurns returns the turns of so many samples; nil where the budget of calls covers every correction.
+func (r *pipelineRun) takeTurns(samples int) *turns {
+	left, bounded := r.env.CallsLeft()
+	if left -= samples; r.Refine == nil || !bounded || left >= samples*(cmp.Or(r.Refine.Executions, 3)-1) {
+		return nil
+	}
+	t := &turns{left: left}
+	for range samples {
+		t.over = append(t.over, make(chan struct{}))
+	}
+	return t
+}
+
+// env is env with models that wait until the sample of slot has its turn.
+func (t *turns) env(env *Env, slot int) *Env {
+	if t == nil {
+		return env
+	}
+	waiting := *env
+	waiting.Models = nil
+	for _, m := range env.Models {
+		waiting.Models = append(waiting.Models, llm.Wrap(m, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			for _, over := range t.over[:slot] {
+				select {
+				case <-over:
+				case <-ctx.Done():
+					return llm.Response{}, ctx.Err()
+				}
+			}
+			if t.left < 1 {
+				return llm.Response{}, fmt.Errorf("strategy: the calls that are left are for samples: %w", llm.ErrBudget)
+			}
+			t.left--
+			return m.Complete(ctx, req)
+		}))
+	}
+	return &waiting
 }

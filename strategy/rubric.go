@@ -36,7 +36,7 @@ func (r Rubric) Validate() error {
 }
 
 // Choose makes the calls, one after the other, and ends early where no option can have more than half of them any more.
-// The error is ctx.Err(), or that of the last call if none was answered.
+// The error is ctx.Err(), or that of the last call if none was answered or the budget did not allow enough calls.
 func (r Rubric) Choose(ctx context.Context, env *Env, in JudgeInput) (Verdict, error) {
 	v := Verdict{Choice: -1}
 	if err := r.Validate(); err != nil {
@@ -76,13 +76,13 @@ func (r Rubric) Choose(ctx context.Context, env *Env, in JudgeInput) (Verdict, e
 			break
 		}
 	}
-	if answered == 0 {
-		return v, failed
-	}
 	for i, votes := range v.Votes {
 		if 2*votes > calls {
 			v.Choice = i
 		}
+	}
+	if answered == 0 || v.Choice < 0 && errors.Is(failed, llm.ErrBudget) {
+		return v, failed
 	}
 	return v, nil
 }

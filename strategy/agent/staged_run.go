@@ -212,7 +212,7 @@ func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
 	}
 	if err != nil || refined.Candidate.Rejected != "" {
 		if refined.Err != nil {
-			l.out.Note("the repair failed: %v", refined.Err)
+			l.out.NoteError(ctx, refined.Err, "the repair failed")
 		}
 		return err
 	}

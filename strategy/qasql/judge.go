@@ -101,7 +101,7 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 			return out, err
 		}
 		if refined.Err != nil {
-			out.Note("the correction of sample %d failed: %v", c.Sample, refined.Err)
+			out.NoteError(ctx, refined.Err, "the correction of sample %d failed", c.Sample)
 		}
 		out.Candidates[first.Best] = refined.Candidate
 		if refined.Candidate.Rejected == "" {
@@ -135,7 +135,7 @@ func (r *run) pick(ctx context.Context, env *strategy.Env, out *strategy.Outcome
 	}
 	verdict, err := judge.Choose(ctx, env, in)
 	if err != nil && ctx.Err() == nil {
-		out.Note("the judge could not be asked, the largest answer is taken: %v", err)
+		out.NoteError(ctx, err, "the judge could not be asked, the largest answer is taken")
 	}
 	if err != nil || verdict.Choice < 0 || verdict.Choice >= len(in.Options) {
 		return 0, ctx.Err()

@@ -40,7 +40,7 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 	})
 	if err != nil {
 		span.Fail(err)
-		out.Note("the last resort failed: %v", err)
+		out.NoteError(ctx, err, "the last resort failed")
 		out.Steps = append(out.Steps, strategy.Step{Sample: r.report.Asked, Action: strategy.PurposeRepair, Status: "failed", Problem: out.Notes[len(out.Notes)-1]})
 		return cmp.Or(ctx.Err(), none)
 	}
