@@ -291,7 +291,7 @@ func (r *running) end(ctx context.Context, log session.Journal, res *Result, err
 			turn.Answer, rec.Failure = nil, failure(rec, res, err)
 		}
 		if err != nil {
-			reason = outcomeOf(err)
+			reason = string(Failure(err).Class)
 		}
 		return walk(rec, to, reason)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"slices"
@@ -57,6 +58,17 @@ const (
 	FailureInternal    FailureClass = "internal"     // a part of the program panicked, or a record is broken
 	FailureOther       FailureClass = "other"        // an error that this package does not know
 )
+
+// level is Error where nothing can be answered until somebody changes something, and Warn where that helps.
+func (c FailureClass) level() slog.Level {
+	switch c {
+	case FailureKey, FailureConfig, FailureUnguarded, FailureEmpty, FailureDatabase, FailureInternal, FailureOther:
+		return slog.LevelError
+	case FailureTime, FailureBudget, FailureLimit, FailureRate, FailureProvider, FailureTooLong, FailureBusy:
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
+}
 
 // FailureReport is what a program does about an error.
 type FailureReport struct {
@@ -169,7 +181,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureUnclear, asked.Message, ""
 	case errors.Is(err, ErrAbstained):
 		return FailureUnsure, "", ""
-	case errors.As(err, &panicked):
+	case errors.As(err, &panicked), errors.Is(err, llm.ErrPanic):
 		return FailureInternal, "", ""
 	case errors.As(err, &told):
 		return FailureNoAnswer, "", strings.Join(told.Summary().Recommendations, " ")

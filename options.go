@@ -313,8 +313,12 @@ type progress func(Progress)
 func (f progress) configure(c *config) { c.progress = f }
 func (f progress) extend(a *asking)    { a.progress = f }
 
-// WithLogger writes one record a question or statement of Query (Info), one a warning (Warn) and one a step (Debug), with the context of the
-// question. nil: nothing is written.
+// WithLogger writes one record a question or statement of Query, one a warning (Warn) and one a step (Debug), with the
+// context of the question. nil: nothing is written.
+//
+// The record of a question has its outcome, "answered" or the class of the error (Failure), and the first failure. It is
+// Info; Warn where more time, money or a provider is wanting; Error where nothing is answered until somebody changes
+// something: a wrong key, a database that is gone, a panic.
 //
 // Records hold counts, durations, fingerprints, the Question.ID and the reason why a step failed, without what the
 // engine repeats of statements. They never hold the question's text. They hold SQL, prompts and rows only as

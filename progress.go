@@ -1,13 +1,14 @@
 package texttosql
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -145,33 +146,20 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 			slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
 			slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)))
 	}
-	attrs = append(attrs, slog.String("outcome", outcomeOf(err)))
+	class := Failure(err).Class
+	attrs = append(attrs, slog.String("outcome", cmp.Or(string(class), "answered")))
 	if id != "" {
 		attrs = append(attrs, slog.String("id", id))
 	}
 	if r.Rows != nil {
 		attrs = append(attrs, slog.Int("rows", len(r.Rows.Rows)))
 	}
-	e.logger.LogAttrs(ctx, slog.LevelInfo, "texttosql: "+r.Trace.Name(), attrs...)
-}
-
-// outcomeOf is the class of an error, for logs and the records of conversations.
-func outcomeOf(err error) string {
-	switch {
-	case err == nil:
-		return "answered"
-	case is(err, context.Canceled, context.DeadlineExceeded):
-		return "cancelled"
-	case is(err, ErrAbstained):
-		return "abstained"
-	case is(err, ErrBudget):
-		return "budget"
-	case is(err, ErrNoCandidate):
-		return "no-candidate"
-	case llm.ClassOf(err) != llm.ClassUnknown:
-		return "model-" + llm.ClassOf(err).String()
-	case exec.IsRejection(err):
-		return "rejected"
+	if err != nil {
+		var none *strategy.NoCandidateError
+		if errors.As(err, &none) && len(none.Failed) > 0 {
+			err = none.Failed[0]
+		}
+		attrs = append(attrs, slog.String("failure", llm.Scrub(trace.Public(err))))
 	}
-	return "failed"
+	e.logger.LogAttrs(ctx, class.level(), "texttosql: "+r.Trace.Name(), attrs...)
 }

@@ -213,3 +213,50 @@ func TestPanicsOfTheCaller(t *testing.T) {
 type panicky struct{}
 
 func (panicky) Count([]vote.Candidate) (vote.Ballot, error) { panic("a bug of the caller") }
+
+// TestLogFailures: a record tells a wrong key, a panic and a bad question apart, with the first failure, without secrets
+// and at a level by which the operator hears of what nobody else can change.
+func TestLogFailures(t *testing.T) {
+	const key = "sk-ant-REDACTED"
+	panics := func() (string, error) { panic(key + usa) }
+	fails := func(class llm.Class, status int, message string) func() (string, error) {
+		return func() (string, error) { return "", &llm.Error{Class: class, Status: status, Message: message} }
+	}
+	replies := func(text string) func() (string, error) { return func() (string, error) { return text, nil } }
+	for _, tt := range []struct {
+		why, level, told string
+		reply            func() (string, error)
+		opts             []texttosql.Option
+	}{
+		{"an answer", "INFO", "outcome=answered rows=2", replies(usa), nil},
+		{"a bad question", "INFO", `outcome=unknown-name failure="strategy: no candidate passed the checks: 3 × rejected"`, replies("SELECT no FROM customers"), nil},
+		{"a question for a write", "INFO", `outcome=writes failure="strategy: no candidate`, replies("DELETE FROM customers"), nil},
+		{"a wrong key", "ERROR", `outcome=key failure="llm: permanent (status 401): the key sk-*** is wrong"`,
+			fails(llm.ClassPermanent, 401, "the key "+key+" is wrong"), nil},
+		{"a provider that is down", "WARN", `outcome=provider failure="llm: overloaded (status 503): later"`, fails(llm.ClassOverloaded, 503, "later"), nil},
+		{"a model that panics", "ERROR", `outcome=internal failure="the model panicked"`, panics, nil},
+		{"a strategy that panics", "ERROR", `outcome=internal failure="strategy: a part panicked"`, panics,
+			[]texttosql.Option{texttosql.WithStrategy(strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
+				panic(key + usa)
+			}))}},
+		{"a budget", "WARN", `outcome=budget failure="llm: budget spent: tokens`, replies(usa), []texttosql.Option{texttosql.WithBudget(llm.Budget{Tokens: 1})}},
+	} {
+		var log bytes.Buffer
+		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			text, err := tt.reply()
+			return llm.Response{Text: text}, err
+		})
+		e, err := texttosql.New(open(t, shop), model, append([]texttosql.Option{texttosql.WithStrategy(strategy.SelfConsistency{Samples: 3}),
+			texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, tt.opts...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Ask(t.Context(), "Which customers live in the USA?")
+		lines := strings.SplitAfter(log.String(), "\n")
+		record := lines[len(lines)-2]
+		if !strings.Contains(record, "level="+tt.level+" ") || !strings.Contains(record, tt.told) || strings.Contains(log.String(), key[:12]) ||
+			strings.Contains(record, "FROM") {
+			t.Errorf("%s: want %s and %s:\n%s", tt.why, tt.level, tt.told, log.String())
+		}
+	}
+}

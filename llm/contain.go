@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,13 +14,22 @@ import (
 // needs a few milliseconds.
 const grace = 100 * time.Millisecond
 
+// ErrPanic is matched by the error of a call whose model, or a middleware around it, panicked.
+var ErrPanic = errors.New("the model panicked")
+
+type panicError struct{ value any }
+
+func (e panicError) Error() string        { return fmt.Sprintf("%v: %v", ErrPanic, e.value) }
+func (e panicError) Public() string       { return ErrPanic.Error() } // the value may hold anything
+func (e panicError) Is(target error) bool { return target == ErrPanic }
+
 // contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic
-// becomes an [*Error] of ClassUnknown. If next is still running 100 ms after the end of ctx, contained returns
+// becomes an [*Error] of ClassUnknown that matches ErrPanic. If next is still running 100 ms after the end of ctx, contained returns
 // ctx.Err() and warns that the call goes on.
 func contained(ctx context.Context, next Model, req Request) (resp Response, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			resp, err = Response{}, &Error{Message: fmt.Sprint("the model panicked: ", r)}
+			resp, err = Response{}, &Error{Err: panicError{r}}
 		}
 	}()
 	returned := false

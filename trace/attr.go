@@ -77,7 +77,7 @@ func (t *tree) freeze(a Attr) Attr {
 		}
 		a.Value = texts
 	case error:
-		a.Value = failureText(publicText(v))
+		a.Value = Public(v)
 	default:
 		a.Value = encoded(v)
 	}

@@ -63,6 +63,10 @@ type discreet interface {
 	Public() string
 }
 
+// Public is what an error says outside of the program: its text with the public text of every error in it that has a
+// method Public, in one line, shortened and without what looks like a secret.
+func Public(err error) string { return failureText(publicText(err)) }
+
 // publicText returns the text of err, with the public text of every discreet error that it wraps.
 func publicText(err error) string {
 	text := err.Error()

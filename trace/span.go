@@ -236,7 +236,7 @@ func (s *Span) Fail(err error) {
 	if s == nil || s.tree == nil || err == nil {
 		return
 	}
-	f := failure{whole: failureText(err.Error()), public: failureText(publicText(err))}
+	f := failure{whole: failureText(err.Error()), public: Public(err)}
 	s.tree.mu.Lock()
 	defer s.tree.mu.Unlock()
 	if s.failure.whole == "" {
