@@ -19,18 +19,13 @@ import (
 
 // Answer is one statement that a model gave to a question.
 type Answer struct {
-	Run      string   // the system or setting that it came from; for files without one, the file's name
-	Question string   // id of the question; "" in files that only number their lines
-	Place    int      // number of the question in published files, see [Question]; looked at where Question is ""
-	DB       string   // id of its database; "" where the file does not say
-	SQL      string   // the statement as it was stored, never cleaned
-	Model    string   // who wrote SQL; "" where the file does not say
-	Sample   string   // which of several samples it is; "" for a single one
-	LogProb  *float64 // log probability of the reply; nil when unknown
-
-	// Verdicts of the source, nil where it gave none: on the result, on running at
-	// all, on a test suite.
-	Label, Valid, Suite *bool
+	Run      string // the system or setting that it came from; for files without one, the file's name
+	Question string // id of the question; "" in files that only number their lines
+	Place    int    // number of the question in published files, see [Question]; looked at where Question is ""
+	DB       string // id of its database; "" where the file does not say
+	SQL      string // the statement as it was stored, never cleaned
+	Model    string // who wrote SQL; "" where the file does not say
+	Sample   string // which of several samples it is; "" for a single one
 
 	// Usage and Wall are what the answer cost, zero where the file does not say.
 	Usage trace.Usage
@@ -54,8 +49,8 @@ type Recorded struct {
 // Answers reads a file of answers, gzipped or not, one after the other, so that a
 // file larger than memory can be read. It knows by content:
 //
-//   - lines of JSON objects {run, qid, db_id, sql, label}, with {model, sample,
-//     logp} for samples; {valid, ts, exec} and the costs {calls, prompt_tokens,
+//   - lines of JSON objects {run, qid, db_id, sql}, with {model, sample} for
+//     samples; {exec} and the costs {calls, prompt_tokens,
 //     response_tokens, latency_s} where they are there; a JSON list of the same,
 //     or CSV; the names of ids and databases are those of [ReadDataset], and sql
 //     may be pred_sql, predicted_sql, prediction, SQL or query;
@@ -104,18 +99,6 @@ func (s *source) answerRecords(run string, yield func(Answer, error) bool) {
 			return
 		}
 	}
-}
-
-// ReadAnswers is [Answers] for files that fit into memory.
-func ReadAnswers(path string) ([]Answer, error) {
-	var out []Answer
-	for a, err := range Answers(path) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, nil
 }
 
 func runName(path string) string {
@@ -265,19 +248,6 @@ func (s *source) answer(r record, run string) (a Answer, err error) {
 	}
 	if a.Run == "" {
 		a.Run = run
-	}
-	for _, f := range []struct {
-		to   **bool
-		name string
-	}{{&a.Label, "label"}, {&a.Valid, "valid"}, {&a.Suite, "ts"}} {
-		if *f.to, err = r.truth(f.name); err != nil {
-			return a, s.fault(r.line, f.name, err)
-		}
-	}
-	if x, ok, err := r.number("logp"); err != nil {
-		return a, s.fault(r.line, "logp", err)
-	} else if ok {
-		a.LogProb = &x
 	}
 	if err := s.costs(r, &a); err != nil {
 		return a, err

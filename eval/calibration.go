@@ -80,19 +80,6 @@ func Brier(outcomes []Outcome) float64 {
 	return sum / float64(len(outcomes))
 }
 
-// AUROC returns the chance that a right outcome has a higher confidence than a
-// wrong one, a tie counting one half: the area under the ROC curve, or the
-// statistic of Mann and Whitney over right × wrong. 0.5 says nothing, 1 tells
-// all apart. ok is false unless there are right and wrong outcomes.
-func AUROC(outcomes []Outcome) (area float64, ok bool) {
-	r := ranked(outcomes)
-	area = r.auroc(ones(len(outcomes)))
-	if math.IsNaN(area) {
-		return 0, false
-	}
-	return area, true
-}
-
 // AUROC is the AUROC of outcomes with its interval. ok is false unless there are
 // right and wrong outcomes.
 func (b Bootstrap) AUROC(outcomes []Outcome) (e Estimate, ok bool) {

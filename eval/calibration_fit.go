@@ -32,7 +32,7 @@ type Isotonic struct {
 // vote.Calibration draws them. Marshal it to JSON to keep it, and give it to the
 // consensus strategy or to vote.Majority.
 //
-// Score it on other questions than it was fitted on; see CrossFit. A confidence
+// Score it on other questions than it was fitted on. A confidence
 // outside of 0..1, or no outcome at all, is an error.
 func (f Isotonic) Fit(outcomes []Outcome) (vote.Calibration, error) {
 	if len(outcomes) == 0 {
@@ -102,33 +102,6 @@ func pooled(blocks []block) []block {
 		stack = append(stack, b)
 	}
 	return stack
-}
-
-// CrossFit returns the calibrated confidence of every outcome, each by a fit on
-// the other folds: what a calibration is worth on questions that it has not seen.
-// Groups are never split over folds; see Folds. A fold whose complement is empty
-// is an error.
-func (f Isotonic) CrossFit(outcomes []Outcome, by Grouping, folds int) ([]float64, error) {
-	of := Folds(outcomes, by, folds)
-	calibrated := make([]float64, len(outcomes))
-	for _, fold := range slices.Compact(slices.Sorted(slices.Values(of))) {
-		var rest []Outcome
-		for i, o := range outcomes {
-			if of[i] != fold {
-				rest = append(rest, o)
-			}
-		}
-		c, err := f.Fit(rest)
-		if err != nil {
-			return nil, fmt.Errorf("eval: cross-fitting: fold %d of %d: %w", fold+1, max(folds, 2), err)
-		}
-		for i, o := range outcomes {
-			if of[i] == fold {
-				calibrated[i] = c.At(o.Confidence)
-			}
-		}
-	}
-	return calibrated, nil
 }
 
 // Folds numbers the fold of each outcome, in 0..folds-1, for fitting on some

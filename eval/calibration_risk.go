@@ -32,26 +32,8 @@ func RiskCurve(outcomes []Outcome) RiskCoverage {
 	return curve
 }
 
-// At returns the expected risk at a coverage. Coverage at or below 0 means the
-// surest questions alone, above 1 means 1. An empty curve has no risk, 0.
-func (c RiskCoverage) At(coverage float64) float64 {
-	var before RiskPoint // coverage 0: no errors
-	for _, p := range c {
-		if coverage <= p.Coverage {
-			if coverage <= before.Coverage {
-				return p.Risk
-			}
-			errors := before.Risk * before.Coverage
-			errors += (p.Risk*p.Coverage - errors) * (coverage - before.Coverage) / (p.Coverage - before.Coverage)
-			return errors / coverage
-		}
-		before = p
-	}
-	return before.Risk
-}
-
 // Risk returns the share of wrong answers among the surest outcomes, see
-// RiskCoverage.At, with its interval. Coverage is in 0..1, 0 excluded; ok is
+// RiskCoverage, with its interval. Coverage is in 0..1, 0 excluded; ok is
 // false otherwise, or without outcomes.
 func (b Bootstrap) Risk(outcomes []Outcome, coverage float64) (e Estimate, ok bool) {
 	r := ranked(outcomes)
@@ -69,7 +51,7 @@ func (b Bootstrap) RiskReduction(outcomes []Outcome, coverage float64) (e Estima
 	})
 }
 
-// risk is the weighted form of RiskCoverage.At.
+// risk is the risk at a coverage, where each outcome counts as often as it was drawn.
 func (r ranking) risk(weights []float64, coverage float64) float64 {
 	if !(coverage > 0 && coverage <= 1) {
 		return math.NaN()

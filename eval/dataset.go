@@ -90,37 +90,6 @@ func (d *Dataset) Select(keep func(Question) bool) *Dataset {
 	return out
 }
 
-// WithGold returns the dataset with the golds of another one, such as a
-// published gold file that [ReadDataset] read: by id where the other has all
-// ids of d, else line by line, which needs as many golds as questions. A gold
-// for another database than that of its question is an error.
-func (d *Dataset) WithGold(golds *Dataset) (*Dataset, error) {
-	byID := true
-	for _, q := range d.Questions {
-		_, ok := golds.byID[q.ID]
-		byID = byID && ok
-	}
-	if !byID && len(golds.Questions) != len(d.Questions) {
-		return nil, fmt.Errorf("eval: %d golds for the %d questions of %s", len(golds.Questions), len(d.Questions), d.Name)
-	}
-	out := d.Select(func(Question) bool { return true })
-	for i := range out.Questions {
-		q := &out.Questions[i]
-		g := golds.Questions[min(i, len(golds.Questions)-1)]
-		if byID {
-			g = golds.Questions[golds.byID[q.ID]]
-		}
-		if g.DB != "" && q.DB != "" && g.DB != q.DB {
-			return nil, fmt.Errorf("eval: question %s is about database %s, its gold (line %d) about %s", q.ID, q.DB, g.Line, g.DB)
-		}
-		q.Gold = g.Gold
-		if q.DB == "" {
-			q.DB = g.DB
-		}
-	}
-	return out, nil
-}
-
 // Databases returns the ids of the databases asked about, in order.
 func (d *Dataset) Databases() []string {
 	var ids []string

@@ -31,7 +31,7 @@ var (
 //     lists of {nlq, sql};
 //   - CSV with a line of such names;
 //   - BIRD's and Spider's gold files, lines of "SQL<tab>database": questions
-//     without a text, whose ids are their places from 0; see [Dataset.WithGold].
+//     without a text, whose ids are their places from 0.
 //
 // Names mean the same in any of the object forms. Other fields are ignored, and
 // evidence and difficulty may be missing here and there. The rest has to be the

@@ -17,23 +17,18 @@ import (
 // row of CSV. The bytes are valid until the next one is read.
 type record struct {
 	line   int
-	fields []field
-}
-
-// field is one field of an object, its value as JSON.
-type field struct {
-	name  string
-	value []byte
+	fields map[string]json.RawMessage
 }
 
 // get returns the value of a field, nil where there is none.
-func (r *record) get(name string) []byte {
-	for i := range r.fields {
-		if r.fields[i].name == name {
-			return r.fields[i].value
-		}
+func (r *record) get(name string) []byte { return r.fields[name] }
+
+// object returns the fields of a JSON object.
+func object(data []byte) (fields map[string]json.RawMessage, err error) {
+	if err = json.Unmarshal(data, &fields); err == nil && fields == nil {
+		err = errors.New("null where an object belongs")
 	}
-	return nil
+	return fields, err
 }
 
 // records reads the objects of a file in whichever of the three forms it has.
@@ -55,7 +50,6 @@ func (s *source) records() iter.Seq2[record, error] {
 }
 
 func (s *source) lines(yield func(record, error) bool) {
-	var split splitter
 	for {
 		line, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -69,7 +63,7 @@ func (s *source) lines(yield func(record, error) bool) {
 			continue
 		}
 		r := record{line: s.line}
-		if r.fields, err = split.object(line); err != nil {
+		if r.fields, err = object(line); err != nil {
 			yield(r, s.fault(s.line, "", badJSON(err)))
 			return
 		}
@@ -90,15 +84,12 @@ func (s *source) list(yield func(record, error) bool) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.Token() // the bracket
 	at := lineOf(data, dec)
-	var (
-		split splitter
-		raw   json.RawMessage
-	)
 	for dec.More() {
 		r := record{line: at()}
+		var raw json.RawMessage
 		err := dec.Decode(&raw)
 		if err == nil {
-			r.fields, err = split.object(raw)
+			r.fields, err = object(raw)
 		}
 		if err != nil {
 			yield(r, s.fault(r.line, "", badJSON(err)))
@@ -150,10 +141,10 @@ func (s *source) csv(yield func(record, error) bool) {
 			return
 		}
 		line, _ := r.FieldPos(0)
-		rec := record{line: line, fields: make([]field, len(row))}
+		rec := record{line: line, fields: make(map[string]json.RawMessage, len(row))}
 		for i, v := range row {
 			text, _ := json.Marshal(v) // a string always can
-			rec.fields[i] = field{head[i], text}
+			rec.fields[head[i]] = text
 		}
 		if !yield(rec, nil) {
 			return
@@ -229,23 +220,6 @@ func (r *record) number(name string) (x float64, ok bool, err error) {
 		return 0, false, fmt.Errorf("%.20q is no number", s)
 	}
 	return x, true, nil
-}
-
-// truth reads a verdict: 0, 1, true, false, and 0.0 and 1.0 as programs write a
-// column with gaps; nil where it is absent or null.
-func (r *record) truth(name string) (*bool, error) {
-	raw := r.get(name)
-	yes := true
-	no := false
-	switch strings.Trim(string(raw), `"`) {
-	case "", "null":
-		return nil, nil
-	case "1", "1.0", "true", "True":
-		return &yes, nil
-	case "0", "0.0", "false", "False":
-		return &no, nil
-	}
-	return nil, fmt.Errorf("%.20s is neither 0 nor 1", raw)
 }
 
 func kindOf(raw []byte) string {

@@ -199,7 +199,7 @@ func TestTruncatedGzip(t *testing.T) {
 			if err := os.WriteFile(path, data[:test.keep], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, answers := eval.ReadAnswers(path)
+			_, answers := readAnswers(path)
 			_, questions := eval.ReadDataset(path)
 			for _, err := range []error{answers, questions} {
 				var file *eval.FileError
@@ -211,57 +211,6 @@ func TestTruncatedGzip(t *testing.T) {
 	}
 	if _, err := eval.ReadDataset(filepath.Join(t.TempDir(), "none.jsonl")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
-	}
-}
-
-func TestWithGold(t *testing.T) {
-	dataset := func(name string, questions ...eval.Question) *eval.Dataset {
-		d, err := eval.NewDataset(name, questions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
-	asked := dataset("dev", eval.Question{ID: "7", DB: "a", Text: "A"}, eval.Question{ID: "9", DB: "b", Text: "B"})
-	for _, test := range []struct {
-		why   string
-		golds *eval.Dataset
-		want  []string
-		err   string
-	}{
-		{"line by line", dataset("g", eval.Question{ID: "0", DB: "a", Gold: "1"}, eval.Question{ID: "1", DB: "b", Gold: "2"}), []string{"1", "2"}, ""},
-		{
-			"by id, whatever their number",
-			dataset("g", eval.Question{ID: "9", Gold: "2"}, eval.Question{ID: "8", Gold: "x"}, eval.Question{ID: "7", Gold: "1"}), []string{"1", "2"}, "",
-		},
-		{"too few", dataset("g", eval.Question{ID: "0", Gold: "1"}), nil, "eval: 1 golds for the 2 questions of dev"},
-		{
-			"of other databases", dataset("g", eval.Question{ID: "0", DB: "a", Gold: "1"}, eval.Question{ID: "1", DB: "c", Gold: "2", Line: 2}), nil,
-			"eval: question 9 is about database b, its gold (line 2) about c",
-		},
-	} {
-		t.Run(test.why, func(t *testing.T) {
-			d, err := asked.WithGold(test.golds)
-			if test.err != "" {
-				if err == nil || err.Error() != test.err {
-					t.Errorf("error %v, want %s", err, test.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, q := range d.Questions {
-				got = append(got, q.Gold)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
-	if asked.Questions[0].Gold != "" {
-		t.Error("WithGold changed the dataset it was called on")
 	}
 }
 

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -56,43 +55,4 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
-}
-
-// FuzzSplitter: the fields it cuts are those that encoding/json decodes.
-func FuzzSplitter(f *testing.F) {
-	f.Add(`{"run": "r", "qid": 1, "exec": {"a": [1, "}"]}, "x": null, "y": -1.5e3}`)
-	f.Add(` { } `)
-	f.Add(`{"a": "\"", "a": tru}`)
-	f.Add(`{"a": 1,}`)
-	f.Add(`{"a": "\'", "a": 0}`)
-	f.Fuzz(func(t *testing.T, line string) {
-		var s splitter
-		got, err := s.object([]byte(line))
-		var want map[string]json.RawMessage
-		if werr := json.Unmarshal([]byte(line), &want); werr != nil || want == nil {
-			if err == nil && !lenient(got) {
-				t.Fatalf("%q: cut into %v, encoding/json says %v", line, got, werr)
-			}
-			return
-		}
-		if err != nil || len(got) != len(want) {
-			t.Fatalf("%q: %d fields, %v; want %d", line, len(got), err, len(want))
-		}
-		for _, x := range got {
-			if string(x.value) != string(want[x.name]) {
-				t.Fatalf("%q: field %q is %q, want %q", line, x.name, x.value, want[x.name])
-			}
-		}
-	})
-}
-
-// lenient reports whether a text among the values is no JSON: the one thing that
-// is left to whoever reads the field.
-func lenient(fields []field) bool {
-	for _, x := range fields {
-		if !json.Valid(x.value) {
-			return true
-		}
-	}
-	return false
 }

@@ -56,17 +56,6 @@ func (r *Report) Unanswered() int {
 	return n
 }
 
-// Statuses counts the answers by how their execution ended.
-func (r *Report) Statuses() map[Status]int {
-	counts := map[Status]int{}
-	for _, v := range r.Verdicts {
-		if v.Answered && v.Answer.Status != "" {
-			counts[v.Answer.Status]++
-		}
-	}
-	return counts
-}
-
 // String says in a few lines what was scored and what was not.
 func (r *Report) String() string {
 	var b strings.Builder

@@ -16,9 +16,6 @@ type Estimate struct {
 	Units int     `json:"units"` // groups that were drawn as one
 }
 
-// Excludes reports whether x lies outside of the interval.
-func (e Estimate) Excludes(x float64) bool { return x < e.Low || x > e.High }
-
 // Bootstrap gives intervals by drawing again from what was observed.
 //
 // A round draws as many units as there are, with replacement, each with all of

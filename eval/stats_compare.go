@@ -168,14 +168,12 @@ type Comparison struct {
 	McNemar    McNemar  `json:"mcnemar"`     // the test over questions, or questions of pools
 	MidP       float64  `json:"mid_p"`       // the mid-p value of McNemar, two-sided
 
-	Databases    []Group `json:"databases,omitempty"`    // see [Breakdown]
-	Difficulties []Group `json:"difficulties,omitempty"` // see [Breakdown]
 }
 
 // Compare compares two conditions question by question.
 //
 // It returns a *ContractError when their contracts differ, and an *UnpairedError
-// when their questions do. Groups are in order of their names.
+// when their questions do.
 func Compare(a, b Condition, boot Bootstrap) (Comparison, error) {
 	if fields := a.Contract.differences(b.Contract); len(fields) > 0 {
 		return Comparison{}, &ContractError{A: a.Name, B: b.Name, Fields: fields}
@@ -193,9 +191,7 @@ func Compare(a, b Condition, boot Bootstrap) (Comparison, error) {
 	c := Comparison{
 		A: boot.Mean(as), B: boot.Mean(bs),
 		Difference: boot.Difference(pairs), ByTemplate: byTemplate.Difference(pairs),
-		McNemar:      NewMcNemar(pairs),
-		Databases:    Breakdown(pairs, ByDatabase, boot),
-		Difficulties: Breakdown(pairs, ByDifficulty, boot),
+		McNemar: NewMcNemar(pairs),
 	}
 	c.MidP = c.McNemar.MidP()
 	return c, nil

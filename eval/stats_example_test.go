@@ -34,10 +34,9 @@ func ExampleCompare() {
 
 func ExampleMcNemar() {
 	m := eval.McNemar{OnlyA: 2, OnlyB: 10}
-	chi, p := m.ChiSquared()
-	fmt.Printf("exact %.4f, mid-p %.4f, chi² %.2f with p %.4f\n", m.Exact(), m.MidP(), chi, p)
+	fmt.Printf("exact %.4f, mid-p %.4f\n", m.Exact(), m.MidP())
 	// Output:
-	// exact 0.0386, mid-p 0.0225, chi² 4.08 with p 0.0433
+	// exact 0.0386, mid-p 0.0225
 }
 
 func ExampleWilson() {
@@ -70,14 +69,14 @@ func ExampleBootstrap_RiskReduction() {
 	// confidence helps: true
 }
 
-func ExampleAUROC() {
-	area, ok := eval.AUROC([]eval.Outcome{
+func ExampleBootstrap_AUROC() {
+	area, ok := eval.Bootstrap{Seed: 1}.AUROC([]eval.Outcome{
 		{Question: "a", Confidence: .9, Score: 1},
 		{Question: "b", Confidence: .5, Score: 1},
 		{Question: "c", Confidence: .5, Score: 0},
 		{Question: "d", Confidence: .1, Score: 0},
 	})
-	fmt.Println(area, ok)
+	fmt.Println(area.Value, ok)
 	// Output: 0.875 true
 }
 

@@ -60,21 +60,6 @@ func (m McNemar) MidP() float64 {
 	return m.Exact() - binomial(n, k)
 }
 
-// ChiSquared returns McNemar's statistic with the continuity correction of
-// Edwards (1948), (|OnlyA − OnlyB| − 1)² ÷ (OnlyA + OnlyB), and its p-value with
-// one degree of freedom. It is an approximation for 25 differences and more, and
-// there to compare with reports that quote it. Without differences it is 0 and 1.
-func (m McNemar) ChiSquared() (statistic, p float64) {
-	n := m.OnlyA + m.OnlyB
-	if n == 0 {
-		return 0, 1
-	}
-	d := math.Abs(float64(m.OnlyA-m.OnlyB)) - 1
-	d = max(d, 0)
-	statistic = d * d / float64(n)
-	return statistic, math.Erfc(math.Sqrt(statistic / 2))
-}
-
 // binomial returns P(X = x) for X ~ Binomial(n, ½): exactly for small n, and
 // through logarithms above, because 2^-n is no float from n = 1075 on.
 func binomial(n, x int) float64 {

@@ -18,25 +18,19 @@ func nearly(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
 
 func TestMcNemar(t *testing.T) {
 	for _, test := range []struct {
-		why          string
-		m            McNemar
-		exact, midP  float64
-		statistic, p float64
+		why         string
+		m           McNemar
+		exact, midP float64
 	}{
-		{"no differences: nothing to test", McNemar{Equal: 9}, 1, 1, 0, 1},
-		{"one difference: 2·(1/2) = 1, less 1/2", McNemar{OnlyB: 1}, 1, 0.5, 0, 1},
-		{"3 to 0: 2·(1/8) = 1/4, less 1/8; (3−1)²/3", McNemar{OnlyA: 3}, 0.25, 0.125, 4.0 / 3, math.Erfc(math.Sqrt(2.0 / 3))},
-		{"both sides equal: C(4,2)/16 = 6/16, so 1 − 3/16", McNemar{OnlyA: 2, OnlyB: 2}, 1, 1 - 3.0/16, 0, 1},
-		{"1 to 5: 2·(1+6)/64, less 6/64; (4−1)²/6", McNemar{OnlyA: 1, OnlyB: 5}, 14.0 / 64, 8.0 / 64, 1.5, math.Erfc(math.Sqrt(0.75))},
-		{
-			"2 to 10: 2·(1+12+66)/4096, less 66/4096; (8−1)²/12", McNemar{OnlyA: 10, OnlyB: 2}, 158.0 / 4096, 92.0 / 4096, 49.0 / 12,
-			math.Erfc(math.Sqrt(49.0 / 24)),
-		},
+		{"no differences: nothing to test", McNemar{Equal: 9}, 1, 1},
+		{"one difference: 2·(1/2) = 1, less 1/2", McNemar{OnlyB: 1}, 1, 0.5},
+		{"3 to 0: 2·(1/8) = 1/4, less 1/8", McNemar{OnlyA: 3}, 0.25, 0.125},
+		{"both sides equal: C(4,2)/16 = 6/16, so 1 − 3/16", McNemar{OnlyA: 2, OnlyB: 2}, 1, 1 - 3.0/16},
+		{"1 to 5: 2·(1+6)/64, less 6/64", McNemar{OnlyA: 1, OnlyB: 5}, 14.0 / 64, 8.0 / 64},
+		{"2 to 10: 2·(1+12+66)/4096, less 66/4096", McNemar{OnlyA: 10, OnlyB: 2}, 158.0 / 4096, 92.0 / 4096},
 	} {
-		statistic, p := test.m.ChiSquared()
-		if !nearly(test.m.Exact(), test.exact) || !nearly(test.m.MidP(), test.midP) || !nearly(statistic, test.statistic) || !nearly(p, test.p) {
-			t.Errorf("%s: exact %v, mid-p %v, chi² %v (%v), want %v, %v, %v (%v)", test.why,
-				test.m.Exact(), test.m.MidP(), statistic, p, test.exact, test.midP, test.statistic, test.p)
+		if !nearly(test.m.Exact(), test.exact) || !nearly(test.m.MidP(), test.midP) {
+			t.Errorf("%s: exact %v, mid-p %v, want %v, %v", test.why, test.m.Exact(), test.m.MidP(), test.exact, test.midP)
 		}
 	}
 }
@@ -48,8 +42,7 @@ func TestMcNemarLarge(t *testing.T) {
 		t.Errorf("exact of a tie = %v, want 1", p)
 	}
 	m = McNemar{OnlyA: 2100, OnlyB: 1900}
-	_, chi := m.ChiSquared()
-	if p := m.Exact(); math.Abs(p-chi) > 1e-4 {
+	if p, chi := m.Exact(), math.Erfc(199/math.Sqrt(2*4000)); math.Abs(p-chi) > 1e-4 {
 		t.Errorf("exact %v and chi² %v of 2100 to 1900 should agree", p, chi)
 	}
 }
@@ -177,7 +170,7 @@ func TestBootstrapCoverage(t *testing.T) {
 			values[i] = oneIf(r.Float64() < truth)
 		}
 		e := Bootstrap{Rounds: 1000, Seed: uint64(s)}.Mean(outcomesOf(values...))
-		if !e.Excludes(truth) {
+		if e.Low <= truth && truth <= e.High {
 			held++
 		}
 	}
@@ -307,13 +300,6 @@ func TestCompare(t *testing.T) {
 	}
 	if want := (McNemar{OnlyA: 1, OnlyB: 4, Equal: 3}); got.McNemar != want || got.MidP != want.MidP() {
 		t.Errorf("got %+v and %v, want %+v", got.McNemar, got.MidP, want)
-	}
-	if len(got.Databases) != 2 || got.Databases[0].Name != "db0" || got.Databases[0].N != 4 || got.Databases[0].A != .5 || got.Databases[0].B != .75 ||
-		got.Databases[0].Difference.Value != .25 {
-		t.Errorf("databases: %+v", got.Databases)
-	}
-	if got.Difficulties != nil {
-		t.Errorf("one difficulty says nothing new, got %+v", got.Difficulties)
 	}
 	if _, err := json.Marshal(got); err != nil {
 		t.Error(err)

@@ -31,13 +31,10 @@ const (
 // Execution is what is known of a statement after it ran once. It holds no rows;
 // [Store.Table] has them.
 type Execution struct {
-	Status  Status        // how it ended
-	Err     string        // why it is not StatusOK; "" when it is
-	Rows    int           // rows of the result; of one that is too large, those that were read
-	Columns int           // columns of the result
-	AllNull bool          // there are rows, and nothing but NULL in them
-	Zero    bool          // there is one row, with nothing but 0 and perhaps NULL in it
-	Took    time.Duration // wall time of the one execution, waiting for nothing but the machine
+	Status  Status // how it ended
+	Err     string // why it is not StatusOK; "" when it is
+	Rows    int    // rows of the result; of one that is too large, those that were read
+	Columns int    // columns of the result
 }
 
 // OK reports whether the statement has a result.
@@ -55,8 +52,6 @@ const (
 	// DefaultBytes leaves room for every honest result and bounds what one
 	// statement can do to memory.
 	DefaultBytes = 64 << 20
-	// DefaultTableBytes is what a Store keeps of tables: dozens of ordinary ones.
-	DefaultTableBytes = 8 << 20
 )
 
 // StoreConfig configures a [Store].
@@ -80,7 +75,7 @@ type StoreConfig struct {
 	// Workers is how many statements may run at once, over all databases; 0: 2.
 	Workers int
 	// TableBytes is about how much memory is used for tables that may be needed
-	// again, golds above all; 0: DefaultTableBytes.
+	// again, golds above all; 0: 8 MiB, dozens of ordinary ones.
 	TableBytes int
 }
 
@@ -117,7 +112,7 @@ func NewStore(c StoreConfig) *Store {
 		c.Workers = 2
 	}
 	if c.TableBytes <= 0 {
-		c.TableBytes = DefaultTableBytes
+		c.TableBytes = 8 << 20
 	}
 	b := c.Bounds
 	if b.Rows == 0 {

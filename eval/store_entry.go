@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -244,9 +243,8 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 		return Execution{}, nil, err
 	}
 	defer release()
-	start := time.Now()
 	t, err := e.db.query(ctx, e.sql, s.bounds)
-	x := Execution{Status: StatusOK, Took: time.Since(start)}
+	x := Execution{Status: StatusOK}
 	if err != nil {
 		if !exec.IsRejection(err) || ctx.Err() != nil {
 			return x, nil, e.db.unreadable(ctx, err)
@@ -254,7 +252,7 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 		x.Status, x.Err = statusOf(err), err.Error()
 		return x, nil, nil
 	}
-	x.Rows, x.Columns, x.AllNull, x.Zero = len(t.Rows), len(t.Columns), t.AllNull(), t.Zero()
+	x.Rows, x.Columns = len(t.Rows), len(t.Columns)
 	if t.Truncated {
 		x.Status, x.Err = StatusTooLarge, fmt.Sprintf("more than %d rows or %d bytes", s.bounds.Rows, s.bounds.Bytes)
 		return x, nil, nil

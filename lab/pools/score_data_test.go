@@ -31,9 +31,12 @@ func TestRecordedVerdicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answers, err := eval.ReadAnswers(f.Path(test.file))
-			if err != nil {
-				t.Fatal(err)
+			var answers []eval.Answer
+			for a, err := range eval.Answers(f.Path(test.file)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				answers = append(answers, a)
 			}
 			scorer := eval.Scorer{
 				Store:   openStore(t, withFunctions(f.Database)),

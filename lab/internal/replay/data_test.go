@@ -234,7 +234,7 @@ func TestConfidenceTellsRightFromWrong(t *testing.T) {
 		l := got["all "+voter]
 		boot := eval.Bootstrap{Rounds: 2000}
 		// The surer half against all, sampled again together.
-		gap, ok := boot.Statistic(l.Outcomes, func(times []float64) float64 { return riskAt(l.Outcomes, times, 1) - riskAt(l.Outcomes, times, 0.5) })
+		gap, ok := boot.RiskReduction(l.Outcomes, 0.5)
 		t.Logf("%s: AUROC %.3f [%.3f, %.3f], risk %.3f, in the surer half lower by %.3f [%.3f, %.3f]", voter, *l.AUROC, l.AUROCCI[0], l.AUROCCI[1], 1-l.EX,
 			gap.Value, gap.Low, gap.High)
 		if *l.AUROC < 0.73 {
@@ -244,18 +244,6 @@ func TestConfidenceTellsRightFromWrong(t *testing.T) {
 			t.Errorf("%s: the surer half is not better: %v", voter, gap)
 		}
 	}
-}
-
-// riskAt is the share of wrong answers among the surest, of outcomes that occur
-// so many times.
-func riskAt(outcomes []eval.Outcome, times []float64, coverage float64) float64 {
-	var sampled []eval.Outcome
-	for i, n := range times {
-		for range int(n) {
-			sampled = append(sampled, outcomes[i])
-		}
-	}
-	return eval.RiskCurve(sampled).At(coverage)
 }
 
 func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
