@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/texttosql/texttosql/lab/internal/page"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // table writes rows under heads, in columns.
@@ -60,7 +60,7 @@ func createBeside(path string) (*os.File, error) {
 }
 
 // writePage writes a page to a file, whole or not at all.
-func writePage(path string, p page.Page) error {
+func writePage(path string, p trace.Page) error {
 	f, err := createBeside(path)
 	if err != nil {
 		return err

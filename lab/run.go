@@ -38,7 +38,7 @@ type live struct {
 	Seed        uint64 `default:"1" help:"Seed of the intervals."`
 	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
 	JSON        bool   `name:"json" help:"JSON lines instead of a table."`
-	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page."`
 }
 
 // Help is the part of --help that explains words and keys.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/internal/page"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // giveUp bounds the questions that may fail before the first answer. After that, the fault is probably one of all
@@ -195,39 +195,34 @@ func (t *tally) summary(l *live, kind string) summary {
 }
 
 // page shows the figures of the run.
-func (t *tally) page(p *program, s summary) page.Page {
+func (t *tally) page(p *program, s summary) trace.Page {
 	outcomes := t.outcomes()
 	n := float64(s.N)
-	doc := page.Page{
-		Title:   s.Strategy + " on " + s.Dataset,
-		Intro:   fmt.Sprintf("Model %s, of kind %s; exemplars: %s. Right means: the rows are the gold's, compared as sets.", s.Model, s.Kind, s.Exemplars),
-		Command: p.command(),
-		Facts: []page.Fact{
-			{Name: "Right", Value: percent(s.EX), Note: fmt.Sprintf("%s to %s", percent(s.CI[0]), percent(s.CI[1]))},
-			{Name: "Runs", Value: percent(s.VA)},
-			{Name: "Calls", Value: strconv.FormatFloat(float64(s.Calls)/n, 'f', 1, 64), Note: "a question"},
-			{Name: "Tokens", Value: strconv.FormatFloat(float64(s.Tokens)/n, 'f', 0, 64), Note: "a question"},
-			{Name: "Seconds", Value: strconv.FormatFloat(s.Sec/n, 'f', 2, 64), Note: "a question"},
+	doc := trace.Page{
+		Title: s.Strategy + " on " + s.Dataset,
+		Facts: []trace.Fact{
+			{Name: "Right", Value: fmt.Sprintf("%s (%s to %s)", percent(s.EX), percent(s.CI[0]), percent(s.CI[1])), Share: s.EX},
+			{Name: "Runs", Value: percent(s.VA), Share: s.VA},
+			{Name: "Calls a question", Value: strconv.FormatFloat(float64(s.Calls)/n, 'f', 1, 64)},
+			{Name: "Tokens a question", Value: strconv.FormatFloat(float64(s.Tokens)/n, 'f', 0, 64)},
+			{Name: "Seconds a question", Value: strconv.FormatFloat(s.Sec/n, 'f', 2, 64)},
 		},
-		Figures: []page.Figure{
-			reliability("the confidence", outcomes),
-			page.Risk("Risk and coverage", "How many answers are wrong if only the surest are given.", []page.Curve{riskCurve(s.Strategy, outcomes)}),
-			rateBars("By database", "", outcomes, eval.ByDatabase),
+		Sections: []trace.Section{
+			{Title: "Command", Note: p.command()},
+			{Title: "Run", Note: fmt.Sprintf("Model %s, of kind %s; exemplars: %s. Right means: the rows are the gold's, compared as sets.", s.Model, s.Kind, s.Exemplars)},
 		},
 	}
-	var costs []page.Point
+	costs := trace.Section{Title: "Accuracy against cost", Note: "Questions by the calls they took: an early stop asks more of what is hard."}
 	byCalls := map[int][]eval.Outcome{}
 	for i, q := range t.questions {
 		calls := t.done[q.ID].Calls
 		byCalls[calls] = append(byCalls[calls], outcomes[i])
 	}
 	for _, calls := range slices.Sorted(maps.Keys(byCalls)) {
-		list := byCalls[calls]
-		mean := eval.Bootstrap{Rounds: t.live.Rounds, Seed: t.live.Seed}.Mean(list)
-		costs = append(costs, page.Point{Name: fmt.Sprintf("%d calls (%d)", calls, len(list)), Cost: float64(calls), Right: mean.Value, Low: mean.Low, High: mean.High})
+		mean := eval.Bootstrap{Rounds: t.live.Rounds, Seed: t.live.Seed}.Mean(byCalls[calls])
+		costs.Bars = append(costs.Bars, shareBar(fmt.Sprintf("%d calls", calls), mean))
 	}
-	doc.Figures = append([]page.Figure{page.CostChart("Accuracy against cost", "Questions by the calls they took, with their number: an early stop asks more of what is hard.", "calls a question", costs)}, doc.Figures...)
-	table := page.Table{Title: "Questions", Columns: []string{"question", "database", "right", "runs", "confidence", "calls", "tokens", "seconds", "statement or reason"}}
+	table := trace.Section{Title: "Questions", Columns: []string{"question", "database", "right", "runs", "confidence", "calls", "tokens", "seconds", "statement or reason"}}
 	for _, q := range t.questions {
 		f, ok := t.done[q.ID]
 		if !ok {
@@ -239,27 +234,47 @@ func (t *tally) page(p *program, s summary) page.Page {
 			strconv.Itoa(f.PromptTokens + f.CompletionTokens), strconv.FormatFloat(f.Sec, 'f', 2, 64), f.SQL + f.Error,
 		})
 	}
-	doc.Tables = append(doc.Tables, table)
+	doc.Sections = append(doc.Sections, costs, reliability(outcomes), riskCurve(outcomes), rates("By database", outcomes, eval.ByDatabase), table)
 	return doc
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
-// reliability is the chart of how far a confidence can be trusted.
-func reliability(name string, outcomes []eval.Outcome) page.Figure {
-	list := eval.Reliability(outcomes, 10)
-	var bins []page.Bin
-	for _, b := range list {
-		bins = append(bins, page.Bin{Confidence: b.Confidence, Right: b.Right, Low: b.Interval.Low, High: b.Interval.High, N: b.N})
-	}
-	return page.Reliability("Calibration of "+name,
-		fmt.Sprintf("On the dashed line a confidence is what it says; larger dots are more questions. ECE %.3f over 10 bins, Brier score %.3f.", eval.ECE(list), eval.Brier(outcomes)), bins)
+// shareBar is a share of right answers with its interval.
+func shareBar(name string, e eval.Estimate) trace.Fact {
+	return trace.Fact{Name: name, Value: fmt.Sprintf("%s (%s to %s) of %d", percent(e.Value), percent(e.Low), percent(e.High), e.N), Share: e.Value}
 }
 
-func riskCurve(name string, outcomes []eval.Outcome) page.Curve {
-	c := page.Curve{Name: name}
-	for _, point := range eval.RiskCurve(outcomes) {
-		c.Points = append(c.Points, [2]float64{point.Coverage, point.Risk})
+// rates shows the mean score of each group of outcomes.
+func rates(title string, outcomes []eval.Outcome, by eval.Grouping) trace.Section {
+	s := trace.Section{Title: title}
+	for _, r := range eval.Rates(outcomes, by, eval.Bootstrap{Rounds: 200}) {
+		s.Bars = append(s.Bars, shareBar(r.Name, r.Score))
 	}
-	return c
+	return s
+}
+
+// reliability shows how far the confidence can be trusted.
+func reliability(outcomes []eval.Outcome) trace.Section {
+	list := eval.Reliability(outcomes, 10)
+	s := trace.Section{
+		Title:   "Calibration of the confidence",
+		Note:    fmt.Sprintf("ECE %.3f over 10 bins, Brier score %.3f.", eval.ECE(list), eval.Brier(outcomes)),
+		Columns: []string{"confidence", "right", "95 %", "questions"},
+	}
+	for _, b := range list {
+		if b.N > 0 {
+			s.Rows = append(s.Rows, []string{percent(b.Confidence), percent(b.Right), percent(b.Interval.Low) + " to " + percent(b.Interval.High), strconv.Itoa(b.N)})
+		}
+	}
+	return s
+}
+
+// riskCurve shows how many answers are wrong if only the surest are given.
+func riskCurve(outcomes []eval.Outcome) trace.Section {
+	s := trace.Section{Title: "Risk and coverage", Note: "The share of wrong answers if only the surest are given.", Columns: []string{"confidence", "answered", "wrong"}}
+	for _, point := range eval.RiskCurve(outcomes) {
+		s.Rows = append(s.Rows, []string{strconv.FormatFloat(point.Confidence, 'f', 2, 64), percent(point.Coverage), percent(point.Risk)})
+	}
+	return s
 }

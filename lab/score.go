@@ -11,10 +11,10 @@ import (
 	"strconv"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/internal/page"
 	"github.com/texttosql/texttosql/lab/metrics"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/testsuite"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // score is the verb score.
@@ -31,7 +31,7 @@ type score struct {
 	Seed        uint64 `default:"1" help:"Seed of the intervals."`
 	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
 	JSON        bool   `name:"json" help:"JSON lines instead of tables."`
-	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page with charts."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page."`
 	MySQL       bool   `name:"mysql" help:"The SQLite files are copies of MySQL's: statements may call YEAR, MONTH, DATEDIFF and their like."`
 	onServer    `embed:""`
 }
@@ -332,62 +332,36 @@ func metricsTable(lines []metricLine) (heads []string, rows [][]string) {
 }
 
 // scorePage shows the figures of score.
-func scorePage(p *program, reports []*eval.Report, lines []metricLine, outcomes [][]eval.Outcome) page.Page {
-	doc := page.Page{
-		Title:   "Scores of " + reports[0].Run,
-		Intro:   fmt.Sprintf("Answers to the %d questions of %s, executed and compared with the golds.", reports[0].N(), reports[0].Dataset),
-		Command: p.command(),
-	}
+func scorePage(p *program, reports []*eval.Report, lines []metricLine, outcomes [][]eval.Outcome) trace.Page {
+	doc := trace.Page{Title: "Scores of " + reports[0].Run, Sections: []trace.Section{
+		{Title: "Command", Note: p.command()},
+		{Title: "Answers", Note: fmt.Sprintf("to the %d questions of %s, executed and compared with the golds", reports[0].N(), reports[0].Dataset)},
+	}}
 	if len(reports) > 1 {
 		doc.Title = fmt.Sprintf("Scores of %d runs", len(reports))
-		var bars []page.Bar
-		var costs []page.Point
+		runs := trace.Section{Title: "Runs", Note: "ex_set of each run, with the tokens of an answer where they are known"}
 		for i, r := range reports {
-			ex, _ := r.Value("ex_set")
-			va, _ := r.Value("va")
-			bars = append(bars, page.Bar{Name: r.Run, Shares: []float64{ex, va}, Note: fmt.Sprintf("of %d", r.N())})
+			bar := shareBar(r.Run, eval.Bootstrap{Rounds: 200}.Mean(outcomes[i]))
 			if n := r.Cost.Recorded; n > 0 {
-				mean := eval.Bootstrap{Rounds: 200}.Mean(outcomes[i])
-				costs = append(costs, page.Point{
-					Name: r.Run, Cost: float64(r.Cost.Usage.PromptTokens+r.Cost.Usage.CompletionTokens) / float64(n),
-					Right: ex, Low: mean.Low, High: mean.High,
-				})
+				bar.Value += fmt.Sprintf(", %d tokens", (r.Cost.Usage.PromptTokens+r.Cost.Usage.CompletionTokens)/n)
 			}
+			runs.Bars = append(runs.Bars, bar)
 		}
-		if len(costs) > 0 {
-			doc.Figures = append(doc.Figures, page.CostChart("Accuracy against cost", "ex_set of each run by the tokens of an answer.", "tokens an answer", costs))
-		}
-		doc.Figures = append(doc.Figures, page.Bars("Runs", "", []string{"ex_set", "va"}, bars))
+		doc.Sections = append(doc.Sections, runs)
 	} else {
-		for _, l := range lines {
-			if l.CI != nil {
-				doc.Facts = append(doc.Facts, page.Fact{Name: l.Metric, Value: percent(l.Value), Note: fmt.Sprintf("%s to %s", percent(l.CI[0]), percent(l.CI[1]))})
-			} else {
-				doc.Facts = append(doc.Facts, page.Fact{Name: l.Metric, Value: strconv.FormatFloat(l.Value, 'f', 1, 64), Note: "an answer"})
-			}
-		}
-		doc.Figures = append(doc.Figures, rateBars("By database", "Execution accuracy by sets of rows.", outcomes[0], eval.ByDatabase))
+		doc.Sections = append(doc.Sections, rates("By database", outcomes[0], eval.ByDatabase))
 		if slices.ContainsFunc(outcomes[0], func(o eval.Outcome) bool { return o.Difficulty != "" }) {
-			doc.Figures = append(doc.Figures, rateBars("By difficulty", "The dataset's own words.", outcomes[0], eval.ByDifficulty))
-		}
-	}
-	for _, r := range reports {
-		if n := len(r.Faults()); n > 0 {
-			doc.Notes = append(doc.Notes, fmt.Sprintf("%s: %d of %d questions cannot be scored and count as 0: their gold or their database is not there.", r.Run, n, r.N()))
+			doc.Sections = append(doc.Sections, rates("By difficulty", outcomes[0], eval.ByDifficulty))
 		}
 	}
 	heads, rows := metricsTable(lines)
-	doc.Tables = append(doc.Tables, page.Table{Title: "Metrics", Columns: heads, Rows: rows})
-	return doc
-}
-
-// rateBars shows the mean score of each group of outcomes.
-func rateBars(title, note string, outcomes []eval.Outcome, by eval.Grouping) page.Figure {
-	var bars []page.Bar
-	for _, r := range eval.Rates(outcomes, by, eval.Bootstrap{Rounds: 1}) {
-		bars = append(bars, page.Bar{Name: r.Name, Shares: []float64{r.Score.Value}, Note: fmt.Sprintf("of %d", r.Score.N)})
+	doc.Sections = append(doc.Sections, trace.Section{Title: "Metrics", Columns: heads, Rows: rows})
+	for _, r := range reports {
+		if n := len(r.Faults()); n > 0 {
+			doc.Problem += fmt.Sprintf("%s: %d of %d questions cannot be scored and count as 0: their gold or their database is not there.\n", r.Run, n, r.N())
+		}
 	}
-	return page.Bars(title, note, []string{"right"}, bars)
+	return doc
 }
 
 // openDataset opens the folder and a dataset of it, or a dataset in a file.
