@@ -50,10 +50,6 @@ but one template there are none, and they vote as consensus does):
 	for _, v := range replay.Plans() {
 		text += fmt.Sprintf("  %-21s %s\n", v.Name, v.About)
 	}
-	text += "\nBy name only, consensus with one thing changed:\n\n"
-	for _, v := range replay.Ablations() {
-		text += fmt.Sprintf("  %-21s %s\n", v.Name, v.About)
-	}
 	return text + `
 What cannot be used is left out, told on standard error with file and line, and counted: a question
 whose gold does not run or whose database cannot be read, and a pool that is not there or whose file

@@ -56,7 +56,7 @@ func TestVotes(t *testing.T) {
 			t.Errorf("%s: %v right, want %v", key, got, w)
 		}
 	}
-	if _, ok := right["all weighted-agreement"]; !ok {
+	if _, ok := right["all weighted-labels"]; !ok {
 		t.Error("a fitted voter is missing")
 	}
 	rules := slices.DeleteFunc(lines, func(l map[string]any) bool { return l["rule"] == nil })

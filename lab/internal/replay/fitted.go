@@ -6,6 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/vote"
@@ -18,17 +19,6 @@ import (
 // questions share one template there is nothing to learn from, and the voters vote like consensus.
 func fitted() []Voter {
 	return []Voter{
-		{
-			Name: "weighted-agreement", About: "consensus with weights of models by their agreement with others; no verdicts",
-			Fits: true,
-			start: perFold(func(fit []*Question) (elect, error) {
-				all := make([][]vote.Candidate, len(fit))
-				for i, q := range fit {
-					all[i] = byModel(q.Candidates)
-				}
-				return weighted(weightsFromAgreement(all)), nil
-			}),
-		},
 		{
 			Name: "weighted-labels", About: "consensus with weights of models by how often they were right",
 			Fits: true,
@@ -175,4 +165,20 @@ func records(questions []*Question) map[string]petsql.Record {
 		}
 	}
 	return all
+}
+
+// expecting returns the candidates with the doubts of an application in which such a
+// share of right answers has no value.
+func (q *Question) expecting(share float64) []vote.Candidate {
+	none := doubt.Rules{EmptyAnswerRate: share}.About(q.reading, vote.Candidate{SQL: "SELECT 1"}, &result.Table{})
+	at := slices.IndexFunc(none, func(f vote.Finding) bool { return f.Rule == "empty" })
+	candidates := slices.Clone(q.Candidates)
+	for i := range candidates {
+		c := &candidates[i]
+		if j := slices.IndexFunc(c.Findings, func(f vote.Finding) bool { return f.Rule == "empty" && f.Doubt > 0 }); j >= 0 {
+			c.Findings = slices.Clone(c.Findings)
+			c.Findings[j].Doubt = none[at].Doubt
+		}
+	}
+	return candidates
 }

@@ -53,10 +53,10 @@ func Voters() []Voter {
 	return slices.Concat(baselines(), counted(), fitted(), stopped())
 }
 
-// VoterNamed returns one of Voters, Plans or Ablations by its name.
+// VoterNamed returns one of Voters or Plans by its name.
 func VoterNamed(name string) (Voter, error) {
 	var names []string
-	for _, v := range slices.Concat(Voters(), Plans(), Ablations()) {
+	for _, v := range slices.Concat(Voters(), Plans()) {
 		if v.Name == name {
 			return v, nil
 		}
