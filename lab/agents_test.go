@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // walksData is the folder of data with stored walks of two seeds: the second one needs another statement, and the third

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/lab/pools"
 )

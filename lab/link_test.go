@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // TestLink holds the figures of the verb link on recorded first statements: with

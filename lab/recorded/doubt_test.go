@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/doubt"
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/sqltext"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"

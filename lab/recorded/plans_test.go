@@ -7,7 +7,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy/planvote"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/testsuite"
 )
 

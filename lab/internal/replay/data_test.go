@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/lab/pools"
 )
 
