@@ -97,7 +97,7 @@ func TestResultKeepsItsReport(t *testing.T) {
 			if err := json.Unmarshal(text, &back); err != nil {
 				t.Fatal(err)
 			}
-			got, err := petsql.ReadReport(back.Report)
+			got, err := strategy.ReadReport[petsql.Report](back.Report)
 			if err != nil || got.PreSQL != want.PreSQL || !got.FellBack || len(back.Steps) != 1 || back.Steps[0] != r.Steps[0] {
 				t.Fatalf("read back: %+v with %+v, %v", back, got, err)
 			}

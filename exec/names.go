@@ -8,7 +8,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Names writes names of a dialect for people and prompts. It is a [schema.Quoter] and a [schema.SchemaQuoter].
+// Names writes names of a dialect for people and prompts. It is a [schema.Quoter] and a quoter of schemas in catalogs.
 type Names struct{ Dialect Dialect }
 
 // Quote writes a name without quotes if no engine needs them, else as the dialect quotes it.

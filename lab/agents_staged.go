@@ -101,7 +101,7 @@ func (s storedSteps) any(p *program, lab *agentLab, env strategy.Env, q eval.Que
 	if err != nil {
 		return false, err
 	}
-	report, err := agent.ReadStagedReport(out.Report)
+	report, err := strategy.ReadReport[agent.StagedReport](out.Report)
 	if err != nil {
 		return false, err
 	}
@@ -142,7 +142,7 @@ func replayLadder(p *program, lab *agentLab, system string) ([]agentLine, error)
 		if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 			return nil, err
 		}
-		report, err := agent.ReadStagedReport(out.Report)
+		report, err := strategy.ReadReport[agent.StagedReport](out.Report)
 		if err != nil {
 			return nil, err
 		}

@@ -141,7 +141,7 @@ type contextFigures struct {
 
 // figures returns what a qasql tells about a question, nil for another strategy.
 func (a *asker) figures(ctx context.Context, q *asking, r *texttosql.Result) (*Figures, error) {
-	report, err := qasql.ReadReport(r.Report)
+	report, err := strategy.ReadReport[qasql.Report](r.Report)
 	if err != nil {
 		return nil, nil
 	}

@@ -188,7 +188,7 @@ func TestQASQLFirstOption(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := qasql.ReadReport(got.Report)
+			report, err := strategy.ReadReport[qasql.Report](got.Report)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,12 +23,9 @@ func (t TableName) String() string {
 // TableName returns the name of t.
 func (t *Table) TableName() TableName { return TableName{t.Schema, t.Name} }
 
-// Quoter writes names as identifiers of a dialect.
+// Quoter writes names as identifiers of a dialect. One for an engine with catalogs, where a schema of another catalog is
+// called "catalog.schema", also has a method QuoteSchema(name string) string, which writes that as two identifiers.
 type Quoter interface{ Quote(name string) string }
-
-// SchemaQuoter is a [Quoter] for an engine with catalogs, where a schema of another catalog is called "catalog.schema". It
-// writes that as two identifiers.
-type SchemaQuoter interface{ QuoteSchema(name string) string }
 
 // QuoterFunc is a function as a [Quoter].
 type QuoterFunc func(name string) string
@@ -44,7 +41,7 @@ func (t TableName) Quoted(q Quoter) string {
 	if t.Schema == "" {
 		return q.Quote(t.Name)
 	}
-	if s, ok := q.(SchemaQuoter); ok {
+	if s, ok := q.(interface{ QuoteSchema(name string) string }); ok {
 		return s.QuoteSchema(t.Schema) + "." + q.Quote(t.Name)
 	}
 	return q.Quote(t.Schema) + "." + q.Quote(t.Name)

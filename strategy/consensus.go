@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/vote"
@@ -37,7 +38,7 @@ type Consensus struct {
 
 // Validate refuses numbers out of range and a Calibration that is none.
 func (c Consensus) Validate(samples int) error {
-	errs := []error{CheckField("strategy: Consensus.Samples", c.Samples, MaxSamples), CheckField("strategy: Consensus.Temperature", c.Temperature, 0), CheckField("strategy: Consensus.Shots", c.Shots, 0)}
+	errs := []error{fields.Check("strategy: Consensus.Samples", c.Samples, MaxSamples), fields.Check("strategy: Consensus.Temperature", c.Temperature, 0), fields.Check("strategy: Consensus.Shots", c.Shots, 0)}
 	if c.Calibration != nil {
 		errs = append(errs, c.Calibration.Validate())
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/texttosql/texttosql/internal/fields"
 )
 
 // Direct is the baseline: one greedy sample of a k-shot prompt, checked. Its confidence is 1 when the statement runs,
@@ -17,7 +19,7 @@ type Direct struct {
 
 // Validate refuses negative shots and more than one sample.
 func (d Direct) Validate(samples int) error {
-	errs := []error{CheckField("strategy: Direct.Shots", d.Shots, 0)}
+	errs := []error{fields.Check("strategy: Direct.Shots", d.Shots, 0)}
 	if samples > 1 {
 		errs = append(errs, fmt.Errorf("strategy: Direct makes one sample and takes no samples, got %d; SelfConsistency votes over several", samples))
 	}

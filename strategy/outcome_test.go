@@ -32,7 +32,7 @@ func TestReadReport(t *testing.T) {
 		t.Fatalf("got %+v, %v of %s", raw, err, written)
 	}
 	for name, r := range map[string]strategy.Report{"own": own, "raw": raw} {
-		got, err := maker.ReadReport(r)
+		got, err := strategy.ReadReport[maker.Report](r)
 		if diff := cmp.Diff(own, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
@@ -47,7 +47,7 @@ func TestReadReport(t *testing.T) {
 		{"raw, of another method", strategy.RawReport{Name: "petsql"}, "the report is of petsql; want one of maker"},
 		{"of another shape", strategy.RawReport{Name: "maker", JSON: json.RawMessage("[1]")}, "reading the report of maker: json: "},
 	} {
-		if _, err := maker.ReadReport(tt.report); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := strategy.ReadReport[maker.Report](tt.report); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
 	}

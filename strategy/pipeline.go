@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -40,8 +41,8 @@ type Pipeline struct {
 	// Checks, Doubts and Signature are then its own. nil: one for this run alone.
 	Examiner *Examiner
 	// Key says which candidates have a vote, for the quorum. If the voter is no Stater it also says which are equal,
-	// so that Sampler.Stop may end the sampling. nil: the Key of the vote.Majority that counts, also inside a
-	// WrappingVoter; with any other voter each candidate that is not rejected votes.
+	// so that Sampler.Stop may end the sampling. nil: the Key of the vote.Majority that counts;
+	// with any other voter each candidate that is not rejected votes.
 	Key vote.Key
 
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
@@ -58,7 +59,7 @@ func (p Pipeline) Validate(samples int) error {
 	if p.Refine != nil {
 		errs = append(errs, p.Refine.Validate())
 	}
-	return errors.Join(append(errs, CheckField("strategy: Pipeline.Repairs", p.Repairs, 0), p.Sampler.Validate(samples),
+	return errors.Join(append(errs, fields.Check("strategy: Pipeline.Repairs", p.Repairs, 0), p.Sampler.Validate(samples),
 		validPrompter(p.Prompter), validVoter(voter))...)
 }
 
@@ -72,7 +73,7 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	run.voter, run.counts = p.counting(env, nil, 0)
 	if env.WithoutExecution && run.comparesResults() {
 		return nil, &ConfigError{Field: "strategy: Pipeline.Voter", Problem: "it compares results, and nothing is executed here: leave the Key " +
-			"of a vote.Majority nil or use vote.ByPlan, and let a voter around a Majority be a WrappingVoter"}
+			"of a vote.Majority nil or use vote.ByPlan"}
 	}
 	if err := run.link(ctx); err != nil {
 		return run.out, err

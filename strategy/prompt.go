@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -247,7 +248,7 @@ func validPrompter(p Prompter) error {
 			return errors.New("strategy: Variant has no prompter")
 		}
 		if t := p.Temperature; t != nil {
-			if err := CheckField("strategy: Variant.Temperature", *t, 0); err != nil {
+			if err := fields.Check("strategy: Variant.Temperature", *t, 0); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
@@ -57,7 +58,7 @@ type Refined struct {
 }
 
 // Validate reports a negative number of Executions.
-func (r Refine) Validate() error { return CheckField("strategy: Refine.Executions", r.Executions, 0) }
+func (r Refine) Validate() error { return fields.Check("strategy: Refine.Executions", r.Executions, 0) }
 
 // errSuspect is told to the model about a result that may be wrong.
 type errSuspect struct{ what string }

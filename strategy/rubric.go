@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -32,7 +33,7 @@ type Rubric struct {
 
 // Validate reports a negative Votes, and Options that are negative or more than the 26 letters that name them.
 func (r Rubric) Validate() error {
-	return errors.Join(CheckField("strategy: Rubric.Votes", r.Votes, 0), CheckField("strategy: Rubric.Options", r.Options, 26))
+	return errors.Join(fields.Check("strategy: Rubric.Votes", r.Votes, 0), fields.Check("strategy: Rubric.Options", r.Options, 26))
 }
 
 // Choose makes the calls, one after the other, and ends early where no option can have more than half of them any more.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -36,12 +37,12 @@ func (s Sampler) samples(t Task) int {
 // Validate refuses numbers out of range. samples is what the question asks for; 0: nothing.
 func (s Sampler) Validate(samples int) error {
 	errs := []error{
-		CheckField("strategy: Sampler.Samples", s.Samples, MaxSamples),
-		CheckField("strategy: Sampler.Temperature", s.Temperature, 0),
-		CheckField("strategy: Sampler.TopP", s.TopP, 1),
-		CheckField("strategy: Sampler.MaxTokens", s.MaxTokens, 0),
-		CheckField("strategy: Sampler.MinVotes", s.MinVotes, 0),
-		CheckField("strategy: Sampler.First", s.Offset, 0),
+		fields.Check("strategy: Sampler.Samples", s.Samples, MaxSamples),
+		fields.Check("strategy: Sampler.Temperature", s.Temperature, 0),
+		fields.Check("strategy: Sampler.TopP", s.TopP, 1),
+		fields.Check("strategy: Sampler.MaxTokens", s.MaxTokens, 0),
+		fields.Check("strategy: Sampler.MinVotes", s.MinVotes, 0),
+		fields.Check("strategy: Sampler.First", s.Offset, 0),
 		checkSamples(samples),
 	}
 	if n := s.samples(Task{Samples: samples}); s.MinVotes > n {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -23,7 +24,7 @@ type SelfConsistency struct {
 // Validate refuses numbers out of range.
 func (s SelfConsistency) Validate(samples int) error {
 	return errors.Join(
-		CheckField("strategy: SelfConsistency.Samples", s.Samples, MaxSamples), CheckField("strategy: SelfConsistency.Temperature", s.Temperature, 0), CheckField("strategy: SelfConsistency.Shots", s.Shots, 0),
+		fields.Check("strategy: SelfConsistency.Samples", s.Samples, MaxSamples), fields.Check("strategy: SelfConsistency.Temperature", s.Temperature, 0), fields.Check("strategy: SelfConsistency.Shots", s.Shots, 0),
 		checkSamples(samples))
 }
 

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
@@ -51,19 +49,6 @@ func (f Func) Validate(int) error {
 // the number of models.
 type Validator interface {
 	Validate(samples int) error
-}
-
-// CheckField reports a number in a field of a strategy that is negative, over most, infinite or no number. The field is
-// named as in "strategy: Direct.Shots". most 0 stands for no limit.
-func CheckField[T int | float64 | time.Duration](field string, value, most T) error {
-	if value >= 0 && float64(value) <= math.MaxFloat64 && (most == 0 || value <= most) {
-		return nil
-	}
-	want := "or more"
-	if most > 0 {
-		want = fmt.Sprintf("to %v", most)
-	}
-	return fmt.Errorf("%s is %v; want 0 (the default) %s", field, value, want)
 }
 
 // Task is one question.

@@ -72,11 +72,6 @@ func TestValidate(t *testing.T) {
 			"it is known before the samples are paid",
 		},
 		{"pointer to a majority", sampling(nil, &vote.Majority{Prior: nan}), []string{"vote: Majority.Prior is NaN, not a number from 0 up"}, ""},
-		{"probed vote", sampling(nil, planvote.Probed{Clusters: -1, Penalty: nan, Voter: vote.Majority{MinShare: 2}}), []string{
-			"planvote: Probed.Clusters is -1; want 0 (the default) or more",
-			"planvote: Probed.Penalty is NaN; want 0 (the default) or more",
-			"vote: Majority.MinShare is 2, not in 0..1",
-		}, "and the voter in it"},
 		{"variant of nothing", sampling(strategy.Variant{}, nil), []string{"strategy: Variant has no prompter"}, ""},
 		{"nobody's turn", sampling(strategy.Alternate{}, nil), []string{"strategy: Alternate has no prompter"}, ""},
 		{

@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/texttosql/texttosql/doubt"
@@ -27,16 +26,6 @@ type Stater interface {
 	State(candidates []vote.Candidate, planned int) (vote.State, error)
 }
 
-// WrappingVoter is a Voter that counts by another one and then changes the ballot. A Pipeline looks into it for a
-// vote.Majority, to fill in what that leaves open and to know how votes fall while samples are still sampled.
-type WrappingVoter interface {
-	Voter
-	// Inner returns the Voter that counts; nil stands for vote.Majority.
-	Inner() Voter
-	// WithInner returns a copy that counts by v.
-	WithInner(v Voter) Voter
-}
-
 // counting returns the Voter with what it leaves open, and the Majority that counts its votes; nil where none does.
 // admission is nil before there is one. missing is how many samples were asked for and failed.
 func (p Pipeline) counting(env *Env, admission *Examiner, missing int) (Voter, *vote.Majority) {
@@ -44,54 +33,37 @@ func (p Pipeline) counting(env *Env, admission *Examiner, missing int) (Voter, *
 	if v == nil {
 		v = vote.Majority{Prior: 1}
 	}
-	var counts *vote.Majority
-	v = withMajority(v, func(m vote.Majority) vote.Majority {
-		if m.Key == nil {
-			m.Key = env.Key()
+	m, ok := v.(vote.Majority)
+	if pointer, is := v.(*vote.Majority); is {
+		if ok = true; pointer != nil {
+			m = *pointer
 		}
-		if m.MaxDoubt == 0 && m.Penalty > 0 {
-			m.MaxDoubt = maxDoubt(p.Doubts)
-		}
-		// Only equal results bound what equal votes can be doubted for.
-		if admission != nil && m.MaxExtraDoubt == nil && comparesResults(m.Key) {
-			m.MaxExtraDoubt = admission.doubtable
-			// No smaller first wave can decide.
-			m.MaxDoubt = cmp.Or(admission.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
-		}
-		m.Missing += missing
-		counts = &m
-		return m
-	})
-	return v, counts
-}
-
-// withMajority returns v with its Majority changed, where one counts its votes.
-func withMajority(v Voter, change func(vote.Majority) vote.Majority) Voter {
-	switch m := v.(type) {
-	case nil:
-		return change(vote.Majority{})
-	case vote.Majority:
-		return change(m)
-	case *vote.Majority:
-		if m == nil {
-			return change(vote.Majority{})
-		}
-		return change(*m)
-	case WrappingVoter:
-		return m.WithInner(withMajority(m.Inner(), change))
 	}
-	return v
+	if !ok {
+		return v, nil
+	}
+	if m.Key == nil {
+		m.Key = env.Key()
+	}
+	if m.MaxDoubt == 0 && m.Penalty > 0 {
+		m.MaxDoubt = maxDoubt(p.Doubts)
+	}
+	// Only equal results bound what equal votes can be doubted for.
+	if admission != nil && m.MaxExtraDoubt == nil && comparesResults(m.Key) {
+		m.MaxExtraDoubt = admission.doubtable
+		// No smaller first wave can decide.
+		m.MaxDoubt = cmp.Or(admission.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
+	}
+	m.Missing += missing
+	return m, &m
 }
 
-// validVoter reports what is wrong with a voter and those inside it, where that shows.
-func validVoter(v Voter) (err error) {
+// validVoter reports what is wrong with a voter, where that shows.
+func validVoter(v Voter) error {
 	if checked, ok := v.(interface{ Validate() error }); ok {
-		err = checked.Validate()
+		return checked.Validate()
 	}
-	if w, ok := v.(WrappingVoter); ok {
-		err = errors.Join(err, validVoter(w.Inner()))
-	}
-	return err
+	return nil
 }
 
 // maxDoubt is by how much rules can doubt one statement more than another of the same result. Rules that cannot have

@@ -328,35 +328,3 @@ func TestUntilNeedsATally(t *testing.T) {
 		})
 	}
 }
-
-// TestProbedVoteWithoutExecution: what counts inside of a ProbedVote takes the key
-// that there is, and one that needs results is refused before the first call.
-func TestProbedVoteWithoutExecution(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		voter planvote.Probed
-		want  string // "" for an answer
-	}{
-		{"no voter", planvote.Probed{}, ""},
-		{"without a key", planvote.Probed{Voter: vote.Majority{MinShare: 0.6}}, ""},
-		{"by plan", planvote.Probed{Voter: &vote.Majority{Key: vote.ByPlan}}, ""},
-		{"one behind a pointer", planvote.Probed{Voter: &planvote.Probed{}}, ""},
-		{"by result", planvote.Probed{Voter: vote.Majority{Key: vote.ByResult}}, "nothing is executed here"},
-		{"by result, further in", planvote.Probed{Voter: planvote.Probed{Voter: vote.Majority{Key: vote.ByResult}}}, "nothing is executed here"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
-			env := shopEnv(t, script)
-			env.WithoutExecution = true
-			p := plain(3)
-			p.Voter = tt.voter
-			out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})
-			switch {
-			case tt.want == "" && (err != nil || out.SQL != usa):
-				t.Errorf("got %+v, %v", out, err)
-			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || len(script.Requests()) > 0):
-				t.Errorf("%d calls, then %v", len(script.Requests()), err)
-			}
-		})
-	}
-}

@@ -25,6 +25,7 @@ import (
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
@@ -91,7 +92,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 // show prints both rounds of one answer.
 func show(w io.Writer, s *schema.Schema, r *texttosql.Result, err error) error {
 	cli.Say(w, "\n── %s\n", r.Question)
-	if rounds, err := petsql.ReadReport(r.Report); err == nil {
+	if rounds, err := strategy.ReadReport[petsql.Report](r.Report); err == nil {
 		cli.Say(w, "Round 1 with all %d tables (about %d tokens):\n  %s\n", rounds.Tables, rounds.FullTokens, orNone(rounds.PreSQL))
 		small, _ := s.Restrict(r.Links)
 		cli.Say(w, "Linked schema, %d of %d tables:\n", rounds.Shown, rounds.Tables)

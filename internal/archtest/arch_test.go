@@ -20,7 +20,7 @@ import (
 const module = "github.com/texttosql/texttosql"
 
 // bottom lists the packages that import nothing of ours and that every package may import.
-var bottom = []string{"internal/words", "internal/abandon", "internal/atomicfile"}
+var bottom = []string{"internal/words", "internal/abandon", "internal/atomicfile", "internal/fields"}
 
 // allowed lists, for every package, the packages of ours that it may import beside
 // bottom. A package without a line may import nothing of ours; examples may import all.

@@ -86,7 +86,7 @@ func TestPETSQLRecorded(t *testing.T) {
 		if i < chosen {
 			outcomes[q.ID] = told
 		}
-		report, err := petsql.ReadReport(out.Report)
+		report, err := strategy.ReadReport[petsql.Report](out.Report)
 		if err != nil || report.PreSQL == "" || report.Shown > report.Tables || out.Ballot.Sampled != len(runs) {
 			t.Errorf("question %s: %+v, %d samples, %v", q.ID, report, out.Ballot.Sampled, err)
 		}

@@ -27,7 +27,7 @@ func ExampleReAct() {
 	for _, s := range out.Steps {
 		fmt.Println(s.Action, "→", s.Observation)
 	}
-	report, _ := agent.ReadReActReport(out.Report)
+	report, _ := strategy.ReadReport[agent.ReActReport](out.Report)
 	fmt.Println(out.SQL, report.Walks[0].Stop)
 	// Output:
 	// find → it is stored in customers.country
@@ -79,7 +79,7 @@ func ExampleStaged() {
 		fmt.Println(err)
 		return
 	}
-	report, _ := agent.ReadStagedReport(out.Report)
+	report, _ := strategy.ReadReport[agent.StagedReport](out.Report)
 	for _, f := range report.Forms {
 		fmt.Printf("%d %-13s penalty %v, votes %d\n", f.Sample, f.Variant, f.Penalty, f.Votes)
 	}

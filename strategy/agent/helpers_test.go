@@ -61,7 +61,7 @@ func asked(t *testing.T, env *strategy.Env, loop agent.ReAct, model llm.Model, s
 	out, err = loop.Generate(trace.Into(t.Context(), trace.New("question")), strategytest.Asking(env, counted), task)
 	if out != nil {
 		var rerr error
-		if report, rerr = agent.ReadReActReport(out.Report); rerr != nil {
+		if report, rerr = strategy.ReadReport[agent.ReActReport](out.Report); rerr != nil {
 			t.Error(rerr)
 		}
 	}

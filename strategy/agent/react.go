@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
@@ -49,8 +50,8 @@ var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // Validate refuses numbers out of range, and tools whose names an action cannot have, or that share one.
 func (r ReAct) Validate(samples int) error {
 	errs := []error{
-		strategy.CheckField("agent: ReAct.Steps", r.Steps, 100), strategy.CheckField("agent: ReAct.MaxTokens", r.MaxTokens, 0),
-		strategy.CheckField("agent: ReAct.ToolTime", r.ToolTime, 0), strategy.Sampler{}.Validate(samples),
+		fields.Check("agent: ReAct.Steps", r.Steps, 100), fields.Check("agent: ReAct.MaxTokens", r.MaxTokens, 0),
+		fields.Check("agent: ReAct.ToolTime", r.ToolTime, 0), strategy.Sampler{}.Validate(samples),
 	}
 	if r.Tools != nil && len(r.Tools) == 0 {
 		errs = append(errs, &strategy.ConfigError{Field: "agent: ReAct.Tools", Problem: "the list is empty; leave it nil for Tools(\"query\")"})

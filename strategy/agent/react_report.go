@@ -24,11 +24,6 @@ type WalkReport struct {
 // Method is "react".
 func (ReActReport) Method() string { return "react" }
 
-// ReadReActReport returns the report of an outcome of ReAct, also one that was read from JSON.
-func ReadReActReport(r strategy.Report) (ReActReport, error) {
-	return strategy.ReadReport[ReActReport](r)
-}
-
 // told completes the outcome with the steps of the walks that count.
 func (r *run) told(ctx context.Context, out *strategy.Outcome) *strategy.Outcome {
 	if out == nil {

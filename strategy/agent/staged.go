@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -48,9 +49,9 @@ const (
 func (s Staged) Validate(samples int) error {
 	errs := []error{
 		strategy.Sampler{Samples: s.Candidates, MaxTokens: s.MaxTokens}.Validate(samples),
-		strategy.CheckField("agent: Staged.Steps", s.Steps, 0),
-		strategy.CheckField("agent: Staged.Repairs", s.Repairs, 0),
-		strategy.CheckField("agent: Staged.Shots", s.Shots, 0),
+		fields.Check("agent: Staged.Steps", s.Steps, 0),
+		fields.Check("agent: Staged.Repairs", s.Repairs, 0),
+		fields.Check("agent: Staged.Shots", s.Shots, 0),
 	}
 	if s.Stage < 0 || s.Stage > 3 {
 		errs = append(errs, &strategy.ConfigError{Field: "agent: Staged.Stage", Problem: fmt.Sprintf("it is %d; want 0 to 3", s.Stage)})

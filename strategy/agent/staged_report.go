@@ -1,7 +1,5 @@
 package agent
 
-import "github.com/texttosql/texttosql/strategy"
-
 // StagedReport is what Staged tells about an answer, in Outcome.Report. What was tried is in Outcome.Steps.
 type StagedReport struct {
 	Stage    int          `json:"stage"`              // Staged.Stage
@@ -30,8 +28,3 @@ type FormReport struct {
 
 // Method is "staged".
 func (StagedReport) Method() string { return "staged" }
-
-// ReadStagedReport returns the report of an outcome of Staged, also one that was read from JSON.
-func ReadStagedReport(r strategy.Report) (StagedReport, error) {
-	return strategy.ReadReport[StagedReport](r)
-}

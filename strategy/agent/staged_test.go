@@ -52,7 +52,7 @@ func climb(ctx context.Context, t *testing.T, env *strategy.Env, stage agent.Sta
 	slices.SortStableFunc(c.requests, func(a, b llm.Request) int { return a.Sample - b.Sample })
 	if c.out != nil {
 		var err error
-		if c.report, err = agent.ReadStagedReport(c.out.Report); err != nil {
+		if c.report, err = strategy.ReadReport[agent.StagedReport](c.out.Report); err != nil {
 			t.Error(err)
 		}
 	}
@@ -245,7 +245,7 @@ func TestClampOfStaged(t *testing.T) {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
 		}
-		report, err := agent.ReadStagedReport(out.Report)
+		report, err := strategy.ReadReport[agent.StagedReport](out.Report)
 		var variants []string
 		for _, f := range report.Forms {
 			variants = append(variants, f.Variant)
@@ -427,7 +427,7 @@ func TestStagedBest(t *testing.T) {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
 		}
-		if report, err := agent.ReadStagedReport(out.Report); err != nil || out.SQL != tt.want || report.Steps != tt.steps {
+		if report, err := strategy.ReadReport[agent.StagedReport](out.Report); err != nil || out.SQL != tt.want || report.Steps != tt.steps {
 			t.Errorf("%s: %q after %d steps, %v", tt.why, out.SQL, report.Steps, err)
 		}
 	}

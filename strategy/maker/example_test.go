@@ -31,7 +31,7 @@ func ExampleStrategy() {
 	out, err := maker.Strategy{Samples: 3}.Generate(context.Background(), strategytest.ExampleEnv(model),
 		strategy.Task{Question: "What is the total of all orders from the USA?"})
 	fmt.Println(out.SQL, err)
-	report, err := maker.ReadReport(out.Report)
+	report, err := strategy.ReadReport[maker.Report](out.Report)
 	if err != nil {
 		fmt.Println(err)
 	}

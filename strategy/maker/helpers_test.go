@@ -40,6 +40,6 @@ func reportOf(out *strategy.Outcome) Report {
 	if out == nil {
 		return Report{}
 	}
-	report, _ := ReadReport(out.Report)
+	report, _ := strategy.ReadReport[Report](out.Report)
 	return report
 }

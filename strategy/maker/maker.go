@@ -38,6 +38,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
@@ -84,13 +85,13 @@ type Strategy struct {
 // Validate refuses numbers out of range, and what Fallback refuses.
 func (m Strategy) Validate(samples int) error {
 	errs := []error{
-		strategy.CheckField("maker: Strategy.Samples", m.Samples, strategy.MaxSamples),
-		strategy.CheckField("maker: Strategy.PhaseSamples", slices.Min(m.PhaseSamples[:]), 0),
-		strategy.CheckField("maker: Strategy.PhaseSamples", slices.Max(m.PhaseSamples[:]), strategy.MaxSamples),
-		strategy.CheckField("maker: Strategy.MinVotes", m.MinVotes, 0),
-		strategy.CheckField("maker: Strategy.MaxCalls", m.MaxCalls, 0),
-		strategy.CheckField("maker: Strategy.FallbackCalls", m.FallbackCalls, strategy.MaxSamples),
-		strategy.CheckField("maker: Strategy.Temperature", m.Temperature, 0),
+		fields.Check("maker: Strategy.Samples", m.Samples, strategy.MaxSamples),
+		fields.Check("maker: Strategy.PhaseSamples", slices.Min(m.PhaseSamples[:]), 0),
+		fields.Check("maker: Strategy.PhaseSamples", slices.Max(m.PhaseSamples[:]), strategy.MaxSamples),
+		fields.Check("maker: Strategy.MinVotes", m.MinVotes, 0),
+		fields.Check("maker: Strategy.MaxCalls", m.MaxCalls, 0),
+		fields.Check("maker: Strategy.FallbackCalls", m.FallbackCalls, strategy.MaxSamples),
+		fields.Check("maker: Strategy.Temperature", m.Temperature, 0),
 		strategy.Sampler{}.Validate(samples),
 	}
 	if v, ok := m.Fallback.(strategy.Validator); ok {

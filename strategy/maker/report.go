@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -20,9 +19,6 @@ type Report struct {
 
 // Method is "maker".
 func (Report) Method() string { return "maker" }
-
-// ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
-func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
 
 // Phase is what became of one phase.
 type Phase struct {

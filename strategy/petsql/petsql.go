@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/replies"
@@ -76,17 +77,14 @@ type Report struct {
 // Method is "petsql".
 func (Report) Method() string { return "petsql" }
 
-// ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
-func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
-
 // Validate refuses numbers out of range, weights that are no number above 0, and grades of a Panel that do not exist.
 func (p Strategy) Validate(samples int) error {
 	errs := []error{
-		strategy.CheckField("petsql: Strategy.PerModelTimeout", p.PerModelTimeout, 0),
-		strategy.CheckField("petsql: Strategy.MaxTokens", p.MaxTokens, 0),
-		strategy.CheckField("petsql: Strategy.TopP", p.TopP, 1),
-		strategy.CheckField("petsql: Strategy.Prompter.Values", p.Prompter.Values, 0),
-		strategy.CheckField("petsql: Strategy.Prompter.MaxTokens", p.Prompter.MaxTokens, 0),
+		fields.Check("petsql: Strategy.PerModelTimeout", p.PerModelTimeout, 0),
+		fields.Check("petsql: Strategy.MaxTokens", p.MaxTokens, 0),
+		fields.Check("petsql: Strategy.TopP", p.TopP, 1),
+		fields.Check("petsql: Strategy.Prompter.Values", p.Prompter.Values, 0),
+		fields.Check("petsql: Strategy.Prompter.MaxTokens", p.Prompter.MaxTokens, 0),
 		strategy.Sampler{}.Validate(samples),
 	}
 	if p.Weights != nil {

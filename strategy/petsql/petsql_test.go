@@ -411,7 +411,7 @@ func reportOf(out *strategy.Outcome) petsql.Report {
 	if out == nil {
 		return petsql.Report{}
 	}
-	report, _ := petsql.ReadReport(out.Report)
+	report, _ := strategy.ReadReport[petsql.Report](out.Report)
 	return report
 }
 

@@ -9,23 +9,19 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// ExpectColumns is a check that rejects statements with another number of result columns than N, for callers who know
-// how many their question asks for: the filter of M9.
+// expectColumns is a check that rejects statements with another number of result columns than N: the filter of M9.
 //
 // It counts the columns of the result where the statement was run, else the terms of the select list; a list with a *
 // then passes.
-type ExpectColumns struct {
-	N int // columns; 0 or less: any number
+type expectColumns struct {
+	N int
 }
 
-// reasonColumns is the reason of the *exec.RefusedError of ExpectColumns.
+// reasonColumns is the reason of the *exec.RefusedError of expectColumns.
 const reasonColumns sqltext.Reason = "columns"
 
 // Check implements exec.Check.
-func (e ExpectColumns) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
-	if e.N <= 0 {
-		return nil
-	}
+func (e expectColumns) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 	n := 0
 	if c.Table != nil {
 		n = len(c.Table.Columns)

@@ -8,14 +8,14 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// Correction is a Prompter that adds a section on earlier attempts to the last message of another one.
-type Correction struct {
+// correction is a Prompter that adds a section on earlier attempts to the last message of another one.
+type correction struct {
 	Prompter strategy.Prompter // nil: strategy.Prompt{}
 	Tried    []strategy.Step   // SQL and Problem are shown, quoted text masked where values may not be; none: nothing is added
 }
 
 // Prompt writes the messages.
-func (c Correction) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+func (c correction) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
 	p := c.Prompter
 	if p == nil {
 		p = strategy.Prompt{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/planvote"
@@ -80,50 +79,6 @@ func ExampleFeedback() {
 	// 1 saved
 }
 
-// The cheapest plan wins, whatever the others say: one look-up by key here, two
-// scans there.
-func ExampleCheapest() {
-	env := exampleEnv(exampleModel(
-		"SELECT name FROM customers WHERE id + 0 = 1",
-		"SELECT name FROM customers WHERE name IS NOT NULL AND id - 1 = 0",
-		"SELECT name FROM customers WHERE id = 1",
-	))
-	cheap := strategy.Pipeline{
-		Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7},
-		Voter:   planvote.Cheapest{},
-	}
-	out, err := cheap.Generate(context.Background(), env, strategy.Task{Question: "Who is customer 1?"})
-	fmt.Println(out.SQL, err)
-	for _, c := range out.Ballot.Clusters {
-		fmt.Println(c.Key, "cost", -c.Score, "votes", c.Weight)
-	}
-	// Output:
-	// SELECT name FROM customers WHERE id = 1 <nil>
-	// search:customers:pk cost 0 votes 1
-	// scan:customers:full cost 100 votes 2
-}
-
-// What was tried stands at the end of the message, behind the question.
-func ExampleCorrection() {
-	env := exampleEnv(nil)
-	second := planvote.Correction{
-		Prompter: strategy.PrompterFunc(func(_ context.Context, _ *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
-			return []llm.Message{{Role: llm.User, Text: "-- " + in.Task.Question}}, nil
-		}),
-		Tried: []strategy.Step{{SQL: "SELECT name\nFROM customers WHERE country = 'U.S.'", Problem: "it returned no rows"}},
-	}
-	messages, err := second.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema})
-	fmt.Println(messages[0].Text, err)
-	// Output:
-	// -- Which customers live in the USA?
-	//
-	// ### Earlier attempts
-	// These statements do not answer the question. Write a different one.
-	// Statement: SELECT name FROM customers WHERE country = 'U.S.'
-	// Problem: it returned no rows
-	//  <nil>
-}
-
 // Strings are looked up where they are compared; a number or a pattern is not.
 func ExampleProbing() {
 	env := exampleEnv(nil)
@@ -162,23 +117,4 @@ func ExampleMoreStored() {
 	// SELECT name FROM customers WHERE country <> 'USA' <nil>
 	// 0 literal-missing
 	// 1 literal-stored
-}
-
-// A question that wants one column rejects statements with more of them.
-func ExampleExpectColumns() {
-	env := exampleEnv(exampleModel(
-		"SELECT * FROM customers WHERE country = 'USA'",
-		"SELECT id, name FROM customers WHERE country = 'USA'",
-		"SELECT name FROM customers WHERE country = 'USA'",
-	))
-	narrow := strategy.Pipeline{
-		Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7},
-		Checks:  append(env.Checks(), planvote.ExpectColumns{N: 1}),
-	}
-	out, err := narrow.Generate(context.Background(), env, exampleTask)
-	fmt.Println(out.SQL, err)
-	fmt.Println(out.Candidates[0].Rejected)
-	// Output:
-	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// exec: refused (columns): it has 3 columns, not the 1 expected
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -42,9 +43,9 @@ type Feedback struct {
 // Validate refuses numbers out of range.
 func (f Feedback) Validate(samples int) error {
 	return errors.Join(
-		strategy.CheckField("planvote: Feedback.Samples", f.Samples, strategy.MaxSamples),
-		strategy.CheckField("planvote: Feedback.CorrectionSamples", f.CorrectionSamples, strategy.MaxSamples),
-		strategy.CheckField("planvote: Feedback.Temperature", f.Temperature, 0),
+		fields.Check("planvote: Feedback.Samples", f.Samples, strategy.MaxSamples),
+		fields.Check("planvote: Feedback.CorrectionSamples", f.CorrectionSamples, strategy.MaxSamples),
+		fields.Check("planvote: Feedback.Temperature", f.Temperature, 0),
 		strategy.Sampler{}.Validate(samples))
 }
 
@@ -187,7 +188,7 @@ func (r *feedbackRun) round(ctx context.Context, round, first, samples int) (*st
 	p.Examiner = r.admission
 	p.Sampler.Offset = first
 	if round > 0 {
-		p.Prompter = Correction{Prompter: p.Prompter, Tried: r.told}
+		p.Prompter = correction{Prompter: p.Prompter, Tried: r.told}
 		p.Sampler.Purpose = purposeCorrect
 	}
 	t := r.task

@@ -3,7 +3,6 @@ package planvote_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -440,20 +439,6 @@ func TestMoreStored(t *testing.T) {
 	if planvote.MoreStored(vote.Candidate{}, whole) != 0 {
 		t.Error("no look-up counts as all stored")
 	}
-	if _, err := (planvote.Probed{Penalty: -1}).Count([]vote.Candidate{half}); err == nil {
-		t.Error("a negative penalty is accepted")
-	}
-}
-
-func ExampleProbed() {
-	missing := []vote.Finding{{Rule: "literal-missing"}}
-	candidates := []vote.Candidate{
-		{SQL: "a", Sample: 0, Fingerprint: "1", Findings: missing}, {SQL: "a", Sample: 1, Fingerprint: "1", Findings: missing},
-		{SQL: "b", Sample: 2, Fingerprint: "2"},
-	}
-	ballot, err := planvote.Probed{}.Count(candidates)
-	fmt.Println(ballot.Clusters[0].SQL, err) // 2 votes − 2 against 1
-	// Output: b <nil>
 }
 
 // TestFeedbackCountsEveryRound: an answer of a correction is only as sure as the

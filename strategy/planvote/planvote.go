@@ -16,6 +16,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -49,9 +50,9 @@ func (v Plain) Validate(samples int) error { return v.validate("planvote: Plain"
 
 func (v Plain) validate(preset string, samples int) error {
 	return errors.Join(
-		strategy.CheckField(preset+".Samples", v.Samples, strategy.MaxSamples),
-		strategy.CheckField(preset+".Temperature", v.Temperature, 0),
-		strategy.CheckField(preset+".ExpectColumns", v.ExpectColumns, 0),
+		fields.Check(preset+".Samples", v.Samples, strategy.MaxSamples),
+		fields.Check(preset+".Temperature", v.Temperature, 0),
+		fields.Check(preset+".ExpectColumns", v.ExpectColumns, 0),
 		strategy.Pipeline{MinConfidence: v.MinConfidence}.Validate(samples))
 }
 
@@ -81,10 +82,10 @@ func (v Plain) Pipeline(env *strategy.Env) strategy.Pipeline {
 		p.Signature, p.Voter, p.Key = PublishedSignature, publishedVote{}, vote.ByPlan
 	}
 	if v.ExpectColumns > 0 {
-		p.Checks = append(p.Checks, ExpectColumns{v.ExpectColumns})
+		p.Checks = append(p.Checks, expectColumns{v.ExpectColumns})
 	}
 	if v.Cheapest {
-		p.Voter, p.Key, p.Sampler.Stop = Cheapest{}, vote.ByPlan, nil
+		p.Voter, p.Key, p.Sampler.Stop = byCost{}, vote.ByPlan, nil
 	}
 	return p
 }
@@ -134,7 +135,7 @@ func (v Augmented) Pipeline(env *strategy.Env) strategy.Pipeline {
 	p.Checks = append(slices.Clip(p.Checks), &Probing{published: v.published})
 	p.Voter = vote.Majority{Key: vote.ByPlan, Prior: 1, Tie: vote.Ties(vote.PreferRows, MoreStored), DemoteEmpty: v.DemoteEmpty}
 	if v.published {
-		p.Voter = Probed{Voter: publishedVote{}}
+		p.Voter = probedVote{}
 	}
 	return p
 }
@@ -146,13 +147,13 @@ func (v Augmented) plain() Plain {
 	}
 }
 
-// Cheapest is a Voter that elects the candidate of the lowest plan cost, of several the earliest (M4). The clusters are
+// byCost is a Voter that elects the candidate of the lowest plan cost, of several the earliest (M4). The clusters are
 // those by plan, cheapest first. The confidence is that of the first cluster: a measure of agreement, which had no part
 // in the choice.
-type Cheapest struct{}
+type byCost struct{}
 
 // Count orders the candidates.
-func (Cheapest) Count(candidates []vote.Candidate) (vote.Ballot, error) {
+func (byCost) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	b, err := countByCost(candidates)
 	slices.SortStableFunc(b.Clusters, func(x, y vote.Cluster) int {
 		return cmp.Or(cmp.Compare(candidates[x.Best].Cost, candidates[y.Best].Cost),

@@ -237,9 +237,9 @@ func TestTies(t *testing.T) {
 		'M': {Plan: "missing 2", Rows: 1, Findings: missing}, 'N': {Plan: "missing 3", Rows: 1, Findings: missing},
 		'b': {Rejected: "no", Invalid: true},
 	}
+	cheapest := planvote.Plain{Cheapest: true}.Pipeline(env).Voter
 	probing := planvote.Augmented{Probe: true}.Pipeline(env).Voter
 	published, m13 := planvote.Plain{}.Published().Pipeline(env).Voter, planvote.Augmented{Probe: true}.Published().Pipeline(env).Voter
-	plans := planvote.Probed{Voter: published}
 	for _, tt := range []struct {
 		name       string
 		voter      strategy.Voter
@@ -257,18 +257,15 @@ func TestTies(t *testing.T) {
 		{"published: then the earliest", published, "er", "e", "rows or not"},
 		{"published: inside, the lowest cost", published, "xyx", "y", "however many the others are"},
 		{"published: inside, then the earliest", published, "xzy", "z", ""},
-		{"penalty: two votes", plans, "mmmss", "s", "3 - 2 against 2"},
-		{"penalty: and no more", plans, "mmmmss", "m", "4 - 2 against 2: more votes go first"},
-		{"penalty: by the share", plans, "hhhss", "h", "3 - 1 against 2"},
-		{"penalty: none without a look-up", plans, "rrs", "r", ""},
-		{"penalty: that of the caller", planvote.Probed{Voter: published, Penalty: 3}, "mmmmss", "s", "4 - 3 against 2"},
-		{"penalty: the third competes", plans, "mmmMMMss", "s", "1, 1 and 2"},
-		{"penalty: the fourth does not", plans, "mmmMMMNNNss", "m", "only the three with most votes"},
-		{"penalty: as many as the caller says", planvote.Probed{Voter: published, Clusters: 4}, "mmmMMMNNNss", "s", ""},
-		{"M13 as published", m13, "mmmss", "s", ""},
-		{"cheapest", planvote.Cheapest{}, "xxxr", "r", ""},
-		{"cheapest: then the earliest", planvote.Cheapest{}, "rss", "r", "whatever its votes"},
-		{"cheapest: none valid", planvote.Cheapest{}, "bb", "", ""},
+		{"penalty: two votes", m13, "mmmss", "s", "3 - 2 against 2"},
+		{"penalty: and no more", m13, "mmmmss", "m", "4 - 2 against 2: more votes go first"},
+		{"penalty: by the share", m13, "hhhss", "h", "3 - 1 against 2"},
+		{"penalty: none without a look-up", m13, "rrs", "r", ""},
+		{"penalty: the third competes", m13, "mmmMMMss", "s", "1, 1 and 2"},
+		{"penalty: the fourth does not", m13, "mmmMMMNNNss", "m", "only the three with most votes"},
+		{"cheapest", cheapest, "xxxr", "r", ""},
+		{"cheapest: then the earliest", cheapest, "rss", "r", "whatever its votes"},
+		{"cheapest: none valid", cheapest, "bb", "", ""},
 	} {
 		var candidates []vote.Candidate
 		for i, letter := range tt.candidates {

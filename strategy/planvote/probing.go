@@ -3,12 +3,10 @@ package planvote
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -20,7 +18,7 @@ const (
 
 // Probing is a check that looks up whether the literals of a statement are stored in the columns they are compared
 // with: strategy M13 of galah92/egtts. Each one becomes a finding, "literal-stored" or "literal-missing"; MoreStored and
-// Probed make something of them.
+// the vote of M13 make something of them.
 //
 // Looked up are strings behind =, <>, IN (each member), NOT IN, IS and a LIKE without wildcards, in either order of the
 // operands, where the text and the schema tell one column. Left out are numbers, dates, strings of digits, patterns,
@@ -109,45 +107,21 @@ func MoreStored(a, b vote.Candidate) int {
 	return cmp.Compare(x, y)
 }
 
-// Probed is a Voter that lets absent literals cost votes: the score of M13, votes − Penalty × (1 − stored share of the
-// representative), over the leading clusters. Others keep their places.
-type Probed struct {
-	Voter    strategy.Voter // counts the votes; nil: vote.Majority
-	Clusters int            // how many compete; 0 means 3
-	Penalty  float64        // votes; 0 means 2
-}
-
-// Inner returns Voter.
-func (v Probed) Inner() strategy.Voter { return v.Voter }
-
-// WithInner returns a copy with another Voter.
-func (v Probed) WithInner(voter strategy.Voter) strategy.Voter {
-	v.Voter = voter
-	return v
-}
-
-// Validate refuses numbers out of range.
-func (v Probed) Validate() error {
-	return errors.Join(strategy.CheckField("planvote: Probed.Clusters", v.Clusters, 0), strategy.CheckField("planvote: Probed.Penalty", v.Penalty, 0))
-}
+// probedVote lets absent literals cost the votes of publishedVote: the score of M13, votes − 2 × (1 − stored share of the
+// representative), over the three leading clusters. Others keep their places.
+type probedVote struct{}
 
 // Count counts and then orders the leading clusters by score.
-func (v Probed) Count(candidates []vote.Candidate) (vote.Ballot, error) {
-	if err := v.Validate(); err != nil {
-		return vote.Ballot{Sampled: len(candidates)}, err
-	}
-	if v.Voter == nil {
-		v.Voter = vote.Majority{}
-	}
-	b, err := v.Voter.Count(candidates)
+func (probedVote) Count(candidates []vote.Candidate) (vote.Ballot, error) {
+	b, err := publishedVote{}.Count(candidates)
 	if err != nil {
 		return b, err
 	}
-	top := b.Clusters[:min(cmp.Or(v.Clusters, 3), len(b.Clusters))]
+	top := b.Clusters[:min(3, len(b.Clusters))]
 	for i := range top {
 		c := &top[i]
 		missing, _ := missingShare(candidates[c.Best])
-		c.Score = c.Weight - cmp.Or(v.Penalty, 2)*missing
+		c.Score = c.Weight - 2*missing
 	}
 	slices.SortStableFunc(top, func(x, y vote.Cluster) int { return cmp.Compare(y.Score, x.Score) })
 	b.Confidence = top[0].Confidence

@@ -57,7 +57,7 @@ func TestOnlyReadsVote(t *testing.T) {
 
 // fellBack reports whether another strategy than MAKER had to answer.
 func fellBack(out *strategy.Outcome) bool {
-	report, err := maker.ReadReport(out.Report)
+	report, err := strategy.ReadReport[maker.Report](out.Report)
 	return err == nil && report.Fallback != ""
 }
 

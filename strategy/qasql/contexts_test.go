@@ -40,7 +40,7 @@ func generated(t *testing.T, env *strategy.Env, s qasql.Strategy, task strategy.
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := qasql.ReadReport(out.Report)
+	report, err := strategy.ReadReport[qasql.Report](out.Report)
 	if err != nil {
 		t.Fatal(err)
 	}

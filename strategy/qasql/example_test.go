@@ -48,7 +48,7 @@ func ExampleStrategy() {
 		fmt.Println(err)
 		return
 	}
-	report, _ := qasql.ReadReport(out.Report)
+	report, _ := strategy.ReadReport[qasql.Report](out.Report)
 	for _, c := range report.Contexts {
 		fmt.Println(c.ID, c.Name+c.Skipped)
 	}

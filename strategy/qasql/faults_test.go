@@ -91,7 +91,7 @@ func TestBudget(t *testing.T) {
 		if answered := calls > 1; (err == nil) != answered {
 			t.Errorf("%d calls: %v; a statement that runs is there from 2 on, which no correction takes", calls, err)
 		}
-		if report, err := qasql.ReadReport(out.Report); err != nil || (len(report.Study.Components) > 0) != (calls >= 1+2+5) {
+		if report, err := strategy.ReadReport[qasql.Report](out.Report); err != nil || (len(report.Study.Components) > 0) != (calls >= 1+2+5) {
 			t.Errorf("%d calls: %v; components %v, for which all tables and contexts must be covered", calls, err, report.Study.Components)
 		}
 	}
@@ -215,7 +215,7 @@ func TestCancelledJudge(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || out == nil || out.SQL != usa || !errors.Is(context.Cause(ctx), mine) {
 		t.Errorf("%v: %+v", err, out)
 	}
-	if _, err := qasql.ReadReport(out.Report); err != nil {
+	if _, err := strategy.ReadReport[qasql.Report](out.Report); err != nil {
 		t.Error(err)
 	}
 }
@@ -299,7 +299,7 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s: %q is not in what the judge is shown, who may choose what was not linked:\n%s", tt.why, want, judged)
 			}
 		}
-		report, err := qasql.ReadReport(out.Report)
+		report, err := strategy.ReadReport[qasql.Report](out.Report)
 		if err != nil {
 			t.Fatal(err)
 		}

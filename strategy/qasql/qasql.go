@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -71,8 +72,8 @@ func Contexts() []Context {
 func (p Strategy) Validate(samples int) error {
 	errs := []error{
 		p.Linker.Validate(), p.Refine.Validate(), strategy.Sampler{}.Validate(min(samples, strategy.MaxSamples+1) * len(p.contexts())),
-		strategy.CheckField("qasql: Strategy.MinShare", p.MinShare, 1),
-		strategy.CheckField("qasql: Strategy.MaxContextTokens", p.MaxContextTokens, 0),
+		fields.Check("qasql: Strategy.MinShare", p.MinShare, 1),
+		fields.Check("qasql: Strategy.MaxContextTokens", p.MaxContextTokens, 0),
 	}
 	if v, ok := p.Judge.(interface{ Validate() error }); ok {
 		errs = append(errs, v.Validate())

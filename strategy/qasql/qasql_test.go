@@ -200,7 +200,7 @@ func TestQASQL(t *testing.T) {
 			if !errors.Is(err, tt.is) {
 				t.Fatalf("error %v, want %v", err, tt.is)
 			}
-			report, err := qasql.ReadReport(out.Report)
+			report, err := strategy.ReadReport[qasql.Report](out.Report)
 			if err != nil {
 				t.Fatal(err)
 			}

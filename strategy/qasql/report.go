@@ -32,9 +32,6 @@ type ContextReport struct {
 // Method is "qasql".
 func (Report) Method() string { return "qasql" }
 
-// ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
-func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
-
 // Candidate names a sample by its context: "Q2 sme_metadata", its second draw "Q2.2 sme_metadata".
 func (r Report) Candidate(sample int) string {
 	var asked []ContextReport

@@ -94,7 +94,7 @@ func TestFailure(t *testing.T) {
 				t.Errorf("%s: attempt %+v", tt.why, a)
 			}
 		}
-		report, rerr := threephase.ReadReport(out.Report)
+		report, rerr := strategy.ReadReport[threephase.Report](out.Report)
 		if rerr != nil || report.Failure == nil || strings.Contains(failure.Public(), "customers") {
 			t.Errorf("%s: %+v, %q, %v", tt.why, report, failure.Public(), rerr)
 		}

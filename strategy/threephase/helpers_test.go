@@ -119,7 +119,7 @@ func ask(
 	if out == nil {
 		t.Fatal(err)
 	}
-	report, rerr := threephase.ReadReport(out.Report)
+	report, rerr := strategy.ReadReport[threephase.Report](out.Report)
 	if rerr != nil {
 		t.Fatal(rerr)
 	}

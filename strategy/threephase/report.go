@@ -22,9 +22,6 @@ type Report struct {
 // Method is "threephase".
 func (Report) Method() string { return "threephase" }
 
-// ReadReport returns the report of an outcome of Strategy, also one that was read from JSON.
-func ReadReport(r strategy.Report) (Report, error) { return strategy.ReadReport[Report](r) }
-
 // FailureError says why a question has no answer, and what the user can do. It matches strategy.ErrNoCandidate and Err:
 // linker.ErrNoTables, linker.ErrNoJoin or a *strategy.NoCandidateError, if it is one of these.
 type FailureError struct {

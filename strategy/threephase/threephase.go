@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -55,7 +56,7 @@ const (
 func (s Strategy) Validate(samples int) error {
 	errs := []error{
 		s.Tables.Validate(), s.Joins.Validate(), s.Refine.Validate(), strategy.Sampler{}.Validate(samples),
-		strategy.CheckField("threephase: Strategy.CallTokens", s.CallTokens, 0),
+		fields.Check("threephase: Strategy.CallTokens", s.CallTokens, 0),
 	}
 	if s.OnAmbiguity > Fail {
 		errs = append(errs, &strategy.ConfigError{Field: "threephase: Strategy.OnAmbiguity", Problem: fmt.Sprintf("it is %d; want Ask, PickTop or Fail", s.OnAmbiguity)})

@@ -42,7 +42,7 @@ func TestAnswer(t *testing.T) {
 	if diff := cmp.Diff(want, *heard); diff != "" {
 		t.Error(diff)
 	}
-	report, err := threephase.ReadReport(out.Report)
+	report, err := strategy.ReadReport[threephase.Report](out.Report)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := threephase.ReadReport(strategy.RawReport{Name: "threephase", JSON: text})
+	again, err := strategy.ReadReport[threephase.Report](strategy.RawReport{Name: "threephase", JSON: text})
 	if diff := cmp.Diff(report, again); diff != "" || err != nil {
 		t.Errorf("read back: %v %s", err, diff)
 	}
