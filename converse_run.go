@@ -319,7 +319,7 @@ func ending(err error) session.State {
 		return session.AwaitingCorrection
 	case is(err, context.Canceled, context.DeadlineExceeded, llm.ErrBudget, exec.ErrBusy), errors.As(err, &unsaved):
 		return session.Interrupted
-	case errors.As(err, &none) && len(none.Failed) > 0, none == nil && errors.As(err, &provider):
+	case errors.As(err, &none) && len(none.Failed) > 0, none == nil && (errors.As(err, &provider) || errors.As(err, new(*llm.ReplyError))):
 		return session.Interrupted
 	}
 	return session.Failed

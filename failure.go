@@ -161,6 +161,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		panicked *strategy.PanicError
 		database *strategy.DatabaseError
 		failed   *llm.Error
+		unread   *llm.ReplyError
 		told     interface{ Summary() session.Failure }
 		open     *exec.UnguardedError
 	)
@@ -169,8 +170,8 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureNone, "", ""
 	case errors.As(err, &stopped):
 		inner := Failure(stopped.Err)
-		if inner.Advice != "" {
-			advice = inner.Advice + " Then resume: it goes on where it stopped."
+		if advice = inner.Advice; advice != "" && !errors.As(err, &unread) { // what is recorded is read again
+			advice += " Then resume: it goes on where it stopped."
 		}
 		return FailureInterrupted, inner.Message, advice
 	case errors.Is(err, context.Canceled):
@@ -187,6 +188,8 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureNoAnswer, "", strings.Join(told.Summary().Recommendations, " ")
 	case errors.As(err, &none):
 		return failureOfSamples(none)
+	case errors.As(err, &unread):
+		return FailureProvider, "The model does not reply in the form that the method needs", "Begin again with a larger model, or another strategy"
 	case errors.Is(err, context.DeadlineExceeded):
 		return FailureTime, "", ""
 

@@ -78,8 +78,9 @@ func (j Joins) Validate() error {
 //
 // Where it cannot choose, the error is a *session.QuestionError of kind join about one pair, and the plan beside it is the
 // one that takes the best option of each such pair. A pair that the user decided (a correction with a Join) is never
-// asked about. The error matches ErrNoJoin if some tables stay apart. A model that fails is a warning, and names alone
-// decide; the error is that of ctx or of a spent budget otherwise.
+// asked about. A single candidate below MinConfidence is taken, with the warning "join-guessed". The error matches
+// ErrNoJoin if some tables stay apart. A model that fails is a warning, and names alone decide; the error is that of ctx or
+// of a spent budget otherwise.
 func (j Joins) Connect(ctx context.Context, in Input, tables []schema.TableName) (JoinPlan, error) {
 	if err := cmp.Or(j.Validate(), ctx.Err()); err != nil {
 		return JoinPlan{}, err

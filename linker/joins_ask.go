@@ -195,6 +195,9 @@ func (r *joinRun) byNames() error {
 		case r.isUnclear(c.found):
 			unclear = append(unclear, c)
 		case len(c.found) > 0:
+			if best(c) < r.minConfidence() {
+				trace.From(r.ctx).Warn("join-guessed", fmt.Sprintf("%s and %s are joined by a guess, %s (confidence: %.2f)", r.name(c.a), r.name(c.b), c.found[0].Join, best(c)))
+			}
 			r.takeBest(c.joinPair, c.found)
 		}
 	}

@@ -206,7 +206,7 @@ func TestJoinsAmbiguity(t *testing.T) {
 		{[]float64{.75, .74}, false, true, "the best is 0.75"},
 		{[]float64{.749, .5}, true, false, "below 0.75"},
 		{[]float64{.751, .65}, false, false, "above 0.75"},
-		{[]float64{.2}, false, false, "one alone is taken"},
+		{[]float64{.2}, false, false, "one alone is taken, and told"},
 		{[]float64{.9, .8}, false, true, "0.1 apart"},
 		{[]float64{.9, .801}, false, true, "less than 0.1 apart"},
 		{[]float64{.9, .799}, false, false, "more than 0.1 apart"},
@@ -223,8 +223,13 @@ func TestJoinsAmbiguity(t *testing.T) {
 		}
 		model := &joiner{says: map[string]string{"left,right": `{"found_joins": true, "joins": [` + strings.Join(joins, ",") + `]}`}}
 		for rule, want := range []bool{tt.documented, tt.near} {
-			plan, err := linker.Joins{Model: model, Close: rule == 1}.Connect(t.Context(), linker.Input{Question: "?",
+			root := trace.New("test")
+			plan, err := linker.Joins{Model: model, Close: rule == 1}.Connect(trace.Into(t.Context(), root), linker.Input{Question: "?",
 				Schema: s}, tableNames("right", "left"))
+			guessed := !want && slices.Max(tt.confidences) < .75
+			if told := root.Warnings(); (len(told) > 0) != guessed || guessed && told[0].Code != "join-guessed" {
+				t.Errorf("%s, rule %d: warned %v, want %v", tt.why, rule, told, guessed)
+			}
 			var q *session.QuestionError
 			if asks := errors.As(err, &q); asks != want || err != nil && !asks {
 				t.Errorf("%s, rule %d: %v", tt.why, rule, err)
@@ -276,7 +281,7 @@ func TestJoinsModel(t *testing.T) {
 		if got := joined(plan, err); got != tt.want || len(model.requests) != tt.calls {
 			t.Errorf("%s: %d calls, %s; want %d, %s", tt.why, len(model.requests), got, tt.calls, tt.want)
 		}
-		if isWarned := len(root.Warnings()) > 0; isWarned != (tt.err != nil && !errors.Is(tt.err, llm.ErrBudget) || tt.calls == 2) {
+		if isWarned := len(root.Warnings()) > 0; isWarned != (tt.err != nil && !errors.Is(tt.err, llm.ErrBudget) || tt.calls == 2 || strings.Contains(tt.want, "0.50")) {
 			t.Errorf("%s: warnings %v", tt.why, root.Warnings())
 		}
 		for _, req := range model.requests {

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -49,6 +50,30 @@ func TestBroken(t *testing.T) {
 		if got != tt.ends || got && (errors.Is(err, strategy.ErrNoCandidate) || report.Failure != nil) ||
 			!got && (err != nil || len(out.Notes) == 0) {
 			t.Errorf("%s: %v, notes %q", tt.why, err, out.Notes)
+		}
+	}
+}
+
+// TestUnreadable: of a model whose replies about tables are no JSON the statement is taken all the same, from the whole
+// schema where that fits a call; where it does not, nothing is said about the question.
+func TestUnreadable(t *testing.T) {
+	for _, tt := range []struct {
+		tokens, calls int
+		want          string
+		why           string
+	}{
+		{0, 2*2 + 1, strategytest.USA, "two tables, each asked about twice, and the statement"},
+		{50, 2 * 2, "", "tables that do not fit a call"},
+	} {
+		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("```sql\n" + strategytest.USA + "\n```"), Repeat: true}}}
+		out, report, err := ask(t, strategytest.ShopEnv(t, model), threephase.Strategy{CallTokens: tt.tokens}, model, strategytest.USATask)
+		var unread *llm.ReplyError
+		if out.SQL != tt.want || len(model.Requests()) != tt.calls || (err == nil) != (tt.want != "") ||
+			err != nil && (!errors.As(err, &unread) || errors.Is(err, strategy.ErrNoCandidate)) || report.Failure != nil {
+			t.Errorf("%s: %q after %d calls, %v", tt.why, out.SQL, len(model.Requests()), err)
+		}
+		if told := strings.Join(out.Notes, "\n"); err == nil && (len(out.Links.Tables) != 2 || !strings.Contains(told, "the whole schema is used")) {
+			t.Errorf("%s: links %+v, notes %s", tt.why, out.Links, told)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package threephase_test
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -79,6 +81,29 @@ func TestConverseBudget(t *testing.T) {
 	}
 	if res, err := again.Resume(t.Context()); err != nil || res.SQL != m.sql[0] || len(m.requests) != 10+1+1 {
 		t.Errorf("%v after %d calls: %v", res, len(m.requests), err)
+	}
+}
+
+// TestConverseUnreadable: a model whose replies are no JSON interrupts the question, with what to do about it, and a better
+// one answers it.
+func TestConverseUnreadable(t *testing.T) {
+	var store session.Memory
+	prose := llm.Named("prose", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "I would use superhero."}, nil
+	}))
+	strategy := threephase.Strategy{CallTokens: 300} // which the schema does not fit
+	_, err := engineOf(t, prose, strategy).NewConversation(&store).Ask(t.Context(), "Which heroes are there?")
+	var stopped *texttosql.InterruptedError
+	if !errors.As(err, &stopped) || !strings.Contains(texttosql.Failure(err).Advice, "Begin again with a larger model, or another strategy.") || strings.Contains(texttosql.Failure(err).Message, "checks") {
+		t.Fatalf("%v: %+v", err, texttosql.Failure(err))
+	}
+	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
+	again, err := engineOf(t, m, strategy).OpenConversation(t.Context(), &store, stopped.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := again.Restart(t.Context()); err != nil || res.SQL != m.sql[0] {
+		t.Errorf("%v: %v", res, err)
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 
 	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -26,7 +28,8 @@ import (
 // A question that is not clear is answered by a *session.QuestionError, which is an error: several tables stay though nothing
 // joins them, or the joins of two tables are equally likely. A Correction of the Task decides it. A question that has no
 // answer is a *FailureError, which says what the user can do. A model that fails is neither: its error is returned, and
-// the question can be asked again.
+// the question can be asked again. So does one whose replies about tables are no JSON (*llm.ReplyError), unless the whole
+// schema fits CallTokens: then the statement is written from that, with the warning "no-links".
 //
 // WithSamples(n) draws n statements at temperature 0.7, which vote; each is refined. Calls a question with T tables: at
 // most T + 2 for the tables, one for each pair of tables that neither keys nor names join, 3·n for the statement, and one
@@ -87,7 +90,11 @@ func (r *run) choose(ctx context.Context) (err error) {
 	if r.input.Schema, err = r.env.Profiled(ctx, r.out); err != nil {
 		return err
 	}
-	if r.report.Tables, err = r.Tables.Run(ctx, r.input); err != nil {
+	r.report.Tables, err = r.Tables.Run(ctx, r.input)
+	if errors.As(err, new(*llm.ReplyError)) {
+		return r.chooseAll(ctx, err)
+	}
+	if err != nil {
 		return err
 	}
 	r.out.Notes = append(r.out.Notes, r.report.Tables.Links.Notes...)
@@ -100,6 +107,22 @@ func (r *run) choose(ctx context.Context) (err error) {
 		return err
 	}
 	r.tables = append(r.tables[:0:0], *question.Options[0].Table)
+	return nil
+}
+
+// chooseAll takes every table where they fit one prompt: the model's replies about most of them cannot be read.
+func (r *run) chooseAll(ctx context.Context, unread error) error {
+	all, _ := r.input.Schema.Presentable()
+	tokens, err := r.env.SchemaTokens(ctx, all)
+	if err != nil || tokens > r.CallTokens {
+		return cmp.Or(err, unread)
+	}
+	r.out.Warn(ctx, "no-links", "linking failed, the whole schema is used: %v", unread)
+	for i := range all.Tables {
+		name := all.Tables[i].TableName()
+		r.tables = append(r.tables, name)
+		r.report.Tables.Links.Tables = append(r.report.Tables.Links.Tables, schema.TableLink{Schema: name.Schema, Table: name.Name})
+	}
 	return nil
 }
 
