@@ -1,12 +1,20 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -253,4 +261,242 @@ func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table
 		sampled.Key = "t." + l.Quote(t.PrimaryKey[0])
 	}
 	return guard.SampleRows(ctx, run, sampled, o)
+}
+
+// summarize makes the profile of one column of a sample.
+func summarize(sample RowSample, column int, o ProfileOptions) *schema.Profile {
+	p := &schema.Profile{Sampled: int64(len(sample.Rows)), Complete: sample.Complete}
+	counts := make(map[any]*schema.Value)
+	var values []*schema.Value
+	for _, row := range sample.Rows {
+		v := row[column]
+		if v == nil {
+			p.Nulls++
+			continue
+		}
+		key := valueKey(v)
+		if counts[key] == nil {
+			counts[key] = &schema.Value{Value: v}
+			values = append(values, counts[key])
+		}
+		counts[key].Count++
+	}
+	p.Distinct = int64(len(values))
+	if len(values) == 0 {
+		return p
+	}
+	slices.SortFunc(values, func(a, b *schema.Value) int { return compareValues(a.Value, b.Value) })
+	if v := values[0].Value; !isLong(v) {
+		p.Min = owned(v)
+	}
+	if v := values[len(values)-1].Value; !isLong(v) {
+		p.Max = owned(v)
+	}
+	values = slices.DeleteFunc(values, func(v *schema.Value) bool { return isLong(v.Value) })
+	p.Top = topValues(values, o.Top)
+	p.Examples = examples(values, p.Top, o)
+	for i := range p.Top {
+		p.Top[i].Value = owned(p.Top[i].Value)
+	}
+	for i := range p.Examples {
+		p.Examples[i] = owned(p.Examples[i])
+	}
+	return p
+}
+
+// owned returns v without memory of the row it was read from.
+func owned(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.Clone(v)
+	case []byte:
+		return bytes.Clone(v)
+	}
+	return v
+}
+
+// blobKey is the key of a blob; the text with the same bytes has another one.
+type blobKey string
+
+// valueKey returns equal keys for equal values: an integral float has the key of the integer.
+func valueKey(v any) any {
+	switch v := v.(type) {
+	case []byte:
+		return blobKey(v)
+	case float64:
+		if v == math.Trunc(v) && v >= -(1<<63) && v < 1<<63 {
+			return int64(v)
+		}
+	}
+	return v
+}
+
+// compareValues orders as SQLite does: numbers, then texts by bytes, then blobs.
+func compareValues(a, b any) int {
+	if d := valueRank(a) - valueRank(b); d != 0 {
+		return d
+	}
+	switch a := a.(type) {
+	case string:
+		return strings.Compare(a, b.(string))
+	case []byte:
+		other, _ := b.([]byte)
+		return bytes.Compare(a, other)
+	}
+	nearA, restA := splitNumber(a)
+	nearB, restB := splitNumber(b)
+	return cmp.Or(cmp.Compare(nearA, nearB), cmp.Compare(restA, restB))
+}
+
+// splitNumber returns the float next to v and what it lacks: a large integer has low digits that no float has.
+func splitNumber(v any) (near float64, rest int64) {
+	switch v := v.(type) {
+	case float64:
+		return v, 0
+	case int64:
+		if near = float64(v); near < 1<<63 {
+			return near, v - int64(near)
+		}
+		return near, v - math.MaxInt64 - 1
+	case result.Decimal:
+		near, _ = strconv.ParseFloat(string(v), 64) // what is too large is an infinity
+		return near, 0
+	}
+	return 0, 0
+}
+
+func valueRank(v any) int {
+	switch v.(type) {
+	case int64, float64, result.Decimal:
+		return 1
+	case string:
+		return 2
+	}
+	return 3
+}
+
+// isLong reports whether only the start of a value was read.
+func isLong(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return len(v) >= longValue && utf8.RuneCountInString(v) >= longValue
+	case []byte:
+		return len(v) >= longValue
+	}
+	return false
+}
+
+// topValues returns the n most frequent of values, which are in engine order. Of many values those that occur once are
+// left out.
+func topValues(values []*schema.Value, n int) []schema.Value {
+	all := len(values) <= n
+	var top []schema.Value
+	for _, v := range values {
+		if all || v.Count > 1 {
+			top = append(top, *v)
+		}
+	}
+	slices.SortStableFunc(top, func(a, b schema.Value) int { return cmp.Compare(b.Count, a.Count) })
+	return slices.Clip(top[:min(n, len(top))])
+}
+
+// examples chooses values that show what a column holds: frequent ones for half of the places, then values that look
+// different from those chosen before. values are in engine order.
+func examples(values []*schema.Value, top []schema.Value, o ProfileOptions) []any {
+	var short, out []any
+	for _, v := range values {
+		if isExample(v.Value) {
+			short = append(short, v.Value)
+		}
+	}
+	if len(short) <= o.Examples {
+		return short
+	}
+	chosen, shapes := make(map[any]bool), make(map[string]bool)
+	add := func(v any, most int) {
+		if key := valueKey(v); len(out) < most && !chosen[key] {
+			out, chosen[key], shapes[shape(v)] = append(out, v), true, true
+		}
+	}
+	for _, v := range top {
+		if v.Count > 1 && isExample(v.Value) {
+			add(v.Value, (o.Examples+1)/2)
+		}
+	}
+	// Hashes with the seed put the others into an order that does not depend on which value is smaller, and that is the
+	// same each time.
+	slices.SortStableFunc(short, func(a, b any) int { return cmp.Compare(seededHash(o.Seed, a), seededHash(o.Seed, b)) })
+	for _, v := range short {
+		if len(out) < o.Examples && !shapes[shape(v)] {
+			add(v, o.Examples)
+		}
+	}
+	for _, v := range short {
+		add(v, o.Examples)
+	}
+	return out
+}
+
+// isExample reports whether a prompt can show a value: a number or a short text that is not blank.
+func isExample(v any) bool {
+	const maxRunes = 64 // a prompt shows no longer ones
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v) != "" && utf8.ValidString(v) && utf8.RuneCountInString(v) <= maxRunes &&
+			strings.IndexFunc(v, unicode.IsControl) < 0
+	case []byte:
+		return false
+	}
+	return true
+}
+
+// shape returns what a value looks like. In a text each run of letters is an a and each run of digits a 9. Numbers have
+// the shape of their type and sign.
+func shape(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return fmt.Sprint("int", v < 0)
+	case float64:
+		return fmt.Sprint("float", v < 0)
+	case result.Decimal:
+		return fmt.Sprint("float", v[0] == '-')
+	case string:
+		last := rune(-1)
+		return strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsLetter(r):
+				r = 'a'
+			case unicode.IsDigit(r):
+				r = '9'
+			}
+			if r == last {
+				return -1
+			}
+			last = r
+			return r
+		}, v)
+	}
+	return ""
+}
+
+func seededHash(seed uint64, v any) uint64 {
+	b := binary.LittleEndian.AppendUint64(nil, seed)
+	switch v := v.(type) {
+	case int64:
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	case float64:
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	case string:
+		b = append(b, v...)
+	case result.Decimal:
+		b = append(b, v...)
+	}
+	h := fnv.New64a()
+	h.Write(b)
+	// FNV leaves neighbours close to each other in the high bits, which decide the order. The finaliser of splitmix64
+	// spreads them.
+	n := h.Sum64()
+	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
+	n = (n ^ n>>27) * 0x94d049bb133111eb
+	return n ^ n>>31
 }

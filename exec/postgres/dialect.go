@@ -3,12 +3,16 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -87,4 +91,82 @@ func (g *guarding) learn(place string, plain bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.plain[place] = plain
+}
+
+const (
+	// sampleLeast is how many rows a spread sample is chosen from, however few they are: TABLESAMPLE SYSTEM takes whole
+	// blocks, which hold a hundred rows each.
+	sampleLeast = 2000
+	// sampleTries bounds the statements that look for the length of a table. Each tries a tenth of the share before.
+	sampleTries = 8
+)
+
+// SampleRows reads the first rows of t in the order in which the engine scans it.
+//
+// With Spread, a table longer than Rows is read by TABLESAMPLE SYSTEM, which reads some of its blocks and no others, and
+// chooses them by Seed. The share is found by counting rows of smaller and smaller samples, none of more than twice the
+// rows that are needed, so a table of any length costs the same. Where the sample has less than half of Rows, or the
+// engine cannot sample the relation (views, foreign tables), the first rows are taken. It does not use the statistics of
+// ANALYZE: they may be missing or old, and Profile promises what it saw.
+func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+	s := guard.NewSampled(t.TableName().Quoted(d.Language()), t, o, d.Language().Quote, func(kind, column string) string {
+		switch kind, _, _ = strings.Cut(kind, "("); { // where a type keeps its meaning
+		case kind == "bytea":
+			return fmt.Sprintf("pg_catalog.substring(%s, 1, %d)", column, o.Cut)
+		case kind == "text" || kind == "character varying":
+			return fmt.Sprintf("pg_catalog.left(%s, %d)", column, o.Cut)
+		case kind == "json" || kind == "jsonb" || strings.HasSuffix(kind, "[]"):
+			return fmt.Sprintf("pg_catalog.left(%s::text, %d)", column, o.Cut)
+		}
+		return column
+	})
+	s.Count = "pg_catalog.count"
+	s.Spread = func(ctx context.Context, known exec.RowSample) ([][]any, error) {
+		if t.Kind != schema.BaseTable {
+			return nil, nil
+		}
+		rows, err := spread(ctx, run, s, o, known)
+		if errors.As(err, new(*exec.InvalidError)) {
+			return nil, nil
+		}
+		return rows, err
+	}
+	return guard.SampleRows(ctx, run, s, o)
+}
+
+// spread reads rows from all over a long table.
+func spread(ctx context.Context, run guard.Runner, s guard.Sampled, o exec.SampleOptions, known exec.RowSample) ([][]any, error) {
+	want := int64(max(o.Rows, sampleLeast))
+	of := func(percent float64) string {
+		return fmt.Sprintf(" TABLESAMPLE SYSTEM (%.6f) REPEATABLE (%d)", min(percent, 100), o.Seed%(1<<31))
+	}
+	percent, found := 100., known.Count
+	if known.Count == 0 || known.CountAtLeast {
+		var err error
+		for try := 0; ; try++ {
+			if found, err = s.CountRows(ctx, run, of(percent), 2*want+1); err != nil {
+				return nil, err
+			}
+			if found <= 2*want || try == sampleTries {
+				break
+			}
+			percent /= 10
+		}
+	}
+	percent *= float64(want) / float64(max(found, 1))
+	text := fmt.Sprintf("SELECT %s FROM %s%s LIMIT %d", s.List, s.From, of(percent), 2*want)
+	if step := min(found, want) / int64(o.Rows); step >= 2 { // every so many rows of more than are asked for
+		names := make([]string, len(o.Columns))
+		for i := range names {
+			names[i] = fmt.Sprintf("c%d", i+1)
+		}
+		list := strings.Join(names, ", ")
+		text = fmt.Sprintf("SELECT %s FROM (SELECT %s, pg_catalog.row_number() OVER () FROM %s%s LIMIT %d) AS s(%[1]s, n) WHERE s.n %% %[6]d = %[7]d LIMIT %[8]d",
+			list, s.List, s.From, of(percent), 2*want, step, 1+o.Seed%uint64(step-1), o.Rows)
+	}
+	rows, err := run(ctx, text, o.Rows)
+	if err != nil {
+		return nil, err
+	}
+	return rows.Rows, nil
 }
