@@ -11,10 +11,6 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 )
 
-// endless counts six billion rows.
-const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
-	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
-
 // googleSQL is what GoogleSQL writes otherwise: a quote in a string has a backslash, UNION says what it is, and a WITH
 // names its columns in the query.
 var googleSQL = []string{
@@ -29,7 +25,7 @@ func engine() exectest.Engine {
 	return exectest.Engine{
 		Dialect: bq.Dialect{},
 		State:   func(context.Context, *sql.Conn) (string, error) { return "", nil }, // a connection has none
-		Endless: endless,
+		Endless: exectest.Endless,
 		Open: func(t testing.TB, script string) exectest.Database {
 			f := newFake(t)
 			f.script(script)

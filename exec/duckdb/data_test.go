@@ -30,20 +30,20 @@ func script(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	tables, err := texts(t.Context(), pool, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1")
+	tables, err := exectest.Texts(t.Context(), pool, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	quote := duckdb.Dialect{}.Language().Quote
 	for _, table := range tables {
-		columns, err := texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')")
+		columns, err := exectest.Texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var declared, quoted []string
 		for _, c := range columns {
-			kinds, err := texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c), quote(table)))
+			kinds, err := exectest.Texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c), quote(table)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func script(t *testing.T, path string) string {
 			quoted = append(quoted, "quote("+quote(c)+")")
 		}
 		fmt.Fprintf(&out, "CREATE TABLE %s(%s);\n", quote(table), strings.Join(declared, ", "))
-		rows, err := texts(t.Context(), pool, fmt.Sprintf("SELECT '(' || %s || ')' FROM %s", strings.Join(quoted, " || ', ' || "), quote(table)))
+		rows, err := exectest.Texts(t.Context(), pool, fmt.Sprintf("SELECT '(' || %s || ')' FROM %s", strings.Join(quoted, " || ', ' || "), quote(table)))
 		if err != nil {
 			t.Fatal(err)
 		}

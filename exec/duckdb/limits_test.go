@@ -80,7 +80,7 @@ func TestMemory(t *testing.T) {
 // whose rows are read as well.
 func TestLate(t *testing.T) {
 	pool := openFile(t, exectest.Fixture, small)
-	for _, text := range []string{endless, "SELECT i FROM range(100000000000) r(i) WHERE i < 0 OR i = 99999999999"} {
+	for _, text := range []string{exectest.Endless, "SELECT i FROM range(100000000000) r(i) WHERE i < 0 OR i = 99999999999"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		db := onPool(t, pool, exec.Config{})
 		start := time.Now()
@@ -94,7 +94,7 @@ func TestLate(t *testing.T) {
 	}
 	// A limit on time is the statement's own.
 	db := onPool(t, pool, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 500 * time.Millisecond}}})
-	_, err := db.Query(t.Context(), endless)
+	_, err := db.Query(t.Context(), exectest.Endless)
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "time" || limit.Running {
 		t.Errorf("%v, want the limit on time", err)

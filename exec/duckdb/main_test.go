@@ -58,33 +58,7 @@ func newDB(t testing.TB, script string, c exec.Config) *exec.DB {
 
 func onPool(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
-	db, err := exec.New(pool, duckdb.Dialect{}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-// querier is a *sql.DB or a *sql.Conn.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// texts reads the first column of a query.
-func texts(ctx context.Context, q querier, query string) (out []string, err error) {
-	rows, err := q.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", query, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var s sql.NullString
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s.String)
-	}
-	return out, rows.Err()
+	return exectest.NewDB(t, pool, duckdb.Dialect{}, c)
 }
 
 // contents is what a statement must not change: the file, and what stands beside it and where files would be written.
@@ -108,19 +82,14 @@ func contents(file string) (string, error) {
 
 // stateOf is what a connection keeps: settings, variables, prepared statements, and relations in memory.
 func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
-	for _, what := range []string{
+	state, err = exectest.Lines(ctx, conn,
 		"SELECT name || ' = ' || value FROM duckdb_settings() ORDER BY 1", "SELECT 'variable ' || name FROM duckdb_variables() ORDER BY 1",
 		"SELECT 'prepared ' || name FROM duckdb_prepared_statements() ORDER BY 1", "SELECT 'table ' || table_name FROM duckdb_tables() ORDER BY 1",
 		"SELECT 'view ' || view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1", "SELECT 'database ' || database_name FROM duckdb_databases() ORDER BY 1",
 		"SELECT 'schema ' || current_schema()",
-	} {
-		lines, err := texts(ctx, conn, what)
-		if err != nil {
-			return "", err
-		}
-		for _, line := range lines {
-			state += line + "\n"
-		}
+	)
+	if err != nil {
+		return "", err
 	}
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return "", fmt.Errorf("a transaction is open: %w", err)
@@ -129,14 +98,10 @@ func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
 	return state, err
 }
 
-// endless counts six billion rows.
-const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
-	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
-
 // engine is DuckDB for the suite.
 func engine() exectest.Engine {
 	return exectest.Engine{
-		Dialect: duckdb.Dialect{}, State: stateOf, Endless: endless, InProcess: true, Values: values,
+		Dialect: duckdb.Dialect{}, State: stateOf, Endless: exectest.Endless, InProcess: true, Values: values,
 		Skip: map[string]string{
 			"session": "it writes beside an open session, which nobody can: TestSession is about the rest",
 			"version": "a DuckDB file that is open for reading does not change: no process can open it for writing",
@@ -153,3 +118,5 @@ func engine() exectest.Engine {
 }
 
 func TestConformance(t *testing.T) { exectest.Conformance(t, engine()) }
+
+func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine()) }

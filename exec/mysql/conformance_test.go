@@ -3,7 +3,6 @@ package mysql_test
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -15,17 +14,13 @@ import (
 	"github.com/texttosql/texttosql/internal/attack"
 )
 
-// endless counts six billion rows.
-const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
-	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
-
 // engine is MariaDB for the suite, by parameters of the DSN and a user: "root", "boss", who owns everything, or "reader",
 // who may only select.
 func engine(parameters, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      mysql.Dialect{},
 		State:        stateOf,
-		Endless:      endless,
+		Endless:      exectest.Endless,
 		Lock:         "LOCK TABLES t WRITE",
 		VersionDelay: 1100 * time.Millisecond, // the server knows when a table was made to the second
 		Open: func(t testing.TB, script string) exectest.Database {
@@ -53,21 +48,12 @@ func engine(parameters, user string) exectest.Engine {
 
 // stateOf is what a connection keeps: settings, variables of its own, its database, its transaction.
 func stateOf(ctx context.Context, conn *sql.Conn) (string, error) {
-	var state string
-	for _, what := range []string{
-		"SELECT CONCAT(VARIABLE_NAME, ' = ', IFNULL(VARIABLE_VALUE, 'NULL')) FROM information_schema.SESSION_VARIABLES" +
-			" WHERE VARIABLE_NAME NOT IN ('TIMESTAMP', 'RAND_SEED1', 'RAND_SEED2', 'LAST_INSERT_ID', 'INSERT_ID', 'IDENTITY', 'PSEUDO_THREAD_ID'," +
+	return exectest.Lines(ctx, conn,
+		"SELECT CONCAT(VARIABLE_NAME, ' = ', IFNULL(VARIABLE_VALUE, 'NULL')) FROM information_schema.SESSION_VARIABLES"+
+			" WHERE VARIABLE_NAME NOT IN ('TIMESTAMP', 'RAND_SEED1', 'RAND_SEED2', 'LAST_INSERT_ID', 'INSERT_ID', 'IDENTITY', 'PSEUDO_THREAD_ID',"+
 			" 'WARNING_COUNT', 'ERROR_COUNT') ORDER BY 1",
-		"SELECT CONCAT('transaction ', @@in_transaction)", "SELECT CONCAT('database ', DATABASE())", "SELECT CONCAT('user ', CURRENT_USER())",
-		"SELECT CONCAT('variables ', GROUP_CONCAT(VARIABLE_NAME)) FROM information_schema.USER_VARIABLES",
-	} {
-		lines, err := texts(ctx, conn, what)
-		if err != nil {
-			return "", err
-		}
-		state += strings.Join(lines, "\n") + "\n"
-	}
-	return state, nil
+		"SELECT @@in_transaction, DATABASE(), CURRENT_USER()", "SELECT GROUP_CONCAT(VARIABLE_NAME) FROM information_schema.USER_VARIABLES",
+	)
 }
 
 // locks are the names that the statements take locks of.
@@ -76,51 +62,33 @@ var locks = []string{"x", "v", "fromfunc", "l", "a", "t1"}
 // contents is what a statement must not change: rows, relations, routines, sequences, users, databases, locks, settings
 // of the server, files.
 func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
-	tables, err := texts(ctx, owner, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1")
+	tables, err := exectest.Texts(ctx, owner,
+		"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1")
 	if err != nil {
 		return "", err
 	}
-	for _, name := range tables {
-		what := "SELECT COUNT(*) FROM `" + name + "`"
-		if name != "big" {
-			what = "CHECKSUM TABLE `" + name + "`"
-		}
-		rows, err := owner.QueryContext(ctx, what)
-		if err != nil {
-			return "", err
-		}
-		for rows.Next() {
-			var table, sum sql.NullString
-			dest := []any{&sum}
-			if name != "big" {
-				dest = []any{&table, &sum}
-			}
-			if err := rows.Scan(dest...); err != nil {
-				rows.Close()
-				return "", err
-			}
-			out += name + " " + sum.String + "\n"
-		}
-	}
 	whats := []string{
-		"SELECT CONCAT('relation ', TABLE_NAME, TABLE_TYPE, IFNULL(CREATE_TIME, ''), TABLE_COMMENT) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
-		"SELECT CONCAT('routine ', ROUTINE_NAME, ROUTINE_TYPE, LAST_ALTERED) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()",
-		"SELECT CONCAT('user ', USER, HOST) FROM mysql.user", "SELECT CONCAT('database ', COUNT(*)) FROM information_schema.SCHEMATA",
-		"SELECT CONCAT('global ', VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%gtid%'" +
-			" AND VARIABLE_NAME NOT LIKE 'innodb_buffer_pool%'",
+		"SELECT 'relation', TABLE_NAME, TABLE_TYPE, CREATE_TIME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 2",
+		"SELECT 'routine', ROUTINE_NAME, ROUTINE_TYPE, LAST_ALTERED FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE() ORDER BY 2, 3",
+		"SELECT 'user', USER, HOST FROM mysql.user ORDER BY 2, 3", "SELECT 'databases', COUNT(*) FROM information_schema.SCHEMATA",
+		"SELECT 'global', VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%gtid%'" +
+			" AND VARIABLE_NAME NOT LIKE 'innodb_buffer_pool%' ORDER BY 2",
+	}
+	for _, name := range tables {
+		if name == "big" {
+			whats = append(whats, "SELECT COUNT(*) FROM big")
+		} else {
+			whats = append(whats, "CHECKSUM TABLE `"+name+"`")
+		}
 	}
 	for _, name := range locks {
 		whats = append(whats, "SELECT IF(IS_USED_LOCK('"+name+"') IS NULL, '', 'lock "+name+"')")
 	}
 	if slices.Contains(tables, "log_") { // the large fixture has a sequence
-		whats = append(whats, "SELECT CONCAT('sequence ', next_not_cached_value) FROM s")
+		whats = append(whats, "SELECT 'sequence', next_not_cached_value FROM s")
 	}
-	for _, what := range whats {
-		lines, err := texts(ctx, owner, what+" ORDER BY 1")
-		if err != nil {
-			return "", err
-		}
-		out += strings.Join(lines, "\n") + "\n"
+	if out, err = exectest.Lines(ctx, owner, whats...); err != nil {
+		return "", err
 	}
 	files, err := os.ReadDir("/tmp")
 	for _, f := range files {
@@ -129,24 +97,6 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 		}
 	}
 	return out, err
-}
-
-func texts(ctx context.Context, q interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, query string) (out []string, err error) {
-	rows, err := q.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", query, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var s sql.NullString
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s.String)
-	}
-	return out, rows.Err()
 }
 
 // connections are the ways in that are tested: users, and parameters that other programs set.
@@ -192,3 +142,5 @@ func TestPayloads(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine("", "root")) }

@@ -18,16 +18,12 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// endless counts six billion rows. A set of rows made by a function would fill the disk instead.
-const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
-	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
-
 // engine is PostgreSQL for the suite, by parameters of its DSN, and a user: "postgres" or "reader", who may only select.
 func engine(parameters, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      postgres.Dialect{},
 		State:        stateOf,
-		Endless:      endless,
+		Endless:      exectest.Endless,
 		Lock:         "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE",
 		VersionDelay: 1050 * time.Millisecond,             // exec asks once a second
 		Flush:        "SELECT pg_stat_force_next_flush()", // else a backend writes its statistics within ten seconds
@@ -74,19 +70,11 @@ func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
 // contents is what a statement must not change: rows, relations, functions, sequences, large objects, locks, roles,
 // databases, settings, files. A table of many rows is only counted.
 func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
-	names, err := texts(ctx, owner, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname")
+	names, err := exectest.Texts(ctx, owner, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname")
 	if err != nil {
 		return "", err
 	}
-	for _, name := range names {
-		rows, err := texts(ctx, owner, fmt.Sprintf("SELECT md5(string_agg(x::text, ',' ORDER BY x::text)) || count(*) FROM (SELECT * FROM %q LIMIT 1000) AS x"+
-			" UNION ALL SELECT count(*)::text FROM %[1]q", name))
-		if err != nil {
-			return "", err
-		}
-		out += name + " " + strings.Join(rows, " ") + "\n"
-	}
-	for _, what := range []string{
+	whats := []string{
 		"SELECT 'relation ' || oid || relname || relkind::text || relhasrules || relhastriggers FROM pg_class WHERE oid > 16383 AND relpersistence <> 't'",
 		"SELECT 'function ' || oid || proname FROM pg_proc WHERE oid > 16383",
 		"SELECT 'type ' || oid || typname FROM pg_type WHERE oid > 16383 AND typname !~ '^_?pg_'",
@@ -97,30 +85,15 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 		"SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_'",
 		"SELECT 'extension ' || extname FROM pg_extension", "SELECT md5(pg_read_file('postgresql.auto.conf'))", "SELECT 'file ' || f FROM pg_ls_dir('.') AS f",
 		"SELECT 'file ' || f FROM pg_ls_dir('/tmp') AS f WHERE f ~ '^(evil|x([._].*)?$)'",
-	} {
-		lines, err := texts(ctx, owner, what+" ORDER BY 1")
-		if err != nil {
-			return "", err
-		}
-		out += strings.Join(lines, "\n") + "\n"
 	}
-	return out, nil
-}
-
-func texts(ctx context.Context, pool *sql.DB, query string) (out []string, err error) {
-	rows, err := pool.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", query, err)
+	for i, what := range whats {
+		whats[i] = what + " ORDER BY 1"
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var s sql.NullString
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s.String)
+	for _, name := range names {
+		whats = append(whats, fmt.Sprintf("SELECT '%[1]s ' || md5(string_agg(x::text, ',' ORDER BY x::text)) || count(*) FROM (SELECT * FROM %[1]q LIMIT 1000) AS x"+
+			" UNION ALL SELECT count(*)::text FROM %[1]q", name))
 	}
-	return out, rows.Err()
+	return exectest.Lines(ctx, owner, whats...)
 }
 
 // connections are the ways in that are tested: pgx's five modes, and users.
@@ -161,7 +134,7 @@ func TestPayloads(t *testing.T) {
 					continue // the modes of pgx do the same before anything runs
 				}
 				e := engine(c.parameters, c.user)
-				e.Fixture = fixtureOf(string(script)) + traps
+				e.Fixture = withoutRoles(string(script)) + traps
 				for _, p := range list {
 					// They take a second each: as superuser, and those of the data set as reader too.
 					some := i == 0 || i == 1 && traps == "" || os.Getenv("TEXTTOSQL_EVERY_WAY") != ""
@@ -173,17 +146,6 @@ func TestPayloads(t *testing.T) {
 			}
 		})
 	}
-}
-
-// fixtureOf is the script of the large fixture without the roles, which are those of the server and not of a database.
-func fixtureOf(script string) string {
-	var out strings.Builder
-	for line := range strings.Lines(script) {
-		if !strings.HasPrefix(line, "CREATE ROLE") && !strings.HasPrefix(line, "GRANT") {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
 }
 
 // TestPayloadsTree runs the hostile statements against the tree alone, which refuses them all, and the harmless ones.
@@ -226,3 +188,5 @@ func withoutRoles(script string) string {
 	})
 	return strings.Join(lines, "")
 }
+
+func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine("", "postgres")) }

@@ -9,8 +9,6 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
-const benchStatement = "SELECT u.name, count(*) FROM users AS u JOIN t ON t.a = u.id WHERE t.b LIKE 'a%' GROUP BY u.name ORDER BY 2 DESC"
-
 // BenchmarkHold puts the guard on a connection and takes it off.
 func BenchmarkHold(b *testing.B) {
 	pool, _ := open(b, fixture)
@@ -44,65 +42,4 @@ func BenchmarkHold(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkCompile compiles one statement on a bare connection and on a held one.
-func BenchmarkCompile(b *testing.B) {
-	pool, _ := open(b, fixture)
-	ctx := context.Background()
-	conn, err := pool.Conn(ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conn.Close()
-	b.Run("bare", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			stmt, err := conn.PrepareContext(ctx, benchStatement)
-			if err != nil {
-				b.Fatal(err)
-			}
-			stmt.Close()
-		}
-	})
-	held := guarded(b, conn, exec.GuardConfig{}, time.Second)
-	statement := admitted(b, held, benchStatement)
-	b.Run("guarded", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := held.Confirm(ctx, statement); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// BenchmarkQuery runs one statement, from the text check to the rows, and the
-// same one with a time-out and nothing else.
-func BenchmarkQuery(b *testing.B) {
-	pool, _ := open(b, fixture)
-	ctx := context.Background()
-	b.Run("bare", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			ctx, cancel := context.WithTimeout(ctx, time.Second)
-			rows, err := pool.QueryContext(ctx, benchStatement)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for rows.Next() {
-			}
-			rows.Close()
-			cancel()
-		}
-	})
-	b.Run("guarded", func(b *testing.B) {
-		db := newDB(b, pool, exec.Config{})
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := db.Query(ctx, benchStatement); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -41,3 +41,5 @@ func engine() exectest.Engine {
 const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 
 func TestConformance(t *testing.T) { exectest.Conformance(t, engine()) }
+
+func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine()) }

@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
@@ -15,15 +14,11 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
-// fixture is the two tables of the payloads' README.
-const fixture = `
-CREATE TABLE t(a INTEGER, b TEXT);
-CREATE TABLE users(id INTEGER, name TEXT, password TEXT);
-INSERT INTO t VALUES (1,'alpha'),(2,'beta;gamma'),(3,NULL),(4,'it''s'),(5,'北京');
-INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3cret-3');`
+const fixture = exectest.Fixture
 
 // open makes a database file of script in a directory of its own and returns a
 // pool on it.
@@ -43,14 +38,7 @@ func open(t testing.TB, script string) (pool *sql.DB, file string) {
 
 func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
-	db, err := exec.New(pool, sqlite.Dialect{}, c)
-	if err == nil {
-		err = db.Ready(context.Background())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, pool, sqlite.Dialect{}, c)
 }
 
 // snapshot is the name and hash of every file below dir.

@@ -15,22 +15,18 @@ import (
 	"github.com/texttosql/texttosql/exec/trino"
 )
 
-// endless counts six billion rows.
-const endless = "SELECT count(*) FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5" +
-	" CROSS JOIN t AS x6 CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
-
 // engine is Trino for the suite, as one user.
 func engine(user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      trino.Dialect{},
 		State:        func(_ context.Context, conn *sql.Conn) (string, error) { return headers(conn) },
-		Endless:      endless,
+		Endless:      exectest.Endless,
 		VersionDelay: 6 * time.Second, // the guard believes a version five times as long as it took
 		Deadline:     4 * time.Second,
 		Open: func(t testing.TB, script string) exectest.Database {
 			schema := open(t, script)
 			owner := pool(t, "admin", schema)
-			sums, err := texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
+			sums, err := exectest.Texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
 				" array_join(array_agg(column_name ORDER BY ordinal_position), ', ') || '))) FROM ' || table_name FROM information_schema.columns"+
 				" JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE'"+
 				" GROUP BY table_name ORDER BY 1")
@@ -68,7 +64,7 @@ func contents(ctx context.Context, owner *sql.DB, schema string, sums []string) 
 	for _, sum := range sums {
 		query += " UNION ALL " + sum
 	}
-	rows, err := texts(ctx, owner, query+" ORDER BY 1, 2, 3")
+	rows, err := exectest.Texts(ctx, owner, query+" ORDER BY 1, 2, 3")
 	return strings.Join(rows, "\n") + "\n", err
 }
 

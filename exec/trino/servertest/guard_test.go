@@ -95,7 +95,7 @@ func TestHostile(t *testing.T) {
 			text := ""
 			for _, query := range []string{"SELECT * FROM t ORDER BY a", "SELECT * FROM users ORDER BY id", "SHOW TABLES", "SHOW SCHEMAS",
 				"SHOW FUNCTIONS FROM memory." + place, "SHOW CATALOGS", "SHOW ROLES"} {
-				rows, err := texts(t.Context(), owner, query)
+				rows, err := exectest.Texts(t.Context(), owner, query)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -241,7 +241,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("the time zone of the DSN: %v, %v", table, err)
 	}
 	db := counted(t, "hasty", place, "&session_properties=query_max_run_time:1s", &sent, exec.Config{})
-	_, err = db.QueryWithin(t.Context(), endless, exec.Bounds{Timeout: time.Minute})
+	_, err = db.QueryWithin(t.Context(), exectest.Endless, exec.Bounds{Timeout: time.Minute})
 	if limit := new(exec.LimitError); !errors.As(err, &limit) || limit.Limit != "time" {
 		t.Errorf("the DSN gives a statement a second: %v", err)
 	}
@@ -294,7 +294,7 @@ func TestAccessRules(t *testing.T) {
 	}
 	for works, list := range statements {
 		for _, text := range list {
-			if _, err := texts(context.WithoutCancel(t.Context()), p, text); (err == nil) != works {
+			if _, err := exectest.Texts(context.WithoutCancel(t.Context()), p, text); (err == nil) != works {
 				t.Errorf("%s: %v", text, err)
 			}
 		}
@@ -314,7 +314,7 @@ func TestPrivileged(t *testing.T) {
 			t.Errorf("%s: %v", user, span.Warnings())
 		}
 	}
-	names, err := texts(t.Context(), pool(t, "admin", place), "SHOW TABLES")
+	names, err := exectest.Texts(t.Context(), pool(t, "admin", place), "SHOW TABLES")
 	if err != nil || slices.Contains(names, "texttosql_writes") {
 		t.Errorf("the tables are %v, %v", names, err)
 	}

@@ -133,28 +133,4 @@ func guarded(t testing.TB, user, schema string, d trino.Dialect, c exec.Config) 
 	return db
 }
 
-// texts are the rows of a query as the server has them.
-func texts(ctx context.Context, q *sql.DB, query string) (out []string, err error) {
-	rows, err := q.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		row, dest := make([]any, len(names)), make([]any, len(names))
-		for i := range row {
-			dest[i] = &row[i]
-		}
-		if err := rows.Scan(dest...); err != nil {
-			return nil, err
-		}
-		out = append(out, fmt.Sprint(row...))
-	}
-	return out, rows.Err()
-}
-
 var _ driver.Conn = (*trinodriver.Conn)(nil)
