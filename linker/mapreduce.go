@@ -30,8 +30,8 @@ const (
 // MapReduce asks a model to split the question into components, then about each table whether the question needs it,
 // and links the tables that score enough.
 //
-// The score of a table is the model's, in 0..1, or the one of its words if that is higher and at least 0.7. Words score
-// by the rules of Lexical: 1 for a word of the table's name, its beginning or its inflection, 0.7 for a stored value
+// The score of a table is the model's, in 0..1, or the one of its words if that is higher, at least 0.7, and made by a word
+// or value that at most 3 tables have. Words score by the rules of Lexical: 1 for a word of the table's name, its beginning or its inflection, 0.7 for a stored value
 // ([Values]), 0.6 for a column's name, 0.4 for a title or description, or for id, name, code, number or value alone. A
 // table that the model failed on has the score of its words, with the warning "no-verdict". Linked columns are those that
 // the model names, those that words or values hit, and all keys; all columns if it names none. If no table scores enough,
@@ -137,20 +137,11 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	for i := range study.Tables {
 		t := &study.Tables[i]
 		if t.Score = t.Lexical; t.Model != nil {
-			t.Score = combine(*t.Model, t.Lexical)
+			t.Score = max(*t.Model, hits[i].rare)
 		}
 	}
 	m.reduce(shown, hits, &study)
 	return study, nil
-}
-
-// combine returns the score of a table that the model and its words have scored. Weak hits do not count beside a
-// verdict: every table with a column called name would be linked.
-func combine(model, lexical float64) float64 {
-	if lexical < valueScore {
-		lexical = 0
-	}
-	return min(max(model, lexical, 0), 1)
 }
 
 // reduce chooses the tables, best first.

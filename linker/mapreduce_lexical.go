@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
@@ -26,7 +28,13 @@ type lexicalHit struct {
 	score   float64
 	columns []string
 	values  []schema.ValueMatch
+	names   map[string]bool // words that name the table, and found values, in quotes
+	rare    float64         // the score of those among names that few tables have
 }
+
+// few is how many tables may have a word that overrules the model's verdict on them. Of the 300 tables of an ERP a hundred
+// are called something with order.
+const few = 3
 
 // lexicalHits scores the tables of s, in their order. The words are those of the question, its evidence and its
 // components. notes tell what the look-ups of stored values missed. The error is ctx.Err().
@@ -46,17 +54,37 @@ func lexicalHits(ctx context.Context, in Input, s *schema.Schema, components []C
 	telling := maps.Clone(asked)
 	maps.DeleteFunc(telling, func(w string, _ bool) bool { return generic[w] })
 	hits = make([]lexicalHit, len(s.Tables))
+	tables := map[string]int{} // how many tables have a name
 	for i := range s.Tables {
 		t, hit := &s.Tables[i], &hits[i]
 		matched := Lexical{}.match(t, asked, in.WithoutValues)
-		hit.columns, hit.values, hit.score = matched.columns, matched.values, matched.class()
-		if isBegun(t.Name, telling) || isInflected(t.Name, telling) {
-			hit.score = nameScore
+		hit.columns, hit.values, hit.score, hit.names = matched.columns, matched.values, matched.class(), map[string]bool{}
+		for w := range telling {
+			if matched.words[w] == 3 || isBegun(t.Name, w) || isInflected(t.Name, w) {
+				hit.score, hit.names[w] = nameScore, true
+			}
 		}
 		for _, l := range found.Tables {
 			if sameTable(l.Schema, l.Table, t.Schema, t.Name) {
 				hit.columns, hit.values = union(hit.columns, l.Columns), addValues(hit.values, l.Values)
 				hit.score = max(hit.score, valueScore)
+				for _, v := range l.Values {
+					hit.names[strconv.Quote(v.Span)] = true
+				}
+			}
+		}
+		for w := range hit.names {
+			tables[w]++
+		}
+	}
+	for i := range hits {
+		for w := range hits[i].names {
+			switch {
+			case tables[w] > few:
+			case telling[w]:
+				hits[i].rare = nameScore
+			default:
+				hits[i].rare = max(hits[i].rare, valueScore)
 			}
 		}
 	}
@@ -65,15 +93,10 @@ func lexicalHits(ctx context.Context, in Input, s *schema.Schema, components []C
 
 // isInflected reports whether a word asked for is a word of a name and one letter more, as superheroe(s) is superhero and
 // voted is vote: [words.Stem] knows the endings of most nouns, and of no verb.
-func isInflected(name string, asked map[string]bool) bool {
-	for _, w := range words.Stems(name) {
-		for a := range asked {
-			if len(w) >= minPrefix && len(a) == len(w)+1 && strings.HasPrefix(a, w) && !generic[w] {
-				return true
-			}
-		}
-	}
-	return false
+func isInflected(name, asked string) bool {
+	return slices.ContainsFunc(words.Stems(name), func(w string) bool {
+		return len(w) >= minPrefix && len(asked) == len(w)+1 && strings.HasPrefix(asked, w) && !generic[w]
+	})
 }
 
 // class returns the score of the best word.
@@ -82,10 +105,8 @@ func (s scoredTable) class() (best float64) {
 		switch {
 		case generic[w] || score < 2:
 			best = max(best, textScore)
-		case score < 3:
-			best = max(best, columnScore)
 		default:
-			return nameScore
+			best = columnScore
 		}
 	}
 	return best

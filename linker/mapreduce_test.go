@@ -243,6 +243,43 @@ func TestMapReduceScores(t *testing.T) {
 	}
 }
 
+// TestMapReduceAtSize: on 300 tables words do not overrule a model that says which two of them a question needs, unless
+// hardly another table has them.
+func TestMapReduceAtSize(t *testing.T) {
+	erp := &schema.Schema{}
+	for _, area := range strings.Fields("sales purchase stock service project rental finance payroll asset tax") {
+		for _, thing := range strings.Fields("order order_line order_history invoice invoice_line invoice_tax customer customer_address supplier contract " +
+			"contract_line delivery delivery_line payment payment_term product product_price product_group warehouse warehouse_slot " +
+			"employee department budget budget_line account account_entry rate region status note") {
+			erp.Tables = append(erp.Tables, tables([]string{area + "_" + thing, "id", "name", "amount", "status"}).Tables...)
+		}
+	}
+	alike := numbered("part_%03d", 300)
+	for _, tt := range []struct {
+		s        *schema.Schema
+		question string
+		gold     []string
+		most     int
+		why      string
+	}{
+		{erp, "Which customers have open orders, and what did they pay on the invoices of their contracts?", []string{"sales_order", "sales_customer"}, 2,
+			"words that name the tables of every area"},
+		{erp, "The tax on rental deliveries by region and status", []string{"rental_delivery", "rental_region"}, 2, "and that name an area"},
+		{alike, "The amount of part 117", []string{"part_117"}, 1, "tables alike"},
+		{&schema.Schema{Tables: append(slices.Clone(erp.Tables), tables([]string{"freight", "id"}).Tables...)}, "The freight of all orders",
+			[]string{"sales_order"}, 2, "one table alone is called so"},
+	} {
+		of := map[string]string{}
+		for _, name := range tt.gold {
+			of[name] = `{"relevant": true, "score": 1}`
+		}
+		got := study(t, linker.MapReduce{Model: verdicts(of)}, linker.Input{Question: tt.question, Schema: tt.s}).Links
+		if len(got.Tables) != tt.most || got.Whole || slices.ContainsFunc(tt.gold, func(name string) bool { return !strings.Contains(keptTables(got), name+" 1") }) {
+			t.Errorf("%s: %d of %d tables are linked, want %d: %.200s", tt.why, len(got.Tables), len(tt.s.Tables), tt.most, keptTables(got))
+		}
+	}
+}
+
 // kept writes the tables of links with their scores, or "whole".
 func keptTables(l schema.Links) string {
 	var parts []string

@@ -2,6 +2,7 @@ package linker
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
@@ -22,8 +23,16 @@ func widen(in Input, links schema.Links, drafted int) schema.Links {
 	add := func(t *schema.Table) {
 		links = merge(links, schema.Links{Tables: []schema.TableLink{{Schema: t.Schema, Table: t.Name, Columns: keyOf(t)}}})
 	}
+	begun := func(name string) bool {
+		for w := range asked {
+			if isBegun(name, w) {
+				return true
+			}
+		}
+		return false
+	}
 	for i := range in.Schema.Tables {
-		if t := &in.Schema.Tables[i]; isTouched(t.Name, asked) || isBegun(t.Name, asked) {
+		if t := &in.Schema.Tables[i]; isTouched(t.Name, asked) || begun(t.Name) {
 			add(t)
 		}
 	}
@@ -105,16 +114,11 @@ func isTouched(name string, asked map[string]bool) bool {
 	return slices.ContainsFunc(words.Stems(name), func(w string) bool { return asked[w] && !words.IsPlain(w) })
 }
 
-// isBegun reports whether a word of a name begins with a word asked for, as orderdetails begins with order.
-func isBegun(name string, asked map[string]bool) bool {
-	for _, w := range words.OfName(name) {
-		for n := minPrefix; n < len(w); n++ {
-			if asked[w[:n]] && !words.IsPlain(w[:n]) {
-				return true
-			}
-		}
-	}
-	return false
+// isBegun reports whether a word of a name begins with the word asked for, as orderdetails begins with order.
+func isBegun(name, asked string) bool {
+	return len(asked) >= minPrefix && !words.IsPlain(asked) && slices.ContainsFunc(words.OfName(name), func(w string) bool {
+		return len(asked) < len(w) && strings.HasPrefix(w, asked)
+	})
 }
 
 // isLabel reports whether a column is what people call a row by.
