@@ -14,18 +14,20 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Staged is a ladder of four agents, each of which is the one before and one mechanism more, so that an ablation can
-// say what each is worth:
+// Staged is a ladder of four agents, each the one before and one mechanism more, so that an ablation can rate each:
 //
 //	0  the first statement that runs: three steps of one greedy sample, each told what the earlier ones came to
 //	1  clamps: forms of a statement that the question may want, chosen by the checks that they break (StagedRules)
 //	2  four samples a step, two of them asked to think of tables and keys first, and a choice by doubts, then by votes
 //	3  one repair, where nothing of a step ran, and a few-shot baseline where no step has an answer
 //
-// An answer that breaks checks of a weight of 3 or more is kept, and another step is asked for a better one.
-// WithSamples sets Candidates, from stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that
-// + Repairs + 1; by default 3, 3, 12, 17. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
-// Outcome.Report is a StagedReport.
+// A reply ends at its first semicolon. A statement that reads no table, or says GROUP BY NULL, is rejected. For an answer
+// that breaks checks of a weight of 3 or more, another step is asked for a better one. WithSamples sets Candidates, from
+// stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that + Repairs + 1; by default 3, 3, 12, 17.
+// Prompts hold sampled values of the database, unless texttosql.WithoutValues is given. Outcome.Report is a StagedReport.
+//
+// There is no published form: stage 0 of the source finds no statement in any reply, and its later stages reject half of the
+// right answers by words of its own test database.
 type Staged struct {
 	Stage      int // 0 to 3
 	Steps      int // the most steps; 0 means 3

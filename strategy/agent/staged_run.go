@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -84,8 +85,13 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 		l.out.Note("linking failed, the whole schema is used: %v", err)
 		l.links = schema.Links{Whole: true}
 	}
+	l.env.Models = make([]llm.Model, len(env.Models))
+	for i, m := range env.Models {
+		l.env.Models[i] = l.ending(m)
+	}
+	checks := append(slices.Clip(env.Checks()), exec.Check(output{}))
 	if s.Stage == 0 {
-		l.admission = strategy.NewExaminer(ctx, &l.env, l.task, nil, nil)
+		l.admission = strategy.NewExaminer(ctx, &l.env, l.task, checks, nil)
 		return l, nil
 	}
 	rules := StagedRules()
@@ -100,7 +106,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	for _, value := range append(read.Numbers(), values...) {
 		rules.List = append(rules.List, doubt.Absent(value))
 	}
-	l.admission = strategy.NewExaminer(ctx, &l.env, l.task, nil, &rules)
+	l.admission = strategy.NewExaminer(ctx, &l.env, l.task, checks, &rules)
 	return l, nil
 }
 

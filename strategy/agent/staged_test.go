@@ -169,6 +169,39 @@ func TestBoundsOfCalls(t *testing.T) {
 	}
 }
 
+// TestOutputOfStaged: at every stage a reply ends at the first semicolon of its statement, and what reads no table or groups
+// by NULL is no answer.
+func TestOutputOfStaged(t *testing.T) {
+	env := strategytest.EnvOf(t, strategytest.ShopSQL+"; CREATE VIEW people AS SELECT name FROM customers;", nil)
+	const quoted = "SELECT name FROM customers WHERE country = 'USA' AND name <> 'a;b'"
+	for _, tt := range []struct {
+		reply, want string // "" for no answer
+		problem     string
+		why         string
+	}{
+		{usa + ";", usa, "", "the end of a statement"},
+		{usa + "; SELECT name FROM customers", usa, "", "a model that does not stop"},
+		{"```sql\n" + quoted + ";\nSELECT 5;\n```", quoted, "", "a semicolon in a literal ends nothing"},
+		{"SELECT 5", "", "reads no table", "a number"},
+		{"SELECT 'Betaxol'", "", "reads no table", "a word of the model"},
+		{"SELECT count(*) FROM customers GROUP BY NULL", "", "GROUP BY NULL makes one group", "a habit of MySQL"},
+		{"SELECT count(*) FROM people", "SELECT count(*) FROM people", "", "a view of which only the rows are counted"},
+	} {
+		for stage := range 4 {
+			c := climb(t.Context(), t, env, agent.Staged{Stage: stage, Steps: 1}, always(tt.reply))
+			if c.out.SQL != tt.want || (tt.want == "") != errors.Is(c.err, strategy.ErrNoCandidate) || !strings.Contains(c.out.Steps[0].Problem, tt.problem) {
+				t.Errorf("%s, stage %d: %q, %v, %+v; want %q", tt.why, stage, c.out.SQL, c.err, c.out.Steps[0], tt.want)
+			}
+			for _, req := range c.requests {
+				thinks := stage >= 2 && req.Sample%2 == 1 && req.Purpose == strategy.PurposeGenerate
+				if stops := slices.Equal(req.Stop, []string{";"}); stops == thinks {
+					t.Errorf("%s, stage %d: sample %d, %s stops at %q", tt.why, stage, req.Sample, req.Purpose, req.Stop)
+				}
+			}
+		}
+	}
+}
+
 // TestRepairOfStaged: a repair is made where nothing of a step ran, once, and passes the same checks.
 func TestRepairOfStaged(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
