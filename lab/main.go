@@ -52,6 +52,7 @@ type verbs struct {
 	Joins   joins       `cmd:"" help:"Look for hidden foreign keys by names."`
 	Ask     asks        `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
 	Load    load        `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
+	Guard   guardVerb   `cmd:"" help:"Run hostile statements through a tool of any server of the Model Context Protocol."`
 	Engines enginesVerb `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`

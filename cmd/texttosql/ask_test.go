@@ -62,7 +62,7 @@ func TestRecording(t *testing.T) {
 	}
 	p := &program{ctx: t.Context(), getenv: func(name string) string { return env[name] }}
 	var a ask
-	a.DB, a.Strategy = db, "direct"
+	a.DB, a.Strategy = []string{db}, "direct"
 	e, err := a.Open(p.ctx, p.getenv, []llm.Middleware{recorder.Record})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,8 @@ func TestSQL(t *testing.T) {
 	if code, _, told := try(t, env, "", "sql", "--policy", policy, "SELECT name FROM customers"); code != exitRefused || !strings.Contains(told, "policy") {
 		t.Errorf("under a policy: code %d, %s", code, told)
 	}
-	if code, shown, told := try(t, asking(t, always("SELECT 1")), "How many?", "ask", "-d", db, "-s", "direct", "-f", "tsv", "-"); code != exitAnswer || shown != "1\n1\n" {
+	code, shown, told = try(t, asking(t, always("SELECT 1")), "How many?", "ask", "-d", db, "-s", "direct", "-f", "tsv", "-")
+	if code != exitAnswer || shown != "1\n1\n" {
 		t.Errorf("a question of standard input: code %d, %q%s", code, shown, told)
 	}
 }
@@ -147,7 +148,8 @@ func TestExitCodes(t *testing.T) {
 		{"a statement that writes, as JSON", nil, []string{"sql", "--json", "DROP TABLE customers"}, exitRefused, `{"exit":4,"error":"This only`, "This only"},
 		{"a wrong name in a statement", nil, []string{"sql", "SELECT nme FROM customers"}, exitError, "", "Look at the schema"},
 		{"a statement that takes too long", nil, []string{"sql", "--timeout", "100ms", endless}, exitBudget, "", "over its limit on time (100ms)"},
-		{"samples that take too long", always(endless), []string{"ask", "-n", "3", "--timeout", "100ms", "Who?"}, exitBudget, "", "over the limit on time (100ms)"},
+		{"samples that take too long", always(endless), []string{"ask", "-n", "3", "--timeout", "100ms", "Who?"},
+			exitBudget, "", "over the limit on time (100ms)"},
 		{"a plan", nil, []string{"sql", "--explain", "SELECT name FROM customers"}, exitAnswer, "accepted: SELECT name", ""},
 		{"an empty statement", nil, []string{"sql", ""}, exitRefused, "", "The text holds no statement. Write one SELECT."},
 		{"what SQLite takes for a text", nil, []string{"sql", `SELECT "nme" FROM customers`}, exitAnswer, "nme", "warning: "},

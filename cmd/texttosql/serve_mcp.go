@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -11,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -21,11 +23,22 @@ type serveMCP struct {
 	setup.Serving `embed:""`
 
 	SessionBudget string        `placeholder:"FILE" help:"What one client may cost, as JSON: {\"Calls\": 200}; --budget bounds a question."`
-	ShownRows     int           `placeholder:"N" help:"Rows of an answer that a client is given; default: 100."`
+	ShownRows     int           `placeholder:"N" help:"Most rows of a result; default: 100."`
 	Questions     int           `placeholder:"N" help:"Questions that run at once; default: 4."`
 	HTTP          string        `name:"http" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, as 127.0.0.1:8808, instead of standard input and output."`
 	Sessions      int           `placeholder:"N" help:"Clients over HTTP at once; default: 32."`
 	Idle          time.Duration `placeholder:"TIME" help:"After which a client over HTTP that sends nothing is forgotten; default: 15m."`
+}
+
+// Help is the part of --help below the flags.
+func (serveMCP) Help() string {
+	return `  claude mcp add shop -- texttosql serve-mcp --db shop.db
+  texttosql serve-mcp --db shop=shop.db --db crm=postgres://reader@host/crm --policy crm=crm.json
+  texttosql serve-mcp --db shop.db --model openai:gpt-4o-mini --http 127.0.0.1:8808
+
+Without a model it has tools that run and check statements and show the schema; with one, tools that ask in words too.
+
+` + exitHelp
 }
 
 // Run serves until the client goes away, or the program is told to end.
@@ -34,16 +47,45 @@ func (s *serveMCP) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	e, err := s.Open(p.ctx, p.getenv, []llm.Middleware{mcpserver.Charge()})
+	all, err := s.Each(p.getenv)
 	if err != nil {
 		return err
 	}
-	defer e.Close()
-	server, err := mcpserver.New(mcpserver.Config{
-		Engine: e.Engine, Names: e.Dialect.Language(), Confirmed: e.Confirmed, Budget: budget,
+	c := mcpserver.Config{
+		Model: len(s.Model) > 0 || p.getenv("TEXTTOSQL_MODEL") != "", Budget: budget,
 		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.Sessions, Idle: s.Idle, Version: version(),
-		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: func(text string) string { return withoutParts(text, s.DSN(p.getenv)) },
-	})
+		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: func(text string) string {
+			for _, d := range all {
+				text = withoutParts(text, d.DSN(p.getenv))
+			}
+			return text
+		},
+	}
+	var places []string
+	for _, d := range all {
+		var e *setup.Engine
+		if asking := s.Asking; c.Model {
+			asking.Database = d.Database
+			e, err = asking.Open(p.ctx, p.getenv, []llm.Middleware{mcpserver.Charge()})
+		} else {
+			e, err = d.Engine(p.ctx, p.getenv)
+		}
+		if err != nil {
+			return err
+		}
+		defer e.Close()
+		db, err := exec.New(e.Pool, e.Dialect, e.Config)
+		if err != nil {
+			return err
+		}
+		confirmed := e.Confirmed
+		if !c.Model {
+			confirmed = nil
+		}
+		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed})
+		places = append(places, e.Place)
+	}
+	server, err := mcpserver.New(c)
 	if err != nil {
 		return &setup.UsageError{Err: err}
 	}
@@ -58,12 +100,12 @@ func (s *serveMCP) Run(p *program) error {
 	if err != nil {
 		return &setup.UsageError{Err: fmt.Errorf("--http: %w", err)}
 	}
-	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/\n", e.Place, l.Addr())
+	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/\n", strings.Join(places, ", "), l.Addr())
 	return door.Serve(p.ctx, l, d.Guard(server.Handler()), server.Close)
 }
 
-// maxLine bounds a message of a client on standard input, in bytes.
-const maxLine = 1 << 20
+// maxLine bounds a message of a client on standard input, in bytes. A longer one ends the program.
+const maxLine = 16 << 20
 
 // writer is standard output, which stays open.
 type writer struct{ io.Writer }

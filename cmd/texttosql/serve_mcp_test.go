@@ -289,13 +289,16 @@ func TestMCPCommands(t *testing.T) {
 		commands = append(commands, strings.Fields(line[1]))
 	}
 	var args []string
-	if listed == nil || json.Unmarshal(listed[1], &args) != nil || len(commands) != 2 {
+	if listed == nil || json.Unmarshal(listed[1], &args) != nil || len(commands) != 4 {
 		t.Fatalf("%q and %q are not all of MCP.md", commands, listed)
 	}
 	f, path := newFakeProvider(t), singers(t)
 	for _, command := range append(commands, args) {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
-			for old, present := range map[string]string{"/data/shop.db": path, "/etc/texttosql/token": tokenFile(t), "127.0.0.1:8808": "127.0.0.1:0"} {
+			for old, present := range map[string]string{
+				"/data/shop.db": path, "shop.db": path, "shop=shop.db": "shop=" + path, "crm=crm.db": "crm=" + path,
+				"/etc/texttosql/token": tokenFile(t), "127.0.0.1:8808": "127.0.0.1:0",
+			} {
 				if i := slices.Index(command, old); i >= 0 {
 					command[i] = present
 				}
@@ -313,7 +316,7 @@ func TestMCPCommands(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, errs.text())
 			}
-			if list, err := cs.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 4 {
+			if list, err := cs.ListTools(t.Context(), nil); err != nil || len(list.Tools) != map[bool]int{true: 10, false: 5}[slices.Contains(command, "--model")] {
 				t.Errorf("%v %v", list, err)
 			}
 			if err := cs.Close(); err != nil {
@@ -338,6 +341,8 @@ func TestServeMCPRefusesToStart(t *testing.T) {
 		{"no file of a token", "no such file", []string{"--http", "127.0.0.1:0", "--token-file", empty + "x"}},
 		{"a budget with a slip", "Cals", []string{"--session-budget", budget}},
 		{"a negative number", "below 0", []string{"--questions=-1"}},
+		{"two databases without names", "names of their own", []string{"--db", singers(t)}},
+		{"a policy of no database", "no --db has the name", []string{"--policy", "crm=x.json"}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			cmd := serveProgram(t, f, tt.args...)
@@ -394,6 +399,27 @@ func clientOfOthers(t *testing.T) string {
 	return path
 }
 
+// TestServeMCPWithoutAModel: no key, two databases, of which one has a policy of its own; the model is asked for nothing.
+func TestServeMCPWithoutAModel(t *testing.T) {
+	f := newFakeProvider(t)
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := asProgram(f, "serve-mcp", "--db", "a="+singers(t), "-d", "b="+singers(t), "--policy", "b="+policy)
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cs.Close()
+	for name, refused := range map[string]bool{"a": false, "b": true} {
+		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": "SELECT count(*) FROM payroll", "database": name}})
+		if err != nil || res.IsError != refused {
+			t.Errorf("%s: %v %+v", name, err, res)
+		}
+	}
+}
+
 // The client of another SDK, over standard input and output and over HTTP.
 func TestServeMCPToAnotherSDK(t *testing.T) {
 	script := clientOfOthers(t)
@@ -418,12 +444,14 @@ func TestServeMCPToAnotherSDK(t *testing.T) {
 			type result struct {
 				Structured map[string]any `json:"structuredContent"`
 				IsError    bool           `json:"isError"`
+				Content    []struct{ Text string }
 			}
 			var seen struct {
-				Tools, Resources, Progress        []string
-				Schema, Cancelled                 string
-				Form                              struct{ Message string }
-				Answer, Chosen, Check, Why, Wrong result
+				Tools, Resources, Templates, Progress []string
+				Schema, Cancelled                     string
+				Form                                  struct{ Message string }
+				Answer, Chosen, Check, Why, Wrong     result
+				Query, Page, Refused, Follow          result
 			}
 			if err := json.Unmarshal(text, &seen); err != nil {
 				t.Fatalf("%v: %s", err, text)
@@ -433,8 +461,15 @@ func TestServeMCPToAnotherSDK(t *testing.T) {
 				what string
 				ok   bool
 			}{
-				{"tools", slices.Equal(seen.Tools, []string{"ask", "check", "explain_answer", "schema"})},
-				{"resources", slices.Contains(seen.Resources, "texttosql://schema/singer") && !slices.Contains(seen.Resources, "texttosql://schema/payroll")},
+				{"tools", slices.Equal(seen.Tools, []string{
+					"ask", "check", "choose", "confirm", "correct", "explain_answer", "find_value", "query", "sample_rows", "schema",
+				})},
+				{"resources", slices.Contains(seen.Resources, "texttosql://schema") && slices.Contains(seen.Templates, "texttosql://schema/{+table}")},
+				{"a statement", fmt.Sprint(seen.Query.Structured["rows"]) == "[[Ann]]" && seen.Query.Structured["truncated"] == true},
+				{"its next page", fmt.Sprint(seen.Page.Structured["rows"]) == "[[Bo]]"},
+				{"a refusal", seen.Refused.IsError && strings.Contains(seen.Refused.Content[0].Text, "This only reads.")},
+				{"a follow-up", seen.Follow.Structured["status"] == "answered" &&
+					seen.Follow.Structured["conversation"] == seen.Answer.Structured["conversation"]},
 				{"the schema", strings.Contains(seen.Schema, "singer") && !strings.Contains(seen.Schema, "payroll")},
 				{"the answer", fmt.Sprint(seen.Answer.Structured["rows"]) == "[[2]]"},
 				{"progress", slices.Contains(seen.Progress, "schema")}, // that client drops what comes right before the result

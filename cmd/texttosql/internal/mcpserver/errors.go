@@ -11,8 +11,11 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// callError is what a client is told of an error: one line, and what the call cost.
+// callError is what a client is told of an error: one line, and what the call cost where it asked a model.
 func (c *client) callError(ctx context.Context, err error, spent llm.Usage) error {
+	if spent.Calls == 0 {
+		return errors.New(c.line(ctx, err))
+	}
 	return fmt.Errorf("%s (cost: %s)", c.line(ctx, err), costOf(spent))
 }
 

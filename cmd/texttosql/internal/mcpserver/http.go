@@ -72,8 +72,16 @@ func (s *Server) take() *seat {
 		}
 		return free
 	})
-	if s.closed || len(s.seats) >= s.Sessions {
+	if s.closed {
 		return nil
+	}
+	if len(s.seats) >= s.Sessions { // a client that never asked for anything makes room
+		i := slices.IndexFunc(s.seats, func(old *seat) bool { return !old.opening && !old.used.Load() })
+		if i < 0 {
+			return nil
+		}
+		s.seats[i].leave()
+		s.seats = slices.Delete(s.seats, i, i+1)
 	}
 	seat := &seat{s.newClient(context.Background()), true}
 	s.seats = append(s.seats, seat)

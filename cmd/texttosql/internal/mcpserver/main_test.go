@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -121,15 +122,19 @@ var denyPayroll = exec.Policy{DenyTables: []string{"payroll"}}
 // serverOf makes a server over the fixture.
 func serverOf(t *testing.T, m llm.Model, change func(*mcpserver.Config), opts ...texttosql.Option) *mcpserver.Server {
 	t.Helper()
-	c := mcpserver.Config{Hide: hide}
-	db := open(t)
-	var err error
+	c := mcpserver.Config{Hide: hide, Model: true}
+	pool := open(t)
 	opts = append([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithAskBelow(0.6), texttosql.WithPolicy(denyPayroll),
 		texttosql.WithRetry(llm.Retry{Attempts: 1})}, opts...)
-	c.Engine, err = texttosql.New(db, llm.Chain(m, mcpserver.Charge()), opts...)
+	e, err := texttosql.New(pool, llm.Chain(m, mcpserver.Charge()), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Databases = []mcpserver.Database{{Engine: e, DB: db}}
 	if change != nil {
 		change(&c)
 	}

@@ -69,7 +69,7 @@ func TestSchema(t *testing.T) {
 	}{
 		{"all that may be read", map[string]any{}, "", all, "CREATE TABLE", "payroll"},
 		{"one, case aside", map[string]any{"tables": []any{"SINGER"}}, "", []any{"singer"}, "country", "concert"},
-		{"another form", map[string]any{"tables": []any{"singer"}, "form": "code"}, "", []any{"singer"}, "singer(", "CREATE"},
+		{"another form", map[string]any{"tables": []any{"singer"}, "form": "code"}, "", []any{"singer"}, `"singer"(`, "CREATE"},
 		{"one that is not there", map[string]any{"tables": []any{"singer", "planets"}}, `no table "planets"`, nil, "", ""},
 		{"one that is denied sounds the same", map[string]any{"tables": []any{"payroll"}}, `no table "payroll"`, nil, "", ""},
 		{"a form that is none", map[string]any{"form": "xml"}, "form", nil, "", ""},
@@ -134,7 +134,7 @@ func TestResources(t *testing.T) {
 	if err := confirmed.Add(memory.Pair{Question: "How many?", SQL: "SELECT count(*) FROM singer"}); err != nil {
 		t.Fatal(err)
 	}
-	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Confirmed = confirmed }), nil, "")
+	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Databases[0].Confirmed = confirmed }), nil, "")
 	list, err := cs.ListResources(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -146,15 +146,15 @@ func TestResources(t *testing.T) {
 			t.Errorf("%s is described as %q", r.URI, r.Description)
 		}
 	}
-	want := []string{"texttosql://confirmed", "texttosql://schema", "texttosql://schema/concert",
-		"texttosql://schema/odd%20%2F%20name", "texttosql://schema/singer", "texttosql://schema/wide"}
+	want := []string{"texttosql://confirmed", "texttosql://schema"}
 	slices.Sort(uris)
 	if diff := cmp.Diff(want, uris); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for uri, has := range map[string]string{
 		"texttosql://confirmed": `{"question":"How many?","sql":"SELECT count(*) FROM singer"}`,
-		"texttosql://schema":    "concert", "texttosql://schema/singer": "country", want[3]: "note",
+		"texttosql://schema":    "concert", "texttosql://schema/singer": "country", "texttosql://schema/odd%20%2F%20name": "note",
+		"texttosql://schema/main/SINGER": "country",
 	} {
 		res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil || !strings.Contains(res.Contents[0].Text, has) {
@@ -164,7 +164,12 @@ func TestResources(t *testing.T) {
 			t.Errorf("%s has other tables: %s", uri, res.Contents[0].Text)
 		}
 	}
-	for _, uri := range []string{"texttosql://schema/payroll", "texttosql://schema/planets", "texttosql://schema/../confirmed", "file:///etc/passwd", ""} {
+	templates, err := cs.ListResourceTemplates(t.Context(), nil)
+	if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != "texttosql://schema/{+table}" {
+		t.Errorf("%v: %v", templates, err)
+	}
+	for _, uri := range []string{"texttosql://schema/payroll", "texttosql://schema/",
+		"texttosql://schema/a/b/singer", "texttosql://schema/%zz", "texttosql://schema/planets", "texttosql://schema/../confirmed", "file:///etc/passwd", ""} {
 		if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%q is read: %v", uri, res.Contents[0].Text)
 		}
@@ -180,27 +185,21 @@ func TestResourcesFollowTheSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Engine = e
+		c.Databases[0].Engine = e
 	})
 	cs := connect(t, s, nil, "")
-	listed := func(uri string) bool {
-		list, err := cs.ListResources(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return slices.ContainsFunc(list.Resources, func(r *mcp.Resource) bool { return r.URI == uri })
+	there := func(name string) bool {
+		_, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "texttosql://schema/" + name})
+		return err == nil
 	}
-	if !listed("texttosql://schema/wide") || listed("texttosql://schema/late") {
-		t.Fatal("the list is not that of the fixture")
+	if !there("wide") || there("late") {
+		t.Fatal("the tables are not those of the fixture")
 	}
 	if _, err := db.Exec("DROP TABLE wide; CREATE TABLE late (id INTEGER)"); err != nil {
 		t.Fatal(err)
 	}
-	if listed("texttosql://schema/wide") || !listed("texttosql://schema/late") {
-		t.Error("the list is not that of the database")
-	}
-	if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "texttosql://schema/wide"}); err == nil {
-		t.Errorf("a dropped table is read: %v", res.Contents[0].Text)
+	if there("wide") || !there("late") {
+		t.Error("the tables are not those of the database")
 	}
 }
 
@@ -217,11 +216,13 @@ func TestDescriptionsAreOurs(t *testing.T) {
 			t.Errorf("%q stands in a description", never)
 		}
 	}
-	if len(tools.Tools) != 4 {
+	if len(tools.Tools) != 10 {
 		t.Errorf("%d tools", len(tools.Tools))
 	}
 	for _, tool := range tools.Tools {
-		if tool.OutputSchema == nil || tool.InputSchema == nil || !tool.Annotations.ReadOnlyHint || !strings.Contains(tool.Description, "never instructions") {
+		own := tool.Name != "choose" && tool.Name != "correct" // those give what ask gives
+		if (tool.OutputSchema == nil) == own || tool.InputSchema == nil || tool.Annotations.ReadOnlyHint == (tool.Name == "confirm") ||
+			!strings.Contains(tool.Description, "never instructions") {
 			t.Errorf("%s lacks a schema, its annotation or the warning", tool.Name)
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +23,12 @@ import (
 
 // Database are the flags that name a database and bound what is read of it.
 type Database struct {
-	DB           string        `name:"db" short:"d" placeholder:"DB" help:"The database: a SQLite file or a DSN; default: TEXTTOSQL_DSN."`
-	Policy       string        `placeholder:"FILE" help:"What may be read, as JSON: {\"DenyColumns\": [\"users.password\"]}."`
+	DB           []string      `name:"db" short:"d" sep:"none" placeholder:"DB" help:"The database: a SQLite file or a DSN; default: TEXTTOSQL_DSN."`
+	Policy       []string      `sep:"none" placeholder:"FILE" help:"What may be read, as JSON: {\"DenyColumns\": [\"users.password\"]}."`
 	Limits       string        `placeholder:"FILE" help:"What statements may take, as JSON: {\"Answer\": {\"Rows\": 500, \"Timeout\": \"10s\"}}."`
 	Rows         int           `placeholder:"N" help:"Most rows of an answer; default: 1000."`
 	Timeout      time.Duration `placeholder:"TIME" help:"Most time of a statement; default: 3s for one that is compared, 30s for one whose rows are shown."`
-	Descriptions string        `placeholder:"FILE" help:"What tables and columns mean, as the verb describe writes it or as CSV."`
+	Descriptions []string      `sep:"none" placeholder:"FILE" help:"What tables and columns mean, as the verb describe writes it or as CSV."`
 }
 
 // Spending are the flags that bound what models cost.
@@ -80,7 +83,65 @@ func (e *Engine) Close() error { return errors.Join(e.Confirmed.Close(), e.Opene
 
 // DSN returns the value of --db, else of TEXTTOSQL_DSN.
 func (d Database) DSN(getenv func(string) string) string {
-	return strings.TrimSpace(cmp.Or(d.DB, getenv("TEXTTOSQL_DSN")))
+	return strings.TrimSpace(cmp.Or(last(d.DB), getenv("TEXTTOSQL_DSN")))
+}
+
+func last(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// Named is one of several databases of a command line.
+type Named struct {
+	Name string // "" of the only one
+	Database
+}
+
+// named is "NAME=REST", where REST is what a flag takes.
+var named = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]{0,31})=(.+)$`)
+
+// Each returns the databases of --db NAME=DSN, --policy NAME=FILE and --descriptions NAME=FILE; without a name a file holds for
+// all of them.
+func (d Database) Each(getenv func(string) string) (all []Named, err error) {
+	dsns := d.DB
+	if len(dsns) == 0 {
+		dsns = []string{d.DSN(getenv)}
+	}
+	for _, dsn := range dsns {
+		n := Named{Database: d}
+		n.DB = []string{dsn}
+		m := named.FindStringSubmatch(dsn)
+		if _, err := os.Stat(dsn); err != nil && m != nil && !kinds[0].is.MatchString(dsn) { // "host=…" is a DSN of PostgreSQL
+			n.Name, n.DB = m[1], []string{m[2]}
+		}
+		n.Policy, n.Descriptions = of(n.Name, d.Policy), of(n.Name, d.Descriptions)
+		all = append(all, n)
+	}
+	for _, flag := range [][]string{d.Policy, d.Descriptions} {
+		for _, value := range flag {
+			m := named.FindStringSubmatch(value)
+			if m != nil && !slices.ContainsFunc(all, func(n Named) bool { return n.Name == m[1] }) {
+				return nil, &UsageError{fmt.Errorf("%s: no --db has the name %q", value, m[1])}
+			}
+		}
+	}
+	return all, nil
+}
+
+// of returns the value of a flag for a database: the one with its name, else the last one without.
+func of(name string, values []string) (found []string) {
+	for _, value := range values {
+		m := named.FindStringSubmatch(value)
+		switch {
+		case m != nil && m[1] == name:
+			return []string{m[2]}
+		case m == nil:
+			found = []string{value}
+		}
+	}
+	return found
 }
 
 // Open opens the database, and returns the options that its flags name.
@@ -88,9 +149,12 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	if d.DSN(getenv) == "" {
 		return nil, nil, ErrNoDatabase
 	}
-	policy, err := read("policy", d.Policy, exec.ReadPolicy)
+	if len(d.DB) > 1 {
+		return nil, nil, &UsageError{errors.New("--db is given twice: this verb asks one database; serve-mcp takes several")}
+	}
+	policy, err := read("policy", last(d.Policy), exec.ReadPolicy)
 	limits, limitsErr := read("limits", d.Limits, ReadLimits)
-	told, toldErr := read("descriptions", d.Descriptions, schema.ReadDescriptions)
+	told, toldErr := read("descriptions", last(d.Descriptions), schema.ReadDescriptions)
 	if err := cmp.Or(err, limitsErr, toldErr); err != nil {
 		return nil, nil, err
 	}

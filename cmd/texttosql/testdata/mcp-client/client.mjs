@@ -20,10 +20,16 @@ await client.connect(transport);
 seen.protocol = transport.protocolVersion ?? "";
 seen.tools = (await client.listTools()).tools.map((t) => t.name);
 seen.resources = (await client.listResources()).resources.map((r) => r.uri);
+seen.templates = (await client.listResourceTemplates()).resourceTemplates.map((r) => r.uriTemplate);
+seen.query = await client.callTool({ name: "query", arguments: { sql: "SELECT name FROM singer ORDER BY id", rows: 1 } });
+seen.page = await client.callTool({ name: "query", arguments: { sql: "SELECT name FROM singer ORDER BY id", rows: 1, offset: 1 } });
+seen.refused = await client.callTool({ name: "query", arguments: { sql: "DROP TABLE singer" } });
 seen.schema = (await client.readResource({ uri: "texttosql://schema" })).contents[0].text;
 seen.answer = await client.callTool({ name: "ask", arguments: { question: "How many singers are there?" } }, undefined,
   { onprogress: (p) => seen.progress.push(p.message) });
 seen.chosen = await client.callTool({ name: "ask", arguments: { question: "Which singers are the best?" } });
+seen.follow = await client.callTool({ name: "ask",
+  arguments: { question: "How many singers are there?", conversation: seen.answer.structuredContent.conversation } });
 seen.check = await client.callTool({ name: "check", arguments: { sql: "DROP TABLE singer" } });
 seen.why = await client.callTool({ name: "explain_answer", arguments: { answer_id: seen.answer.structuredContent.answer_id } });
 seen.wrong = await client.callTool({ name: "ask", arguments: { question: 7 } });
