@@ -36,7 +36,7 @@
 //   - 413 and the code context_length_exceeded: context too long (Anthropic has no such code, so there it is permanent);
 //   - the code content_filter: refused; other statuses: permanent;
 //   - a connection that cannot be made or breaks: overloaded;
-//   - a reply that is empty or cannot be read: unknown, which Retry tries once more.
+//   - a reply that is empty or cannot be read: unknown, which Retry tries once more; no room, if reasoning took it all.
 //
 // Purpose and Sample are never sent, and Anthropic's client does not send Seed. Usage is the provider's, and Known is false
 // if it gave none. Response.Model is empty, because langchaingo drops it.

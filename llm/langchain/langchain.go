@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/wire"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/tmc/langchaingo/llms"
 )
@@ -76,10 +76,10 @@ type adapter struct {
 
 // Complete makes one call, and a second one if the first fails because of the temperature.
 func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
-	if err := ended(ctx); err != nil {
+	if err := wire.Ended(ctx); err != nil {
 		return llm.Response{}, err
 	}
-	messages, err := messagesOf(req.Messages)
+	messages, err := messagesOf(req)
 	if err != nil {
 		return llm.Response{}, err
 	}
@@ -99,7 +99,7 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 	if err == nil || !namesTemperature(err, n) {
 		return resp, err
 	}
-	if !n.seen() && c.temperature == defaultTemperature {
+	if !n.Sent() && c.temperature == defaultTemperature {
 		return resp, err // without our transport the second call would be the first again
 	}
 	resp, err = a.withoutTemperature(ctx, c)
@@ -140,14 +140,14 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 	if c.request.TopP != nil {
 		n.topP = *c.request.TopP
 	}
-	out, err := a.generate(context.WithValue(ctx, notesKey{}, n), c.messages, a.options(c))
+	out, err := a.generate(n.begin(ctx), c.messages, a.options(c))
 	// The context comes first: a cancelled call of the Ollama client is a success without text, and the OpenAI client
 	// hides the error of the context.
-	if err := ended(ctx); err != nil {
+	if err := wire.Ended(ctx); err != nil {
 		return llm.Response{}, err
 	}
 	if err != nil {
-		tellRaw(ctx, n)
+		n.TellRaw(ctx)
 		return llm.Response{}, failure(err, n)
 	}
 	if n.topP != 0 && !n.sentTopP.Load() {
@@ -156,16 +156,9 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 	}
 	resp, err := response(out, c.maxTokens, n)
 	if err != nil {
-		tellRaw(ctx, n)
+		n.TellRaw(ctx)
 	}
 	return resp, err
-}
-
-// tellRaw puts what the server sent into the trace, which shows it only where replies are allowed.
-func tellRaw(ctx context.Context, n *notes) {
-	if raw := n.raw(); len(raw) > 0 {
-		trace.From(ctx).Set("raw", trace.Secret{Kind: trace.PrivateReplies, Text: string(raw[:min(len(raw), maxHead)])})
-	}
 }
 
 // generate makes the call. It turns a runtime error of the client into an error, because a reply must not end the
@@ -201,16 +194,4 @@ func (a *adapter) options(c call) []llms.CallOption {
 		options = append(options, llms.WithStopWords(c.request.Stop))
 	}
 	return options
-}
-
-// ended returns ctx.Err(), or context.DeadlineExceeded if the deadline has passed and the timer of ctx has not fired
-// yet. A dialer has a timer of its own, which may be earlier.
-func ended(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
-		return context.DeadlineExceeded
-	}
-	return nil
 }

@@ -1,18 +1,15 @@
 package langchain
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/wire"
 	"github.com/tmc/langchaingo/llms"
 )
-
-var errEmpty = errors.New("the reply is empty")
 
 // response reads the outcome of a call that the client takes for a success.
 func response(out *llms.ContentResponse, maxTokens int, n *notes) (llm.Response, error) {
@@ -21,7 +18,7 @@ func response(out *llms.ContentResponse, maxTokens int, n *notes) (llm.Response,
 		choices = slices.DeleteFunc(slices.Clone(out.Choices), func(c *llms.ContentChoice) bool { return c == nil })
 	}
 	if len(choices) == 0 {
-		return llm.Response{}, failure(errEmpty, n)
+		return llm.Response{}, n.Failure(wire.ErrEmpty)
 	}
 	// The clients copy usage and stop reason to every choice.
 	resp := llm.Response{
@@ -32,15 +29,7 @@ func response(out *llms.ContentResponse, maxTokens int, n *notes) (llm.Response,
 	if resp.StopReason == "" && resp.Usage.CompletionTokens >= maxTokens {
 		resp.StopReason = llm.StopLength // Ollama's client gives no reason
 	}
-	switch {
-	case resp.StopReason == llm.StopFilter:
-		return llm.Response{}, &llm.Error{Class: llm.ClassRefused, Message: fmt.Sprintf("the provider held the reply back (%s)", choices[0].StopReason)}
-	case strings.TrimSpace(resp.Text) != "":
-		return resp, nil
-	case resp.StopReason == llm.StopLength:
-		return llm.Response{}, failure(fmt.Errorf("%w: its %d tokens were used up before the first word; allow more", errEmpty, maxTokens), n)
-	}
-	return llm.Response{}, failure(errEmpty, n)
+	return n.Finish(resp, choices[0].StopReason, maxTokens)
 }
 
 // textOf returns the reply. The choices of Anthropic's client, which alone names its tokens so, are the blocks of one

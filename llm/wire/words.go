@@ -1,4 +1,4 @@
-package langchain
+package wire
 
 import (
 	"bytes"

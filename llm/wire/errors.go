@@ -1,4 +1,4 @@
-package langchain
+package wire
 
 import (
 	"bytes"
@@ -10,36 +10,30 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"regexp"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/llm"
 )
 
-// failure makes the error of a call from err, which the client returned, and from the notes of our transport. The notes
-// come first: they have the status where a client reports a JSON error for an error page, and the cause where a client
-// says "network error".
-func failure(err error, n *notes) *llm.Error {
-	e := &llm.Error{Err: withoutContext(err)}
-	switch o := n.outcome(); {
+// Failure makes the error of a call from err, which the client returned, and from what RoundTrip saw. That comes first: it
+// has the status where a client reports a JSON error for an error page, and the cause where a client says "network error".
+// Its text holds no key that was sent.
+func (c *Call) Failure(err error) *llm.Error {
+	e := &llm.Error{}
+	switch o := c.outcome(); {
 	case o.status != 0:
 		p := parseProblem(o.body)
-		e.Status, e.RetryAfter = o.status, o.retryAfter
-		e.Class = classOf(o.status, p.codes)
+		e.Status, e.RetryAfter = o.status, cmp.Or(o.retryAfter, p.retryAfter)
+		e.Class = Class(o.status, p.codes...)
 		e.Message = cmp.Or(p.message, http.StatusText(o.status), "no message")
 	case o.err != nil:
 		e.Class = brokenClass(o.err, llm.ClassOverloaded)
 		e.Message, e.Err = cmp.Or(disconnected(o.err), o.err.Error()), withoutContext(o.err)
 	default:
-		if status, message := splitStatus(err.Error()); status != 0 {
-			e.Status, e.Class = status, classOf(status, nil)
-			e.Message = cmp.Or(message, http.StatusText(status), "no message")
-			break
-		}
-		e.Class = brokenClass(err, llm.ClassUnknown)
-		e.Message = cmp.Or(unreadable(err, n.seen(), n.raw()), disconnected(err), err.Error())
+		e.Class, e.Err = brokenClass(err, llm.ClassUnknown), withoutContext(err)
+		e.Message = cmp.Or(unreadable(err, c.Sent(), c.Raw()), disconnected(err), err.Error())
 	}
+	e.Message = c.withoutKeys(e.Message)
 	return e
 }
 
@@ -52,9 +46,9 @@ func withoutContext(err error) error {
 	return err
 }
 
-// classOf classifies by the provider's documented codes, then by status. Words of messages decide nothing, because they
-// may repeat the prompt.
-func classOf(status int, codes []string) llm.Class {
+// Class classifies by the provider's documented codes, then by status. Words of messages decide nothing, because they may
+// repeat the prompt.
+func Class(status int, codes ...string) llm.Class {
 	for _, code := range codes {
 		switch code {
 		case "context_length_exceeded", "string_above_max_length", // OpenAI
@@ -75,7 +69,7 @@ func classOf(status int, codes []string) llm.Class {
 		return llm.ClassContextTooLong
 	case status == http.StatusNotImplemented, status == http.StatusHTTPVersionNotSupported:
 		return llm.ClassPermanent
-	case status >= 500: // 529 is Anthropic's "overloaded"
+	case status == http.StatusConflict, status >= 500: // a conflict of the server's own; 529 is Anthropic's "overloaded"
 		return llm.ClassOverloaded
 	}
 	return llm.ClassPermanent
@@ -86,64 +80,25 @@ func brokenClass(err error, other llm.Class) llm.Class {
 	var network net.Error
 	var unknownHost *net.DNSError
 	var certificate *tls.CertificateVerificationError
-	switch text := err.Error(); {
-	case errors.Is(err, errTooLarge), errors.As(err, &certificate):
+	switch {
+	case errors.Is(err, errTooLarge), errors.Is(err, errNoKey), errors.As(err, &certificate):
 		return llm.ClassPermanent
 	case errors.As(err, &unknownHost) && unknownHost.IsNotFound:
 		return llm.ClassUnknown // a typing error, or no network for the moment
-	case errors.As(err, &network) && network.Timeout(),
-		text == "request timeout: network operation exceeded timeout", // langchaingo's OpenAI client
-		text == "request timeout: API call exceeded deadline":
+	case errors.As(err, &network) && network.Timeout():
 		return llm.ClassTimeout
-	case network != nil, errors.Is(err, io.ErrUnexpectedEOF),
-		text == "network error: failed to reach API server": // langchaingo's OpenAI client
+	case network != nil, errors.Is(err, io.ErrUnexpectedEOF):
 		return llm.ClassOverloaded
 	}
 	return other
 }
 
-// namesTemperature reports whether err is a request refused because of its temperature. It looks at words, because the
-// providers have no common code for it. A wrong guess costs one more call.
-func namesTemperature(err error, n *notes) bool {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
-		return false
-	}
-	body := n.outcome().body
-	p := parseProblem(body)
-	words := e.Message
-	if len(body) > 0 && p.message == "" {
-		words = string(body)
-	}
-	return p.param == "temperature" || strings.Contains(strings.ToLower(words), "temperature")
-}
-
-// statusPrefix is the beginning of the clients' errors of failed responses. It is anchored, because anybody's words may
-// follow.
-var statusPrefix = regexp.MustCompile(
-	`^(?:anthropic: failed to create (?:message|completion): )?` + // its only wrapping
-		`(?:API returned )?unexpected status code: ([1-5]\d\d)(?:$|: |, body: )`)
-
-// splitStatus splits a client's error text into the status at its beginning and the rest; 0 without a status.
-func splitStatus(text string) (status int, message string) {
-	if m := statusPrefix.FindStringSubmatch(text); m != nil {
-		status, _ = strconv.Atoi(m[1])
-		return status, text[len(m[0]):]
-	}
-	// Ollama's client says "503 Service Unavailable" and nothing else.
-	number, rest, _ := strings.Cut(text, " ")
-	status, err := strconv.Atoi(number)
-	if err != nil || status < 300 || rest == "" || http.StatusText(status) != rest {
-		return 0, ""
-	}
-	return status, ""
-}
-
 // problem is the content of the body of a failed response.
 type problem struct {
-	message string
-	codes   []string // code and type
-	param   string   // the refused parameter
+	message    string
+	codes      []string      // code, type, and what Google has in their place
+	param      string        // the refused parameter
+	retryAfter time.Duration // Google's
 }
 
 // parseProblem reads the forms of OpenAI, Anthropic and Google ({"error": {…}}, also in a list), Ollama ({"error":
@@ -178,14 +133,23 @@ func parseProblem(body []byte) problem {
 		Code    any `json:"code"` // a number at Google and vLLM
 		Type    any `json:"type"`
 		Param   any `json:"param"`
+		Status  any `json:"status"` // Google
+		Details []struct{ Reason, RetryDelay string }
 	}
 	if json.Unmarshal(inner, &p) != nil {
 		return problem{}
 	}
 	str := func(v any) string { s, _ := v.(string); return s }
-	return problem{
+	found := problem{
 		message: cmp.Or(str(p.Message), str(p.Detail), str(p.Code), str(p.Type)),
-		codes:   []string{str(p.Code), str(p.Type)},
+		codes:   []string{str(p.Code), str(p.Type), str(p.Status)},
 		param:   str(p.Param),
 	}
+	for _, d := range p.Details {
+		found.codes = append(found.codes, d.Reason)
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil {
+			found.retryAfter = min(max(wait, 0), maxRetryAfter)
+		}
+	}
+	return found
 }

@@ -1,0 +1,115 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseProblem(t *testing.T) {
+	tests := []struct {
+		why, body string
+		want      problem
+	}{
+		{"OpenAI", `{"error":{"message":"m","type":"t","param":"temperature","code":"c"}}`, problem{"m", []string{"c", "t", ""}, "temperature", 0}},
+		{"OpenAI, nothing but a message", `{"error":{"message":"m","type":null,"param":null,"code":null}}`, problem{"m", []string{"", "", ""}, "", 0}},
+		{"Anthropic", `{"type":"error","error":{"type":"t","message":"m"}}`, problem{"m", []string{"", "t", ""}, "", 0}},
+		{
+			"Google", `{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"reason":"R"},{"retryDelay":"17s"}]}}`,
+			problem{"m", []string{"", "", "RESOURCE_EXHAUSTED", "R", ""}, "", 17 * time.Second},
+		},
+		{"Google, streamed", `[{"error":{"code":400,"message":"m"}}]`, problem{"m", []string{"", "", ""}, "", 0}},
+		{"Ollama", `{"error":"m"}`, problem{message: "m"}},
+		{"vLLM", `{"object":"error","message":"m","type":"t","param":null,"code":400}`, problem{"m", []string{"", "t", ""}, "", 0}},
+		{"FastAPI", `{"detail":"m"}`, problem{"m", []string{"", "", ""}, "", 0}},
+		{"no message, but a code", `{"error":{"code":"c"}}`, problem{"c", []string{"c", "", ""}, "", 0}},
+		{"no message, but a type", `{"type":"error","error":{"type":"t"}}`, problem{"t", []string{"", "t", ""}, "", 0}},
+		{"a message that is none", `{"error":{"message":{"a":1}}}`, problem{codes: []string{"", "", ""}}},
+		{"an odd error", `{"error":5}`, problem{}},
+		{"a list of texts", `{"detail":["a"]}`, problem{codes: []string{"", "", ""}}},
+		{"text", " upstream is gone\n", problem{message: "upstream is gone"}},
+		{"page", " <html>\n", problem{message: "the server sent a web page"}},
+		{"page with a title", "<!DOCTYPE html><Title lang=en> 502 &amp; more </title>", problem{message: "the server sent a web page (502 & more)"}},
+		{"nothing", "", problem{}},
+	}
+	for _, test := range tests {
+		got := parseProblem([]byte(test.body))
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(problem{})); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", test.why, diff)
+		}
+	}
+}
+
+// TestWords: what broke is said for people, and does not repeat what was sent.
+func TestWords(t *testing.T) {
+	dial := func(err error) error {
+		to := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}
+		return &url.Error{Op: "Post", URL: "http://h/v1?key=k", Err: &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: err}}
+	}
+	for _, test := range []struct {
+		why  string
+		err  error
+		want string
+	}{
+		{"nothing listens", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "no server answers at 127.0.0.1:9: connection refused"},
+		{"no such name", dial(&net.DNSError{Name: "nowhere.test", IsNotFound: true}), "there is no server nowhere.test"},
+		{"too late", dial(os.ErrDeadlineExceeded), "the server did not answer in time"},
+		{"certificate", &tls.CertificateVerificationError{Err: errors.New("expired")}, "the certificate of the server is not valid: expired"},
+		{"cut", fmt.Errorf("the reply broke off: %w", io.ErrUnexpectedEOF), "the connection broke off before the reply was whole"},
+		{"not about a connection", errors.New("oops"), ""},
+	} {
+		if got := disconnected(test.err); got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+	syntax := json.Unmarshal([]byte("<"), new(any))
+	for _, test := range []struct {
+		why, head, want string
+		err             error
+	}{
+		{"page", "\n<html><title>Welcome</title>", "the server's reply is no JSON but a web page (Welcome): is its address right?", syntax},
+		{"text", "s3cret", "the server's reply is no JSON", fmt.Errorf("decode: %w", syntax)},
+		{"the type of the error is hidden", "s3cret", "the server's reply is no JSON", errors.New("unmarshal: invalid character 's' looking")},
+		{"nothing", " ", "the server's reply is empty", io.EOF},
+		{
+			"another form", "[1]", "the server's reply is JSON of another form than the client reads: is its address right?",
+			errors.New("json: cannot unmarshal array"),
+		},
+		{"an error in a success", `{"error":{"message":"gone"}}`, "gone", ErrEmpty},
+		{"an error without words", `{"error":{}}`, "the server reports an error without words", ErrEmpty},
+		{"no error at all", `{"error":null,"choices":[]}`, "", ErrEmpty},
+		{"an empty reply", `{"choices":[]}`, "", ErrEmpty},
+	} {
+		if got := unreadable(test.err, true, []byte(test.head)); got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+// FuzzParseProblem: what a failed response says is anybody's bytes.
+func FuzzParseProblem(f *testing.F) {
+	for _, seed := range []string{`{"error":{"message":"m","code":"c"}}`, `{"error":"m"}`, `[{"error":{}}]`, `<html>`, `{"error":null}`, `[[]]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p := parseProblem(body)
+		body = bytes.TrimSpace(body) // of blanks that are none to JSON, too
+		if len(body) > 0 && !json.Valid(body) && !isPage(body) && p.message != string(body) {
+			t.Errorf("the text %q of a body that is no JSON is %q", body, p.message)
+		}
+		for _, status := range []int{400, 429, 500} {
+			Class(status, p.codes...)
+		}
+	})
+}

@@ -1,0 +1,250 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxReply bounds the body of a reply in bytes, because the clients read all of it into memory. A reply of a
+	// million tokens is half as long.
+	maxReply = 8 << 20
+
+	// maxErrorBody bounds the body of a failed response in bytes. Error pages of proxies are a few kilobytes.
+	maxErrorBody = 64 << 10
+
+	// maxHead bounds what is kept of a successful response, in bytes: enough to see what it is.
+	maxHead = 4 << 10
+
+	// maxRetryAfter bounds what a provider may ask to wait.
+	maxRetryAfter = 24 * time.Hour
+)
+
+var (
+	errTooLarge = errors.New("the reply is over 8 MiB")
+	errNoKey    = errors.New("no key was given")
+)
+
+// HTTPClient returns a copy of base whose requests pass through [RoundTrip]. nil means [http.DefaultClient], which has no
+// time-out: use [llm.Timeout]. Safe for concurrent use if base is.
+func HTTPClient(base *http.Client) *http.Client {
+	if base == nil {
+		base = http.DefaultClient
+	}
+	c := *base
+	c.Transport = transport{cmp.Or(base.Transport, http.DefaultTransport)}
+	return &c
+}
+
+type transport struct{ base http.RoundTripper }
+
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	return RoundTrip(req, t.base.RoundTrip)
+}
+
+// CloseIdleConnections closes the idle connections of the base transport. http.Client looks for this method.
+func (t transport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// Call is what happened to the requests of one call of a client, the last of which counts. [Begin] makes it; its methods are
+// safe for concurrent use.
+type Call struct {
+	home string // the host that is not asked without a key
+
+	mu      sync.Mutex
+	sent    bool
+	last    outcome
+	head    []byte   // of the body of a successful response
+	secrets []string // the credentials that were sent
+	url     string   // without its query
+}
+
+// outcome is how a request ended; the zero outcome is a success.
+type outcome struct {
+	status     int // of a failed response
+	retryAfter time.Duration
+	body       []byte
+	err        error // there was no response, or it broke off
+}
+
+type callKey struct{}
+
+// Begin returns the context of the requests of one call, and what will be known of them.
+func Begin(ctx context.Context) (context.Context, *Call) {
+	c := new(Call)
+	return context.WithValue(ctx, callKey{}, c), c
+}
+
+// RoundTrip sends req through next and notes what happens to it, where its context is one of [Begin]. It has the form of a
+// middleware of the SDKs of OpenAI and Anthropic. A reply over 8 MiB is an error; the body of a failed response is cut at
+// 64 KiB. A success is said to be JSON, whatever its header says, because these SDKs read nothing else.
+func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	ctx := req.Context()
+	c, ok := ctx.Value(callKey{}).(*Call)
+	if !ok {
+		return next(req) // somebody else uses the client
+	}
+	secrets := credentials(req.Header)
+	c.note(func() {
+		u := *req.URL
+		u.RawQuery, u.User = "", nil
+		c.sent, c.last, c.head, c.secrets, c.url = true, outcome{}, nil, secrets, u.String()
+	})
+	if len(secrets) == 0 && req.URL.Host == c.home {
+		c.end(outcome{err: errNoKey})
+		return nil, errNoKey
+	}
+	resp, err := next(req)
+	if err != nil {
+		c.broke(ctx, "no reply", err)
+		return nil, err
+	}
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		resp.Body = &watched{http.MaxBytesReader(nil, resp.Body, maxReply), ctx, c}
+		resp.Header.Set("Content-Type", "application/json")
+		return resp, nil
+	}
+	// An error of reading does not matter: the status alone is worth keeping.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	resp.Body.Close()
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	c.end(outcome{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), body: body})
+	return resp, nil
+}
+
+// credentials are the keys in the headers of a request.
+func credentials(h http.Header) (keys []string) {
+	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
+		_, key, found := strings.Cut(h.Get(name), " ") // "Bearer KEY"
+		if !found {
+			key = h.Get(name)
+		}
+		if key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (c *Call) note(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+}
+
+func (c *Call) end(o outcome) { c.note(func() { c.last = o }) }
+
+// broke notes err, or the end of ctx. The context of a request also holds the time-out of an http.Client, which reports
+// it only above the transport.
+func (c *Call) broke(ctx context.Context, what string, err error) {
+	c.end(outcome{err: fmt.Errorf("%s: %w", what, cmp.Or(Ended(ctx), err))})
+}
+
+func (c *Call) outcome() (o outcome) {
+	c.note(func() { o = c.last })
+	return o
+}
+
+// Sent reports whether RoundTrip saw a request of the call.
+func (c *Call) Sent() (sent bool) {
+	c.note(func() { sent = c.sent })
+	return sent
+}
+
+// Failed reports whether RoundTrip saw the call fail.
+func (c *Call) Failed() bool {
+	o := c.outcome()
+	return o.status != 0 || o.err != nil
+}
+
+// Raw returns what the server sent, or its first 4 KiB.
+func (c *Call) Raw() (raw []byte) {
+	c.note(func() {
+		if raw = c.head; len(c.last.body) > 0 {
+			raw = c.last.body
+		}
+	})
+	return raw
+}
+
+// withoutKeys replaces what was sent as a key, which a server may repeat.
+func (c *Call) withoutKeys(text string) string {
+	var secrets []string
+	c.note(func() { secrets = slices.Clone(c.secrets) })
+	for _, secret := range secrets {
+		if len(secret) > 3 { // "none" and "x" are no secrets
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
+}
+
+// watched is the body of a successful response. It notes an error that ends the body early, which some clients ignore.
+type watched struct {
+	io.ReadCloser // bounded by http.MaxBytesReader
+	ctx           context.Context
+	call          *Call
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	w.call.note(func() { w.call.head = append(w.call.head, p[:min(n, maxHead-len(w.call.head))]...) })
+	if errors.As(err, new(*http.MaxBytesError)) {
+		err = errTooLarge
+	}
+	if err != nil && err != io.EOF {
+		w.call.broke(w.ctx, "the reply broke off", err)
+	}
+	return n, err
+}
+
+// Ended returns ctx.Err(), or context.DeadlineExceeded if the deadline has passed and the timer of ctx has not fired
+// yet. A dialer has a timer of its own, which may be earlier.
+func Ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// retryAfter returns the wait that a provider asks for: Retry-After in seconds or as a date, or OpenAI's
+// retry-after-ms, which is more exact. 0 if there is none or the time has passed.
+func retryAfter(h http.Header) time.Duration {
+	if ms, ok := span(h.Get("Retry-After-Ms"), time.Millisecond); ok {
+		return ms
+	}
+	value := h.Get("Retry-After")
+	if s, ok := span(value, time.Second); ok {
+		return s
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return min(max(time.Until(at), 0), maxRetryAfter)
+	}
+	return 0
+}
+
+// span reads a number of units, at most maxRetryAfter. Some servers send fractions.
+func span(text string, unit time.Duration) (time.Duration, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) {
+		return 0, false
+	}
+	return time.Duration(min(max(f, 0)*float64(unit), float64(maxRetryAfter))), true
+}
