@@ -31,7 +31,8 @@ var allowed = map[string][]string{
 	"schema":              {},
 	"trace":               {},
 	"llm":                 {"trace"},
-	"llm/langchain":       {"llm", "trace"},
+	"llm/wire":            {"llm", "trace"},
+	"llm/langchain":       {"llm", "llm/wire", "trace"},
 	"llm/replay":          {"llm", "trace"},
 	"llm/llmtest":         {"llm", "trace"},
 	"exec/guard":          {"sqltext", "result", "schema"},
@@ -121,6 +122,7 @@ func TestArrows(t *testing.T) {
 // TestModulesStandAlone: a module that users import takes nothing of ours but what is exported.
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{
+		"llm/openai", "llm/anthropic", "llm/gemini",
 		"exec/bigquery", "exec/duckdb", "otel", "lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
 	} {
 		for _, file := range parsed(t, dir) {

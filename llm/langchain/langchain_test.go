@@ -304,7 +304,7 @@ func TestResponse(t *testing.T) {
 		{name: "filtered", choices: []*llms.ContentChoice{choice("SELECT", "content_filter", nil)}, class: "refused", why: "OpenAI"},
 		{name: "declined", choices: []*llms.ContentChoice{choice("", "refusal", nil)}, class: "refused", why: "Anthropic"},
 		{name: "blank", choices: []*llms.ContentChoice{choice(" \n", "stop", nil)}, class: "unknown", why: "an empty reply is an error"},
-		{name: "all thought", choices: []*llms.ContentChoice{choice("", "length", nil)}, class: "no room", why: "reasoning used it up"},
+		{name: "all thought", choices: []*llms.ContentChoice{choice("", "length", nil)}, class: "no-room", why: "reasoning used it up"},
 		{name: "no choice", class: "unknown", why: "an empty reply is an error"},
 		{name: "nil choice", choices: []*llms.ContentChoice{nil}, class: "unknown", why: "no panic"},
 	}

@@ -117,9 +117,7 @@ func (c *Client) advice(e *llm.Error, call *Call) string {
 		return "there is no model " + c.Model + " for this key, name another: "
 	case o.status == http.StatusNotFound, o.status == http.StatusMethodNotAllowed:
 		return "the server has nothing at " + call.url + ", look at " + c.Base + ": "
-	case errors.As(o.err, &op) && op.Op == "dial":
-		return "look at " + c.Base + ": "
-	case strings.HasSuffix(e.Message, "is its address right?"):
+	case errors.As(o.err, &op) && op.Op == "dial", errors.Is(o.err, errNoURL), strings.HasSuffix(e.Message, "is its address right?"):
 		return "look at " + c.Base + ": "
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/llm"
@@ -25,6 +26,9 @@ func (c *Call) Failure(err error) *llm.Error {
 		p := parseProblem(o.body)
 		e.Status, e.RetryAfter = o.status, cmp.Or(o.retryAfter, p.retryAfter)
 		e.Class = Class(o.status, p.codes...)
+		if strings.HasPrefix(p.message, "prompt is too long: ") || strings.HasPrefix(p.message, "The input token count ") {
+			e.Class = llm.ClassContextTooLong // Anthropic and Google have no code for it; a repeated prompt does not stand first
+		}
 		e.Message = cmp.Or(p.message, http.StatusText(o.status), "no message")
 	case o.err != nil:
 		e.Class = brokenClass(o.err, llm.ClassOverloaded)
@@ -81,7 +85,7 @@ func brokenClass(err error, other llm.Class) llm.Class {
 	var unknownHost *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, errTooLarge), errors.Is(err, errNoKey), errors.As(err, &certificate):
+	case errors.Is(err, errTooLarge), errors.Is(err, errNoKey), errors.Is(err, errNoURL), errors.As(err, &certificate):
 		return llm.ClassPermanent
 	case errors.As(err, &unknownHost) && unknownHost.IsNotFound:
 		return llm.ClassUnknown // a typing error, or no network for the moment

@@ -34,6 +34,7 @@ const (
 var (
 	errTooLarge = errors.New("the reply is over 8 MiB")
 	errNoKey    = errors.New("no key was given")
+	errNoURL    = errors.New("the address is no URL of a server, as https://host/path")
 )
 
 // HTTPClient returns a copy of base whose requests pass through [RoundTrip]. nil means [http.DefaultClient], which has no
@@ -104,9 +105,16 @@ func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, erro
 		u.RawQuery, u.User = "", nil
 		c.sent, c.last, c.head, c.secrets, c.url = true, outcome{}, nil, secrets, u.String()
 	})
-	if len(secrets) == 0 && req.URL.Host == c.home {
-		c.end(outcome{err: errNoKey})
-		return nil, errNoKey
+	var err error
+	switch u := req.URL; {
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		err = errNoURL
+	case len(secrets) == 0 && u.Host == c.home:
+		err = errNoKey
+	}
+	if err != nil {
+		c.end(outcome{err: err})
+		return nil, err
 	}
 	resp, err := next(req)
 	if err != nil {

@@ -1,0 +1,319 @@
+package gemini_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/gemini"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
+)
+
+var _ memory.Embedder = gemini.Embedder("m")
+
+// key is in no text.
+const key = "secret-0123456789-key"
+
+func client(t *testing.T, handler http.HandlerFunc) gemini.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return gemini.Client{Config: genai.ClientConfig{
+		APIKey: key, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: server.URL},
+	}}
+}
+
+// serve returns a model of a server on loopback.
+func serve(t *testing.T, handler http.HandlerFunc) llm.Model { return client(t, handler).Model("m-1") }
+
+func answer(status int, header, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if name, value, ok := strings.Cut(header, ": "); ok {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+func candidate(text, finish, more string) string {
+	part, _ := json.Marshal(text)
+	return fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true},{"text":%s}]},"finishReason":%q}],
+		"modelVersion":"m-1-2026","usageMetadata":{"promptTokenCount":11,"candidatesTokenCount":4,"thoughtsTokenCount":3%s}}`, part, finish, more)
+}
+
+func fault(code int, status, message, details string) string {
+	text, _ := json.Marshal(message)
+	return fmt.Sprintf(`{"error":{"code":%d,"message":%s,"status":%q,"details":[%s]}}`, code, text, status, details)
+}
+
+func full() llm.Request {
+	temperature, topP, limit, seed := 0.25, 0.5, 512, 7
+	return llm.Request{
+		Messages: []llm.Message{{Role: llm.System, Text: "Answer in SQL."}, {Role: llm.User, Text: "Schema."}, {Role: llm.Assistant, Text: "Yes."},
+			{Role: llm.User, Text: "How many?"}},
+		Temperature: &temperature, TopP: &topP, MaxTokens: &limit, Seed: &seed, Stop: []string{";"},
+		Effort: llm.EffortLow, Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 2,
+	}
+}
+
+const (
+	troubles = "https://ai.google.dev/gemini-api/docs/troubleshooting"
+	generate = "https://ai.google.dev/api/generate-content"
+)
+
+// TestWire: what the service answers, as it documents it or as people report it, and what becomes of it.
+func TestWire(t *testing.T) {
+	for _, tt := range []struct {
+		why, source  string
+		status       int
+		header, body string
+		class        llm.Class
+		wait         time.Duration
+		parameter    string
+		text         string // part of the error, or of the reply
+	}{
+		{"thinking level", "https://github.com/RooCodeInc/Roo-Code/issues/10700", 400, "",
+			fault(400, "INVALID_ARGUMENT", "Thinking level is not supported for this model.", ""), llm.ClassPermanent, 0, "effort", "Thinking"},
+		{"a level that the model lacks", "https://github.com/jenslys/opencode-gemini-auth/issues/14", 400, "", fault(400, "INVALID_ARGUMENT",
+			"Unable to submit request because thinking_level MEDIUM is not supported by this model.", ""), llm.ClassPermanent, 0, "effort", "MEDIUM"},
+		{"thinking", "https://github.com/immersive-translate/immersive-translate/issues/2976", 400, "",
+			fault(400, "INVALID_ARGUMENT", "thinking_config is not supported.", ""), llm.ClassPermanent, 0, "effort", "thinking_config"},
+		{"an unknown field", troubles, 400, "", fault(400, "INVALID_ARGUMENT",
+			`Invalid JSON payload received. Unknown name "responseJsonSchema" at 'generation_config': Cannot find field.`, ""),
+			llm.ClassPermanent, 0, "schema", "Unknown name"},
+		{"a limit over the model's", generate, 400, "", fault(400, "INVALID_ARGUMENT", "Unable to submit request because it has a maxOutputTokens "+
+			"value of 100000 but the supported range is from 1 (inclusive) to 8193 (exclusive).", ""), llm.ClassPermanent, 0, "max_tokens", "8193"},
+		{"temperature", generate, 400, "", fault(400, "INVALID_ARGUMENT", "* GenerateContentRequest.generation_config.'temperature': out of range", ""),
+			llm.ClassPermanent, 0, "temperature", "range"},
+		{"a prompt that names a parameter", generate, 400, "", fault(400, "INVALID_ARGUMENT", "the temperature of Lima does not stop", ""),
+			llm.ClassPermanent, 0, "", "Lima"},
+		{"wrong key", troubles, 400, "", fault(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
+			`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}`), llm.ClassPermanent, 0, "",
+			"does not know the key, set GEMINI_API_KEY, GOOGLE_API_KEY or Config.APIKey"},
+		{"another kind of key", troubles, 401, "", fault(401, "UNAUTHENTICATED", "invalid credentials "+key, ""), llm.ClassPermanent, 0, "",
+			"does not know the key"},
+		{"not permitted", troubles, 403, "", fault(403, "PERMISSION_DENIED", "Your API key was reported as leaked.", ""), llm.ClassPermanent, 0, "",
+			"the key (GEMINI_API_KEY"},
+		{"no such model", troubles, 404, "", fault(404, "NOT_FOUND",
+			"models/m-1 is not found for API version v1beta, or is not supported for generateContent.", ""), llm.ClassPermanent, 0, "",
+			"there is no model m-1 for this key"},
+		{"a wrong base URL", troubles, 404, "Content-Type: text/html", "<html><title>Error 404 (Not Found)!!1</title>", llm.ClassPermanent, 0, "",
+			"look at GOOGLE_GEMINI_BASE_URL"},
+		{"a page in place of the API", troubles, 200, "Content-Type: text/html", "<html><title>Welcome</title>", llm.ClassUnknown, 0, "",
+			"look at GOOGLE_GEMINI_BASE_URL"},
+		{"time-out", troubles, 408, "", fault(408, "CANCELLED", "late", ""), llm.ClassTimeout, 0, "", "late"},
+		{"conflict", "https://cloud.google.com/apis/design/errors", 409, "", fault(409, "ABORTED", "try again", ""), llm.ClassOverloaded, 0, "", "again"},
+		{"rate limit", "https://ai.google.dev/gemini-api/docs/rate-limits", 429, "", fault(429, "RESOURCE_EXHAUSTED", "slow down",
+			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}`), llm.ClassRateLimit, 17 * time.Second, "", "slow down"},
+		{"rate limit without a time", "https://github.com/google-gemini/gemini-cli/issues/1905", 429, "", fault(429, "RESOURCE_EXHAUSTED",
+			"Resource has been exhausted (e.g. check quota).", ""), llm.ClassRateLimit, 0, "", "exhausted"},
+		{"server error", troubles, 500, "", fault(500, "INTERNAL", "oops", ""), llm.ClassOverloaded, 0, "", "oops"},
+		{"overloaded", troubles, 503, "Retry-After: 3", fault(503, "UNAVAILABLE", "The model is overloaded.", ""), llm.ClassOverloaded, 3 * time.Second, "", ""},
+		{"a gateway's overload", "https://docs.claude.com/en/api/errors", 529, "", "busy", llm.ClassOverloaded, 0, "", "busy"},
+		{"late gateway", troubles, 504, "", fault(504, "DEADLINE_EXCEEDED", "late", ""), llm.ClassTimeout, 0, "", "late"},
+		{"too long", troubles, 400, "", fault(400, "INVALID_ARGUMENT",
+			"The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).", ""), llm.ClassContextTooLong, 0, "", "1048576"},
+		{"blocked prompt", generate, 200, "", `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":11}}`,
+			llm.ClassRefused, 0, "", "PROHIBITED_CONTENT"},
+		{"blocked reply", generate, 200, "", `{"candidates":[{"finishReason":"SAFETY"}]}`, llm.ClassRefused, 0, "", "SAFETY"},
+		{"recitation", generate, 200, "", candidate("SELECT", "RECITATION", ""), llm.ClassRefused, 0, "", "RECITATION"},
+		{"no candidate", generate, 200, "", `{"candidates":[],"usageMetadata":{"promptTokenCount":11}}`, llm.ClassUnknown, 0, "", "empty"},
+		{"candidates that are null", generate, 200, "", `{"candidates":[null]}`, llm.ClassUnknown, 0, "", "another form"},
+		{"all thought", "https://ai.google.dev/gemini-api/docs/thinking", 200, "", candidate("", "MAX_TOKENS", ""), llm.ClassNoRoom, 0, "",
+			"512 tokens were used up"},
+		{"10 MB", generate, 200, "", candidate(strings.Repeat("x", 10<<20), "STOP", ""), llm.ClassPermanent, 0, "", "over 8 MiB"},
+		{"no JSON", generate, 200, "", `{"candidates": [}`, llm.ClassUnknown, 0, "", "no JSON"},
+		{"cut by its limit", generate, 200, "", candidate("SELECT count(", "MAX_TOKENS", ""), "", 0, "", "SELECT count("},
+		{"invalid UTF-8", generate, 200, "", strings.Replace(candidate("SELECT X", "STOP", ""), "X", "\xff'a'", 1), "", 0, "", "SELECT \uFFFD'a'"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			calls := 0
+			handler := answer(tt.status, tt.header, tt.body)
+			resp, err := serve(t, func(w http.ResponseWriter, r *http.Request) { calls++; handler(w, r) }).Complete(t.Context(), full())
+			if tt.class == "" && err == nil {
+				if resp.Text != tt.text {
+					t.Errorf("%q, want %q", resp.Text, tt.text)
+				}
+				return
+			}
+			var e *llm.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("%+v, %v", resp, err)
+			}
+			if e.Class != tt.class || e.RetryAfter != tt.wait || e.Parameter != tt.parameter || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("%v (wait %v, parameter %q), want class %v, %v, %q and %q (%s)", err, e.RetryAfter, e.Parameter, tt.class, tt.wait, tt.parameter,
+					tt.text, tt.source)
+			}
+			if tt.status != 200 && e.Status != tt.status || calls != 1 {
+				t.Errorf("status %d, %d calls", e.Status, calls)
+			}
+			if all := fmt.Sprintf("%v %+v %v", err, e, errors.Unwrap(err)); strings.Contains(all, key) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("a key or a line break in %s", all)
+			}
+		})
+	}
+}
+
+// TestRequest: what is sent.
+func TestRequest(t *testing.T) {
+	var got map[string]any
+	m := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = nil
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.URL.Path != "/v1beta/models/m-1:generateContent" ||
+			r.Header.Get("X-Goog-Api-Key") != key {
+			t.Errorf("%s %v: %v", r.URL.Path, r.Header, err)
+		}
+		answer(200, "", candidate("SELECT 1", "STOP", `,"cachedContentTokenCount":9`))(w, r)
+	})
+	for _, tt := range []struct {
+		why  string
+		req  llm.Request
+		want string
+	}{
+		{"everything", full(), `{"systemInstruction":{"role":"user","parts":[{"text":"Answer in SQL."}]},"contents":[
+			{"role":"user","parts":[{"text":"Schema."}]},{"role":"model","parts":[{"text":"Yes."}]},{"role":"user","parts":[{"text":"How many?"}]}],
+			"generationConfig":{"temperature":0.25,"topP":0.5,"maxOutputTokens":512,"seed":7,"stopSequences":[";"],
+			"thinkingConfig":{"thinkingLevel":"LOW"},"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}}}`},
+		{"nothing", llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "a"}}}, `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"generationConfig":{}}`},
+	} {
+		resp, err := m.Complete(t.Context(), tt.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want map[string]any
+		if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
+		}
+		if diff := cmp.Diff(llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd, Model: "m-1-2026", Usage: llm.Usage{
+			Calls: 1, PromptTokens: 11, CompletionTokens: 7, CachedTokens: 9, ReasoningTokens: 3, Known: true}}, resp); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
+		return serve(t, map[llmtest.Behaviour]http.HandlerFunc{
+			llmtest.Answers: answer(200, "", candidate("SELECT count(*) FROM singer", "STOP", "")),
+			llmtest.Empties: answer(200, "", candidate("", "STOP", "")),
+			llmtest.Fails:   answer(400, "", fault(400, "INVALID_ARGUMENT", "bad request", "")),
+			llmtest.Hangs:   func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() },
+		}[b])
+	})
+}
+
+// TestKeys: no key, and half a configuration.
+func TestKeys(t *testing.T) {
+	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE"} {
+		t.Setenv(name, "")
+	}
+	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
+	_, err := gemini.Model("m").Complete(t.Context(), req)
+	if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), "look at GEMINI_API_KEY, GOOGLE_API_KEY or Config.APIKey") {
+		t.Error(err)
+	}
+	_, err = gemini.Client{Config: genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI, Project: "p"}}.Model("m").Complete(t.Context(), req)
+	if llm.ClassOf(err) != llm.ClassPermanent || strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "project") {
+		t.Error(err)
+	}
+}
+
+// TestConnections: connections that break, that a server closes without a word, and the end of a context.
+func TestConnections(t *testing.T) {
+	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
+	hijack := func(write string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			io.WriteString(conn, write)
+			conn.Close()
+		}
+	}
+	body := candidate("SELECT 1", "STOP", "")
+	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
+	for why, write := range map[string]string{"before the reply": "", "in the head": "HTTP/1.1 200 OK\r\nConte", "in the reply": head + body[:20]} {
+		_, err := serve(t, hijack(write)).Complete(t.Context(), req)
+		if llm.ClassOf(err) != llm.ClassOverloaded || strings.Contains(err.Error(), key) {
+			t.Errorf("cut %s: %v", why, err)
+		}
+	}
+	m := llm.Chain(serve(t, hijack(head+body)), llm.Retry{Base: time.Millisecond}.Middleware())
+	for range 30 { // each connection looks as if it stayed open
+		if resp, err := m.Complete(t.Context(), req); err != nil || resp.Text != "SELECT 1" {
+			t.Fatalf("a server that closes kept connections: %v", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, body[:1])
+		w.(http.Flusher).Flush()
+		cancel()
+		<-r.Context().Done()
+	}).Complete(ctx, req)
+	if err != context.Canceled {
+		t.Errorf("a context that ends behind the first byte: %v", err)
+	}
+}
+
+// TestEmbedder: vectors in the order of the texts, in batches, for documents and for questions.
+func TestEmbedder(t *testing.T) {
+	calls, short, task := 0, false, ""
+	e := client(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Requests []struct {
+				Content  struct{ Parts []struct{ Text string } }
+				TaskType string
+			}
+		}
+		json.NewDecoder(r.Body).Decode(&body)
+		calls++
+		var vectors []string
+		for _, q := range body.Requests {
+			vectors = append(vectors, fmt.Sprintf(`{"values":[%d,0.5]}`, len(q.Content.Parts[0].Text)))
+			task = q.TaskType
+		}
+		if short {
+			vectors = vectors[1:]
+		}
+		fmt.Fprintf(w, `{"embeddings":[%s]}`, strings.Join(vectors, ","))
+	}).Embedder("gemini-embedding-001")
+	texts := make([]string, 150)
+	for i := range texts {
+		texts[i] = strings.Repeat("x", i+1)
+	}
+	vectors, err := e.EmbedDocuments(t.Context(), texts)
+	if err != nil || len(vectors) != 150 || vectors[149][0] != 150 || vectors[0][1] != 0.5 || calls != 2 || task != "RETRIEVAL_DOCUMENT" {
+		t.Errorf("%d vectors, %d calls for %s, %v", len(vectors), calls, task, err)
+	}
+	if v, err := e.EmbedQuery(t.Context(), "abc"); err != nil || v[0] != 3 || task != "RETRIEVAL_QUERY" {
+		t.Errorf("%v, %v", v, err)
+	}
+	short = true
+	if _, err := e.EmbedQuery(t.Context(), "abc"); llm.ClassOf(err) != llm.ClassUnknown {
+		t.Errorf("no vector: %v", err)
+	}
+}

@@ -1,0 +1,33 @@
+package openai_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/openai"
+)
+
+// With OPENAI_API_KEY set, openai.Model("gpt-5-mini") is all.
+func ExampleModel() {
+	server := httptest.NewServer(answer(200, "", completion("SELECT count(*) FROM singer", "stop", "")))
+	defer server.Close()
+
+	model := openai.Model("gpt-5-mini", option.WithBaseURL(server.URL+"/v1"), option.WithAPIKey("key"))
+	reply, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
+	fmt.Println(reply.Text, reply.Usage.PromptTokens, reply.Usage.CompletionTokens, err)
+	// Output: SELECT count(*) FROM singer 11 7 <nil>
+}
+
+// memory.Similar{Embedder: …} then finds exemplars by their meaning.
+func ExampleEmbedder() {
+	server := httptest.NewServer(answer(200, "", `{"data":[{"index":0,"embedding":[0.5,-0.5]}]}`))
+	defer server.Close()
+
+	embedder := openai.Embedder("text-embedding-3-small", option.WithBaseURL(server.URL+"/v1"), option.WithAPIKey("key"))
+	fmt.Println(embedder.EmbedQuery(context.Background(), "How many singers are there?"))
+	// Output: [0.5 -0.5] <nil>
+}
