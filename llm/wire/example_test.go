@@ -87,7 +87,9 @@ func ExampleEmbedder() {
 func TestMessages(t *testing.T) {
 	of := func(role llm.Role, text string) llm.Message { return llm.Message{Role: role, Text: text} }
 	plain := func(role llm.Role, text string) wire.Message { return wire.Message{Message: of(role, text)} }
-	marked := func(role llm.Role, text string) wire.Message { return wire.Message{Message: of(role, text), Mark: true} }
+	marked := func(role llm.Role, text string) wire.Message {
+		return wire.Message{Message: of(role, text), Mark: true}
+	}
 	all := []llm.Message{of(llm.System, "s"), of(llm.User, " "), of(llm.User, "a"), of(llm.Assistant, "b"), of(llm.User, "c")}
 	for _, tt := range []struct {
 		why           string
