@@ -15,7 +15,6 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -185,76 +184,6 @@ func TestEachStatementIsCheckedOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{usa: 1, everyone: 1}, checked); diff != "" {
 		t.Errorf("checks by statement (-want +got):\n%s", diff)
-	}
-}
-
-// TestWithoutExecution runs nothing: votes go by plan and the judge sees no rows.
-func TestWithoutExecution(t *testing.T) {
-	p := plain(4)
-	p.Judge = strategy.Rubric{}
-	p.Voter = vote.Majority{MinShare: 0.9}
-	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usaJoin, "SELECT total FROM orders", "SELECT count(*) FROM orders"), judges("A", "B")}}
-	env := shopEnv(t, script)
-	env.WithoutExecution = true
-	root := trace.New("test")
-	out, err := p.Generate(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range out.Candidates {
-		if c.Fingerprint != "" || c.Plan == "" {
-			t.Errorf("candidate %d was run, or has no plan: %+v", c.Sample, c)
-		}
-	}
-	for span := range root.All() {
-		if span.Name() == "exec.query" {
-			t.Errorf("a statement was executed")
-		}
-	}
-	for _, r := range script.RequestsFor(strategy.PurposeJudge) {
-		if text := r.Messages[1].Text; strings.Contains(text, "Its result") {
-			t.Errorf("the judge saw rows:\n%s", text)
-		}
-	}
-}
-
-// TestWithoutValues keeps every stored value out of every prompt.
-func TestWithoutValues(t *testing.T) {
-	for _, skip := range []bool{false, true} {
-		script := &llmtest.Script{Rules: []llmtest.Rule{
-			{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(everyone, usa, broken, broken, broken, broken, broken, broken, broken, broken, broken, broken)},
-			repairs("SELECT 'Ada' FROM nowhere"), judges("A", "B"),
-		}}
-		env := shopEnv(t, script)
-		env.WithoutValues = skip
-		env.Host.Profile = profileOf(env)
-		if _, err := (strategy.Consensus{}).Generate(t.Context(), env, strategy.Task{Question: "How much did Cyd order?"}); err != nil {
-			t.Fatal(err)
-		}
-		seen := ""
-		for _, r := range script.Requests() {
-			for _, m := range r.Messages {
-				if m.Role != llm.Assistant { // what the model wrote itself is its own
-					seen += m.Text
-				}
-			}
-		}
-		if got := strings.Contains(seen, `"Ada"`) || strings.Contains(seen, `has "Cyd"`); got == skip {
-			t.Errorf("WithoutValues %v: stored values in prompts: %v\n%s", skip, got, seen)
-		}
-	}
-}
-
-// TestCancelledPipeline returns with the identity of the error.
-func TestCancelledPipeline(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	env := shopEnv(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		cancel()
-		<-ctx.Done()
-		return llm.Response{}, errors.New("network error: failed to reach API server")
-	}))
-	if _, err := (strategy.Consensus{}).Generate(ctx, env, strategy.Task{Question: "q"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -5,14 +5,19 @@ package strategytest
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3" // the driver of the test databases
 
 	"github.com/texttosql/texttosql/exec"
@@ -22,6 +27,7 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // ShopSQL makes the database of ShopEnv.
@@ -235,4 +241,48 @@ func Latencies(n int) []time.Duration {
 		all[i] = time.Duration(0.1 * math.Exp(random.NormFloat64()) * float64(time.Second))
 	}
 	return all
+}
+
+// SameWhateverTheLatency answers one question thirty times, with replies that come in any order: outcome, report, error and
+// trace are the same. models makes the models of one time; workers are values of Env.Concurrency, none: that of env.
+func SameWhateverTheLatency(t *testing.T, s strategy.Strategy, env *strategy.Env, task strategy.Task, models func() []llm.Model, workers ...int) {
+	t.Helper()
+	first := ""
+	for seed := range 30 {
+		env := *env
+		if len(workers) > 0 {
+			env.Concurrency = workers[seed%len(workers)]
+		}
+		synctest.Test(t, func(t *testing.T) {
+			random, lock := rand.New(rand.NewPCG(uint64(seed), 1)), sync.Mutex{}
+			late := func(next llm.Model) llm.Model {
+				return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+					lock.Lock()
+					d := time.Duration(200+random.IntN(200)) * time.Millisecond // none is so late that it is left out
+					lock.Unlock()
+					time.Sleep(d)
+					return next.Complete(ctx, req)
+				})
+			}
+			env.Models = nil
+			for _, m := range models() {
+				env.Models = append(env.Models, llm.Chain(m, llm.Trace(), late))
+			}
+			root := trace.Tracer{Keep: trace.PrivateSQL}.New("question")
+			out, err := s.Generate(trace.Into(t.Context(), root), &env, task)
+			root.End()
+			spans, terr := root.Comparable()
+			written, werr := json.Marshal([]any{out, out.Report, fmt.Sprint(err)})
+			if err := errors.Join(terr, werr); err != nil {
+				t.Fatal(err)
+			}
+			got := strings.ReplaceAll(string(written)+"\n"+string(spans), `,"`, ",\n\"")
+			if first == "" {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Fatalf("time %d (-first +now):\n%s", seed, diff)
+			}
+		})
+	}
 }

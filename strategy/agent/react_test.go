@@ -5,14 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -255,34 +251,9 @@ func TestCancelled(t *testing.T) {
 func TestSameWhateverTheLatency(t *testing.T) {
 	model := scripted(acts(broken, usa), acts(strategytest.Everyone), acts(Other, broken, broken, broken),
 		acts(strategytest.USAJoin), append(acts(broken), "?"), acts(usa))
-	first := ""
-	for _, workers := range []int{1, 4, 16} {
-		for seed := range uint64(10) {
-			synctest.Test(t, func(t *testing.T) {
-				env := strategytest.ShopEnv(t, nil)
-				env.Concurrency = workers
-				var mu sync.Mutex
-				random := rand.New(rand.NewPCG(seed, uint64(workers)))
-				late := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-					mu.Lock()
-					d := time.Duration(random.IntN(200)) * time.Millisecond
-					mu.Unlock()
-					time.Sleep(d)
-					return model.Complete(ctx, req)
-				})
-				out, _, _, err := asked(t, env, agent.ReAct{}, late, 6)
-				written, _ := json.Marshal([]any{out, out.Report})
-				for _, s := range out.Steps {
-					written = append(written, s.Observation...)
-				}
-				if got := fmt.Sprintf("%s %v", written, err); first == "" {
-					first = got
-				} else if diff := cmp.Diff(first, got); diff != "" {
-					t.Fatalf("workers %d, seed %d (-first +now):\n%s", workers, seed, diff)
-				}
-			})
-		}
-	}
+	task := strategytest.USATask
+	task.Samples = 6
+	strategytest.SameWhateverTheLatency(t, agent.ReAct{}, strategytest.ShopEnv(t, nil), task, func() []llm.Model { return []llm.Model{model} }, 1, 4, 16)
 }
 
 // TestValidate: what is wrong is told before a model is asked.

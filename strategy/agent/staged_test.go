@@ -2,10 +2,8 @@ package agent_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -391,34 +389,12 @@ func TestStagedBudget(t *testing.T) {
 // TestStagedSame: equal replies give equal bytes, whatever the latency and the concurrency.
 func TestStagedSame(t *testing.T) {
 	texts := []string{broken, usa + " LIMIT 5", "no", strategytest.Everyone, usa, strategytest.USAJoin, strategytest.Chile, broken}
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		return llm.Response{Text: texts[req.Sample%len(texts)], StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, Known: true}}, nil
+	})
 	for stage := range 4 {
-		first := ""
-		for run := range 10 {
-			env := strategytest.ShopEnv(t, nil)
-			env.Concurrency = []int{1, 2, 16}[run%3]
-			var got string
-			synctest.Test(t, func(t *testing.T) {
-				c := climb(t.Context(), t, env, agent.Staged{Stage: stage}, func(req llm.Request) (string, error) {
-					time.Sleep(time.Duration(rand.IntN(900)) * time.Millisecond)
-					return texts[req.Sample%len(texts)], nil
-				})
-				var spans []string
-				for s := range c.root.All() {
-					spans = append(spans, fmt.Sprint(s.Name(), s.Attrs(), len(s.Events())))
-				}
-				written, err := json.Marshal([]any{c.out, c.out.Report, len(c.requests), spans})
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = string(written) + fmt.Sprint(c.err)
-			})
-			if first == "" {
-				first = got
-			}
-			if diff := cmp.Diff(first, got); diff != "" {
-				t.Fatalf("stage %d, run %d: %s", stage, run, diff)
-			}
-		}
+		strategytest.SameWhateverTheLatency(t, agent.Staged{Stage: stage}, strategytest.ShopEnv(t, nil), strategytest.USATask,
+			func() []llm.Model { return []llm.Model{model} }, 1, 2, 16)
 	}
 }
 

@@ -2,15 +2,12 @@ package petsql_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -225,40 +222,13 @@ func TestPETSQLSchemas(t *testing.T) {
 
 // TestPETSQLDeterministic: the order in which models answer changes nothing.
 func TestPETSQLDeterministic(t *testing.T) {
-	db := strategytest.ShopEnv(t, nil)
-	db.Host.Rows = &exec.SampleCache{}
-	var want []byte
-	for round := range 100 {
-		var models []llm.Model
+	strategytest.SameWhateverTheLatency(t, petsql.Strategy{}, strategytest.ShopEnv(t, nil), strategy.Task{Question: petQuestion}, func() (models []llm.Model) {
 		for i, name := range []string{"a", "b", "c"} {
 			m, _ := petModel(name, petUSA, []string{petAll, petUSA, petUSAToo}[i])
-			late := time.Duration((round*7+i*5)%3) * 100 * time.Microsecond
-			models = append(models, llm.Chain(m, llm.Trace(), llmtest.Latency{Fixed: late}.Middleware()))
+			models = append(models, m)
 		}
-		env := *db
-		env.Models = models
-		root := trace.Tracer{}.New("test")
-		out, err := petsql.Strategy{}.Generate(trace.Into(t.Context(), root), &env, strategy.Task{Question: petQuestion})
-		root.End()
-		if err != nil {
-			t.Fatal(err)
-		}
-		outcome, err := json.Marshal(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		comparable, err := root.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := append(outcome, comparable...)
-		if want == nil {
-			want = got
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Fatalf("round %d (-first +this):\n%s", round, diff)
-		}
-	}
+		return models
+	})
 }
 
 func ExampleStrategy() {

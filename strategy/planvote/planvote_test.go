@@ -2,17 +2,11 @@ package planvote_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"math/rand/v2"
-	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -20,7 +14,6 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/planvote"
-	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -90,21 +83,6 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainWithoutExecution: nothing runs, and doubts have nothing to look at.
-func TestPlainWithoutExecution(t *testing.T) {
-	env := *shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}})
-	env.WithoutExecution = true
-	for _, s := range []strategy.Strategy{planvote.Plain{}, planvote.Augmented{Probe: true}, planvote.Feedback{}} {
-		out, err := s.Generate(t.Context(), &env, strategy.Task{Question: "q"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c := out.Candidates[0]; c.Fingerprint != "" || c.Rows != 0 || c.Plan == "" {
-			t.Errorf("%T: %+v", s, c)
-		}
-	}
-}
-
 // TestPlainCalls: samples, statements and the stop.
 func TestPlainCalls(t *testing.T) {
 	env := shopEnv(t, nil)
@@ -154,43 +132,11 @@ func TestPlainAbstains(t *testing.T) {
 // TestPlainDeterminism: a hundred runs of the same replies that come in any
 // order are the same bytes, and a sample that fails changes nothing but itself.
 func TestPlainDeterminism(t *testing.T) {
-	env := makerEnv(t, nil)
-	seen := map[string]bool{}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	replies := llmtest.Texts(everyone, usa, byID, broken, ordered, byID, usa, "DROP TABLE orders", everyone, usa, byID, nobody, usa, usa, byID)
 	replies[5] = llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}
-	for run := range 100 {
-		runtime.GOMAXPROCS(1 + 7*(run%2))
-		rng := rand.New(rand.NewPCG(uint64(run), 2))
-		delays := make([]time.Duration, 16)
-		for i := range delays {
-			delays[i] = time.Duration(rng.IntN(500)) * time.Microsecond
-		}
-		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}
-		root := trace.Tracer{Keep: trace.PrivateSQL}.New("question")
-		out, err := planvote.Augmented{Probe: true}.Generate(trace.Into(t.Context(), root),
-			asking(env, llm.Chain(script, llm.Trace(), llmtest.Latency{BySample: delays}.Middleware())), usaTask)
-		if err != nil {
-			t.Fatal(err)
-		}
-		root.End()
-		a, err := json.Marshal(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := root.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen[string(a)+string(b)] = true
-	}
-	if len(seen) != 1 {
-		var texts []string
-		for text := range seen {
-			texts = append(texts, strings.ReplaceAll(text, `,"`, ",\n\""))
-		}
-		t.Errorf("%d different runs; two of them:\n%s", len(seen), cmp.Diff(texts[0], texts[1]))
-	}
+	strategytest.SameWhateverTheLatency(t, planvote.Augmented{Probe: true}, makerEnv(t, nil), usaTask, func() []llm.Model {
+		return []llm.Model{&llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}}
+	})
 }
 
 // TestCandidateLimits: an endless statement among ten costs its time and no

@@ -2,19 +2,12 @@ package qasql_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
@@ -224,42 +217,18 @@ func TestCancelledJudge(t *testing.T) {
 func TestSameWhateverTheLatency(t *testing.T) {
 	script := agent{decompose: `{"entity": "customers"}`, score: relevant,
 		generate: []string{broken, usa, everyone, everyone, chile}, repair: []string{usaJoin}, judge: verdicts("A", "B")}
-	first := ""
-	for _, workers := range []int{1, 4, 16} {
-		for seed := range uint64(20) {
-			env := described(t, nil)
-			profiled, err := env.Host.Profile(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			env.Schema, env.Host.Profile, env.Concurrency = profiled, nil, workers
-			var got string
-			random := rand.New(rand.NewPCG(seed, uint64(workers)))
-			late := make([]time.Duration, 64)
-			for i := range late {
-				late[i] = time.Duration(random.IntN(900)) * time.Millisecond
-			}
-			synctest.Test(t, func(t *testing.T) {
-				model, _ := script.model()
-				var n atomic.Int64
-				env := strategytest.Asking(env, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-					time.Sleep(late[int(n.Add(1))%len(late)])
-					return model.Complete(ctx, req)
-				}))
-				root := trace.New("question")
-				out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: workers}}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
-				root.End()
-				told, _ := root.Comparable()
-				written, _ := json.Marshal([]any{out, out.Report})
-				got = fmt.Sprintf("%s %v %s %s", written, err, codes(root), told)
-			})
-			if first == "" {
-				first = got
-			}
-			if diff := cmp.Diff(first, got); diff != "" {
-				t.Fatalf("workers %d, seed %d (-first +now):\n%s", workers, seed, diff)
-			}
+	for _, workers := range []int{1, 16} {
+		env := described(t, nil)
+		profiled, err := env.Host.Profile(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
+		env.Schema, env.Host.Profile = profiled, nil
+		s := qasql.Strategy{Linker: linker.MapReduce{Workers: workers}}
+		strategytest.SameWhateverTheLatency(t, s, env, strategytest.USATask, func() []llm.Model {
+			model, _ := script.model()
+			return []llm.Model{model}
+		}, 1, 4, 16)
 	}
 }
 

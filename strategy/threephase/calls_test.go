@@ -1,63 +1,26 @@
 package threephase_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // TestSame: replies that come in any order, by any number of workers, make the same outcome and the same trace.
 func TestSame(t *testing.T) {
-	env := strategytest.ShopEnv(t, nil)
-	first := ""
-	for i := range 60 {
-		synctest.Test(t, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(uint64(i), 7))
-			m := &scripted{tables: both, sql: []string{strategytest.Broken, strategytest.Ordered}}
-			delay := llmtest.Latency{BySample: []time.Duration{time.Duration(rng.IntN(1000)) * time.Millisecond}}
-			root := trace.Tracer{Keep: trace.PrivateSQL}.New("question")
-			s := threephase.Strategy{Tables: linker.PerTable{Workers: []int{1, 4, 16}[i%3]}}
-			out, err := s.Generate(trace.Into(t.Context(), root), strategytest.Asking(env, llm.Chain(m, llm.Trace(), delay.Middleware())), orderedTask)
-			if err != nil {
-				t.Fatal(err)
-			}
-			root.End()
-			outcome, err := json.Marshal(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := json.Marshal(out.Report)
-			if err != nil {
-				t.Fatal(err)
-			}
-			spans, err := root.Comparable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			all := fmt.Sprintf("%s\n%s\n%s", outcome, report, spans)
-			if first == "" {
-				first = all
-			}
-			if all != first {
-				t.Errorf("run %d differs: %s", i, cmp.Diff(first, all))
-			}
+	for _, workers := range []int{1, 4, 16} {
+		s := threephase.Strategy{Tables: linker.PerTable{Workers: workers}}
+		strategytest.SameWhateverTheLatency(t, s, strategytest.ShopEnv(t, nil), orderedTask, func() []llm.Model {
+			return []llm.Model{&scripted{tables: both, sql: []string{strategytest.Broken, strategytest.Ordered}}}
 		})
 	}
 }
