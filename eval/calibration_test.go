@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -79,33 +78,6 @@ func TestAUROC(t *testing.T) {
 	}
 }
 
-// AUROC against its definition: the share of right-wrong pairs in the right order.
-func TestAUROCDefinition(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 200 {
-		list := randomOutcomes(r, 1+r.IntN(40), 1+r.IntN(10))
-		var sum, pairs float64
-		for _, a := range list {
-			for _, b := range list {
-				if !a.Right() || b.Right() {
-					continue
-				}
-				pairs++
-				switch {
-				case a.Confidence > b.Confidence:
-					sum++
-				case a.Confidence == b.Confidence:
-					sum += .5
-				}
-			}
-		}
-		got, ok := Bootstrap{Rounds: 1}.AUROC(list)
-		if ok != (pairs > 0) || ok && !nearly(got.Value, sum/pairs) {
-			t.Fatalf("%v: got %v, %v, want %v", list, got, ok, sum/pairs)
-		}
-	}
-}
-
 // randomOutcomes makes outcomes with few different confidences, so that many are tied.
 func randomOutcomes(r *rand.Rand, n, levels int) []Outcome {
 	var list []Outcome
@@ -150,26 +122,6 @@ func TestRiskCurve(t *testing.T) {
 	}
 	if _, ok := (Bootstrap{}).Risk(nil, .5); ok || len(RiskCurve(nil)) != 0 {
 		t.Error("no outcomes give a risk")
-	}
-}
-
-func TestRiskReduction(t *testing.T) {
-	var list []Outcome
-	for i := range 200 { // the surer half is right in 9 of 10, the other in 1 of 2
-		c, right := .9, i%10 != 0
-		if i >= 100 {
-			c, right = .3, i%2 == 0
-		}
-		list = append(list, Outcome{Question: fmt.Sprint(i), Confidence: c, Score: oneIf(right)})
-	}
-	got, ok := Bootstrap{Rounds: 2000}.RiskReduction(list, .5)
-	if !ok || !nearly(got.Value, .3-.1) || got.Low <= 0 {
-		t.Errorf("got %+v, %v", got, ok)
-	}
-	area, ok := Bootstrap{Rounds: 500}.AUROC(list)
-	// right 90/50, wrong 10/50: (90·50 + ½(90·10 + 50·50)) ÷ (140·60)
-	if !ok || !nearly(area.Value, (4500+.5*(900+2500))/8400) || area.Low > area.Value || area.High < area.Value {
-		t.Errorf("AUROC %+v, %v", area, ok)
 	}
 }
 
@@ -264,27 +216,6 @@ func squared(list []Outcome, at func(float64) float64) float64 {
 		sum += d * d
 	}
 	return sum
-}
-
-func TestIsotonicJSON(t *testing.T) {
-	c, err := Isotonic{MinBlock: 1, From: "spider"}.Fit(judged(.1, 0, .5, 1, .5, 0, .9, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back vote.Calibration
-	if err := json.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(c, back); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if got := (vote.Majority{Calibrate: back.At}).Calibrate(.5); got != .5 {
-		t.Errorf("got %v", got)
-	}
 }
 
 func TestFolds(t *testing.T) {

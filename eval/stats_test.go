@@ -47,22 +47,6 @@ func TestMcNemarLarge(t *testing.T) {
 	}
 }
 
-// Both p-values are those of a distribution: summed over all tables with n
-// differences they respect their order and symmetry.
-func TestMcNemarProperties(t *testing.T) {
-	for n := range 40 {
-		last := 0.0
-		for k := 0; 2*k <= n; k++ {
-			m, back := McNemar{OnlyA: k, OnlyB: n - k}, McNemar{OnlyA: n - k, OnlyB: k}
-			exact, mid := m.Exact(), m.MidP()
-			if !(mid > 0 && mid <= exact && exact <= 1) || exact != back.Exact() || mid != back.MidP() || exact < last {
-				t.Errorf("%d to %d: exact %v, mid-p %v", k, n-k, exact, mid)
-			}
-			last = exact
-		}
-	}
-}
-
 func TestNewMcNemar(t *testing.T) {
 	pair := func(a, b float64) Pair { return Pair{A: Outcome{Score: a}, B: Outcome{Score: b}} }
 	got := NewMcNemar([]Pair{pair(1, 0), pair(0, 1), pair(0.2, 0.4), pair(1, 1), pair(0, 0)})
@@ -132,30 +116,6 @@ func TestBootstrapDegenerate(t *testing.T) {
 		if test.got != test.want {
 			t.Errorf("%s: got %+v, want %+v", test.why, test.got, test.want)
 		}
-	}
-}
-
-// For many independent questions the percentile interval must come near to
-// p ± 1.96·√(p(1−p)/n), and drawing by pairs of equal questions must widen it by
-// √2.
-func TestBootstrapWidth(t *testing.T) {
-	var list []Outcome
-	for i := range 400 {
-		list = append(list, Outcome{
-			Question: fmt.Sprint(i), Template: fmt.Sprint(i / 2), Score: float64(i / 2 % 2),
-		})
-	}
-	byQuestion := Bootstrap{Seed: 1}.Mean(list)
-	byTemplate := Bootstrap{Seed: 1, Unit: ByTemplate}.Mean(list)
-	want := 2 * 1.96 * math.Sqrt(.25/400)
-	if w := byQuestion.High - byQuestion.Low; math.Abs(w-want) > .01 {
-		t.Errorf("width by question %v, want about %v", w, want)
-	}
-	if w := byTemplate.High - byTemplate.Low; math.Abs(w-want*math.Sqrt2) > .01 {
-		t.Errorf("width by template %v, want about %v", w, want*math.Sqrt2)
-	}
-	if byQuestion.Units != 400 || byTemplate.Units != 200 || byTemplate.N != 400 {
-		t.Errorf("units %d and %d of %d outcomes", byQuestion.Units, byTemplate.Units, byTemplate.N)
 	}
 }
 
