@@ -33,17 +33,15 @@ var ErrNoTables = errors.New("linker: no table is relevant to the question; name
 // prompt shows stored values; those that the question names ([Values]) are in the links.
 //
 // The method is that of the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). Its calls are made in parallel,
-// no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce.
+// no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce: it stays, Unverified, at a
+// score of 0.5 or more. A warning tells it.
 // Purposes: "table", "tables", "synthesis". Safe for concurrent use.
 type PerTable struct {
-	Model       llm.Model // the model asked; required
-	Workers     int       // calls at once; 0 means 4
-	Sequential  bool      // the tables one after the other, each request with those selected so far: the method as published
-	TableTokens int       // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
-	CallTokens  int       // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000
-	// FailOnTable makes Study fail with the error of a table that the model failed on. Otherwise the table stays if its
-	// words score 0.5 or more, marked Unverified; a warning tells it either way.
-	FailOnTable bool
+	Model       llm.Model      // the model asked; required
+	Workers     int            // calls at once; 0 means 4
+	Sequential  bool           // the tables one after the other, each request with those selected so far: the method as published
+	TableTokens int            // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
+	CallTokens  int            // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000
 	Seed        func(int) *int // returns the seed of sample 0, which is sent; nil: none
 }
 

@@ -141,11 +141,6 @@ func (r *perTableRun) judge() error {
 	if err != nil {
 		return err
 	}
-	for k, reply := range replies {
-		if reply.err != nil && r.FailOnTable {
-			return fmt.Errorf("linker: the table %s could not be judged: %w", tables[k].TableName(), reply.err)
-		}
-	}
 	if err := tooMany(replies); err != nil {
 		return err
 	}

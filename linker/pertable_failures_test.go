@@ -25,19 +25,17 @@ func TestPerTableFailingTables(t *testing.T) {
 		fails    int // so many of ten tables, the first ones
 		how      error
 		reply    string // of a failing table, without how
-		fail     bool
 		isFailed bool
 		why      string
 	}{
-		{1, down, "", false, false, "one stays, because the question names a part"},
-		{2, down, "", false, false, "and one goes, which has a word in its description only"},
-		{1, nil, "no JSON", false, false, "the same of an unreadable reply, after asking again"},
-		{1, nil, `{"confidence": 1}`, false, false, "and of one without a verdict"},
-		{5, down, "", false, false, "half of them is not more than half"},
-		{6, down, "", false, true, "more than half"},
-		{6, nil, "no JSON", false, true, "also of unreadable replies"},
-		{1, down, "", true, true, "one is enough if it is to fail"},
-		{1, &llm.BudgetError{}, "", false, true, "without a budget no other call would be answered"},
+		{1, down, "", false, "one stays, because the question names a part"},
+		{2, down, "", false, "and one goes, which has a word in its description only"},
+		{1, nil, "no JSON", false, "the same of an unreadable reply, after asking again"},
+		{1, nil, `{"confidence": 1}`, false, "and of one without a verdict"},
+		{5, down, "", false, "half of them is not more than half"},
+		{6, down, "", true, "more than half"},
+		{6, nil, "no JSON", true, "also of unreadable replies"},
+		{1, &llm.BudgetError{}, "", true, "without a budget no other call would be answered"},
 	} {
 		failing := s.Tables[:tt.fails]
 		o := &oracle{tables: []string{"part_9"}, say: func(req llm.Request) (string, error) {
@@ -47,7 +45,7 @@ func TestPerTableFailingTables(t *testing.T) {
 			return "", nil
 		}}
 		root := trace.Tracer{}.New("test")
-		got, err := linker.PerTable{Model: o, FailOnTable: tt.fail}.Run(trace.Into(t.Context(), root), in)
+		got, err := linker.PerTable{Model: o}.Run(trace.Into(t.Context(), root), in)
 		if failed := err != nil; failed != tt.isFailed || tt.how != nil && failed && !errors.Is(err, tt.how) {
 			t.Errorf("%s: %v", tt.why, err)
 		}

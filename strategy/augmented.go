@@ -21,9 +21,8 @@ import (
 //
 // The zero Augmented is ready for use. Safe for concurrent use.
 type Augmented struct {
-	MaxChars  int  // most characters of the schema; 0 means 8,000, as published; negative: no limit
-	Rows      int  // most rows of a table; 0 means 3, negative: none
-	Reasoning bool // let the model think before it answers
+	MaxChars int // most characters of the schema; 0 means 8,000, as published; negative: no limit
+	Rows     int // most rows of a table; 0 means 3, negative: none
 }
 
 // Prompt writes the messages.
@@ -33,7 +32,7 @@ func (a Augmented) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.
 		return nil, err
 	}
 	return []llm.Message{
-		{Role: llm.System, Text: Prompt{Reasoning: a.Reasoning}.System(env)},
+		{Role: llm.System, Text: Prompt{}.System(env)},
 		{Role: llm.User, Text: "### Schema\n" + text + "\n\n" + env.ValueSection(in.Links) + env.Advice(in.Schema, in.Task) + in.Task.Section()},
 	}, nil
 }

@@ -33,7 +33,6 @@ type Consensus struct {
 	Doubts        *doubt.Rules      // nil means &doubt.Rules{}, the default rules; one with an empty list of Rules turns them off
 	Calibration   *vote.Calibration // fitted by eval; nil: the formula above
 	WithoutJudge  bool              // a weak vote is not put to the model
-	WithoutRepair bool              // failed candidates stay failed
 }
 
 // Validate refuses numbers out of range and a Calibration that is none.
@@ -80,9 +79,6 @@ func (c Consensus) Pipeline() Pipeline {
 	}
 	if c.WithoutJudge {
 		p.Judge = nil
-	}
-	if c.WithoutRepair {
-		p.Repairer = nil
 	}
 	return p
 }

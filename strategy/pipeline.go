@@ -131,7 +131,7 @@ type pipelineRun struct {
 func (r *pipelineRun) collect(ctx context.Context) error {
 	first := r.Sampler.Offset
 	election := Election[vote.Candidate]{
-		N: r.Sampler.samples(r.task), MinWave: r.Sampler.MinWave, Stop: r.Sampler.Stop,
+		N: r.Sampler.samples(r.task), Stop: r.Sampler.Stop,
 		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.Parallel(), Room: r.env.CallsLeft,
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
 		Key:    r.voted(),

@@ -33,15 +33,14 @@ type RepairInput struct {
 // TypedRepair shows the model its statement, the class and the first line of the error, and the existing names that are
 // nearest to an unknown one. It makes one call a repair, at temperature 0.
 type TypedRepair struct {
-	Form     schema.Form // how the schema is written; the zero value is DDL
-	Prompter Prompter    // writes the conversation that the statement belongs to; nil: Prompt with Form
+	Prompter Prompter // writes the conversation that the statement belongs to; nil: Prompt{}
 }
 
 // Repair asks the model that wrote the statement.
 func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.Response, error) {
 	prompter := r.Prompter
 	if prompter == nil {
-		prompter = Prompt{Form: r.Form}
+		prompter = Prompt{}
 	}
 	messages, err := prompter.Prompt(ctx, env, PromptInput{Task: in.Task, Schema: in.Schema, Sample: in.Sample})
 	if err != nil {

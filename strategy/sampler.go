@@ -18,7 +18,6 @@ type Sampler struct {
 	FirstGreedy   bool      // sample 0 at temperature 0, whatever Temperature says
 	MaxTokens     int       // the most tokens of a reply; 0 means 1,024, and a preset says what it sends
 	StopSequences []string  // a reply ends before the first of them
-	MinWave       int       // least samples sent at once; 0: as few as waste none
 	Stop          vote.Stop // nil: every sample is made, all at once; also, with a warning, where the voter's State fails
 	MinVotes      int       // quorum; 0 means 1
 

@@ -197,7 +197,9 @@ func (e *Env) Tell(ctx context.Context, s session.State) {
 func (e *Env) Quote(name string) string { return exec.Names{Dialect: e.DB.Dialect()}.Quote(name) }
 
 // QuoteSchema writes the name of a schema, which may be of another catalog, as a prompt shows it.
-func (e *Env) QuoteSchema(name string) string { return exec.Names{Dialect: e.DB.Dialect()}.QuoteSchema(name) }
+func (e *Env) QuoteSchema(name string) string {
+	return exec.Names{Dialect: e.DB.Dialect()}.QuoteSchema(name)
+}
 
 // Parallel is Concurrency, its default filled in.
 func (e *Env) Parallel() int { return cmp.Or(max(e.Concurrency, 0), 16) }

@@ -54,9 +54,8 @@ type Strategy struct {
 	Weights *Weights
 	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL (sqltext.Statement.Hardness): the
 	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. vote.PanelFromLabels
-	// fits one. nil: all models.
-	Panel   *Panel
-	Unknown string // grade of a question without a PreSQL; "" means "extra"
+	// fits one. A question without a PreSQL counts as "extra". nil: all models.
+	Panel *Panel
 }
 
 // Report is what Strategy tells about an answer, in Outcome.Report.
@@ -181,7 +180,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	l.Analyze = admission.Analyze
 	in := env.LinkerInput(t, env.Schema)
 
-	f := &firstRound{report: Report{Grade: cmp.Or(p.Unknown, "extra"), Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
+	f := &firstRound{report: Report{Grade: "extra", Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
 	if len(env.Models) == 1 {
 		f.notes = append(f.notes, "one model: its own samples vote (self-consistency), no other model confirms them")
 	}
