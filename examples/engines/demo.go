@@ -55,7 +55,7 @@ var demos = map[string]demo{
 	"duckdb":   {make: makeFolder},
 }
 
-func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.Writer, getenv func(string) string) error {
+func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
 	asked := ask.Define(flags)
 	script := flags.String("script", "", "Chinook's script for the engine, a `file`; default: a small shop")
 	name := ""
@@ -96,7 +96,7 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.
 			}
 			return pool, options, func() { closeAll(); remove() }, nil
 		},
-	}, stdout, getenv)
+	}, stdout, stderr, getenv)
 }
 
 // read returns Chinook, by its script for an engine, or the shop of the other examples.

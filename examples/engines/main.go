@@ -54,11 +54,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	flags.SetOutput(stderr)
 	switch verb {
 	case "ask":
-		return runAsk(ctx, flags, args, stdout, getenv)
+		return runAsk(ctx, flags, args, stdout, stderr, getenv)
 	case "safety":
 		return runSafety(ctx, flags, args, stdout, stderr, getenv)
 	case "demo":
-		return runDemo(ctx, flags, args, stdout, getenv)
+		return runDemo(ctx, flags, args, stdout, stderr, getenv)
 	case "rules":
 		return runRules(ctx, flags, args, stdout, getenv)
 	case "-h", "-help", "--help", "help":
@@ -90,7 +90,7 @@ func (s server) choose(getenv func(string) string) (engines.Engine, string, erro
 	return e, strings.TrimSpace(*s.dsn), err
 }
 
-func runAsk(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.Writer, getenv func(string) string) error {
+func runAsk(ctx context.Context, flags *flag.FlagSet, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
 	named, asked := define(flags), ask.Define(flags)
 	if err := cli.Parse(flags, args); err != nil {
 		return err
@@ -110,7 +110,7 @@ func runAsk(ctx context.Context, flags *flag.FlagSet, args []string, stdout io.W
 	}
 	return asked.Run(ctx, ask.Program{Own: e.Title, Question: question, Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
 		return connect(ctx, e, dsn)
-	}}, stdout, getenv)
+	}}, stdout, stderr, getenv)
 }
 
 func runSafety(ctx context.Context, flags *flag.FlagSet, args []string, stdout, stderr io.Writer, getenv func(string) string) error {

@@ -4,7 +4,8 @@
 //	go run ./examples/quickstart -model openai:gpt-4o-mini "Which customers in the USA never ordered?"
 //	go run ./examples/quickstart -model ollama:qwen2.5-coder -db shop.sqlite "How many orders are open?"
 //
-// It prints the question, the statement, its rows, the confidence, the cost and the reasons. -policy FILE says what may be read
+// It prints the question, the statement, its rows, the confidence, the cost and the reasons, and each step of a model on
+// standard error. -policy FILE says what may be read
 // (exec.ReadPolicy). With -trace FILE.html it writes a page about the last answer.
 package main
 
@@ -23,9 +24,9 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
 
-func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.Usage = func() {
 		fmt.Fprintf(flags.Output(), "usage: quickstart [flags] [question]\n\nAnswers a question about a database, or the listed questions about a small shop.\n\n")
@@ -52,5 +53,5 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 			db, closeDB, err := shop.Open(*path)
 			return db, nil, closeDB, err
 		},
-	}, stdout, getenv)
+	}, stdout, stderr, getenv)
 }

@@ -25,7 +25,7 @@ import (
 func try(t *testing.T, env map[string]string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := run(t.Context(), args, &out, func(name string) string { return env[name] })
+	err := run(t.Context(), args, &out, io.Discard, func(name string) string { return env[name] })
 	return out.String(), err
 }
 
@@ -245,6 +245,22 @@ func TestLeavesNoFiles(t *testing.T) {
 	}
 }
 
+// TestProgress: each sample of a live model is told as it ends, also where standard error is no terminal.
+func TestProgress(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT count(*) FROM customers"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1"}
+	var out, told bytes.Buffer
+	if err := run(t.Context(), []string{"-model", "openai:x", "How many customers?"}, &out, &told, func(name string) string { return env[name] }); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(told.String(), "  sample 0 after ") || strings.Contains(out.String(), "sample 0 after") {
+		t.Errorf("standard error: %q, standard output: %q", &told, &out)
+	}
+}
+
 // TestInterrupted ends at once, with the listed questions that were not asked
 // left alone.
 func TestInterrupted(t *testing.T) {
@@ -258,7 +274,7 @@ func TestInterrupted(t *testing.T) {
 	defer server.Close()
 	var out bytes.Buffer
 	env := map[string]string{"OLLAMA_HOST": server.URL}
-	err := run(ctx, []string{"-model", "ollama:x"}, &out, func(name string) string { return env[name] })
+	err := run(ctx, []string{"-model", "ollama:x"}, &out, io.Discard, func(name string) string { return env[name] })
 	if !errors.Is(err, context.Canceled) || strings.Contains(out.String(), "no answer") {
 		t.Errorf("got %v:\n%s", err, out.String())
 	}

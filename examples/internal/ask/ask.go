@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
@@ -42,8 +41,9 @@ type Program struct {
 	Open func(context.Context) (db *sql.DB, options []texttosql.Option, closeDB func(), err error)
 }
 
-// Run asks, and prints each answer. Its error joins those of the questions.
-func (f Flags) Run(ctx context.Context, p Program, stdout io.Writer, getenv func(string) string) error {
+// Run asks, and prints each answer; while a model of the user works, it tells each step on stderr. Its error joins those of
+// the questions.
+func (f Flags) Run(ctx context.Context, p Program, stdout, stderr io.Writer, getenv func(string) string) error {
 	models, questions, err := p.Scripted.Choose(stdout, getenv, p.Own, p.Question, *f.model)
 	if err != nil {
 		return err
@@ -53,7 +53,16 @@ func (f Flags) Run(ctx context.Context, p Program, stdout io.Writer, getenv func
 		return err
 	}
 	defer closeDB()
-	engine, err := texttosql.New(db, models[0], append(options, texttosql.WithPolicy(*f.policy), cli.Progress(os.Stderr))...)
+	options = append(options, texttosql.WithPolicy(*f.policy))
+	if *f.model != "" {
+		steps := cli.Steps(stderr)
+		options = append(options, texttosql.WithProgress(func(p texttosql.Progress) {
+			if ctx.Err() == nil { // what was interrupted is told once
+				steps(p)
+			}
+		}))
+	}
+	engine, err := texttosql.New(db, models[0], options...)
 	if err != nil {
 		return err
 	}
