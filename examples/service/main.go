@@ -57,7 +57,9 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		defer f.Close()
 		known := json.NewDecoder(f)
 		known.DisallowUnknownFields() // a misspelt policy would deny nothing
-		if tenants = nil; known.Decode(&tenants) != nil || len(tenants) == 0 {
+		tenants = nil
+		err = known.Decode(&tenants)
+		if _, end := known.Token(); err != nil || end != io.EOF || len(tenants) == 0 {
 			return fmt.Errorf(`%s: want {"TOKEN": {"db": FILE, "policy": {…}}}`, *file)
 		}
 	}
@@ -125,7 +127,8 @@ func (s service) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var q struct{ ID, Question, Evidence string }
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&q); err != nil || strings.TrimSpace(q.Question) == "" {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil || json.Unmarshal(body, &q) != nil || strings.TrimSpace(q.Question) == "" {
 		http.Error(w, `want {"question": "…"}`, http.StatusBadRequest)
 		return
 	}

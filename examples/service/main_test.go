@@ -104,6 +104,7 @@ func TestAsk(t *testing.T) {
 		{"an answer", "demo", `{"id": "7", "question": "Who is first?"}`, says(names), time.Minute, 200, names, "", "with progress before it"},
 		{"a stranger", "nobody", `{"question": "Who is first?"}`, says(names), time.Minute, 401, "", "", "nothing is asked"},
 		{"no JSON", "demo", `question=who`, says(names), time.Minute, 400, "", "", "nothing is asked"},
+		{"two questions", "demo", `{"question": "who"} {"question": "how many"}`, says(names), time.Minute, 400, "", "", "nothing is asked"},
 		{"no question", "demo", `{"question": " "}`, says(names), time.Minute, 400, "", "", "nothing is asked"},
 		{"a megabyte", "demo", `{"question": "` + strings.Repeat("x", 1<<20) + `"}`, says(names), time.Minute, 400, "", "", "it is not read"},
 		{"a table of the shop", "demo", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
@@ -168,14 +169,15 @@ func TestRun(t *testing.T) {
 		args    []string
 		want    string
 	}{
-		"no tenants":       {`{}`, nil, "want {"},
-		"broken tenants":   {`{"a": `, nil, "want {"},
-		"misspelt policy":  {`{"a": {"policy": {"DenyTable": ["orders"]}}}`, nil, `"DenyTable" is unknown`},
-		"no policy":        {`{"a": {"policy": null}}`, nil, "want an object"},
-		"missing database": {`{"a": {"db": "/does/not/exist.sqlite"}}`, nil, "exist.sqlite"},
-		"unknown table":    {`{"a": {"policy": {"DenyTables": ["order"]}}}`, nil, `"order"`},
-		"unknown provider": {`{"a": {}}`, []string{"-model", "nothing:at-all"}, "unknown provider"},
-		"no port":          {`{"a": {}}`, []string{"-addr", "127.0.0.1:-1"}, "invalid port"},
+		"no tenants":        {`{}`, nil, "want {"},
+		"two tenants files": {`{"a": {}} {"b": {}}`, nil, "want {"},
+		"broken tenants":    {`{"a": `, nil, "want {"},
+		"misspelt policy":   {`{"a": {"policy": {"DenyTable": ["orders"]}}}`, nil, `"DenyTable" is unknown`},
+		"no policy":         {`{"a": {"policy": null}}`, nil, "want an object"},
+		"missing database":  {`{"a": {"db": "/does/not/exist.sqlite"}}`, nil, "exist.sqlite"},
+		"unknown table":     {`{"a": {"policy": {"DenyTables": ["order"]}}}`, nil, `"order"`},
+		"unknown provider":  {`{"a": {}}`, []string{"-model", "nothing:at-all"}, "unknown provider"},
+		"no port":           {`{"a": {}}`, []string{"-addr", "127.0.0.1:-1"}, "invalid port"},
 	} {
 		if err := os.WriteFile(broken, []byte(tt.tenants), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -179,10 +180,11 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	known := json.NewDecoder(r.Body) // which the door has bounded
 	known.DisallowUnknownFields()
 	err := known.Decode(into)
-	if err != nil {
-		answer(w, http.StatusBadRequest, problem{"request", "the body cannot be read"})
+	if _, end := known.Token(); err != nil || end != io.EOF {
+		answer(w, http.StatusBadRequest, problem{"request", "the body is not one object of this request"})
+		return false
 	}
-	return err == nil
+	return true
 }
 
 // answer writes JSON.

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -91,6 +92,9 @@ func TestRefusals(t *testing.T) {
 		{"/api/conversations", map[string]any{"question": " "}, nil, 422, "input", "no word"},
 		{"/api/conversations", map[string]any{"sql": "SELECT 1"}, nil, 400, "request", "a member that is not known"},
 		{"/api/conversations", "no object", nil, 400, "request", "no object"},
+		{"/api/conversations", ask, func(r *http.Request) {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"question": "Who?"} {"question": "How many?"}`)), -1
+		}, 400, "request", "two questions, of which one would be lost"},
 		{missing, nil, nil, 404, "missing", "no such conversation"},
 		{missing + "/events", nil, nil, 404, "missing", "nor its events"},
 		{missing + "/ask", ask, nil, 404, "missing", "nor a follow-up"},
