@@ -324,6 +324,7 @@ func TestDatabaseVanishes(t *testing.T) {
 	for name, vanish := range map[string]func(db *sql.DB, path string){
 		"closed":  func(db *sql.DB, _ string) { db.Close() },
 		"deleted": func(db *sql.DB, path string) { db.SetMaxIdleConns(0); os.Remove(path) },
+		"deleted, under a name that makes a file": func(db *sql.DB, path string) { db.SetMaxIdleConns(0); os.Remove(path) },
 		"overwritten": func(db *sql.DB, path string) {
 			db.SetMaxIdleConns(0)
 			os.WriteFile(path, []byte(strings.Repeat("no database at all ", 1000)), 0o600)
@@ -331,7 +332,11 @@ func TestDatabaseVanishes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.sqlite")
-			db, err := sql.Open("sqlite3", "file:"+path+"?mode=rw")
+			mode := "?mode=rw"
+			if strings.HasSuffix(name, "makes a file") {
+				mode = ""
+			}
+			db, err := sql.Open("sqlite3", "file:"+path+mode)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -358,6 +363,9 @@ func TestDatabaseVanishes(t *testing.T) {
 			}
 			for _, c := range r.Candidates {
 				t.Errorf("a candidate is blamed: %+v", c)
+			}
+			if left, _ := filepath.Glob(path); len(left) > 0 && strings.HasPrefix(name, "deleted") {
+				t.Error("an empty file was made")
 			}
 		})
 	}

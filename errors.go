@@ -27,7 +27,7 @@ var (
 	// a value that a statement may take (WithLimits). Too many rows are no error: result.Table.Truncated tells them.
 	ErrBudget = errors.New("texttosql: budget spent")
 	// ErrNoTables says that nothing of the database may be read: it is empty, as SQLite makes a file that was not
-	// there, or the policy leaves no table.
+	// there when it was first opened, or the policy leaves no table.
 	ErrNoTables = errors.New("texttosql: the database has no table that may be read; look at its path and at the policy")
 	// ErrNoModel says that a question was asked of an engine that was made with NoModel.
 	ErrNoModel = errors.New("texttosql: the engine has no model (NoModel): it runs statements, and answers no question")

@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,6 +52,7 @@ type shared struct {
 	slots    chan struct{} // one a held connection
 	left     leftovers
 	broken   atomic.Pointer[error]
+	file     atomic.Value // Opened.File of the last connection that had one
 	catalogs catalogs
 	schemas  schemaCache
 	passed   sync.Map // weak.Pointer[sqltext.Statement] → version of the schema under which ReadOnly accepted it
@@ -137,6 +140,11 @@ func (db *DB) slot(ctx context.Context) error {
 func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error) {
 	if err := db.broken.Load(); err != nil {
 		return nil, *err
+	}
+	if file, ok := db.file.Load().(string); ok {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return nil, unavailable{errors.New("exec: opening a connection: the file of the database is gone")}
+		}
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -77,6 +77,9 @@ type Opened struct {
 	Version string
 	// Private says that the connection has a database of its own, in memory, so that another one would not see the data.
 	Private bool
+	// File is that of the database, where a driver would make an empty one in place of a file that is gone: no connection is
+	// opened without it. "": there is none.
+	File string
 }
 
 // Conn is one connection under guard. exec makes, uses and closes it; it is not safe for concurrent use. A Conn may also

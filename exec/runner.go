@@ -295,6 +295,9 @@ func (h *held) open(ctx context.Context) (err error) {
 	if h.Opened, err = h.db.open(ctx, h.conn, h.wait); err != nil {
 		return h.db.unblamed(err)
 	}
+	if h.File != "" {
+		h.db.file.Store(h.File)
+	}
 	h.unfit = true // where the driver panics
 	err = h.renew(ctx, false)
 	open = err == nil

@@ -150,6 +150,14 @@ func (c *conn) look(ctx context.Context, dc any) (err error) {
 	return err
 }
 
+// file returns the file of the main database; "" where it is in memory, or only a file system of SQLite's has it.
+func (c *conn) file() string {
+	if _, err := os.Stat(c.databases[0].file); err != nil {
+		return ""
+	}
+	return c.databases[0].file
+}
+
 // readVersions reads the schema_version of each database. The text that it returns changes when the schema of one of
 // them does.
 func (c *conn) readVersions(ctx context.Context, dc any) (string, error) {

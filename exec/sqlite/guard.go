@@ -65,7 +65,7 @@ func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Dura
 	})
 	switch {
 	case fault == nil && err == nil:
-		return exec.Opened{Conn: c, Place: c.place, Version: c.version, Private: c.volatile()}, nil
+		return exec.Opened{Conn: c, Place: c.place, Version: c.version, Private: c.volatile(), File: c.file()}, nil
 	case fault == nil:
 		return exec.Opened{}, err
 	case err == nil: // else the gate may still be registered
