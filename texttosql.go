@@ -464,9 +464,7 @@ func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, er
 		if snap.profiled == nil {
 			return nil, snap.gaps
 		}
-		if found := concealed(snap.schema, snap.profiled); len(found) > 0 {
-			exec.WarnSensitive(ctx, found)
-		}
+		e.db.WarnSensitive(ctx, concealed(snap.schema, snap.profiled))
 		e.mu.Lock()
 		if e.described.of == snap.of && !errors.Is(snap.gaps, exec.ErrBusy) {
 			e.described = snap

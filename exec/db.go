@@ -55,6 +55,7 @@ type shared struct {
 	file     atomic.Value // Opened.File of the last connection that had one
 	catalogs catalogs
 	schemas  schemaCache
+	told     sync.Map // trace.Warning → true: given once
 	passed   sync.Map // weak.Pointer[sqltext.Statement] → version of the schema under which ReadOnly accepted it
 }
 

@@ -72,7 +72,7 @@ func ExamplePolicy() {
 	}
 	// Output:
 	// <nil>
-	// exec: refused (column): customers.name may not be read
+	// exec: refused (column): * would read columns of customers that may not be read: name the columns that you need
 	// exec: refused (column): customers.name may not be read
 }
 

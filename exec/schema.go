@@ -3,14 +3,12 @@ package exec
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // schemaCache holds the schema that was inspected last. One caller inspects at a time and the others wait for it, no
@@ -19,7 +17,6 @@ import (
 type schemaCache struct {
 	turn    *semaphore.Weighted
 	current atomic.Pointer[schema.Schema] // written under turn
-	told    []trace.Warning               // about the database, under turn
 }
 
 // Schema returns the tables, views and columns that a statement may read. It leaves out what the policy denies, views
@@ -38,10 +35,7 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 		return nil, err
 	}
 	for _, warning := range c.Warnings {
-		if !slices.Contains(db.schemas.told, warning) {
-			db.schemas.told = append(db.schemas.told, warning)
-			trace.From(ctx).Warn(warning.Code, warning.Message)
-		}
+		db.warn(ctx, warning)
 	}
 	if current := db.schemas.current.Load(); current == nil || current.Version != c.Version {
 		db.schemas.current.Store(db.permitted(ctx, c, c.Schema))
@@ -62,9 +56,8 @@ func (db *DB) catalog(ctx context.Context) (*Catalog, error) {
 
 // Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that need
 // them and the engine's CREATE text of a table that lost a column. A view that reads something denied is left out, and so
-// is a column that shows one. Columns whose names say that they hold secrets are marked Sensitive, with all that show
-// their values, unless Policy.Reveal has them, with the warning "sensitive-columns" at the span in ctx. A schema without
-// Default gets that of the database.
+// is a column that shows one. The first call warns of columns that are left out because their names look like secrets
+// ("sensitive-columns" at the span in ctx). A schema without Default gets that of the database.
 //
 // It is for a schema that does not come from [DB.Schema]. s stays as it is, and comes back itself if nothing has to
 // change.
@@ -87,7 +80,7 @@ func (db *DB) permitted(ctx context.Context, c *Catalog, s *schema.Schema) *sche
 		of[[2]string{r.Schema, r.Name}] = r
 	}
 	relation := func(t *schema.Table) *guard.Relation { return of[[2]string{s.SchemaOf(t), t.Name}] }
-	if db.policy.Restricts() {
+	if c.Restricts() {
 		s = s.Project(func(t *schema.Table) bool {
 			r := relation(t)
 			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil || r.Allowed() && r.Refused == nil)
@@ -96,5 +89,7 @@ func (db *DB) permitted(ctx context.Context, c *Catalog, s *schema.Schema) *sche
 			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) && (r == nil || !r.Denies(column.Name))
 		})
 	}
-	return db.conceal(ctx, c, s, relation)
+	db.warnSensitive(ctx, "columns whose names look like secrets may not be read, nor may views over them: %s; Reveal of the policy names those that are none",
+		db.hidden(c))
+	return s
 }

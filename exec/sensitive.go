@@ -8,39 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
-
-// Names of columns that hold secrets: as one word of the name, as two words in a row, and, where a name is written
-// without a mark between its words, as a part of it.
-var (
-	secretWords = words.Set("password passwords passwd passphrase passcode pwd secret secrets credential credentials apikey ssn cvv cvv2 cvc iban otp totp")
-	secretPairs = words.Set("api key,access key,private key,secret key,encryption key,signing key,ssh key,license key,auth token,access token," +
-		"refresh token,api token,session token,bearer token,reset token,csrf token,credit card,debit card,card number,card no,card num," +
-		"social security,passport number,passport no,security answer,security code,security number")
-	secretParts = []string{"password", "passwd", "passphrase", "apikey", "accesstoken", "authtoken", "refreshtoken", "privatekey", "secretkey", "creditcard", "cardnumber", "socialsecurity"}
-	// about are last words of names of what is about a secret and none itself.
-	about = words.Set("type kind brand at on date time day year status state count id ids set enabled changed updated created expires expiry expired length policy hint " +
-		"required valid version attempts")
-)
-
-// secretName reports whether the name of a column says that it holds secrets.
-func secretName(name string) bool {
-	parts := words.OfName(name)
-	if len(parts) == 0 || len(parts) > 1 && (about[parts[len(parts)-1]] || parts[0] == "is" || parts[0] == "has") {
-		return false
-	}
-	for i, part := range parts {
-		if secretWords[part] || i > 0 && secretPairs[parts[i-1]+" "+part] {
-			return true
-		}
-	}
-	return len(parts) == 1 && slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(parts[0], part) })
-}
 
 var (
 	secretForm = regexp.MustCompile(`^(?:` +
@@ -103,46 +74,43 @@ func secretValues(rows [][]any, column int) bool {
 	return all > 0 && 5*secret >= 4*all
 }
 
-// conceal returns s with the columns marked Sensitive whose names say that they hold secrets, and those that show the
-// values of one under another name, and warns of them. Where there are none it returns s itself.
-func (db *DB) conceal(ctx context.Context, c *Catalog, s *schema.Schema, relation func(*schema.Table) *guard.Relation) *schema.Schema {
-	secret := c.SpreadThroughViews(func(r *guard.Relation, column string) bool {
-		return secretName(column) && !db.policy.Reveals(r.Schema, r.Name, column)
-	})
-	out := *s
-	out.Tables = slices.Clone(s.Tables)
-	var found []string
-	for i := range out.Tables {
-		t := &out.Tables[i]
-		cloned := false
-		for j, c := range t.Columns {
-			if c.Sensitive || !(secretName(c.Name) || secret[relation(t)][c.Name]) || db.policy.Reveals(s.SchemaOf(t), t.Name, c.Name) {
-				continue
+// hidden lists the columns that may not be read for their names alone.
+func (db *DB) hidden(c *Catalog) (found []string) {
+	named := db.policy
+	named.Reveal = []string{"*"}
+	for _, r := range c.Relations {
+		for _, column := range r.Columns() {
+			if r.Allowed() && r.Refused == nil && db.policy.Hides(r.Schema, r.Name, column) && named.AllowsColumn(r.Schema, r.Name, column) {
+				found = append(found, r.Name+"."+column)
 			}
-			if !cloned {
-				t.Columns, cloned = slices.Clone(t.Columns), true
-			}
-			t.Columns[j].Sensitive = true
-			found = append(found, t.Name+"."+c.Name)
 		}
 	}
-	if len(found) == 0 {
-		return s
-	}
-	WarnSensitive(ctx, found)
-	return &out
+	return found
 }
 
-// WarnSensitive adds the warning "sensitive-columns" to the span in ctx.
-func WarnSensitive(ctx context.Context, columns []string) {
-	shown := columns[:min(len(columns), 10)]
-	more := ""
-	if n := len(columns) - len(shown); n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+// WarnSensitive adds the warning "sensitive-columns" about columns whose values look like secrets to the span in ctx,
+// unless db gave it before.
+func (db *DB) WarnSensitive(ctx context.Context, columns []string) {
+	db.warnSensitive(ctx, "columns whose values look like secrets are not sampled, profiled, matched or shown to a model: %s; "+
+		"Reveal of the policy names those that are none, DenyColumns keeps statements from reading the others", columns)
+}
+
+func (db *DB) warnSensitive(ctx context.Context, format string, columns []string) {
+	if len(columns) == 0 {
+		return
 	}
-	trace.From(ctx).Warn("sensitive-columns", fmt.Sprintf(
-		"columns that look like secrets are not sampled, profiled, matched or shown: %s%s; Policy.Reveal shows those that are none, Policy.DenyColumns keeps statements from reading the others",
-		strings.Join(shown, ", "), more))
+	shown := strings.Join(columns[:min(len(columns), 10)], ", ")
+	if n := len(columns) - 10; n > 0 {
+		shown += fmt.Sprintf(" and %d more", n)
+	}
+	db.warn(ctx, trace.Warning{Code: "sensitive-columns", Message: fmt.Sprintf(format, shown)})
+}
+
+// warn adds a warning to the span in ctx, unless db gave it before.
+func (db *DB) warn(ctx context.Context, w trace.Warning) {
+	if _, told := db.told.LoadOrStore(w, true); !told {
+		trace.From(ctx).Warn(w.Code, w.Message)
+	}
 }
 
 // dropSecrets takes the columns out of a sample whose values look like secrets.

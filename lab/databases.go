@@ -55,7 +55,7 @@ func (o *openedDatabase) open(ctx context.Context, d *databases, id string) erro
 	if o.handle, err = d.on.open(path); err != nil {
 		return fault(err)
 	}
-	db, err := exec.New(o.handle, d.on.dialect(), exec.Config{})
+	db, err := exec.New(o.handle, d.on.dialect(), exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (s *source) models(ctx context.Context, database string, handle *sql.DB, di
 			list = append(list, m)
 			continue
 		}
-		db, err := exec.New(handle, dialect, exec.Config{})
+		db, err := exec.New(handle, dialect, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
 		if err != nil {
 			return nil, err
 		}

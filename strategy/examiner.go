@@ -342,7 +342,7 @@ func reject(c *vote.Candidate, err error) {
 		c.SQL, c.Rejected, c.Reason = reply.SQL, string(reply.Reason)+": "+reply.Detail, string(reply.Reason)
 		c.Writes = c.Writes || reply.Reason == sqltext.ReasonNotReadOnly
 	case errors.As(err, &refused):
-		c.Reason = string(refused.Reason)
+		c.Reason, c.Invalid = string(refused.Reason), refused.Name != ""
 	case errors.As(err, &invalid):
 		c.Reason, c.Invalid = string(invalid.Fault), true
 	case errors.As(err, &limit):

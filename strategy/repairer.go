@@ -71,8 +71,11 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 			b.WriteString(ErrorLine(cmp.Or(s.Problem, s.Status), env.WithoutValues) + "\n\n")
 		}
 	}
-	var invalid *exec.InvalidError
-	var suspect errSuspect
+	var (
+		invalid *exec.InvalidError
+		refused *exec.RefusedError
+		suspect errSuspect
+	)
 	if errors.As(in.Err, &suspect) {
 		return b.String() + "### Doubt\nThis statement runs, but " + suspect.what + ". If that is the right answer, give the same statement again. " +
 			"If not, write one that answers the question. Give it in one ```sql block.\n"
@@ -82,15 +85,18 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 		what = "The reply could not be used"
 	}
 	b.WriteString(env.Lessons.ForError(in.Err.Error()) + "### Error\n")
-	if errors.As(in.Err, &invalid) && invalid.Fault == exec.FaultConstraint {
-		fmt.Fprintf(&b, "This statement goes against what the user said: %s\n", ErrorLine(invalid.Message, false))
-	} else if b.WriteString(what); invalid != nil {
-		fmt.Fprintf(&b, " (%s): %s\n", invalid.Fault, ErrorLine(invalid.Message, env.WithoutValues))
-		if near := nearest(env, in.Schema, invalid.Name); len(near) > 0 {
-			fmt.Fprintf(&b, "Existing names that are close: %s\n", strings.Join(near, ", "))
-		}
-	} else {
-		fmt.Fprintf(&b, ": %s\n", ErrorLine(in.Err.Error(), env.WithoutValues))
+	message, name, mask := in.Err.Error(), "", env.WithoutValues
+	switch {
+	case errors.As(in.Err, &invalid) && invalid.Fault == exec.FaultConstraint:
+		what, message, mask = "This statement goes against what the user said", invalid.Message, false
+	case invalid != nil:
+		what, message, name = fmt.Sprintf("%s (%s)", what, invalid.Fault), invalid.Message, invalid.Name
+	case errors.As(in.Err, &refused):
+		message, name = refused.Detail, refused.Name
+	}
+	fmt.Fprintf(&b, "%s: %s\n", what, ErrorLine(message, mask))
+	if near := nearest(env, in.Schema, name); len(near) > 0 {
+		fmt.Fprintf(&b, "Existing names that are close: %s\n", strings.Join(near, ", "))
 	}
 	b.WriteString("Write the statement again so that it answers the question and runs. Give it in one ```sql block.\n")
 	return b.String()

@@ -20,7 +20,7 @@ type Candidate struct {
 	Rejected string `json:"rejected,omitempty"` // why the candidate may not vote; "" when it may
 	Reason   string `json:"reason,omitempty"`   // why, in a stable word: of sqltext.Reason, exec.Fault, "limit"; "" when a check of the caller's own rejects it
 	Writes   bool   `json:"writes,omitempty"`   // rejected because the statement writes or changes state
-	Invalid  bool   `json:"invalid,omitempty"`  // rejected because the engine does not take the statement, as with a wrong name
+	Invalid  bool   `json:"invalid,omitempty"`  // rejected because of how it is written, as with a wrong name: another statement may do
 
 	// ReplyGroup is above 0 where one reply stands behind several candidates, as a repair that mended every copy of a
 	// statement. Candidates of one ReplyGroup all vote, but the confidence counts them as one.

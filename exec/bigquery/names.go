@@ -41,7 +41,7 @@ func (c *connector) bind(n *named, project string, of map[ref]*guard.Relation) b
 			case inside:
 				b.tables = append(b.tables, r)
 				if s.Relation == nil && !s.maybe {
-					b.Lacks(strings.Join(s.names, "."))
+					b.Lacks(s.names[len(s.names)-1])
 				}
 			case !s.maybe:
 				b.outside = strings.Join(s.names, ".")

@@ -364,7 +364,7 @@ func (w *walker) table(v node) {
 	if r := w.facts.lookup(database, in, name); r != nil {
 		s.Relation = r
 	} else if file := in == "" && database == "" && strings.ContainsAny(name, "./"); !file || !w.view { // of the view's owner
-		w.found.Lacks(strings.Trim(strings.Join([]string{database, in, name}, "."), "."))
+		w.found.Lacks(name)
 	}
 	w.source(s)
 }

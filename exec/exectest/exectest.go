@@ -223,6 +223,9 @@ func (d *database) db(c exec.Config) (*exec.DB, error) {
 }
 
 func (d *database) unready(c exec.Config) (*exec.DB, error) {
+	if c.Policy.Reveal == nil { // the columns password of the fixtures are there to be read
+		c.Policy.Reveal = []string{"*"}
+	}
 	if c.Unwrap = d.Unwrap; d.faults != nil {
 		c.Unwrap = func(driverConn any) any {
 			if driverConn = Unwrap(driverConn); d.Unwrap != nil {

@@ -73,7 +73,7 @@ func portablePolicies() []PolicyCase {
 		// Columns.
 		{"by name", DenyColumn, "SELECT password FROM users", column},
 		{"by star", DenyColumn, "SELECT * FROM users", column},
-		{"by the star of a table", DenyColumn, "SELECT u.* FROM users AS u", column},
+		{"by star of a table", DenyColumn, "SELECT u.* FROM users AS u", column},
 		{"by another case", DenyColumn, "SELECT PassWord FROM users", column},
 		{"by an alias", DenyColumn, "SELECT u.password FROM users AS u", column},
 		{"in a condition", DenyColumn, "SELECT 1 FROM users WHERE password > 'a'", column},
@@ -151,6 +151,8 @@ func checkPolicy(t testing.TB, e Engine) error {
 			fail("%w, want a refusal (%s)", err, test.Want)
 		case is && strings.Contains(err.Error(), "s3cret"):
 			fail("the error repeats a stored value: %w", err)
+		case strings.HasPrefix(test.Why, "by star") && (r.Name != "*" || !strings.Contains(r.Detail, "name the columns that you need") || strings.Contains(r.Detail, "password")):
+			fail("%w, want the advice to name columns", err)
 		}
 		// No other way in is wider.
 		if _, err := db.Analyze(ctx, test.SQL); (err == nil) != (test.Want == "") {
@@ -234,12 +236,15 @@ func checkAbsent(t testing.TB, e Engine) error {
 			"SELECT * FROM %s", "SELECT count(*) FROM %s", "SELECT nix FROM %s", "SELECT nix FROM t JOIN %s USING (id)",
 			"SELECT a FROM t NATURAL JOIN %s", "SELECT a FROM t WHERE a IN (SELECT id FROM %s)", "SELECT nope(id) FROM %s",
 			"WITH c AS (SELECT id FROM %s) SELECT * FROM c", "SELECT sum(a, b, %[1]s.id) FROM t, %[1]s", "SELECT %[1]s.password FROM %[1]s",
-			"SELECT 1 FROM %s AS x(p, q)", "SELECT (SELECT max(name) FROM %s) FROM t",
+			"SELECT 1 FROM %s AS x(p, q)", "SELECT (SELECT max(name) FROM %s) FROM t", "SELECT 1 FROM %s, nowhere", "SELECT 1 FROM nowhere, %s",
 		} {
 			var texts []string
 			for _, table := range []string{"users", "usurs"} {
 				_, err := db.Query(t.Context(), fmt.Sprintf(form, table))
 				texts = append(texts, strings.ReplaceAll(fmt.Sprint(err), "usurs", "users"))
+				if r, is := refused(err); !is || r.Name != table && r.Name != "nowhere" { // it is repaired by the name
+					errs = append(errs, fmt.Errorf("%s: %s: %w, without the name", name, fmt.Sprintf(form, table), orNone(err)))
+				}
 				if err == nil {
 					errs = append(errs, fmt.Errorf("%s: %s: no error", name, fmt.Sprintf(form, table)))
 				}

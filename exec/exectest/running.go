@@ -174,7 +174,7 @@ func checkState(t testing.TB, e Engine) error {
 	if err != nil {
 		return err
 	}
-	db, err := d.db(exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
+	db, err := d.db(exec.Config{})
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ type Catalog struct {
 	// What a view reads is in Relation.Under or Body.
 	Flows []Flow
 
-	policy Policy
-	hides  bool // the policy is about tables: which ones there are is not told
+	restricts bool // something may not be read
+	hides     bool // the policy is about tables: which ones there are is not told
 
 	viewless bool // no view is written out
 }
@@ -107,18 +107,13 @@ func (r *Relation) Denies(column string) bool {
 // Allowed reports whether r may be read, as far as the policy goes.
 func (r *Relation) Allowed() bool { return !r.denies }
 
-// Restricts reports whether a policy keeps anything from being read.
-func (c *Catalog) Restricts() bool { return c.policy.Restricts() }
-
-// DeniesColumns reports whether some column of a relation may not be read.
-func (c *Catalog) DeniesColumns() bool {
-	return slices.ContainsFunc(c.Relations, func(r *Relation) bool { return slices.Contains(r.denied, true) })
-}
+// Restricts reports whether anything may not be read: a policy says so, or a column is called as secrets are.
+func (c *Catalog) Restricts() bool { return c.restricts }
 
 // Apply decides which relations and columns may be read: those that p denies may not, nor what shows them. It is called
 // once. Its error is a *PolicyError where p names what the database does not have; the catalog may be used all the same.
 func (c *Catalog) Apply(p Policy) error {
-	c.policy, c.hides = p, len(p.AllowTables) > 0 || len(p.DenyTables) > 0
+	c.restricts, c.hides = p.Restricts(), len(p.AllowTables) > 0 || len(p.DenyTables) > 0
 	slices.SortFunc(c.Relations, byName)
 	denied := c.Spread(func(r *Relation, column string) bool { return !p.AllowsColumn(r.Schema, r.Name, column) })
 	for _, r := range c.Relations {
@@ -126,6 +121,7 @@ func (c *Catalog) Apply(p Policy) error {
 		c.hides = c.hides || r.Hidden
 		for i, column := range r.columns {
 			r.denied[i] = denied[r][column]
+			c.restricts = c.restricts || r.denied[i]
 			r.hides = r.hides || r.denied[i] || r.Barred[column] != ""
 		}
 	}
@@ -299,18 +295,38 @@ func (c *Catalog) Missing(p Policy) error {
 
 // NotReadable is the refusal of a table that may not be read. With a policy about tables, an absent one has the same.
 func NotReadable(name string) *RefusedError {
-	return Refuse(reasonTable, "%s is no table that may be read", name)
+	e := Refuse(reasonTable, "%s is no table that may be read", fold(name))
+	e.Name = fold(name)
+	return e
 }
 
-// Permit refuses a statement, or the definition of a view, that names what may not be read.
+// NotReadableColumn is the refusal of a column that may not be read. how is what reads it without its name: "*", "u.*", "a
+// NATURAL join"; "": the statement names it.
+func NotReadableColumn(table, column, how string) *RefusedError {
+	if how == "" {
+		return Refuse(reasonColumn, "%s.%s may not be read", table, column)
+	}
+	e := Refuse(reasonColumn, "%s would read columns of %s that may not be read: name the columns that you need", how, table)
+	e.Name = "*"
+	return e
+}
+
+// Permit refuses a statement, or the definition of a view, that names what may not be read. Where a policy is about tables
+// it tells by no word, nor by the table that it names, which of them are there.
 func (c *Catalog) Permit(n *Names) error {
-	if len(n.Absent) > 0 && c.hides {
-		return NotReadable(n.Absent[0])
+	if c.hides {
+		unreadable := slices.Clone(n.Absent)
+		for _, r := range n.Relations() {
+			if r.denies {
+				unreadable = append(unreadable, r.Name)
+			}
+		}
+		if len(unreadable) > 0 {
+			return NotReadable(slices.MinFunc(unreadable, func(a, b string) int { return strings.Compare(fold(a), fold(b)) }))
+		}
 	}
 	for _, r := range n.Relations() {
 		switch {
-		case r.denies:
-			return NotReadable(r.Name)
 		case r.Refused != nil:
 			return r.Refused
 		case r.hides && len(n.Indexes) > 0:

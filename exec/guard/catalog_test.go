@@ -72,13 +72,18 @@ func TestPermit(t *testing.T) {
 		columns []string
 		want    string // of the error; "": it may be read
 	}{
-		{why: "no policy", from: "people", columns: []string{"password"}},
+		{why: "a column that is called as secrets are", from: "people", columns: []string{"password"}, want: "people.password may not be read"},
+		{why: "what is generated of one", from: "people", columns: []string{"shown"}, want: "people.shown may not be read"},
+		{why: "a view that shows one", from: "logins", columns: []string{"id"}, want: "the view logins reads or calls what may not be: people.shown"},
+		{why: "the others of its table", from: "people", columns: []string{"name"}},
+		{why: "revealed", policy: guard.Policy{Reveal: []string{"password"}}, from: "people", columns: []string{"password"}},
 		{why: "an allowed column", policy: column, from: "people", columns: []string{"name"}},
 		{why: "a denied column", policy: column, from: "people", columns: []string{"password"}, want: "people.password may not be read"},
 		{why: "a column that is generated of it", policy: column, from: "people", columns: []string{"shown"}, want: "people.shown may not be read"},
 		{why: "a child that has its values", policy: column, from: "staff", columns: []string{"password"}, want: "staff.password may not be read"},
 		{why: "the parent of a denied column", policy: guard.Policy{DenyColumns: []string{"staff.password"}},
 			from: "people", columns: []string{"shown"}, want: "people.shown"},
+		{why: "in other letters", policy: table, from: "PERSONS", want: "exec: refused (table): persons is no table that may be read"},
 		{why: "a view over other columns", policy: column, from: "names", columns: []string{"name"}},
 		{why: "a view that shows it under another name", policy: column, from: "logins", columns: []string{"id"},
 			want: "the view logins reads or calls what may not be: people.shown"},
@@ -120,7 +125,7 @@ func TestPermitIndexes(t *testing.T) {
 	for _, test := range []struct {
 		policy guard.Policy
 		want   bool
-	}{{guard.Policy{}, false}, {guard.Policy{DenyColumns: []string{"password"}}, true}} {
+	}{{guard.Policy{Reveal: []string{"*"}}, false}, {guard.Policy{DenyColumns: []string{"password"}}, true}} {
 		c := shop(nil)
 		_ = c.Apply(test.policy)
 		n := names(c, "people", "id")

@@ -129,11 +129,10 @@ func (s *Names) denied() error {
 			switch why := f.relation.Barred[column]; {
 			case how == "":
 			case f.relation.denied[i]:
-				detail := f.relation.Name + "." + column + " may not be read"
-				if how != named {
-					detail += ", and " + how + " could read it: name the columns that you need"
+				if how == named {
+					how = ""
 				}
-				return &RefusedError{Reason: reasonColumn, Detail: detail}
+				return NotReadableColumn(f.relation.Name, column, how)
 			case why != "":
 				return &RefusedError{Reason: reasonFunction, Detail: why}
 			}

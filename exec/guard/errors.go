@@ -31,6 +31,9 @@ type RefusedError struct {
 	Reason sqltext.Reason
 	Detail string // one line for a person, without stored values
 	Writes bool   // the statement writes or changes state
+	// Name is what another statement may do without: a table that may not be read or is not there, in lower case; "*" for
+	// a star, and whatever else reads columns that it does not name. "": there is nothing to write in another way.
+	Name string
 }
 
 // Error returns "exec: refused (REASON): DETAIL".

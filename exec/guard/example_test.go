@@ -51,7 +51,7 @@ func ExampleNames() {
 	// Output:
 	// <nil>
 	// people [name]
-	// exec: refused (column): people.password may not be read, and u.* could read it: name the columns that you need
+	// exec: refused (column): u.* would read columns of people that may not be read: name the columns that you need
 }
 
 // Where a statement names the tables that it reads.

@@ -12,8 +12,9 @@ import (
 
 // Policy says which relations, columns and functions a statement may read.
 //
-// The zero Policy allows every table and view of the schema, every column, and the dialect's list of functions. What is
-// denied stays denied, whatever is allowed. Names compare without regard to ASCII case. A name that holds a dot is
+// The zero Policy allows every table and view of the schema, every column whose name does not say that it holds secrets
+// (passwords, keys, tokens, card numbers), and the dialect's list of functions. What is denied stays denied, whatever is
+// allowed. Names compare without regard to ASCII case. A name that holds a dot is
 // written in double quotes: `"order.items".id`. An entry for a table or column that names nothing is a [*PolicyError]
 // of exec.DB.Ready, or of the first statement, so that a slip of the pen leaves no column open. Some engines have catalogs
 // of schemas: there the schema of a table in another catalog is called "catalog.schema".
@@ -30,13 +31,14 @@ type Policy struct {
 	// AllowFunctions adds to the dialect's list of functions, table-valued ones included. A function that the
 	// application registered is on that list only through here: it may have side effects.
 	AllowFunctions []string
-	// Reveal names columns whose stored values may be sampled, profiled, matched and shown to a model though their
-	// names or values look like passwords, hashes, keys, tokens or card numbers: as in DenyColumns, or "*" for all.
-	// Without an entry here such a column counts as Sensitive ([schema.Column]). Statements may read it all the same.
+	// Reveal names columns that hold no secrets though they look so: as in DenyColumns, or "*" for all. Without an entry
+	// here a column whose name looks like that of passwords, keys, tokens or card numbers is denied as one of DenyColumns
+	// is, but for the walls that a server itself has to put up (exec/trino, exec/mysql, exec/bigquery); and one whose
+	// values look so is Sensitive ([schema.Column]): it is not sampled, profiled, matched or shown to a model.
 	Reveal []string
 }
 
-// Restricts reports whether p keeps anything of the schema from being read.
+// Restricts reports whether p names anything that may not be read.
 func (p Policy) Restricts() bool {
 	return len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || len(p.DenyColumns) > 0
 }
@@ -52,12 +54,17 @@ func (p Policy) AllowsTable(schema, table string) bool {
 
 // AllowsColumn reports whether the column may be read, its table being allowed.
 func (p Policy) AllowsColumn(schema, table, column string) bool {
-	return !slices.ContainsFunc(p.DenyColumns, func(entry string) bool {
+	return !p.Hides(schema, table, column) && !slices.ContainsFunc(p.DenyColumns, func(entry string) bool {
 		return matches(entry, schema, table, column)
 	})
 }
 
-// Reveals reports whether the values of a column may be shown though it looks like one of secrets.
+// Hides reports whether the column may not be read because its name says that it holds secrets.
+func (p Policy) Hides(schema, table, column string) bool {
+	return secretName(column) && !p.Reveals(schema, table, column)
+}
+
+// Reveals reports whether a column is said to hold no secrets.
 func (p Policy) Reveals(schema, table, column string) bool {
 	return slices.ContainsFunc(p.Reveal, func(entry string) bool { return entry == "*" || matches(entry, schema, table, column) })
 }

@@ -184,18 +184,13 @@ func TestOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sensitive []string
+		secret := []string{"users.password", "users.shown", "v_w.n", "v_w.x", "w.c", "w.d", "w.h", "w.s", "w.u", "w.us"}
 		for _, table := range s.Tables {
 			for _, column := range table.Columns {
-				if column.Sensitive {
-					sensitive = append(sensitive, table.Name+"."+column.Name)
+				if name := table.Name + "." + column.Name; slices.Contains(secret, name) {
+					t.Errorf("%s: the schema shows %s", user, name)
 				}
 			}
-		}
-		slices.Sort(sensitive)
-		want := []string{"users.password", "users.shown", "v_w.n", "v_w.x", "w.c", "w.d", "w.h", "w.s", "w.u", "w.us"}
-		if diff := cmp.Diff(want, sensitive); diff != "" {
-			t.Errorf("%s: sensitive columns (-want +got):\n%s", user, diff)
 		}
 	}
 }

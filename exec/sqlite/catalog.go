@@ -25,6 +25,7 @@ type catalog struct {
 	fts5      bool                         // some virtual table is of FTS5
 	hides     bool                         // some relation may not be read
 	exact     bool                         // some column may not be read, so that an unknown one is refused
+	restricts bool                         // something may not be read
 	version   string                       // of the schema
 }
 
@@ -52,7 +53,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 	own := &catalog{
 		surroundings: around, functions: around.callable(policy.AllowFunctions), temp: c.temp, version: c.version,
 		named: map[string][]*guard.Relation{}, slow: map[string]int{},
-		exact: len(policy.DenyColumns) > 0, hides: len(policy.AllowTables)+len(policy.DenyTables) > 0,
+		hides: len(policy.AllowTables)+len(policy.DenyTables) > 0,
 	}
 	found = &exec.Catalog{
 		Version: c.version, Own: own, Catalog: guard.Catalog{Text: sqltext.SQLite()},
@@ -67,6 +68,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 				"memory before its time is up",
 		})
 	}
+	own.exact = len(policy.DenyColumns) > 0
 	var shapes []shape
 	for i := range c.databases {
 		in := inspection{ctx: ctx, dc: dc, database: &c.databases[i], policy: policy}
@@ -77,6 +79,10 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 		found.Warnings = append(found.Warnings, in.warnings...)
 		shapes = append(shapes, in.shapes()...)
 	}
+	for _, s := range shapes {
+		own.exact = own.exact || slices.ContainsFunc(s.Columns(), func(column string) bool { return policy.Hides(s.Schema, s.Name, column) })
+	}
+	own.restricts = own.exact || policy.Restricts()
 	return found, own.fill(ctx, c, dc, found, shapes)
 }
 
@@ -158,7 +164,7 @@ func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 		}
 	}
 	for _, v := range views {
-		if m := own.through(mentioned(v.Definition)); policy.Restricts() && m.silent() {
+		if m := own.through(mentioned(v.Definition)); own.restricts && m.silent() {
 			for _, name := range m.sorted() {
 				detail := own.hidden(name)
 				for _, r := range own.named[name] {
@@ -192,7 +198,7 @@ func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 // its shadow tables under our guard, so they follow its table. Only the name tells a shadow table. An ordinary table with
 // such a name follows both policies.
 func (own *catalog) hideVirtual(found *exec.Catalog, policy exec.Policy, shapes []shape) {
-	if !policy.Restricts() {
+	if !own.restricts {
 		return
 	}
 	denied := found.Spread(func(r *guard.Relation, column string) bool { return !policy.AllowsColumn(r.Schema, r.Name, column) })

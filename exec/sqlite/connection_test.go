@@ -147,7 +147,9 @@ func TestAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	db := newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{`"the other".users.password`}, DenyTables: []string{"main.t"}}})
+	db := newDB(t, pool, exec.Config{Policy: exec.Policy{
+		DenyColumns: []string{`"the other".users.password`}, DenyTables: []string{"main.t"}, Reveal: []string{"*"},
+	}})
 	for text, allowed := range map[string]bool{
 		`SELECT name FROM "the other".users`:             true,
 		`SELECT password FROM "the other".users`:         false,

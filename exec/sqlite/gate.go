@@ -35,8 +35,9 @@ type gate struct {
 	callback    func(op int, arg1, arg2, database string) int // g.authorize, made once
 	application func(op int, arg1, arg2, database string) int // asked too; may be nil
 
-	catalog *catalog // of the statement
-	own     bool     // a text of ours runs
+	statement *sqltext.Statement // that is compiled
+	catalog   *catalog           // of the statement
+	own       bool               // a text of ours runs
 
 	// What the authorizer heard since begin.
 	refused   *exec.RefusedError
@@ -92,7 +93,7 @@ func (g *gate) decide(op int, arg1, arg2, database string) error {
 		return nil
 	case opRead:
 		g.reads = append(g.reads, read{database, arg1, arg2})
-		return g.catalog.readable(arg1, arg2, database)
+		return g.catalog.readable(arg1, arg2, database, g.statement)
 	case opPragma:
 		// FTS5 itself asks for the version of its data. A statement cannot: the text check refuses PRAGMA, and the
 		// table function of it is unknown.
@@ -121,8 +122,8 @@ func (g *gate) heard() []guard.Read {
 }
 
 // readable refuses a column that may not be read. The column "" means that only the rows count; then the database is
-// often "" too, and the table may be a common table expression.
-func (c *catalog) readable(table, column, database string) error {
+// often "" too, and the table may be a common table expression. s is the statement.
+func (c *catalog) readable(table, column, database string, s *sqltext.Statement) error {
 	name := schema.Fold(table)
 	if column == "" && database == "" {
 		detail := c.hidden(table)
@@ -144,8 +145,10 @@ func (c *catalog) readable(table, column, database string) error {
 		return guard.Refuse(exec.ReasonTable, "%s may not be read", qualified(database, table))
 	case r.Refused != nil:
 		return r.Refused
+	case r.Denies(column) && slices.ContainsFunc(s.Columns(), func(m sqltext.ColumnRef) bool { return schema.EqualFold(m.Column, column) }):
+		return guard.NotReadableColumn(qualified(database, table), column, "")
 	case r.Denies(column):
-		return guard.Refuse(exec.ReasonColumn, "%s.%s may not be read", qualified(database, table), column)
+		return guard.NotReadableColumn(qualified(database, table), column, "*")
 	case c.exact && !r.Has(column) && column != "" && !strings.EqualFold(column, "rowid"):
 		// SQLite compiles again when the schema changes. The policy was not checked for a column that is new since
 		// then.

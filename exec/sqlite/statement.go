@@ -112,6 +112,7 @@ func (c *conn) compile(ctx context.Context, s *exec.Statement, prepare func() er
 		return err
 	}
 	c.gate.begin()
+	c.gate.statement = s.Statement
 	if err := orOutOfMemory(prepare); err != nil {
 		return known.asAbsent(s, c.compileError(err))
 	}
@@ -167,7 +168,7 @@ func (c *conn) close() {
 // is rejected, or when the policy denies something.
 func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
 	err := c.keep(ctx, s, s.SQL())
-	if err == nil && c.config.Policy.Restricts() || exec.IsRejection(err) {
+	if err == nil && s.Catalog.Restricts() || exec.IsRejection(err) {
 		if version, verr := c.Version(ctx); verr != nil {
 			return guard.Seen{}, verr
 		} else if version != c.gate.catalog.version {

@@ -141,7 +141,7 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 			continue
 		}
 		defer handle.Close()
-		d.DB, d.err = exec.New(handle, l.Dialect, exec.Config{})
+		d.DB, d.err = exec.New(handle, l.Dialect, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
