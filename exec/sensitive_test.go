@@ -74,10 +74,15 @@ func TestSensitive(t *testing.T) {
 					t.Fatal(err)
 				}
 				denied, held := test.secret == "name" && !reveal, test.secret == "value" && !reveal
-				if columns := profiled.Tables[0].Columns; (len(columns) == 1) != denied || !denied && (columns[1].Sensitive != held || (columns[1].Profile == nil) != held) {
+				columns := profiled.Tables[0].Columns
+				if (len(columns) == 1) != denied || !denied && (columns[1].Sensitive != held || (columns[1].Profile == nil) != held) {
 					t.Errorf("reveal %v: the columns are %+v", reveal, columns)
 				}
-				if columns := 2; (denied || held) && len(sample.Columns) != 1 || !denied && !held && (len(sample.Columns) != columns || len(sample.Rows[0]) != columns) {
+				want := 2
+				if denied || held {
+					want = 1
+				}
+				if len(sample.Columns) != want || len(sample.Rows[0]) != want {
 					t.Errorf("reveal %v: the sample has the columns %v", reveal, sample.Columns)
 				}
 				var refused *exec.RefusedError
@@ -119,7 +124,7 @@ func TestSensitiveGiven(t *testing.T) {
 			t.Errorf("after %s: %v, %v", statement, err, root.Warnings())
 		}
 	}
-	if w := root.Warnings(); len(w) > 1 && !strings.Contains(w[1].Message, ": t.password, api.api_key;") && !strings.Contains(w[1].Message, ": api.api_key, t.password;") {
+	if w := root.Warnings(); len(w) > 1 && !strings.Contains(w[1].Message, "api.api_key") {
 		t.Errorf("the second warning is %v", w[1])
 	}
 	_, free := open(t, "CREATE TABLE t(a)", exec.Config{})

@@ -1,0 +1,90 @@
+package texttosql_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestRepairUnderPolicy: what a policy refuses for a name that may be written in another way is repaired as an unknown name is.
+func TestRepairUnderPolicy(t *testing.T) {
+	denyTable, denyColumn := exec.Policy{DenyTables: []string{"orders"}}, exec.Policy{DenyColumns: []string{"customers.country"}, Reveal: []string{"*"}}
+	const star = "* would read columns of customers that may not be read: name the columns that you need\n"
+	for _, tt := range []struct {
+		why    string
+		policy exec.Policy
+		sql    string
+		says   string // the prompt of the repair; "": there is none
+	}{
+		{"a misspelt table", denyTable, "SELECT name FROM custmers", "custmers is no table that may be read\nExisting names that are close: customers,"},
+		{"a denied table has the words of an absent one", denyTable, "SELECT id FROM Orders", "orders is no table that may be read\n"},
+		{"and so has one that is not allowed", exec.Policy{AllowTables: []string{"customers"}}, "SELECT id FROM orders", "orders is no table that may be read\n"},
+		{"a misspelt table without a policy", exec.Policy{}, "SELECT name FROM custmers", "no such table: custmers\nExisting names that are close: customers,"},
+		{"a star over a denied column", denyColumn, "SELECT * FROM customers", star},
+		{"a star over a secret", exec.Policy{}, "SELECT c.* FROM customers c", star},
+		{"a secret by its name", exec.Policy{}, "SELECT password FROM customers", ""},
+		{"a denied column by its name", denyColumn, "SELECT country FROM customers", ""},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			model := &llmtest.Script{Rules: []llmtest.Rule{
+				{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.sql), Repeat: true},
+				{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
+			}}
+			e := engine(t, model, texttosql.WithPolicy(tt.policy), texttosql.WithSamples(2))
+			r, err := e.Ask(t.Context(), "Show the customers")
+			prompt := ""
+			for _, req := range model.Requests() {
+				if req.Purpose == strategy.PurposeRepair {
+					prompt = req.Messages[len(req.Messages)-1].Text
+				}
+			}
+			if tt.says == "" {
+				if f := texttosql.Failure(err); f.Class != texttosql.FailureDenied || prompt != "" {
+					t.Errorf("%v, repaired by %q", err, prompt)
+				}
+				return
+			}
+			if err != nil || r.SQL != "SELECT name FROM customers" || !strings.Contains(prompt, tt.says) || strings.Contains(prompt, "password") {
+				t.Errorf("%v, repaired by\n%s\nwant %q in it", err, prompt, tt.says)
+			}
+		})
+	}
+}
+
+// TestSecretsOnce: secrets are in no answer and in no prompt, and an engine warns of them once.
+func TestSecretsOnce(t *testing.T) {
+	model := always("SELECT name, password FROM customers")
+	e := engine(t, model, texttosql.WithPolicy(exec.Policy{}))
+	var warned []int
+	for range 3 {
+		r, err := e.Ask(t.Context(), "Show the password of customers")
+		var none *strategy.NoCandidateError
+		if !errors.As(err, &none) || !strings.Contains(err.Error(), "customers.password may not be read") || r.Rows != nil {
+			t.Errorf("%+v, %v", r.Rows, err)
+		}
+		n := 0
+		for _, w := range r.Warnings {
+			if w.Code == "sensitive-columns" {
+				n++
+			}
+		}
+		warned = append(warned, n)
+	}
+	if diff := cmp.Diff([]int{1, 0, 0}, warned); diff != "" {
+		t.Errorf("warnings by question (-want +got):\n%s", diff)
+	}
+	for _, req := range model.Requests() {
+		for _, m := range req.Messages {
+			if strings.Contains(strings.ReplaceAll(m.Text, "Show the password of", ""), "password") {
+				t.Errorf("a prompt tells the column:\n%s", m.Text)
+			}
+		}
+	}
+}
