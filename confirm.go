@@ -19,6 +19,9 @@ import (
 // theirs. A question that is confirmed again replaces its answer. Where statements may run, it is run for one row: how
 // often confirmed answers have no value says how much such an answer is to be doubted (doubt.Rules.EmptyAnswerRate).
 //
+// The error is ErrForgotten where the engine was made without WithConfirmed: the answer is kept, and forgotten when the program
+// ends.
+//
 // The stored text goes into prompts of later questions. Who may call Confirm decides what models are shown.
 func (e *Engine) Confirm(ctx context.Context, question, sql string) error {
 	q := Question{Text: question}
@@ -29,7 +32,11 @@ func (e *Engine) Confirm(ctx context.Context, question, sql string) error {
 	if err != nil {
 		return fmt.Errorf("texttosql: confirming an answer: %w", err)
 	}
-	return e.confirmed.Add(memory.Pair{Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
+	err = e.confirmed.Add(memory.Pair{Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
+	if err == nil && e.forgetful {
+		return ErrForgotten
+	}
+	return err
 }
 
 // valueless reports whether a statement has no rows or nothing but NULL; nil where that cannot be told.

@@ -24,11 +24,11 @@ import (
 //
 // A call returns the Result of the engine, or beside it a *session.QuestionError to answer with Choose, Correct or Apply; an
 // *InterruptedError after which Resume goes on; session.ErrConflict where another process took the session over; or what
-// Ask of an Engine returns. Calls of one Conversation wait for each other. Safe for concurrent use.
+// Ask of an Engine returns. While a call works on a conversation, any other one, of another Conversation with its id
+// or another process on session.Files too, gets an error that matches ErrBusy: wait, and call again. Safe for concurrent use.
 type Conversation struct {
 	e     *Engine
 	store session.Store
-	busy  chan struct{} // holds a token while a call runs
 
 	mu  sync.Mutex
 	rec session.Record // as it was saved last; what it points to is never changed
@@ -56,6 +56,21 @@ func (e *StateError) Is(target error) bool {
 	return target == session.ErrInvalidCorrection && (e.Call == "Choose" || e.Call == "Correct" || e.Call == "Apply")
 }
 
+// busyError is the StateError of a conversation on which another call works.
+type busyError struct{ *StateError }
+
+// Is makes it match ErrBusy and nothing else: to correct something later is no mistake.
+func (e busyError) Is(target error) bool { return target == ErrBusy }
+
+// As finds the StateError.
+func (e busyError) As(target any) bool {
+	state, ok := target.(**StateError)
+	if ok {
+		*state = e.StateError
+	}
+	return ok
+}
+
 // InterruptedError says that a conversation stopped before its question was answered: it was cancelled, a budget is spent or
 // a provider is down. It was saved, and Resume goes on where it stopped.
 type InterruptedError struct {
@@ -76,7 +91,7 @@ func (e *Engine) NewConversation(store session.Store) *Conversation {
 	if store == nil {
 		store = &session.Memory{}
 	}
-	return &Conversation{e: e, store: store, busy: make(chan struct{}, 1), rec: session.New(session.NewID(), now())}
+	return &Conversation{e: e, store: store, rec: session.New(session.NewID(), now())}
 }
 
 // OpenConversation opens the conversation of that id. The errors are those of the store: session.ErrNotFound,
@@ -103,14 +118,35 @@ func (s *Conversation) Record() session.Record {
 	return s.rec.Clone()
 }
 
-// begin waits until no other call runs. The caller calls end.
-func (s *Conversation) begin(ctx context.Context) (end func(), err error) {
-	select {
-	case s.busy <- struct{}{}:
-		return func() { <-s.busy }, ctx.Err()
-	case <-ctx.Done():
-		return func() {}, ctx.Err()
+// begin keeps other calls away until end. What another one brought to its end since is read again.
+func (s *Conversation) begin(ctx context.Context, call string) (end func(), err error) {
+	rec := s.Record()
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
+	busy := busyError{&StateError{call, rec.State, "another call works on it: wait, and call again"}}
+	if _, taken := s.e.talking.LoadOrStore(rec.ID, true); taken {
+		return nil, busy
+	}
+	release := func() {}
+	end = func() { release(); s.e.talking.Delete(rec.ID) }
+	if h, ok := s.store.(session.Holder); ok {
+		if release, err = h.Hold(ctx, rec.ID); err != nil {
+			s.e.talking.Delete(rec.ID)
+			if errors.Is(err, session.ErrHeld) {
+				err = busy
+			}
+			return nil, err
+		}
+	}
+	if rec.State.Status() == session.StatusActive && rec.Revision > 0 {
+		if now, err := s.store.Load(ctx, rec.ID); err == nil && now.State.Status() != session.StatusActive {
+			s.mu.Lock()
+			s.rec = now
+			s.mu.Unlock()
+		}
+	}
+	return end, nil
 }
 
 // Ask asks a question. From the second on it is a follow-up: prompts show the last three answered questions with their
@@ -121,11 +157,11 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 	if err := s.e.takes(a.Question); err != nil {
 		return nil, err
 	}
-	end, err := s.begin(ctx)
-	defer end()
+	end, err := s.begin(ctx, "Ask")
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	err = s.commit(ctx, func(r *session.Record) error {
 		turn, to := session.Turn{Kind: session.TurnQuestion}, session.SchemaLoading
 		if r.State != session.Initializing {
@@ -136,6 +172,9 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 		}
 		for i := range r.Turns {
 			r.Turns[i].Attempts = nil // the record is bounded
+			if a := r.Turns[i].Answer; a != nil {
+				a.Ballot = nil
+			}
 		}
 		turn.Text, turn.Evidence, turn.Samples, turn.WithoutMemory = a.Text, a.Evidence, a.Samples, a.withoutMemory
 		s.turn(r, turn)
@@ -164,40 +203,24 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 		if r.Pending == nil {
 			return t, &StateError{"Choose", r.State, "nothing is asked"}
 		}
-		o, ok := r.Pending.Option(optionID)
-		if !ok {
-			return t, fmt.Errorf("%w: %.40q is no option; there are %s", session.ErrInvalidCorrection, optionID, optionIDs(r.Pending))
+		c, err := r.Pending.Correction(optionID)
+		if err != nil {
+			return t, err
 		}
-		t.Text = o.Label
-		switch {
-		case o.Table != nil:
-			t.Correction = &session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{*o.Table}}
-			for _, other := range r.Pending.Options {
-				if other.ID != o.ID && other.Table != nil {
-					t.Correction.Rejected = append(t.Correction.Rejected, *other.Table)
-				}
-			}
-		case o.Join != nil:
-			t.Correction = &session.Correction{Kind: session.CorrectJoin, Join: o.Join}
-		default:
+		o, _ := r.Pending.Option(optionID)
+		if t.Text = o.Label; c.Kind != "" {
+			t.Correction = &c
+		} else {
 			t.Answer = &session.Answer{SQL: o.SQL, Confidence: 1}
 		}
 		return t, nil
 	})
 }
 
-func optionIDs(q *session.QuestionError) string {
-	ids := make([]string, len(q.Options))
-	for i, o := range q.Options {
-		ids[i] = o.ID
-	}
-	return strings.Join(ids, ", ")
-}
-
 // Correct corrects the answer, the failure or the pending question in the user's words; see session.Parse. The question
 // is asked again under the corrections of it that are in force: of two that contradict each other the later one counts.
-// A session takes session.MaxCorrections, choices included. The error session.ErrInvalidCorrection leaves the session as
-// it was and is not counted.
+// A question takes session.MaxCorrections. The error session.ErrInvalidCorrection asks no model and is not counted; what the
+// text says of other tables than an unknown one holds for the question from then on (session.CorrectionError.Held).
 func (s *Conversation) Correct(ctx context.Context, text string) (*Result, error) {
 	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
 		c, err := session.Parse(text, known)
@@ -215,11 +238,11 @@ func (s *Conversation) Apply(ctx context.Context, c session.Correction) (*Result
 
 // correct adds the turn that made returns, and asks the question again.
 func (s *Conversation) correct(ctx context.Context, call string, made func(*session.Record, *schema.Schema) (session.Turn, error)) (*Result, error) {
-	end, err := s.begin(ctx)
-	defer end()
+	end, err := s.begin(ctx, call)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	rec := s.Record()
 	switch rec.State {
 	case session.AwaitingCorrection, session.Completed, session.Failed:
@@ -234,20 +257,17 @@ func (s *Conversation) correct(ctx context.Context, call string, made func(*sess
 		return nil, err
 	}
 	t, err := made(&rec, known)
+	if bad := (*session.CorrectionError)(nil); errors.As(err, &bad) && bad.Held != nil {
+		held := session.Turn{Kind: session.TurnHeld, At: now(), Text: t.Text, Correction: bad.Held}
+		err = cmp.Or(s.commit(ctx, func(r *session.Record) error { r.Turns = append(r.Turns, held); return nil }), err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if rec.Corrected() >= session.MaxCorrections {
+	if t.Kind == session.TurnCorrection && rec.Corrected() >= session.MaxCorrections {
 		return nil, session.ErrMaxCorrections
 	}
-	to := session.QueryUnderstanding
-	if t.Correction != nil && t.Correction.Kind == session.CorrectJoin {
-		to = session.InferringJoins
-	}
-	err = s.commit(ctx, func(r *session.Record) error {
-		s.turn(r, t)
-		return r.Move(to, now(), string(t.Kind))
-	})
+	err = s.take(ctx, t)
 	if err == nil && t.Correction != nil && rec.State == session.Completed {
 		err = s.takeBack(ctx, &rec, *t.Correction)
 	}
@@ -255,6 +275,18 @@ func (s *Conversation) correct(ctx context.Context, call string, made func(*sess
 		return nil, err
 	}
 	return s.again(ctx)
+}
+
+// take adds a turn with which the question is asked again.
+func (s *Conversation) take(ctx context.Context, t session.Turn) error {
+	to := session.QueryUnderstanding
+	if t.Correction != nil && t.Correction.Kind == session.CorrectJoin {
+		to = session.InferringJoins
+	}
+	return s.commit(ctx, func(r *session.Record) error {
+		s.turn(r, t)
+		return r.Move(to, now(), string(t.Kind))
+	})
 }
 
 // fresh returns an error that matches session.ErrStale if the schema or the configuration is not that of the question.
@@ -283,11 +315,11 @@ func (s *Conversation) fresh(ctx context.Context, r *session.Record) error {
 // rows read anew; both ask no model. The error session.ErrStale says that the schema or the configuration changed;
 // Restart goes on all the same.
 func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
-	end, err := s.begin(ctx)
-	defer end()
+	end, err := s.begin(ctx, "Resume")
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	rec := s.Record()
 	switch i := rec.Turn(); {
 	case i < 0:
@@ -296,7 +328,7 @@ func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
 		return &Result{Question: rec.Turns[i].Text}, s.shown(ctx, rec.Pending)
 	case rec.State == session.Completed:
 		a := s.asked(&rec)
-		a.talk = &talk{corrections: rec.Corrections(), known: known(&rec)}
+		a.talk = &talk{known: known(&rec)} // which was checked under its corrections
 		return s.e.ask(ctx, a, !s.e.withoutExecution)
 	}
 	if err := s.fresh(ctx, &rec); err != nil {
@@ -311,11 +343,11 @@ func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
 // Restart asks the current question again under the present schema and configuration, with the corrections made of it
 // that still name something. Recorded replies serve where the requests did not change.
 func (s *Conversation) Restart(ctx context.Context) (*Result, error) {
-	end, err := s.begin(ctx)
-	defer end()
+	end, err := s.begin(ctx, "Restart")
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	known, err := s.e.nameable(ctx)
 	if err != nil {
 		return nil, err
@@ -367,13 +399,14 @@ func (s *Conversation) shown(ctx context.Context, q *session.QuestionError) erro
 }
 
 // Confirm keeps the answer as an exemplar for later questions; see Engine.Confirm. standalone replaces the question's
-// words where it is not "". A follow-up needs one, else the error is ErrNotStandalone: its words mean nothing alone.
+// words where it is not "". A follow-up needs one, else the error is ErrNotStandalone: its words mean nothing alone. The
+// error ErrForgotten says that it is kept, but not in a file.
 func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
-	end, err := s.begin(ctx)
-	defer end()
+	end, err := s.begin(ctx, "Confirm")
 	if err != nil {
 		return err
 	}
+	defer end()
 	rec := s.Record()
 	if rec.State != session.Completed {
 		return &StateError{"Confirm", rec.State, "only an answer can be confirmed"}
@@ -382,11 +415,12 @@ func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
 	if standalone = strings.TrimSpace(standalone); standalone == "" && asked.Kind == session.TurnFollowUp {
 		return ErrNotStandalone
 	}
-	if err := s.e.Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL); err != nil {
-		return err
+	forgotten := s.e.Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL)
+	if forgotten != nil && !errors.Is(forgotten, ErrForgotten) {
+		return forgotten
 	}
-	return s.commit(ctx, func(r *session.Record) error {
+	return cmp.Or(s.commit(ctx, func(r *session.Record) error {
 		r.Turns = append(r.Turns, session.Turn{Kind: session.TurnConfirmation, At: now(), Text: standalone})
 		return nil
-	})
+	}), forgotten)
 }

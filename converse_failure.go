@@ -60,7 +60,7 @@ func failure(r *session.Record, res *Result, err error) *session.Failure {
 	f.Question, f.Corrections = r.Turns[r.Turn()].Text, r.Corrected()
 	f.Error = strategy.ErrorLine(llm.Scrub(err.Error()), false)
 	if f.Corrections >= session.MaxCorrections {
-		f.Recommendations = append(f.Recommendations, "All corrections of this session are used: ask in a new one, or write the SQL by hand.")
+		f.Recommendations = append(f.Recommendations, "All corrections of this question are used: ask it in other words, or write the SQL by hand.")
 	}
 	return &f
 }

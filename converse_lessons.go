@@ -32,7 +32,7 @@ func receipt(r *session.Record) (kept memory.LearnResult) {
 // learn learns from a question that came to its end, and returns the receipt for the record. What could not be kept is a
 // warning: the answer is there.
 func (s *running) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
-	asked, ended := r.Turns[r.Turn()], r.Turns[last(r)]
+	asked, ended := r.Turns[r.Turn()], r.Turns[r.Last()]
 	if s.e.lessons == nil || asked.WithoutMemory || res == nil {
 		return r.Learned
 	}

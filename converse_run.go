@@ -61,15 +61,6 @@ func (s *Conversation) asked(r *session.Record) asking {
 	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
 }
 
-// last returns the place of the turn that the answer belongs to: the last one that is no confirmation.
-func last(r *session.Record) int {
-	i := len(r.Turns) - 1
-	for i > 0 && r.Turns[i].Kind == session.TurnConfirmation {
-		i--
-	}
-	return i
-}
-
 // known is the answer to the current question; nil: there is none.
 func known(r *session.Record) *strategy.Outcome {
 	for i, t := range slices.Backward(r.Turns) {
@@ -81,7 +72,9 @@ func known(r *session.Record) *strategy.Outcome {
 			out.Note("the user chose %s", t.Option)
 			return out
 		case t.Answer != nil:
-			return &strategy.Outcome{SQL: t.Answer.SQL, Confidence: t.Answer.Confidence}
+			out := &strategy.Outcome{SQL: t.Answer.SQL, Confidence: t.Answer.Confidence}
+			json.Unmarshal(t.Answer.Ballot, &out.Ballot) // "" is none
+			return out
 		}
 	}
 	return nil
@@ -91,7 +84,7 @@ func known(r *session.Record) *strategy.Outcome {
 func (s *Conversation) again(ctx context.Context) (*Result, error) {
 	rec := s.Record()
 	var chosen *strategy.Outcome
-	if t := rec.Turns[last(&rec)]; t.Kind == session.TurnChoice && t.Correction == nil && t.Answer != nil {
+	if t := rec.Turns[rec.Last()]; t.Kind == session.TurnChoice && t.Correction == nil && t.Answer != nil {
 		chosen = known(&rec)
 	}
 	return s.run(ctx, s.asked(&rec), chosen)
@@ -121,7 +114,23 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	if cause := r.unsaved(); cause != nil {
 		err = cause
 	}
-	return res, r.end(caller, log, res, err)
+	err = r.end(caller, log, res, err)
+	asked := (*session.QuestionError)(nil)
+	if !errors.As(err, &asked) {
+		return res, err
+	}
+	rec = s.Record()
+	o, c := rec.ChosenBefore(asked)
+	if c.Kind == "" {
+		return res, err
+	}
+	if err := s.take(caller, session.Turn{Kind: session.TurnChoice, Option: o.ID, Text: o.Label, Correction: &c}); err != nil {
+		return res, err
+	}
+	if res, err = s.again(caller); res != nil {
+		res.Note("the table %s was chosen before", o.Table)
+	}
+	return res, err
 }
 
 // recorded returns the middlewares that answer from a journal, and write to it what it does not have.
@@ -279,12 +288,12 @@ func (r *running) end(ctx context.Context, log session.Journal, res *Result, err
 				rec.Usage = player.Usage()
 			}
 		}
-		turn := &rec.Turns[last(rec)]
+		turn := &rec.Turns[rec.Last()]
 		turn.Attempts = attempts(res)
 		var reason string
 		switch to {
 		case session.Completed:
-			turn.Answer = &session.Answer{SQL: res.SQL, Confidence: res.Confidence, Tables: tables(res)}
+			turn.Answer = &session.Answer{SQL: res.SQL, Confidence: res.Confidence, Tables: tables(res), Ballot: ballot(res)}
 		case session.AwaitingCorrection:
 			errors.As(err, &rec.Pending)
 		case session.Failed:
@@ -302,6 +311,18 @@ func (r *running) end(ctx context.Context, log session.Journal, res *Result, err
 		return &InterruptedError{r.Record().ID, err}
 	}
 	return err
+}
+
+// maxBallot bounds what a record keeps of a vote, in bytes.
+const maxBallot = 64 << 10
+
+// ballot is the vote as a record keeps it; nil: there was none, or it is too large.
+func ballot(res *Result) json.RawMessage {
+	text, err := json.Marshal(res.Ballot)
+	if err != nil || res.Ballot.Sampled == 0 || len(text) > maxBallot {
+		return nil
+	}
+	return text
 }
 
 // ending is the state in which an error leaves a session: what a model, a budget, a lock or the caller ended can go on.

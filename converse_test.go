@@ -179,12 +179,18 @@ func TestConversation(t *testing.T) {
 		{"a correction of the answer", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Correct(t.Context(), "only those who still buy")
 		}, answered, session.Completed, "generate"},
-		{"the fourth correction", func(s *texttosql.Conversation) (*texttosql.Result, error) {
+		{"the third correction, as a choice is not counted", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Correct(t.Context(), "or rather all")
+		}, answered, session.Completed, "generate"},
+		{"the fourth correction", func(s *texttosql.Conversation) (*texttosql.Result, error) {
+			return s.Correct(t.Context(), "or none")
 		}, is(session.ErrMaxCorrections), session.Completed, ""},
 		{"a follow-up", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Ask(t.Context(), "and of those?")
 		}, answered, session.Completed, "tables tables generate"},
+		{"corrections are counted for each question", func(s *texttosql.Conversation) (*texttosql.Result, error) {
+			return s.Correct(t.Context(), "only the old ones")
+		}, answered, session.Completed, "generate"},
 	}
 	for _, step := range steps {
 		s := converse(t, e, store, id)

@@ -338,6 +338,6 @@ func ExampleEngine_NewConversation() {
 	fmt.Println(again.Record().State)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' 2
-	// strategy: no candidate passed the checks: 12 × exec: invalid statement (constraint): MANDATORY TABLE: DO NOT use: customers; the statement reads customers
+	// strategy: no candidate passed the checks: 12 × exec: invalid statement (constraint): do not read customers: the statement reads customers
 	// failed
 }

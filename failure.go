@@ -199,15 +199,20 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureConflict, "", ""
 	case errors.Is(err, session.ErrStale):
 		return FailureStale, "", ""
+	case errors.As(err, new(busyError)):
+		return FailureBusy, "The conversation is answering another question", "Wait for it, and ask again"
 	case errors.As(err, &state):
 		return FailureState, "", state.Hint
 	case errors.Is(err, session.ErrMaxCorrections):
-		return FailureState, "All corrections of this conversation are used", "Ask in a new one, or write the SQL by hand"
+		return FailureState, "All corrections of this question are used", "Ask it in other words, or write the SQL by hand"
 	case errors.Is(err, ErrNotStandalone):
 		return FailureCorrection, "A follow-up means nothing alone", "Say the question so that it can be understood alone"
 	case errors.As(err, &unusable):
 		if len(unusable.Like) > 0 {
 			advice = "Did you mean " + strings.Join(unusable.Like, ", ") + "?"
+		}
+		if unusable.Held != nil {
+			advice = strings.TrimSpace(advice + " What holds all the same: " + unusable.Held.String())
 		}
 		return FailureCorrection, unusable.Reason, advice
 	case errors.Is(err, session.ErrInvalidCorrection):

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
@@ -65,6 +66,7 @@ type config struct {
 	instructions     string
 	exemplars        []memory.Pair
 	confirmed        *memory.Confirmed
+	forgetful        bool            // nobody gave confirmed
 	lessons          *memory.Lessons // nil: none
 	withoutMemory    bool
 	askBelow         float64
@@ -241,7 +243,7 @@ func WithConfirmed(store *memory.Confirmed) Option {
 			c.fail("WithConfirmed", "the store is nil")
 			return
 		}
-		c.confirmed = store
+		c.confirmed, c.forgetful = store, false
 	})
 }
 
@@ -334,17 +336,28 @@ func WithReveal(kinds trace.Private) Option { return option(func(c *config) { c.
 func WithSeed(base int64) Option { return option(func(c *config) { c.seed = base }) }
 
 // validate checks what a single option cannot, and joins the errors of all.
+// isNil reports whether there is no model, or a nil pointer or function in its place.
+func isNil(m llm.Model) bool {
+	v := reflect.ValueOf(m)
+	return !v.IsValid() || isNilable(v.Kind()) && v.IsNil()
+}
+
 func (c *config) validate() error {
 	names := map[string]bool{}
 	for i, m := range c.models {
 		switch name := llm.NameOf(m); {
-		case m == nil:
-			c.fail("New", "model %d is nil", i)
+		case isNil(m):
+			c.fail("New", "model %d is nil: look at the error of what made it; most often a key is not set, such as OPENAI_API_KEY", i)
 		case len(c.models) > 1 && name == "":
 			c.fail("New", "model %d has no name: with several models each needs one (llm.Named)", i)
 		case len(c.models) > 1 && names[name]:
 			c.fail("New", "two models are called %q: give each a name of its own (llm.Named)", name)
 		default:
+			if v, ok := m.(interface{ Validate() error }); ok {
+				if err := v.Validate(); err != nil {
+					c.fail("New", "model %d: %v", i, err)
+				}
+			}
 			names[name] = true
 			_, ok := c.budget.Prices[name]
 			if _, all := c.budget.Prices[""]; c.budget.Money > 0 && !ok && !all {

@@ -38,6 +38,7 @@ type Engine struct {
 	renamed renamed      // under mu
 	plain   *memory.Pool // the configured exemplars alone
 
+	talking   sync.Map            // ids of conversations on which a call works
 	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
 	described snapshot // the last schema with descriptions, and its profile
@@ -71,7 +72,7 @@ type snapshot struct {
 // that needs a dialect (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
-		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}},
+		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}, forgetful: true},
 		profiling: semaphore.NewWeighted(1),
 	}
 	for _, opt := range opts {

@@ -37,6 +37,14 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
+// Validate is that of the model, if it has one: a client that could not be made says so to texttosql.New.
+func (n named) Validate() error {
+	if v, ok := n.Model.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
 // NameOf returns the name that [Named] gave m, or else the result of m's method Name() string, or "" without one.
 func NameOf(m Model) string {
 	if n, ok := m.(interface{ Name() string }); ok {

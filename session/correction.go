@@ -33,16 +33,19 @@ type Correction struct {
 	Text     string             `json:"correction,omitempty"`    // the text, at most 500 characters; beside tables, a join or a column: what else was said
 }
 
-// inForce leaves out what later corrections take back. A statement could not obey both.
+// inForce leaves out what later corrections take back. A statement could not obey both. Prose that names a table takes back
+// what was said against it, and prose with a negation what was said for it.
 func inForce(all []Correction) (left []Correction) {
 	for i, c := range all {
 		later := func(does func(Correction) bool) bool { return slices.ContainsFunc(all[i+1:], does) }
 		refused := func(t schema.TableName) bool {
-			return later(func(l Correction) bool { return slices.Contains(l.Rejected, t) })
+			return later(func(l Correction) bool { return slices.Contains(l.Rejected, t) || l.speaks(t, true) })
 		}
 		c.Tables = slices.DeleteFunc(slices.Clone(c.Tables), refused)
 		c.Rejected = slices.DeleteFunc(slices.Clone(c.Rejected), func(t schema.TableName) bool {
-			return later(func(l Correction) bool { return slices.Contains(l.Tables, t) || slices.Contains(l.compared(), t) })
+			return later(func(l Correction) bool {
+				return slices.Contains(l.Tables, t) || slices.Contains(l.compared(), t) || l.speaks(t, false)
+			})
 		})
 		if c.Kind == CorrectTable && len(c.Tables)+len(c.Rejected) == 0 || slices.ContainsFunc(c.compared(), refused) ||
 			c.Kind == CorrectColumn && later(func(l Correction) bool { return l.Kind == c.Kind && words.Fold(l.Term) == words.Fold(c.Term) }) {
@@ -51,6 +54,18 @@ func inForce(all []Correction) (left []Correction) {
 		left = append(left, c)
 	}
 	return left
+}
+
+// speaks reports whether c is prose that names a table, with a negation or without one.
+func (c Correction) speaks(t schema.TableName, against bool) bool {
+	said := " " + strings.Join(words.Stems(c.Text), " ") + " "
+	if c.Kind != CorrectFilter && c.Kind != CorrectLogic && c.Kind != CorrectText || !strings.Contains(said, " "+strings.Join(words.Stems(t.Name), " ")+" ") {
+		return false
+	}
+	return against == slices.ContainsFunc(lex(c.Text), func(w token) bool {
+		word := strings.ToLower(strings.Join(w.parts, "."))
+		return refusing[word] || leaving[word] || turning[word] || strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t")
+	})
 }
 
 // compared returns the tables of the columns that a correction is about.
@@ -62,6 +77,34 @@ func (c Correction) compared() (tables []schema.TableName) {
 		tables = append(tables, c.Column.Table)
 	}
 	return tables
+}
+
+// String is the correction in words for a person: "read orders; do not read customers"; "" where it says no more than Text.
+func (c Correction) String() string {
+	list := func(before string, names []schema.TableName) string {
+		var texts []string
+		for _, n := range names {
+			texts = append(texts, n.String())
+		}
+		if texts == nil {
+			return ""
+		}
+		return before + strings.Join(texts, ", ")
+	}
+	switch {
+	case c.Kind == CorrectTable:
+		parts := []string{list("read ", c.Tables), list("do not read ", c.Rejected), c.Text}
+		return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
+	case c.Kind == CorrectJoin && c.Join != nil:
+		return "join by " + c.Join.String()
+	case c.Kind == CorrectColumn && c.Column != nil:
+		return "“" + c.Term + "” means " + c.Column.String()
+	case c.Kind == CorrectFilter:
+		return "filter: " + c.Text
+	case c.Kind == CorrectLogic:
+		return "rule: " + c.Text
+	}
+	return ""
 }
 
 // Constraint is the correction as a prompt states it, one line. Text of the user is not made harmless here; a prompt

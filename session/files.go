@@ -16,7 +16,7 @@ import (
 )
 
 // Files keeps each session in two files of a folder: the record in ID.json and the journal in ID.jsonl, which only their
-// owner may read. Beside them are lock files, at most 256. Make one with OpenFiles. Safe for concurrent use, also by
+// owner may read. Beside them are lock files: one a session, and at most 256 others. Make one with OpenFiles. Safe for concurrent use, also by
 // several processes of one machine; the folder must not be on a file system without locks.
 //
 // A record is written beside its place, flushed and renamed, so a crash leaves the old one or the new one. A line of the
@@ -166,6 +166,21 @@ func (f *Files) List(ctx context.Context, filter Filter) ([]Summary, error) {
 	return filter.Apply(all), errors.Join(broken...)
 }
 
+// Hold is Holder.Hold.
+func (f *Files) Hold(ctx context.Context, id string) (release func(), err error) {
+	if err := errors.Join(ctx.Err(), CheckID(id)); err != nil {
+		return nil, err
+	}
+	release, err = atomicfile.TryLock(filepath.Join(f.dir, id))
+	switch {
+	case errors.Is(err, atomicfile.ErrLocked):
+		return nil, ErrHeld
+	case err != nil:
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return release, nil
+}
+
 // Delete is Store.Delete. It removes a broken record too.
 func (f *Files) Delete(ctx context.Context, id string) error {
 	return f.locked(ctx, id, func() error {
@@ -174,8 +189,10 @@ func (f *Files) Delete(ctx context.Context, id string) error {
 		}
 		f.tidy(id)
 		// The record is the last to go: a session without it could not be deleted again.
-		if err := os.Remove(f.journal(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		for _, path := range []string{filepath.Join(f.dir, id) + ".lock", f.journal(id)} {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 		if err := os.Remove(f.record(id)); err != nil {
 			return err

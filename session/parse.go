@@ -11,7 +11,7 @@ import (
 // Parse reads a correction as a person writes it in English, and resolves it. The forms, tried in this order:
 //
 //	join     A.x = B.y; use A.x = B.y; join A.x with B.y; join A and B on A.x = B.y; join A and B using x
-//	table    use table X; select X not Y, Z; do not use Y; use X instead of Y; table X
+//	table    use table X; select X not Y, Z; do not use Y; not Y, X; do not use Y, use X instead; use X instead of Y; table X
 //	column   u means T.c; map u to T.c; use T.c for u
 //	other    natural language: everything else, as it is
 //
@@ -19,7 +19,7 @@ import (
 // the form around ("… is wrong", "… or …", a question mark), all of it is natural language. Negation never selects.
 //
 // An error is a *CorrectionError: the text is empty or longer than 500 characters, or it is one of the forms as a whole
-// and names something that the schema does not have.
+// and names something that the schema does not have. What it says of other tables is the error's Held.
 func Parse(text string, s *schema.Schema) (Correction, error) {
 	text, err := clean("text", text, maxText)
 	if err != nil {
@@ -263,26 +263,35 @@ func (p *parser) joined(left, right *schema.ColumnName, end int, open bool) (Cor
 func (p *parser) table() (Correction, int, error) {
 	c := Correction{Kind: CorrectTable}
 	end, sure, rejects := 0, true, false
+	var unknown *CorrectionError
 	for i := p.skip(0, courtesy, lead); ; i = p.skip(end, courtesy, lead, words.Set("and use")) {
-		part := p.tablePart(i)
-		if part.err != nil && end == 0 {
-			return Correction{}, 0, part.err
-		}
-		if part.names == nil {
+		part := p.tablePart(i, end > 0, rejects)
+		if part.err != nil && unknown == nil && (p.rejecting(part.end) || p.follows(part.end, false, func(w string) bool { return reasons[w] })) {
+			unknown = part.err
+		} else if part.names == nil {
 			break
-		}
-		if part.rejects {
+		} else if part.rejects {
 			c.Rejected = append(c.Rejected, part.names...)
 		} else {
 			c.Tables = append(c.Tables, part.names...)
 		}
 		end, sure, rejects = part.end, part.sure, part.rejects
 	}
-	allowed := func(w string) bool { return sure && !stating[w] && !(rejects && bounded[w]) || reasons[w] }
-	if end == 0 || !p.follows(end, false, allowed) {
+	behind := p.word(p.skip(end))
+	limits := stating[behind] || rejects && bounded[behind]
+	allowed := func(w string) bool { return sure && !limits || reasons[w] }
+	switch {
+	case end == 0 || !p.follows(end, rejects && !limits, allowed):
 		return Correction{}, 0, nil
+	case unknown == nil:
+		return c, end, nil
+	case len(c.Tables)+len(c.Rejected) > 0:
+		unknown.Held = &c
+		unknown.Like = slices.DeleteFunc(unknown.Like, func(n string) bool {
+			return slices.ContainsFunc(c.Rejected, func(t schema.TableName) bool { return t.String() == n })
+		})
 	}
-	return c, end, nil
+	return Correction{}, 0, unknown
 }
 
 // tablePart is a list of tables with what is said of it.
@@ -291,10 +300,11 @@ type tablePart struct {
 	rejects bool
 	sure    bool // it says that they are tables
 	end     int
-	err     error // it is all that is said, and no table
+	err     *CorrectionError // a name stands there that is none of a table
 }
 
-func (p *parser) tablePart(i int) (part tablePart) {
+// tablePart reads a part. more: others stand before it, rejects: the last of which rejects tables.
+func (p *parser) tablePart(i int, more, rejects bool) (part tablePart) {
 	start, verb := i, ""
 	switch w := p.word(i); {
 	case p.is(i, "do", "does") && p.is(i+1, "not"):
@@ -324,13 +334,16 @@ func (p *parser) tablePart(i int) (part tablePart) {
 	}
 	if part.names, part.end = p.names(at, "and"); part.rejects {
 		part.names, part.end = p.names(at, "and", "or", "nor")
+		if first, next := p.name(at); len(part.names) == 2 && !more && p.is(start, "not") && p.mark(next, ",") && p.end(part.end) {
+			part.names, part.end = []schema.TableName{first}, next // "not A, B"
+		}
 	}
 	switch {
-	case part.names == nil && (named || at > start && at < len(p.tokens) && p.tokens[at].quoted) && at == len(p.tokens)-1 && p.tokens[at].parts != nil:
-		_, part.err = table(p.schema, tableOf(p.tokens[at].parts))
-		return part
 	case part.names == nil:
+		part.end, part.err = at+1, p.unknown(start, at, named, rejects && !part.rejects || more && part.rejects || p.rejecting(at+1))
 		return part
+	case !part.rejects && p.is(part.end, "instead") && !p.is(part.end+1, "of"):
+		part.end++
 	case !named && at == start && !p.end(part.end) && !p.rejecting(part.end): // tables alone
 		part.names = nil
 		return part
@@ -342,6 +355,27 @@ func (p *parser) tablePart(i int) (part tablePart) {
 	}
 	part.sure = named
 	return part
+}
+
+// unknown is the error of a name at a place where a table should stand, in a part that begins at start; nil where prose
+// may stand there. Beside a part that means the contrary it has to be a table. Else, without the word table or quotes, it
+// has to look like the name of one.
+func (p *parser) unknown(start, at int, named, beside bool) *CorrectionError {
+	if at >= len(p.tokens) || p.tokens[at].parts == nil {
+		return nil
+	}
+	_, err := table(p.schema, tableOf(p.tokens[at].parts))
+	bad, _ := err.(*CorrectionError)
+	w := p.word(at)
+	switch {
+	case named, at > start && p.tokens[at].quoted:
+		return bad
+	case bad == nil, w == "", w == "instead", using[w], refusing[w], reasons[w], p.isColumn(schema.TableName{Name: w}):
+		return nil
+	case beside && !p.is(start, "not"), at > start && len(bad.Like) > 0:
+		return bad
+	}
+	return nil
 }
 
 // rejecting reports whether a part that rejects tables stands behind i.

@@ -141,6 +141,20 @@ func TestParse(t *testing.T) {
 		{"a dot in a quoted name", `use table "sales.2024"`, "table sales.2024"},
 		{"a schema", "use table aux.stores", "table aux.Stores"},
 		{"another script", "use table заказы", "table заказы"},
+		{"not this, that", "not customers, clients", "table clients not Customers"},
+		{"no, not this, that", "No, not the table customers, the table clients!", "table clients not Customers"},
+		{"not this but that", "not customers but clients", "table clients not Customers"},
+		{"not these two", "not customers and clients", "table  not Customers,clients"},
+		{"a list of three", "not customers, clients, orders", "table  not Customers,clients,orders"},
+		{"another one instead", "do not use customers, use clients instead", "table clients not Customers"},
+		{"another one instead, with the word", "Don't use table customers. Use the table clients instead, please.", "table clients not Customers"},
+		{"another one", "do not use customers, use clients", "table clients not Customers"},
+		{"instead, and a wish", "do not use customers, use table clients instead, only those of 2020", "table clients not Customers + only those of 2020"},
+		{"a rejection, and why", "do not use customers, they are old", "table  not Customers + they are old"},
+		{"a rejection, and another wish", "not clients! count the open ones", "table  not clients + count the open ones"},
+		{"a rejection with a limit behind a comma", "never use table clients, unless needed", natural},
+		{"prose behind not", "use orders, not sure", natural},
+		{"a column instead of a table", "use region, not customers", natural},
 		{"a list ends at prose", "use table orders for the revenue of 2020", "table orders + for the revenue of 2020"},
 		{"a further wish is kept", "use table orders, only paid ones", "table orders + only paid ones"},
 		{"prose without the word table", "use orders of 2020", natural},
@@ -225,6 +239,16 @@ func TestParseErrors(t *testing.T) {
 		{"an unknown column", "revenue means orders.totals", "no column orders.totals; did you mean total"},
 		{"an unknown table of a column", "map revenue to ordrs.total", "no table ordrs; did you mean orders?"},
 		{"an unknown column that is used", "use orders.totl for revenue", "no column orders.totl"},
+		{"an unknown table and a known one", "use table custs, not customers", "no table custs (what holds all the same: do not read Customers"},
+		{"without the word", "use purchases, not orders", "no table purchases (what holds all the same: do not read orders"},
+		{"instead of", "use purchases instead of orders", "no table purchases (what holds all the same: do not read orders"},
+		{"only names", "purchases, not orders", "no table purchases (what holds"},
+		{"not this, that", "not orders, purchases", "no table purchases (what holds all the same: do not read orders"},
+		{"not this but that", "not orders but purchases", "no table purchases (what holds all the same: do not read orders"},
+		{"another one instead", "do not use orders, use purchase instead", "no table purchase (what holds all the same: do not read orders"},
+		{"an unknown one rejected", "use orders instead of purchases", "no table purchases (what holds all the same: read orders"},
+		{"near a table, without the word", "use custmers", "no table custmers; did you mean Customers?"},
+		{"because", "use table purchases, not orders, because it is new", "no table purchases (what holds"},
 		{"selected and rejected", "use orders not orders", "both selects and rejects the table orders"},
 	}
 	for _, tt := range tests {
@@ -236,6 +260,9 @@ func TestParseErrors(t *testing.T) {
 			}
 			if diff := cmp.Diff(session.Correction{}, c); diff != "" {
 				t.Error(diff)
+			}
+			if held := bad.Held; held != nil {
+				checkCorrection(t, *held, shop())
 			}
 		})
 	}

@@ -20,7 +20,7 @@ const Version = 1
 // Limits of a session.
 const (
 	maxRecord      = 1 << 20 // bytes of a record as JSON
-	MaxCorrections = 3       // choices and corrections of a session
+	MaxCorrections = 3       // corrections of a question
 	maxEarlier     = 3       // answered questions that a follow-up sees
 )
 
@@ -84,6 +84,16 @@ func (r *Record) Turn() int {
 	return -1
 }
 
+// Last returns the place of the turn that the state is about: the last one that is no confirmation, and nothing that was
+// held of a correction. It is -1 if there is none.
+func (r *Record) Last() int {
+	i := len(r.Turns) - 1
+	for i > 0 && (r.Turns[i].Kind == TurnConfirmation || r.Turns[i].Kind == TurnHeld) {
+		i--
+	}
+	return i
+}
+
 // Corrections returns what the user corrected of the current question, oldest first, choices of a table or join
 // included, as far as it is in force: a table that a later one rejects is selected and joined no more, one that a later
 // one names is rejected no more, and a word means what it was last said to mean.
@@ -97,15 +107,35 @@ func (r *Record) Corrections() []Correction {
 	return inForce(all)
 }
 
-// Corrected counts the choices and corrections of the session. There may be MaxCorrections.
+// Corrected counts the corrections of the current question. There may be MaxCorrections. What a question to the user asked
+// for is none.
 func (r *Record) Corrected() int {
 	n := 0
-	for _, t := range r.Turns {
-		if t.Kind == TurnChoice || t.Kind == TurnCorrection {
+	for _, t := range r.Turns[max(0, r.Turn()):] {
+		if t.Kind == TurnCorrection {
 			n++
 		}
 	}
 	return n
+}
+
+// ChosenBefore returns the option of a question about tables that the user took when an earlier question was unclear in the
+// same way: its table was selected, and those of the other options were rejected. c is the correction; its Kind is "" if
+// nothing was chosen.
+func (r *Record) ChosenBefore(q *QuestionError) (o Option, c Correction) {
+	for _, t := range slices.Backward(r.Turns[:max(0, r.Turn())]) {
+		if t.Correction == nil {
+			continue
+		}
+		for _, o := range q.Options {
+			c, _ := q.Correction(o.ID)
+			if c.Kind == CorrectTable && slices.Contains(t.Correction.Tables, *o.Table) &&
+				!slices.ContainsFunc(c.Rejected, func(n schema.TableName) bool { return !slices.Contains(t.Correction.Rejected, n) }) {
+				return o, c
+			}
+		}
+	}
+	return Option{}, Correction{}
 }
 
 // Earlier returns the last three answered questions before the current one, oldest first, each with the last statement

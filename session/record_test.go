@@ -31,15 +31,15 @@ func TestRecordOfTurns(t *testing.T) {
 		turns       []session.Turn
 		turn        int
 		corrections int // of the current question
-		corrected   int // of the session
+		corrected   int // that are counted
 		earlier     []session.Earlier
 	}{
 		{"nothing asked", nil, -1, 0, 0, nil},
 		{"the current question is not an earlier one", []session.Turn{question("q1", "s1")}, 0, 0, 0, nil},
 		{"a corrected answer is the answer; a follow-up starts without corrections",
-			[]session.Turn{question("q1", "s1"), correction, unanswered}, 2, 0, 1, []session.Earlier{{Question: "q1", SQL: "corrected"}}},
-		{"a choice of a result corrects nothing and counts",
-			[]session.Turn{unanswered, {Kind: session.TurnChoice, Option: "r1"}, correction}, 0, 1, 2, nil},
+			[]session.Turn{question("q1", "s1"), correction, unanswered}, 2, 0, 0, []session.Earlier{{Question: "q1", SQL: "corrected"}}},
+		{"a choice is not counted, nor is what was held of a correction that could not be used",
+			[]session.Turn{unanswered, {Kind: session.TurnChoice, Option: "r1"}, correction, {Kind: session.TurnHeld, Correction: said("h")}}, 0, 2, 1, nil},
 		{"what has no answer is no earlier question",
 			[]session.Turn{question("q1", "s1"), unanswered, question("q2", "s2")}, 2, 0, 0, []session.Earlier{{Question: "q1", SQL: "s1"}}},
 		{"a confirmation changes nothing",
@@ -52,7 +52,7 @@ func TestRecordOfTurns(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			r := session.Record{Turns: tt.turns}
 			if r.Turn() != tt.turn || len(r.Corrections()) != tt.corrections || r.Corrected() != tt.corrected {
-				t.Errorf("turn %d, %d corrections, %d of the session", r.Turn(), len(r.Corrections()), r.Corrected())
+				t.Errorf("turn %d, %d corrections, %d counted", r.Turn(), len(r.Corrections()), r.Corrected())
 			}
 			if diff := cmp.Diff(tt.earlier, r.Earlier()); diff != "" {
 				t.Errorf("earlier (-want +got):\n%s", diff)
@@ -72,6 +72,11 @@ func TestCorrectionsInForce(t *testing.T) {
 			[]string{"table orders", "table  not clients", "column 'client' Customers.id"}},
 		{"a selected table is rejected", []string{"use table clients not customers", "use table customers instead of table clients"},
 			[]string{"table Customers not clients"}},
+		{"prose names a rejected table", []string{"not table clients", "take the region of the client"}, []string{"natural take the region of the client"}},
+		{"prose with a negation keeps it out", []string{"not table clients", "clients is still wrong"}, []string{"table  not clients", "natural clients is still wrong"}},
+		{"prose turns on a selected table", []string{"use table orders", "order is the wrong one"}, []string{"natural order is the wrong one"}},
+		{"prose about a selected table", []string{"use table orders", "only orders of 2020"}, []string{"table orders", "natural only orders of 2020"}},
+		{"prose about a part of its name", []string{"not table Order Details", "the details of 2020"}, []string{"table  not Order Details", "natural the details of 2020"}},
 		{"back and forth", []string{"use table orders", "not table orders", "use table orders"}, []string{"table orders"}},
 		{"one of two", []string{"use tables clients and orders", "not table clients"}, []string{"table orders", "table  not clients"}},
 		{"a join of a table that is rejected", []string{"orders.customer_id = customers.id", "not table customers"}, []string{"table  not Customers"}},

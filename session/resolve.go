@@ -23,6 +23,9 @@ type CorrectionError struct {
 	Name   string   // the name that the schema does not have; "": the reason is another one
 	Like   []string // names of the schema that look like Name, at most three
 	Reason string
+	// Held is what holds all the same of a text that names an unknown table: "not customers" of "use clients, not
+	// customers"; nil: nothing. A conversation keeps it for the question that was corrected.
+	Held *Correction
 }
 
 // Error says what to do.
@@ -30,6 +33,9 @@ func (e *CorrectionError) Error() string {
 	text := ErrInvalidCorrection.Error() + ": " + e.Reason
 	if len(e.Like) > 0 {
 		text += "; did you mean " + strings.Join(e.Like, ", ") + "?"
+	}
+	if e.Held != nil {
+		text += " (what holds all the same: " + e.Held.String() + ")"
 	}
 	return text
 }

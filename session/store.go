@@ -20,12 +20,14 @@ var (
 	ErrInvalidID = errors.New("session: the id is not 32 hexadecimal digits in lower case")
 	// ErrConflict says that somebody else changed the session since it was loaded. Load it again.
 	ErrConflict = errors.New("session: another process has changed the session; load it again")
+	// ErrHeld says that another call works on the session, perhaps of another process.
+	ErrHeld = errors.New("session: another call works on the session; wait for it")
 	// ErrStale says that the schema or the configuration is not that of the session any more.
 	ErrStale = errors.New("session: the schema or the configuration has changed since; restart the session")
 	// ErrInvalidCorrection says that a correction cannot be used. The session is unchanged. See CorrectionError.
 	ErrInvalidCorrection = errors.New("session: the correction cannot be used")
-	// ErrMaxCorrections says that MaxCorrections choices and corrections were made. Ask again in a new session.
-	ErrMaxCorrections = errors.New("session: all corrections of the session are used; ask in a new one, or write the SQL by hand")
+	// ErrMaxCorrections says that MaxCorrections corrections of the question were made. Ask it in other words.
+	ErrMaxCorrections = errors.New("session: all corrections of the question are used; ask it in other words, or write the SQL by hand")
 )
 
 // Store keeps sessions: [Memory] and [Files], or one of your own, which storetest.Conformance tests. Safe for concurrent
@@ -50,6 +52,13 @@ type Store interface {
 
 	// Delete removes a session with its journal; ErrNotFound if there is none.
 	Delete(ctx context.Context, id string) error
+}
+
+// Holder is a Store that knows on which of its sessions somebody works, other processes included, as [Files] does.
+type Holder interface {
+	// Hold keeps others away from a session until release or the end of the process. Where somebody works on it the error is
+	// ErrHeld, at once.
+	Hold(ctx context.Context, id string) (release func(), err error)
 }
 
 // Journal holds the lines of a session's recording (llm/replay), oldest first. Safe for concurrent use.

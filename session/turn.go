@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/texttosql/texttosql/schema"
@@ -15,6 +16,7 @@ const (
 	TurnFollowUp     TurnKind = "follow_up"    // a question that may refer to the ones before
 	TurnChoice       TurnKind = "choice"       // an option of the pending Question
 	TurnCorrection   TurnKind = "correction"   // a correction of the answer or of the pending Question
+	TurnHeld         TurnKind = "held"         // what holds of a correction that could not be used
 	TurnConfirmation TurnKind = "confirmation" // the answer is right
 )
 
@@ -39,7 +41,8 @@ type Answer struct {
 	Confidence float64            `json:"confidence"` // 0..1
 	Tables     []schema.TableName `json:"tables,omitempty"`
 	Joins      []schema.Join      `json:"joins,omitempty"`
-	Notes      []string           `json:"notes,omitempty"` // what the user should know about it
+	Notes      []string           `json:"notes,omitempty"`  // what the user should know about it
+	Ballot     json.RawMessage    `json:"ballot,omitempty"` // the vote; of the current question alone
 }
 
 // Earlier is an answered question of the same conversation, which a follow-up question may refer to.

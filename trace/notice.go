@@ -20,6 +20,9 @@ func (k NoticeKind) String() string {
 	return names[k]
 }
 
+// MarshalText writes the kind as its String, as in JSON.
+func (k NoticeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // Notice tells an observer what happened. See [Tracer.Observe].
 type Notice struct {
 	Kind    NoticeKind // what happened

@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -77,5 +78,8 @@ func TestTracer_Observe_concurrent(t *testing.T) {
 func TestNoticeKind_String(t *testing.T) {
 	if got := fmt.Sprint(trace.Started, trace.Ended, trace.Happened, trace.Warned, trace.NoticeKind(0)); got != "started ended happened warned unknown" {
 		t.Error(got)
+	}
+	if got, err := json.Marshal([]trace.NoticeKind{trace.Started, trace.Warned}); string(got) != `["started","warned"]` || err != nil {
+		t.Errorf("in JSON: %s, %v", got, err)
 	}
 }

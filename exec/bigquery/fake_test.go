@@ -110,7 +110,7 @@ func newFake(t testing.TB) *fake {
 	}
 	f.db = sql.OpenDB(liteConnector{f.dsn()})
 	var err error
-	if f.lite, err = exec.New(f.db, sqlite.Dialect{}, exec.Config{}); err != nil {
+	if f.lite, err = exec.New(f.db, sqlite.Dialect{}, exec.Config{Policy: open}); err != nil {
 		t.Fatal(err)
 	}
 	f.server = httptest.NewServer(http.HandlerFunc(f.serve))

@@ -63,10 +63,10 @@ func hostileFake(t testing.TB) *fake {
 }
 
 var (
-	open    = exec.Policy{}
-	noPass  = exec.Policy{DenyColumns: []string{"users.password"}}
-	noDoor  = exec.Policy{DenyColumns: []string{`users."address.door"`}}
-	noOrder = exec.Policy{DenyColumns: []string{"users.orders"}}
+	open    = exec.Policy{Reveal: []string{"*"}} // the columns password are there to be read
+	noPass  = exec.Policy{DenyColumns: []string{"users.password"}, Reveal: []string{"keys.password"}}
+	noDoor  = exec.Policy{DenyColumns: []string{`users."address.door"`}, Reveal: []string{"*"}}
+	noOrder = exec.Policy{DenyColumns: []string{"users.orders"}, Reveal: []string{"*"}}
 	noUsers = exec.Policy{DenyTables: []string{"users"}}
 	only    = exec.Policy{AllowTables: []string{"t", "public-project.pub.cities"}}
 )

@@ -103,6 +103,6 @@ func ExampleDialect_Guard() {
 	}
 	// Output:
 	// [id name]
-	// exec: refused (column): people.salary may not be read, and * could read it: name the columns that you need
-	// exec: refused (column): people.salary may not be read, and people could read it: name the columns that you need
+	// exec: refused (column): * would read columns of people that may not be read: name the columns that you need
+	// exec: refused (column): people would read columns of people that may not be read: name the columns that you need
 }

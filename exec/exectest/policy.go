@@ -242,7 +242,7 @@ func checkAbsent(t testing.TB, e Engine) error {
 			for _, table := range []string{"users", "usurs"} {
 				_, err := db.Query(t.Context(), fmt.Sprintf(form, table))
 				texts = append(texts, strings.ReplaceAll(fmt.Sprint(err), "usurs", "users"))
-				if r, is := refused(err); !is || r.Name != table && r.Name != "nowhere" { // it is repaired by the name
+				if r, is := refused(err); is && r.Reason == exec.ReasonTable && r.Name != table && r.Name != "nowhere" { // it is repaired by the name
 					errs = append(errs, fmt.Errorf("%s: %s: %w, without the name", name, fmt.Sprintf(form, table), orNone(err)))
 				}
 				if err == nil {

@@ -160,7 +160,7 @@ func readCatalog(t testing.TB, pool *sql.DB, p exec.Policy) postgres.Catalog {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	c, err := postgres.ReadCatalog(context.Background(), conn, p)
+	c, err := postgres.ReadCatalog(context.Background(), conn, revealed(p))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // sharingViolation is the error of opening a file that somebody else has open for himself alone.
 const sharingViolation = syscall.Errno(32)
 
-func locked(path string) (*os.File, error) {
+func locked(path string, wait bool) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
@@ -21,8 +21,11 @@ func locked(path string) (*os.File, error) {
 		if err == nil {
 			return os.NewFile(uintptr(h), path), nil
 		}
-		if !errors.Is(err, sharingViolation) {
+		switch {
+		case !errors.Is(err, sharingViolation):
 			return nil, err
+		case !wait:
+			return nil, ErrLocked
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

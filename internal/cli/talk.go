@@ -112,8 +112,12 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 	case corrects:
 		res, err = t.session.Correct(ctx, strings.TrimSpace(correction))
 	case line == "ok" || confirms && strings.HasPrefix(wording, ":"):
-		if err = t.session.Confirm(ctx, strings.TrimSpace(strings.TrimPrefix(wording, ":"))); err == nil {
+		switch err = t.session.Confirm(ctx, strings.TrimSpace(strings.TrimPrefix(wording, ":"))); {
+		case err == nil:
 			Say(t.Out, "kept\n")
+			return nil
+		case errors.Is(err, texttosql.ErrForgotten):
+			Say(t.Out, "kept until the program ends\n")
 			return nil
 		}
 	default:

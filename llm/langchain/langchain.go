@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"github.com/texttosql/texttosql/llm"
@@ -44,17 +45,13 @@ func Model(m llms.Model) llm.Model { return Config{}.Model(m) }
 
 // Model makes an [llm.Model] of a langchaingo model. The package comment says what it adds.
 //
-// Every call of a nil m, which constructors return beside an error, is a permanent [*llm.Error]. The result is safe for
+// A nil m, which constructors return beside an error, is refused by texttosql.New, and every call of it is a permanent
+// [*llm.Error]: both say what the constructor misses, such as OPENAI_API_KEY in the environment. The result is safe for
 // concurrent use if m is; the clients of OpenAI, Ollama and Anthropic are. It only asks for the model that m was built
 // with.
 func (c Config) Model(m llms.Model) llm.Model {
 	if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-			return llm.Response{}, &llm.Error{
-				Class:   llm.ClassPermanent,
-				Message: "no model: the langchaingo model is nil; the error of its constructor says why",
-			}
-		})
+		return missing{v}
 	}
 	if c.MaxTokens <= 0 {
 		c.MaxTokens = defaultMaxTokens
@@ -64,6 +61,32 @@ func (c Config) Model(m llms.Model) llm.Model {
 		a.temperature = *c.Temperature
 	}
 	return a
+}
+
+// missing is the model of a client that could not be made.
+type missing struct{ client reflect.Value }
+
+// Complete returns the error of Validate.
+func (m missing) Complete(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{}, m.Validate()
+}
+
+// Validate says what to do.
+func (m missing) Validate() error {
+	text := "no model: the langchaingo client is nil; the error of its constructor says why"
+	if m.client.IsValid() {
+		at := m.client.Type().Elem().PkgPath()
+		if variable := variables[at[strings.LastIndexByte(at, '/')+1:]]; variable != "" {
+			text += ", and most often the environment variable " + variable + " is not set"
+		}
+	}
+	return &llm.Error{Class: llm.ClassPermanent, Message: text}
+}
+
+// variables are those from which langchaingo's packages take a key.
+var variables = map[string]string{
+	"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "googleai": "GOOGLE_API_KEY", "mistral": "MISTRAL_API_KEY",
+	"cohere": "COHERE_API_KEY", "huggingface": "HUGGINGFACEHUB_API_TOKEN",
 }
 
 type adapter struct {

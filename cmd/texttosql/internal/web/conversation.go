@@ -75,6 +75,14 @@ func (s *saves) Save(ctx context.Context, r session.Record) error {
 	return err
 }
 
+// Hold is session.Holder of a store that is one.
+func (s *saves) Hold(ctx context.Context, id string) (release func(), err error) {
+	if h, ok := s.Store.(session.Holder); ok {
+		return h.Hold(ctx, id)
+	}
+	return func() {}, nil
+}
+
 // input is the body of all calls; each reads what it needs.
 type input struct {
 	Question   string              `json:"question"`

@@ -89,11 +89,11 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	if res == nil || len(r.Turns) == 0 || errors.Is(err, session.ErrConflict) {
 		return
 	}
-	at := memoKey{r.ID, last(&r)}
+	at := memoKey{r.ID, r.Last()}
 	shown := *res
 	shown.Rows = nil
 	k := &kept{result: &shown, err: err}
-	if old := s.seen.get(at); old != nil && len(res.Ballot.Clusters) == 0 && old.result != nil && old.result.SQL == res.SQL {
+	if old := s.seen.get(at); old != nil && len(res.Candidates) == 0 && old.result != nil && old.result.SQL == res.SQL {
 		*k = *old // the rows were read again, and no vote was taken
 	} else {
 		k.details = s.explain(res)

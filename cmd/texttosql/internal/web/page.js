@@ -457,7 +457,7 @@ const corrections = {
 };
 
 function correction() {
-	if (!talk.left) return el('p', {class: 'note'}, 'All corrections of this conversation are used. Ask in a new one.');
+	if (!talk.left) return el('p', {class: 'note'}, 'All corrections of this question are used. Ask it in other words.');
 	const pick = el('select', {id: newID('kind')}, Object.entries(kinds).map(([k, [text]]) => el('option', {value: k}, text)));
 	const fields = el('div'), known = el('div', {hidden: true});
 	const show = () => fields.replaceChildren(...kinds[pick.value].slice(1).flatMap(([key, label, hint, names]) => {
@@ -476,7 +476,7 @@ function correction() {
 		act('correct', corrections[pick.value](values));
 	}}, el('label', {for: pick.id}, 'What is wrong?'), pick, fields, known,
 	el('div', {class: 'row'}, el('button', {type: 'submit', class: 'first'}, 'Correct and ask again'),
-		el('p', {class: 'note'}, talk.left === 1 ? 'One correction is left in this conversation.' : talk.left + ' corrections are left in this conversation.')));
+		el('p', {class: 'note'}, talk.left === 1 ? 'One correction is left for this question.' : talk.left + ' corrections are left for this question.')));
 	const box = more(talk.state === 'waiting' ? 'None of these' : 'Something is wrong', form);
 	box.addEventListener('toggle', async () => {
 		if (!box.open || known.firstChild) return;

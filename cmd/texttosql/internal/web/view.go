@@ -2,14 +2,12 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -78,22 +76,22 @@ func (s *Server) view(r session.Record) conversation {
 	c := conversation{ID: r.ID, Revision: r.Revision, Left: max(0, session.MaxCorrections-r.Corrected()), Turns: []turn{}}
 	c.State, c.Active = s.state(r.ID, r.State.Status())
 	for i, t := range r.Turns {
-		if t.Kind == session.TurnConfirmation && len(c.Turns) > 0 {
-			c.Turns[len(c.Turns)-1].Confirmed = true
+		if i > 0 && (t.Kind == session.TurnConfirmation || t.Kind == session.TurnHeld) { // the refusal told what is held
+			c.Turns[len(c.Turns)-1].Confirmed = t.Kind == session.TurnConfirmation || c.Turns[len(c.Turns)-1].Confirmed
 			continue
 		}
 		v := turn{Place: i, Kind: t.Kind, Text: visible(t.Text)}
 		if t.Correction != nil {
-			v.Meaning = visible(meaning(*t.Correction))
+			v.Meaning = visible(t.Correction.String())
 		}
 		known := s.seen.get(memoKey{r.ID, i})
-		if a := t.Answer; a != nil && (i < last(&r) || c.State == answered) { // a choice has one before it was checked
+		if a := t.Answer; a != nil && (i < r.Last() || c.State == answered) { // a choice has one before it was checked
 			v.Answer = &reply{SQL: visible(a.SQL), Confidence: a.Confidence}
 			if known != nil {
 				v.Answer.details = known.details
 			}
 		}
-		if i == last(&r) {
+		if i == r.Last() {
 			s.end(&c, &v, &r, known)
 		}
 		c.Turns = append(c.Turns, v)
@@ -151,43 +149,6 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 			v.Failure.Error = "The program that worked on this question has ended, or another one is working on it."
 		}
 	}
-}
-
-// last is the place of the turn that the state of a record is about: the last one that is no confirmation.
-func last(r *session.Record) int {
-	i := len(r.Turns) - 1
-	for i > 0 && r.Turns[i].Kind == session.TurnConfirmation {
-		i--
-	}
-	return i
-}
-
-// meaning is a correction in words.
-func meaning(c session.Correction) string {
-	list := func(before string, names []schema.TableName) string {
-		var texts []string
-		for _, n := range names {
-			texts = append(texts, n.String())
-		}
-		if texts == nil {
-			return ""
-		}
-		return before + strings.Join(texts, ", ")
-	}
-	switch {
-	case c.Kind == session.CorrectTable:
-		parts := []string{list("read ", c.Tables), list("do not read ", c.Rejected), c.Text}
-		return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
-	case c.Kind == session.CorrectJoin && c.Join != nil:
-		return "join by " + c.Join.String()
-	case c.Kind == session.CorrectColumn && c.Column != nil:
-		return fmt.Sprintf("“%s” means %s", c.Term, c.Column)
-	case c.Kind == session.CorrectFilter:
-		return "filter: " + c.Text
-	case c.Kind == session.CorrectLogic:
-		return "rule: " + c.Text
-	}
-	return ""
 }
 
 // visible shows each character that is not seen, or that moves others, by its code: a statement could read as another
