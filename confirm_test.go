@@ -57,7 +57,7 @@ func TestConfirmedComeFirst(t *testing.T) {
 	})
 	for _, configured := range []string{"How many orders are there?", "how many  ORDERS are there", "How many orders are there now?"} {
 		e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: 1}}}),
-			texttosql.WithExemplars(memory.Pair{Question: configured, SQL: "SELECT 0"}))
+			texttosql.WithExemplars(memory.Pair{Question: configured, SQL: "SELECT 0"}), texttosql.WithConfirmed(&memory.Confirmed{}))
 		confirmed := strings.Replace(configured, "now", "yet", 1)
 		if err := e.Confirm(t.Context(), confirmed, "SELECT count(*) FROM orders"); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
 		return llm.Response{Text: "SELECT name FROM customers WHERE id < 0", StopReason: llm.StopEnd}, nil
 	})
 	confidence := func(sql string) float64 {
-		e := engine(t, model)
+		e := engine(t, model, texttosql.WithConfirmed(&memory.Confirmed{}))
 		for i := range 30 {
 			if sql == "" {
 				break

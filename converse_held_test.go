@@ -47,7 +47,7 @@ func TestHeld(t *testing.T) {
 	}
 	_, err = talk.Correct(t.Context(), "only the old ones")
 	last := model.texts[len(model.texts)-1]
-	if !errors.Is(err, texttosql.ErrNoCandidate) || !strings.Contains(err.Error(), "do not read customers: the statement reads customers") {
+	if !errors.Is(err, texttosql.ErrNoCandidate) || !strings.Contains(err.Error(), "do not read customers; the statement reads customers") {
 		t.Errorf("the next correction: %v, asked with\n%s", err, last)
 	}
 	for _, text := range []string{err.Error(), talk.Record().Failure.Error, fmt.Sprint(talk.Record().Failure.Attempts)} {
@@ -94,6 +94,11 @@ func TestChoices(t *testing.T) {
 	}
 	if _, err := talk.Choose(t.Context(), "j2"); err != nil {
 		t.Fatal(err)
+	}
+	for i := range session.MaxCorrections { // those of the question before are not counted
+		if _, err := talk.Correct(t.Context(), fmt.Sprint("only number ", i)); err != nil {
+			t.Errorf("correction %d of the follow-up: %v", i, err)
+		}
 	}
 	talk = converse(t, e, store, "")
 	_, err = talk.Ask(t.Context(), "an unclear question")
@@ -225,7 +230,7 @@ func (unmade) Validate() error { return errors.New("OPENAI_API_KEY is not set") 
 
 // TestNilModels: what New is told where a client could not be made.
 func TestNilModels(t *testing.T) {
-	for name, m := range map[string]llm.Model{"nil": nil, "a nil function": llm.Func(nil), "with a name": llm.Named("m", nil), "a failed client": llm.Named("m", unmade{})} {
+	for name, m := range map[string]llm.Model{"nil": nil, "with a name": llm.Named("m", nil), "a failed client": llm.Named("m", unmade{})} {
 		_, err := texttosql.New(open(t, shop), m)
 		var config *strategy.ConfigError
 		if !errors.As(err, &config) || !strings.Contains(err.Error(), "OPENAI_API_KEY") {

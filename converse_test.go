@@ -188,9 +188,6 @@ func TestConversation(t *testing.T) {
 		{"a follow-up", func(s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Ask(t.Context(), "and of those?")
 		}, answered, session.Completed, "tables tables generate"},
-		{"corrections are counted for each question", func(s *texttosql.Conversation) (*texttosql.Result, error) {
-			return s.Correct(t.Context(), "only the old ones")
-		}, answered, session.Completed, "generate"},
 	}
 	for _, step := range steps {
 		s := converse(t, e, store, id)

@@ -114,7 +114,7 @@ func ExampleEngine_Ask() {
 	}
 	// Output:
 	// true
-	// not-read-only: the statement is no query
+	// not-read-only; the statement is no query
 }
 
 // Where the answers disagree, the user chooses.
@@ -338,6 +338,6 @@ func ExampleEngine_NewConversation() {
 	fmt.Println(again.Record().State)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' 2
-	// strategy: no candidate passed the checks: 12 × exec: invalid statement (constraint): do not read customers: the statement reads customers
+	// strategy: no candidate passed the checks: 12 × exec: invalid statement (constraint): do not read customers; the statement reads customers
 	// failed
 }

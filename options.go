@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
@@ -336,17 +335,11 @@ func WithReveal(kinds trace.Private) Option { return option(func(c *config) { c.
 func WithSeed(base int64) Option { return option(func(c *config) { c.seed = base }) }
 
 // validate checks what a single option cannot, and joins the errors of all.
-// isNil reports whether there is no model, or a nil pointer or function in its place.
-func isNil(m llm.Model) bool {
-	v := reflect.ValueOf(m)
-	return !v.IsValid() || isNilable(v.Kind()) && v.IsNil()
-}
-
 func (c *config) validate() error {
 	names := map[string]bool{}
 	for i, m := range c.models {
 		switch name := llm.NameOf(m); {
-		case isNil(m):
+		case m == nil:
 			c.fail("New", "model %d is nil: look at the error of what made it; most often a key is not set, such as OPENAI_API_KEY", i)
 		case len(c.models) > 1 && name == "":
 			c.fail("New", "model %d has no name: with several models each needs one (llm.Named)", i)

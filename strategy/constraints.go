@@ -47,7 +47,7 @@ func (l Constraints) Check(ctx context.Context, s *exec.Runner, c *exec.Checked)
 	}
 	for i, x := range l {
 		if wrong := r.against(x); wrong != "" {
-			return &exec.InvalidError{Fault: exec.FaultConstraint, Message: OneLine(l[i].String()) + ": the statement " + wrong}
+			return &exec.InvalidError{Fault: exec.FaultConstraint, Message: OneLine(l[i].String()) + "; the statement " + wrong}
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func TestConstraints(t *testing.T) {
 					t.Errorf("%s: %v", tt.why, err)
 				case tt.wrong != "" && (!errors.As(err, &invalid) || invalid.Fault != exec.FaultConstraint || !strings.HasSuffix(invalid.Message, tt.wrong)):
 					t.Errorf("%s: got %v; want the end %q", tt.why, err, tt.wrong)
-				case tt.wrong != "" && !strings.HasPrefix(invalid.Message, tt.correction.String()) || strings.Contains(invalid.Message, "MANDATORY"):
+				case tt.wrong != "" && (!strings.HasPrefix(invalid.Message, tt.correction.String()) || strings.Contains(invalid.Message, "MANDATORY")):
 					t.Errorf("%q does not begin with the words of the correction", invalid.Message)
 				}
 			}
@@ -109,7 +109,7 @@ func TestAdmissionConstraints(t *testing.T) {
 	} {
 		a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "who?", Corrections: []session.Correction{notOld}}, checks, nil)
 		c, err := a.ExamineSQL(t.Context(), 0, "", "SELECT name FROM pupils_old")
-		if err != nil || !c.Invalid || !strings.Contains(c.Rejected, "do not read pupils_old: the statement reads pupils_old") || c.Fingerprint != "" {
+		if err != nil || !c.Invalid || !strings.Contains(c.Rejected, "do not read pupils_old; the statement reads pupils_old") || c.Fingerprint != "" {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		if c, err = a.ExamineSQL(t.Context(), 0, "", "SELECT name FROM pupils"); err != nil || c.Rejected != "" {
@@ -131,7 +131,7 @@ func TestRepairOfConstraint(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	last := script.Requests()[1].Messages
-	want := "This statement goes against what the user said: read Pupils; do not read pupils_old: the statement reads pupils_old\n"
+	want := "This statement goes against what the user said: read Pupils; do not read pupils_old; the statement reads pupils_old\n"
 	if text := last[len(last)-1].Text; !strings.Contains(text, want) {
 		t.Errorf("the repair is told %q", text)
 	}
@@ -146,5 +146,5 @@ func ExampleConstraints() {
 	}
 	// Output:
 	// <nil>
-	// exec: invalid statement (constraint): read orders: the statement does not read orders
+	// exec: invalid statement (constraint): read orders; the statement does not read orders
 }

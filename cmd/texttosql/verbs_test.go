@@ -62,7 +62,7 @@ func TestTalk(t *testing.T) {
 	confirmed := filepath.Join(t.TempDir(), "confirmed.jsonl")
 	talk := []string{"talk", "-s", "self-consistency", "-n", "4", "--confirmed", confirmed}
 	code, out, told := try(t, env, "How many?\nr9\nr1\nok\n", talk...)
-	for _, want := range []string{"r1  ", "r2  ", "there are r1, r2", "confidence", "kept"} {
+	for _, want := range []string{"r1  ", "r2  ", "choose one of r1, r2", "confidence", "kept"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Fatalf("code %d, no %q in\n%s%s", code, want, out, told)
 		}

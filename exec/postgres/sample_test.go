@@ -77,7 +77,7 @@ func TestSample(t *testing.T) {
 func TestProfile(t *testing.T) {
 	pool, _ := open(t, `CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t(id integer, m mood, n numeric, d date, code char(4), password text);
 		INSERT INTO t SELECT i, (CASE WHEN i % 3 = 0 THEN 'sad' ELSE 'ok' END)::mood, i / 4.0, date '2024-01-01' + i % 2, 'c', 'x' FROM generate_series(1, 40) i`)
-	db, err := exec.New(pool, postgres.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
+	db, err := exec.New(pool, postgres.Dialect{}, exec.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	columns := got.Tables[0].Columns
-	if *got.Tables[0].Rows != 40 || columns[5].Profile != nil {
+	if *got.Tables[0].Rows != 40 || len(columns) != 5 {
 		t.Errorf("%+v", got.Tables[0])
 	}
 	for i, want := range []string{"1 40 40", "ok sad 2", "0.25 10 40", "2024-01-01 2024-01-02 2", "c c 1"} {

@@ -69,7 +69,7 @@ func TestConstraints(t *testing.T) {
 				}
 			}
 		}
-		if repairs := m.of("repair"); tt.against != "" && (len(repairs) != 1 || !strings.Contains(last(repairs[0]), tt.line)) {
+		if repairs := m.of("repair"); tt.against != "" && (len(repairs) != 1 || !strings.Contains(last(repairs[0]), tt.c.String()+"; the statement ")) {
 			t.Errorf("%s: the correction is not told the constraint: %+v", tt.why, repairs)
 		}
 	}

@@ -57,7 +57,7 @@ func TestTableChoice(t *testing.T) {
 		t.Error(status, refused)
 	}
 	c := s.say(t, rec.ID, "choose", map[string]any{"option": "t1"})
-	if c.State != answered || c.Turns[1].Meaning != "read sales; do not read clerks" || c.Left != 2 {
+	if c.State != answered || c.Turns[1].Meaning != "read sales; do not read clerks" || c.Left != 3 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -229,7 +229,7 @@ func goroutines() string {
 	return strings.Join(own, "\n\n")
 }
 
-// TestTwoServers: another program takes a conversation over, and the first one does not overwrite it.
+// TestTwoServers: another program is told to wait for a conversation that the first one works on, and pays nothing for it.
 func TestTwoServers(t *testing.T) {
 	one := open(t, nil)
 	release := one.model.hold()
@@ -244,10 +244,17 @@ func TestTwoServers(t *testing.T) {
 	if c := other.view(t, id); c.State != stopped || !c.Active {
 		t.Errorf("%+v", c)
 	}
-	c := other.say(t, id, "resume", map[string]any{})
+	for call, in := range map[string]map[string]any{"resume": {}, "restart": {}, "ask": {"question": "And in the south?"}} {
+		if status, refused := other.do(t, "/api/conversations/"+id+"/"+call, in, nil); status != 503 || refused["code"] != "busy" {
+			t.Errorf("%s: %d %v", call, status, refused)
+		}
+	}
 	release()
-	if mine := one.settled(t, id); c.State != answered || mine.State != answered || mine.Revision != c.Revision {
+	if mine, c := one.settled(t, id), other.settled(t, id); c.State != answered || mine.State != answered || mine.Revision != c.Revision {
 		t.Errorf("%+v\n%+v", c, mine)
+	}
+	if c := other.say(t, id, "ask", map[string]any{"question": "And in the south?"}); c.State != answered {
+		t.Errorf("afterwards: %+v", c)
 	}
 }
 
