@@ -205,6 +205,8 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureState, "", state.Hint
 	case errors.Is(err, session.ErrMaxCorrections):
 		return FailureState, "All corrections of this question are used", "Ask it in other words, or write the SQL by hand"
+	case errors.Is(err, ErrForgotten):
+		return FailureNone, "The answer is kept until the program ends, and forgotten then", ""
 	case errors.Is(err, ErrNotStandalone):
 		return FailureCorrection, "A follow-up means nothing alone", "Say the question so that it can be understood alone"
 	case errors.As(err, &unusable):

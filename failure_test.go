@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -103,6 +104,9 @@ func TestFailure(t *testing.T) {
 		{"another schema", session.ErrStale, texttosql.FailureStale, 1, 409, "changed"},
 		{"not now", &texttosql.StateError{Call: "Ask", State: session.Interrupted, Hint: "resume it first"},
 			texttosql.FailureState, 1, 409, "Resume it first."},
+		{"kept in memory", texttosql.ErrForgotten, texttosql.FailureNone, 0, 200, "until the program ends"},
+		{"a part of it is held", &session.CorrectionError{Reason: "there is no table t", Held: &session.Correction{Kind: session.CorrectTable,
+			Rejected: []schema.TableName{{Name: "u"}}}}, texttosql.FailureCorrection, 1, 422, "What holds all the same: do not read u."},
 		{"enough corrections", session.ErrMaxCorrections, texttosql.FailureState, 1, 409, "by hand"},
 		{"an unknown name", &session.CorrectionError{Name: "custmers", Like: []string{"customers"}, Reason: "there is no table custmers"},
 			texttosql.FailureCorrection, 1, 422, "customers?"},

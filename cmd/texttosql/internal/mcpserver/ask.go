@@ -147,13 +147,14 @@ type confirmed struct {
 
 func (c *client) confirm(ctx context.Context, _ *mcp.CallToolRequest, in confirmInput) (*mcp.CallToolResult, any, error) {
 	t, err := c.begunBefore(in.Conversation)
-	if err == nil {
-		if err = t.Confirm(ctx, in.Wording); err != nil {
-			err = c.callError(ctx, err, llm.Usage{})
-		}
-	}
 	if err != nil {
 		return nil, nil, err
+	}
+	switch err := t.Confirm(ctx, in.Wording); {
+	case errors.Is(err, texttosql.ErrForgotten):
+		return textResult("kept as right until the server ends"), confirmed{true}, nil
+	case err != nil:
+		return nil, nil, c.callError(ctx, err, llm.Usage{})
 	}
 	return textResult("kept as right"), confirmed{true}, nil
 }
