@@ -114,7 +114,7 @@ func ExampleEngine_Ask() {
 	}
 	// Output:
 	// true
-	// not-read-only; the statement is no query
+	// not-read-only: the statement is no query
 }
 
 // Where the answers disagree, the user chooses.

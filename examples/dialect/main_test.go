@@ -8,7 +8,7 @@ func Example() {
 	// SELECT surname FROM customer
 	//   exec: invalid statement (schema): no such column: surname
 	// SELECT * FROM customer
-	//   exec: refused (column): customer.password may not be read, and * could read it: name the columns that you need
+	//   exec: refused (column): * would read columns of customer that may not be read: name the columns that you need
 	// SELECT load_extension('x.so')
 	//   exec: refused (function): load_extension is not on the list of functions that may be called
 	// DELETE FROM customer

@@ -148,7 +148,7 @@ func TestTyped(t *testing.T) {
 		why, lines string
 		parts      []string
 	}{
-		{"an unknown option", "How many customers live in Portland?\nt9\nt2\n", []string{"Which table", "t9", "there are t1, t2", "FROM clients"}},
+		{"an unknown option", "How many customers live in Portland?\nt9\nt2\n", []string{"Which table", "t9", "choose one of t1, t2", "FROM clients"}},
 		{"nothing to correct", "no: use table customers\n\nok\n", []string{"no Correct while", "no Confirm while"}},
 		{"a follow-up needs words of its own",
 			"How many customers live in Portland?\nt1\nHow many of them have an open order?\nok\n", []string{"wording that stands alone"}},
