@@ -176,38 +176,6 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// BenchmarkInspect reads a database of 1,000 tables with 20 columns each, keys and comments, and 50 views.
-func BenchmarkInspect(b *testing.B) {
-	var script strings.Builder
-	script.WriteString("SET foreign_key_checks = 0;")
-	for i := range 1000 {
-		fmt.Fprintf(&script, "CREATE TABLE t%d(id INT PRIMARY KEY, ref INT, FOREIGN KEY (ref) REFERENCES t%d(id), u INT UNIQUE", i, i/2)
-		for j := 3; j < 20; j++ {
-			fmt.Fprintf(&script, ", c%d VARCHAR(40) COMMENT 'column %d'", j, j)
-		}
-		fmt.Fprintf(&script, ") COMMENT 'table %d';", i)
-	}
-	for i := range 50 {
-		fmt.Fprintf(&script, "CREATE VIEW v%d AS SELECT id, c3 FROM t%d;", i, i)
-	}
-	pool, _ := open(b, script.String(), "")
-	b.Run("schema", func(b *testing.B) { // that a new DB reads, with the facts for its guard
-		for b.Loop() {
-			if s, err := guarded(b, pool, exec.Policy{}).Schema(b.Context()); err != nil || len(s.Tables) != 1050 {
-				b.Fatal(s, err)
-			}
-		}
-	})
-	b.Run("version", func(b *testing.B) {
-		conn := held(b, pool)
-		for b.Loop() {
-			if _, err := conn.Version(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
 var _ exec.Sampler = mysql.Dialect{}
 
 // TestSampleRows: which rows are read, and that the table is never read whole for them.

@@ -3,7 +3,6 @@ package mysql_test
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os/user"
@@ -12,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	driverpkg "github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -68,47 +67,19 @@ const odd = "SET SESSION autocommit=0, tx_read_only=0, sql_select_limit=7, group
 	"max_recursive_iterations=5, character_set_results=NULL, sql_auto_is_null=1, optimizer_trace='enabled=off', " +
 	"tmp_memory_table_size=1048576, time_zone='+05:00', @v=3"
 
-// panicking is a driver connection that panics when it prepares, if told so.
-type panicking struct {
-	driver.Conn
-	now *bool
-}
-
-func (c panicking) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
-	if *c.now && !strings.Contains(q, "@@") {
-		panic("the driver is broken")
-	}
-	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, q)
-}
-
-func (c panicking) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
-	return c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
-}
-
-func (c panicking) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
-}
-
-type panickingConnector struct {
-	driver.Connector
-	now *bool
-}
-
-func (c panickingConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	return panicking{conn, c.now}, err
-}
-
-// single is a pool of one connection, whose driver panics while *now is set.
+// single is a pool of one connection, whose driver panics when it prepares while *now is set.
 func single(t *testing.T, script, parameters string) (pool *sql.DB, now *bool) {
 	t.Helper()
 	_, dsn := open(t, script, parameters)
-	connector, err := driverpkg.MySQLDriver{}.OpenConnector(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
 	now = new(bool)
-	pool = sql.OpenDB(panickingConnector{connector, now})
+	faults := &exectest.Faults{Connector: exectest.ConnectorOf(t, "mysql", dsn)}
+	faults.Fail(func(event string) error {
+		if *now && strings.HasPrefix(event, "prepare") && !strings.Contains(event, "@@") {
+			panic("the driver is broken")
+		}
+		return nil
+	})
+	pool = sql.OpenDB(faults)
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { pool.Close() })
 	return pool, now

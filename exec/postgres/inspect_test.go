@@ -190,43 +190,6 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// wide is a schema of n tables with 20 columns each, 50 views, keys and comments.
-func wide(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "CREATE TABLE t%d (id integer PRIMARY KEY, parent integer REFERENCES t%d, code varchar(10) UNIQUE", i, max(0, i-1))
-		for j := range 17 {
-			fmt.Fprintf(&b, ", c%d %s", j, []string{"text", "integer NOT NULL DEFAULT 0", "numeric(10,2)", "timestamp", "date"}[j%5])
-		}
-		fmt.Fprintf(&b, "); COMMENT ON TABLE t%[1]d IS 'table %[1]d'; COMMENT ON COLUMN t%[1]d.c0 IS 'column of %[1]d';\n", i)
-	}
-	for i := range 50 {
-		fmt.Fprintf(&b, "CREATE VIEW v%d AS SELECT a.id, b.c1 FROM t%d a JOIN t%d b ON b.id = a.parent;\n", i, i, i)
-	}
-	return b.String()
-}
-
-// BenchmarkInspect reads a schema of 1,000 tables with 20 columns; 150 ms are the bar.
-func BenchmarkInspect(b *testing.B) {
-	pool, _ := open(b, wide(1000))
-	if s := inspect(b, pool); len(s.Tables) != 1050 || len(s.Tables[999].Columns) != 20 || len(s.Tables[999].ForeignKeys) != 1 {
-		b.Fatal(len(s.Tables), s.Tables[999])
-	}
-	for b.Loop() {
-		inspect(b, pool)
-	}
-}
-
-// BenchmarkVersion is asked before each use of a cached schema.
-func BenchmarkVersion(b *testing.B) {
-	pool, _ := open(b, wide(100))
-	for b.Loop() {
-		if _, err := versionOf(b.Context(), pool); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // TestSample: rows of long and short tables, views and foreign kinds, under the guard.
 func TestSample(t *testing.T) {
 	const script = `CREATE TABLE long(id integer PRIMARY KEY, text text, doc json);
