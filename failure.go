@@ -335,6 +335,8 @@ func failureOfModel(e *llm.Error) (class FailureClass, message, advice string) {
 		return FailureTooLong, "", ""
 	case e.Class == llm.ClassRefused:
 		return FailureDeclined, "", ""
+	case e.Class == llm.ClassNoRoom:
+		return FailureProvider, "The model thought for longer than it may", "Ask it for less effort, or allow more (llm.Budget.Room)"
 	case e.Class == llm.ClassCancelled:
 		return FailureCancelled, "", ""
 	}
