@@ -211,7 +211,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		}
 		return FailureCorrection, unusable.Reason, advice
 	case errors.Is(err, session.ErrInvalidCorrection):
-		return FailureCorrection, "The correction cannot be used: " + tail(err), ""
+		return FailureCorrection, tail(err), ""
 	case errors.As(err, &broken):
 		return FailureInternal, "The record of this conversation cannot be read", "Begin another one"
 

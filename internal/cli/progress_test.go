@@ -3,12 +3,9 @@ package cli_test
 import (
 	"context"
 	"os"
-	"regexp"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/cli"
@@ -17,47 +14,55 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// TestSteps: each sample is told when it ends, before the slowest one gets its reply.
-func TestSteps(t *testing.T) {
+// TestLine: a line is there before the first reply, counts samples, is written anew, and is gone at the end.
+func TestLine(t *testing.T) {
 	db, closeDB, err := shop.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer closeDB()
-	told := make(chan struct{}) // closed when two samples were told
+	var out safe
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		switch req.Sample {
-		case 0:
-			<-told
-		case 2:
-			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "out of \x1b[31morder"}
+		if req.Sample == 0 && !strings.Contains(out.String(), "reading the schema · 0 s") {
+			t.Errorf("before the first reply: %q", out.String())
 		}
 		return llm.Response{Text: "SELECT 1"}, nil
 	})
-	var out strings.Builder
-	steps := cli.Steps(&out)
 	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3}}),
-		texttosql.WithProgress(func(p texttosql.Progress) {
-			if steps(p); strings.Count(out.String(), "\n") == 2 && strings.HasSuffix(out.String(), "\n") {
-				select {
-				case <-told:
-				default:
-					close(told)
-				}
-			}
-		}))
+		texttosql.WithProgress(cli.Line(&out)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Ask(t.Context(), "How many?"); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		if _, err := engine.Ask(t.Context(), "How many?"); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if !strings.Contains(text, "\r\x1b[Kasking the model 3/3 · ") || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
+			t.Errorf("%q", text)
+		}
+		out.Reset()
 	}
-	lines := strings.Split(strings.TrimRight(regexp.MustCompile(`[0-9.]+m?s`).ReplaceAllString(out.String(), "TIME"), "\n"), "\n")
-	slices.Sort(lines[:2]) // these two end at the same time
-	want := []string{"  sample 1 after TIME", "  sample 2 after TIME: llm: permanent: out of [31morder", "  sample 0 after TIME"}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Error(diff)
-	}
+}
+
+// safe is a buffer that several goroutines write.
+type safe struct {
+	mu sync.Mutex
+	strings.Builder
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Builder.Write(p)
+}
+
+func (s *safe) WriteString(p string) (int, error) { return s.Write([]byte(p)) }
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Builder.String()
 }
 
 // TestProgressIsForTerminals: nothing is written into a file or a pipe.
