@@ -539,7 +539,8 @@ func TestLive(t *testing.T) {
 		}
 	}
 	base := strings.TrimSuffix(strings.TrimSuffix(os.Getenv("OPENAI_BASE_URL"), "/"), "/v1")
-	if _, err := openai.Model(name, option.WithBaseURL(base+"/nowhere")).Complete(t.Context(), req); !strings.Contains(fmt.Sprint(err), "look at OPENAI_BASE_URL") {
+	_, err := openai.Model(name, option.WithBaseURL(base+"/nowhere")).Complete(t.Context(), req)
+	if !strings.Contains(fmt.Sprint(err), "look at OPENAI_BASE_URL") {
 		t.Errorf("a wrong base URL: %v", err)
 	}
 	schema := full()
