@@ -83,6 +83,9 @@ func TestAskAllOrder(t *testing.T) {
 		}
 		e := engine(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 			text := req.Messages[len(req.Messages)-1].Text
+			if isWarming(req) {
+				return llm.Response{Text: usa}, nil
+			}
 			i := int(text[strings.LastIndex(text, "question ")+len("question ")] - 'a')
 			defer close(done[i])
 			if i+1 < n && (i+1)%parallel != 0 {
@@ -94,7 +97,7 @@ func TestAskAllOrder(t *testing.T) {
 			}
 			return llm.Response{Text: fmt.Sprintf("SELECT '%c'", 'a'+i)}, nil
 		}), texttosql.WithStrategy(strategy.Direct{}))
-		got := saidAll(e.AskAll(t.Context(), slices.Values(asked(questions...)), texttosql.Batch{Parallel: parallel}))
+		got := saidAll(warmed(t, e).AskAll(t.Context(), slices.Values(asked(questions...)), texttosql.Batch{Parallel: parallel}))
 		var want []string
 		for i, q := range questions {
 			want = append(want, fmt.Sprintf("%s: SELECT '%c' [[%c]]", q, 'a'+i, 'a'+i))
@@ -103,6 +106,19 @@ func TestAskAllOrder(t *testing.T) {
 			t.Errorf("parallel %d (-want +got):\n%s", parallel, diff)
 		}
 	}
+}
+
+// warmed asks e a question, whose first call goes alone. The model answers it where isWarming says so.
+func warmed(t *testing.T, e *texttosql.Engine) *texttosql.Engine {
+	t.Helper()
+	if _, err := e.Ask(t.Context(), "warm up", texttosql.WithSamples(1)); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func isWarming(req llm.Request) bool {
+	return strings.HasSuffix(req.Messages[len(req.Messages)-1].Text, "warm up\n")
 }
 
 // TestAskAllIsBounded counts the questions in flight: as many as Batch.Parallel
@@ -114,7 +130,10 @@ func TestAskAllIsBounded(t *testing.T) {
 	}{{texttosql.Batch{}, 4}, {texttosql.Batch{Parallel: 1}, 1}, {texttosql.Batch{Parallel: 3}, 3}} {
 		var flying, peak, pulled, given atomic.Int32
 		full := make(chan struct{})
-		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			if isWarming(req) {
+				return llm.Response{Text: usa}, nil
+			}
 			n := flying.Add(1)
 			defer flying.Add(-1)
 			peak.Store(max(peak.Load(), n))
@@ -139,7 +158,7 @@ func TestAskAllIsBounded(t *testing.T) {
 				}
 			}
 		}
-		for r, err := range e.AskAll(t.Context(), questions, tt.batch) {
+		for r, err := range warmed(t, e).AskAll(t.Context(), questions, tt.batch) {
 			a := answer{r, err}
 			given.Add(1)
 			if a.Err != nil {
@@ -174,14 +193,14 @@ func TestAskAllWithoutQuestions(t *testing.T) {
 func TestAskAllBreak(t *testing.T) {
 	var cancelled atomic.Int32
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "first") {
+		if isWarming(req) || strings.Contains(req.Messages[len(req.Messages)-1].Text, "first") {
 			return llm.Response{Text: usa}, nil
 		}
 		<-ctx.Done()
 		cancelled.Add(1)
 		return llm.Response{}, ctx.Err()
 	})
-	e := engine(t, model, texttosql.WithStrategy(strategy.Direct{}))
+	e := warmed(t, engine(t, model, texttosql.WithStrategy(strategy.Direct{})))
 	before := runtime.NumGoroutine()
 	stopped := false
 	questions := func(yield func(texttosql.Question) bool) {
@@ -242,13 +261,13 @@ func TestAskAllPanic(t *testing.T) {
 // TestAskAllContext: when the context ends, what is in flight is answered with
 // its error, and no more is asked.
 func TestAskAllContext(t *testing.T) {
-	e := engine(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "quick") {
+	e := warmed(t, engine(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if isWarming(req) || strings.Contains(req.Messages[len(req.Messages)-1].Text, "quick") {
 			return llm.Response{Text: usa}, nil
 		}
 		<-ctx.Done()
 		return llm.Response{}, errors.New("network error: failed to reach API server")
-	}), texttosql.WithStrategy(strategy.Direct{}))
+	}), texttosql.WithStrategy(strategy.Direct{})))
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -54,8 +53,11 @@ func failure(r *session.Record, res *Result, err error) *session.Failure {
 	if told := interface{ Summary() session.Failure }(nil); errors.As(err, &told) {
 		f = told.Summary()
 	} else {
-		f = session.Failure{Tables: tables(res), Attempts: attempts(res), Recommendations: advice(err)}
+		f = session.Failure{Tables: tables(res), Attempts: attempts(res)}
 		f.Iterations = len(f.Attempts)
+		if advice := Failure(err).Advice; advice != "" {
+			f.Recommendations = []string{advice}
+		}
 	}
 	f.Question, f.Corrections = r.Turns[r.Turn()].Text, r.Corrected()
 	f.Error = strategy.ErrorLine(llm.Scrub(err.Error()), false)
@@ -63,17 +65,4 @@ func failure(r *session.Record, res *Result, err error) *session.Failure {
 		f.Recommendations = append(f.Recommendations, "All corrections of this question are used: ask it in other words, or write the SQL by hand.")
 	}
 	return &f
-}
-
-// advice says what a user can do about an error.
-func advice(err error) []string {
-	switch {
-	case is(err, linker.ErrNoTables, ErrNoTables):
-		return []string{"Rephrase the question with the names of the things it is about."}
-	case errors.Is(err, ErrAbstained):
-		return []string{"Say more exactly what is asked for: the answers disagree."}
-	case errors.Is(err, ErrNoCandidate):
-		return []string{"Check the names in the question.", "Correct what was misunderstood: a table, a join, the meaning of a word."}
-	}
-	return nil
 }

@@ -4,7 +4,8 @@
 //
 // It is not a chat bot, a chart maker, an HTTP server or a client of a provider:
 // it writes no prose about rows, and talks to models through a port of one
-// method (package llm; llm/langchain for langchaingo's providers).
+// method (package llm; the modules llm/openai, llm/anthropic and llm/gemini, and
+// llm/langchain for langchaingo's providers).
 //
 //	db, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
 //	client, _ := openai.New(openai.WithHTTPClient(langchain.HTTPClient(nil))) // any langchaingo model

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/describe"
@@ -37,7 +39,7 @@ import (
 // in the same order.
 func TestDocsShowCompiledCode(t *testing.T) {
 	var sources []string
-	for _, name := range []string{"readme_test.go", "docs_test.go", "strategy/strategy.go", "exec/exectest/example_test.go"} {
+	for _, name := range []string{"readme_test.go", "docs_test.go", "strategy/strategy.go", "exec/exectest/example_test.go", "llm/openai/example_test.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -74,6 +76,42 @@ func hasLines(source, block string) bool {
 	return true
 }
 
+// anchors returns what links to the headings of a document are called, in order.
+func anchors(t *testing.T, name string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
+			list = append(list, strings.Map(func(r rune) rune {
+				switch {
+				case r == ' ':
+					return '-'
+				case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+					return unicode.ToLower(r)
+				}
+				return -1
+			}, strings.TrimSpace(heading)))
+		}
+	}
+	return list
+}
+
+// TestGuideContents: the contents list of the guide has its numbered chapters.
+func TestGuideContents(t *testing.T) {
+	text, err := os.ReadFile("docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, anchor := range anchors(t, "docs/guide.md") {
+		if unicode.IsDigit(rune(anchor[0])) && !strings.Contains(string(text), "(#"+anchor+")") {
+			t.Errorf("the contents list has no %s", anchor)
+		}
+	}
+}
+
 // TestDocsLinkToFiles follows every relative link of the documents.
 func TestDocsLinkToFiles(t *testing.T) {
 	docs, err := filepath.Glob("docs/*.md")
@@ -91,11 +129,16 @@ func TestDocsLinkToFiles(t *testing.T) {
 		}
 		for _, part := range strings.Split(string(text), "](")[1:] {
 			target, _, _ := strings.Cut(part, ")")
-			file, _, _ := strings.Cut(target, "#")
-			if file == "" || strings.Contains(file, "://") {
+			file, anchor, _ := strings.Cut(target, "#")
+			if strings.Contains(file, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(name), file)); err != nil {
+			linked := name
+			if file != "" {
+				linked = filepath.Join(filepath.Dir(name), file)
+			}
+			_, err := os.Stat(linked)
+			if err != nil || anchor != "" && !slices.Contains(anchors(t, linked), anchor) {
 				t.Errorf("%s links to %s, which is not there", name, target)
 			}
 		}
@@ -175,7 +218,10 @@ func Example_guideBounds() {
 	)
 	engine, err := texttosql.New(db, model,
 		texttosql.WithBudget(llm.Budget{Calls: 16, Tokens: 60_000, Time: 45 * time.Second}),
-		texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500, Timeout: 10 * time.Second}}),
+		texttosql.WithLimits(exec.Limits{
+			Candidate: exec.Bounds{Timeout: 5 * time.Second},             // each statement that is tried
+			Answer:    exec.Bounds{Rows: 500, Timeout: 10 * time.Second}, // the one whose rows are shown
+		}),
 	)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -233,6 +279,72 @@ func Example_guideResume() {
 		answer, err = talk.Restart(ctx)
 	}
 	_, _ = answer, err
+}
+
+func talk(engine *texttosql.Engine, sessions session.Store, w http.ResponseWriter, r *http.Request) {
+	var in struct{ ID, Question, Option, Correction string }
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil || json.Unmarshal(body, &in) != nil {
+		http.Error(w, "want one JSON object", http.StatusBadRequest)
+		return
+	}
+	talk := engine.NewConversation(sessions)
+	if in.ID != "" {
+		talk, err = engine.OpenConversation(r.Context(), sessions, in.ID)
+	}
+	var answer *texttosql.Result
+	switch {
+	case err != nil: // no such conversation
+	case in.Option != "":
+		answer, err = talk.Choose(r.Context(), in.Option)
+	case in.Correction != "":
+		answer, err = talk.Correct(r.Context(), in.Correction)
+	default:
+		answer, err = talk.Ask(r.Context(), in.Question)
+	}
+	q := (*session.QuestionError)(nil)
+	switch {
+	case errors.As(err, &q): // the options, each with an ID
+		json.NewEncoder(w).Encode(map[string]any{"id": talk.Record().ID, "question": q})
+	case err != nil:
+		respond(w, err)
+	default:
+		json.NewEncoder(w).Encode(map[string]any{"id": talk.Record().ID, "sql": answer.SQL, "rows": answer.Rows})
+	}
+}
+
+// TestGuideTalk: the handler of the guide holds a conversation.
+func TestGuideTalk(t *testing.T) {
+	e, err := texttosql.New(open(t, shop), always(usa), texttosql.WithStrategy(strategy.Direct{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var store session.Memory
+	post := func(body string) (int, map[string]any) {
+		w := httptest.NewRecorder()
+		talk(e, &store, w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
+		reply := map[string]any{}
+		json.Unmarshal(w.Body.Bytes(), &reply) // a plain text is none
+		return w.Code, reply
+	}
+	status, first := post(`{"question": "Who lives in the USA?"}`)
+	if status != http.StatusOK || first["sql"] != usa || first["rows"] == nil {
+		t.Fatal(status, first)
+	}
+	for _, tt := range []struct {
+		turn, body string
+		status     int
+	}{
+		{"a follow-up", `{"id": %q, "question": "And how many?"}`, 200},
+		{"a correction", `{"id": %q, "correction": "people means customers.name"}`, 200},
+		{"a choice that nobody asked for", `{"id": %q, "option": "r1"}`, 409},
+		{"two turns in one body", `{"id": %q, "question": "Who?"} {"question": "How many?"}`, 400},
+		{"another conversation", `{"id": "x%s", "question": "Who?"}`, 404},
+	} {
+		if status, reply := post(fmt.Sprintf(tt.body, first["id"])); status != tt.status || status == 200 && reply["id"] != first["id"] {
+			t.Errorf("%s: %d %v, want %d", tt.turn, status, reply, tt.status)
+		}
+	}
 }
 
 func Example_guideAsk() {

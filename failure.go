@@ -137,8 +137,9 @@ func Failure(err error) FailureReport {
 	if advice != "" {
 		f.Advice = sentence(advice)
 	}
-	if class == FailureInterrupted {
-		f.ExitCode, f.HTTPStatus = interrupted(err)
+	if stopped := (*InterruptedError)(nil); errors.As(err, &stopped) {
+		inner := Failure(stopped.Err)
+		f.ExitCode, f.HTTPStatus = inner.ExitCode, inner.HTTPStatus
 	}
 	return f
 }
@@ -218,7 +219,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		}
 		return FailureCorrection, unusable.Reason, advice
 	case errors.Is(err, session.ErrInvalidCorrection):
-		return FailureCorrection, "The correction cannot be used: " + tail(err), ""
+		return FailureCorrection, tail(err), ""
 	case errors.As(err, &broken):
 		return FailureInternal, "The record of this conversation cannot be read", "Begin another one"
 
@@ -233,7 +234,10 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		if class == FailureNoStatement { // nobody but the caller wrote it
 			return FailureRefused, refused.Detail, "Write one SELECT"
 		}
-		return class, ifNot(refused.Writes, refused.Detail), statementAdvice[class]
+		if !refused.Writes {
+			message = refused.Detail
+		}
+		return class, message, statementAdvice[class]
 	case errors.As(err, &invalid):
 		class = failureOfReason(string(invalid.Fault), false)
 		return class, invalid.Message, statementAdvice[class]
@@ -342,6 +346,8 @@ func failureOfModel(e *llm.Error) (class FailureClass, message, advice string) {
 		return FailureTooLong, "", ""
 	case e.Class == llm.ClassRefused:
 		return FailureDeclined, "", ""
+	case e.Class == llm.ClassNoRoom:
+		return FailureProvider, "The model thought for longer than it may", "Ask it for less effort, or allow more (llm.Budget.Room)"
 	case e.Class == llm.ClassCancelled:
 		return FailureCancelled, "", ""
 	}
@@ -353,14 +359,6 @@ func failureOfModel(e *llm.Error) (class FailureClass, message, advice string) {
 		message += fmt.Sprintf(" (status %d)", e.Status)
 	}
 	return FailureProvider, message, ""
-}
-
-// interrupted returns the codes of what interrupted a conversation.
-func interrupted(err error) (exit, status int) {
-	var stopped *InterruptedError
-	errors.As(err, &stopped)
-	inner := Failure(stopped.Err)
-	return inner.ExitCode, inner.HTTPStatus
 }
 
 // tail is the text of an error that no row of the table has, as a person may read it.
@@ -394,14 +392,6 @@ func sentence(text string) string {
 	}
 	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "!") {
 		text += "."
-	}
-	return text
-}
-
-// ifNot is text unless the condition holds.
-func ifNot(condition bool, text string) string {
-	if condition {
-		return ""
 	}
 	return text
 }

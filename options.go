@@ -155,7 +155,7 @@ func WithDriverHook(unwrap func(driverConn any) any) Option {
 func WithBudget(b llm.Budget) Option {
 	return option(func(c *config) {
 		before := len(c.errs)
-		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 {
+		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 || b.Room < 0 {
 			c.fail("WithBudget", "a limit is negative or no number")
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.Prices)) {

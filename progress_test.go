@@ -141,6 +141,9 @@ func TestProgressOfOneQuestion(t *testing.T) {
 func TestDeadlineOfTheCaller(t *testing.T) {
 	sent := make(chan struct{})
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if isWarming(req) {
+			return llm.Response{Text: usa}, nil
+		}
 		if req.Sample == 1 {
 			close(sent)
 			<-ctx.Done()
@@ -155,7 +158,7 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 			cancel()
 		}
 	})
-	r, err := engine(t, model, texttosql.WithSamples(2)).Ask(ctx, whoInUSA, arrived)
+	r, err := warmed(t, engine(t, model, texttosql.WithSamples(2))).Ask(ctx, whoInUSA, arrived)
 	if !errors.Is(err, context.Canceled) || r.SQL != usa || r.Rows != nil || !warned(r, "cut-short") || r.Usage.Calls != 2 {
 		t.Errorf("%q, %+v, %+v, %v", r.SQL, r.Usage, r.Warnings, err)
 	}

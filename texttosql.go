@@ -20,6 +20,7 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -39,6 +40,7 @@ type Engine struct {
 	plain   *memory.Pool // the configured exemplars alone
 
 	talking   sync.Map            // ids of conversations on which a call works
+	learners  []*llm.Learner      // by model
 	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
 	described snapshot // the last schema with descriptions, and its profile
@@ -62,7 +64,7 @@ type snapshot struct {
 //
 // Prompts hold the schema, and, unless WithoutValues is given, sampled values of the database.
 //
-// Every model is wrapped in the account of the question (WithBudget), llm.Retry (WithRetry) and llm.Trace. The caller
+// Every model is wrapped in the account of the question (WithBudget), an llm.Learner, llm.Retry (WithRetry) and llm.Trace. The caller
 // adds other middlewares, such as a cache. Without llm.Timeout and without a deadline in ctx, the engine waits for a
 // provider that never answers. A model that panics fails its sample. A model that ignores the end of its context is
 // left running, with a warning in the trace. A panic of any other part that the caller gives (strategy, stage, linker,
@@ -98,6 +100,9 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 		guarded = guarded.WithoutExecution()
 	}
 	e.db, e.plain = guarded, &memory.Pool{Pairs: e.exemplars}
+	for range e.models {
+		e.learners = append(e.learners, &llm.Learner{Room: e.budget.Room, Lacks: e.lacks})
+	}
 	return e, nil
 }
 
@@ -395,18 +400,33 @@ func (e *Engine) env(ctx context.Context, q asking) (*strategy.Env, error) {
 	account := e.budget.Start()
 	models := make([]llm.Model, len(e.models))
 	for i, m := range e.models {
-		models[i] = llm.Chain(m, slices.Concat([]llm.Middleware{account.Middleware()}, q.talk.replies(), []llm.Middleware{e.retry.Middleware(), llm.Trace()})...)
+		models[i] = llm.Chain(m, slices.Concat([]llm.Middleware{account.Middleware()}, q.talk.replies(), []llm.Middleware{e.learners[i].Middleware(), e.retry.Middleware(), llm.Trace()})...)
 	}
 	return &strategy.Env{
 		DB: e.db, Models: models, Schema: snap.schema,
 		Host: strategy.Host{
 			Profile: func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
 			Rows:    &e.rows, Texts: &e.texts, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
+			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
 		Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,
 		Concurrency: e.concurrency, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
+}
+
+// lacks says what is missing in a reply that ended by length: its statement, or the end of it.
+func (e *Engine) lacks(text string) (nothing, half bool) {
+	_, err := replies.Extractor{Dialect: e.db.Language().Text}.Extract(text)
+	var reply *replies.Error
+	switch errors.As(err, &reply); {
+	case replies.CompleteBlocks(text) != "":
+	case err == nil, reply.Reason == replies.ReasonTruncated:
+		half = true
+	case reply.Reason == replies.ReasonNoSQL, reply.Reason == sqltext.ReasonEmpty:
+		nothing = true
+	}
+	return nothing, half
 }
 
 // snapshot returns the present schema, described, with the names that lessons tell.

@@ -3,16 +3,19 @@ package exec_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"log"
 	"os"
 	"strings"
+	"time"
 
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/schema"
 )
 
 func Example() {
@@ -193,4 +196,496 @@ func ExampleDB_Runner() {
 	// [[1] [2]] true
 	// exec: refused (not-read-only): the statement starts with DROP
 	// [[still at work]] false
+}
+
+// The first check that any text should pass: one statement, reading, compiled,
+// within the policy. It runs nothing.
+func ExampleReadOnly() {
+	pool, db := openShop()
+	defer pool.Close()
+	for _, text := range []string{
+		" SELECT name FROM customers; -- all of them",
+		"SELECT 1; SELECT 2",
+		"UPDATE customers SET name = ''",
+		"SELECT nmae FROM customers",
+	} {
+		c, err := db.Examine(context.Background(), text, exec.ReadOnly{})
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Printf("%q reads %v\n", c.SQL, c.Analysis.Tables)
+	}
+	// Output:
+	// "SELECT name FROM customers" reads [{main customers [name]}]
+	// exec: refused (several-statements): the text goes on behind its first statement
+	// exec: refused (not-read-only): the statement starts with UPDATE
+	// exec: invalid statement (schema): no such column: nmae
+}
+
+// As a finding a misspelt name costs a doubt; with Reject it fails the statement,
+// for which a model can be asked to repair it.
+func ExampleUnknownNames() {
+	pool, db := openShop()
+	defer pool.Close()
+	const text = `SELECT "nmae" FROM customers`
+	for _, names := range []exec.UnknownNames{{}, {Reject: true}} {
+		c, err := db.Examine(context.Background(), text, names)
+		fmt.Println(c.Findings, err)
+	}
+	// Output:
+	// [{name-as-string no column is named "nmae" here, so the engine takes it for a string}] <nil>
+	// [] exec: invalid statement (schema): no such column: nmae
+}
+
+// Rows by hand: within bounds of one's own, and with a word on what is odd.
+func ExampleExecute() {
+	pool, db := openShop()
+	defer pool.Close()
+	few := []exec.Check{exec.ReadOnly{}, exec.Execute{Bounds: exec.Bounds{Rows: 2}}, exec.EmptyResult{}}
+	for _, text := range []string{
+		"SELECT name FROM customers",
+		"SELECT name FROM customers WHERE country = 'usa'",
+		"SELECT total FROM orders WHERE id = 3",
+	} {
+		c, err := db.Examine(context.Background(), text, few...)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(c.Table.Rows, "more:", c.Table.Truncated, c.Findings)
+	}
+	// Output:
+	// [[Ann] [Bo]] more: true []
+	// [] more: false [{empty the statement has no rows} {value-absent customers.country holds none of the texts it is compared with}]
+	// [[<nil>]] more: false [{all-null every value of the result is NULL}]
+}
+
+// What may not run can still be compared: by its plan.
+func ExamplePlanChecks() {
+	pool, db := openShop()
+	defer pool.Close()
+	for _, text := range []string{"SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers WHERE name = 'Ann'"} {
+		c, err := db.Examine(context.Background(), text, exec.PlanChecks()...)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(c.Plan.Signature(), c.Plan.Cost(), c.Table)
+	}
+	// Output:
+	// search:customers:pk 0 <nil>
+	// scan:customers:full 100 <nil>
+}
+
+// Checks of one's own go behind those that are there.
+func ExampleDefaultChecks() {
+	pool, db := openShop()
+	defer pool.Close()
+	oneColumn := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
+		if c.Table == nil { // where nothing may be executed
+			return nil
+		}
+		if n := len(c.Table.Columns); n != 1 {
+			return &exec.RefusedError{Reason: "one-column", Detail: fmt.Sprintf("it has %d columns", n)}
+		}
+		return nil
+	})
+	_, err := db.Examine(context.Background(), "SELECT id, name FROM customers", append(exec.DefaultChecks(), oneColumn)...)
+	fmt.Println(err, exec.IsRejection(err))
+	// Output: exec: refused (one-column): it has 2 columns true
+}
+
+// A statement that is too wide leaves no result, and the error says which limit
+// it met; too many rows are cut instead.
+func ExampleLimitError() {
+	pool, db := openShop()
+	defer pool.Close()
+	narrow := exec.Bounds{Columns: 2, Rows: 1}
+	for _, text := range []string{"SELECT * FROM customers", "SELECT id, name FROM customers"} {
+		table, err := db.QueryWithin(context.Background(), text, narrow)
+		var limit *exec.LimitError
+		if errors.As(err, &limit) {
+			fmt.Println("over the limit on", limit.Limit, "of", limit.Max)
+			continue
+		}
+		fmt.Println(table.Rows, "cut:", table.Truncated, err)
+	}
+	// Output:
+	// over the limit on columns of 2
+	// [[1 Ann]] cut: true <nil>
+}
+
+// The rule says why a statement was refused, Writes that it was no accident of
+// spelling.
+func ExampleRefusedError() {
+	pool, db := openShop()
+	defer pool.Close()
+	for _, text := range []string{
+		"DELETE FROM customers",
+		"SELECT name FROM sqlite_master",
+		"PRAGMA table_info(customers)",
+	} {
+		_, err := db.Query(context.Background(), text)
+		var refused *exec.RefusedError
+		if errors.As(err, &refused) {
+			fmt.Println(refused.Reason, "writes:", refused.Writes, "-", refused.Detail)
+		}
+	}
+	// Output:
+	// not-read-only writes: true - the statement starts with DELETE
+	// table writes: false - sqlite_master is no table of the schema
+	// not-read-only writes: true - the statement starts with PRAGMA
+}
+
+// The fault decides whether asking a model again makes sense.
+func ExampleInvalidError() {
+	pool, db := openShop()
+	defer pool.Close()
+	for _, text := range []string{
+		"SELECT name FORM customers",
+		"SELECT c.nmae FROM customers c",
+		"SELECT name FROM customers WHERE count(*) > 1",
+		"SELECT json('{')",
+	} {
+		_, err := db.Query(context.Background(), text)
+		var invalid *exec.InvalidError
+		if errors.As(err, &invalid) {
+			fmt.Printf("%s: %s %q\n", invalid.Fault, invalid.Message, invalid.Name)
+		}
+	}
+	// Output:
+	// syntax: near "customers": syntax error ""
+	// schema: no such column: c.nmae "c.nmae"
+	// compile: misuse of aggregate function count() ""
+	// run: malformed JSON ""
+}
+
+// Limits that are not set are their defaults.
+func ExampleLimits() {
+	pool, _ := openShop()
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{
+		Limits: exec.Limits{Answer: exec.Bounds{Rows: 50, Timeout: 5 * time.Second}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%+v\n%+v\n", db.Limits().Answer, db.Limits().Candidate)
+
+	_, err = exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Connections: -1}})
+	fmt.Println(err)
+	// Output:
+	// {Rows:50 Bytes:4194304 CellBytes:1000000 Columns:500 Timeout:5s}
+	// {Rows:10000 Bytes:4194304 CellBytes:1000000 Columns:500 Timeout:3s}
+	// exec: Limits.Connections is negative
+}
+
+// Tables on no list are neither shown nor read, not even counted.
+func ExamplePolicy_tables() {
+	pool, _ := openShop()
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{
+		Policy: exec.Policy{AllowTables: []string{"orders"}, DenyColumns: []string{"total"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	s, err := db.Schema(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, t := range s.Tables {
+		fmt.Print(t.Name)
+		for _, c := range t.Columns {
+			fmt.Print(" ", c.Name)
+		}
+		fmt.Println()
+	}
+	_, err = db.Query(ctx, "SELECT count(*) FROM customers")
+	fmt.Println(err)
+	// Output:
+	// orders id customer
+	// exec: refused (table): customers is no table that may be read
+}
+
+// A slip of the pen in a policy is found before the first question.
+func ExamplePolicyError() {
+	pool, _ := openShop()
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{
+		Policy: exec.Policy{DenyTables: []string{"order"}, DenyColumns: []string{"customers.nmae", "customers.country"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var policy *exec.PolicyError
+	if errors.As(db.Ready(context.Background()), &policy) {
+		for _, entry := range policy.Unknown {
+			fmt.Println(entry)
+		}
+	}
+	// Output:
+	// DenyTables: "order"
+	// DenyColumns: "customers.nmae"
+}
+
+// A join that two aliases spell is the same join.
+func ExampleColumnNames() {
+	pool, db := openShop()
+	defer pool.Close()
+	s, err := db.Schema(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	names := exec.ColumnNames(s, db.Dialect())
+	for _, sql := range []string{
+		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer",
+		"SELECT 1 FROM orders T1, customers T2 WHERE customer = T2.id",
+	} {
+		for _, c := range db.Language().Text.Parse(sql).Conditions(names) {
+			fmt.Println(c.Key)
+		}
+	}
+	// Output:
+	// customers.id = orders.customer
+	// customers.id = orders.customer
+}
+
+func ExampleNames() {
+	names := exec.Names{Dialect: sqlite.Dialect{}}
+	fmt.Println(schema.TableName{Schema: "archive", Name: "order items"}.Quoted(names))
+	// Output: archive."order items"
+}
+
+// openShop makes a small database in memory.
+func openShop() (*sql.DB, *exec.DB) {
+	pool, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		panic(err)
+	}
+	pool.SetMaxOpenConns(1) // a database in memory belongs to its connection
+	_, err = pool.Exec(`
+		CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+		CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL);
+		INSERT INTO customers VALUES (1, 'Ann', 'USA'), (2, 'Bo', 'USA'), (3, 'Cy', 'Peru');
+		INSERT INTO orders VALUES (1, 1, 9.5), (2, 1, 20), (3, 3, NULL)`)
+	if err != nil {
+		panic(err)
+	}
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		panic(err)
+	}
+	return pool, db
+}
+
+// Two spellings of one question have one signature, so they are one vote even
+// where nothing may run.
+func ExamplePlan_Signature() {
+	pool, db := openShop()
+	defer pool.Close()
+	for _, sql := range []string{
+		"SELECT name FROM orders JOIN customers ON customers.id = customer",
+		"SELECT T2.name FROM orders AS T1, customers AS T2 WHERE T1.customer = T2.id",
+		"SELECT name FROM customers c LEFT JOIN orders o ON c.id = o.customer",
+	} {
+		plan, err := db.Explain(context.Background(), sql)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(plan.Cost(), plan.Signature())
+	}
+	// Output:
+	// 100 scan:orders:full,search:customers:pk
+	// 100 scan:orders:full,search:customers:pk
+	// 150 scan:customers:full,search:orders:auto:left
+}
+
+func ExampleDB_Explain() {
+	pool, db := openShop()
+	defer pool.Close()
+	plan, err := db.Explain(context.Background(), "SELECT country, count(*) FROM customers GROUP BY country")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, row := range plan.Rows {
+		fmt.Println(row.Detail)
+	}
+	_, err = db.Explain(context.Background(), "SELECT nosuch FROM customers")
+	fmt.Println(err)
+	// Output:
+	// SCAN customers
+	// USE TEMP B-TREE FOR GROUP BY
+	// exec: invalid statement (schema): no such column: nosuch
+}
+
+func ExampleDB_Profile() {
+	pool, db := openShop()
+	defer pool.Close()
+	ctx := context.Background()
+	s, err := db.Schema(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err = db.Profile(ctx, s, exec.ProfileOptions{Tables: []string{"customers"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	customers, _ := s.Lookup("", "customers")
+	country, _ := customers.Column("country")
+	fmt.Println(*customers.Rows, "rows")
+	fmt.Println(country.Profile.Distinct, "countries:", country.Profile.Examples)
+	fmt.Println("most frequent:", country.Profile.Top[0])
+	// Output:
+	// 3 rows
+	// 2 countries: [Peru USA]
+	// most frequent: {USA 2}
+}
+
+func ExampleDB_Sample() {
+	pool, db := openShop()
+	defer pool.Close()
+	ctx := context.Background()
+	s, err := db.Schema(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	orders, _ := s.Lookup("", "orders")
+	sample, err := db.Sample(ctx, *orders, exec.SampleOptions{Rows: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sample.Columns)
+	for _, row := range sample.Rows {
+		fmt.Println(row...)
+	}
+	fmt.Println("more rows:", sample.Truncated)
+	// Output:
+	// [id customer total]
+	// 1 1 9.5
+	// 2 1 20
+	// more rows: true
+}
+
+// What a profile found goes into the text that a model reads, as examples.
+func ExampleDB_Profile_prompt() {
+	pool, db := openShop()
+	defer pool.Close()
+	ctx := context.Background()
+	s, err := db.Schema(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err = db.Profile(ctx, s, exec.ProfileOptions{Examples: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := schema.Renderer{Form: schema.MSchema}.Render(ctx, s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(r.Text)
+	// Output:
+	// 【Schema】
+	// # Table: customers
+	// [
+	// (id:INTEGER, Primary Key, Examples: [1, 2]),
+	// (name:TEXT, Examples: ["Ann", "Bo"]),
+	// (country:TEXT, Examples: ["Peru", "USA"])
+	// ]
+	// # Table: orders
+	// [
+	// (id:INTEGER, Primary Key, Examples: [1, 2]),
+	// (customer:INTEGER, Examples: [1, 3]),
+	// (total:REAL, Examples: [9.5, 20.0])
+	// ]
+	// 【Foreign keys】
+	// orders.customer=customers.id
+}
+
+// First rows behind the CREATE text of their table.
+func ExampleDB_Sample_prompt() {
+	pool, db := openShop()
+	defer pool.Close()
+	ctx := context.Background()
+	s, err := db.Schema(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var samples []schema.Sample
+	for _, t := range s.Tables {
+		rows, err := db.Sample(ctx, t, exec.SampleOptions{Rows: 2})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		samples = append(samples, schema.Sample{Table: schema.TableName{Schema: t.Schema, Name: t.Name}, Columns: rows.Columns, Rows: rows.Rows})
+	}
+	r, err := schema.Renderer{Form: schema.Augmented}.Render(ctx, s, samples...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(r.Text)
+	// Output:
+	// CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT)
+	// -- Sample data from customers:
+	// -- Columns: id, name, country
+	// -- Example: (1, "Ann", "USA")
+	// -- Example: (2, "Bo", "USA")
+	//
+	// CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL)
+	// -- Sample data from orders:
+	// -- Columns: id, customer, total
+	// -- Example: (1, 1, 9.5)
+	// -- Example: (2, 1, 20.0)
+}
+
+// bare is a driver without the hooks that a guard needs, and its connections.
+type bare struct{}
+
+func (b bare) Connect(context.Context) (driver.Conn, error) { return b, nil }
+func (b bare) Driver() driver.Driver                        { return b }
+func (b bare) Open(string) (driver.Conn, error)             { return b, nil }
+func (bare) Prepare(string) (driver.Stmt, error)            { return nil, errors.ErrUnsupported }
+func (bare) Begin() (driver.Tx, error)                      { return nil, errors.ErrUnsupported }
+func (bare) Close() error                                   { return nil }
+
+// Nothing runs on a connection that cannot be guarded; the error says what to do.
+func ExampleUnguardedError() {
+	pool := sql.OpenDB(bare{})
+	defer pool.Close()
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = db.Query(context.Background(), "SELECT 1")
+	var unguarded *exec.UnguardedError
+	if errors.As(err, &unguarded) {
+		fmt.Println(unguarded.Reason)
+		fmt.Println(strings.ReplaceAll(unguarded.Remedy, ", or", ",\nor"))
+	}
+	// Output:
+	// the driver connection exec_test.bare has not the methods RegisterAuthorizer and SetLimit
+	// open the database with github.com/mattn/go-sqlite3,
+	// or where a library wraps that driver give the way to it with texttosql.WithDriverHook or exec.Config.Unwrap,
+	// or set the field Hooks of sqlite.Dialect to adapt another one
 }

@@ -225,7 +225,6 @@ type cell struct {
 // valueBytes is what a value without text counts: a word and its type.
 const valueBytes = 16
 
-// Scan implements sql.Scanner.
 func (c *cell) Scan(src any) error {
 	c.value = nil
 	r := c.reader

@@ -13,13 +13,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
-
-	_ "github.com/mattn/go-sqlite3"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -46,9 +45,9 @@ func open(t testing.TB, script string, c exec.Config) (*sql.DB, *exec.DB) {
 
 const count10 = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10) "
 
+// TestBounds: what exectest.Conformance does not ask of every engine.
 func TestBounds(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a)", exec.Config{})
-	wide := "SELECT 1" + strings.Repeat(", 1", 9)
 	tests := []struct {
 		why    string
 		sql    string
@@ -58,13 +57,6 @@ func TestBounds(t *testing.T) {
 		large  bool // TooLarge
 		limit  string
 	}{
-		{"fewer rows than allowed", count10 + "SELECT i FROM n", exec.Bounds{Rows: 11}, 10, false, false, ""},
-		{"exactly as many rows as allowed", count10 + "SELECT i FROM n", exec.Bounds{Rows: 10}, 10, false, false, ""},
-		{"one row more than allowed", count10 + "SELECT i FROM n", exec.Bounds{Rows: 9}, 9, true, false, ""},
-		{"a LIMIT of the statement is not ours", count10 + "SELECT i FROM n LIMIT 5", exec.Bounds{Rows: 5}, 5, false, false, ""},
-		{"no rows", "SELECT a FROM t", exec.Bounds{Rows: 1}, 0, false, false, ""},
-		{"exactly as many bytes as allowed", count10 + "SELECT 'abcd' FROM n", exec.Bounds{Bytes: 40}, 10, false, false, ""},
-		{"one byte more than allowed", count10 + "SELECT 'abcd' FROM n", exec.Bounds{Bytes: 39}, 9, true, true, ""},
 		{"blobs count too", count10 + "SELECT x'00010203' FROM n", exec.Bounds{Bytes: 39}, 9, true, true, ""},
 		{"numbers and NULL count 16", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10 * 32}, 10, false, false, ""},
 		{"a number too much", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10*32 - 1}, 9, true, true, ""},
@@ -77,13 +69,7 @@ func TestBounds(t *testing.T) {
 		{"names within what is free", `SELECT 1 AS "` + strings.Repeat("n", 64) + `"`, exec.Bounds{Bytes: 16}, 1, false, false, ""},
 		{"names count too", `SELECT 1 AS "` + strings.Repeat("n", 84) + `"`, exec.Bounds{Bytes: 35}, 0, true, true, ""},
 		{"names alone too many", `SELECT 1 AS "` + strings.Repeat("n", 164) + `"`, exec.Bounds{Bytes: 99}, 0, false, false, "bytes"},
-		{"too many columns", wide, exec.Bounds{Columns: 9}, 0, false, false, "columns"},
-		{"as many columns as allowed", wide, exec.Bounds{Columns: 10}, 1, false, false, ""},
 		{"a value over the engine's limit", "SELECT hex(printf('%.*c', 999999, 'x'))", exec.Bounds{}, 0, false, false, "cell"},
-		{
-			"time", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c", exec.Bounds{Timeout: 300 * time.Millisecond}, 0,
-			false, false, "time",
-		},
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
@@ -478,5 +464,123 @@ func TestParallel(t *testing.T) {
 	wg.Wait()
 	if in := pool.Stats().InUse; in != 0 {
 		t.Errorf("%d connections still in use", in)
+	}
+}
+
+// TestSession: a session answers as single statements do, whatever came before.
+func TestSession(t *testing.T) {
+	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01'), (2, 'soon')", exec.Config{})
+	bounds := exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}
+	session, err := db.Runner(bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	for i, sql := range []string{
+		"SELECT a, d FROM t", "SELECT nix FROM t", "DELETE FROM t", "SELECT 1; SELECT 2", "", "SELECT a FROM t ORDER BY a DESC",
+		count10 + "SELECT i FROM n", endless, "SELECT a FROM t", "PRAGMA query_only = 0", "SELECT abs(-9223372036854775807 - 1)", "SELECT d FROM t",
+		"SELECT printf('%.*c', 600000, 'x') || printf('%.*c', 600000, 'y')", "SELECT a FROM t",
+	} {
+		want, wantErr := db.QueryWithin(t.Context(), sql, bounds)
+		got, err := session.Query(t.Context(), sql)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d: %s (-single +session)\n%s", i, sql, diff)
+		}
+		for _, e := range []error{err, wantErr} {
+			if limit, ok := e.(*exec.LimitError); ok {
+				limit.Running = false // a busy machine may stop a statement late
+			}
+		}
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("%d: %s: error %v, want %v", i, sql, err, wantErr)
+		}
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := session.Close(); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+	if _, err := db.Runner(exec.Bounds{Rows: -1}); err == nil {
+		t.Error("a session with a negative bound")
+	}
+}
+
+// TestSessionConnection: a session holds one connection, and gives it back as it
+// was.
+func TestSessionConnection(t *testing.T) {
+	pool, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 1}})
+	pool.SetMaxOpenConns(1)
+	session, err := db.Runner(exec.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pool.Stats().InUse != 0 {
+		t.Error("a session holds a connection before its first statement")
+	}
+	for range 3 {
+		if _, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := pool.Stats().InUse; n != 1 {
+		t.Errorf("%d connections in use, want 1", n)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := db.Query(short, "SELECT a FROM t"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second statement: %v", err)
+	}
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Exec("INSERT INTO t VALUES (1)"); err != nil {
+		t.Errorf("the connection is still guarded: %v", err)
+	}
+
+	// A caller that ends takes the connection along and no slot.
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 3 {
+		if _, err := session.Query(ended, "SELECT a FROM t"); !errors.Is(err, context.Canceled) {
+			t.Errorf("a context that ended: %v", err)
+		}
+	}
+	if got, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
+		t.Errorf("after a cancelled statement: %v, %v", got, err)
+	}
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := pool.Stats().InUse; n != 0 {
+		t.Errorf("%d connections in use after Close", n)
+	}
+}
+
+func TestSessionTime(t *testing.T) {
+	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01')", exec.Config{})
+	session, err := db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for _, sql := range []string{"SELECT d FROM t", count10 + "SELECT i FROM n"} {
+		if took, err := session.Time(t.Context(), sql); err != nil || took <= 0 {
+			t.Errorf("%s: %v, %v", sql, took, err)
+		}
+	}
+	var invalid *exec.InvalidError
+	if took, err := session.Time(t.Context(), "SELECT nix FROM t"); !errors.As(err, &invalid) || took != 0 {
+		t.Errorf("a statement that does not compile: %v, %v", took, err)
+	}
+	if _, err := session.Time(t.Context(), "DELETE FROM t"); !errors.Is(err, exec.ErrNotReadOnly) {
+		t.Errorf("a write: %v", err)
+	}
+	var limit *exec.LimitError
+	if _, err := session.Time(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"); !errors.As(err, &limit) {
+		t.Errorf("an endless statement: %v", err)
+	}
+	if got, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
+		t.Errorf("after it: %v, %v", got, err)
 	}
 }

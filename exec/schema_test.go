@@ -101,40 +101,6 @@ CREATE VIEW broken AS SELECT gone FROM users; -- not to be read, so not in any s
 	}
 }
 
-// TestSchemaIsCurrent changes the schema behind the cache.
-func TestSchemaIsCurrent(t *testing.T) {
-	pool, db := open(t, "CREATE TABLE a(x)", exec.Config{})
-	ctx := context.Background()
-	first, err := db.Schema(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := db.Schema(ctx); err != nil || again != first {
-		t.Errorf("inspected again without a change, %v", err)
-	}
-	if _, err := pool.Exec("INSERT INTO a VALUES (1)"); err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := db.Schema(ctx); again != first {
-		t.Error("inspected again after a change of rows alone")
-	}
-	if _, err := pool.Exec("CREATE TABLE b(y)"); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := db.Schema(ctx); err != nil || !cmp.Equal(outline(again), []string{"a(x)", "b(y)"}) {
-		t.Errorf("%v, %v", outline(again), err)
-	}
-	if _, err := db.Query(ctx, "SELECT y FROM b"); err != nil {
-		t.Errorf("the guard does not know the new table: %v", err)
-	}
-	if _, err := pool.Exec("DROP TABLE a"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Query(ctx, "SELECT x FROM a"); !errors.As(err, new(*exec.InvalidError)) {
-		t.Errorf("a dropped table: %v", err)
-	}
-}
-
 // TestSchemaTogether lets many ask at once, some of whom give up.
 func TestSchemaTogether(t *testing.T) {
 	_, db := open(t, "CREATE TABLE a(x)", exec.Config{})

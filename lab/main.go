@@ -22,6 +22,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/texttosql/texttosql/llm/providers"
 )
 
 func main() {
@@ -79,7 +81,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(st
 		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
 		kong.Writers(out, errs),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + liveSpecs, "cpus": cpus()},
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + providers.Specs, "cpus": cpus()},
 	)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -36,14 +37,14 @@ type source struct {
 }
 
 // newSource reads a spec: pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], or
-// what liveModel takes.
+// what providers.Model takes.
 func newSource(folder *pools.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
 	provider, rest, _ := strings.Cut(spec, ":")
 	if provider == "traj" && folder != nil {
 		return trajectories(folder, spec, rest)
 	}
 	if provider != "pool" && provider != "phases" && provider != "traj" {
-		m, err := liveModel(spec, getenv)
+		m, err := providers.Model(spec, getenv)
 		if err != nil {
 			return nil, err
 		}

@@ -332,6 +332,27 @@ func TestMapReduceReduce(t *testing.T) {
 	}
 }
 
+// TestMapReduceKeys: a prompt about one table shows the keys that lead from it, and none to a table that no prompt may show.
+func TestMapReduceKeys(t *testing.T) {
+	_, s := open(t, `CREATE TABLE towns (id INTEGER PRIMARY KEY); CREATE TABLE "bad
+		name" (id INTEGER PRIMARY KEY); CREATE TABLE people (town INTEGER REFERENCES towns(id), boss INTEGER REFERENCES people(town),
+		"home town" INTEGER REFERENCES towns(id), odd INTEGER REFERENCES "bad
+		name"(id))`, exec.Config{})
+	prompts := map[string]string{}
+	model := verdicts(nil)
+	m := linker.MapReduce{Model: llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if found := asksAbout.FindStringSubmatch(req.Messages[1].Text); found != nil {
+			_, prompts[found[1]], _ = strings.Cut(req.Messages[1].Text, ");\n")
+		}
+		return model.Complete(ctx, req)
+	}), Workers: 1}
+	study(t, m, linker.Input{Question: "Which people?", Schema: s})
+	keys := "FOREIGN KEY (town) REFERENCES towns(id)\nFOREIGN KEY (\"home town\") REFERENCES towns(id)\n"
+	if diff := cmp.Diff(map[string]string{"towns": "", "people": keys}, prompts); diff != "" {
+		t.Errorf("behind the table (-want +got):\n%s", diff)
+	}
+}
+
 // TestMapReduceColumns: beside the relevant columns those stay that the question names, and all keys.
 func TestMapReduceColumns(t *testing.T) {
 	db, s := open(t, `CREATE TABLE people (id INTEGER PRIMARY KEY, full_name TEXT, age INTEGER, town INTEGER REFERENCES towns(id), home TEXT);

@@ -208,11 +208,15 @@ func (r *perTableRun) fit(ctx context.Context, t *schema.Table, hits []string, b
 		}
 	}
 	one := &schema.Schema{Tables: []schema.Table{*t}}
+	keys := t.References(r.in.renderer().Names)
+	if 4*schema.EstimateTokens(keys) > limit {
+		keys = ""
+	}
 	write := func(n, most int) string {
 		shown := one.Project(func(*schema.Table) bool { return true }, func(_ *schema.Table, c *schema.Column) bool { return rank[c.Name] < n })
-		note := ""
+		note := keys
 		if left := len(rank) - n; left > 0 {
-			note = fmt.Sprintf("-- columns of this table that are not shown: %d\n", left)
+			note += fmt.Sprintf("-- columns of this table that are not shown: %d\n", left)
 		}
 		renderer := r.in.renderer()
 		renderer.MaxTokens, renderer.Beside = most, beside+len(note)

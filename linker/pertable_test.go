@@ -121,18 +121,21 @@ func TestPerTableWide(t *testing.T) {
 	names[300], names[390], names[399] = "the_key", "ref", "harbour"
 	s := tables(names, []string{"small", "id"})
 	s.Tables[0].PrimaryKey = []string{"the_key"}
-	s.Tables[0].ForeignKeys = []schema.ForeignKey{{Columns: []string{"ref"}, RefTable: "small", RefColumns: []string{"id"}}}
+	key := schema.ForeignKey{Columns: []string{"ref"}, RefTable: "small", RefColumns: []string{"id"}}
 	for i := range s.Tables[0].Columns {
 		s.Tables[0].Columns[i].Description = strings.Repeat("said of it ", 8)
 	}
 	for _, tt := range []struct {
 		tokens, shown int
 		want          []string
+		keys          int
 	}{
-		{0, 103, []string{"the_key", "ref", "harbour", names[1], names[2]}},
-		{800, 17, []string{"the_key", "ref", "harbour", names[1]}},
-		{196, 1, []string{"the_key"}},
+		{0, 102, []string{"the_key", "ref", "harbour", names[1], names[2]}, 1},
+		{800, 17, []string{"the_key", "ref", "harbour", names[1]}, 1},
+		{800, 17, []string{"the_key", "ref", "harbour", names[1]}, 100}, // they do not fit
+		{196, 1, []string{"the_key"}, 1},
 	} {
+		s.Tables[0].ForeignKeys = slices.Repeat([]schema.ForeignKey{key}, tt.keys)
 		o := &oracle{tables: []string{"wide"}}
 		got := identify(t, linker.PerTable{TableTokens: tt.tokens, CallTokens: tt.tokens}, o, linker.Input{Question: "Which harbour?", Schema: s})
 		req := o.requests[slices.IndexFunc(o.requests, func(r llm.Request) bool { return shown(r)[0] == "wide" })]
@@ -140,6 +143,9 @@ func TestPerTableWide(t *testing.T) {
 		count := strings.Count(text, " TEXT")
 		if notice := fmt.Sprintf("-- columns of this table that are not shown: %d\n", 400-count); count != tt.shown || !strings.HasSuffix(text, notice) {
 			t.Errorf("%d tokens: %d columns, want %d, and a notice at the end:\n%.300s", tt.tokens, count, tt.shown, text)
+		}
+		if known := strings.Contains(text, ");\nFOREIGN KEY (ref) REFERENCES small(id)\n"); known != (tt.keys == 1) {
+			t.Errorf("%d tokens, %d foreign keys: shown %v", tt.tokens, tt.keys, known)
 		}
 		if got.Verdicts[0].Omitted != 400-count {
 			t.Errorf("%d tokens: %d omitted", tt.tokens, got.Verdicts[0].Omitted)

@@ -115,14 +115,15 @@ func (in Input) renderer() schema.Renderer {
 	return r
 }
 
-// inParts writes a table, in parts if it is wide, so that a model sees all of its columns.
+// inParts writes a table, in parts if it is wide, so that a model sees all of its columns. Each part has the foreign keys.
 func (in Input) inParts(ctx context.Context, _ int, t *schema.Table) (texts []string, err error) {
 	for _, part := range partsOf(t) {
-		text, err := in.renderer().Render(ctx, part)
+		renderer := in.renderer()
+		text, err := renderer.Render(ctx, part)
 		if err != nil {
 			return nil, err
 		}
-		texts = append(texts, text.Text)
+		texts = append(texts, text.Text+t.References(renderer.Names))
 	}
 	return texts, nil
 }

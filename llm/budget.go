@@ -25,6 +25,10 @@ type Budget struct {
 	Money  float64       // the most money, in the unit of Prices; 0 or less: no limit
 	Time   time.Duration // the longest time since Start; 0 or less: no limit
 
+	// Room is that of the Learner around each model of an engine: the most tokens of one reply of a model that reasons.
+	// 0 means 32,768.
+	Room int
+
 	// Prices holds the prices of tokens by the name of the model ([NameOf]), or else by the name that the provider
 	// reports in the reply. The entry "" holds for every other model. With a limit on Money, a call of a model without
 	// a valid price before its first reply is a permanent error. Prices must not change after Start.
@@ -76,10 +80,12 @@ type Account struct {
 	late   *BudgetError // the cause of contexts that Time ended; nil without a limit on Time
 
 	mu     sync.Mutex
-	calls  int   // attempts made and being made
-	ended  Usage // of calls that ended; its Calls are among calls
-	aside  Usage // prompts of calls in flight
-	opened int   // calls in flight
+	calls  int                // attempts made and being made
+	ended  Usage              // of calls that ended; its Calls are among calls
+	aside  Usage              // prompts of calls in flight
+	lost   Usage              // tokens and money of their failed attempts
+	opened int                // calls in flight
+	given  map[*Learner]error // calls of a model that are of no use any more, and why
 }
 
 // Start opens an account and starts its clock.
@@ -176,11 +182,11 @@ func (a *Account) check(prompt Usage) error {
 	if b.Calls > 0 && a.calls >= b.Calls {
 		return &BudgetError{"calls", float64(b.Calls), float64(a.calls), 1}
 	}
-	tokens := a.ended.PromptTokens + a.ended.CompletionTokens + a.aside.PromptTokens
+	tokens := a.ended.PromptTokens + a.ended.CompletionTokens + a.lost.PromptTokens + a.lost.CompletionTokens + a.aside.PromptTokens
 	if need := max(prompt.PromptTokens, 1); b.Tokens > 0 && tokens+need > b.Tokens {
 		return &BudgetError{"tokens", float64(b.Tokens), float64(tokens), float64(need)}
 	}
-	money := a.ended.Money + a.aside.Money
+	money := a.ended.Money + a.lost.Money + a.aside.Money
 	if b.Money > 0 && (money >= b.Money || money+prompt.Money > b.Money) {
 		return &BudgetError{"money", b.Money, money, prompt.Money}
 	}
@@ -216,6 +222,7 @@ func (t *ticket) close(u Usage) {
 	defer a.mu.Unlock()
 	a.opened--
 	a.free(t)
+	t.setLost(Usage{})
 	a.calls += u.Calls - t.calls // a model may retry by itself, and a cache further in makes no call
 	a.ended = a.ended.Add(u)
 }
@@ -225,7 +232,7 @@ func (a *Account) free(t *ticket) {
 	a.aside.PromptTokens -= t.aside.PromptTokens
 	a.aside.Money -= t.aside.Money
 	if a.opened == 0 {
-		a.aside.Money = 0 // a sum of floats does not return to exactly 0
+		a.aside.Money, a.lost.Money = 0, 0 // a sum of floats does not return to exactly 0
 	}
 }
 
@@ -299,6 +306,44 @@ func (t *ticket) loseCall(u Usage) {
 	if t != nil {
 		t.account.mu.Lock()
 		defer t.account.mu.Unlock()
-		t.lost = t.lost.Add(t.priced(u, ""))
+		t.setLost(t.lost.Add(t.priced(u, "")))
 	}
+}
+
+// setLost says what the failed attempts cost so far. account.mu is held.
+func (t *ticket) setLost(u Usage) {
+	lost := &t.account.lost
+	lost.PromptTokens += u.PromptTokens - t.lost.PromptTokens
+	lost.CompletionTokens += u.CompletionTokens - t.lost.CompletionTokens
+	lost.Money += u.Money - t.lost.Money
+	t.lost = u
+}
+
+// lose tells the account the cost of all attempts so far, where a middleware knows it.
+func (t *ticket) lose(u Usage) {
+	if t != nil {
+		t.account.mu.Lock()
+		defer t.account.mu.Unlock()
+		t.setLost(t.priced(u, ""))
+	}
+}
+
+// giveUp makes every further call of l on the account end with err.
+func (t *ticket) giveUp(l *Learner, err error) {
+	t.account.mu.Lock()
+	defer t.account.mu.Unlock()
+	if t.account.given == nil {
+		t.account.given = make(map[*Learner]error)
+	}
+	t.account.given[l] = err
+}
+
+// hopeless returns the error that giveUp was told; nil for none.
+func (t *ticket) hopeless(l *Learner) error {
+	if t == nil {
+		return nil
+	}
+	t.account.mu.Lock()
+	defer t.account.mu.Unlock()
+	return t.account.given[l]
 }

@@ -1,6 +1,6 @@
 // Package llm is the port to language models: an interface of one method, and middlewares for what every caller needs
-// around it. It is not a client of any provider. Package llm/langchain adapts the providers of langchaingo. An adapter of
-// one's own is a function of ten lines:
+// around it. It is not a client of any provider: the modules llm/openai, llm/anthropic and llm/gemini are, and llm/langchain
+// adapts the providers of langchaingo. An adapter of one's own is a function of ten lines:
 //
 //	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 //		text, err := post(ctx, req.Messages, req.Temperature, req.MaxTokens)

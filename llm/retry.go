@@ -63,7 +63,7 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 			return Response{}, ctx.Err()
 		}
 		class := ClassOf(err)
-		failed = failed.Add(costOf(err))
+		failed = failed.Add(ticketOf(ctx).priced(costOf(err), ""))
 		if class == ClassUnknown {
 			unknown++
 		}

@@ -20,7 +20,7 @@ const (
 // MacKenzieOBrian/NLtoSQL.
 //
 // The template of a question is its words in lower case, with ? for each number and for each literal of its SQL. The
-// template of a statement is that of sqltext.Statement.Template, without the word AS. A question or a statement that is empty matches
+// template of a statement is that of sqltext.Statement.Template. A question or a statement that is empty matches
 // nothing. It does not see a question that asks the same in other words, by another statement. Make one with
 // [NewGuard]. Safe for concurrent use.
 type Guard struct {
@@ -66,7 +66,7 @@ func (g *Guard) Find(p Pair) (leak string, places []int) {
 func (g *Guard) keys(p Pair) (keys [len(leaks)]string) {
 	s := g.dialect.Parse(p.SQL)
 	if strings.TrimSpace(p.SQL) != "" {
-		keys[2] = strings.ReplaceAll(s.Template(), " as ", " ") // the word may stand before an alias, or not
+		keys[2] = s.Template()
 	}
 	keys[0], keys[1] = words.Fold(p.Question), strings.Join(template(p.Question, valuesOf(s)), " ")
 	return keys

@@ -10,6 +10,7 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,11 +80,12 @@ func New(c Config) (*Recorder, error) {
 
 // Record gives the trace of one question to OpenTelemetry as spans below the one in ctx, with the times that they had,
 // and counts what it cost. res and err are what Engine.Ask, Generate or a session returned; a nil res records nothing.
+// The outcome of the question is "answered", or the class of its error (texttosql.Failure).
 func (r *Recorder) Record(ctx context.Context, res *texttosql.Result, err error) {
 	if res == nil {
 		return
 	}
-	outcome := attribute.String(own+"outcome", outcomeOf(res, err))
+	outcome := attribute.String(own+"outcome", cmp.Or(string(texttosql.Failure(err).Class), "answered"))
 	if res.Trace != nil {
 		r.span(ctx, res.Trace, outcome, attribute.Float64(own+"confidence", res.Confidence))
 		r.questions.Record(ctx, res.Trace.Duration().Seconds(), metric.WithAttributes(outcome))
@@ -101,19 +103,6 @@ func (r *Recorder) Record(ctx context.Context, res *texttosql.Result, err error)
 	for name, n := range fates {
 		r.candidates.Record(ctx, n, metric.WithAttributes(attribute.String(own+"fate", name)))
 	}
-}
-
-// outcomeOf is "answered", "abstained", "cancelled" or "failed".
-func outcomeOf(res *texttosql.Result, err error) string {
-	switch {
-	case err == nil:
-		return "answered"
-	case errors.Is(err, texttosql.ErrAbstained):
-		return "abstained"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "cancelled"
-	}
-	return "failed"
 }
 
 var refused = regexp.MustCompile(`exec: refused \(([a-z-]+)\)`)

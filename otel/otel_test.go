@@ -224,7 +224,7 @@ func TestOutcomes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want string
-	}{{texttosql.ErrAbstained, "abstained"}, {context.Canceled, "cancelled"}, {io.EOF, "failed"}} {
+	}{{texttosql.ErrAbstained, "unsure"}, {context.Canceled, "cancelled"}, {io.EOF, "other"}} {
 		spans, _ := recorded(t, 0, t.Context(), res, tt.err)
 		attrs := attribute.NewSet(spans[len(spans)-1].Attributes...)
 		if got, _ := attrs.Value("texttosql.outcome"); got.String() != tt.want {

@@ -23,6 +23,27 @@ func (t TableName) String() string {
 // TableName returns the name of t.
 func (t *Table) TableName() TableName { return TableName{t.Schema, t.Name} }
 
+// References returns the foreign keys of t to other tables, a line each, for a text about t alone: [Renderer] shows the keys
+// between the tables of a text. t is a table of a schema that is [Schema.Presentable]. A nil q is [QuoteName].
+func (t *Table) References(q Quoter) (lines string) {
+	if q == nil {
+		q = QuoterFunc(QuoteName)
+	}
+	list := func(names []string) string {
+		quoted := make([]string, len(names))
+		for i, name := range names {
+			quoted[i] = q.Quote(name)
+		}
+		return strings.Join(quoted, ", ")
+	}
+	for _, k := range t.ForeignKeys {
+		if to := (TableName{cmp.Or(k.RefSchema, t.Schema), k.RefTable}); to != t.TableName() {
+			lines += "FOREIGN KEY (" + list(k.Columns) + ") REFERENCES " + to.Quoted(q) + "(" + list(k.RefColumns) + ")\n"
+		}
+	}
+	return lines
+}
+
 // Quoter writes names as identifiers of a dialect. One for an engine with catalogs, where a schema of another catalog is
 // called "catalog.schema", also has a method QuoteSchema(name string) string, which writes that as two identifiers.
 type Quoter interface{ Quote(name string) string }

@@ -270,8 +270,8 @@ func TestBrokenRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ why, text, says string }{
-		{"empty", "", "cut short"},
-		{"truncated", string(whole[:len(whole)/2]), "cut short"},
+		{"empty", "", "unexpected end"},
+		{"truncated", string(whole[:len(whole)/2]), "unexpected end"},
 		{"no JSON", "turns: none", "invalid character"},
 		{"two records", string(whole) + string(whole), "after top-level value"},
 		{"a later version", strings.Replace(string(whole), `"version":1`, `"version":2`, 1), "version 2"},

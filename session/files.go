@@ -248,25 +248,10 @@ func (j *fileJournal) Append(line []byte) error {
 
 // cutTorn cuts off what stands behind the last line end of a journal and returns the length of the rest.
 func cutTorn(file *os.File) (int64, error) {
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0, err
-	}
-	end := size
-	for buf := make([]byte, 4096); end > 0; {
-		from := max(0, end-int64(len(buf)))
-		part := buf[:end-from]
-		if _, err := file.ReadAt(part, from); err != nil {
-			return 0, err
-		}
-		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
-			end = from + int64(i) + 1
-			break
-		}
-		end = from
-	}
-	if end == size {
-		return end, nil
+	text, err := io.ReadAll(file)
+	end := int64(bytes.LastIndexByte(text, '\n') + 1)
+	if err != nil || end == int64(len(text)) {
+		return end, err
 	}
 	return end, file.Truncate(end)
 }

@@ -3,9 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -266,9 +264,6 @@ func Decode(id string, text []byte) (Record, error) {
 		if err == nil && r.Revision < 1 {
 			err = fmt.Errorf("its revision is %d", r.Revision)
 		}
-	}
-	if s := new(json.SyntaxError); errors.As(err, &s) && s.Offset >= int64(len(whole)) {
-		err = fmt.Errorf("it is cut short after %d bytes: %w", len(text), io.ErrUnexpectedEOF)
 	}
 	if err != nil {
 		return Record{}, &RecordError{ID: id, Err: err}

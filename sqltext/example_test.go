@@ -61,8 +61,8 @@ func ExampleStatement_Template() {
 	fmt.Println(a)
 	fmt.Println(a == b, a == c)
 	// Output:
-	// select t1.name from singer as t1 where t1.age > ?
-	// false true
+	// select name from singer where age > ?
+	// true true
 }
 
 func ExampleStatement_Tables() {

@@ -7,13 +7,14 @@ import (
 )
 
 // Template masks what differs between two instances of one question: every string, number and blob becomes ? (with its
-// sign), names are in lower case and without quotes, aliases of tables and CTEs are t1, t2, …, those of columns c1, c2,
-// …, by first use, comments and semicolons are dropped.
+// sign), names are in lower case, without quotes and without what stands before a dot, CTEs are t1, t2, … and aliases of
+// columns c1, c2, …, by first use. Comments and semicolons are dropped, and aliases where they are given: s.name of
+// singer AS s is name of singer.
 //
 // Two statements with equal templates are one pattern with other constants: the unit of a leakage guard and of a
 // bootstrap by template. In a dialect in which "x" may be a string, an unqualified "x" beside a comparison counts as
-// one. The form is that of the leakage guard in 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, told by tokens instead of
-// regular expressions.
+// one. The form is near that of the leakage guard in 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, told by tokens instead
+// of regular expressions.
 func (s *Statement) Template() string {
 	p := s.tree()
 	masked := make(map[int]bool) // quoted names that stand for strings
@@ -27,7 +28,8 @@ func (s *Statement) Template() string {
 	for i := range p.items {
 		it := &p.items[i]
 		switch {
-		case it.isOperator(";"):
+		case it.isOperator(";"), it.isOperator("."), it.isName() && p.op(i+1, "."), it.role == roleAlias:
+		case it.role == roleKeyword && p.up(i) == "AS" && p.item(i+1).role == roleAlias:
 		case (p.op(i, "-") || p.op(i, "+")) && p.item(i+1).Kind == Number && !p.endsOperand(i-1): // a sign
 		case it.Kind == Operator:
 			w.write(Operator, plainOperator(it.Text))
@@ -55,9 +57,7 @@ type aliasNames struct {
 func (p *parsed) aliases() *aliasNames {
 	n := &aliasNames{map[string]string{}, map[string]int{}, map[string]string{}, map[string]int{}}
 	for _, t := range p.tables {
-		if t.Alias != "" {
-			n.prefix[asciiLower(t.Alias)] = "t"
-		}
+		n.prefix[asciiLower(t.Alias)] = "t"
 	}
 	for _, c := range p.ctes {
 		n.prefix[c.name] = "t"
@@ -76,9 +76,8 @@ func (p *parsed) aliases() *aliasNames {
 func (n *aliasNames) rename(p *parsed, i int, name string) string {
 	prefix := n.prefix[name]
 	switch it := &p.items[i]; it.role {
-	case roleQualif, roleTable:
-		// A CTE's name stands where tables do; a base table that is called like an alias of another one keeps its name.
-		if prefix != "t" || it.role == roleTable && !p.isCTE(name, i) {
+	case roleTable:
+		if prefix != "t" || !p.isCTE(name, i) {
 			return name
 		}
 	case roleColumn:
@@ -86,7 +85,7 @@ func (n *aliasNames) rename(p *parsed, i int, name string) string {
 		if prefix != "c" || it.query >= 0 && n.lists[name] == it.query && p.inList(i, it.query) {
 			return name
 		}
-	case roleAlias, roleCTE:
+	case roleCTE:
 	default:
 		return name
 	}

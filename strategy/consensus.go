@@ -33,6 +33,7 @@ type Consensus struct {
 	Doubts        *doubt.Rules      // nil means &doubt.Rules{}, the default rules; one with an empty list of Rules turns them off
 	Calibration   *vote.Calibration // fitted by eval; nil: the formula above
 	WithoutJudge  bool              // a weak vote is not put to the model
+	AtOnce        bool              // see Sampler.AtOnce
 }
 
 // Validate refuses numbers out of range and a Calibration that is none.
@@ -63,7 +64,7 @@ func (c Consensus) Pipeline() Pipeline {
 		},
 		Sampler: Sampler{
 			Samples: cmp.Or(c.Samples, 12), Temperature: cmp.Or(c.Temperature, 0.7), FirstGreedy: true,
-			Stop: vote.Decided,
+			Stop: vote.Decided, AtOnce: c.AtOnce,
 		},
 		Doubts:        c.Doubts,
 		Repairer:      TypedRepair{},

@@ -46,6 +46,7 @@ type Election[T any] struct {
 	Stop        vote.Stop // nil: never before N, and all samples go out at once
 	MinVotes    int       // quorum; 0 means 1
 	Concurrency int       // samples in flight; 0: a whole wave
+	Prompts     int       // how many different prompts the samples go round, for Env.Send; 0: nobody waits for a provider's cache
 	Name        string    // name of the samples' spans; "" means "sample"
 
 	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then

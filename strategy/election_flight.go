@@ -13,18 +13,18 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// flight is the samples of an Election that were launched. All but slots, sent, spans and replied belongs to the
+// flight is the samples of an Election that were launched. All but slots, sent, spans and queue belongs to the
 // goroutine of Run.
 type flight[T any] struct {
 	e      Election[T]
 	ctx    context.Context // of the samples
 	cancel context.CancelFunc
 
-	slots   []Slot[T]
-	sent    []bool
-	spans   []*trace.Span
-	replied []atomic.Bool  // the model has answered, and the rest is up to us
-	began   []atomic.Int64 // when a sample was sent, in nanoseconds from the first wave, plus 1; 0: it waits for its turn
+	slots []Slot[T]
+	sent  []bool
+	spans []*trace.Span
+	queue *queue
+	began []atomic.Int64 // when a sample was sent, in nanoseconds from the first wave, plus 1; 0: it waits for its turn
 
 	arrivals chan int
 	running  sync.WaitGroup
@@ -44,7 +44,7 @@ type flight[T any] struct {
 func (e Election[T]) fly(ctx context.Context) *flight[T] {
 	f := &flight[T]{
 		e: e, slots: make([]Slot[T], e.N), sent: make([]bool, e.N), spans: make([]*trace.Span, e.N),
-		replied: make([]atomic.Bool, e.N), began: make([]atomic.Int64, e.N), flown: time.Now(), arrived: make([]bool, e.N), arrivals: make(chan int, e.N),
+		queue: newQueue(e.N, e.Prompts), began: make([]atomic.Int64, e.N), flown: time.Now(), arrived: make([]bool, e.N), arrivals: make(chan int, e.N),
 		timer: time.NewTimer(0),
 	}
 	f.timer.Stop()
@@ -78,19 +78,18 @@ func (f *flight[T]) launch(size int) {
 	})
 }
 
-type repliedKey struct{}
-
 // Replied tells the Election, from within Election.Sample, that the model has answered the sample of ctx: nothing that the
 // sample still does makes it late. So recorded replies give the same slots, however long their statements run. It does
 // nothing outside of an Election.
 func Replied(ctx context.Context) {
-	if replied, ok := ctx.Value(repliedKey{}).(*atomic.Bool); ok {
-		replied.Store(true)
+	if p := turnOf(ctx); p != nil {
+		p.replied.Store(true)
+		p.end()
 	}
 }
 
 func (f *flight[T]) sample(i int) {
-	defer func() { f.arrivals <- i }()
+	defer func() { f.queue.turns[i].end(); f.arrivals <- i }()
 	if f.ctx.Err() != nil {
 		return
 	}
@@ -106,7 +105,7 @@ func (f *flight[T]) sample(i int) {
 		span.Fail(f.slots[i].Err)
 		span.End()
 	}()
-	f.slots[i].Value, f.slots[i].Err = f.e.Sample(context.WithValue(ctx, repliedKey{}, &f.replied[i]), i)
+	f.slots[i].Value, f.slots[i].Err = f.e.Sample(context.WithValue(ctx, turnKey{}, &f.queue.turns[i]), i)
 	returned = true
 }
 
@@ -149,7 +148,7 @@ func (f *flight[T]) overdue() bool {
 		return false
 	}
 	for i := range f.launched {
-		if took, sent := f.took(i); !f.arrived[i] && (!sent || took < f.patience || f.replied[i].Load()) {
+		if took, sent := f.took(i); !f.arrived[i] && (!sent || took < f.patience || f.queue.turns[i].replied.Load()) {
 			return false
 		}
 	}

@@ -136,6 +136,9 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
 		Key:    r.voted(),
 	}
+	if !r.Sampler.AtOnce {
+		election.Prompts = r.prompts()
+	}
 	var unclear error // how the vote stands
 	switch tallier, ok := r.voter.(Stater); {
 	case ok:
@@ -209,6 +212,19 @@ func (r *pipelineRun) sure(t vote.State) bool {
 	return t.Leader().Weight >= r.counts.MinShare*all
 }
 
+// prompts is how many samples it takes until a prompt goes to the same model again.
+func (r *pipelineRun) prompts() int {
+	forms, models := 1, len(r.env.Models)
+	if a, ok := r.Prompter.(Alternate); ok {
+		forms = len(a)
+	}
+	n := forms
+	for n%models != 0 {
+		n += forms
+	}
+	return n
+}
+
 // sample makes the candidate of sample i.
 func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error) {
 	slot := i - r.Sampler.Offset
@@ -226,24 +242,22 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	if len(messages) == 0 {
 		return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Pipeline.Prompter", Problem: "it wrote no message"}
 	}
-	model, name := r.env.Model(i)
-	request := r.Sampler.Request(r.env, i, messages)
+	_, name := r.env.Model(i)
+	model, request := i%len(r.env.Models), r.Sampler.Request(r.env, i, messages)
 	own, temperature := asks(prompter, i)
 	if temperature != nil {
 		request.Temperature = temperature
 	}
 	if own != "" {
-		at := slices.IndexFunc(r.env.Models, func(m llm.Model) bool { return llm.NameOf(m) == own })
-		if at < 0 {
+		model, name = slices.IndexFunc(r.env.Models, func(m llm.Model) bool { return llm.NameOf(m) == own }), own
+		if model < 0 {
 			return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Variant.Model", Problem: fmt.Sprintf("no model is called %q", own)}
 		}
-		model, name = r.env.Models[at], own
 	}
-	reply, err := model.Complete(ctx, request)
+	reply, err := r.env.Send(ctx, model, request)
 	if err != nil {
 		return vote.Candidate{Sample: i, Model: name}, err
 	}
-	Replied(ctx)
 	c, err := r.admission.Examine(ctx, i, name, reply)
 	if err != nil {
 		return c, &DatabaseError{err}

@@ -27,7 +27,7 @@ import (
 // vote. Calls at temperature 0, each repeated once where its reply is no JSON.
 type Rubric struct {
 	Form    schema.Form // how the part of the schema is written that the options read; the zero value is DDL
-	Votes   int         // calls; 0 means 2; 1 is the published form, where the place of an option may decide
+	Votes   int         // calls; 0 means 2; with 1, as in the source, the place of an option may decide
 	Options int         // options that the model sees, the leader first; 0 means 5
 }
 

@@ -21,6 +21,12 @@ type Sampler struct {
 	Stop          vote.Stop // nil: every sample is made, all at once; also, with a warning, where the voter's State fails
 	MinVotes      int       // quorum; 0 means 1
 
+	// Effort is how long a reasoning model may think; "": as it does by itself.
+	Effort llm.Effort
+	// AtOnce sends all samples of a wave at the same time, where Env.Send would let the first of each prompt go ahead: less
+	// latency, for the full price of every prompt.
+	AtOnce bool
+
 	// First is the index of the first sample, where an earlier round of the same question made some: samples are told
 	// apart by their index.
 	Offset int
@@ -70,7 +76,7 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 	req := llm.Request{
 		Messages: messages, Purpose: cmp.Or(s.Purpose, PurposeGenerate), Sample: i,
 		Temperature: &temperature, MaxTokens: new(cmp.Or(s.MaxTokens, 1024)),
-		Seed: env.SeedOf(i), Stop: s.StopSequences,
+		Seed: env.SeedOf(i), Stop: s.StopSequences, Effort: s.Effort,
 	}
 	if s.TopP > 0 {
 		req.TopP = &s.TopP

@@ -19,6 +19,7 @@ type SelfConsistency struct {
 	Samples     int     // 0 means 12; WithSamples overrides it
 	Temperature float64 // 0 means 0.7
 	Shots       int     // few-shot exemplars; 0: none
+	AtOnce      bool    // see Sampler.AtOnce
 }
 
 // Validate refuses numbers out of range.
@@ -37,7 +38,7 @@ func (s SelfConsistency) Generate(ctx context.Context, env *Env, t Task) (*Outco
 		Prompter: Prompt{Shots: s.Shots},
 		Sampler: Sampler{
 			Samples: cmp.Or(s.Samples, 12), Temperature: cmp.Or(s.Temperature, 0.7),
-			Stop: vote.Decided,
+			Stop: vote.Decided, AtOnce: s.AtOnce,
 		},
 		Voter: vote.Majority{Prior: 1},
 	}.Generate(ctx, env, t)

@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/presets"
 )
 
@@ -136,7 +135,7 @@ func values(v *kong.Value) (list []string) {
 			list = append(list, preset.Name)
 		}
 	case "model":
-		for _, p := range append(cli.Providers(), providers.All()...) {
+		for _, p := range providers.All() {
 			list = append(list, p.Name+":")
 		}
 		list = append(list, "replay:")

@@ -3,11 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+
+	"golang.org/x/term"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -21,11 +26,15 @@ type conversation struct {
 
 // Help is the part of --help below the flags.
 func (conversation) Help() string {
-	return `Type a question or a follow-up; "t1", "j1" or "r1" to choose what was offered; "no: TEXT" to correct the answer; "ok" to
-confirm it ("ok: WORDING" for a follow-up); "new" for another session. Where the best answer has less than 0.6 of the votes you
-are asked (--ask-below). Each reply is on disk before it is used, so after Ctrl-C or a kill --resume goes on.
+	return `  texttosql talk --db shop.db --model openai:gpt-4o-mini
+  texttosql talk --list
+  texttosql talk --resume ID
 
-` + setup.Help() + "\n\n" + exitHelp
+Type a question or a follow-up; the number of an option to choose it; "no: TEXT" to correct the answer; "ok" to confirm it; /help lists
+the rest. Where the best answer has less than 0.6 of the votes you are asked (--ask-below). Each reply is on disk before it is used,
+so after Ctrl-C or a kill --resume goes on.
+
+` + exitHelp
 }
 
 // askBelow is what talk asks below unless a flag says otherwise.
@@ -56,6 +65,11 @@ func (c *conversation) Run(p *program) error {
 	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Lessons: e.Lessons, Again: func(id string) string {
 		return fmt.Sprintf("--dir %s --resume %s", dir, id)
 	}}
+	width, _ := p.size()
+	t.Rows = func(rows *result.Table) error { return rows.WriteTableWithin(p.out, width) }
+	lines, restore := p.edited()
+	defer restore()
+	t.Lines = lines
 	if err := t.Converse(p.ctx, c.Resume); err != nil {
 		return err
 	}
@@ -65,6 +79,35 @@ func (c *conversation) Run(p *program) error {
 		}
 	}
 	return t.Typed(p.ctx, p.in)
+}
+
+// edited reads lines from a terminal, with the keys of an editor and the lines before by Up; nil where there is none. restore
+// gives the terminal back as it was.
+func (p *program) edited() (lines func() (string, error), restore func()) {
+	in, ok := p.in.(*os.File)
+	if width, _ := p.size(); !ok || width == 0 {
+		return nil, func() {}
+	}
+	before, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		return nil, func() {}
+	}
+	restore = func() { term.Restore(int(in.Fd()), before) }
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, p.out}, "> ")
+	return func() (string, error) {
+		if _, err := term.MakeRaw(int(in.Fd())); err != nil {
+			return "", err
+		}
+		defer restore() // Ctrl-C is a signal again while a question runs
+		if width, height := p.size(); width > 0 {
+			t.SetSize(width, height)
+		}
+		fmt.Fprint(p.out, "\r\n")
+		return t.ReadLine()
+	}, restore
 }
 
 func (c *conversation) dir(p *program) (string, error) {

@@ -60,12 +60,17 @@ func TestTalk(t *testing.T) {
 		return []string{"SELECT count(*) AS n FROM customers", "SELECT count(*) AS n FROM orders"}[call%2]
 	}), "TEXTTOSQL_DSN", shopFile(t))
 	confirmed := filepath.Join(t.TempDir(), "confirmed.jsonl")
+	csv := filepath.Join(t.TempDir(), "rows.csv")
 	talk := []string{"talk", "-s", "self-consistency", "-n", "4", "--confirmed", confirmed}
-	code, out, told := try(t, env, "How many?\nr9\nr1\nok\n", talk...)
-	for _, want := range []string{"r1  ", "r2  ", "choose one of r1, r2", "confidence", "kept"} {
+	code, out, told := try(t, env, "2\nhelp\n/sql\nHow many?\nr9\n/magic\n1\nok\n/sql\n/csv\n/csv "+csv+"\nexit\nWho?\n", talk...)
+	for _, want := range []string{"1 (r1)  ", "2 (r2)  ", "SELECT count(*) AS n FROM orders\nn\n---", "nothing is to be chosen", "/csv [FILE]",
+		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "confidence", "kept"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Fatalf("code %d, no %q in\n%s%s", code, want, out, told)
 		}
+	}
+	if text, err := os.ReadFile(csv); err != nil || string(text) != "n\n120\n" || calls.Load() != 4 {
+		t.Errorf("%v: %q, %d calls", err, text, calls.Load())
 	}
 	id := regexp.MustCompile(`session ([0-9a-f]{32})`).FindStringSubmatch(out)
 	if kept, err := os.ReadFile(confirmed); err != nil || len(id) != 2 || strings.Count(string(kept), "question") != 1 {

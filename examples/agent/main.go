@@ -24,6 +24,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -126,7 +127,7 @@ func script() (cli.Scripted, error) {
 	if err := json.Unmarshal(walks, &list); err != nil {
 		return cli.Scripted{}, fmt.Errorf("examples/agent/walks.json: %w", err)
 	}
-	s := cli.Scripted{File: "examples/agent/walks.json"}
+	s := cli.Scripted{File: "examples/agent/walks.json", Model: providers.Model}
 	for _, w := range list {
 		s.Questions = append(s.Questions, w.Question)
 	}

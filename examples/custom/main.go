@@ -20,6 +20,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	script := shop.ReadScript(replies)
-	scripted := cli.Scripted{Questions: script.Questions(), Models: []llm.Model{script.Model()}, File: "examples/custom/replies.json"}
+	scripted := cli.Scripted{Questions: script.Questions(), Models: []llm.Model{script.Model()}, File: "examples/custom/replies.json", Model: providers.Model}
 	models, questions, err := scripted.Choose(stdout, getenv, "", question, *spec)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 )
 
 //go:embed replies_postgres.json
@@ -83,7 +84,7 @@ func runDemo(ctx context.Context, flags *flag.FlagSet, args []string, stdout, st
 		return err
 	}
 	return asked.Run(ctx, ask.Program{
-		Scripted: cli.Scripted{Questions: about.replies.Questions(), Models: []llm.Model{about.replies.Model()}, File: about.file},
+		Scripted: cli.Scripted{Questions: about.replies.Questions(), Models: []llm.Model{about.replies.Model()}, File: about.file, Model: providers.Model},
 		Question: question,
 		Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
 			dsn, remove, err := d.make(ctx, about)

@@ -20,6 +20,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -46,7 +47,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	listed := shop.Listed()[:1] // the question whose phases are scripted
-	scripted := cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "internal/shop/replies.json"}
+	scripted := cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "internal/shop/replies.json", Model: providers.Model}
 	models, questions, err := scripted.Choose(stdout, getenv, *path, question, *spec)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	scripted := cli.Scripted{Questions: script.questions(), Models: script.models(), File: "examples/petsql/replies.json"}
+	scripted := cli.Scripted{Questions: script.questions(), Models: script.models(), File: "examples/petsql/replies.json", Model: providers.Model}
 	models, questions, err := scripted.Choose(stdout, getenv, *path, question, specs...)
 	if err != nil {
 		return err

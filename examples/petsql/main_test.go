@@ -63,7 +63,7 @@ func TestRunErrors(t *testing.T) {
 // rounds, and the program fails.
 func TestNoAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"model":"a","done":true,"done_reason":"stop","message":{"role":"assistant","content":"DROP TABLE \u001b[31mcustomers"}}`)
+		io.WriteString(w, `{"model":"a","choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"DROP TABLE \u001b[31mcustomers"}}]}`)
 	}))
 	t.Cleanup(server.Close)
 	var out strings.Builder

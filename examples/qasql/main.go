@@ -22,6 +22,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy/qasql"
 	"github.com/texttosql/texttosql/trace"
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	scripted := cli.Scripted{Questions: []string{s.Question}, Models: []llm.Model{llm.Named("scripted", s)}, File: "examples/qasql/replies.json"}
+	scripted := cli.Scripted{Questions: []string{s.Question}, Models: []llm.Model{llm.Named("scripted", s)}, File: "examples/qasql/replies.json", Model: providers.Model}
 	models, questions, err := scripted.Choose(stdout, getenv, *path, question, *spec)
 	if err != nil {
 		return err

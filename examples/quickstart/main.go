@@ -22,6 +22,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 )
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
@@ -47,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	}
 	listed := shop.Listed()
 	return asked.Run(ctx, ask.Program{
-		Scripted: cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "internal/shop/replies.json"},
+		Scripted: cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "internal/shop/replies.json", Model: providers.Model},
 		Own:      *path, Question: question,
 		Open: func(context.Context) (*sql.DB, []texttosql.Option, func(), error) {
 			db, closeDB, err := shop.Open(*path)

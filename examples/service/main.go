@@ -27,6 +27,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	}
 	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: json.RawMessage(`{"DenyColumns": ["customers.joined"]}`)}}
 	if *spec != "" {
-		m, err := cli.Model(*spec, getenv)
+		m, err := providers.Model(*spec, getenv)
 		if err != nil {
 			return err
 		}

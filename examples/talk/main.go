@@ -30,6 +30,7 @@ import (
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 		return errors.New("-resume needs the -dir of the session")
 	}
 	listed := readScript()
-	scripted := cli.Scripted{Questions: listed.Lines, Models: []llm.Model{llm.Named("scripted", listed)}, File: "examples/talk/replies.json"}
+	scripted := cli.Scripted{Questions: listed.Lines, Models: []llm.Model{llm.Named("scripted", listed)}, File: "examples/talk/replies.json", Model: providers.Model}
 	models, lines, err := scripted.Choose(stdout, getenv, *path, "", *spec)
 	if err != nil {
 		return err

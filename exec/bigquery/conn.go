@@ -71,7 +71,6 @@ func (g *guarded) Catalog(context.Context) (*exec.Catalog, error) {
 	return out, nil
 }
 
-// Read implements exec.Conn.
 func (g *guarded) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) {
 	g.suspects = nil
 	n, err := read(s.Statement, g.store.added, len(s.Args) > 0)
@@ -191,7 +190,6 @@ func (g *guarded) Explain(_ context.Context, s *exec.Statement) (exec.Plan, erro
 	return p, nil
 }
 
-// Run implements exec.Conn.
 func (g *guarded) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	args := append([]any{job{timeout: g.timeout, rows: b.Rows + 1}}, s.Args...)
 	if l, ok := s.Names.Own.(*listing); ok {

@@ -92,7 +92,6 @@ func (handleDriver) Open(string) (driver.Conn, error) {
 	return nil, errors.New("duckdb: the functions Open and OpenFolder make handles")
 }
 
-// Driver implements driver.Connector.
 func (c *connector) Driver() driver.Driver { return handleDriver{} }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -135,7 +134,6 @@ type conn struct {
 	macros   bool    // one of them may have made a macro
 }
 
-// Close implements driver.Conn.
 func (c *conn) Close() error {
 	handles.Delete(uintptr(c.on.Ptr))
 	return c.Conn.Close()
@@ -203,7 +201,6 @@ type stmt struct {
 	memory  int64           // by which the process may grow while it runs
 }
 
-// QueryContext implements driver.StmtQueryContext.
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

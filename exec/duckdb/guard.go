@@ -148,7 +148,6 @@ func (h *held) Version(ctx context.Context) (string, error) {
 	return h.made.version, nil
 }
 
-// Read implements exec.Conn.
 func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error) {
 	tree, err := h.tree(ctx, s.SQL())
 	if err != nil {
@@ -181,7 +180,6 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec
 	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter}, err
 }
 
-// Finish implements exec.Finisher.
 func (h *held) Finish(context.Context) (bool, error) {
 	if !h.lost {
 		h.rollback()
@@ -189,7 +187,6 @@ func (h *held) Finish(context.Context) (bool, error) {
 	return !h.lost, nil
 }
 
-// Close implements exec.Conn.
 func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {

@@ -2,7 +2,13 @@ package duckdb_test
 
 import (
 	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -184,4 +191,265 @@ func TestDriver(t *testing.T) {
 	if _, err := pool.Driver().Open("x"); err == nil {
 		t.Error("the driver opens what Open has to")
 	}
+}
+
+// write writes files into a new folder.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestOpenFolder(t *testing.T) {
+	folder := write(t, map[string]string{
+		"people.csv": "id,name,born\n1,ann,2001-02-03\n2,bob,\n", "odd [1] * name.tsv": "a\tb\n1\tx\n", "orders.json": `[{"id": 1, "lines": [{"n": 2}]}]`,
+		"log.ndjson": "{\"at\": 1}\n{\"at\": 2}\n",
+		"notes.txt":  "no table", ".hidden.csv": "a\n1\n", "it's.csv": "x\n1\n",
+	})
+	made := makeFile(t, "COPY (SELECT range AS n FROM range(5)) TO '"+folder+"/numbers.parquet'")
+	_ = made
+	pool, err := duckdb.OpenFolder(t.Context(), folder, duckdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	db := onPool(t, pool, exec.Config{})
+	s, err := db.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, table := range s.Tables {
+		for _, c := range table.Columns {
+			got = append(got, table.Name+"."+c.Name+" "+c.Type)
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"it's.x BIGINT", "log.at BIGINT", "numbers.n BIGINT", "odd [1] * name.a BIGINT", "odd [1] * name.b VARCHAR", "orders.id BIGINT",
+		"orders.lines STRUCT(n BIGINT)[]",
+		"people.born DATE", "people.id BIGINT", "people.name VARCHAR",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+	table, err := db.Query(t.Context(), `SELECT p.name, p.born, o.lines, (SELECT sum(n) FROM numbers), w.b
+		FROM people p LEFT JOIN orders o USING (id), "odd [1] * name" w ORDER BY p.id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]any{{"ann", "2001-02-03", `[{"n":2}]`, int64(10), "x"}, {"bob", nil, nil, int64(10), "x"}}, table.Rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	before, err := filepath.Glob(filepath.Join(os.TempDir(), "texttosql-duckdb-*"))
+	if err != nil || len(before) == 0 {
+		t.Fatal(before, err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := filepath.Glob(filepath.Join(os.TempDir(), "texttosql-duckdb-*"))
+	if err != nil || len(after) >= len(before) {
+		t.Errorf("left behind: %v, %v", after, err)
+	}
+}
+
+// TestOpenErrors: one line each, which says what to do.
+func TestOpenErrors(t *testing.T) {
+	folder := write(t, map[string]string{"a.csv": "x\n1\n", "A.json": "[]"})
+	broken := write(t, map[string]string{"a.parquet": "nothing"})
+	file := makeFile(t, "CREATE TABLE t(a INT)")
+	text := filepath.Join(write(t, map[string]string{"x.db": "this is no database at all, and it is long enough to be looked at"}), "x.db")
+	for _, test := range []struct {
+		why, want string
+		open      func() error
+	}{
+		{"no path", "needs the path of a file", func() error { _, err := duckdb.Open("", duckdb.Options{}); return err }},
+		{"in memory", "in memory", func() error { _, err := duckdb.Open(":memory:", duckdb.Options{}); return err }},
+		{"no file", "there is no such file", func() error { _, err := duckdb.Open("/nowhere/x.db", duckdb.Options{}); return err }},
+		{"a folder", "is a folder", func() error { _, err := duckdb.Open(folder, duckdb.Options{}); return err }},
+		{"no database", "is no DuckDB file", func() error { _, err := duckdb.Open(text, duckdb.Options{}); return err }},
+		{"a negative limit", "is negative", func() error { _, err := duckdb.Open(file, duckdb.Options{Threads: -1}); return err }},
+		{"a file that is not there", "no such file", func() error { _, err := duckdb.Open(file, duckdb.Options{Files: []string{"/nowhere"}}); return err }},
+		{"two files of one name", "would both be the table", func() error { _, err := duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}); return err }},
+		{"a folder without files", "no Parquet, CSV or JSON file", func() error {
+			_, err := duckdb.OpenFolder(t.Context(), t.TempDir(), duckdb.Options{})
+			return err
+		}},
+		{"a broken file", "a.parquet", func() error { _, err := duckdb.OpenFolder(t.Context(), broken, duckdb.Options{}); return err }},
+		{"no folder", "no such file", func() error { _, err := duckdb.OpenFolder(t.Context(), "/nowhere", duckdb.Options{}); return err }},
+		{"twice with other settings", "other settings", func() error {
+			first, err := duckdb.Open(file, duckdb.Options{})
+			if err != nil {
+				return err
+			}
+			defer first.Close()
+			_, err = duckdb.Open(file, duckdb.Options{Threads: 3})
+			return err
+		}},
+		{"twice with the same", "", func() error {
+			first, err := duckdb.Open(file, duckdb.Options{})
+			if err != nil {
+				return err
+			}
+			defer first.Close()
+			second, err := duckdb.Open(file, duckdb.Options{})
+			if err == nil {
+				second.Close()
+			}
+			return err
+		}},
+	} {
+		err := test.open()
+		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s: %v, want %q in one line", test.why, err, test.want)
+		}
+	}
+}
+
+func TestInspect(t *testing.T) {
+	db := newDB(t, `CREATE SCHEMA s2; CREATE TYPE mood AS ENUM ('sad', 'it''s ok');
+CREATE TABLE a(id INTEGER PRIMARY KEY, "odd name" VARCHAR DEFAULT 'x', m mood, d DECIMAL(10,2) NOT NULL,
+	twice INTEGER GENERATED ALWAYS AS (id * 2), u VARCHAR UNIQUE);
+CREATE TABLE b(a_id INTEGER REFERENCES a(id), l STRUCT(f INTEGER)[], n INTEGER);
+CREATE UNIQUE INDEX b_n ON b(n); CREATE INDEX b_l ON b(a_id);
+CREATE TABLE s2.c(x INTEGER);
+CREATE VIEW v AS SELECT id, d FROM a;
+COMMENT ON TABLE a IS 'the a'; COMMENT ON COLUMN a.d IS 'in euros'; COMMENT ON VIEW v IS 'the v';`, exec.Config{})
+	s, err := db.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []schema.Table{
+		{
+			Schema: "main", Name: "a", Kind: schema.BaseTable, Description: "the a", PrimaryKey: []string{"id"}, Unique: [][]string{{"u"}},
+			Columns: []schema.Column{
+				{Name: "id", Type: "INTEGER", NotNull: true}, {Name: "odd name", Type: "VARCHAR", Default: "'x'"}, {Name: "m", Type: "ENUM", Values: "'sad', 'it''s ok'"},
+				{Name: "d", Type: "DECIMAL(10,2)", NotNull: true, Description: "in euros"},
+				{Name: "twice", Type: "INTEGER", Generated: true, Default: "CAST((id * 2) AS INTEGER)"},
+				{Name: "u", Type: "VARCHAR"},
+			},
+		},
+		{
+			Schema: "main", Name: "b", Kind: schema.BaseTable, ForeignKeys: []schema.ForeignKey{{Columns: []string{"a_id"}, RefTable: "a", RefColumns: []string{"id"}}},
+			Unique:  [][]string{{"n"}},
+			Columns: []schema.Column{{Name: "a_id", Type: "INTEGER"}, {Name: "l", Type: "STRUCT(f INTEGER)[]"}, {Name: "n", Type: "INTEGER"}},
+		},
+		{Schema: "main", Name: "v", Kind: schema.View, Description: "the v", Columns: []schema.Column{
+			{Name: "id", Type: "INTEGER"}, {Name: "d", Type: "DECIMAL(10,2)"},
+		}},
+		{Schema: "s2", Name: "c", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "x", Type: "INTEGER"}}},
+	}
+	if diff := cmp.Diff(want, s.Tables); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+	if s.Default != "main" || s.Version == "" || s.Dialect != "duckdb" {
+		t.Errorf("default %q, version %q, dialect %q", s.Default, s.Version, s.Dialect)
+	}
+}
+
+// TestErrors: each fault has its type, and none a hint that names what else there is.
+func TestErrors(t *testing.T) {
+	db := newDB(t, exectest.Fixture, exec.Config{})
+	for text, want := range map[string]string{
+		"SELECT FROM WHERE":                     "syntax ",
+		"SELECT nosuch FROM t":                  "schema nosuch",
+		"SELECT t.nosuch FROM t":                "schema nosuch",
+		"SELECT x.a FROM t":                     "schema x",
+		"SELECT a FROM nosuch":                  "schema nosuch",
+		"SELECT id FROM users, users AS v":      "schema id",
+		"SELECT a FROM t GROUP BY b":            "compile ",
+		"SELECT sum(sum(a)) FROM t":             "compile ",
+		"SELECT sum(b) FROM t":                  "compile ",
+		"SELECT b::INTEGER FROM t":              "run ",
+		"SELECT 9223372036854775807 + a FROM t": "run ",
+		"SELECT (SELECT a FROM t)":              "run ",
+		"SELECT regexp_matches(b, '(') FROM t":  "run ",
+		"SELECT strptime(b, '%Y') FROM t":       "run ",
+		"SELECT '{x'::JSON":                     "run ",
+		"SELECT date_trunc('nosuch', now())":    "run ",
+		"SELECT b COLLATE nosuch FROM t":        "schema nosuch",
+		"SELECT a::nosuch FROM t":               "schema nosuch",
+		"SELECT sqrt(-a) FROM t":                "run ",
+		"SELECT a FROM t UNION SELECT 1, 2":     "compile ",
+		"SELECT a FROM t WHERE sum(a) > 1":      "compile ",
+		"SELECT a FROM t ORDER BY 7":            "compile ",
+		"SELECT a FROM t LIMIT 'x'":             "run ",
+		"SELECT row_number() FROM t":            "schema row_number",
+	} {
+		_, err := db.Query(t.Context(), text)
+		var invalid *exec.InvalidError
+		if !errors.As(err, &invalid) {
+			t.Errorf("%s: %v, want an InvalidError", text, err)
+			continue
+		}
+		if got := fmt.Sprint(invalid.Fault, " ", invalid.Name); got != want {
+			t.Errorf("%s: %q, want %q: %v", text, got, want, err)
+		}
+		if strings.ContainsAny(invalid.Message, "\n") || strings.Contains(invalid.Message, "Candidate") || strings.Contains(invalid.Message, "beta") {
+			t.Errorf("%s: the message tells more: %q", text, invalid.Message)
+		}
+	}
+}
+
+// TestPlans: the operators as DuckDB has them, with its estimate, and a signature without numbers.
+func TestPlans(t *testing.T) {
+	db := newDB(t, exectest.Fixture+"CREATE TABLE big AS SELECT range AS id, range % 10 AS k FROM range(10000);", exec.Config{})
+	explain := func(text string) exec.Plan {
+		p, err := db.Explain(t.Context(), text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return p
+	}
+	p := explain("SELECT k, count(*) FROM big WHERE id > 5 GROUP BY k")
+	if !strings.Contains(p.Rows[len(p.Rows)-1].Detail, "Table: test.main.big") || p.Rows[1].Parent != p.Rows[0].ID || p.EngineRows <= 0 || p.EngineCost != 0 {
+		t.Errorf("%+v", p)
+	}
+	same := explain("SELECT k, count(*) FROM big WHERE id > 6 GROUP BY k")
+	if p.Signature() != same.Signature() || p.Signature() == explain("SELECT id FROM big").Signature() {
+		t.Errorf("signatures %q, %q", p.Signature(), same.Signature())
+	}
+}
+
+// values are what a result holds for an expression of each type.
+var values = []exectest.Value{
+	{SQL: "NULL", Want: nil}, {SQL: "true", Want: int64(1)}, {SQL: "1::TINYINT", Want: int64(1)}, {SQL: "-2::SMALLINT", Want: int64(-2)},
+	{SQL: "255::UTINYINT", Want: int64(255)}, {SQL: "65535::USMALLINT", Want: int64(65535)}, {SQL: "4294967295::UINTEGER", Want: int64(4294967295)},
+	{SQL: "18446744073709551615::UBIGINT", Want: result.Decimal("18446744073709551615")},
+	{SQL: "170141183460469231731687303715884105727::HUGEINT", Want: result.Decimal("170141183460469231731687303715884105727")},
+	{SQL: "(SELECT sum(x) FROM (VALUES (1), (2)) v(x))", Want: int64(3)}, {SQL: "(SELECT avg(x) FROM (VALUES (1), (2)) v(x))", Want: 1.5},
+	{SQL: "1.50::DECIMAL(10,2)", Want: result.Decimal("1.5")}, {SQL: "100::DECIMAL(10,2)", Want: int64(100)},
+	{SQL: "-0.001::DECIMAL(38,20)", Want: result.Decimal("-0.001")},
+	{SQL: "0.1::FLOAT", Want: 0.1}, {SQL: "0.1::DOUBLE", Want: 0.1}, {SQL: "'inf'::DOUBLE", Want: math.Inf(1)}, {SQL: "7 / 2", Want: 3.5},
+	{SQL: "7 // 2", Want: int64(3)},
+	{SQL: "'x '", Want: "x "}, {SQL: "''", Want: ""}, {SQL: "'北京'", Want: "北京"}, {SQL: "'a'::ENUM('a', 'b')", Want: "a"}, {SQL: "'101'::BIT", Want: "101"},
+	{SQL: `'\x00\xff'::BLOB`, Want: []byte{0, 255}}, {SQL: "UUID '123E4567-e89b-12d3-a456-426655440000'", Want: "123e4567-e89b-12d3-a456-426655440000"},
+	{SQL: "DATE '2024-02-29'", Want: "2024-02-29"}, {SQL: "'0044-03-15 (BC)'::DATE", Want: "0044-03-15 (BC)"}, {SQL: "'infinity'::DATE", Want: "infinity"},
+	{SQL: "'-infinity'::DATE", Want: "-infinity"}, {SQL: "'infinity'::TIMESTAMP", Want: "infinity"}, {SQL: "'-infinity'::TIMESTAMPTZ", Want: "-infinity"},
+	{SQL: "TIMESTAMP '2024-02-29 10:00:00'", Want: "2024-02-29 10:00:00"}, {SQL: "TIMESTAMP '2024-02-29 10:00:00.120'", Want: "2024-02-29 10:00:00.12"},
+	{SQL: "TIMESTAMPTZ '2024-02-29 10:00:00+02'", Want: "2024-02-29 08:00:00Z"},
+	{SQL: "'2024-01-01 00:00:00.123456789'::TIMESTAMP_NS", Want: "2024-01-01 00:00:00.123456789"},
+	{SQL: "'2024-01-01'::TIMESTAMP_S", Want: "2024-01-01 00:00:00"}, {SQL: "TIME '10:00:00.5'", Want: "10:00:00.5"},
+	{SQL: "'10:00:00+02'::TIMETZ", Want: "10:00:00+02:00"},
+	{SQL: "INTERVAL '1 year 2 months 3 days 04:05:06.7'", Want: "1 year 2 months 3 days 04:05:06.7"}, {SQL: "INTERVAL '-1 day'", Want: "-1 day"},
+	{SQL: "INTERVAL '0 day'", Want: "00:00:00"},
+	{SQL: "INTERVAL '-90 minutes'", Want: "-01:30:00"}, {SQL: "[1, NULL, 3]", Want: "[1,null,3]"}, {SQL: "[]", Want: "[]"},
+	{SQL: "[1, 2]::INTEGER[2]", Want: "[1,2]"},
+	{SQL: "[[1], [2]]", Want: "[[1],[2]]"}, {SQL: "[DATE '2024-01-01']", Want: `["2024-01-01"]`},
+	{SQL: "[TIMESTAMP '2024-01-01']", Want: `["2024-01-01 00:00:00"]`},
+	{SQL: "{'b': 1.50, 'a': DATE '2024-01-01', 'c d': [true]}", Want: `{"a":"2024-01-01","b":1.5,"c d":[true]}`},
+	{SQL: "{'x': {'y': 'z\"<'}}", Want: `{"x":{"y":"z\"<"}}`},
+	{SQL: "MAP {'k': [1], 'a': NULL}", Want: `{"a":null,"k":[1]}`}, {SQL: "MAP {DATE '2024-01-01': TIME '10:00'}", Want: `{"2024-01-01":"10:00:00"}`},
+	{SQL: "union_value(n := 2)", Want: `{"n":2}`},
+	{SQL: "[170141183460469231731687303715884105727::HUGEINT]", Want: "[170141183460469231731687303715884105727]"},
+	{SQL: `['\xff'::BLOB]`, Want: `["ff"]`}, {SQL: `'{"b": 1,  "a": [2.5, null]}'::JSON`, Want: `{"a":[2.5,null],"b":1}`}, {SQL: `'"x"'::JSON`, Want: `"x"`},
+	{SQL: "'1'::JSON", Want: "1"},
+	{SQL: "'nan'::DOUBLE IS NULL", Want: int64(0)}, {SQL: "['nan'::DOUBLE]", Want: `["NaN"]`},
+	{SQL: "[UUID '123e4567-e89b-12d3-a456-426655440000']", Want: `["123e4567-e89b-12d3-a456-426655440000"]`},
 }

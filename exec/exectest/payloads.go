@@ -105,7 +105,7 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 		}
 		dbs[key] = db
 	}
-	grown := memoryGrowth()
+	grown := MemoryGrowth()
 	took := d.stopwatch()
 	var table *result.Table
 	err = catch(func() (err error) { table, err = db.Query(ctx, p.SQL); return err })
@@ -170,9 +170,9 @@ func cpuTime() time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// memoryGrowth starts to watch the memory of the process and returns what tells by how many bytes it grew at most
+// MemoryGrowth starts to watch the memory of the process and returns what tells by how many bytes it grew at most
 // since. An engine's memory may be outside of Go's heap, so the system has to say; where it does not, nothing grows.
-func memoryGrowth() func() int64 {
+func MemoryGrowth() func() int64 {
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // 5 resets the peak
 		return func() int64 { return 0 }
 	}

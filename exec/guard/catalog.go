@@ -232,13 +232,13 @@ func detailOf(err error) string {
 func (c *Catalog) size(r *Relation) sqltext.Expansion {
 	if !r.sized && r.Definition != "" {
 		r.sized = true
-		r.expansion = c.Text.Parse(r.Definition).Expand(c.Expansion)
+		r.expansion = c.Text.Parse(r.Definition).Expand(c.expansionOf)
 	}
 	return r.expansion
 }
 
-// Expansion tells what a view adds to a statement where it is written out, for sqltext.Statement.Expand.
-func (c *Catalog) Expansion(in, name string) (e sqltext.Expansion, ok bool) {
+// expansionOf tells what a view adds to a statement where it is written out, for sqltext.Statement.Expand.
+func (c *Catalog) expansionOf(in, name string) (e sqltext.Expansion, ok bool) {
 	for _, r := range c.Relations {
 		if r.Definition == "" || !schema.EqualFold(r.Name, name) || in != "" && !schema.EqualFold(r.Schema, in) {
 			continue
@@ -262,7 +262,7 @@ func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 			return sqltext.Expansion{}, nil // too little to grow
 		}
 	}
-	e := s.Expand(c.Expansion)
+	e := s.Expand(c.expansionOf)
 	if e.Added > mostAdded {
 		return e, Refuse(reasonTooComplex,
 			"the engine writes a subquery, view or column out at each place that uses it, which would add %d tokens; at most %d may be added", e.Added, mostAdded)

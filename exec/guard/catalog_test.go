@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -303,5 +306,209 @@ func TestWalked(t *testing.T) {
 	var refused *guard.RefusedError
 	if err := guard.Walked(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard {
 		t.Error(err)
+	}
+}
+
+var (
+	users = guard.NewRelation("public", "users", []string{"id", "name", "Password"})
+	pets  = guard.NewRelation("public", "pets", []string{"id", "owner", "pets2"})
+	odd   = guard.NewRelation("other", "odd", []string{"odd", "secret"})
+	loud  = guard.NewRelation("public", "shout", []string{"Shout", "To_JSON", "secret"})
+)
+
+// ref reads "a.b", "*" of select 0 or "a.*".
+func ref(s string) guard.Ref {
+	path := strings.Split(s, ".")
+	if last := len(path) - 1; path[last] == "*" {
+		return guard.Ref{Path: path[:last], Star: true}
+	}
+	return guard.Ref{Path: path}
+}
+
+func TestColumns(t *testing.T) {
+	u, p, o := guard.Source{Alias: "u", Relation: users}, guard.Source{Alias: "pets", Relation: pets}, guard.Source{Alias: "odd", Relation: odd}
+	sub := guard.Source{Alias: "x"}
+	c := &guard.Catalog{Relations: []*guard.Relation{users, pets, odd, loud}}
+	if err := c.Apply(guard.Policy{DenyColumns: []string{"users.Password", "secret"}}); err != nil {
+		t.Fatal(err)
+	}
+	shout := guard.Source{Alias: "s", Relation: loud}
+	calls := func(name string) bool { return name == "to_json" }
+	for _, test := range []struct {
+		why     string
+		sources []guard.Source
+		refs    string
+		change  func(*guard.Names)
+		want    string // relation(columns) …
+		denied  string // what of the detail tells the case; "" is accepted
+	}{
+		{why: "a column alone is that of each relation which has it", sources: []guard.Source{u, p}, refs: "id", want: "pets(id) users(id)"},
+		{why: "a qualifier tells the relation", sources: []guard.Source{u, p}, refs: "u.id", want: "pets() users(id)"},
+		{why: "a schema before it changes nothing", sources: []guard.Source{p}, refs: "public.pets.id", want: "pets(id)"},
+		{why: "rows alone read no column", sources: []guard.Source{u}, want: "users()"},
+		{why: "a denied column by name", sources: []guard.Source{u}, refs: "u.password", want: "users(Password)", denied: "users.Password may not be read"},
+		{why: "in other letters", sources: []guard.Source{u}, refs: "PAſSWORD", want: "users(Password)", denied: "users.Password"},
+		{why: "a denied name whose qualifier is another relation", sources: []guard.Source{u, p}, refs: "pets.password", want: "pets() users()"},
+		{why: "a denied name whose qualifier is a subquery", sources: []guard.Source{u, sub}, refs: "x.password", want: "users()"},
+		{why: "an alias of two things is both", sources: []guard.Source{u, {Alias: "u"}}, refs: "u.password", want: "users(Password)", denied: "users.Password"},
+		{why: "a qualifier that nothing has", sources: []guard.Source{u}, refs: "z.password", want: "users(Password)", denied: "users.Password"},
+		{why: "a star is of its own FROM", sources: []guard.Source{u, {Alias: "y", Select: 1, Relation: pets}}, refs: "*",
+			want: "pets() users(Password,id,name)", denied: "* would read columns of users that may not be read"},
+		{why: "a star over a subquery alone", sources: []guard.Source{{Alias: "u", Relation: users, Select: 1}, sub}, refs: "* id", want: "users(id)"},
+		{why: "a star of a relation", sources: []guard.Source{u, p}, refs: "pets.*", want: "pets(id,owner,pets2) users()"},
+		{why: "a star of a relation that hides", sources: []guard.Source{u, p}, refs: "u.*",
+			want: "pets() users(Password,id,name)", denied: "u.* would read columns of users"},
+		{why: "a star of a qualifier that nothing has", sources: []guard.Source{u}, refs: "z.*", want: "users(Password,id,name)", denied: "*"},
+		{why: "the whole row", sources: []guard.Source{u}, refs: "u", want: "users(Password,id,name)", denied: "u would read"},
+		{why: "the whole row behind a schema", sources: []guard.Source{p}, refs: "public.pets", want: "pets(id,owner,pets2)"},
+		{why: "a column called like its relation", sources: []guard.Source{o}, refs: "odd odd.odd", want: "odd(odd)"},
+		{why: "a call by dot has the row", sources: []guard.Source{u}, refs: "u.to_json", want: "users(Password,id,name)", denied: "u.to_json would"},
+		{why: "a call by dot beside a column in other letters", sources: []guard.Source{shout}, refs: "s.to_json",
+			want: "shout(Shout,To_JSON,secret)", denied: "s.to_json"},
+		{why: "the row beside a column in other letters", sources: []guard.Source{{Alias: "shout", Relation: loud}}, refs: "shout",
+			want: "shout(Shout,To_JSON,secret)", denied: "shout would"},
+		{why: "no call, no column: an error of the engine", sources: []guard.Source{u}, refs: "u.none", want: "users()"},
+		{why: "an engine without rows as values", sources: []guard.Source{u}, refs: "u u.to_json", want: "users()",
+			change: func(s *guard.Names) { s.Call = nil }},
+		{why: "NATURAL compares what it finds", sources: []guard.Source{u, p}, want: "pets(id,owner,pets2) users(Password,id,name)", denied: "NATURAL",
+			change: func(s *guard.Names) { s.Natural = true }},
+		{why: "a list of columns hides names", sources: []guard.Source{{Alias: "u", Relation: users, Renamed: true}}, refs: "u.a",
+			want: "users(Password,id,name)", denied: "list of columns"},
+		{why: "a list of columns of a subquery", sources: []guard.Source{u, {Alias: "x", Renamed: true}}, refs: "x.a", want: "users()"},
+		{why: "the alias of a join is all of it", sources: []guard.Source{u, p, {Alias: "j", Joined: true}}, refs: "j.id", want: "pets(id) users(id)"},
+		{why: "the star of a join", sources: []guard.Source{u, p, {Alias: "j", Joined: true}}, refs: "j.*",
+			want: "pets(id,owner,pets2) users(Password,id,name)", denied: "j.*"},
+		{why: "the row of a join", sources: []guard.Source{u, {Alias: "j", Joined: true}}, refs: "j", want: "users(Password,id,name)", denied: "j would"},
+		{why: "a call with the row of a join", sources: []guard.Source{u, {Alias: "j", Joined: true}}, refs: "j.to_json",
+			want: "users(Password,id,name)", denied: "j.to_json"},
+		{why: "a list of columns of a join", sources: []guard.Source{u, {Alias: "j", Joined: true, Renamed: true}}, refs: "j.a",
+			want: "users(Password,id,name)", denied: "list of columns"},
+		{why: "a star that leaves a denied column out", sources: []guard.Source{u, p}, refs: "*", want: "pets(id,owner,pets2) users(id,name)",
+			change: func(s *guard.Names) { s.Refs[0].Except = []string{"PASSWORD"} }},
+		{why: "a star of a relation that leaves another one out", sources: []guard.Source{u}, refs: "u.*", want: "users(Password,id)", denied: "u.*",
+			change: func(s *guard.Names) { s.Refs[0].Except = []string{"name"} }},
+		{why: "a field of a denied column", sources: []guard.Source{u}, refs: "password.x", want: "users(Password)", denied: "users.Password",
+			change: func(s *guard.Names) { s.Fields = true }},
+		{why: "a field of a column behind its relation", sources: []guard.Source{u, p}, refs: "u.password.x.y",
+			want: "pets() users(Password)", denied: "users.Password",
+			change: func(s *guard.Names) { s.Fields = true }},
+		{why: "a field of a column may be a column behind a relation", sources: []guard.Source{u, p}, refs: "u.name.password",
+			want: "pets() users(Password,name)", denied: "users.Password",
+			change: func(s *guard.Names) { s.Fields = true }},
+		{why: "one relation twice", sources: []guard.Source{u, {Alias: "v", Relation: users}}, refs: "u.id v.name", want: "users(id,name)"},
+	} {
+		s := &guard.Names{Sources: test.sources, Call: calls}
+		for _, r := range strings.Fields(test.refs) {
+			s.Refs = append(s.Refs, ref(r))
+		}
+		if test.change != nil {
+			test.change(s)
+		}
+		var got []string
+		for _, r := range s.Columns() {
+			got = append(got, fmt.Sprintf("%s(%s)", r.Relation.Name, strings.Join(r.Columns, ",")))
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.why, diff)
+		}
+		refused := c.Permit(s)
+		if (refused != nil) != (test.denied != "") || refused != nil && !strings.Contains(refused.Error(), test.denied) {
+			t.Errorf("%s: refused %v, want %q", test.why, refused, test.denied)
+		}
+	}
+}
+
+func TestMasked(t *testing.T) {
+	for _, test := range []struct{ why, message, opening, closing, want string }{
+		{"nothing is quoted", "division by zero", `"`, `"`, "division by zero"},
+		{"a value", `invalid input for integer: "s3cret"`, `"`, `"`, `invalid input for integer: "…"`},
+		{"two values, and what stands between them", "'a' is not 'b' here", "'", "'", "'…' here"},
+		{"no end", "near 's3cret", "'", "'", "near '…"},
+		{"other marks at the end", "cast (s3cret) failed", "'(", "')", "cast (…) failed"},
+		{"an end before the beginning", "a) and (s3cret", "(", ")", "a) and (…"},
+	} {
+		if got := guard.Masked(test.message, test.opening, test.closing); got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+func TestSplitList(t *testing.T) {
+	for _, test := range []struct {
+		why, list string
+		want      []string
+	}{
+		{"one part", "integer", []string{"integer"}},
+		{"brackets", "decimal(3,1), map(varchar, row(a integer, b date))", []string{"decimal(3,1)", "map(varchar, row(a integer, b date))"}},
+		{"quotes", `"a, (b" integer, c date`, []string{`"a, (b" integer`, "c date"}},
+	} {
+		if diff := cmp.Diff(test.want, guard.SplitList(sqltext.Trino(), test.list)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.why, diff)
+		}
+	}
+}
+
+// TestReadSet: the order does not depend on that of a map, and growth is told.
+func TestReadSet(t *testing.T) {
+	of := func(in, name string) *guard.Relation {
+		return guard.RelationOf(in, &schema.Table{Name: name, Columns: []schema.Column{{Name: "a"}, {Name: "b"}}})
+	}
+	a, b, s := of("main", "a"), of("main", "b"), guard.ReadSet{}
+	if got := s.Reads(); got == nil || len(got) > 0 {
+		t.Errorf("nothing was read: %v", got)
+	}
+	for _, test := range []struct {
+		why     string
+		r       *guard.Relation
+		columns []string
+		want    bool
+	}{
+		{"a relation", b, nil, true}, {"the same", b, nil, false}, {"another one", a, []string{"b", "a"}, true},
+		{"a column that is there", a, []string{"a"}, false}, {"a new column", b, []string{"a"}, true},
+	} {
+		if got := s.Add(test.r, test.columns...); got != test.want {
+			t.Errorf("%s: grown %t", test.why, got)
+		}
+	}
+	var got []string
+	for _, read := range s.Reads() {
+		got = append(append(got, read.Relation.Name), read.Columns...)
+	}
+	if diff := cmp.Diff([]string{"a", "a", "b", "b", "a"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestQuery: after an error nothing is left open, and a connection that is dropped is gone.
+func TestQuery(t *testing.T) {
+	pool, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := guard.Query(t.Context(), conn, "SELECT"); err == nil {
+		t.Error("half a statement")
+	}
+	rows, statement, err := guard.Query(t.Context(), conn, "SELECT ? + 1", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	for rows.Next() {
+		err = rows.Scan(&n)
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close(), statement.Close()); err != nil || n != 2 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if err := errors.Join(guard.Drop(conn), guard.Drop(conn)); err != nil {
+		t.Errorf("dropped twice: %v", err)
+	}
+	if open := pool.Stats().OpenConnections; open > 0 {
+		t.Errorf("%d connections are open", open)
 	}
 }

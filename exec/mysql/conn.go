@@ -53,7 +53,6 @@ func ours(err error) error {
 	return fmt.Errorf("mysql: guarding a connection: %v", err) // not wrapped, on purpose
 }
 
-// Read implements exec.Conn.
 func (h *held) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) {
 	return s.Catalog.Own.(*catalog).read(s.Statement, h.at.mode, len(s.Args) > 0)
 }
@@ -89,7 +88,6 @@ func (h *held) prepare(ctx context.Context, s *exec.Statement) (err error) {
 	return err
 }
 
-// Run implements exec.Conn.
 func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	if h.of != s { // another one was confirmed since
 		if err := h.prepare(ctx, s); err != nil {
@@ -163,7 +161,6 @@ func (h *held) Finish(context.Context) (fit bool, err error) {
 	return err == nil, nil
 }
 
-// Close implements exec.Conn.
 func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {

@@ -3,10 +3,13 @@ package mysql_test
 import (
 	"fmt"
 	"strings"
+	"testing"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // traps are what hostile needs beside the large fixture.
@@ -123,4 +126,74 @@ func hostile() (all []exectest.Payload) {
 		"SELECT JSON_EXTRACT(REPEAT('[', 10000), '$**[0]**[0]') FROM big", "SELECT SOUNDEX(REPEAT(v, 300)) FROM big, t, users",
 		"SELECT BIT_COUNT(x.k) FROM big x, big y ORDER BY 1")
 	return all
+}
+
+// FuzzCheck: the parser and the walk come back without a panic, and whatever the parser makes of a text, no call of a
+// forbidden function and no INTO, as the tokens tell them, gets through.
+func FuzzCheck(f *testing.F) {
+	for _, sql := range []string{
+		"SELECT sleep(1)", "SELECT a FROM t INTO OUTFILE '/tmp/x'", "SELECT `sleep` (1)", "SELECT {x sleep(1)}", "SELECT 1 FROM t PROCEDURE ANALYSE(sleep(1))",
+		"SELECT a, (SELECT get_lock('x', 1)) FROM t ORDER BY load_file('x')", "SELECT sum(a) OVER (ORDER BY sleep(1)) FROM t WINDOW w AS (PARTITION BY sleep(2))",
+		"WITH c AS (SELECT 1) SELECT * FROM c JOIN (SELECT 2) d USING (x) LIMIT 1", "SELECT CASE WHEN 1 THEN 'a' ELSE \"sleep(1)\" END -- sleep(1)",
+		"SELECT _utf8mb4'sleep(' COLLATE utf8mb4_bin, N'x', x'4d', b'1', 0x4d, 1e5, .5", "SELECT GROUP_CONCAT(DISTINCT a ORDER BY sleep(1) SEPARATOR 'x')",
+		"SELECT * FROM JSON_TABLE(load_file('x'), '$' COLUMNS (a INT PATH '$')) j", "SELECT a FROM t LIMIT 1 OFFSET sleep(1)", "SELECT CAST(sleep(1) AS INT), rank",
+	} {
+		f.Add(sql)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d := mysql.Dialect{}.Language().Text
+		s, err := d.Check(text)
+		if err != nil || mysql.Parse(s.SQL()) != nil {
+			return
+		}
+		attack.Calls(t, s, "sleep", "get_lock", "load_file", "benchmark", "extractvalue", "user", "version", "analyse")
+		for token := range s.Tokens() {
+			if token.Kind == sqltext.Word && strings.EqualFold(token.Text, "into") {
+				t.Errorf("INTO passes: %q", text)
+			}
+		}
+	})
+}
+
+// TestLexing: whatever character stands where comments, strings, names and numbers begin or end, the parser sees as many
+// columns as the server, so neither takes for a comment what is code to the other.
+func TestLexing(t *testing.T) {
+	pool, _ := open(t, "", "")
+	compared := 0
+	for _, form := range []string{
+		"SELECT 1 --%s, 2\n, 3", "SELECT 1%s, 2 , 3", "SELECT 1 #%s, 2\n, 3", "SELECT 1 /*%s*/, 2 /* */, 3",
+		"SELECT 1 /* /*%s*/, 2 -- */ \n, 3", "SELECT 'a\\%s', 2, '", "SELECT 'a%s, 2, 3'", "SELECT 1 AS `a%s`, 2",
+		"SELECT 1 -%s-, 2\n, 3", "SELECT _latin1'%s', 2", "SELECT x'41'%s, 2", "SELECT 1e%s, 2",
+		"SELECT 0x4%s, 2", "SELECT .1%s, 2", "SELECT 1 a%s, 2", "SELECT N'%s', 2",
+		"SELECT 'a'%s'b', 2", "SELECT \"%s\", 2", "SELECT 1 --%s 1, 2", "SELECT 1 /%s* , 2 */, 3",
+		"SELECT 1 *%s/ 2, 3", "SELECT 1 %s, 2 -- '\n, 3 -- '",
+	} {
+		for c := rune(0); c < 0x2100; c++ {
+			if c == 0x101 {
+				c = 0x2000 // blanks, dashes and quotes of Unicode
+			}
+			s, err := mysql.Dialect{}.Language().Text.Check(fmt.Sprintf(form, string(c)))
+			if err != nil {
+				continue
+			}
+			fields, err := mysql.Fields(s.SQL())
+			if err != nil {
+				continue
+			}
+			rows, err := pool.Query(s.SQL())
+			if err != nil {
+				continue
+			}
+			columns, err := rows.Columns()
+			if err := rows.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if compared++; err != nil || len(columns) != fields {
+				t.Errorf("%q: the server sees %d columns, the parser %d, %v", s.SQL(), len(columns), fields, err)
+			}
+		}
+	}
+	if compared < 1000 {
+		t.Errorf("only %d texts compared", compared)
+	}
 }

@@ -3,19 +3,20 @@ package mysql_test
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os/user"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	driverpkg "github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // moving are variables that change by themselves or count what the last statement did.
@@ -66,47 +67,19 @@ const odd = "SET SESSION autocommit=0, tx_read_only=0, sql_select_limit=7, group
 	"max_recursive_iterations=5, character_set_results=NULL, sql_auto_is_null=1, optimizer_trace='enabled=off', " +
 	"tmp_memory_table_size=1048576, time_zone='+05:00', @v=3"
 
-// panicking is a driver connection that panics when it prepares, if told so.
-type panicking struct {
-	driver.Conn
-	now *bool
-}
-
-func (c panicking) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
-	if *c.now && !strings.Contains(q, "@@") {
-		panic("the driver is broken")
-	}
-	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, q)
-}
-
-func (c panicking) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
-	return c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
-}
-
-func (c panicking) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
-}
-
-type panickingConnector struct {
-	driver.Connector
-	now *bool
-}
-
-func (c panickingConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	return panicking{conn, c.now}, err
-}
-
-// single is a pool of one connection, whose driver panics while *now is set.
+// single is a pool of one connection, whose driver panics when it prepares while *now is set.
 func single(t *testing.T, script, parameters string) (pool *sql.DB, now *bool) {
 	t.Helper()
 	_, dsn := open(t, script, parameters)
-	connector, err := driverpkg.MySQLDriver{}.OpenConnector(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
 	now = new(bool)
-	pool = sql.OpenDB(panickingConnector{connector, now})
+	faults := &exectest.Faults{Connector: exectest.ConnectorOf(t, "mysql", dsn)}
+	faults.Fail(func(event string) error {
+		if *now && strings.HasPrefix(event, "prepare") && !strings.Contains(event, "@@") {
+			panic("the driver is broken")
+		}
+		return nil
+	})
+	pool = sql.OpenDB(faults)
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { pool.Close() })
 	return pool, now
@@ -311,5 +284,87 @@ func TestKilled(t *testing.T) {
 	}
 	if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 5 {
 		t.Errorf("afterwards: %v, %v", got, err)
+	}
+}
+
+// TestSocket: a user whom the server knows by the socket that he comes through has all rights, and the guard holds.
+func TestSocket(t *testing.T) {
+	_, dsn := open(t, people, "")
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, database, _ := strings.Cut(dsn, "/")
+	root, err := sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", server.Get(t).Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	if me.Username == "root" { // the tests come as root by TCP, so this one is another root
+		t.Cleanup(func() { exec1(t, root, "ALTER USER root@localhost IDENTIFIED BY ''") })
+		exec1(t, root, "ALTER USER root@localhost IDENTIFIED VIA unix_socket")
+	} else {
+		exec1(t, root, "CREATE USER '"+me.Username+"'@localhost IDENTIFIED VIA unix_socket")
+		exec1(t, root, "GRANT ALL ON *.* TO '"+me.Username+"'@localhost WITH GRANT OPTION")
+	}
+	pool, err := sql.Open("mysql", fmt.Sprintf("%s@unix(%s/s.sock)/%s", me.Username, server.Get(t).Dir, database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	var plugin string
+	if err := pool.QueryRow("SELECT plugin FROM mysql.user WHERE CONCAT(user, '@', host) = CURRENT_USER()").Scan(&plugin); err != nil || plugin != "unix_socket" {
+		t.Fatalf("the server knows the user by %q, %v", plugin, err)
+	}
+	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"users.password"}})
+	span := trace.New("question")
+	if s, err := db.Schema(trace.Into(t.Context(), span)); err != nil || len(s.Tables) == 0 {
+		t.Error(s, err)
+	}
+	if got := fmt.Sprint(span.Warnings()); !strings.Contains(got, "privileged-user") {
+		t.Error(got)
+	}
+	if got, err := db.Query(t.Context(), "SELECT name FROM users"); err != nil || len(got.Rows) == 0 {
+		t.Error(got, err)
+	}
+	for _, text := range []string{
+		"SELECT LOAD_FILE('/etc/passwd')", "SELECT 1 INTO OUTFILE '/tmp/x'", "SELECT GET_LOCK('x', 0)", "SELECT password FROM users",
+		"SELECT user FROM mysql.user", "SELECT SLEEP(1)",
+	} {
+		if _, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestLockedTables: where a caller gave back a connection with tables locked, statements read these tables and fail at
+// others, and the locks stay.
+func TestLockedTables(t *testing.T) {
+	pool, dsn := open(t, "CREATE TABLE t(a INT); INSERT INTO t VALUES (7); CREATE TABLE u(b INT); INSERT INTO u VALUES (8)", "")
+	other, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	pool.SetMaxOpenConns(1)
+	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec1(t, pool, "LOCK TABLES t WRITE")
+	for range 2 {
+		if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
+			t.Error(got, err)
+		}
+		if got, err := db.Query(t.Context(), "SELECT b FROM u"); err == nil {
+			t.Error(got.Rows, "are read of a table that is not locked")
+		}
+	}
+	if _, err := other.Exec("SET STATEMENT lock_wait_timeout = 1 FOR SELECT a FROM t"); err == nil {
+		t.Error("the lock is gone")
+	}
+	exec1(t, pool, "UNLOCK TABLES")
+	if got, err := db.Query(t.Context(), "SELECT b FROM u"); err != nil || len(got.Rows) != 1 {
+		t.Error(got, err)
 	}
 }

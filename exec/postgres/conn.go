@@ -196,7 +196,6 @@ func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	return read, nil
 }
 
-// Read implements exec.Conn.
 func (c *conn) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error) {
 	c.judged = s.Catalog.Own.(*catalog)
 	c.plain = !c.judged.secured
@@ -381,7 +380,6 @@ func (c *conn) close() {
 	c.rows, c.statement, c.cancel = nil, nil, nil
 }
 
-// Finish implements exec.Finisher.
 func (c *conn) Finish(ctx context.Context) (fit bool, err error) {
 	c.close()
 	c.judged = nil
@@ -395,7 +393,6 @@ func (c *conn) Finish(ctx context.Context) (fit bool, err error) {
 // patience is how long Close waits for the server.
 const patience = 5 * time.Second
 
-// Close implements exec.Conn.
 func (c *conn) Close(drop bool) error {
 	c.leave(drop)
 	return nil

@@ -4,8 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,57 +49,56 @@ func TestWalls(t *testing.T) {
 	root, dsn := open(t, fixture+`; CREATE FUNCTION locking(integer) RETURNS boolean LANGUAGE plpgsql AS
 		'BEGIN PERFORM pg_advisory_lock(4799); RETURN true; END';
 		CREATE DOMAIN evil AS integer CHECK (locking(VALUE)); CREATE TABLE trapped(l evil[]); INSERT INTO trapped VALUES (NULL)`)
-	for _, way := range []string{"cache_statement"} {
-		for _, text := range []string{
-			"SELECT l = '{5}' FROM trapped", // runs while the server parses
+	const way = "cache_statement"
+	for _, text := range []string{
+		"SELECT l = '{5}' FROM trapped", // runs while the server parses
 
-			"SELECT lo_create(0)", "SELECT pg_advisory_lock(1)", "SELECT pg_current_xact_id()",
-			"SELECT (42::bigint).pg_advisory_lock", "SELECT pg_advisory_lock_shared(1), 1 / (a - 1) FROM generate_series(1, 1) a",
-		} {
-			pool := openWay(t, way, dsn)
-			pool.SetMaxOpenConns(1)
-			tree, locks := withoutTree(t, pool), withoutLocks(t, pool)
-			pid := func() (pid int) {
-				if err := pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid); err != nil {
-					t.Fatal(err)
-				}
-				return pid
+		"SELECT lo_create(0)", "SELECT pg_advisory_lock(1)", "SELECT pg_current_xact_id()",
+		"SELECT (42::bigint).pg_advisory_lock", "SELECT pg_advisory_lock_shared(1), 1 / (a - 1) FROM generate_series(1, 1) a",
+	} {
+		pool := openWay(t, way, dsn)
+		pool.SetMaxOpenConns(1)
+		tree, locks := withoutTree(t, pool), withoutLocks(t, pool)
+		pid := func() (pid int) {
+			if err := pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid); err != nil {
+				t.Fatal(err)
 			}
-			before := pid()
-			if _, err := locks.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
-				t.Errorf("%s: %s without the locks: %v", way, text, err)
+			return pid
+		}
+		before := pid()
+		if _, err := locks.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
+			t.Errorf("%s: %s without the locks: %v", way, text, err)
+		}
+		if pid() != before {
+			t.Errorf("%s: %s: the connection was closed though nothing ran", way, text)
+		}
+		_, err := tree.Query(t.Context(), text)
+		var refused *exec.RefusedError
+		if strings.Contains(text, "1 / (") { // its own error comes first
+			if err == nil {
+				t.Errorf("%s: %s is answered", way, text)
 			}
-			if pid() != before {
-				t.Errorf("%s: %s: the connection was closed though nothing ran", way, text)
+		} else if errors.As(err, &refused) && refused.Reason == sqltext.ReasonNotReadOnly && text == "SELECT lo_create(0)" {
+			continue // the server refuses it in a transaction that only reads, from version 16 on
+		} else if !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard || !errors.Is(err, exec.ErrNotReadOnly) {
+			t.Errorf("%s: %s without the tree: %v", way, text, err)
+		}
+		if pid() == before {
+			t.Errorf("%s: %s without the tree: the connection was kept", way, text)
+		}
+		left := -1
+		for range 250 { // the server ends what belongs to a closed connection a moment later
+			if err := root.QueryRow(`SELECT (SELECT count(*) FROM pg_largeobject_metadata) +
+				(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')`).Scan(&left); err != nil {
+				t.Fatal(err)
 			}
-			_, err := tree.Query(t.Context(), text)
-			var refused *exec.RefusedError
-			if strings.Contains(text, "1 / (") { // its own error comes first
-				if err == nil {
-					t.Errorf("%s: %s is answered", way, text)
-				}
-			} else if errors.As(err, &refused) && refused.Reason == sqltext.ReasonNotReadOnly && text == "SELECT lo_create(0)" {
-				continue // the server refuses it in a transaction that only reads, from version 16 on
-			} else if !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard || !errors.Is(err, exec.ErrNotReadOnly) {
-				t.Errorf("%s: %s without the tree: %v", way, text, err)
+			if left == 0 {
+				break
 			}
-			if pid() == before {
-				t.Errorf("%s: %s without the tree: the connection was kept", way, text)
-			}
-			left := -1
-			for range 250 { // the server ends what belongs to a closed connection a moment later
-				if err := root.QueryRow(`SELECT (SELECT count(*) FROM pg_largeobject_metadata) +
-					(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')`).Scan(&left); err != nil {
-					t.Fatal(err)
-				}
-				if left == 0 {
-					break
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
-			if left != 0 {
-				t.Errorf("%s: %s leaves %d", way, text, left)
-			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if left != 0 {
+			t.Errorf("%s: %s leaves %d", way, text, left)
 		}
 	}
 }
@@ -167,73 +164,56 @@ func TestRole(t *testing.T) {
 func TestLimits(t *testing.T) {
 	root, dsn := open(t, fixture+`; CREATE TABLE huge(v TEXT); ALTER TABLE huge ALTER v SET STORAGE EXTERNAL;
 		INSERT INTO huge VALUES (repeat('x', 32 << 20))`)
-	for _, way := range []string{"cache_statement"} {
-		pool := openWay(t, way, dsn)
-		db := newDB(t, pool, exec.Config{})
-		kind := func(err error) string {
-			var limit *exec.LimitError
-			if errors.As(err, &limit) {
-				return limit.Limit
-			}
-			return fmt.Sprint(err)
+	const way = "cache_statement"
+	pool := openWay(t, way, dsn)
+	db := newDB(t, pool, exec.Config{})
+	kind := func(err error) string {
+		var limit *exec.LimitError
+		if errors.As(err, &limit) {
+			return limit.Limit
 		}
-		start := time.Now()
-		got, err := db.QueryWithin(t.Context(), forever[:7]+"a.x FROM generate_series(1, 100000) a(x), generate_series(1, 100000) b", exec.Bounds{Rows: 5})
-		if err != nil || len(got.Rows) != 5 || !got.Truncated || time.Since(start) > 10*time.Second {
-			t.Errorf("%s: the first of ten billion rows: %v, %v, %v", way, got, err, time.Since(start))
-		}
-		if _, err := db.QueryWithin(t.Context(), forever, exec.Bounds{Timeout: 200 * time.Millisecond}); kind(err) != "time" {
-			t.Errorf("%s: forever: %v", way, err)
-		}
-		got, err = db.QueryWithin(t.Context(), "SELECT v FROM big", exec.Bounds{Bytes: 1 << 20})
-		if err != nil || len(got.Rows) != 2 || !got.TooLarge {
-			t.Errorf("%s: 20 MB under a limit of 1 MiB: %v", way, err)
-		}
-		growth := memoryGrowth()
-		_, err = db.Query(t.Context(), "SELECT v FROM huge")
-		if grown := growth(); kind(err) != "cell" || grown > 16<<20 {
-			t.Errorf("%s: a value of 32 MiB took %d bytes: %v", way, grown, err)
-		}
-		if got, err := db.Query(t.Context(), "SELECT count(*) FROM t"); err != nil || got.Rows[0][0] != int64(100) {
-			t.Errorf("%s: afterwards: %v, %v", way, got, err)
-		}
-		var long string
-		if err := pool.QueryRow("SELECT repeat('x', 12000000)").Scan(&long); err != nil || len(long) != 12e6 {
-			t.Errorf("%s: the caller's own long value: %v", way, err)
-		}
-		_, err = db.QueryWithin(t.Context(), "SELECT x FROM generate_series(1, 30000000) x ORDER BY x DESC", exec.Bounds{Timeout: time.Minute})
-		if kind(err) != "memory" {
-			t.Errorf("%s: a sort of more than temp_file_limit: %v", way, err)
-		}
-		// A limit of the role that is lower than ours holds.
-		if _, err := root.Exec("ALTER ROLE postgres SET statement_timeout = '150ms'"); err != nil {
-			t.Fatal(err)
-		}
-		start = time.Now()
-		_, err = newDB(t, openWay(t, way, dsn), exec.Config{}).Query(t.Context(), forever)
-		if kind(err) != "time" || time.Since(start) > 20*time.Second {
-			t.Errorf("%s: the server's own time-out: %v after %v", way, err, time.Since(start))
-		}
-		if _, err := root.Exec("ALTER ROLE postgres RESET statement_timeout"); err != nil {
-			t.Fatal(err)
-		}
+		return fmt.Sprint(err)
 	}
-}
-
-// memoryGrowth starts to watch the memory of the process and returns what tells by how many bytes it grew at most.
-func memoryGrowth() func() int64 {
-	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil {
-		return func() int64 { return 0 }
+	start := time.Now()
+	got, err := db.QueryWithin(t.Context(), forever[:7]+"a.x FROM generate_series(1, 100000) a(x), generate_series(1, 100000) b", exec.Bounds{Rows: 5})
+	if err != nil || len(got.Rows) != 5 || !got.Truncated || time.Since(start) > 10*time.Second {
+		t.Errorf("%s: the first of ten billion rows: %v, %v, %v", way, got, err, time.Since(start))
 	}
-	field := func(name string) int64 {
-		status, _ := os.ReadFile("/proc/self/status")
-		_, rest, _ := strings.Cut(string(status), name)
-		line, _, _ := strings.Cut(rest, " kB")
-		kib, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-		return kib << 10
+	if _, err := db.QueryWithin(t.Context(), forever, exec.Bounds{Timeout: 200 * time.Millisecond}); kind(err) != "time" {
+		t.Errorf("%s: forever: %v", way, err)
 	}
-	before := field("VmRSS:")
-	return func() int64 { return field("VmHWM:") - before }
+	got, err = db.QueryWithin(t.Context(), "SELECT v FROM big", exec.Bounds{Bytes: 1 << 20})
+	if err != nil || len(got.Rows) != 2 || !got.TooLarge {
+		t.Errorf("%s: 20 MB under a limit of 1 MiB: %v", way, err)
+	}
+	growth := exectest.MemoryGrowth()
+	_, err = db.Query(t.Context(), "SELECT v FROM huge")
+	if grown := growth(); kind(err) != "cell" || grown > 16<<20 {
+		t.Errorf("%s: a value of 32 MiB took %d bytes: %v", way, grown, err)
+	}
+	if got, err := db.Query(t.Context(), "SELECT count(*) FROM t"); err != nil || got.Rows[0][0] != int64(100) {
+		t.Errorf("%s: afterwards: %v, %v", way, got, err)
+	}
+	var long string
+	if err := pool.QueryRow("SELECT repeat('x', 12000000)").Scan(&long); err != nil || len(long) != 12e6 {
+		t.Errorf("%s: the caller's own long value: %v", way, err)
+	}
+	_, err = db.QueryWithin(t.Context(), "SELECT x FROM generate_series(1, 30000000) x ORDER BY x DESC", exec.Bounds{Timeout: time.Minute})
+	if kind(err) != "memory" {
+		t.Errorf("%s: a sort of more than temp_file_limit: %v", way, err)
+	}
+	// A limit of the role that is lower than ours holds.
+	if _, err := root.Exec("ALTER ROLE postgres SET statement_timeout = '150ms'"); err != nil {
+		t.Fatal(err)
+	}
+	start = time.Now()
+	_, err = newDB(t, openWay(t, way, dsn), exec.Config{}).Query(t.Context(), forever)
+	if kind(err) != "time" || time.Since(start) > 20*time.Second {
+		t.Errorf("%s: the server's own time-out: %v after %v", way, err, time.Since(start))
+	}
+	if _, err := root.Exec("ALTER ROLE postgres RESET statement_timeout"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestSettings: limits of the caller that are lower than those of the guard hold, and his search path is the guard's.
@@ -274,4 +254,62 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %v, want %v", setting, got, want)
 		}
 	}
+}
+
+const planScript = `CREATE TABLE customers(id integer PRIMARY KEY, name text, country text);
+	CREATE TABLE orders(id integer PRIMARY KEY, customer integer REFERENCES customers, total numeric, day date);
+	CREATE INDEX ON orders(customer); CREATE UNIQUE INDEX ON customers(name);
+	CREATE SCHEMA app; CREATE TABLE app."Tags"(customer integer, tag text);
+	INSERT INTO customers SELECT i, 'n' || i, 'c' || i % 20 FROM generate_series(1, 2000) i;
+	INSERT INTO orders SELECT i, 1 + i * 7 % 2000, i % 90, date '2024-01-01' + i % 300 FROM generate_series(1, 20000) i;
+	INSERT INTO app."Tags" SELECT i, 't' || i % 5 FROM generate_series(1, 2000) i`
+
+// TestPlans: the plan of the server, its cost, and a signature that is the same for the same text of a plan.
+func TestPlans(t *testing.T) {
+	pool, _ := open(t, planScript+"; ANALYZE")
+	db := newDB(t, pool, exec.Config{})
+	explain := func(text string) exec.Plan {
+		t.Helper()
+		p, err := db.Explain(t.Context(), text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if len(p.Rows) == 0 || len(p.Nodes) != 0 || p.EngineCost <= 0 && text != "SELECT 1" || p.EngineRows <= 0 || p.Cost() != p.EngineCost {
+			t.Errorf("%s: %+v", text, p)
+		}
+		return p
+	}
+	for _, tt := range []struct {
+		why, one, other string
+		same            bool
+	}{
+		{"other numbers", "SELECT name FROM customers WHERE id = 7", "SELECT name FROM customers WHERE id = 1234", true},
+		{"another list", "SELECT name FROM customers", "SELECT country FROM customers", true},
+		{"an index", "SELECT name FROM customers WHERE id = 7", "SELECT name FROM customers WHERE country = 'x'", false},
+		{"a sort", "SELECT name FROM customers", "SELECT name FROM customers ORDER BY country", false},
+		{"another table", "SELECT 1 FROM customers", `SELECT 1 FROM app."Tags"`, false},
+	} {
+		if one, other := explain(tt.one).Signature(), explain(tt.other).Signature(); (one == other) != tt.same {
+			t.Errorf("%s:\n%s\n%s", tt.why, one, other)
+		}
+	}
+	if p := explain("SELECT name FROM customers c WHERE id = 7"); !strings.HasPrefix(p.Rows[0].Detail, "Index Scan using customers_pkey on customers c  (cost=") {
+		t.Errorf("%+v", p.Rows)
+	}
+	if one, all := explain("SELECT * FROM orders WHERE id = 7"), explain("SELECT * FROM orders"); all.EngineCost <= one.EngineCost || all.EngineRows != 20000 {
+		t.Errorf("%+v, %+v", one, all)
+	}
+	explain("SELECT 1")
+	if _, err := db.Explain(t.Context(), "SELECT nmae FROM customers"); !errors.As(err, new(*exec.InvalidError)) {
+		t.Errorf("a plan of an unknown name: %v", err)
+	}
+}
+
+// FuzzPlan: whatever the text, no panic.
+func FuzzPlan(f *testing.F) {
+	f.Add("Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)\n  Filter: (a = 7)")
+	f.Fuzz(func(t *testing.T, text string) {
+		p := postgres.PlanOf(text)
+		p.Signature()
+	})
 }

@@ -238,7 +238,6 @@ func (c *conn) define(ctx context.Context, dc any) (version string, err error) {
 	return version, nil
 }
 
-// Version implements [exec.Conn].
 func (c *conn) Version(ctx context.Context) (string, error) {
 	err := c.raw(func(dc any) error {
 		versions, err := c.readVersions(ctx, dc)

@@ -3,12 +3,16 @@ package sqlite_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // FuzzGuard throws text at a database: whatever becomes of it, nothing is
@@ -73,4 +77,65 @@ func FuzzGuard(f *testing.F) {
 			t.Errorf("settings %+v, before %+v, after %q", after, before, text)
 		}
 	})
+}
+
+// keywords are those of https://sqlite.org/lang_keywords.html, and the words that
+// SQLite takes for values or columns.
+const keywords = `ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY CASCADE CASE
+CAST CHECK COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATABASE DEFAULT
+DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT DO DROP EACH ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS EXPLAIN FAIL FILTER FIRST
+FOLLOWING FOR FOREIGN FROM FULL GENERATED GLOB GROUP GROUPS HAVING IF IGNORE IMMEDIATE IN INDEX INDEXED INITIALLY INNER INSERT INSTEAD
+INTERSECT INTO IS ISNULL JOIN KEY LAST LEFT LIKE LIMIT MATCH MATERIALIZED NATURAL NO NOT NOTHING NOTNULL NULL NULLS OF OFFSET ON OR
+ORDER OTHERS OUTER OVER PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY RAISE RANGE RECURSIVE REFERENCES REGEXP REINDEX RELEASE RENAME
+REPLACE RESTRICT RETURNING RIGHT ROLLBACK ROW ROWS SAVEPOINT SELECT SET TABLE TEMP TEMPORARY THEN TIES TO TRANSACTION TRIGGER UNBOUNDED
+UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN WHERE WINDOW WITH WITHIN WITHOUT TRUE FALSE ROWID OID`
+
+// TestNormalFormsOfKeywords: statements with equal normal forms are one statement to
+// SQLite, where a column or a table has the name of a keyword, too.
+func TestNormalFormsOfKeywords(t *testing.T) {
+	forms := []string{
+		"SELECT %s FROM t", "SELECT a FROM %s", "SELECT x.%s FROM t x", "SELECT a AS %s FROM t", "SELECT a FROM t WHERE %s = 1",
+		"SELECT a FROM t AS %s", "SELECT a FROM t GROUP BY %s", "SELECT count(%s) FROM t", "SELECT a FROM t ORDER BY %s DESC", "SELECT %s (a) FROM t",
+	}
+	for _, word := range strings.Fields(keywords) {
+		pool, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "k.sqlite"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := fmt.Sprintf(`CREATE TABLE t (a, "%s"); INSERT INTO t VALUES (3, 1), (4, 2); CREATE TABLE "%[1]s" (a); INSERT INTO "%[1]s" VALUES (7)`, word)
+		if _, err := pool.Exec(script); err != nil {
+			t.Fatal(err)
+		}
+		run := func(text string) string {
+			rows, err := pool.Query(text)
+			if err != nil {
+				return "error"
+			}
+			defer rows.Close()
+			var out strings.Builder
+			for rows.Next() {
+				var v any
+				if err := rows.Scan(&v); err != nil {
+					return "error"
+				}
+				fmt.Fprintln(&out, v)
+			}
+			if rows.Err() != nil {
+				return "error"
+			}
+			return out.String()
+		}
+		for _, form := range forms {
+			known := map[string][2]string{} // by normal form: a text and its result
+			for _, spelled := range []string{word, "`" + word + "`", "[" + word + "]", `"` + word + `"`} {
+				text := fmt.Sprintf(form, spelled)
+				normal, got := sqltext.SQLite().Parse(text).Normalize(), run(text)
+				if first, ok := known[normal]; ok && first[1] != got {
+					t.Errorf("%q and %q have one normal form, %q, and differ: %q and %q", first[0], text, normal, first[1], got)
+				}
+				known[normal] = [2]string{text, got}
+			}
+		}
+		pool.Close()
+	}
 }

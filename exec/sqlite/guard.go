@@ -149,7 +149,6 @@ func (g *guarding) hooks(dc any) (Hooks, error) {
 	}
 }
 
-// Close implements [exec.Conn].
 func (c *conn) Close(drop bool) error {
 	c.close()
 	err := c.conn.Raw(func(dc any) error {

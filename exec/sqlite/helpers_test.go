@@ -1,8 +1,10 @@
 package sqlite_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -16,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/attack"
 )
 
 const fixture = exectest.Fixture
@@ -124,4 +127,85 @@ func catalogOf(t testing.TB, pool *sql.DB) *exec.Catalog {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// settings are what the guard changes on a connection.
+type settings struct {
+	limits      [10]int
+	queryOnly   int
+	busyTimeout int
+	cacheSize   int
+	authorizer  bool // one denies writing
+}
+
+// settingsOf reads the settings of one connection of the pool.
+func settingsOf(t testing.TB, pool *sql.DB) settings {
+	t.Helper()
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	s, err := settingsOn(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func settingsOn(ctx context.Context, conn *sql.Conn) (s settings, err error) {
+	err = conn.Raw(func(dc any) error {
+		hooks := exectest.Unwrap(dc).(sqlite.Hooks)
+		for id := range s.limits {
+			s.limits[id] = hooks.SetLimit(id, -1) // negative: leave it as it is
+		}
+		return nil
+	})
+	for pragma, value := range map[string]*int{"query_only": &s.queryOnly, "cache_size": &s.cacheSize, "busy_timeout": &s.busyTimeout} {
+		if err == nil {
+			err = conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(value)
+		}
+	}
+	_, denied := conn.ExecContext(ctx, "EXPLAIN CREATE TABLE authorized(a)")
+	s.authorizer = denied != nil
+	return s, err
+}
+
+// engine is SQLite for the conformance suite, with its own statements, policies and values.
+func engine() exectest.Engine {
+	return exectest.Engine{
+		Dialect: sqlite.Dialect{},
+		Open: func(t testing.TB, script string) exectest.Database {
+			_, file := open(t, script)
+			return exectest.Database{
+				User: exectest.ConnectorOf(t, "sqlite3", file),
+				Contents: func(context.Context) (string, error) {
+					return fmt.Sprint(snapshot(t, filepath.Dir(file))), nil
+				},
+			}
+		},
+		State: func(ctx context.Context, conn *sql.Conn) (string, error) {
+			s, err := settingsOn(ctx, conn)
+			return fmt.Sprintf("%+v", s), err
+		},
+		Endless:      endless,
+		Lock:         "BEGIN EXCLUSIVE",
+		InProcess:    true,
+		Fault:        errors.New("disk I/O error: injected"),
+		Policies:     policies(),
+		PolicyScript: secrets,
+	}
+}
+
+const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+
+func TestConformance(t *testing.T) { exectest.Conformance(t, engine()) }
+
+func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine()) }
+
+// TestPayloads runs every hostile and every harmless statement of the data set.
+func TestPayloads(t *testing.T) {
+	e := engine()
+	e.Payloads = attack.Payloads(t, "sqlite")
+	exectest.Payloads(t, e)
 }

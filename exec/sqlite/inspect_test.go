@@ -5,18 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // inspect reads the schema of a new database.
@@ -199,107 +198,60 @@ func TestInspectBroken(t *testing.T) {
 	}
 }
 
-// bigSchema makes 1,000 tables of 20 columns with a key, a unique constraint and
-// a foreign key each.
-func bigSchema(t testing.TB) (pool *sql.DB, file string) {
-	var b strings.Builder
-	b.WriteString("BEGIN;")
-	types := [...]string{"INTEGER", "TEXT", "REAL", "VARCHAR(40)"}
-	for i := range 1000 {
-		fmt.Fprintf(&b, "CREATE TABLE table_%d (id INTEGER PRIMARY KEY", i)
-		for c := 1; c < 20; c++ {
-			fmt.Fprintf(&b, ", column_%d %s", c, types[c%len(types)])
-			if c%3 == 0 {
-				b.WriteString(" NOT NULL")
-			}
-			if c%5 == 0 {
-				b.WriteString(" DEFAULT 0")
-			}
-		}
-		b.WriteString(", UNIQUE (column_2, column_3)")
-		if i > 0 {
-			fmt.Fprintf(&b, ", FOREIGN KEY (column_1) REFERENCES table_%d(id)", i-1)
-		}
-		b.WriteString(");")
-	}
-	b.WriteString("COMMIT")
-	return open(t, b.String())
-}
-
 func TestInspectBig(t *testing.T) {
-	pool, _ := bigSchema(t)
+	pool, _ := open(t, "BEGIN;"+exectest.Many(1000)+"COMMIT")
 	s := catalogOf(t, pool).Schema
 	if len(s.Tables) != 1000 {
 		t.Fatalf("%d tables", len(s.Tables))
 	}
 	last := s.Tables[999]
-	if last.Name != "table_999" || len(last.Columns) != 20 || len(last.ForeignKeys) != 1 || len(last.Unique) != 1 {
+	if last.Name != "many999" || len(last.Columns) != 20 || len(last.ForeignKeys) != 1 || len(last.Unique) != 1 {
 		t.Errorf("%+v", last)
 	}
 }
 
-// BenchmarkInspect reads 1,000 tables of 20 columns, on a connection of its own
-// each time and on one that has parsed the schema. Where there is a python3, it
-// reports the CPU time as a multiple of what bare PRAGMAs take in Python's sqlite3
-// (testdata/pragmas.py), measured in the same run; the goal is 2.
-func BenchmarkInspect(b *testing.B) {
-	pool, file := bigSchema(b)
-	python := pragmas(b, file)
-	connect := func(b *testing.B) *sql.Conn {
-		conn, err := pool.Conn(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		return conn
+func TestBrokenViewIsTold(t *testing.T) {
+	const script = fixture + "CREATE VIEW lost AS SELECT a FROM gone; CREATE VIEW whole AS SELECT a FROM t"
+	tests := []struct {
+		name, script string
+		policy       exec.Policy
+		want         []trace.Warning
+		why          string
+	}{
+		{"none", fixture + "CREATE VIEW whole AS SELECT a FROM t", exec.Policy{}, nil, "nothing is broken"},
+		{
+			"a view", script, exec.Policy{},
+			[]trace.Warning{{Code: "broken-view", Message: "the view lost is left out of the schema, since SQLite cannot open it: no such table: main.gone"}},
+			"a table was dropped",
+		},
+		{
+			"under a policy", script, exec.Policy{DenyTables: []string{"users"}},
+			[]trace.Warning{{Code: "broken-view", Message: "the view lost is left out of the schema, since SQLite cannot open it"}},
+			"the reason may name what is denied",
+		},
+		{"denied itself", script, exec.Policy{DenyTables: []string{"lost"}}, nil, "its name is not told"},
 	}
-	inspect := func(b *testing.B, conn *sql.Conn) {
-		held := guarded(b, conn, exec.GuardConfig{}, time.Minute)
-		if _, err := held.Catalog(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		if err := held.Close(false); err != nil {
-			b.Fatal(err)
-		}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			pool, _ := open(t, tt.script)
+			db := newDB(t, pool, exec.Config{Policy: tt.policy})
+			root := trace.New("test")
+			s, err := db.Schema(trace.Into(t.Context(), root))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []trace.Warning
+			for _, w := range root.Warnings() {
+				if w.Code != "sensitive-columns" {
+					got = append(got, w)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+			}
+			if _, ok := s.Lookup("", "lost"); ok {
+				t.Errorf("the schema has the view lost")
+			}
+		})
 	}
-	report := func(b *testing.B, spent, python time.Duration) {
-		b.ReportMetric(float64(spent.Milliseconds())/float64(b.N), "ms/schema")
-		if python > 0 {
-			b.ReportMetric(float64(spent)/float64(b.N)/float64(python), "×python")
-		}
-	}
-	b.Run("fresh", func(b *testing.B) {
-		pool.SetMaxIdleConns(-1)
-		start := time.Now()
-		for b.Loop() {
-			conn := connect(b)
-			inspect(b, conn)
-			conn.Close()
-		}
-		report(b, time.Since(start), python[0])
-	})
-	b.Run("again", func(b *testing.B) {
-		conn := connect(b)
-		defer conn.Close()
-		inspect(b, conn)
-		start := time.Now()
-		for b.Loop() {
-			inspect(b, conn)
-		}
-		report(b, time.Since(start), python[1])
-	})
-}
-
-// pragmas is the CPU time that Python takes to read the schema of file: on a
-// fresh connection, and again. Zeros without a python3.
-func pragmas(b *testing.B, file string) (times [2]time.Duration) {
-	out, err := osexec.Command("python3", filepath.Join("testdata", "pragmas.py"), file).Output()
-	if err != nil {
-		b.Logf("no comparison with Python: %v", err)
-		return times
-	}
-	var fresh, again float64
-	if _, err := fmt.Sscan(string(out), &fresh, &again); err != nil {
-		b.Fatalf("%q: %v", out, err)
-	}
-	return [2]time.Duration{time.Duration(fresh * float64(time.Second)), time.Duration(again * float64(time.Second))}
 }

@@ -2,12 +2,16 @@ package sqlite_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // secrets is what the policies of SQLite's own need beside exectest.PolicyScript.
@@ -34,148 +38,94 @@ INSERT INTO named_search(named_search) VALUES ('rebuild');
 `
 
 // policies are the statements under a policy that only SQLite knows, and those that say by which reason it refuses.
-func policies() []exectest.PolicyCase {
-	column := exectest.DenyColumn
-	table := exec.Policy{DenyTables: []string{"users"}}
-	only := exec.Policy{AllowTables: []string{"t", "main.orders"}}
-	const fine sqltext.Reason = "" // it may run
-	return []exectest.PolicyCase{
-		// What a policy leaves alone.
-		{Why: "a generated column of allowed ones", Policy: column, SQL: "SELECT upper_name FROM users", Want: fine},
-		{Why: "a CTE in the place of the table", Policy: column, SQL: "WITH users(password) AS (VALUES (1)) SELECT password FROM users", Want: fine},
-		{Why: "an allowed table", Policy: only, SQL: "SELECT total FROM main.orders", Want: fine},
-		{Why: "table-valued functions belong to no schema", Policy: only, SQL: "SELECT value FROM json_each('[1]')", Want: fine},
-		{
-			Why: "a recursive CTE", Policy: only,
-			SQL: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) SELECT count(*) FROM n", Want: fine,
-		},
-
-		// What is no plain column is known all the same.
-		{Why: "the rowid by its names", Policy: column, SQL: "SELECT rowid, oid, _rowid_ FROM orders", Want: fine},
-		{Why: "the rowid that is a column", Policy: column, SQL: "SELECT rowid, oid, users._rowid_ FROM users", Want: fine},
-		{
-			Why: "the hidden columns of a search", Policy: column,
-			SQL: "SELECT docid, docs FROM docs WHERE docs MATCH 'hidden' ORDER BY rowid", Want: fine,
-		},
-		{Why: "the columns of its terms", Policy: column, SQL: "SELECT term, col, documents, occurrences, languageid FROM doc_terms", Want: fine},
-		{Why: "a shadow table of an allowed one", Policy: column, SQL: "SELECT docid, c1body FROM docs_content", Want: fine},
-		{
-			Why: "a search over a view of allowed columns", Policy: column,
-			SQL: "SELECT docid FROM named_search WHERE named_search MATCH 'ann'", Want: fine,
-		},
-		{Why: "an R-tree", Policy: column, SQL: "SELECT id, x1, rowid FROM boxes WHERE x0 >= 0", Want: fine},
-		{
-			Why: "the hidden columns of a table-valued function", Policy: column,
-			SQL: "SELECT value, json, root, key FROM users, json_each(json_array(users.name))", Want: fine,
-		},
-		{
-			Why: "a CTE of new columns", Policy: column,
-			SQL: "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d USING (x)", Want: fine,
-		},
-		{Why: "a compound", Policy: column, SQL: "SELECT z FROM (SELECT id AS z FROM users UNION SELECT a FROM t) ORDER BY z", Want: fine},
-		{Why: "an outer join by USING", Policy: column, SQL: "SELECT id FROM orders FULL JOIN names USING (id)", Want: fine},
-
-		// Columns.
-		{Why: "by another case", Policy: column, SQL: `SELECT "PassWord" FROM main.USERS`, Want: exec.ReasonColumn},
-		{Why: "in a subquery of LIMIT", Policy: column, SQL: "SELECT 1 LIMIT (SELECT length(password) FROM users)", Want: exec.ReasonColumn},
-		{Why: "by IN and a table's name", Policy: column, SQL: "SELECT (1, 'a', 'b', 'c', 'd', 'e') IN users", Want: exec.ReasonColumn},
-		{
-			Why: "an argument of a table-valued function", Policy: column,
-			SQL: "SELECT value FROM users, json_each(json_array(password))", Want: exec.ReasonColumn,
-		},
-		{Why: "a table named by a string", Policy: column, SQL: "SELECT password FROM 'users'", Want: exec.ReasonColumn},
-
-		// What the authorizer does not hear of.
-		{Why: "a generated column made of it", Policy: column, SQL: "SELECT shout FROM users", Want: exec.ReasonColumn},
-		{Why: "one made of that one", Policy: column, SQL: "SELECT twice FROM users", Want: exec.ReasonColumn},
-		{
-			Why: "by USING with a string for a name", Policy: column,
-			SQL: "SELECT count(*) FROM keyring JOIN users USING ('password')", Want: exec.ReasonColumn,
-		},
-		{
-			Why: "by USING with quotes and comments", Policy: column,
-			SQL: "SELECT count(*) FROM keyring JOIN users USING/**/(\n--\n[PASSWORD])", Want: exec.ReasonColumn,
-		},
-		{
-			Why: "by a CTE that guesses", Policy: column,
-			SQL: "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g JOIN users USING (password)", Want: exec.ReasonColumn,
-		},
-		{
-			Why: "by a FULL JOIN", Policy: column,
-			SQL: "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g FULL JOIN users USING (password)", Want: exec.ReasonColumn,
-		},
-		{Why: "its order by INDEXED BY", Policy: column, SQL: "SELECT id FROM users INDEXED BY users_password", Want: exec.ReasonColumn},
-		{Why: "no index is no order", Policy: column, SQL: "SELECT id FROM users NOT INDEXED", Want: fine},
-
-		// Tables.
-		{Why: "by its rowid", Policy: table, SQL: "SELECT rowid FROM users", Want: exec.ReasonTable},
-		{Why: "by existence", Policy: table, SQL: "SELECT EXISTS (SELECT 1 FROM main.users)", Want: exec.ReasonTable},
-		{Why: "by a comma and NATURAL", Policy: table, SQL: "SELECT count(*) FROM t, orders NATURAL JOIN users", Want: exec.ReasonTable},
-
-		// The catalog, without any policy.
-		{Why: "the catalog", Policy: exec.Policy{}, SQL: "SELECT sql FROM sqlite_master", Want: exec.ReasonTable},
-		{
-			Why: "the catalog by NATURAL JOIN", Policy: exec.Policy{},
-			SQL: "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g NATURAL JOIN sqlite_master", Want: exec.ReasonTable,
-		},
-		{
-			Why: "the catalog by USING", Policy: exec.Policy{},
-			SQL: "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g JOIN main.sqlite_schema USING (name)", Want: exec.ReasonTable,
-		},
-		{
-			Why: "a search over a view that reads the column", Policy: column,
-			SQL: "SELECT docid FROM found WHERE found MATCH 's3cret'", Want: exec.ReasonTable,
-		},
-		{Why: "its count", Policy: column, SQL: "SELECT count(*) FROM found", Want: exec.ReasonTable},
-		{Why: "its terms", Policy: column, SQL: "SELECT term FROM found_terms", Want: exec.ReasonTable},
-		{Why: "its shadow table", Policy: column, SQL: "SELECT hex(root) FROM found_segdir", Want: exec.ReasonTable},
-		{
-			Why: "a search over a view over that view", Policy: column,
-			SQL: "SELECT docid FROM again_search WHERE again_search MATCH 's3cret'", Want: exec.ReasonTable,
-		},
-		{
-			Why: "a search over a view of a denied table", Policy: table,
-			SQL: "SELECT docid FROM named_search WHERE named_search MATCH 'ann'", Want: exec.ReasonTable,
-		},
-		{
-			Why: "a module by USING", Policy: exec.Policy{},
-			SQL: "WITH g(input) AS (VALUES ('a b')) SELECT count(*) FROM g JOIN fts3tokenize USING (input)", Want: exec.ReasonTable,
-		},
-		{
-			Why: "a PRAGMA by USING", Policy: exec.Policy{},
-			SQL: "WITH g(name) AS (VALUES ('password')) SELECT count(*) FROM g JOIN pragma_table_info('users') USING (name)", Want: exec.ReasonTable,
-		},
-
-		// Virtual tables.
-		{Why: "full-text search", Policy: exec.Policy{}, SQL: "SELECT title FROM docs WHERE docs MATCH 'hidden'", Want: fine},
-		{Why: "its functions", Policy: exec.Policy{}, SQL: "SELECT snippet(docs), offsets(docs) FROM docs WHERE body MATCH 'words'", Want: fine},
-		{Why: "an R-tree", Policy: exec.Policy{}, SQL: "SELECT id FROM boxes WHERE x0 >= 0", Want: fine},
-		{Why: "the terms of an index", Policy: exec.Policy{}, SQL: "SELECT term FROM doc_terms", Want: fine},
-		{
-			Why: "search may look into every column", Policy: exec.Policy{DenyColumns: []string{"docs.body"}},
-			SQL: "SELECT title FROM docs WHERE docs MATCH 'body:hidden'", Want: exec.ReasonTable,
-		},
-		{
-			Why: "a shadow table has the data", Policy: exec.Policy{DenyColumns: []string{"docs.body"}},
-			SQL: "SELECT c1body FROM docs_content", Want: exec.ReasonTable,
-		},
-		{
-			Why: "a shadow table of a denied one", Policy: exec.Policy{DenyTables: []string{"docs"}},
-			SQL: "SELECT c1body FROM docs_content", Want: exec.ReasonTable,
-		},
-		{
-			Why: "the terms of a denied one", Policy: exec.Policy{DenyTables: []string{"docs"}},
-			SQL: "SELECT term FROM doc_terms", Want: exec.ReasonTable,
-		},
-
-		// Functions.
-		{Why: "off the list", Policy: exec.Policy{}, SQL: "SELECT json_group_array(a) FROM t", Want: exec.ReasonFunction},
-		{
-			Why: "named by the policy", Policy: exec.Policy{AllowFunctions: []string{"json_group_array"}},
-			SQL: "SELECT json_group_array(a) FROM t", Want: fine,
-		},
-		{Why: "in any case", Policy: exec.Policy{AllowFunctions: []string{"JSON_Group_Array"}}, SQL: "SELECT Json_group_array(a) FROM t", Want: fine},
+func policies() (all []exectest.PolicyCase) {
+	for _, c := range []struct {
+		policy exec.Policy
+		want   sqltext.Reason // "": it may run
+		rows   [][2]string    // why, and the statement
+	}{
+		{exectest.DenyColumn, "", [][2]string{
+			{"a generated column of allowed ones", "SELECT upper_name FROM users"},
+			{"a CTE in the place of the table", "WITH users(password) AS (VALUES (1)) SELECT password FROM users"},
+			{"the rowid by its names", "SELECT rowid, oid, _rowid_ FROM orders"},
+			{"the rowid that is a column", "SELECT rowid, oid, users._rowid_ FROM users"},
+			{"the hidden columns of a search", "SELECT docid, docs FROM docs WHERE docs MATCH 'hidden' ORDER BY rowid"},
+			{"the columns of its terms", "SELECT term, col, documents, occurrences, languageid FROM doc_terms"},
+			{"a shadow table of an allowed one", "SELECT docid, c1body FROM docs_content"},
+			{"a search over a view of allowed columns", "SELECT docid FROM named_search WHERE named_search MATCH 'ann'"},
+			{"an R-tree", "SELECT id, x1, rowid FROM boxes WHERE x0 >= 0"},
+			{"the hidden columns of a table-valued function", "SELECT value, json, root, key FROM users, json_each(json_array(users.name))"},
+			{"a CTE of new columns", "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d USING (x)"},
+			{"an outer join by USING", "SELECT id FROM orders FULL JOIN names USING (id)"},
+			{"no index is no order", "SELECT id FROM users NOT INDEXED"},
+		}},
+		{exec.Policy{AllowTables: []string{"t", "main.orders"}}, "", [][2]string{
+			{"an allowed table", "SELECT total FROM main.orders"},
+			{"table-valued functions belong to no schema", "SELECT value FROM json_each('[1]')"},
+		}},
+		{exectest.DenyColumn, exec.ReasonColumn, [][2]string{
+			{"by another case", `SELECT "PassWord" FROM main.USERS`},
+			{"in a subquery of LIMIT", "SELECT 1 LIMIT (SELECT length(password) FROM users)"},
+			{"by IN and a table's name", "SELECT (1, 'a', 'b', 'c', 'd', 'e') IN users"},
+			{"an argument of a table-valued function", "SELECT value FROM users, json_each(json_array(password))"},
+			{"a table named by a string", "SELECT password FROM 'users'"},
+			{"a generated column made of it", "SELECT shout FROM users"},
+			{"one made of that one", "SELECT twice FROM users"},
+			{"by USING with a string for a name", "SELECT count(*) FROM keyring JOIN users USING ('password')"},
+			{"by USING with quotes and comments", "SELECT count(*) FROM keyring JOIN users USING/**/(\n--\n[PASSWORD])"},
+			{"by a CTE that guesses", "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g JOIN users USING (password)"},
+			{"by a FULL JOIN", "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g FULL JOIN users USING (password)"},
+			{"its order by INDEXED BY", "SELECT id FROM users INDEXED BY users_password"},
+		}},
+		{exec.Policy{DenyTables: []string{"users"}}, exec.ReasonTable, [][2]string{
+			{"by its rowid", "SELECT rowid FROM users"},
+			{"by existence", "SELECT EXISTS (SELECT 1 FROM main.users)"},
+			{"by a comma and NATURAL", "SELECT count(*) FROM t, orders NATURAL JOIN users"},
+			{"a search over a view of a denied table", "SELECT docid FROM named_search WHERE named_search MATCH 'ann'"},
+		}},
+		{exec.Policy{}, exec.ReasonTable, [][2]string{
+			{"the catalog", "SELECT sql FROM sqlite_master"},
+			{"the catalog by NATURAL JOIN", "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g NATURAL JOIN sqlite_master"},
+			{"the catalog by USING", "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g JOIN main.sqlite_schema USING (name)"},
+			{"a module by USING", "WITH g(input) AS (VALUES ('a b')) SELECT count(*) FROM g JOIN fts3tokenize USING (input)"},
+			{"a PRAGMA by USING", "WITH g(name) AS (VALUES ('password')) SELECT count(*) FROM g JOIN pragma_table_info('users') USING (name)"},
+		}},
+		{exectest.DenyColumn, exec.ReasonTable, [][2]string{
+			{"a search over a view that reads the column", "SELECT docid FROM found WHERE found MATCH 's3cret'"},
+			{"its count", "SELECT count(*) FROM found"},
+			{"its terms", "SELECT term FROM found_terms"},
+			{"its shadow table", "SELECT hex(root) FROM found_segdir"},
+			{"a search over a view over that view", "SELECT docid FROM again_search WHERE again_search MATCH 's3cret'"},
+		}},
+		{exec.Policy{}, "", [][2]string{
+			{"full-text search", "SELECT title FROM docs WHERE docs MATCH 'hidden'"},
+			{"its functions", "SELECT snippet(docs), offsets(docs) FROM docs WHERE body MATCH 'words'"},
+			{"an R-tree", "SELECT id FROM boxes WHERE x0 >= 0"},
+			{"the terms of an index", "SELECT term FROM doc_terms"},
+		}},
+		{exec.Policy{DenyColumns: []string{"docs.body"}}, exec.ReasonTable, [][2]string{
+			{"search may look into every column", "SELECT title FROM docs WHERE docs MATCH 'body:hidden'"},
+			{"a shadow table has the data", "SELECT c1body FROM docs_content"},
+		}},
+		{exec.Policy{DenyTables: []string{"docs"}}, exec.ReasonTable, [][2]string{
+			{"a shadow table of a denied one", "SELECT c1body FROM docs_content"},
+			{"the terms of a denied one", "SELECT term FROM doc_terms"},
+		}},
+		{exec.Policy{}, exec.ReasonFunction, [][2]string{
+			{"off the list", "SELECT json_group_array(a) FROM t"},
+		}},
+		{exec.Policy{AllowFunctions: []string{"json_group_array"}}, "", [][2]string{
+			{"named by the policy", "SELECT json_group_array(a) FROM t"},
+		}},
+		{exec.Policy{AllowFunctions: []string{"JSON_Group_Array"}}, "", [][2]string{
+			{"in any case", "SELECT Json_group_array(a) FROM t"},
+		}},
+	} {
+		for _, row := range c.rows {
+			all = append(all, exectest.PolicyCase{Why: row[0], Policy: c.policy, SQL: row[1], Want: c.want})
+		}
 	}
+	return all
 }
 
 // TestDeniedIsAbsent has the words of SQLite's guard, and its own forms.
@@ -201,5 +151,54 @@ func TestDeniedIsAbsent(t *testing.T) {
 		if _, err := db.Query(t.Context(), "SELECT nix FROM t, json_each"); !strings.Contains(fmt.Sprint(err), "no such column") {
 			t.Errorf("%s: a column that is not there: %v", name, err)
 		}
+	}
+}
+
+// TestSecretFlows: what shows the values of a column that is called as secrets are may not be read either, and is in no schema.
+func TestSecretFlows(t *testing.T) {
+	pool, _ := open(t, `
+CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, secret TEXT,
+	g TEXT GENERATED ALWAYS AS (secret || '!') VIRTUAL,
+	h TEXT AS (upper("g")) STORED,
+	n TEXT AS (upper(name)));
+CREATE VIEW shown AS SELECT id, secret AS s FROM users;
+CREATE VIEW again AS SELECT s AS other FROM shown;
+CREATE VIEW fine AS SELECT id, name, n FROM users;
+CREATE VIEW generated AS SELECT h AS v FROM users;
+INSERT INTO users(id, name, secret) VALUES (1, 'ann', 's3cret-1');`)
+	for _, test := range []struct {
+		why    string
+		policy exec.Policy
+		want   string
+	}{
+		{"what is made of it", exec.Policy{}, "fine(id name n) users(id name n)"},
+		{"revealed", exec.Policy{Reveal: []string{"users.secret"}}, "again(other) fine(id name n) generated(v) shown(id s) users(id name secret g h n)"},
+		{"what is made of it is none by itself", exec.Policy{Reveal: []string{"users.g"}}, "fine(id name n) users(id name n)"},
+		{"denied and revealed", exec.Policy{DenyColumns: []string{"secret"}, Reveal: []string{"*"}}, "fine(id name n) users(id name n)"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			db := newDB(t, pool, exec.Config{Policy: test.policy})
+			s, err := db.Schema(trace.Into(t.Context(), trace.New("test")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, table := range s.Tables {
+				var columns []string
+				for _, c := range table.Columns {
+					columns = append(columns, c.Name)
+				}
+				got = append(got, table.Name+"("+strings.Join(columns, " ")+")")
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			for _, text := range []string{"SELECT secret FROM users", "SELECT h FROM users", "SELECT * FROM users", "SELECT * FROM shown", "SELECT v FROM generated"} {
+				if _, err := db.Query(t.Context(), text); (err == nil) != (test.why == "revealed") {
+					t.Errorf("%s: %v", text, err)
+				}
+			}
+		})
 	}
 }

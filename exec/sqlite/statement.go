@@ -218,7 +218,6 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 // preparing is a connection that cannot run a text without preparing it.
 type preparing struct{ driver.Conn }
 
-// Run implements [exec.Conn].
 func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
 	if c.prepared != s {
 		if err := c.keep(ctx, s, s.SQL()); err != nil {

@@ -122,7 +122,7 @@ func TestArrows(t *testing.T) {
 // TestModulesStandAlone: a module that users import takes nothing of ours but what is exported.
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{
-		"llm/openai", "llm/anthropic", "llm/gemini",
+		"llm/openai", "llm/anthropic", "llm/gemini", "llm/providers",
 		"exec/bigquery", "exec/duckdb", "otel", "lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
 	} {
 		for _, file := range parsed(t, dir) {

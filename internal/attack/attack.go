@@ -4,11 +4,14 @@ package attack
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Payloads returns the statements for one engine ("postgres"). Without the data it skips the test.
@@ -23,6 +26,26 @@ func Payloads(t testing.TB, engine string) (all []exectest.Payload) {
 		}
 	}
 	return all
+}
+
+// Calls fails t where a statement calls one of some functions, in lower case, as its tokens tell it: a name before a
+// bracket.
+func Calls(t testing.TB, s *sqltext.Statement, forbidden ...string) {
+	t.Helper()
+	last := ""
+	for token := range s.Tokens() {
+		switch token.Kind {
+		case sqltext.Space, sqltext.Comment:
+			continue
+		case sqltext.Word, sqltext.QuotedName:
+			last = strings.ToLower(s.Dialect().Value(token))
+			continue
+		}
+		if token.Text == "(" && slices.Contains(forbidden, last) {
+			t.Errorf("%s passes: %q", last, s.SQL())
+		}
+		last = ""
+	}
 }
 
 // Doubled is a statement of so many common table expressions that each name the one before twice, as form says: its %s

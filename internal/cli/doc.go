@@ -1,5 +1,5 @@
-// Package cli holds what the programs share: how a command line names a model, how a database file is opened,
-// what a program says without a model, and how it ends.
+// Package cli holds what the programs share: their flags, how a database file is opened, what a program says without a
+// model, and how it ends. Models of a spec are made by llm/providers, a module of its own.
 //
 //	func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
 //
@@ -9,8 +9,8 @@
 //		if err := cli.Parse(flags, args); err != nil {
 //			return err
 //		}
-//		model, err := cli.Model(*spec, getenv)
+//		model, err := providers.Model(*spec, getenv)
 //		…
 //
-// Only this package reads the environment; the packages of the SDK never do. Errors are one line that says what to do.
+// Errors are one line that says what to do.
 package cli

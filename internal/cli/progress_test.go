@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +17,74 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
+
+// TestLine: a line is there before the first reply, counts samples, is written anew, and is gone at the end.
+func TestLine(t *testing.T) {
+	db, closeDB, err := shop.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeDB()
+	var out safe
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		if req.Sample == 0 && !strings.Contains(out.String(), "reading the schema · 0 s") {
+			t.Errorf("before the first reply: %q", out.String())
+		}
+		return llm.Response{Text: "SELECT 1"}, nil
+	})
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3}}),
+		texttosql.WithProgress(cli.Line(&out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := engine.Ask(t.Context(), "How many?"); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if !strings.Contains(text, "\r\x1b[Kasking the model 3/3 · ") || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
+			t.Errorf("%q", text)
+		}
+		out.Reset()
+	}
+}
+
+// safe is a buffer that several goroutines write.
+type safe struct {
+	mu sync.Mutex
+	strings.Builder
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Builder.Write(p)
+}
+
+func (s *safe) WriteString(p string) (int, error) { return s.Write([]byte(p)) }
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Builder.String()
+}
+
+// TestProgressIsForTerminals: nothing is written into a file or a pipe.
+func TestProgressIsForTerminals(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a device of characters, as a terminal is
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	if cli.Progress(file) != nil || cli.Progress(&strings.Builder{}) != nil || cli.Progress(device) == nil {
+		t.Error("a file, a buffer or a device is taken for what it is not")
+	}
+}
 
 // TestSteps: each sample is told when it ends, before the slowest one gets its reply.
 func TestSteps(t *testing.T) {
@@ -57,22 +126,5 @@ func TestSteps(t *testing.T) {
 	want := []string{"  sample 1 after TIME", "  sample 2 after TIME: llm: permanent: out of [31morder", "  sample 0 after TIME"}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestProgressIsForTerminals: nothing is written into a file or a pipe.
-func TestProgressIsForTerminals(t *testing.T) {
-	file, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a device of characters, as a terminal is
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer device.Close()
-	if cli.Progress(file) != nil || cli.Progress(&strings.Builder{}) != nil || cli.Progress(device) == nil {
-		t.Error("a file, a buffer or a device is taken for what it is not")
 	}
 }

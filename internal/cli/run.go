@@ -69,6 +69,14 @@ func Question(flags *flag.FlagSet, db string) (string, error) {
 	return question, nil
 }
 
+// Specs lists the most common specs of models, for messages.
+const Specs = "openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE"
+
+// ModelFlag defines the flag -model, whose value is a spec of a model; "" by default.
+func ModelFlag(flags *flag.FlagSet) *string {
+	return flags.String("model", "", "the model to ask, a `spec`: "+Specs)
+}
+
 // ErrNoModel is the error of a question that needs a model when none is named.
 var ErrNoModel = errors.New("no model is configured for this question; name one: -model " + Specs)
 
@@ -77,6 +85,7 @@ type Scripted struct {
 	Questions []string
 	Models    []llm.Model
 	File      string
+	Model     func(spec string, getenv func(string) string) (llm.Model, error) // makes the model of a spec
 }
 
 // Choose returns the models to ask and the questions for them. Without a spec these are the scripted ones, which know no
@@ -88,7 +97,7 @@ func (s Scripted) Choose(w io.Writer, getenv func(string) string, db, question s
 		if spec == "" {
 			continue
 		}
-		m, err := Model(spec, getenv)
+		m, err := s.Model(spec, getenv)
 		if err != nil {
 			return nil, nil, err
 		}

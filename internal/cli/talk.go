@@ -2,26 +2,30 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
 
 // Talk is a conversation with a database in a terminal. Each line that a person types is one of these:
 //
-//	t1         chooses the option t1 of the question that was asked
+//	2          chooses the second option of the question that was asked; its id does too
 //	no: TEXT   corrects the answer: "use table customers", "pay means order_items.unit_price", or any other words
 //	ok         confirms the answer; a follow-up needs words that stand alone: "ok: TEXT"
-//	new        begins another session
+//	/sql, /csv, /new, /help, /exit: see talkHelp
 //	TEXT       a question, or a follow-up to the one before
 //
 // Not safe for concurrent use.
@@ -32,8 +36,26 @@ type Talk struct {
 	Lessons *memory.Lessons        // those of the engine; nil: none are kept
 	Again   func(id string) string // the flags that resume a session, for messages
 
+	Lines func() (string, error)    // reads a line that was edited, io.EOF at the end; nil: lines come as they are, after a prompt
+	Rows  func(*result.Table) error // writes rows; nil: as a table
+
 	session *texttosql.Conversation
+	last    *texttosql.Result // the last answer
 }
+
+// talkHelp is what /help says.
+const talkHelp = `a question, or a follow-up to the one before
+  2            choose the second of the options that were offered
+  no: TEXT     correct the answer: "use table customers", "pay means order_items.unit_price"
+  ok           confirm the answer; of a follow-up "ok: THE QUESTION IN FULL"
+  /sql         show the last statement
+  /csv [FILE]  write the last rows as CSV
+  /new         begin another session
+  /help /exit
+`
+
+// errExit ends a conversation.
+var errExit = errors.New("exit")
 
 // Converse opens the session of that id, a new one for "".
 func (t *Talk) Converse(ctx context.Context, id string) (err error) {
@@ -50,29 +72,54 @@ func (t *Talk) Converse(ctx context.Context, id string) (err error) {
 // Record returns the session as it was saved last.
 func (t *Talk) Record() session.Record { return t.session.Record() }
 
-// Typed takes the lines that a person types, until the input or ctx ends.
+// Typed takes the lines that a person types, until the input or ctx ends, or the person leaves.
 func (t *Talk) Typed(ctx context.Context, stdin io.Reader) error {
-	lines := make(chan string)
+	next := t.Lines
+	if next == nil {
+		typed := bufio.NewScanner(stdin)
+		next = func() (string, error) {
+			if !typed.Scan() {
+				return "", io.EOF
+			}
+			return typed.Text(), nil
+		}
+	}
+	Say(t.Out, "/help says what else can be typed\n")
+	lines, more := make(chan string), make(chan struct{})
 	go func() { // a read of a terminal cannot be interrupted
 		defer close(lines)
-		for s := bufio.NewScanner(stdin); s.Scan(); {
+		for range more {
+			line, err := next()
+			if err != nil {
+				return
+			}
 			select {
-			case lines <- s.Text():
+			case lines <- line:
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
+	defer close(more)
 	for {
-		if _, err := fmt.Fprint(t.Out, "\n> "); err != nil {
-			return err
+		if t.Lines == nil {
+			if _, err := fmt.Fprint(t.Out, "\n> "); err != nil {
+				return err
+			}
 		}
 		select {
-		case line, more := <-lines:
-			if !more {
+		case more <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case line, ok := <-lines:
+			if !ok {
 				return nil
 			}
-			if err := t.Say(ctx, strings.TrimSpace(line)); err != nil {
+			if err := t.Say(ctx, strings.TrimSpace(line)); err == errExit {
+				return nil
+			} else if err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -91,8 +138,66 @@ func (t *Talk) GoOn(ctx context.Context) error {
 	return t.report(res, err)
 }
 
-// optionID is what ids of options look like.
-var optionID = regexp.MustCompile(`^[tjr][0-9]+$`)
+// optionID is what ids of options look like, or their number.
+var optionID = regexp.MustCompile(`^[tjr]?[0-9]+$`)
+
+// command does what a line says that is for this program, and reports whether it is one. A number where nothing is asked is
+// no question either.
+func (t *Talk) command(ctx context.Context, line string) (done bool, err error) {
+	name, rest, _ := strings.Cut(line, " ")
+	pending := t.session.Record().Pending
+	switch strings.ToLower(name) {
+	case "exit", "quit", "/exit", "/quit":
+		return rest == "", errExit
+	case "help", "/help", "?":
+		Say(t.Out, talkHelp)
+		return rest == "", nil
+	case "new", "/new":
+		return true, t.Converse(ctx, "")
+	case "/sql", "/csv":
+		switch {
+		case t.last == nil:
+			Say(t.Out, "there is no answer yet\n")
+			return true, nil
+		case name == "/sql":
+			Say(t.Out, "%s\n", t.last.SQL)
+			return true, nil
+		}
+		return true, t.csv(strings.TrimSpace(rest))
+	}
+	switch {
+	case strings.HasPrefix(line, "/"):
+		Say(t.Out, "there is no command %s: /help lists them\n", name)
+		return true, nil
+	case optionID.MatchString(line) && pending == nil:
+		Say(t.Out, "nothing is to be chosen now\n")
+		return true, nil
+	}
+	return false, nil
+}
+
+// csv writes the last rows to a file, which it makes, or to the terminal.
+func (t *Talk) csv(path string) error {
+	if path == "" {
+		var text strings.Builder
+		if err := t.last.Rows.WriteCSV(&text); err != nil {
+			return err
+		}
+		Say(t.Out, "%s", text.String())
+		return nil
+	}
+	var text bytes.Buffer
+	err := t.last.Rows.WriteCSV(&text)
+	if err == nil {
+		err = atomicfile.Write(path, text.Bytes(), 0o644)
+	}
+	if err != nil {
+		Say(t.Out, "%s: %v\n", path, PathlessError(err))
+		return nil
+	}
+	Say(t.Out, "%d %s in %s\n", len(t.last.Rows.Rows), words.Plural("row", len(t.last.Rows.Rows)), path)
+	return nil
+}
 
 // Say does what a line says, and prints what comes of it. A question without an answer is no error.
 func (t *Talk) Say(ctx context.Context, line string) error {
@@ -102,12 +207,16 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 		res *texttosql.Result
 		err error
 	)
+	if done, err := t.command(ctx, line); done {
+		return err
+	}
 	switch {
 	case line == "":
 		return nil
-	case line == "new":
-		return t.Converse(ctx, "")
 	case t.session.Record().Pending != nil && optionID.MatchString(line):
+		if n, nerr := strconv.Atoi(line); nerr == nil && n >= 1 && n <= len(t.session.Record().Pending.Options) {
+			line = t.session.Record().Pending.Options[n-1].ID
+		}
 		res, err = t.session.Choose(ctx, line)
 	case corrects:
 		res, err = t.session.Correct(ctx, strings.TrimSpace(correction))
@@ -134,25 +243,34 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 		stopped *texttosql.InterruptedError
 		call    *texttosql.StateError
 	)
+	write := t.Rows
+	if write == nil {
+		write = func(rows *result.Table) error { return rows.WriteTable(t.Out) }
+	}
 	switch {
 	case err == nil:
+		t.last = res
 		t.shown()
 		Say(t.Out, "%s\n\n", res.SQL)
-		if err := res.Rows.WriteTable(t.Out); err != nil {
+		if err := write(res.Rows); err != nil {
 			return err
 		}
 		Say(t.Out, "confidence %.2f, %d %s\n", res.Confidence, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
 		t.learned()
 	case errors.As(err, &asked):
 		Say(t.Out, "%s\n", asked.Message)
-		for _, o := range asked.Options {
-			Say(t.Out, "  %s  %s\n", o.ID, o.Label)
+		for i, o := range asked.Options {
+			Say(t.Out, "\n  %d (%s)  %s\n", i+1, o.ID, o.Label)
+			if o.SQL != "" {
+				Say(t.Out, "%s\n", o.SQL)
+			}
 			if o.Rows != nil {
-				if err := o.Rows.WriteTable(t.Out); err != nil {
+				if err := write(o.Rows); err != nil {
 					return err
 				}
 			}
 		}
+		Say(t.Out, "\nType the number of the one that is meant.\n")
 	case errors.As(err, &failure):
 		Say(t.Out, "no answer: %s\n", failure.Summary().Error)
 		for _, advice := range failure.Summary().Recommendations {
@@ -162,7 +280,8 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 		Say(t.Out, "\nstopped; to go on: %s\n", t.Again(stopped.ID))
 		return stopped.Err
 	case errors.As(err, &call), errors.Is(err, session.ErrInvalidCorrection), errors.Is(err, session.ErrMaxCorrections), errors.Is(err, texttosql.ErrNotStandalone):
-		Say(t.Out, "%v\n", err)
+		f := texttosql.Failure(err)
+		Say(t.Out, "%s %s\n", f.Message, f.Advice)
 	default:
 		return Brief(err)
 	}

@@ -94,6 +94,8 @@ func TestExportReasons(t *testing.T) {
 		{"a question of the evaluation", memory.Pair{Question: "HOW many orders are there?", SQL: "SELECT 7"}, "same_question"},
 		{"its pattern", memory.Pair{Question: "Who lives in Peru?", SQL: "SELECT id FROM customers WHERE country = 'Peru'"}, "question_template"},
 		{"its statement's pattern", memory.Pair{Question: "Count them.", SQL: "select count ( * ) from Orders"}, "sql_template"},
+		{"a twin whose column is qualified", memory.Pair{Question: "Anybody near Lima?", SQL: "SELECT 2 FROM customers AS p WHERE p.country = 'Peru'"},
+			"sql_template"},
 		{"WITH is a query too", memory.Pair{Question: "One?", SQL: "WITH x AS (SELECT 1 AS a) SELECT a FROM x"}, ""},
 	}
 	var pairs []memory.Pair

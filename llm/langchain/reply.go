@@ -69,12 +69,15 @@ func usageOf(info map[string]any) llm.Usage {
 	}
 	u := llm.Usage{
 		Calls:            1,
+		CachedTokens:     firstCount(info, "PromptCachedTokens", "CacheReadInputTokens"),
+		CacheWriteTokens: firstCount(info, "CacheCreationInputTokens"),
+		ReasoningTokens:  firstCount(info, "ReasoningTokens", "ThinkingTokens"),
 		PromptTokens:     firstCount(info, "PromptTokens", "InputTokens", "input_tokens"),
 		CompletionTokens: firstCount(info, "CompletionTokens", "OutputTokens", "output_tokens"),
 	}
 	if _, ok := info["InputTokens"]; ok {
 		// Anthropic counts tokens that it reads from or writes to its prompt cache apart.
-		u.PromptTokens += firstCount(info, "CacheReadInputTokens") + firstCount(info, "CacheCreationInputTokens")
+		u.PromptTokens += u.CachedTokens + u.CacheWriteTokens
 	}
 	u.Known = u.PromptTokens > 0 && u.CompletionTokens > 0
 	return u

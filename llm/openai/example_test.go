@@ -2,14 +2,24 @@ package openai_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"net/http/httptest"
 
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/openai"
 )
+
+// The whole engine: OPENAI_API_KEY is in the environment.
+func Example() {
+	var db *sql.DB // opened for reading
+	engine, _ := texttosql.New(db, openai.Model("gpt-5-mini"))
+	answer, err := engine.Ask(context.Background(), "Which customers in the USA never ordered?")
+	fmt.Println(answer.SQL, err)
+}
 
 // With OPENAI_API_KEY set, openai.Model("gpt-5-mini") is all.
 func ExampleModel() {

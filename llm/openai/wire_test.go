@@ -519,3 +519,38 @@ func canceled(t *testing.T) context.Context {
 	cancel()
 	return ctx
 }
+
+// TestLive asks the server of OPENAI_BASE_URL, where TEXTTOSQL_LIVE_MODEL names a model ("openai:NAME"): real usage, a real
+// limit, real refusals. ".ci/live answers" runs it with a small model.
+func TestLive(t *testing.T) {
+	name, ok := strings.CutPrefix(os.Getenv("TEXTTOSQL_LIVE_MODEL"), "openai:")
+	if !ok {
+		t.Skip("TEXTTOSQL_LIVE_MODEL names no model of openai")
+	}
+	m := openai.Model(name)
+	req := full()
+	req.Schema, req.Effort, req.Stop = nil, "", nil
+	for _, limit := range []int{1, 16} {
+		req.MaxTokens = &limit
+		resp, err := m.Complete(t.Context(), req)
+		t.Logf("%d tokens: %+v, %v", limit, resp, err)
+		if err != nil || resp.StopReason != llm.StopLength || !resp.Usage.Known || resp.Usage.CompletionTokens > limit {
+			t.Errorf("%d tokens: %+v, %v", limit, resp, err)
+		}
+	}
+	base := strings.TrimSuffix(strings.TrimSuffix(os.Getenv("OPENAI_BASE_URL"), "/"), "/v1")
+	_, err := openai.Model(name, option.WithBaseURL(base+"/nowhere")).Complete(t.Context(), req)
+	if !strings.Contains(fmt.Sprint(err), "look at OPENAI_BASE_URL") {
+		t.Errorf("a wrong base URL: %v", err)
+	}
+	schema := full()
+	schema.Messages = []llm.Message{{Role: llm.User, Text: "How many legs has a cat? Reply as JSON."}}
+	schema.Schema = json.RawMessage(`{"type":"object","properties":{"legs":{"type":"integer"}},"required":["legs"],"additionalProperties":false}`)
+	schema.MaxTokens, schema.Stop = nil, nil
+	var said struct{ Legs *int }
+	if resp, err := m.Complete(t.Context(), schema); err != nil || json.Unmarshal([]byte(resp.Text), &said) != nil || said.Legs == nil {
+		t.Errorf("a reply in a shape: %+v, %v", resp, err)
+	} else {
+		t.Logf("in a shape: %s", resp.Text)
+	}
+}

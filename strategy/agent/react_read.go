@@ -41,7 +41,7 @@ var (
 
 // named matches the name of a tool before a bracket, for replies without "Action:".
 func (r *run) named() *regexp.Regexp {
-	return regexp.MustCompile("(?mi)^[ \\t`*]*(?:" + strings.Join(r.names(), "|") + `)[ \t]*\[`)
+	return regexp.MustCompile("(?mi)^[ \\t`*]*(?:" + strings.Join(append(r.names(), actionFinish), "|") + `)[ \t]*\[`)
 }
 
 // read finds the last action of a reply. A reply without one may be a bare statement, which is a query.
@@ -75,6 +75,9 @@ func (r *run) read(reply string) action {
 	}
 	a.name = strings.ToLower(rest[name[2]:name[3]])
 	a.argument, a.open = argument(rest[name[1]:])
+	if a.name == actionFinish && !r.published && r.tool(actionQuery) != nil {
+		a.name = actionQuery // models that know the source's form hand over their answer so
+	}
 	return a
 }
 

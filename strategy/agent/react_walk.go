@@ -18,7 +18,7 @@ import (
 
 const (
 	actionQuery  = "query"  // of RunSQL, and of a bare statement
-	actionFinish = "finish" // of the published form
+	actionFinish = "finish" // of the published form; else another word for query
 )
 
 // The reasons for which a walk ends.

@@ -44,23 +44,10 @@ func (describeTable) Call(ctx context.Context, env *strategy.Env, in Input) (Obs
 	if err != nil {
 		return Observation{}, err
 	}
-	keys := ""
-	for _, k := range t.ForeignKeys { // the part has no other table, so its text has none of them
-		if _, known := env.Schema.Lookup(k.RefSchema, k.RefTable); known {
-			keys += fmt.Sprintf("\nFOREIGN KEY (%s) REFERENCES %s(%s)", quoted(env, k.Columns), schema.TableName{Schema: k.RefSchema, Name: k.RefTable}.Quoted(env), quoted(env, k.RefColumns))
-		}
-	}
+	keys := t.References(env)
 	r, err := schema.Renderer{Names: env, WithoutValues: env.WithoutValues, MaxChars: max(maxObservation-len(keys), 1)}.Render(ctx, part)
-	lines := strings.Split(strings.TrimSpace(r.Text)+keys, "\n")
+	lines := strings.Split(strings.TrimSpace(r.Text+keys), "\n")
 	return Observation{Text: strings.Join(lines, " | "), OK: err == nil}, err // a comment ends where its line does
-}
-
-func quoted(env *strategy.Env, names []string) string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = env.Quote(name)
-	}
-	return strings.Join(list, ", ")
 }
 
 // sampleRows is the action "samples": three stored rows of a table. Columns marked Sensitive are left out, and views are not

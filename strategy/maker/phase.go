@@ -19,6 +19,9 @@ import (
 func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
 	n := r.samples(name)
 	e.N, e.MinWave, e.Stop, e.MinVotes = n, r.minWave(), r.until(), min(r.MinVotes, n)
+	if !r.published {
+		e.Prompts = len(r.env.Models)
+	}
 	e.Concurrency, e.Room = r.env.Parallel(), func() (int, bool) { return r.left(), true }
 	d, err = e.Run(ctx)
 	r.out.Saved += d.Saved

@@ -32,7 +32,6 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 			if err != nil {
 				return vote.Candidate{Sample: i}, err
 			}
-			strategy.Replied(ctx)
 			_, name := r.env.Model(i)
 			_, most := r.maxTokens(purposeProjection)
 			if flag := flagReply(reply, most); flag != nil {

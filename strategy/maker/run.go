@@ -136,9 +136,8 @@ func (r *run) budget() int {
 // ask makes one call of a phase.
 func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i int) (llm.Response, error) {
 	r.calls.Add(1)
-	model, _ := r.env.Model(i)
 	most, _ := r.maxTokens(purpose)
-	return model.Complete(ctx, strategy.Sampler{
+	return r.env.Send(ctx, i%len(r.env.Models), strategy.Sampler{
 		Temperature: r.Temperature, FirstGreedy: !r.published, MaxTokens: most, Purpose: purpose,
 	}.Request(r.env, i, messages))
 }

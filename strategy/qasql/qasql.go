@@ -4,7 +4,14 @@
 //
 //	engine, err := texttosql.New(db, model, texttosql.WithDescriptions(d), texttosql.WithStrategy(qasql.Strategy{}))
 //
-// The source describes the method; its code has no generation, refinement or judge, and no published figures.
+// The source describes the method. It has no code for generation, refinement and judge and no figures, so there is no
+// published form. These differ from its description:
+//   - Statements are executed before the judge chooses (JudgeFirst: after). It sees rows, letters and no numbers of candidates, in turned order, and
+//     two calls have to agree. Rubric{Votes: 1} makes its one call, and the place of an option may decide.
+//   - Words overrule the model's score of a table only where few tables have them, and foreign keys close the linked tables.
+//   - A context without its descriptions is left out, and an empty result is refined once.
+//   - If nothing runs, one more call asks for a simple statement (WithoutLastResort: none).
+//   - The confidence is a share of votes, not what the model says of itself.
 package qasql
 
 import (
@@ -36,8 +43,8 @@ import (
 type Strategy struct {
 	Linker   linker.MapReduce // its Model and Seed are filled in
 	Contexts []Context        // nil: Contexts()
-	Refine   strategy.Refine  // the zero value is the documented default; EmptyResult is set
-	Judge    strategy.Judge   // nil: strategy.Rubric{}; Rubric{Votes: 1} is the published form, where the place of an option may decide
+	Refine   strategy.Refine  // the zero value makes the three executions of the source; EmptyResult is set
+	Judge    strategy.Judge   // nil: strategy.Rubric{}
 
 	MinShare         float64 // the judge is asked if the largest answer has less than this share of the votes, 0..1; 0 means 1
 	MaxContextTokens int     // the most tokens of the schema in a prompt, estimated; 0 means 24,000

@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -173,7 +173,7 @@ func player(t *testing.T, path string) func(question string) llm.Model {
 
 // recorder asks the live model, one call at a time, and writes the calls down at the end.
 func recorder(t *testing.T, spec, path string) (model func(question string) llm.Model, end func()) {
-	live, err := cli.Model(spec, os.Getenv)
+	live, err := providers.Model(spec, os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

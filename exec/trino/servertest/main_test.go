@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	trinodriver "github.com/trinodb/trino-go-client/trino"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/internal/servers"
 )
@@ -134,3 +137,121 @@ func guarded(t testing.TB, user, schema string, d trino.Dialect, c exec.Config) 
 }
 
 var _ driver.Conn = (*trinodriver.Conn)(nil)
+
+// engine is Trino for the suite, as one user.
+func engine(user string) exectest.Engine {
+	return exectest.Engine{
+		Dialect:      trino.Dialect{},
+		State:        func(_ context.Context, conn *sql.Conn) (string, error) { return headers(conn) },
+		Endless:      exectest.Endless,
+		VersionDelay: 6 * time.Second, // the guard believes a version five times as long as it took
+		Deadline:     4 * time.Second,
+		Open: func(t testing.TB, script string) exectest.Database {
+			schema := open(t, script)
+			owner := pool(t, "admin", schema)
+			sums, err := exectest.Texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
+				" array_join(array_agg(column_name ORDER BY ordinal_position), ', ') || '))) FROM ' || table_name FROM information_schema.columns"+
+				" JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE'"+
+				" GROUP BY table_name ORDER BY 1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return exectest.Database{
+				User:     exectest.ConnectorOf(t, "trino", dsn(t, user, schema)),
+				Owner:    rewriting{exectest.ConnectorOf(t, "trino", dsn(t, "admin", schema))},
+				Contents: func(ctx context.Context) (string, error) { return contents(ctx, owner, schema, sums) },
+			}
+		},
+		Skip: map[string]string{
+			"inspect": "Trino knows no keys, nor NOT NULL in the catalog memory: TestInspect",
+			"policy":  "a policy of columns needs the server's access rules, which differ from case to case: exec/trino's tests of its policy",
+		},
+	}
+}
+
+// headers are what the driver keeps between statements: catalog, schema, user, properties of the session, prepared
+// statements, a transaction. The server keeps nothing.
+func headers(conn *sql.Conn) (out string, err error) {
+	err = conn.Raw(func(c any) error {
+		v := reflect.ValueOf(exectest.Unwrap(c)).Elem().FieldByName("httpHeaders")
+		out = strings.ReplaceAll(fmt.Sprint(v), "] ", "]\n")
+		return nil
+	})
+	return out, err
+}
+
+// contents are the relations of the schema, the rows of its first tables, and the schemas, by one statement.
+func contents(ctx context.Context, owner *sql.DB, schema string, sums []string) (string, error) {
+	query := "SELECT table_name, 0, table_type FROM information_schema.tables WHERE table_schema = '" + schema +
+		"' UNION ALL SELECT schema_name, 0, '' FROM information_schema.schemata"
+	for _, sum := range sums {
+		query += " UNION ALL " + sum
+	}
+	rows, err := exectest.Texts(ctx, owner, query+" ORDER BY 1, 2, 3")
+	return strings.Join(rows, "\n") + "\n", err
+}
+
+// rewriting makes statements that the connector memory does not know, ALTER and DELETE among them, ones that it does.
+type rewriting struct{ driver.Connector }
+
+func (r rewriting) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := r.Connector.Connect(ctx)
+	return rewritingConn{c}, err
+}
+
+type rewritingConn struct{ driver.Conn }
+
+// rewritten are the statements of the suite's owner.
+var rewritten = map[string][]string{
+	"ALTER TABLE x ADD COLUMN c INTEGER": {"DROP TABLE x", "CREATE TABLE x(a INTEGER, b INTEGER, c INTEGER)"},
+	"ALTER TABLE x RENAME COLUMN b TO d": {"DROP TABLE x", "CREATE TABLE x(a INTEGER, d INTEGER, c INTEGER)"},
+	"UPDATE t SET a = a":                 {"INSERT INTO t SELECT * FROM t WHERE a = 1"},
+	"DELETE FROM t WHERE a = 0":          {"CREATE TABLE t2 AS SELECT * FROM t WHERE a <> 0", "DROP TABLE t", "ALTER TABLE t2 RENAME TO t"},
+	"CREATE VIEW v AS SELECT a FROM x":   nil,
+}
+
+func (c rewritingConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	prepare := c.Conn.(driver.ConnPrepareContext).PrepareContext
+	list := rewritten[text]
+	for len(list) > 1 {
+		s, err := prepare(ctx, list[0])
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.(driver.StmtExecContext).ExecContext(ctx, nil); err != nil {
+			return nil, err
+		}
+		list = list[1:]
+	}
+	if len(list) == 1 {
+		text = list[0]
+	}
+	return prepare(ctx, text)
+}
+
+// TestConformance runs the suite as a user whom access rules bind, and what depends on that as another. TestHostile is of
+// a user who may do all, too.
+func TestConformance(t *testing.T) {
+	rules(t, readerRules)
+	for _, run := range []struct {
+		user  string
+		parts []string // nil: all
+	}{
+		{"reader", nil},
+		{"strict", []string{"policy_names"}},
+	} {
+		t.Run(run.user, func(t *testing.T) {
+			e := engine(run.user)
+			for _, part := range []string{"names", "payloads", "values", "limits", "cancel", "state", "faults", "stuck_driver", "policy_names", "denied_is_absent",
+				"version", "plans", "samples", "busy", "once", "session", "parallel"} {
+				if run.parts != nil && !slices.Contains(run.parts, part) {
+					e.Skip[part] = "as reader"
+				}
+			}
+			if run.parts == nil {
+				e.Skip["policy_names"] = "as strict, whom the server denies what the policies there deny"
+			}
+			exectest.Conformance(t, e)
+		})
+	}
+}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
-	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/bedrock"
 
-	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/langchain"
+	"github.com/texttosql/texttosql/llm/providers"
 )
 
 // awsEndpoint names another address, as it does for the tools of AWS.
@@ -18,24 +19,24 @@ const awsEndpoint = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
 
 // amazon is AWS Bedrock, whose requests are signed. Keys come from variables alone: a profile, a role or single sign-on is
 // turned into them by "aws configure export-credentials --format env".
-var amazon = cli.Provider{
+var amazon = providers.Provider{
 	Name: "bedrock", Variables: []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", awsEndpoint},
-	Build: func(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+	Build: func(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
 		var key aws.Credentials
 		var err error
-		if key.AccessKeyID, err = cli.Variable(getenv, "AWS_ACCESS_KEY_ID"); err != nil {
+		if key.AccessKeyID, err = providers.Variable(getenv, "AWS_ACCESS_KEY_ID"); err != nil {
 			return nil, "", err
 		}
-		if key.SecretAccessKey, err = cli.Variable(getenv, "AWS_SECRET_ACCESS_KEY"); err != nil {
+		if key.SecretAccessKey, err = providers.Variable(getenv, "AWS_SECRET_ACCESS_KEY"); err != nil {
 			return nil, "", err
 		}
 		key.SessionToken = strings.TrimSpace(getenv("AWS_SESSION_TOKEN"))
-		region, err := cli.Variable(getenv, "AWS_REGION", "AWS_DEFAULT_REGION")
+		region, err := providers.Variable(getenv, "AWS_REGION", "AWS_DEFAULT_REGION")
 		if err != nil {
 			return nil, "", err
 		}
 		options := bedrockruntime.Options{
-			Region: region, HTTPClient: c, Retryer: aws.NopRetryer{}, // llm.Retry repeats calls, and counts them
+			Region: region, HTTPClient: langchain.HTTPClient(c), Retryer: aws.NopRetryer{}, // llm.Retry repeats calls, and counts them
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return key, nil }),
 		}
 		server := "https://bedrock-runtime." + region + ".amazonaws.com"
@@ -43,6 +44,6 @@ var amazon = cli.Provider{
 			server, options.BaseEndpoint = other, &other
 		}
 		m, err := bedrock.New(bedrock.WithModel(name), bedrock.WithClient(bedrockruntime.New(options)))
-		return m, server, err
+		return langchain.Model(m), server, err
 	},
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -279,7 +278,7 @@ func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
 func Help() string {
 	var text strings.Builder
 	text.WriteString("Strategies:\n\n" + presets.Help() + "\nModels, with the variables that they read:\n\n")
-	for _, p := range append(cli.Providers(), providers.All()...) {
+	for _, p := range providers.All() {
 		fmt.Fprintf(&text, "  %-20s %s\n", p.Name+":NAME", strings.Join(p.Variables, ", "))
 	}
 	text.WriteString("  replay:FILE          a recording of package llm/replay: no call is made")

@@ -1,11 +1,16 @@
-package cli
+// Package providers makes a model of a spec such as "openai:gpt-5-mini": what a flag or a settings file names. Programs with
+// one provider need it not; they call openai.Model and the like themselves.
+//
+// Anthropic has a client of its own; all others are asked through their endpoints in the protocol of OpenAI, which keep
+// status codes and waiting times and link nothing more.
+package providers
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,33 +20,43 @@ import (
 	"sync/atomic"
 	"time"
 
+	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
+	openaioption "github.com/openai/openai-go/v3/option"
+
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/langchain"
+	"github.com/texttosql/texttosql/llm/anthropic"
+	"github.com/texttosql/texttosql/llm/openai"
 	"github.com/texttosql/texttosql/llm/replay"
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/anthropic"
-	"github.com/tmc/langchaingo/llms/ollama"
-	"github.com/tmc/langchaingo/llms/openai"
 )
 
-// Specs lists the specs of Model, for messages.
+// Specs lists the most common specs, for messages.
 const Specs = "openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE"
 
 // Provider is a kind of model that a spec "PROVIDER:NAME" names.
 type Provider struct {
 	Name      string
 	Variables []string // those that Build reads, for messages
-	// Build makes the client of a model and returns the address of its server. It reads variables through getenv, not
-	// from the process, connects to nothing, and sends requests through c where the client allows.
-	Build func(name string, getenv func(string) string, c *http.Client) (m llms.Model, server string, err error)
+	// Build makes a model and returns the address of its server. It reads variables through getenv, connects to nothing, and
+	// sends requests through c where the client allows.
+	Build func(name string, getenv func(string) string, c *http.Client) (m llm.Model, server string, err error)
 }
 
-// Providers returns those that Model always knows, "replay" aside.
-func Providers() []Provider {
+// All returns the providers of [Model], "replay" aside.
+func All() []Provider {
 	return []Provider{
 		{"openai", []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION"}, openaiModel},
 		{"ollama", []string{"OLLAMA_HOST"}, ollamaModel},
 		{"anthropic", []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, anthropicModel},
+		Compatible("googleai", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
+		Compatible("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+		Compatible("cohere", "https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY", "CO_API_KEY"),
+		Compatible("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", "HUGGINGFACEHUB_API_TOKEN"),
+		Compatible("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+		Compatible("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+		Compatible("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+		Compatible("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+		Compatible("xai", "https://api.x.ai/v1", "XAI_API_KEY"),
+		{"cloudflare", []string{"CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_BASE_URL"}, cloudflareModel},
 	}
 }
 
@@ -49,7 +64,7 @@ func Providers() []Provider {
 // NAME_BASE_URL replaces base.
 func Compatible(name, base string, keys ...string) Provider {
 	variable := strings.ToUpper(name) + "_BASE_URL"
-	return Provider{name, append(keys, variable), func(model string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+	return Provider{name, append(keys, variable), func(model string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
 		key, err := Variable(getenv, keys...)
 		if err != nil {
 			return nil, "", err
@@ -72,44 +87,44 @@ func Variable(getenv func(string) string, names ...string) (string, error) {
 const dialTimeout = 10 * time.Second
 
 // attemptTimeout ends a call without a reply. It is long, because Ollama may load a model of many gigabytes before the first
-// word.
-const attemptTimeout = 5 * time.Minute
+// word, and a model may reason for minutes.
+const attemptTimeout = 10 * time.Minute
 
-// ModelFlag defines the flag -model, whose value is a spec of Model; "" by default.
-func ModelFlag(flags *flag.FlagSet) *string {
-	return flags.String("model", "", "the model to ask, a `spec`: "+Specs)
-}
-
-// Model returns the model of a spec:
+// Model returns the model of a spec: "replay:FILE", a recording of package llm/replay, or "PROVIDER:NAME" with a provider of
+// [All]:
 //
 //	openai:NAME     OPENAI_API_KEY (required), OPENAI_BASE_URL, OPENAI_ORGANIZATION
 //	ollama:NAME     OLLAMA_HOST, in all forms that Ollama accepts
-//	anthropic:NAME  ANTHROPIC_API_KEY (required), ANTHROPIC_BASE_URL with or without its /v1
-//	replay:FILE     a recording of package llm/replay; no call is made
+//	anthropic:NAME  ANTHROPIC_API_KEY (required), ANTHROPIC_BASE_URL with or without /v1
+//	groq:NAME       GROQ_API_KEY (required), GROQ_BASE_URL, and the like for the others
 //
-// and those of the providers in more, which may replace one of these. The variables are read through getenv, never from the
-// process. The model is named by its spec, a recording by the name in its file. An attempt ends after 5 minutes. Model makes no connection. If the server cannot be reached, the first call
-// fails with a permanent error that names it. Once the server has answered, such an error may be retried.
-func Model(spec string, getenv func(string) string, more ...Provider) (llm.Model, error) {
+// The variables are read through getenv. The model is named by its spec, a recording by the name in its file. An attempt ends
+// after 10 minutes. Model makes no connection. If the server cannot be reached, the first call fails with a permanent error
+// that names it. Once the server has answered, such an error may be retried.
+func Model(spec string, getenv func(string) string) (llm.Model, error) {
+	return Of(All(), spec, getenv)
+}
+
+// Of is [Model] with the providers that are known to the program.
+func Of(known []Provider, spec string, getenv func(string) string) (llm.Model, error) {
 	provider, name, _ := strings.Cut(spec, ":")
-	known := slices.Concat(more, Providers())
 	at := slices.IndexFunc(known, func(p Provider) bool { return p.Name == provider })
 	switch {
 	case at < 0 && provider != "replay":
-		return nil, fmt.Errorf("model %q: unknown provider; want %s", spec, specs(more))
+		return nil, fmt.Errorf("model %q: unknown provider; want %s", spec, specs(known))
 	case strings.TrimSpace(name) == "":
-		return nil, fmt.Errorf("model %q: nothing after the colon; want %s", spec, specs(more))
+		return nil, fmt.Errorf("model %q: nothing after the colon; want %s", spec, specs(known))
 	case at < 0:
 		return recording(spec, name)
 	}
 	dialer := net.Dialer{Timeout: dialTimeout}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = dialer.DialContext
-	m, server, err := known[at].Build(name, getenv, langchain.HTTPClient(&http.Client{Transport: transport}))
+	m, server, err := known[at].Build(name, getenv, &http.Client{Transport: transport})
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", spec, err)
 	}
-	return llm.Chain(llm.Named(spec, langchain.Model(m)), reached(spec, server), llm.Timeout(attemptTimeout)), nil
+	return llm.Chain(llm.Named(spec, m), reached(spec, server), llm.Timeout(attemptTimeout)), nil
 }
 
 // reached makes the error of a connection permanent if the server never answered before. Most likely its address is wrong or
@@ -135,19 +150,18 @@ func reached(spec, server string) llm.Middleware {
 	}
 }
 
-// specs is Specs with the names of more providers.
-func specs(more []Provider) string {
-	if len(more) == 0 {
-		return Specs
-	}
+// specs is Specs with the names of the other providers.
+func specs(known []Provider) string {
 	var names []string
-	for _, p := range more {
-		names = append(names, p.Name)
+	for _, p := range known {
+		if !strings.Contains(Specs, p.Name+":") {
+			names = append(names, p.Name)
+		}
 	}
 	return Specs + "; NAME is also a model of " + strings.Join(names, ", ") + " in place of openai"
 }
 
-func openaiModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+func openaiModel(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
 	key, err := Variable(getenv, "OPENAI_API_KEY")
 	if err != nil {
 		return nil, "", fmt.Errorf("%w (a server that asks for no key takes any text)", err)
@@ -155,23 +169,25 @@ func openaiModel(name string, getenv func(string) string, c *http.Client) (llms.
 	return speaksOpenAI(name, key, getenv("OPENAI_ORGANIZATION"), "OPENAI_BASE_URL", "https://api.openai.com/v1", getenv, c)
 }
 
-func speaksOpenAI(name, key, organization, variable, base string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+func speaksOpenAI(name, key, organization, variable, base string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
 	base, err := baseURL(getenv, variable, base)
 	if err != nil {
 		return nil, "", err
 	}
-	// The client reads an option that is left out from the environment of the process, so all are given.
-	m, err := openai.New(
-		openai.WithModel(name),
-		openai.WithToken(key),
-		openai.WithBaseURL(base),
-		openai.WithOrganization(organization),
-		openai.WithHTTPClient(c),
-	)
-	return m, base, err
+	return compatible(name, base, key, organization, c), base, nil
 }
 
-func anthropicModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+// compatible gives all options, because the SDK reads what is left out from the environment of the process.
+func compatible(name, base, key, organization string, c *http.Client) llm.Model {
+	options := []openaioption.RequestOption{openaioption.WithAPIKey(key), openaioption.WithBaseURL(base), openaioption.WithHTTPClient(c),
+		openaioption.WithHeaderDel("OpenAI-Organization"), openaioption.WithHeaderDel("OpenAI-Project")}
+	if organization != "" {
+		options = append(options, openaioption.WithOrganization(organization))
+	}
+	return openai.Model(name, options...)
+}
+
+func anthropicModel(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
 	key, err := Variable(getenv, "ANTHROPIC_API_KEY")
 	if err != nil {
 		return nil, "", err
@@ -180,29 +196,27 @@ func anthropicModel(name string, getenv func(string) string, c *http.Client) (ll
 	if err != nil {
 		return nil, "", err
 	}
-	if !strings.HasSuffix(base, "/v1") {
-		base += "/v1" // a part of the base for langchaingo, but not for Anthropic's own clients
-	}
-	m, err := anthropic.New(
-		anthropic.WithModel(name),
-		anthropic.WithToken(key),
-		anthropic.WithBaseURL(base),
-		anthropic.WithHTTPClient(c),
-	)
-	return m, base, err
+	base = strings.TrimSuffix(base, "/v1") // a part of the base for other clients
+	return anthropic.Model(name, anthropicoption.WithoutEnvironmentDefaults(), anthropicoption.WithAPIKey(key), anthropicoption.WithBaseURL(base),
+		anthropicoption.WithHTTPClient(c)), base, nil
 }
 
-func ollamaModel(name string, getenv func(string) string, c *http.Client) (llms.Model, string, error) {
+func ollamaModel(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
 	host, err := ollamaURL(getenv("OLLAMA_HOST"))
 	if err != nil {
 		return nil, "", err
 	}
-	m, err := ollama.New(
-		ollama.WithModel(name),
-		ollama.WithServerURL(host), // a bad URL would end the program, so it is checked above
-		ollama.WithHTTPClient(c),
-	)
-	return m, host, err
+	return compatible(name, host+"/v1", "", "", c), host, nil
+}
+
+// cloudflareModel has the account in the path of its endpoint.
+func cloudflareModel(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
+	account, err := Variable(getenv, "CLOUDFLARE_ACCOUNT_ID")
+	if err != nil && strings.TrimSpace(getenv("CLOUDFLARE_BASE_URL")) == "" {
+		return nil, "", err
+	}
+	base := "https://api.cloudflare.com/client/v4/accounts/" + account + "/ai/v1"
+	return Compatible("cloudflare", base, "CLOUDFLARE_API_TOKEN").Build(name, getenv, c)
 }
 
 // baseURL returns the URL in the variable, or other if it is empty, without a slash at its end.
@@ -263,7 +277,10 @@ func ollamaURL(host string) (string, error) {
 func recording(spec, path string) (llm.Model, error) {
 	player, err := replay.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("model %q: %w", spec, PathlessError(err))
+		if path := new(*fs.PathError); errors.As(err, path) { // the spec has the path
+			err = (*path).Err
+		}
+		return nil, fmt.Errorf("model %q: %w", spec, err)
 	}
 	switch names := player.Models(); len(names) {
 	case 0:

@@ -1,9 +1,8 @@
-package cli
+package providers
 
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -35,7 +34,6 @@ func server(t *testing.T) string {
 	t.Helper()
 	format := map[string]string{
 		"/v1/chat/completions": `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`,
-		"/api/chat":            `{"message":{"role":"assistant","content":%s},"done":true,"prompt_eval_count":20,"eval_count":8}`,
 		"/v1/messages":         `{"content":[{"type":"text","text":%s}],"stop_reason":"end_turn","usage":{"input_tokens":20,"output_tokens":8}}`,
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +54,9 @@ func server(t *testing.T) string {
 
 func TestModel(t *testing.T) {
 	// What the process has must not matter, although the clients read it.
-	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_MODEL", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "ANTHROPIC_API_KEY", "OLLAMA_HOST"} {
+	for _, name := range []string{
+		"OPENAI_API_KEY", "OPENAI_MODEL", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_ORG_ID", "ANTHROPIC_API_KEY", "OLLAMA_HOST",
+	} {
 		t.Setenv(name, "of-the-process")
 	}
 	url := server(t)
@@ -88,12 +88,14 @@ func TestModel(t *testing.T) {
 }
 
 func TestUnknownModelAtTheServer(t *testing.T) {
-	m, err := Model("openai:unknown", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server(t) + "/v1"}.get)
+	url := server(t)
+	m, err := Model("openai:unknown", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url + "/v1"}.get)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Complete(t.Context(), question())
-	if err == nil || err.Error() != "llm: permanent (status 404): no such model" {
+	want := "llm: permanent (status 404): the server has nothing at " + url + "/v1/chat/completions, look at OPENAI_BASE_URL"
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), ": no such model") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -235,13 +237,5 @@ func TestOllamaURL(t *testing.T) {
 		if got, err := ollamaURL(test.host); err != nil || got != test.want {
 			t.Errorf("%s: ollamaURL(%q) = %q, %v, want %q", test.why, test.host, got, err, test.want)
 		}
-	}
-}
-
-func TestModelFlag(t *testing.T) {
-	flags := flag.NewFlagSet("ask", flag.ContinueOnError)
-	spec := ModelFlag(flags)
-	if err := Parse(flags, []string{"-model", "ollama:m", "x"}); err != nil || *spec != "ollama:m" || flags.Arg(0) != "x" {
-		t.Errorf("got %q, %v, %v", *spec, flags.Args(), err)
 	}
 }

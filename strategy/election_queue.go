@@ -1,0 +1,125 @@
+package strategy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/texttosql/texttosql/llm"
+)
+
+// queue orders the calls of the samples of an Election: which of them wait for the reply to another one.
+type queue struct {
+	planned, prompts int
+	turns            []turn
+
+	mu    sync.Mutex
+	first map[string]int // the lowest sample that asks the same
+}
+
+// turn is that of one sample.
+type turn struct {
+	queue   *queue
+	i       int
+	replied atomic.Bool   // the model has answered, and the rest is up to us
+	known   chan struct{} // closed once it is known what the sample asks for
+	over    chan struct{} // closed once the model has answered, or the sample has ended
+	asked   sync.Once
+	ended   sync.Once
+}
+
+func newQueue(planned, prompts int) *queue {
+	q := &queue{planned: planned, prompts: prompts, turns: make([]turn, planned), first: make(map[string]int)}
+	for i := range q.turns {
+		p := &q.turns[i]
+		p.queue, p.i, p.known, p.over = q, i, make(chan struct{}), make(chan struct{})
+	}
+	return q
+}
+
+type turnKey struct{}
+
+func turnOf(ctx context.Context) *turn {
+	p, _ := ctx.Value(turnKey{}).(*turn)
+	return p
+}
+
+// end frees those that wait for the sample.
+func (p *turn) end() {
+	p.asked.Do(func() { close(p.known) })
+	p.ended.Do(func() { close(p.over) })
+}
+
+const (
+	leastPrefix = 1024             // tokens from which on providers keep a prefix
+	ahead       = 10 * time.Second // by then a prefix was read, though its reply may take longer
+)
+
+// Send asks the model of Env.Models at an index for a sample, from within Election.Sample, and tells the Election of the
+// reply as [Replied] does.
+//
+// Where Election.Prompts says that samples share prompts, and one is long enough for a provider to keep (1,024 tokens), for
+// more than two samples behind the first that has it, these wait up to 10 s for its reply, so that they read the
+// provider's cache; their requests have the cache mark. Before a model has answered for the first time (Host.Answered) the
+// lowest of its samples goes alone. Outside of an Election it only asks.
+func (e *Env) Send(ctx context.Context, model int, req llm.Request) (llm.Response, error) {
+	if p := turnOf(ctx); p != nil {
+		var err error
+		p.asked.Do(func() { err = p.await(ctx, e, model, &req) })
+		if err != nil {
+			return llm.Response{}, err
+		}
+	}
+	resp, err := e.Models[model].Complete(ctx, req)
+	if err == nil {
+		Replied(ctx)
+	}
+	return resp, err
+}
+
+// await returns when the sample may be sent.
+func (p *turn) await(ctx context.Context, e *Env, model int, req *llm.Request) error {
+	q := p.queue
+	var keys []string
+	if answered := e.Host.Answered; answered != nil && !answered(model) {
+		keys = append(keys, fmt.Sprint(model))
+	}
+	messages := llm.Request{Messages: req.Messages}
+	if q.prompts > 0 && q.planned/q.prompts > 3 && llm.Estimate(messages, "").PromptTokens >= leastPrefix {
+		req.CachePrefix = len(req.Messages)
+		keys = append(keys, fmt.Sprint(model, messages.Hash()))
+	}
+	if p.i > 0 { // in order, so that the lowest sample is the first of its key
+		select {
+		case <-q.turns[p.i-1].known:
+		case <-ctx.Done():
+			close(p.known)
+			return ctx.Err()
+		}
+	}
+	var leaders []int
+	q.mu.Lock()
+	for _, key := range keys {
+		if leader, ok := q.first[key]; ok {
+			leaders = append(leaders, leader)
+		} else {
+			q.first[key] = p.i
+		}
+	}
+	q.mu.Unlock()
+	close(p.known)
+	timer := time.NewTimer(ahead)
+	defer timer.Stop()
+	for _, leader := range leaders {
+		select {
+		case <-q.turns[leader].over:
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
