@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // crossed are the 5^14 rows of a join of the table t of [Fixture] with itself.
@@ -75,6 +77,19 @@ func Lines(ctx context.Context, q interface {
 		out += strings.Join(lines, "\n") + "\n"
 	}
 	return out, nil
+}
+
+// Sensitive are the columns of a schema that are held back, sorted: "users.password".
+func Sensitive(s *schema.Schema) (names []string) {
+	for _, t := range s.Tables {
+		for _, c := range t.Columns {
+			if c.Sensitive {
+				names = append(names, t.Name+"."+c.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Many makes n tables of 20 columns, each with a key, a unique constraint, and a foreign key to the one before.

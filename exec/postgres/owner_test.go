@@ -7,7 +7,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -183,17 +182,8 @@ func TestOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sensitive []string
-		for _, table := range s.Tables {
-			for _, column := range table.Columns {
-				if column.Sensitive {
-					sensitive = append(sensitive, table.Name+"."+column.Name)
-				}
-			}
-		}
-		slices.Sort(sensitive)
 		want := []string{"users.password", "users.shown", "v_w.n", "v_w.x", "w.c", "w.d", "w.h", "w.s", "w.u", "w.us"}
-		if diff := cmp.Diff(want, sensitive); diff != "" {
+		if diff := cmp.Diff(want, exectest.Sensitive(s)); diff != "" {
 			t.Errorf("%s: sensitive columns (-want +got):\n%s", user, diff)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/schema"
@@ -247,15 +248,7 @@ func TestSensitive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for _, table := range found.Tables {
-		for _, c := range table.Columns {
-			if c.Sensitive {
-				got = append(got, table.Name+"."+c.Name)
-			}
-		}
-	}
-	if diff := cmp.Diff([]string{"again.p", "logins.id", "logins.p", "users.password"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"again.p", "logins.id", "logins.p", "users.password"}, exectest.Sensitive(found)); diff != "" {
 		t.Error(diff)
 	}
 	found, err = newServer().open(t, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}}).Schema(t.Context())
