@@ -34,10 +34,13 @@ func NewDB(t testing.TB, pool *sql.DB, d exec.Dialect, c exec.Config) *exec.DB {
 	return db
 }
 
-// Texts returns the rows of a query, the values of each with blanks between them. NULL is "".
-func Texts(ctx context.Context, q interface {
+// querier is a pool, or a connection.
+type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, query string) (lines []string, err error) {
+}
+
+// Texts returns the rows of a query, the values of each with blanks between them. NULL is "".
+func Texts(ctx context.Context, q querier, query string) (lines []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)
@@ -65,9 +68,7 @@ func Texts(ctx context.Context, q interface {
 }
 
 // Lines are the rows of several queries, by [Texts], one a line.
-func Lines(ctx context.Context, q interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, queries ...string) (string, error) {
+func Lines(ctx context.Context, q querier, queries ...string) (string, error) {
 	out := ""
 	for _, query := range queries {
 		lines, err := Texts(ctx, q, query)
