@@ -139,8 +139,8 @@ func (s *Conversation) begin(ctx context.Context, call string) (end func(), err 
 			return nil, err
 		}
 	}
-	if rec.State.Status() == session.StatusActive && rec.Revision > 0 {
-		if now, err := s.store.Load(ctx, rec.ID); err == nil && now.State.Status() != session.StatusActive {
+	if rec.State.Active() && rec.Revision > 0 {
+		if now, err := s.store.Load(ctx, rec.ID); err == nil && !now.State.Active() {
 			s.mu.Lock()
 			s.rec = now
 			s.mu.Unlock()

@@ -68,7 +68,7 @@ func wholeConversation(t *testing.T, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if rec := s.Record(); id != "" && rec.State.Status() == session.StatusActive {
+	if rec := s.Record(); id != "" && rec.State.Active() {
 		_, err = s.Resume(ctx)
 	}
 	var res *texttosql.Result

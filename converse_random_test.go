@@ -131,8 +131,8 @@ func TestRandomConversations(t *testing.T) {
 				}
 			}
 			switch {
-			case err == nil, rec.State.Status() != session.StatusActive, rec.State == session.Initializing:
-			case trouble == 3, before.State.Status() == session.StatusActive: // the disk is full: what could not be saved is as it was
+			case err == nil, !rec.State.Active(), rec.State == session.Initializing:
+			case trouble == 3, before.State.Active(): // the disk is full: what could not be saved is as it was
 			default:
 				t.Errorf("a call ended, and the session runs: %s", rec.State)
 			}

@@ -168,6 +168,38 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
+// TestDamagedJournal: a conversation whose recorded replies were changed asks no model and does not go on with them.
+func TestDamagedJournal(t *testing.T) {
+	dir := t.TempDir()
+	store, err := session.OpenFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := &provider{}
+	e := talking(t, model)
+	talk := converse(t, e, store, "")
+	if _, err := talk.Ask(t.Context(), "Who lives in the USA?"); err != nil {
+		t.Fatal(err)
+	}
+	id, calls := talk.Record().ID, len(model.calls)
+	path := filepath.Join(dir, id+".jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte("'USA'"), []byte("'USB'"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = converse(t, e, store, id).Ask(t.Context(), "And how many?")
+	var line *replay.LineError
+	if !errors.As(err, &line) || !strings.Contains(err.Error(), id) || len(model.calls) != calls {
+		t.Errorf("%d calls, then %d: %v", calls, len(model.calls), err)
+	}
+	if f := texttosql.Failure(err); f.Message != "The record of this conversation cannot be read." || f.Advice != "Begin another one." {
+		t.Errorf("%+v", f)
+	}
+}
+
 // texts are the items of a list as JSON.
 func texts[T any](t *testing.T, list []T) (all []string) {
 	t.Helper()

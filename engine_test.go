@@ -386,26 +386,6 @@ func TestDirectWithExemplars(t *testing.T) {
 	}
 }
 
-// TestBudgetOfMoney ends a question when the prices say so.
-func TestBudgetOfMoney(t *testing.T) {
-	prices := map[string]llm.Price{"m": {Prompt: 1000, Completion: 1000}} // a prompt of some hundred tokens is some tenths
-	for _, tt := range []struct {
-		money float64
-		calls int
-	}{{100, 8}, {1, 0}} {
-		e := engine(t, llm.Named("m", always(usa)), texttosql.WithBudget(llm.Budget{Money: tt.money, Prices: prices}))
-		r, err := e.Ask(t.Context(), whoInUSA)
-		switch {
-		case tt.calls > 0:
-			if err != nil || r.Usage.Calls != tt.calls || r.Usage.Money <= 0 || r.Usage.Money > tt.money {
-				t.Errorf("%v: %+v, %v", tt.money, r.Usage, err)
-			}
-		case r == nil || r.Usage.Money > tt.money || r.Usage.Calls == 0 || r.Usage.Calls > 7:
-			t.Errorf("%v: %+v, %v", tt.money, r.Usage, err)
-		}
-	}
-}
-
 // TestUncheckedIsNoAnswer: a statement that did not pass the checks is not in the
 // result, whatever else a strategy says.
 func TestUncheckedIsNoAnswer(t *testing.T) {

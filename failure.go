@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -162,7 +163,6 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		panicked *strategy.PanicError
 		database *strategy.DatabaseError
 		failed   *llm.Error
-		unread   *llm.ReplyError
 		told     interface{ Summary() session.Failure }
 		open     *exec.UnguardedError
 	)
@@ -171,7 +171,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureNone, "", ""
 	case errors.As(err, &stopped):
 		inner := Failure(stopped.Err)
-		if advice = inner.Advice; advice != "" && !errors.As(err, &unread) { // what is recorded is read again
+		if advice = inner.Advice; advice != "" && !strings.HasPrefix(advice, "Begin ") { // what is recorded would be read again
 			advice += " Then resume: it goes on where it stopped."
 		}
 		return FailureInterrupted, inner.Message, advice
@@ -189,7 +189,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureNoAnswer, "", strings.Join(told.Summary().Recommendations, " ")
 	case errors.As(err, &none):
 		return failureOfSamples(none)
-	case errors.As(err, &unread):
+	case errors.As(err, new(*llm.ReplyError)):
 		return FailureProvider, "The model does not reply in the form that the method needs", "Begin again with a larger model, or another strategy"
 	case errors.Is(err, context.DeadlineExceeded):
 		return FailureTime, "", ""
@@ -220,7 +220,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureCorrection, unusable.Reason, advice
 	case errors.Is(err, session.ErrInvalidCorrection):
 		return FailureCorrection, tail(err), ""
-	case errors.As(err, &broken):
+	case errors.As(err, &broken), errors.As(err, new(*replay.LineError)):
 		return FailureInternal, "The record of this conversation cannot be read", "Begin another one"
 
 	case errors.Is(err, ErrEmptyQuestion):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -232,5 +233,51 @@ func TestSharedPrefix(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestPromptsBeginAlike: samples of one form are the same prompt, and prompts of another question about the same tables
+// differ from it only behind the schema.
+func TestPromptsBeginAlike(t *testing.T) {
+	text := func(r llm.Request) string {
+		var b strings.Builder
+		for _, m := range r.Messages {
+			fmt.Fprintf(&b, "[%s]\n%s\n", m.Role, m.Text)
+		}
+		return b.String()
+	}
+	shared := func(a, b string) string {
+		n := 0
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return a[:n]
+	}
+	for _, s := range []strategy.Strategy{strategy.Consensus{WithoutJudge: true}, strategy.SelfConsistency{}, strategy.Direct{}} {
+		script := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Texts("SELECT 0 AS n", "SELECT 1 AS n", "SELECT 2 AS n",
+			"SELECT 3 AS n", "SELECT 4 AS n", "SELECT 5 AS n", "SELECT 6 AS n", "SELECT 7 AS n", "SELECT 8 AS n")}}}
+		e := engine(t, script, texttosql.WithStrategy(s))
+		for _, question := range []string{"Which customers live in the USA?", "How many customers have no order?"} {
+			if _, err := e.Ask(t.Context(), question, texttosql.WithEvidence("A customer without orders is new.")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reqs := script.RequestsFor("generate") // by sample, both questions of each one after the other
+		for i, r := range reqs {
+			if of := i - 6; of >= 0 && text(reqs[of]) != text(r) {
+				t.Errorf("%T: sample %d does not begin as sample %d of the same form does", s, r.Sample, reqs[of].Sample)
+			}
+		}
+		first, second := text(reqs[0]), text(reqs[1])
+		linked, _, _ := strings.Cut(first, "### ")
+		for _, part := range strings.SplitAfter(first[len(linked):], "\n### ") {
+			if strings.HasPrefix(part, "Stored") || strings.HasPrefix(part, "Notes") || strings.HasPrefix(part, "Question") {
+				break
+			}
+			linked += part
+		}
+		if got := shared(first, second); len(got)*10 < len(linked)*9 || len(linked)*2 < len(first) {
+			t.Errorf("%T: %d bytes are shared of the %d of rules and schema, of %d; they end with %q", s, len(got), len(linked), len(first), got[max(0, len(got)-60):])
+		}
 	}
 }

@@ -75,13 +75,6 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-func TestGenerateGivesNoRows(t *testing.T) {
-	r, err := engine(t, always(usa)).Generate(t.Context(), "Which customers live in the USA?")
-	if err != nil || r.SQL != usa || r.Rows != nil {
-		t.Errorf("got %+v, %v", r, err)
-	}
-}
-
 func TestNewReportsAllFaults(t *testing.T) {
 	_, err := texttosql.New(open(t, shop), nil,
 		texttosql.WithSamples(0), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
@@ -333,17 +326,6 @@ type planned struct{}
 func (planned) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	reply, err := env.Models[0].Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: t.Question}}})
 	return &strategy.Outcome{SQL: reply.Text, Confidence: 1}, err
-}
-
-// TestForeignStrategyIsChecked: what a strategy hands over is checked whatever
-// it says about it.
-func TestForeignStrategyIsChecked(t *testing.T) {
-	for _, evil := range []string{"DELETE FROM orders", "SELECT 1; DROP TABLE orders", "PRAGMA writable_schema = 1", "ATTACH 'x.db' AS x"} {
-		e := engine(t, always(evil), texttosql.WithStrategy(planned{}))
-		if r, err := e.Ask(t.Context(), "q"); !errors.Is(err, texttosql.ErrNotReadOnly) || r.Rows != nil {
-			t.Errorf("%s: %v", evil, err)
-		}
-	}
 }
 
 // TestForeignConfidence: a confidence that is none is the strategy's mistake, and

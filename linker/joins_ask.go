@@ -32,7 +32,7 @@ type joinReply struct {
 	Joins []struct {
 		Left       string `json:"left_column"`
 		Right      string `json:"right_column"`
-		Confidence any    `json:"confidence"`
+		Confidence any    `json:"confidence" schema:"number"`
 		Reasoning  any    `json:"reasoning"`
 	} `json:"joins"`
 }

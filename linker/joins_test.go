@@ -281,7 +281,8 @@ func TestJoinsModel(t *testing.T) {
 		if got := joined(plan, err); got != tt.want || len(model.requests) != tt.calls {
 			t.Errorf("%s: %d calls, %s; want %d, %s", tt.why, len(model.requests), got, tt.calls, tt.want)
 		}
-		if isWarned := len(root.Warnings()) > 0; isWarned != (tt.err != nil && !errors.Is(tt.err, llm.ErrBudget) || tt.calls == 2 || strings.Contains(tt.want, "0.50")) {
+		warns := tt.err != nil && !errors.Is(tt.err, llm.ErrBudget) || tt.calls == 2 || strings.Contains(tt.want, "0.50")
+		if isWarned := len(root.Warnings()) > 0; isWarned != warns {
 			t.Errorf("%s: warnings %v", tt.why, root.Warnings())
 		}
 		for _, req := range model.requests {

@@ -88,6 +88,13 @@ func (m MapReduce) decompose(ctx context.Context, in Input) ([]Component, error)
 // list for each type: {"entity": "…", "filter": ["…"]}.
 type decomposition []Component
 
+// JSONSchema is that of the first shape.
+func (decomposition) JSONSchema() string {
+	return `{"type":"object","properties":{"components":{"type":"array","items":{"type":"object",` +
+		`"properties":{"text":{"type":"string"},"type":{"type":"string","enum":["` + strings.Join(componentTypes, `","`) + `"]}},` +
+		`"required":["text","type"],"additionalProperties":false}}},"required":["components"],"additionalProperties":false}`
+}
+
 // UnmarshalJSON reads either shape.
 func (d *decomposition) UnmarshalJSON(text []byte) error {
 	*d = nil
@@ -163,7 +170,7 @@ func (t *texts) UnmarshalJSON(text []byte) error {
 type scoreReply struct {
 	Relevant       *bool    `json:"relevant"`
 	Score          *float64 `json:"score"`
-	RelevanceScore *float64 `json:"relevance_score"`
+	RelevanceScore *float64 `json:"relevance_score" schema:"-"`
 	Reason         any      `json:"reason"`
 	Matched        texts    `json:"matched_components"`
 	Columns        texts    `json:"relevant_columns"`

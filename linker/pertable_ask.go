@@ -71,7 +71,7 @@ func (r *perTableRun) fatal(err error) error {
 // tableVerdict is the reply to tableRules.
 type tableVerdict struct {
 	Relevant   *bool `json:"is_relevant"`
-	Confidence any   `json:"confidence"`
+	Confidence any   `json:"confidence" schema:"number"`
 	Columns    texts `json:"relevant_columns"`
 	Reasoning  any   `json:"reasoning"`
 }

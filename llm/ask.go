@@ -25,11 +25,18 @@ func (e *ReplyError) Error() string { return "llm: " + e.Purpose + ": " + Scrub(
 // and commas before closing brackets do no harm; of several objects the first that fits is read. A T that takes several
 // shapes implements json.Unmarshaler. check, if not nil, says what is wrong with an object that could be read.
 //
+// The request has the JSON schema of T ([Request.Schema]), unless it has one already, for a client that holds the model to
+// it. The schema of a struct has all of its fields, required: a tag schema:"-" leaves one out, schema:"number" says of
+// which type a field is that takes any, and a method JSONSchema() string is a type's own. A T of another kind has none.
+//
 // If no object fits, the model is told what was wrong and asked once more: a second call, which counts and is traced like
 // any other. The error is a [*ReplyError] if that does not fit either, or else the error of the call. Reasoning up to a
 // </think> is not read, and of the rest the first megabyte is. Safe for concurrent use if m and check are.
 func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) (T, error) {
 	var none T
+	if req.Schema == nil {
+		req.Schema = shapeOf[T]()
+	}
 	resp, err := m.Complete(ctx, req)
 	if err != nil {
 		return none, err

@@ -141,3 +141,38 @@ func FuzzAsk(f *testing.F) {
 		}
 	})
 }
+
+// TestAskSendsTheShape: the schema of what is asked for, unless the request has one.
+func TestAskSendsTheShape(t *testing.T) {
+	type within struct {
+		Name  *string `json:"name,omitempty"`
+		Count uint8
+		Any   any `json:"any" schema:"integer"`
+		Gone  any `json:"-"`
+		Old   int `json:"old" schema:"-"`
+		own   int
+	}
+	type recursive struct{ More []recursive }
+	send := func(ask func(llm.Model, llm.Request)) string {
+		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("{}"), Repeat: true}}}
+		ask(script, llm.Request{})
+		return string(script.Requests()[0].Schema)
+	}
+	for _, tt := range []struct{ why, got, want string }{
+		{"fields in their order, all required", send(func(m llm.Model, r llm.Request) { llm.Ask[within](t.Context(), m, r, nil) }),
+			`{"type":"object","properties":{"name":{"type":"string"},"Count":{"type":"integer"},"any":{"type":"integer"}},` +
+				`"required":["name","Count","any"],"additionalProperties":false}`},
+		{"what is given", send(func(m llm.Model, r llm.Request) {
+			r.Schema = []byte(`{"type":"object"}`)
+			llm.Ask[within](t.Context(), m, r, nil)
+		}), `{"type":"object"}`},
+		{"a map has any keys", send(func(m llm.Model, r llm.Request) { llm.Ask[map[string]any](t.Context(), m, r, nil) }), ""},
+		{"a type within itself has no end", send(func(m llm.Model, r llm.Request) { llm.Ask[recursive](t.Context(), m, r, nil) }), ""},
+		{"a list is no object", send(func(m llm.Model, r llm.Request) { llm.Ask[[]within](t.Context(), m, r, nil) }), ""},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, tt.got, tt.want)
+		}
+	}
+	_ = within{own: 1}
+}

@@ -176,7 +176,7 @@ func (r Record) Clone() Record {
 
 // Summary returns what a list of sessions shows of r.
 func (r *Record) Summary() Summary {
-	s := Summary{ID: r.ID, State: r.State, Status: r.State.Status(), Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
+	s := Summary{ID: r.ID, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
 	if i := r.Turn(); i >= 0 {
 		s.Question = r.Turns[i].Text
 	}

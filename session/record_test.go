@@ -199,9 +199,9 @@ func ExampleOpenFiles() {
 		log.Fatal(err)
 	}
 	for _, s := range all {
-		fmt.Println(s.Status, s.Question)
+		fmt.Println(s.State, s.Question)
 	}
-	// Output: active How many orders are there?
+	// Output: initializing How many orders are there?
 }
 
 // Sweep deletes what is old; a server calls it once a day.

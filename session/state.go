@@ -50,26 +50,10 @@ var edges = map[State][]State{
 // May reports whether a session in state s may enter to. An unknown state has no way in and none out.
 func (s State) May(to State) bool { return slices.Contains(edges[s], to) }
 
-// Status returns what a list of sessions shows of the state.
-func (s State) Status() Status {
-	switch s {
-	case AwaitingCorrection, Completed, Failed, Interrupted:
-		return Status(s)
-	}
-	return StatusActive
+// Active reports whether a session in state s runs, or its process died: it neither ended nor waits for its user.
+func (s State) Active() bool {
+	return !slices.Contains([]State{AwaitingCorrection, Completed, Failed, Interrupted}, s)
 }
-
-// Status is the state of a session as its owner sees it.
-type Status string
-
-// The statuses. An active session runs, or its process died.
-const (
-	StatusActive      Status = "active"
-	StatusAwaiting    Status = Status(AwaitingCorrection)
-	StatusCompleted   Status = Status(Completed)
-	StatusFailed      Status = Status(Failed)
-	StatusInterrupted Status = Status(Interrupted)
-)
 
 // TransitionError says that a session may not go from one state to another.
 type TransitionError struct {

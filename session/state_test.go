@@ -52,14 +52,10 @@ func TestStates(t *testing.T) {
 	}
 }
 
-func TestStatus(t *testing.T) {
+func TestActive(t *testing.T) {
 	for i, s := range session.States() {
-		want := session.StatusActive
-		if i >= 6 {
-			want = session.Status(s)
-		}
-		if got := s.Status(); got != want {
-			t.Errorf("%s is %s", s, got)
+		if got := s.Active(); got != (i < 6) {
+			t.Errorf("%s is active: %v", s, got)
 		}
 	}
 }

@@ -74,8 +74,8 @@ type Journal interface {
 
 // Filter chooses sessions of a list. The zero Filter is the last ten.
 type Filter struct {
-	Status []Status // empty: all
-	Limit  int      // 0: 10; negative: no limit
+	States []State // empty: all
+	Limit  int     // 0: 10; negative: no limit
 }
 
 // Summary is a session in a list.
@@ -83,7 +83,6 @@ type Summary struct {
 	ID       string
 	Question string // the current one; "": none
 	State    State
-	Status   Status
 	Created  time.Time
 	Updated  time.Time
 	Turns    int
@@ -91,7 +90,7 @@ type Summary struct {
 
 // Apply returns the summaries that f keeps, in the order of Store.List. It sorts all.
 func (f Filter) Apply(all []Summary) []Summary {
-	all = slices.DeleteFunc(all, func(s Summary) bool { return len(f.Status) > 0 && !slices.Contains(f.Status, s.Status) })
+	all = slices.DeleteFunc(all, func(s Summary) bool { return len(f.States) > 0 && !slices.Contains(f.States, s.State) })
 	slices.SortFunc(all, func(a, b Summary) int { return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(a.ID, b.ID)) })
 	if limit := cmp.Or(f.Limit, 10); limit > 0 {
 		all = all[:min(limit, len(all))]

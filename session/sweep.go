@@ -20,7 +20,7 @@ func Sweep(ctx context.Context, store Store, now time.Time) (deleted []string, e
 	problems := []error{err}
 	for _, s := range all {
 		keep := keepOthers
-		if s.Status == StatusCompleted {
+		if s.State == Completed {
 			keep = keepCompleted
 		}
 		if now.Sub(s.Updated) <= keep {

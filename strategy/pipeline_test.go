@@ -206,30 +206,6 @@ func TestEndlessCandidate(t *testing.T) {
 	}
 }
 
-// TestModelsTakeTurns: samples go round the models, and a model that is down is
-// isolated.
-func TestModelsTakeTurns(t *testing.T) {
-	env := shopEnv(t, nil)
-	down := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded}
-	})
-	env.Models = []llm.Model{
-		llm.Named("a", &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}),
-		llm.Named("b", down),
-	}
-	out, err := plain(4).Generate(t.Context(), env, strategy.Task{Question: "q"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, c := range out.Candidates {
-		got = append(got, fmt.Sprint(c.Sample, c.Model))
-	}
-	if diff := cmp.Diff([]string{"0a", "2a"}, got); diff != "" {
-		t.Errorf("samples (-want +got):\n%s", diff)
-	}
-}
-
 func TestSamplesOfPresets(t *testing.T) {
 	tests := []struct {
 		strategy strategy.Validator

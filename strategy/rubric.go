@@ -3,6 +3,7 @@ package strategy
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -97,6 +98,23 @@ type rubricReply struct {
 	Evaluations any    `json:"evaluations"`
 }
 
+// rubricSchema is the JSON schema of a reply about n options; a selected_id is not asked for.
+func rubricSchema(n int) json.RawMessage {
+	letters, each := strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:n], ""), map[string]any{}
+	for _, name := range letters {
+		each[name] = map[string]any{"type": "string"}
+	}
+	text, _ := json.Marshal(map[string]any{ // texts and lists always encode
+		"type": "object", "additionalProperties": false, "required": []string{"evaluations", "reasoning", "selected_option", "confidence"},
+		"properties": map[string]any{
+			"evaluations": map[string]any{"type": "object", "properties": each, "required": letters, "additionalProperties": false},
+			"reasoning":   map[string]any{"type": "string"}, "confidence": map[string]any{"type": "number"},
+			"selected_option": map[string]any{"type": "string", "enum": letters},
+		},
+	})
+	return text
+}
+
 // letter is the option that a reply names, out of n: 0 for A; -1 for none.
 func letter(named string, n int) int {
 	named = strings.ToUpper(strings.TrimSpace(named))
@@ -127,6 +145,7 @@ func (r Rubric) ask(ctx context.Context, env *Env, in JudgeInput, call, first in
 	reply, err := llm.Ask(ctx, env.Models[0], llm.Request{
 		Messages: []llm.Message{{Role: llm.System, Text: env.System(rubricRules(env))}, {Role: llm.User, Text: prompt}},
 		Purpose:  PurposeJudge, Sample: call, Temperature: &greedy, MaxTokens: new(1024), Seed: env.SeedOf(call),
+		Schema: rubricSchema(n),
 	}, func(reply rubricReply) error {
 		if reply.choice(n) < 0 {
 			return fmt.Errorf("selected_option is none of the letters A to %c", 'A'+n-1)

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -231,35 +231,6 @@ func TestSpan_usage(t *testing.T) {
 	}
 }
 
-// The usage of every span of any tree is the sum of what was added to it and
-// below it.
-func TestSpan_usageOfRandomTrees(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		root := trace.New("root")
-		spans := []*trace.Span{root}
-		want := map[*trace.Span]int{}
-		for range r.IntN(60) {
-			parent := spans[r.IntN(len(spans))]
-			_, s := trace.StartAt(trace.Into(context.Background(), parent), r.IntN(5), "s")
-			if r.IntN(4) == 0 {
-				s.Cancelled()
-			}
-			spans = append(spans, s)
-			tokens := r.IntN(100)
-			s.AddUsage(trace.Usage{Calls: 1, PromptTokens: tokens})
-			for ; s != nil; s = s.Parent() {
-				want[s] += tokens
-			}
-		}
-		for _, s := range spans {
-			if got := s.Usage().PromptTokens; got != want[s] {
-				t.Fatalf("usage is %d, want %d", got, want[s])
-			}
-		}
-	}
-}
-
 func TestUsage_Add(t *testing.T) {
 	known, guess := trace.Usage{Calls: 1, Known: true}, trace.Usage{Calls: 1}
 	tests := []struct {
@@ -361,19 +332,6 @@ func TestSpan_Fail(t *testing.T) {
 	empty.Fail(errors.New(""))
 	if empty.Failure() == "" {
 		t.Error("an error without a text is no failure")
-	}
-}
-
-func TestSpan_IsCancelled(t *testing.T) {
-	root := trace.New("root")
-	ctx, sample := trace.Start(trace.Into(context.Background(), root), "sample")
-	_, call := trace.Start(ctx, "llm")
-	sample.Cancelled()
-	if !sample.IsCancelled() || !call.IsCancelled() || root.IsCancelled() {
-		t.Error("a span is cancelled with all below it, and nothing above it")
-	}
-	if got := root.CancelledChildren(); len(got) != 1 || got[0] != sample || len(root.Children()) != 0 {
-		t.Errorf("CancelledChildren = %v, Children = %v", got, root.Children())
 	}
 }
 

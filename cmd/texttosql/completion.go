@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
-	"github.com/texttosql/texttosql/internal/presets"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 )
 
 // completion is the verb that prints a script for a shell. The script asks the program itself.
@@ -131,7 +131,7 @@ func flags(node *kong.Node) (all []*kong.Flag) {
 func values(v *kong.Value) (list []string) {
 	switch v.Name {
 	case "strategy":
-		for _, preset := range presets.All() {
+		for _, preset := range setup.Presets() {
 			list = append(list, preset.Name)
 		}
 	case "model":

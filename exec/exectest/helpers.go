@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // crossed are the 5^14 rows of a join of the table t of [Fixture] with itself.
@@ -32,10 +34,13 @@ func NewDB(t testing.TB, pool *sql.DB, d exec.Dialect, c exec.Config) *exec.DB {
 	return db
 }
 
-// Texts returns the rows of a query, the values of each with blanks between them. NULL is "".
-func Texts(ctx context.Context, q interface {
+// querier is a pool, or a connection.
+type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, query string) (lines []string, err error) {
+}
+
+// Texts returns the rows of a query, the values of each with blanks between them. NULL is "".
+func Texts(ctx context.Context, q querier, query string) (lines []string, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)
@@ -63,9 +68,7 @@ func Texts(ctx context.Context, q interface {
 }
 
 // Lines are the rows of several queries, by [Texts], one a line.
-func Lines(ctx context.Context, q interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, queries ...string) (string, error) {
+func Lines(ctx context.Context, q querier, queries ...string) (string, error) {
 	out := ""
 	for _, query := range queries {
 		lines, err := Texts(ctx, q, query)
@@ -75,6 +78,17 @@ func Lines(ctx context.Context, q interface {
 		out += strings.Join(lines, "\n") + "\n"
 	}
 	return out, nil
+}
+
+// Columns are the columns of a schema, sorted: "users.name".
+func Columns(s *schema.Schema) (names []string) {
+	for _, t := range s.Tables {
+		for _, c := range t.Columns {
+			names = append(names, t.Name+"."+c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Many makes n tables of 20 columns, each with a key, a unique constraint, and a foreign key to the one before.

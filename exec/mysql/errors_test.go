@@ -89,14 +89,14 @@ func TestServerErrors(t *testing.T) {
 			err = rows.Err()
 			rows.Close()
 		}
-		typed := mysql.ClassifyError(err)
+		typed := mysql.Dialect{}.Classify(err)
 		if got := kind(typed); got != s.want {
 			t.Errorf("%s: %s (%v), want %s", s.sql, got, err, s.want)
 		}
 		if typed != nil && strings.Contains(typed.Error(), "s3cret") {
 			t.Errorf("%s: a stored value is in %v", s.sql, typed)
 		}
-		if typed != nil && mysql.ClassifyError(typed) != typed {
+		if typed != nil && (mysql.Dialect{}).Classify(typed) != typed {
 			t.Errorf("%s: classified twice", s.sql)
 		}
 	}
@@ -104,7 +104,7 @@ func TestServerErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := c.ExecContext(t.Context(), "DELETE FROM t")
-	if got := kind(mysql.ClassifyError(err)); got != "refused not-read-only writes=true" {
+	if got := kind((mysql.Dialect{}).Classify(err)); got != "refused not-read-only writes=true" {
 		t.Errorf("a write: %s (%v)", got, err)
 	}
 }
@@ -141,7 +141,7 @@ func TestOtherErrors(t *testing.T) {
 		{errors.New("plain"), "other", ""},
 		{nil, "none", ""},
 	} {
-		got := mysql.ClassifyError(c.err)
+		got := mysql.Dialect{}.Classify(c.err)
 		if kind(got) != c.want {
 			t.Errorf("%v: %s, want %s (%s)", c.err, kind(got), c.want, c.why)
 		}

@@ -14,7 +14,6 @@ import (
 // What tests of the package's parts need.
 var (
 	BeyondReading = beyondReading
-	ClassifyError = Dialect{}.Classify
 	ConverterOf   = converter
 	ReadPlan      = readPlan
 )

@@ -32,25 +32,19 @@ CREATE VIEW v_hash AS SELECT twice FROM users;
 CREATE VIEW v_under AS SELECT pw FROM v_users;
 CREATE VIEW v_count AS SELECT COUNT(*) AS n FROM users`
 
-// TestPolicy: what is denied is read in no way, and what is not denied is read.
+// TestPolicy: what is denied is read in no way, and what is not denied is read, beside what exectest asks of every engine.
 func TestPolicy(t *testing.T) {
 	pool, _ := open(t, people, "")
 	columns := exec.Policy{DenyColumns: []string{"users.password", "token"}}
 	tables := exec.Policy{DenyTables: []string{"users"}}
-	only := exec.Policy{AllowTables: []string{"t", "v_ok"}}
 	for _, tt := range []struct {
 		policy exec.Policy
 		sql    string
 		reason sqltext.Reason // "" is answered
 		why    string
 	}{
-		{columns, "SELECT id, name FROM users", "", "not denied"},
-		{columns, "SELECT COUNT(*) FROM users", "", "reads no column"},
-		{columns, "SELECT u.id, t.* FROM users u JOIN t ON t.a = u.id", "", "the star of another table"},
-		{columns, "SELECT * FROM (SELECT id, name FROM users) x", "", "a star over what is allowed"},
 		{columns, "WITH users AS (SELECT id, name FROM users) SELECT name FROM users", "", "a name that hides the table"},
 		{columns, "SELECT x.password FROM (SELECT 1 AS password) x", "", "another column of that name"},
-		{columns, "SELECT l.password FROM logins l", "", "another column of that name"},
 		{columns, "SELECT * FROM v_ok", "", "a view without it"},
 		{columns, "SELECT * FROM v_over", "", "a view over a view without it"},
 		{columns, "SELECT * FROM v_count", "", "counts rows"},
@@ -71,25 +65,17 @@ func TestPolicy(t *testing.T) {
 		{columns, "SELECT id FROM t JOIN users ON a = id AND (SELECT password FROM users LIMIT 1) > 'a'", exec.ReasonColumn, "further down"},
 		{columns, "WITH c(p) AS (SELECT token FROM users) SELECT p FROM c", exec.ReasonColumn, "by another name"},
 		{columns, "SELECT name FROM users USE INDEX (by_password)", exec.ReasonColumn, "its order"},
-		{columns, "SELECT * FROM v_users", exec.ReasonTable, "a view over it"},
 		{columns, "SELECT id FROM v_users", exec.ReasonTable, "whole"},
 		{columns, "SELECT * FROM v_order", exec.ReasonTable, "a view in its order"},
 		{columns, "SELECT * FROM v_hash", exec.ReasonTable, "a view over what is made of it"},
 		{columns, "SELECT 1 FROM v_under", exec.ReasonTable, "a view over a view over it"},
 		{columns, "SELECT COUNT(*) FROM all_logins", exec.ReasonTable, "a table made of tables"},
-		{tables, "SELECT a FROM t", "", ""},
-		{tables, "SELECT 1 FROM users", exec.ReasonTable, "not even counted"},
-		{tables, "SELECT 1 FROM nowhere", exec.ReasonTable, "the same words"},
-		{tables, "SELECT 1 FROM v_ok", exec.ReasonTable, "a view over it"},
 		{tables, "SELECT 1 FROM v_over", exec.ReasonTable, "a view over a view over it"},
 		{tables, "WITH users AS (SELECT 1 AS x) SELECT x FROM users", "", "a name of the statement's own"},
 		{tables, "WITH users AS (SELECT * FROM users) SELECT 1 FROM users", exec.ReasonTable, "but not inside"},
 		{tables, "WITH RECURSIVE users AS (SELECT 1 AS x UNION SELECT x FROM users) SELECT x FROM users", exec.ReasonTable, "refused, as it may be the table"},
 		{tables, "SELECT (WITH users AS (SELECT 1 AS x) SELECT x FROM users) FROM users", exec.ReasonTable, "the name ends with its subquery"},
 		{tables, "WITH a AS (SELECT 1 FROM users), users AS (SELECT 1) SELECT 1 FROM a", exec.ReasonTable, "the name begins behind its text"},
-		{only, "SELECT a FROM t", "", ""},
-		{only, "SELECT id FROM logins", exec.ReasonTable, ""},
-		{only, "SELECT id FROM v_ok", exec.ReasonTable, "its table is not on the list"},
 	} {
 		db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: revealed(tt.policy)})
 		if err != nil {
@@ -115,14 +101,6 @@ func TestPolicy(t *testing.T) {
 		if _, err = lax.Query(t.Context(), tt.sql); !exec.IsRejection(err) {
 			t.Errorf("by its trace: %s: %v", tt.sql, err)
 		}
-	}
-	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.pasword"}, AllowTables: []string{"t", "user"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var unknown *exec.PolicyError
-	if err := db.Ready(t.Context()); !errors.As(err, &unknown) || len(unknown.Unknown) != 2 {
-		t.Error(err)
 	}
 }
 
@@ -333,13 +311,7 @@ func TestSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for _, table := range s.Tables {
-		for _, c := range table.Columns {
-			got = append(got, table.Name+"."+c.Name)
-		}
-	}
-	if diff := cmp.Diff([]string{"names.hello", "people.id", "people.name", "people.hello"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"names.hello", "people.hello", "people.id", "people.name"}, exectest.Columns(s)); diff != "" {
 		t.Error(diff)
 	}
 }

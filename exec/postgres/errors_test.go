@@ -98,7 +98,7 @@ func TestErrors(t *testing.T) {
 			err = rows.Err()
 			rows.Close()
 		}
-		if got := postgres.Classify(err); !cmp.Equal(got, tt.want) {
+		if got := (postgres.Dialect{}).Classify(err); !cmp.Equal(got, tt.want) {
 			t.Errorf("%s (%s)\n%v\n%s", tt.sql[:min(len(tt.sql), 80)], tt.reason, err, cmp.Diff(tt.want, got))
 		}
 		if tt.sql == "SELECT pg_sleep(10)" {
@@ -158,7 +158,7 @@ func TestErrorStates(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", &stateError{"53200", "out of memory", ""}), memory, "in another error"},
 		{&exec.LimitError{Limit: "memory"}, memory, "typed already"},
 	} {
-		if got := postgres.Classify(tt.err); !tt.is(got) {
+		if got := (postgres.Dialect{}).Classify(tt.err); !tt.is(got) {
 			t.Errorf("%v (%s): %v", tt.err, tt.reason, got)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 var (
 	Converter = converter
 	OnText    = onText
-	Classify  = classify
 	PlanOf    = planOf
 )
 
@@ -45,13 +44,8 @@ func ReadCatalog(ctx context.Context, sc *sql.Conn, p exec.Policy) (c Catalog, e
 }
 
 // Check decides on a statement by its tree, and says as the server would what is not there.
-func (c Catalog) Check(s string) (*guard.Names, error) { return c.check(s, false) }
-
-// CheckOurs is Check for a statement that may have parameters.
-func (c Catalog) CheckOurs(s string) (*guard.Names, error) { return c.check(s, true) }
-
-func (c Catalog) check(s string, ours bool) (*guard.Names, error) {
-	n, err := c.Own.(*catalog).read(s, ours)
+func (c Catalog) Check(s string) (*guard.Names, error) {
+	n, err := c.Own.(*catalog).read(s, false)
 	if err == nil {
 		err = c.Permit(n)
 	}

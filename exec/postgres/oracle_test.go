@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sqlc-dev/oliphant/parser"
 
@@ -515,19 +514,4 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
-}
-
-// BenchmarkCheck: "least" is the fastest one, for what else runs on the machine does not count in it.
-func BenchmarkCheck(b *testing.B) {
-	c := postgres.MadeCatalog()
-	const s = "SELECT u.name, count(*) FROM users AS u JOIN t AS o ON u.id = o.a WHERE o.a > 100 AND u.name IN ('a', 'b') GROUP BY u.name ORDER BY 2 DESC LIMIT 10"
-	least := time.Hour
-	for b.Loop() {
-		start := time.Now()
-		if _, err := c.Check(s); err != nil {
-			b.Fatal(err)
-		}
-		least = min(least, time.Since(start))
-	}
-	b.ReportMetric(float64(least.Microseconds()), "least-µs")
 }

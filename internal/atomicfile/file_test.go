@@ -1,8 +1,10 @@
 package atomicfile_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
@@ -51,6 +53,27 @@ func TestFile(t *testing.T) {
 	for why, path := range map[string]string{"read-only": path, "a folder": dir, "no such folder": filepath.Join(dir, "x", "y")} {
 		if err := atomicfile.Write(path, nil, 0o600); err == nil {
 			t.Errorf("%s: no error", why)
+		}
+	}
+}
+
+func TestUnsealed(t *testing.T) {
+	const object = `{"a":"x"}`
+	sealed := string(atomicfile.Sealed([]byte(object + "\n")))
+	for _, tt := range []struct{ why, text, want string }{
+		{"as written", sealed, object},
+		{"with an end of line of an editor", sealed + " \r\n", object},
+		{"by a person", object, object},
+		{"cut short before the checksum", sealed[:5], sealed[:5]},
+		{"cut short in the checksum", sealed[:len(sealed)-3], sealed[:len(sealed)-3]},
+		{"another object", strings.Replace(sealed, "x", "y", 1), ""},
+		{"another checksum", sealed[:len(sealed)-3] + `_"}`, ""},
+		{"no end of the checksum", sealed[:len(sealed)-2] + ` }`, ""},
+		{"rewritten by a database", `{"sum":"00000000","a":"x"}`, `{"sum":"00000000","a":"x"}`},
+	} {
+		got, err := atomicfile.Unsealed([]byte(tt.text))
+		if string(got) != tt.want || (err != nil) != (tt.want == "") || err != nil && !errors.Is(err, atomicfile.ErrDamaged) {
+			t.Errorf("%s: %s is %q, %v; want %q", tt.why, tt.text, got, err, tt.want)
 		}
 	}
 }

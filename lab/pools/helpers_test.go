@@ -16,12 +16,6 @@ import (
 	"github.com/texttosql/texttosql/lab/pools"
 )
 
-// newStore is a Store that finds databases with find.
-func newStore(t testing.TB, find func(string) (string, error)) *eval.Store {
-	t.Helper()
-	return openStore(t, eval.StoreConfig{Find: find, Open: openReadOnly})
-}
-
 // openStore is a Store that the test closes.
 func openStore(t testing.TB, c eval.StoreConfig) *eval.Store {
 	t.Helper()
@@ -32,11 +26,6 @@ func openStore(t testing.TB, c eval.StoreConfig) *eval.Store {
 		}
 	})
 	return s
-}
-
-// openReadOnly opens a database file that nothing writes to.
-func openReadOnly(path string) (*sql.DB, error) {
-	return sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
 }
 
 // makeDatabase writes a database into dir.

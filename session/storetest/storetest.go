@@ -399,8 +399,8 @@ func checkList(ctx context.Context, s session.Store) error {
 		}
 		all = append(all, r)
 	}
-	done := []session.Status{session.StatusCompleted}
-	for _, f := range []session.Filter{{}, {Limit: 3}, {Limit: -1}, {Status: done}, {Status: done, Limit: 2}, {Status: []session.Status{session.StatusFailed}}} {
+	done := []session.State{session.Completed}
+	for _, f := range []session.Filter{{}, {Limit: 3}, {Limit: -1}, {States: done}, {States: done, Limit: 2}, {States: []session.State{session.Failed}}} {
 		var want []session.Summary
 		for _, r := range all {
 			want = append(want, r.Summary())

@@ -94,8 +94,9 @@ func TestConverseUnreadable(t *testing.T) {
 	strategy := threephase.Strategy{CallTokens: 300} // which the schema does not fit
 	_, err := engineOf(t, prose, strategy).NewConversation(&store).Ask(t.Context(), "Which heroes are there?")
 	var stopped *texttosql.InterruptedError
-	if !errors.As(err, &stopped) || !strings.Contains(texttosql.Failure(err).Advice, "Begin again with a larger model, or another strategy.") || strings.Contains(texttosql.Failure(err).Message, "checks") {
-		t.Fatalf("%v: %+v", err, texttosql.Failure(err))
+	told := texttosql.Failure(err)
+	if !errors.As(err, &stopped) || told.Advice != "Begin again with a larger model, or another strategy." || strings.Contains(told.Message, "checks") {
+		t.Fatalf("%v: %+v", err, told)
 	}
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
 	again, err := engineOf(t, m, strategy).OpenConversation(t.Context(), &store, stopped.ID)

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
@@ -281,34 +278,6 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 					a.Score, a.Confidence)
 			}
 		}
-	}
-}
-
-func TestVotingIsQuickAndSmall(t *testing.T) {
-	f := folder(t)
-	cpu := func() (spent time.Duration, peak int64) {
-		var usage syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-			t.Fatal(err)
-		}
-		return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), usage.Maxrss << 10
-	}
-	before, _ := cpu()
-	loaded, err := Loader{Folder: f}.Load(context.Background(), []string{"spider_dev/all"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pools := loaded.Pools
-	lines(t, pools, "result", "consensus")
-	after, peak := cpu()
-	// The work, not the clock: other programs may run beside the test.
-	took := after - before
-	t.Logf("%d questions of %d answers in %v of CPU, %d MB at most", len(pools[0].Questions), pools[0].Samples, took.Round(time.Millisecond), peak>>20)
-	if took > time.Minute {
-		t.Errorf("it took %v of CPU", took)
-	}
-	if runtime.GOOS == "linux" && peak > 300<<20 {
-		t.Errorf("it took %d MB", peak>>20)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/presets"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -236,7 +235,7 @@ func (m Models) Open(getenv func(string) string, wrap ...llm.Middleware) (models
 
 // options reads the files of the flags.
 func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
-	preset, err := presets.Named(a.Strategy)
+	preset, err := presetNamed(a.Strategy)
 	if err != nil {
 		return nil, &UsageError{err}
 	}
@@ -277,7 +276,7 @@ func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
 // Help explains what --strategy and --model take.
 func Help() string {
 	var text strings.Builder
-	text.WriteString("Strategies:\n\n" + presets.Help() + "\nModels, with the variables that they read:\n\n")
+	text.WriteString("Strategies:\n\n" + presetsHelp() + "\nModels, with the variables that they read:\n\n")
 	for _, p := range providers.All() {
 		fmt.Fprintf(&text, "  %-20s %s\n", p.Name+":NAME", strings.Join(p.Variables, ", "))
 	}

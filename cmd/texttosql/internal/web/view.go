@@ -74,7 +74,7 @@ type failure struct {
 // view makes the page's form of a record.
 func (s *Server) view(r session.Record) conversation {
 	c := conversation{ID: r.ID, Revision: r.Revision, Left: max(0, session.MaxCorrections-r.Corrected()), Turns: []turn{}}
-	c.State, c.Active = s.state(r.ID, r.State.Status())
+	c.State, c.Active = s.state(r.ID, r.State)
 	for i, t := range r.Turns {
 		if i > 0 && (t.Kind == session.TurnConfirmation || t.Kind == session.TurnHeld) { // the refusal told what is held
 			c.Turns[len(c.Turns)-1].Confirmed = t.Kind == session.TurnConfirmation || c.Turns[len(c.Turns)-1].Confirmed
@@ -104,18 +104,17 @@ func (s *Server) view(r session.Record) conversation {
 
 // state is the state of a session for the page. active says that its record claims to run and that it does not run
 // here. A session that is answered stays so while its rows are read again.
-func (s *Server) state(id string, status session.Status) (state string, active bool) {
-	switch status {
-	case session.StatusAwaiting:
+func (s *Server) state(id string, at session.State) (state string, active bool) {
+	switch {
+	case at == session.AwaitingCorrection:
 		return waiting, false
-	case session.StatusCompleted:
+	case at == session.Completed:
 		return answered, false
-	case session.StatusFailed:
+	case at == session.Failed:
 		return failed, false
-	case session.StatusActive:
-		if s.runs(id) {
-			return running, false
-		}
+	case at.Active() && s.runs(id):
+		return running, false
+	case at.Active():
 		return stopped, true
 	}
 	return stopped, false
@@ -192,7 +191,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		Confirmed     []string `json:"confirmed"` // questions, the latest first
 	}{s.Title, []entry{}, []string{}}
 	for _, one := range all {
-		state, _ := s.state(one.ID, one.Status)
+		state, _ := s.state(one.ID, one.State)
 		out.Conversations = append(out.Conversations, entry{one.ID, visible(words.Short(words.Line(one.Question), 200)), state, one.Updated})
 	}
 	if pairs, err := s.Confirmed.Pairs(); err == nil {

@@ -1,5 +1,4 @@
-// Package presets names the strategies that a program offers.
-package presets
+package setup
 
 import (
 	"fmt"
@@ -15,19 +14,19 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Preset is a strategy of a command line.
+// Preset is a strategy that a program offers.
 type Preset struct {
 	Name, About string
 	Strategy    strategy.Strategy
 }
 
-// All returns the presets, the plainest first.
-func All() []Preset {
+// Presets returns the presets, the plainest first.
+func Presets() []Preset {
 	return []Preset{
 		{"direct", "one greedy sample, checked", strategy.Direct{}},
 		{"self-consistency", "samples of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
 		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
-		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{Stop: vote.AheadBy(aheadBy).Every(4)}},
+		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
 		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},
 		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", planvote.Augmented{}},
 		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", planvote.Feedback{}},
@@ -48,13 +47,10 @@ func All() []Preset {
 	}
 }
 
-// aheadBy is the recommended lead.
-const aheadBy = 3
-
-// Named returns the preset with the name.
-func Named(name string) (Preset, error) {
+// presetNamed returns the preset with the name.
+func presetNamed(name string) (Preset, error) {
 	var names []string
-	for _, p := range All() {
+	for _, p := range Presets() {
 		if p.Name == name {
 			return p, nil
 		}
@@ -63,10 +59,10 @@ func Named(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("strategy %q: unknown; want one of %s", name, strings.Join(names, ", "))
 }
 
-// Help lists the presets for a help text, a line each.
-func Help() string {
+// presetsHelp lists the presets for a help text, a line each.
+func presetsHelp() string {
 	var text strings.Builder
-	for _, p := range All() {
+	for _, p := range Presets() {
 		fmt.Fprintf(&text, "  %-20s %s\n", p.Name, p.About)
 	}
 	return text.String()
