@@ -32,7 +32,7 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 	}
 	var all []llm.Usage
 	for _, replies := range [][]string{nil, {"SELECT %d AS n"}, {"SELECT n_%d FROM no_such_table"}, {"SELECT %d AS n", "SELECT n_%d FROM no_such_table"}} {
-		env, err := e.env(trace.Into(ctx, nil), q)
+		env, err := e.env(trace.Into(ctx, nil), q, e.budget.Start())
 		if err != nil {
 			return Estimated{}, classify(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Budget bounds what one question may spend on model calls. The zero Budget has no limit and still counts.
@@ -353,4 +355,35 @@ func (t *ticket) hopeless(l *Learner) error {
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
 	return t.account.given[l]
+}
+
+type accountKey struct{}
+
+// Into returns a context whose embeddings ([Embed]) are on the account.
+func (a *Account) Into(ctx context.Context) context.Context { return context.WithValue(ctx, accountKey{}, a) }
+
+// Embed makes a call of an embedding model for texts, which counts as one call on the account of ctx and in its trace, with
+// tokens by estimate and the price of the model "embedding". Without an account in ctx it only makes the call. The error is
+// that of the call, or a [*BudgetError] where the account does not allow it.
+func Embed(ctx context.Context, texts []string, call func(context.Context) error) error {
+	a, ok := ctx.Value(accountKey{}).(*Account)
+	if !ok {
+		return call(ctx)
+	}
+	var req Request
+	for _, text := range texts {
+		req.Messages = append(req.Messages, Message{Text: text})
+	}
+	t, err := a.open("embedding", req)
+	if err != nil {
+		return err
+	}
+	used := failedUsage(ClassUnknown) // also where the call panics
+	defer func() { t.close(used); trace.From(ctx).AddUsage(used) }()
+	if err = call(ctx); err != nil {
+		used = usageOf(err)
+	} else {
+		used = t.priced(Estimate(req, ""), "")
+	}
+	return err
 }
