@@ -59,11 +59,7 @@ var databases int
 func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
 	c.Unwrap = unwrap
-	db, err := exec.New(pool, postgres.Dialect{}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, pool, postgres.Dialect{}, c)
 }
 
 // engine is PostgreSQL for the suite, by parameters of its DSN, and a user: "postgres" or "reader", who may only select.
