@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +215,18 @@ func TestConversation(t *testing.T) {
 	rec := converse(t, e, store, id).Record()
 	if want := len(model.calls); rec.Usage.Calls != want || rec.Usage.PromptTokens != 10*want {
 		t.Errorf("usage = %+v after %d calls", rec.Usage, want)
+	}
+	if c := rec.Turns[1].Correction; c == nil || fmt.Sprint(c.Tables, c.Rejected) != "[customers] [people]" {
+		t.Errorf("choosing a table is the correction %+v, and rejects no other", c)
+	}
+	var restarts []session.State // after a question to the user, or an answer
+	for _, tr := range rec.Transitions {
+		if tr.From == session.AwaitingCorrection || tr.From == session.Completed {
+			restarts = append(restarts, tr.To)
+		}
+	}
+	if want := []session.State{"query_understanding", "inferring_joins", "query_understanding", "query_understanding"}; !slices.Equal(restarts, want) {
+		t.Errorf("a table, a join, words and a follow-up begin again at %v, want %v", restarts, want)
 	}
 	legal(t, rec)
 }

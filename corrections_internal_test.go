@@ -46,7 +46,7 @@ func TestLastLookAtCorrections(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			env, err := e.env(t.Context(), asking{})
+			env, err := e.env(t.Context(), asking{}, e.budget.Start())
 			if err != nil {
 				t.Fatal(err)
 			}

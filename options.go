@@ -150,7 +150,7 @@ func WithDriverHook(unwrap func(driverConn any) any) Option {
 }
 
 // WithBudget bounds the model calls of each question. Limits and prices must be finite and not negative, and Money needs
-// a price for every model. A question that spends its budget ends with the best answer it has, or with an error that
+// a price for every model. Prices (llm.ReadPrices) alone make Result.Usage say what was paid. A question that spends its budget ends with the best answer it has, or with an error that
 // matches ErrBudget.
 func WithBudget(b llm.Budget) Option {
 	return option(func(c *config) {
@@ -159,7 +159,8 @@ func WithBudget(b llm.Budget) Option {
 			c.fail("WithBudget", "a limit is negative or no number")
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.Prices)) {
-			if p := b.Prices[name]; !(p.Prompt >= 0 && p.Completion >= 0) || math.IsInf(p.Prompt+p.Completion, 1) {
+			p := b.Prices[name]
+			if !(min(p.Prompt, p.Completion, p.Cached, p.CacheWrite) >= 0) || math.IsInf(max(p.Prompt, p.Completion, p.Cached, p.CacheWrite), 1) {
 				c.fail("WithBudget", "the price of %q is negative or no number", name)
 			}
 		}

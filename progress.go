@@ -147,6 +147,9 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 			slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)))
 	}
 	class := Failure(err).Class
+	if r.Usage.Money > 0 {
+		attrs = append(attrs, slog.Float64("money", r.Usage.Money))
+	}
 	attrs = append(attrs, slog.String("outcome", cmp.Or(string(class), "answered")))
 	if id != "" {
 		attrs = append(attrs, slog.String("id", id))

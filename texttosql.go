@@ -264,7 +264,9 @@ func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string,
 
 // answer fills in res, also beside an error.
 func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (err error) {
-	env, err := e.env(ctx, q)
+	account := e.budget.Start()
+	ctx = account.Into(ctx)
+	env, err := e.env(ctx, q, account)
 	if err != nil {
 		return err
 	}
@@ -373,7 +375,7 @@ func (e *Engine) passed(ctx context.Context, session *exec.Runner, t strategy.Ta
 }
 
 // env builds the Env of one question.
-func (e *Engine) env(ctx context.Context, q asking) (*strategy.Env, error) {
+func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*strategy.Env, error) {
 	schemaCtx, span := trace.Start(ctx, "schema")
 	lessons, err := e.recall(schemaCtx, q)
 	var snap snapshot
@@ -397,7 +399,6 @@ func (e *Engine) env(ctx context.Context, q asking) (*strategy.Env, error) {
 			return nil, err
 		}
 	}
-	account := e.budget.Start()
 	models := make([]llm.Model, len(e.models))
 	for i, m := range e.models {
 		models[i] = llm.Chain(m, slices.Concat([]llm.Middleware{account.Middleware()}, q.talk.replies(), []llm.Middleware{e.learners[i].Middleware(), e.retry.Middleware(), llm.Trace()})...)

@@ -58,12 +58,9 @@ func Example() {
 func ExamplePolicy() {
 	pool, _ := openShop()
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
 		Policy: exec.Policy{DenyColumns: []string{"customers.name"}},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	}))
 	ctx := context.Background()
 	for _, text := range []string{
 		"SELECT country FROM customers",
@@ -101,10 +98,7 @@ func ExampleDB_Analyze() {
 func ExampleDB_Examine() {
 	pool, db := openShop()
 	defer pool.Close()
-	c, err := db.Examine(context.Background(), `SELECT "nmae" FROM customers WHERE country = "Chile"`)
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := must(db.Examine(context.Background(), `SELECT "nmae" FROM customers WHERE country = "Chile"`))
 	for _, f := range c.Findings {
 		fmt.Println(f.Rule+":", f.Detail)
 	}
@@ -124,10 +118,7 @@ func ExampleCheckFunc() {
 		}
 		return nil
 	})
-	c, err := db.Examine(context.Background(), "SELECT * FROM customers", exec.ReadOnly{}, noStar, exec.Execute{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := must(db.Examine(context.Background(), "SELECT * FROM customers", exec.ReadOnly{}, noStar, exec.Execute{}))
 	fmt.Println(len(c.Table.Rows), c.Findings)
 	// Output: 3 [{star name the columns}]
 }
@@ -170,15 +161,9 @@ func ExampleIsRejection() {
 
 // Many statements, one after the other, on one guarded connection.
 func ExampleDB_Runner() {
-	pool, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		log.Fatal(err)
-	}
+	pool := must(sql.Open("sqlite3", ":memory:"))
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{}))
 	session, err := db.Runner(exec.Bounds{Rows: 2})
 	if err != nil {
 		log.Fatal(err)
@@ -365,16 +350,12 @@ func ExampleInvalidError() {
 func ExampleLimits() {
 	pool, _ := openShop()
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
 		Limits: exec.Limits{Answer: exec.Bounds{Rows: 50, Timeout: 5 * time.Second}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	}))
 	fmt.Printf("%+v\n%+v\n", db.Limits().Answer, db.Limits().Candidate)
 
-	_, err = exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Connections: -1}})
+	_, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Connections: -1}})
 	fmt.Println(err)
 	// Output:
 	// {Rows:50 Bytes:4194304 CellBytes:1000000 Columns:500 Timeout:5s}
@@ -386,19 +367,11 @@ func ExampleLimits() {
 func ExamplePolicy_tables() {
 	pool, _ := openShop()
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
 		Policy: exec.Policy{AllowTables: []string{"orders"}, DenyColumns: []string{"total"}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	}))
 	ctx := context.Background()
-	s, err := db.Schema(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	s := must(db.Schema(ctx))
 	for _, t := range s.Tables {
 		fmt.Print(t.Name)
 		for _, c := range t.Columns {
@@ -406,7 +379,7 @@ func ExamplePolicy_tables() {
 		}
 		fmt.Println()
 	}
-	_, err = db.Query(ctx, "SELECT count(*) FROM customers")
+	_, err := db.Query(ctx, "SELECT count(*) FROM customers")
 	fmt.Println(err)
 	// Output:
 	// orders id customer
@@ -417,13 +390,9 @@ func ExamplePolicy_tables() {
 func ExamplePolicyError() {
 	pool, _ := openShop()
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
 		Policy: exec.Policy{DenyTables: []string{"order"}, DenyColumns: []string{"customers.nmae", "customers.country"}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	}))
 	var policy *exec.PolicyError
 	if errors.As(db.Ready(context.Background()), &policy) {
 		for _, entry := range policy.Unknown {
@@ -439,11 +408,7 @@ func ExamplePolicyError() {
 func ExampleColumnNames() {
 	pool, db := openShop()
 	defer pool.Close()
-	s, err := db.Schema(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	s := must(db.Schema(context.Background()))
 	names := exec.ColumnNames(s, db.Dialect())
 	for _, sql := range []string{
 		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer",
@@ -496,11 +461,7 @@ func ExamplePlan_Signature() {
 		"SELECT T2.name FROM orders AS T1, customers AS T2 WHERE T1.customer = T2.id",
 		"SELECT name FROM customers c LEFT JOIN orders o ON c.id = o.customer",
 	} {
-		plan, err := db.Explain(context.Background(), sql)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		plan := must(db.Explain(context.Background(), sql))
 		fmt.Println(plan.Cost(), plan.Signature())
 	}
 	// Output:
@@ -512,15 +473,11 @@ func ExamplePlan_Signature() {
 func ExampleDB_Explain() {
 	pool, db := openShop()
 	defer pool.Close()
-	plan, err := db.Explain(context.Background(), "SELECT country, count(*) FROM customers GROUP BY country")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	plan := must(db.Explain(context.Background(), "SELECT country, count(*) FROM customers GROUP BY country"))
 	for _, row := range plan.Rows {
 		fmt.Println(row.Detail)
 	}
-	_, err = db.Explain(context.Background(), "SELECT nosuch FROM customers")
+	_, err := db.Explain(context.Background(), "SELECT nosuch FROM customers")
 	fmt.Println(err)
 	// Output:
 	// SCAN customers
@@ -532,12 +489,8 @@ func ExampleDB_Profile() {
 	pool, db := openShop()
 	defer pool.Close()
 	ctx := context.Background()
-	s, err := db.Schema(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	s, err = db.Profile(ctx, s, exec.ProfileOptions{Tables: []string{"customers"}})
+	s := must(db.Schema(ctx))
+	s, err := db.Profile(ctx, s, exec.ProfileOptions{Tables: []string{"customers"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -557,17 +510,9 @@ func ExampleDB_Sample() {
 	pool, db := openShop()
 	defer pool.Close()
 	ctx := context.Background()
-	s, err := db.Schema(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	s := must(db.Schema(ctx))
 	orders, _ := s.Lookup("", "orders")
-	sample, err := db.Sample(ctx, *orders, exec.SampleOptions{Rows: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	sample := must(db.Sample(ctx, *orders, exec.SampleOptions{Rows: 2}))
 	fmt.Println(sample.Columns)
 	for _, row := range sample.Rows {
 		fmt.Println(row...)
@@ -585,21 +530,13 @@ func ExampleDB_Profile_prompt() {
 	pool, db := openShop()
 	defer pool.Close()
 	ctx := context.Background()
-	s, err := db.Schema(ctx)
+	s := must(db.Schema(ctx))
+	s, err := db.Profile(ctx, s, exec.ProfileOptions{Examples: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	s, err = db.Profile(ctx, s, exec.ProfileOptions{Examples: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	r, err := schema.Renderer{Form: schema.MSchema}.Render(ctx, s)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	r := must(schema.Renderer{Form: schema.MSchema}.Render(ctx, s))
 	fmt.Print(r.Text)
 	// Output:
 	// 【Schema】
@@ -624,25 +561,13 @@ func ExampleDB_Sample_prompt() {
 	pool, db := openShop()
 	defer pool.Close()
 	ctx := context.Background()
-	s, err := db.Schema(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	s := must(db.Schema(ctx))
 	var samples []schema.Sample
 	for _, t := range s.Tables {
-		rows, err := db.Sample(ctx, t, exec.SampleOptions{Rows: 2})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		rows := must(db.Sample(ctx, t, exec.SampleOptions{Rows: 2}))
 		samples = append(samples, schema.Sample{Table: schema.TableName{Schema: t.Schema, Name: t.Name}, Columns: rows.Columns, Rows: rows.Rows})
 	}
-	r, err := schema.Renderer{Form: schema.Augmented}.Render(ctx, s, samples...)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	r := must(schema.Renderer{Form: schema.Augmented}.Render(ctx, s, samples...))
 	fmt.Print(r.Text)
 	// Output:
 	// CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT)
@@ -672,12 +597,8 @@ func (bare) Close() error                                   { return nil }
 func ExampleUnguardedError() {
 	pool := sql.OpenDB(bare{})
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = db.Query(context.Background(), "SELECT 1")
+	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{}))
+	_, err := db.Query(context.Background(), "SELECT 1")
 	var unguarded *exec.UnguardedError
 	if errors.As(err, &unguarded) {
 		fmt.Println(unguarded.Reason)
@@ -688,4 +609,12 @@ func ExampleUnguardedError() {
 	// open the database with github.com/mattn/go-sqlite3,
 	// or where a library wraps that driver give the way to it with texttosql.WithDriverHook or exec.Config.Unwrap,
 	// or set the field Hooks of sqlite.Dialect to adapt another one
+}
+
+// must ends an example where there is an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
 }

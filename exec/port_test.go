@@ -53,10 +53,7 @@ func other(seen *[]exec.Bounds) exec.Dialect {
 func TestOtherEngines(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(name, price); INSERT INTO t VALUES ('a', '0.10'), ('b', '12.00'), ('c', NULL), ('d', 'free')", exec.Config{})
 	var seen []exec.Bounds
-	db, err := exec.New(pool, other(&seen), exec.Config{Limits: exec.Limits{EngineCost: 60}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, other(&seen), exec.Config{Limits: exec.Limits{EngineCost: 60}})
 	root := trace.New("question")
 	ctx := trace.Into(t.Context(), root)
 	got, err := db.QueryWithin(ctx, "SELECT name, price FROM t WHERE name < 'd'", exec.Bounds{Rows: 9})
@@ -173,10 +170,7 @@ func TestFinish(t *testing.T) {
 			[]string{"open", "stop false", "finish", "stop false", "finish", "close false"}},
 	} {
 		var calls []string
-		db, err := exec.New(pool, finishing(&calls, func() (bool, error) { return tt.fit, tt.err }), exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, finishing(&calls, func() (bool, error) { return tt.fit, tt.err }), exec.Config{})
 		s, err := db.Runner(exec.Bounds{Bytes: 40, Rows: 2})
 		if err != nil {
 			t.Fatal(err)

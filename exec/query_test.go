@@ -117,10 +117,7 @@ func TestLimitsAreChecked(t *testing.T) {
 	if _, err := exec.New(pool, nil, exec.Config{}); err == nil {
 		t.Error("a nil dialect is accepted")
 	}
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Rows: 7}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Rows: 7}}})
 	want := exec.Limits{
 		Candidate:   exec.Bounds{Rows: 7, Bytes: 4 << 20, CellBytes: 1e6, Columns: 500, Timeout: 3 * time.Second},
 		Answer:      exec.Bounds{Rows: 1000, Bytes: 4 << 20, CellBytes: 1e6, Columns: 500, Timeout: 30 * time.Second},
@@ -348,10 +345,7 @@ func TestBusyAtOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
 	if _, err = db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
 		t.Errorf("error %v", err)
 	}
@@ -371,11 +365,8 @@ func (slowOpening) Driver() driver.Driver { return nil }
 func TestSlowOpening(t *testing.T) {
 	pool := sql.OpenDB(slowOpening{})
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.QueryWithin(t.Context(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
+	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
+	_, err := db.QueryWithin(t.Context(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
 	if !errors.Is(err, exec.ErrBusy) || !strings.Contains(err.Error(), "opening a connection took more than") {
 		t.Errorf("error %v", err)
 	}
@@ -394,10 +385,7 @@ func (dialling) Connect(ctx context.Context) (driver.Conn, error) {
 func TestDeadlineAtOpening(t *testing.T) {
 	pool := sql.OpenDB(dialling{})
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
 	for range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
 		if _, err := db.Query(ctx, "SELECT 1"); !errors.Is(err, context.DeadlineExceeded) {
@@ -411,10 +399,7 @@ func TestDeadlineAtOpening(t *testing.T) {
 func TestPoolInUse(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
 	pool.SetMaxOpenConns(1)
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
 	if got := db.Limits().Connections; got != 1 {
 		t.Errorf("%d connections of a pool of one", got)
 	}

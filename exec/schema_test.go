@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -76,10 +77,7 @@ CREATE VIEW broken AS SELECT gone FROM users; -- not to be read, so not in any s
 			if diff := cmp.Diff(test.want, outline(s)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			unrestricted, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			unrestricted := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
 			all, err := unrestricted.Schema(context.Background())
 			if err != nil {
 				t.Fatal(err)

@@ -194,6 +194,23 @@ func TestJoinsSuperhero(t *testing.T) {
 	}
 }
 
+// TestJoinsKeyWords: words that many keys have choose none of several keys.
+func TestJoinsKeyWords(t *testing.T) {
+	_, s := open(t, `CREATE TABLE places (id INTEGER PRIMARY KEY);
+		CREATE TABLE trips (start_number INTEGER REFERENCES places(id), stop_code INTEGER REFERENCES places(id))`, exec.Config{})
+	start, stop := "places.id = trips.start_number", "places.id = trips.stop_code"
+	for _, tt := range []struct{ question, want, why string }{
+		{"The places of the start", start + " 1.00 declared", "a word of one key"},
+		{"The number of trips by code of the place", start + " 0.50 declared; asks; j1 " + start + " (confidence: 0.50); j2 " + stop + " (confidence: 0.50)",
+			"number and code are words of many keys, and say nothing of these"},
+	} {
+		plan, err := linker.Joins{}.Connect(t.Context(), linker.Input{Question: tt.question, Schema: s}, tableNames("places", "trips"))
+		if got := joined(plan, err); got != tt.want {
+			t.Errorf("%s: %s; want %s", tt.why, got, tt.want)
+		}
+	}
+}
+
 // TestJoinsAmbiguity: both rules at their limits. The tables have no key and no names in common, so the model decides.
 func TestJoinsAmbiguity(t *testing.T) {
 	s := tables([]string{"left", "p", "q", "w"}, []string{"right", "abc", "def", "ghi"})

@@ -18,7 +18,8 @@ import (
 
 func TestPerTableFailingTables(t *testing.T) {
 	s := numbered("part_%d", 10)
-	s.Tables[1].Name, s.Tables[1].Description = "other", "this is said of a part" // a weak hit of words
+	s.Tables[1].Name, s.Tables[1].Description = "other", "this is said of a part"                        // a weak hit of words
+	s.Tables[2].Name, s.Tables[2].Columns = "third", tables([]string{"third", "part"}).Tables[0].Columns // one of .6
 	in := linker.Input{Question: "what is part 3", Schema: s}
 	down := &llm.Error{Class: llm.ClassOverloaded, Message: "down"}
 	for _, tt := range []struct {
@@ -57,7 +58,7 @@ func TestPerTableFailingTables(t *testing.T) {
 			isDown := i < tt.fails
 			kept := isDown && v.Table.Name != "other"
 			if v.Unverified != kept || v.Relevant != (kept || i == 9) || (v.Problem != "") != isDown || v.Table.Name == "other" && isDown &&
-				v.Confidence != .4 {
+				v.Confidence != .4 || v.Table.Name == "third" && isDown && v.Confidence != .6 {
 				t.Errorf("%s: %+v", tt.why, v)
 			}
 			if isDown && (warnings[i].Code != "no-verdict" || !strings.Contains(warnings[i].Message, "the table "+v.Table.Name+",") ||

@@ -372,6 +372,11 @@ func TestPerTableCorrections(t *testing.T) {
 			t.Errorf("%s does not begin with what was asked before:\n%s", req.Purpose, req.Messages[1].Text)
 		}
 	}
+	alone := &oracle{tables: []string{"a"}, columns: []string{"a.x"}}
+	in = linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: session.CorrectColumn, Term: "it", Column: &d}}}
+	if got := identify(t, linker.PerTable{}, alone, in); fmt.Sprint(names(got.Final)) != "[a d]" || !got.JoinsNeeded {
+		t.Errorf("a table alone and one that is forced in: %v, joins %v", got.Final, got.JoinsNeeded)
+	}
 }
 
 func names(tables []schema.TableName) (names []string) {

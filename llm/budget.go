@@ -1,12 +1,15 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"sync"
 	"time"
+
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Budget bounds what one question may spend on model calls. The zero Budget has no limit and still counts.
@@ -38,16 +41,22 @@ type Budget struct {
 // Price is the price of a million tokens.
 type Price struct {
 	Prompt     float64 `json:"prompt"`     // the price of tokens that are sent
-	Completion float64 `json:"completion"` // the price of tokens that come back
+	Completion float64 `json:"completion"` // the price of tokens that come back, reasoning included
+
+	Cached     float64 `json:"cached,omitempty"`      // the price of tokens that are read from the provider's cache; 0: that of Prompt
+	CacheWrite float64 `json:"cache_write,omitempty"` // the price of tokens that are put into it; 0: that of Prompt
 }
 
-// valid reports whether both prices are finite and not negative.
+// valid reports whether all prices are finite and not negative.
 func (p Price) valid() bool {
-	return p.Prompt >= 0 && p.Prompt <= math.MaxFloat64 && p.Completion >= 0 && p.Completion <= math.MaxFloat64
+	return min(p.Prompt, p.Completion, p.Cached, p.CacheWrite) >= 0 && max(p.Prompt, p.Completion, p.Cached, p.CacheWrite) <= math.MaxFloat64
 }
 
-func (p Price) of(u Usage) float64 {
-	return (float64(u.PromptTokens)*p.Prompt + float64(u.CompletionTokens)*p.Completion) / 1e6
+// Of returns what u costs, in the unit of the price.
+func (p Price) Of(u Usage) float64 {
+	plain := u.PromptTokens - u.CachedTokens - u.CacheWriteTokens
+	return (float64(plain)*p.Prompt + float64(u.CachedTokens)*cmp.Or(p.Cached, p.Prompt) +
+		float64(u.CacheWriteTokens)*cmp.Or(p.CacheWrite, p.Prompt) + float64(u.CompletionTokens)*p.Completion) / 1e6
 }
 
 // ErrBudget is matched by the errors of a spent budget. See [BudgetError].
@@ -268,7 +277,7 @@ func (t *ticket) priced(u Usage, reported string) Usage {
 		return u
 	}
 	p, _ := t.price(reported)
-	u.Money = p.of(u)
+	u.Money = p.Of(u)
 	return u
 }
 
@@ -346,4 +355,35 @@ func (t *ticket) hopeless(l *Learner) error {
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
 	return t.account.given[l]
+}
+
+type accountKey struct{}
+
+// Into returns a context whose embeddings ([Embed]) are on the account.
+func (a *Account) Into(ctx context.Context) context.Context { return context.WithValue(ctx, accountKey{}, a) }
+
+// Embed makes a call of an embedding model for texts, which counts as one call on the account of ctx and in its trace, with
+// tokens by estimate and the price of the model "embedding". Without an account in ctx it only makes the call. The error is
+// that of the call, or a [*BudgetError] where the account does not allow it.
+func Embed(ctx context.Context, texts []string, call func(context.Context) error) error {
+	a, ok := ctx.Value(accountKey{}).(*Account)
+	if !ok {
+		return call(ctx)
+	}
+	var req Request
+	for _, text := range texts {
+		req.Messages = append(req.Messages, Message{Text: text})
+	}
+	t, err := a.open("embedding", req)
+	if err != nil {
+		return err
+	}
+	used := failedUsage(ClassUnknown) // also where the call panics
+	defer func() { t.close(used); trace.From(ctx).AddUsage(used) }()
+	if err = call(ctx); err != nil {
+		used = usageOf(err)
+	} else {
+		used = t.priced(Estimate(req, ""), "")
+	}
+	return err
 }

@@ -60,6 +60,13 @@ func (l *Learner) Answered() bool {
 	return l.answered
 }
 
+// Learned returns the least MaxTokens that the model is sent; 0: as asked.
+func (l *Learner) Learned() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.room
+}
+
 // Middleware returns a middleware for the one model.
 func (l *Learner) Middleware() Middleware {
 	return func(next Model) Model {

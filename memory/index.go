@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -115,7 +116,11 @@ func (x *index) distances(ctx context.Context, e Embedder, masked string) ([]flo
 	defer x.mu.Unlock()
 	same := reflect.ValueOf(x.by).Comparable() && reflect.ValueOf(e).Comparable() && x.by == e // == may panic
 	if x.embeddings == nil || !same {
-		found, err := e.EmbedDocuments(ctx, x.masked)
+		var found [][]float32
+		err := llm.Embed(ctx, x.masked, func(ctx context.Context) (err error) {
+			found, err = e.EmbedDocuments(ctx, x.masked)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +129,11 @@ func (x *index) distances(ctx context.Context, e Embedder, masked string) ([]flo
 		}
 		x.embeddings, x.by = found, e
 	}
-	query, err := e.EmbedQuery(ctx, masked)
+	var query []float32
+	err := llm.Embed(ctx, []string{masked}, func(ctx context.Context) (err error) {
+		query, err = e.EmbedQuery(ctx, masked)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -142,6 +142,13 @@ func TestLearned(t *testing.T) {
 		{"an unrelated name", []step{func(e *memory.FinishedQuestion) {
 			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM Clients", Missing: "Clients"}}
 		}}, nil},
+		{"a name that is like it by .8", []step{func(e *memory.FinishedQuestion) {
+			e.Live, e.SQL, e.Tables = tables("Custmr(id)"), "SELECT 1 FROM Custmr", []schema.TableName{tableName("Custmr")}
+		}}, []string{"table_mapping Customers>Custmr 0.80 auto_learned"}},
+		{"a name that is like it by .78", []step{func(e *memory.FinishedQuestion) {
+			e.Attempts = []memory.Attempt{{SQL: "SELECT 1 FROM Invoices", Missing: "Invoices"}}
+			e.Live, e.SQL, e.Tables = tables("Bill_voices(id)"), "SELECT 1 FROM Bill_voices", []schema.TableName{tableName("Bill_voices")}
+		}}, nil},
 		{"two targets", []step{func(e *memory.FinishedQuestion) {
 			e.Live = tables("PROD_Customers(id)", "OLD_Customers(id)")
 			e.SQL, e.Tables = "SELECT 1 FROM PROD_Customers, OLD_Customers", []schema.TableName{tableName("PROD_Customers"), tableName("OLD_Customers")}

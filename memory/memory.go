@@ -5,7 +5,7 @@
 // Pool.Random picks exemplars by chance, [Similar] by likeness.
 //
 // It also keeps [Lessons]: what errors and corrections of earlier questions taught. A [Recall] is what one question may
-// be shown of them, as a section of advice. The package asks no model but an [Embedder] and runs no SQL.
+// be shown of them, as a section of advice. The package asks no model but an [Embedder], whose calls count in the budget of the question, and runs no SQL.
 package memory
 
 import (

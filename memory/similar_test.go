@@ -12,6 +12,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 	"github.com/tmc/langchaingo/embeddings"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -186,6 +187,39 @@ func BenchmarkSimilar(b *testing.B) {
 		got, err := memory.Similar{Pool: pool}.Pick(b.Context(), shop, "How many customers live in each country?")
 		if err != nil || len(got) != 9 {
 			b.Fatal(len(got), err)
+		}
+	}
+}
+
+// TestEmbeddingsCount: the calls of an embedder are in the budget of the question, its trace and its price.
+func TestEmbeddingsCount(t *testing.T) {
+	pool := &memory.Pool{Pairs: []memory.Pair{{Question: "How many orders?", SQL: "SELECT 1"}, {Question: "Who?", SQL: "SELECT 2"}}}
+	pick := func(e memory.Embedder, b llm.Budget) (used llm.Usage, traced llm.Usage, warned int) {
+		account, root := b.Start(), trace.Tracer{}.New("question")
+		pool := &memory.Pool{Pairs: pool.Pairs}
+		for range 2 {
+			x := memory.Similar{Embedder: e, Dialect: sqltext.SQLite(), Pool: pool}
+			if _, err := x.Pick(account.Into(trace.Into(t.Context(), root)), shop, "How many customers?"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return account.Usage(), root.Usage(), len(root.Warnings())
+	}
+	prices := map[string]llm.Price{"embedding": {Prompt: 1e6}}
+	for _, tt := range []struct {
+		why    string
+		e      memory.Embedder
+		budget llm.Budget
+		calls  int
+		warned int
+	}{
+		{"the pool once, and each question", vectors{}, llm.Budget{Prices: prices}, 3, 0},
+		{"a budget of two: the second question is compared by words", vectors{}, llm.Budget{Calls: 2, Prices: prices}, 2, 1},
+		{"a failure counts too", vectors{errors.New("down")}, llm.Budget{Prices: prices}, 2, 1},
+	} {
+		used, traced, warned := pick(tt.e, tt.budget)
+		if used != traced || used.Calls != tt.calls || warned != tt.warned || used.Money != float64(used.PromptTokens) || (used.PromptTokens > 0) == used.Partial {
+			t.Errorf("%s: %+v, traced %+v, %d warnings", tt.why, used, traced, warned)
 		}
 	}
 }

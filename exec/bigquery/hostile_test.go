@@ -363,10 +363,7 @@ func TestHostile(t *testing.T) {
 	db := func(p exec.Policy) *exec.DB {
 		key := fmt.Sprint(p)
 		if dbs[key] == nil {
-			made, err := exec.New(pool, bq.Dialect{}, exec.Config{Policy: p, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			made := exectest.NewDB(t, pool, bq.Dialect{}, exec.Config{Policy: p, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}}})
 			dbs[key] = made
 		}
 		return dbs[key]
@@ -414,10 +411,7 @@ func TestPayloads(t *testing.T) {
 	t.Cleanup(func() { pool.Close() })
 	counts := map[exectest.Expectation]int{}
 	for _, p := range attack.Payloads(t, "bigquery") {
-		db, err := exec.New(pool, bq.Dialect{}, exec.Config{Policy: p.Policy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, bq.Dialect{}, exec.Config{Policy: p.Policy})
 		counts[p.Expect]++
 		jobs, start := f.count("insert"), time.Now()
 		_, err = db.Query(t.Context(), p.SQL)

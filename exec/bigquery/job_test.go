@@ -23,11 +23,7 @@ import (
 // database is a DB on f.
 func database(t testing.TB, f *fake, c bq.Config, e exec.Config) *exec.DB {
 	t.Helper()
-	db, err := exec.New(f.pool(c), bq.Dialect{}, e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, f.pool(c), bq.Dialect{}, e)
 }
 
 // TestJob looks at what is sent for a statement: a dry run and a job, both with the cap, and neither in legacy SQL.
@@ -143,10 +139,7 @@ func TestRoundTrips(t *testing.T) {
 				return confirm()
 			},
 		})
-		db, err := exec.New(f.pool(bq.Config{}), d, exec.Config{Policy: test.policy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, f.pool(bq.Config{}), d, exec.Config{Policy: test.policy})
 		if err := db.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -277,11 +270,8 @@ func TestSecrets(t *testing.T) {
 	client := f.client(option.WithHTTPClient(&http.Client{Transport: gone}))
 	pool := bq.Open(client, bq.Config{Dataset: home})
 	t.Cleanup(func() { pool.Close() })
-	db, err := exec.New(pool, bq.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Query(t.Context(), "SELECT a FROM t")
+	db := exectest.NewDB(t, pool, bq.Dialect{}, exec.Config{})
+	_, err := db.Query(t.Context(), "SELECT a FROM t")
 	_, err2 := db.Schema(t.Context())
 	for _, err := range []error{err, err2} {
 		if err == nil || exec.IsRejection(err) || strings.Contains(err.Error(), secret) {
@@ -299,10 +289,7 @@ func TestCancel(t *testing.T) {
 	for _, during := range []string{"insert", "results"} {
 		f := hostileFake(t)
 		pool := f.pool(bq.Config{})
-		db, err := exec.New(pool, bq.Dialect{}, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, bq.Dialect{}, exec.Config{})
 		ctx, cancel := context.WithCancel(t.Context())
 		release := make(chan struct{})
 		f.before = func(call, _ string) *refusal {
@@ -312,7 +299,7 @@ func TestCancel(t *testing.T) {
 			}
 			return nil
 		}
-		_, err = db.Query(ctx, "SELECT a FROM t")
+		_, err := db.Query(ctx, "SELECT a FROM t")
 		if !errors.Is(err, context.Canceled) || exec.IsRejection(err) {
 			t.Errorf("cancelled during %s: %v", during, err)
 		}
@@ -398,10 +385,7 @@ func TestConfig(t *testing.T) {
 		pool.Close()
 	}
 	// A pool of another driver cannot be guarded.
-	other, err := exec.New(f.db, bq.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := exectest.NewDB(t, f.db, bq.Dialect{}, exec.Config{})
 	if _, err := other.Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "bigquery.Open") {
 		t.Errorf("a pool of SQLite: %v", err)
 	}

@@ -140,10 +140,7 @@ func TestOnce(t *testing.T) {
 	faults := &exectest.Faults{Connector: connector}
 	pool := sql.OpenDB(faults)
 	defer pool.Close()
-	db, err := exec.New(pool, duckdb.Dialect{}, exec.Config{Unwrap: exectest.Unwrap, Policy: denied})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Unwrap: exectest.Unwrap, Policy: denied})
 	if _, err := db.Schema(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -364,10 +364,7 @@ func sameText(a, b exec.Policy) bool {
 func TestReasons(t *testing.T) {
 	pool := openFile(t, traps, small)
 	for _, s := range refusals {
-		db, err := exec.New(pool, duckdb.Dialect{}, exec.Config{Policy: s.policy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Policy: s.policy})
 		for _, text := range s.list {
 			_, err := db.Query(t.Context(), text)
 			if reason := reasonOf(err); reason != s.reason && (s.reason != "error" || err == nil) {
@@ -444,10 +441,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	db, err := exec.New(pool, duckdb.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.password"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.password"}}})
 	for _, test := range []struct{ why, text, reason string }{
 		{"a view over CSV", "SELECT name FROM people", ""},
 		{"a view over Parquet", "SELECT sum(total) FROM orders", ""},
@@ -503,10 +497,7 @@ func TestUnguarded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		db, err := exec.New(pool, duckdb.Dialect{}, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{})
 		_, err = db.Query(ctx, "SELECT a FROM t")
 		var unguarded *exec.UnguardedError
 		if !errors.As(err, &unguarded) || !strings.Contains(err.Error(), test.want) || unguarded.Remedy == "" {

@@ -58,7 +58,7 @@ func newDB(t testing.TB, script string, c exec.Config) *exec.DB {
 
 func onPool(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
-	return exectest.NewDB(t, pool, duckdb.Dialect{}, c)
+	return exectest.ReadyDB(t, pool, duckdb.Dialect{}, c)
 }
 
 // contents is what a statement must not change: the file, and what stands beside it and where files would be written.

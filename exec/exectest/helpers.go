@@ -21,14 +21,21 @@ const crossed = " FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN 
 // Endless counts six billion rows: an Engine.Endless for an engine that takes long for that.
 const Endless = "SELECT count(*)" + crossed
 
-// NewDB returns a DB that is ready, and fails t where there is none.
+// NewDB is exec.New, and fails t where there is no DB.
 func NewDB(t testing.TB, pool *sql.DB, d exec.Dialect, c exec.Config) *exec.DB {
 	t.Helper()
 	db, err := exec.New(pool, d, c)
-	if err == nil {
-		err = db.Ready(context.Background())
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// ReadyDB is NewDB for one that is ready.
+func ReadyDB(t testing.TB, pool *sql.DB, d exec.Dialect, c exec.Config) *exec.DB {
+	t.Helper()
+	db := NewDB(t, pool, d, c)
+	if err := db.Ready(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -19,11 +19,7 @@ import (
 
 func guarded(t testing.TB, pool *sql.DB, p exec.Policy) *exec.DB {
 	t.Helper()
-	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: revealed(p)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(p)})
 }
 
 // TestBrokenViews: a view that the server cannot open is told of once a schema, by name only where the policy has it.
@@ -183,10 +179,7 @@ func TestOnce(t *testing.T) {
 			[]string{"prepare S", "prepare SELECT `name` FROM users", "prepare EXPLAIN FORMAT=JSON S", "run EXPLAIN FORMAT=JSON S", "prepare S", "run S",
 				"query SHOW WARNINGS LIMIT 5"}, "another one is prepared between, to see whether it is meant"},
 	} {
-		db, err := exec.New(pool, counted, exec.Config{Policy: c.policy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, counted, exec.Config{Policy: c.policy})
 		if _, err := db.Query(t.Context(), "SELECT 1"); err != nil { // reads the catalog
 			t.Fatal(err)
 		}

@@ -77,11 +77,8 @@ func TestPolicy(t *testing.T) {
 		{tables, "SELECT (WITH users AS (SELECT 1 AS x) SELECT x FROM users) FROM users", exec.ReasonTable, "the name ends with its subquery"},
 		{tables, "WITH a AS (SELECT 1 FROM users), users AS (SELECT 1) SELECT 1 FROM a", exec.ReasonTable, "the name begins behind its text"},
 	} {
-		db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: revealed(tt.policy)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = db.Query(t.Context(), tt.sql)
+		db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(tt.policy)})
+		_, err := db.Query(t.Context(), tt.sql)
 		_, aerr := db.Analyze(t.Context(), tt.sql)
 		for _, err := range []error{err, aerr} {
 			var refused *exec.RefusedError
@@ -94,10 +91,7 @@ func TestPolicy(t *testing.T) {
 			continue // NATURAL compares no denied column here, and the order of rows is in no trace
 		}
 		// The trace of the server alone refuses denied columns too.
-		lax, err := exec.New(pool, withoutNames(), exec.Config{Policy: revealed(tt.policy)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		lax := exectest.NewDB(t, pool, withoutNames(), exec.Config{Policy: revealed(tt.policy)})
 		if _, err = lax.Query(t.Context(), tt.sql); !exec.IsRejection(err) {
 			t.Errorf("by its trace: %s: %v", tt.sql, err)
 		}
@@ -123,10 +117,7 @@ func withoutNames() exec.Dialect {
 // TestNewColumn: a column that is there since a moment ago is denied at once, and a table is seen at once.
 func TestNewColumn(t *testing.T) {
 	pool, _ := open(t, people, "")
-	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
 	s, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
@@ -154,10 +145,7 @@ func TestNewColumn(t *testing.T) {
 // TestAnalysis: what a statement reads, never less.
 func TestAnalysis(t *testing.T) {
 	pool, _ := open(t, people, "")
-	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
 	for _, tt := range []struct{ sql, want string }{
 		{"SELECT 1", " |"},
 		{"SELECT UPPER(name) FROM users", "users(name) | upper"},
@@ -195,10 +183,7 @@ func TestShowView(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer blind.Close()
-	db, err := exec.New(blind, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, blind, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
 	_, err = db.Query(t.Context(), "SELECT * FROM v_ok")
 	var refused *exec.RefusedError
 	if !errors.As(err, &refused) || !strings.Contains(refused.Detail, "GRANT SHOW VIEW ON `"+databaseOf(dsn)+"`.*") {

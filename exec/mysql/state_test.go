@@ -129,10 +129,7 @@ func TestState(t *testing.T) {
 			if _, err := pool.Exec("ROLLBACK"); err != nil { // autocommit is off
 				t.Fatal(err)
 			}
-			db, err := exec.New(pool, mysql.Dialect{}, exec.Config{Policy: tt.policy})
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: tt.policy})
 			if err := db.Ready(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -167,11 +164,8 @@ func TestLeftOpen(t *testing.T) {
 		if _, err := pool.Exec(begin); err != nil {
 			t.Fatal(err)
 		}
-		db, err := exec.New(pool, mysql.Dialect{}, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = db.Query(t.Context(), "SELECT 1")
+		db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
+		_, err := db.Query(t.Context(), "SELECT 1")
 		var unguarded *exec.UnguardedError
 		if !errors.As(err, &unguarded) || !strings.Contains(unguarded.Reason, "transaction") {
 			t.Errorf("%s: %v", begin, err)
@@ -210,11 +204,8 @@ func TestUnguarded(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := state(t, pool)
-		db, err := exec.New(pool, tt.dialect, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = db.Query(t.Context(), "SELECT 1 + 1")
+		db := exectest.NewDB(t, pool, tt.dialect, exec.Config{})
+		_, err := db.Query(t.Context(), "SELECT 1 + 1")
 		if tt.want == "" && err != nil || tt.want != "" && (!errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s, %+v: %v", tt.set, tt.dialect, err)
 		}
@@ -228,10 +219,7 @@ func TestUnguarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer none.Close()
-	db, err := exec.New(none, mysql.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, none, mysql.Dialect{}, exec.Config{})
 	if err := db.Ready(t.Context()); !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "no database") {
 		t.Error(err)
 	}
@@ -241,10 +229,7 @@ func TestUnguarded(t *testing.T) {
 func TestKilled(t *testing.T) {
 	pool, _ := single(t, fixture, "")
 	root, _ := open(t, "", "")
-	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
 	id := connection(t, pool)
 	s, err := db.Runner(exec.Bounds{})
 	if err != nil {
@@ -347,10 +332,7 @@ func TestLockedTables(t *testing.T) {
 	}
 	defer other.Close()
 	pool.SetMaxOpenConns(1)
-	db, err := exec.New(pool, mysql.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
 	exec1(t, pool, "LOCK TABLES t WRITE")
 	for range 2 {
 		if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
@@ -198,10 +199,7 @@ func TestSample(t *testing.T) {
 		CREATE VIEW v AS SELECT id FROM long; CREATE SCHEMA app; CREATE TABLE app."Odd"("from" integer); INSERT INTO app."Odd" VALUES (1), (2);
 		CREATE TABLE parts(k integer) PARTITION BY LIST (k); CREATE TABLE p1 PARTITION OF parts DEFAULT; INSERT INTO parts SELECT i FROM generate_series(1, 30000) i`
 	pool, _ := open(t, script)
-	db, err := exec.New(pool, postgres.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
 	s, err := db.Schema(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -253,10 +251,7 @@ func TestSample(t *testing.T) {
 func TestProfile(t *testing.T) {
 	pool, _ := open(t, `CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t(id integer, m mood, n numeric, d date, code char(4), password text);
 		INSERT INTO t SELECT i, (CASE WHEN i % 3 = 0 THEN 'sad' ELSE 'ok' END)::mood, i / 4.0, date '2024-01-01' + i % 2, 'c', 'x' FROM generate_series(1, 40) i`)
-	db, err := exec.New(pool, postgres.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
 	s, err := db.Schema(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -288,10 +283,7 @@ func TestWarnings(t *testing.T) {
 	defer limited.Close()
 	codes := func(pool *sql.DB) (codes []string) {
 		t.Helper()
-		db, err := exec.New(pool, postgres.Dialect{}, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
 		ctx, span := trace.Start(trace.Into(t.Context(), trace.New("test")), "schema")
 		for range 2 {
 			if _, err := db.Schema(ctx); err != nil {

@@ -36,11 +36,7 @@ func withoutLocks(t testing.TB, pool *sql.DB) *exec.DB {
 
 func changedDB(t testing.TB, pool *sql.DB, c exectest.Changes) *exec.DB {
 	t.Helper()
-	db, err := exec.New(pool, exectest.Change(postgres.Dialect{}, c), exec.Config{Unwrap: unwrap})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, pool, exectest.Change(postgres.Dialect{}, c), exec.Config{Unwrap: unwrap})
 }
 
 // TestWalls: what passes the tree is caught afterwards, and the connection is closed; what the tree refuses needs no
@@ -130,10 +126,7 @@ func TestNewColumns(t *testing.T) {
 func TestRole(t *testing.T) {
 	root, dsn := open(t, fixture)
 	who := func(d postgres.Dialect) string {
-		db, err := exec.New(openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}), exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}), exec.Config{})
 		got, err := db.Query(t.Context(), "SELECT current_user, count(*) FROM secured")
 		if err != nil {
 			t.Fatal(err)

@@ -59,11 +59,7 @@ var databases int
 func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
 	c.Unwrap, c.Policy = unwrap, revealed(c.Policy)
-	db, err := exec.New(pool, postgres.Dialect{}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, pool, postgres.Dialect{}, c)
 }
 
 // revealed is p, which reads the columns password and secret of the tests as any other, unless it says what to reveal.

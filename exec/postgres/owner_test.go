@@ -272,10 +272,7 @@ func TestDrivers(t *testing.T) {
 		"an Unwrap that returns another type": {Unwrap: func(any) any { return struct{}{} }},
 		"an Unwrap that returns nothing":      {Unwrap: func(any) any { return nil }},
 	} {
-		db, err := exec.New(openWay(t, "wrapped", dsn), postgres.Dialect{}, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, openWay(t, "wrapped", dsn), postgres.Dialect{}, c)
 		var unguarded *exec.UnguardedError
 		if err := db.Ready(t.Context()); !errors.As(err, &unguarded) || !strings.Contains(unguarded.Remedy, "github.com/jackc/pgx/v5/stdlib") {
 			t.Errorf("%s: %v", why, err)

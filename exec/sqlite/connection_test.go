@@ -322,10 +322,7 @@ func TestCompiledOnce(t *testing.T) {
 			if _, err := pool.Exec("CREATE TABLE d(day DATE); INSERT INTO d VALUES ('2020-01-01')"); err != nil {
 				t.Fatal(err)
 			}
-			db, err := exec.New(pool, sqlite.Dialect{}, connector.config(exec.Config{}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 			var got []string
 			connector.Fail(func(event string) error {
 				if verb, text, _ := strings.Cut(event, " "); verb == "prepare" || verb == "run" {
@@ -337,7 +334,7 @@ func TestCompiledOnce(t *testing.T) {
 				}
 				return nil
 			})
-			_, err = db.Examine(t.Context(), test.sql)
+			_, err := db.Examine(t.Context(), test.sql)
 			connector.Fail(nil)
 			if err != nil {
 				t.Fatal(err)

@@ -102,12 +102,9 @@ func TestFaults(t *testing.T) {
 				}
 				connector, pool := faultyPool(t, map[string]string{"disk": "file", "memory": ":memory:"}[place])
 				before := settingsOf(t, pool)
-				db, err := exec.New(pool, sqlite.Dialect{}, connector.config(exec.Config{}))
-				if err != nil {
-					t.Fatal(err)
-				}
+				db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 				connector.fails(test.fail)
-				err = catch(func() error { _, err := db.Query(context.Background(), "SELECT a FROM t"); return err })
+				err := catch(func() error { _, err := db.Query(context.Background(), "SELECT a FROM t"); return err })
 				connector.fails(nil)
 
 				if (err == nil) != (want == answered) {
@@ -231,10 +228,7 @@ func TestUnguarded(t *testing.T) {
 	ctx := context.Background()
 	ready := func(t *testing.T, pool *sql.DB, d sqlite.Dialect, c exec.Config) error {
 		t.Helper()
-		db, err := exec.New(pool, d, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, pool, d, c)
 		return db.Ready(ctx)
 	}
 	hidden := func(t *testing.T) *sql.DB {
@@ -356,10 +350,7 @@ func TestOwnAuthorizer(t *testing.T) {
 	}
 	conn.Close()
 
-	db, err := exec.New(pool, sqlite.Dialect{Authorizer: own}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, sqlite.Dialect{Authorizer: own}, exec.Config{})
 	if _, err := db.Query(context.Background(), "SELECT a FROM t"); err != nil {
 		t.Error(err)
 	}
@@ -382,10 +373,7 @@ func TestWhoWaitsForLocks(t *testing.T) {
 		events = append(events, event)
 		return nil
 	})
-	db, err := exec.New(pool, sqlite.Dialect{}, connector.config(exec.Config{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 	events = nil
 	if _, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func open(t testing.TB, script string) (pool *sql.DB, file string) {
 
 func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
-	return exectest.NewDB(t, pool, sqlite.Dialect{}, c)
+	return exectest.ReadyDB(t, pool, sqlite.Dialect{}, c)
 }
 
 // snapshot is the name and hash of every file below dir.

@@ -11,6 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 )
 
 // planFixture is the database of the worked cases.
@@ -159,10 +160,7 @@ func TestWorkedCasesEngine(t *testing.T) {
 // explained is the plan of a statement.
 func explained(t *testing.T, pool *sql.DB, text string) (exec.Plan, error) {
 	t.Helper()
-	db, err := exec.New(pool, Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := exectest.NewDB(t, pool, Dialect{}, exec.Config{})
 	return db.Explain(t.Context(), text)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/schema"
@@ -395,11 +396,7 @@ func (s *server) open(t *testing.T, c exec.Config) *exec.DB {
 	t.Helper()
 	pool := sql.OpenDB(s)
 	t.Cleanup(func() { pool.Close() })
-	db, err := exec.New(pool, trino.Dialect{}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, pool, trino.Dialect{}, c)
 }
 
 // count is how many of the statements sent match a pattern.

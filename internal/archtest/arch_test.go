@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"doubt":               {"exec", "vote", "result", "sqltext"},
 	"session":             {"schema", "result", "trace"},
 	"session/storetest":   {"session", "schema", "result", "trace"},
-	"memory":              {"session", "sqltext", "schema", "trace"},
+	"memory":              {"session", "llm", "sqltext", "schema", "trace"},
 	"describe":            {"llm", "exec", "schema", "trace"},
 	"linker":              {"replies", "session", "memory", "llm", "exec", "schema", "sqltext", "result", "trace"},
 	"strategy":            {"replies", "session", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace"},

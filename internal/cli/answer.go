@@ -18,7 +18,11 @@ func Cost(r *texttosql.Result) string {
 	if !r.Usage.Known {
 		about = "about "
 	}
-	return fmt.Sprintf("%d calls, %s%d tokens", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+	cost := fmt.Sprintf("%d calls, %s%d tokens", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+	if r.Usage.Money > 0 {
+		cost += fmt.Sprintf(", %s%.4g by the price list", about, r.Usage.Money)
+	}
+	return cost
 }
 
 // Look writes parts of an answer in colours. The zero Look writes none.

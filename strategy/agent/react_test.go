@@ -73,6 +73,15 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// TestAmbiguous: the published form tells the class of the error.
+func TestAmbiguous(t *testing.T) {
+	steps := acts("SELECT id FROM customers, orders", usa, strategytest.USAJoin)
+	out, _, _, err := asked(t, strategytest.ShopEnv(t, nil), agent.ReAct{}.Published(), scripted(steps), 0)
+	if err != nil || out.Steps[0].Observation != "Error: ambiguous_column" {
+		t.Errorf("%v: %+v", err, out.Steps)
+	}
+}
+
 // Other fails too.
 const Other = "SELECT name FROM clients"
 

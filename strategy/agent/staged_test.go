@@ -200,6 +200,73 @@ func TestOutputOfStaged(t *testing.T) {
 	}
 }
 
+// TestTargetOfRepair: the failing statement that most samples have is repaired.
+func TestTargetOfRepair(t *testing.T) {
+	c := climb(t.Context(), t, strategytest.ShopEnv(t, nil), agent.Staged{Stage: 3, Steps: 1}, func(req llm.Request) (string, error) {
+		switch {
+		case req.Purpose == strategy.PurposeRepair:
+			return usa, nil
+		case req.Sample == 0:
+			return broken, nil
+		}
+		return Other, nil
+	})
+	at := slices.IndexFunc(c.requests, func(req llm.Request) bool { return req.Purpose == strategy.PurposeRepair })
+	if text := strategytest.Written(c.requests[at].Messages); c.err != nil || !strings.Contains(text, Other) || strings.Contains(text, broken) {
+		t.Errorf("%v: repaired is\n%s", c.err, text)
+	}
+	if !c.report.Repaired || c.report.Clamped {
+		t.Errorf("credited: %+v", c.report)
+	}
+}
+
+// TestCreditOfStaged: a mechanism that changed another candidate than the answer did not decide.
+func TestCreditOfStaged(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	for _, tt := range []struct {
+		replies           [4]string
+		clamped, repaired bool
+		why               string
+	}{
+		{[4]string{"SELECT id FROM customers LIMIT 5", usa, usa, usa}, false, false, "a clamp changed the statement that lost"},
+		{[4]string{usa + " LIMIT 5", broken, broken, broken}, true, false, "and here the one that won"},
+	} {
+		c := climb(t.Context(), t, env, agent.Staged{Stage: 2, Steps: 1}, func(req llm.Request) (string, error) { return tt.replies[req.Sample], nil })
+		made := slices.ContainsFunc(c.report.Forms, func(f agent.FormReport) bool { return f.Chosen && f.Variant != "" })
+		if c.out.SQL != usa || !made || c.report.Clamped != tt.clamped || c.report.Repaired != tt.repaired {
+			t.Errorf("%s: %q, %+v", tt.why, c.out.SQL, c.report)
+		}
+	}
+	// The first step is repaired and its answer doubted; the second has the answer.
+	c := climb(t.Context(), t, env, agent.Staged{Stage: 3, Steps: 2}, func(req llm.Request) (string, error) {
+		switch {
+		case req.Purpose == strategy.PurposeRepair:
+			return "SELECT count(*) FROM customers", nil
+		case req.Sample < 4:
+			return broken, nil
+		}
+		return usa, nil
+	})
+	if c.out.SQL != usa || c.report.Repaired || c.report.Answer != 1 {
+		t.Errorf("an answer of the second step: %q, %+v", c.out.SQL, c.report)
+	}
+}
+
+// TestSubsetOfStaged: up to 12 tables prompts show all, from 13 on those that words and values choose.
+func TestSubsetOfStaged(t *testing.T) {
+	for _, n := range []int{12, 13} {
+		script := strategytest.ShopSQL
+		for i := range n - 2 {
+			script += fmt.Sprintf("; CREATE TABLE archive_%d (x TEXT)", i)
+		}
+		c := climb(t.Context(), t, strategytest.EnvOf(t, script, nil), agent.Staged{Stage: 1}, always(usa))
+		last := c.requests[0].Messages[len(c.requests[0].Messages)-1].Text
+		if shown := strings.Count(last, "CREATE TABLE "); c.err != nil || (n == 12) != (shown == n) || !strings.Contains(last, "CREATE TABLE customers ") {
+			t.Errorf("%d tables: %d are shown, %v", n, shown, c.err)
+		}
+	}
+}
+
 // TestRepairOfStaged: a repair is made where nothing of a step ran, once, and passes the same checks.
 func TestRepairOfStaged(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)

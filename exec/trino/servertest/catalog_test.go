@@ -16,6 +16,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -288,11 +289,7 @@ func guardedBy(t testing.TB, dsn string, c exec.Config) *exec.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
-	db, err := exec.New(p, trino.Dialect{}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, p, trino.Dialect{}, c)
 }
 
 // TestTwoCatalogs: one question whose statement joins a table of memory with one of tpch.
@@ -383,10 +380,7 @@ func TestEnds(t *testing.T) {
 // TestNodeEnds: a worker goes in the middle of a statement. That is nobody's fault but the cluster's, and later statements
 // work on the other node.
 func TestNodeEnds(t *testing.T) {
-	d, err := exec.New(pool(t, "admin", "default"), trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := exectest.NewDB(t, pool(t, "admin", "default"), trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
 	if _, err := d.Query(t.Context(), "SELECT count(*) FROM tpch.tiny.nation"); err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +401,7 @@ func TestNodeEnds(t *testing.T) {
 		}
 	}()
 	gone := time.Now()
-	err = <-ended
+	err := <-ended
 	t.Logf("the worker ended after %v, and %v later: %v", gone.Sub(start), time.Since(gone), err)
 	if err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(), "the cluster failed") {
 		t.Errorf("the worker is gone: %v", err)
@@ -447,10 +441,7 @@ func TestNoServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		db, err := exec.New(p, trino.Dialect{}, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := exectest.NewDB(t, p, trino.Dialect{}, exec.Config{})
 		_, schemaErr := db.Schema(t.Context())
 		_, queryErr := db.Query(t.Context(), "SELECT 1 FROM t")
 		model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Texts("SELECT 1 FROM t")}}}

@@ -177,11 +177,7 @@ func counted(t *testing.T, user, place, more string, sent *texted, c exec.Config
 	}
 	t.Cleanup(func() { trinodriver.DeregisterCustomClient(name) })
 	p := poolOf(t, dsn(t, user, place)+"&custom_client="+name+more)
-	db, err := exec.New(p, trino.Dialect{Catalogs: []string{"tpch"}}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return exectest.NewDB(t, p, trino.Dialect{Catalogs: []string{"tpch"}}, c)
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -260,11 +256,8 @@ func TestUnguarded(t *testing.T) {
 		{"no schema", strings.Replace(dsn(t, "admin", place), "schema=", "x=", 1), exec.Policy{}, "name both in the DSN"},
 		{"the server's own catalog", strings.Replace(dsn(t, "admin", "runtime"), "catalog=memory", "catalog=system", 1), exec.Policy{}, "name others"},
 	} {
-		db, err := exec.New(poolOf(t, test.dsn), trino.Dialect{}, exec.Config{Policy: test.policy})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = db.Ready(t.Context())
+		db := exectest.NewDB(t, poolOf(t, test.dsn), trino.Dialect{}, exec.Config{Policy: test.policy})
+		err := db.Ready(t.Context())
 		if unguarded := new(exec.UnguardedError); !errors.As(err, &unguarded) || !strings.Contains(unguarded.Remedy, test.remedy) {
 			t.Errorf("%s: %v", test.why, err)
 		}

@@ -62,13 +62,13 @@ func ReadLimits(r io.Reader) (exec.Limits, error) {
 // is unknown or given twice is an error.
 func ReadBudget(r io.Reader) (llm.Budget, error) {
 	var b struct {
-		Calls, Tokens int
-		Money         float64
-		Time          span
-		Prices        map[string]llm.Price
+		Calls, Tokens, Room int
+		Money               float64
+		Time                span
+		Prices              map[string]llm.Price
 	}
 	err := readObject(r, &b)
-	return llm.Budget{Calls: b.Calls, Tokens: b.Tokens, Money: b.Money, Time: time.Duration(b.Time), Prices: b.Prices}, err
+	return llm.Budget{Calls: b.Calls, Tokens: b.Tokens, Room: b.Room, Money: b.Money, Time: time.Duration(b.Time), Prices: b.Prices}, err
 }
 
 // maxFile bounds a file of settings, in bytes.

@@ -32,6 +32,7 @@ type Database struct {
 // Spending are the flags that bound what models cost.
 type Spending struct {
 	Budget string        `placeholder:"FILE" help:"What it may cost, as JSON: {\"Calls\": 20, \"Time\": \"2m\"}."`
+	Prices string        `placeholder:"FILE" help:"What a million tokens of each model cost, as JSON; see docs/guide.md."`
 	Calls  int           `placeholder:"N" help:"Most model calls."`
 	Tokens int           `placeholder:"N" help:"Most tokens, of prompts and replies together."`
 	Within time.Duration `placeholder:"TIME" help:"Most time of the model calls."`
@@ -40,6 +41,9 @@ type Spending struct {
 // Read returns the budget of the file, with what the other flags say in its place.
 func (s Spending) Read() (llm.Budget, error) {
 	b, err := read("budget", s.Budget, ReadBudget)
+	if err == nil && s.Prices != "" {
+		b.Prices, err = read("prices", s.Prices, llm.ReadPrices)
+	}
 	b.Calls, b.Tokens, b.Time = cmp.Or(s.Calls, b.Calls), cmp.Or(s.Tokens, b.Tokens), cmp.Or(s.Within, b.Time)
 	if err == nil && (b.Calls < 0 || b.Tokens < 0 || b.Time < 0) {
 		err = &UsageError{errors.New("--calls, --tokens and --within must not be negative")}
