@@ -75,7 +75,7 @@ func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp
 		}
 	}
 	if err != nil {
-		return llm.Response{}, "", err
+		return resp, "", err
 	}
 	var texts []string
 	for _, block := range reply.Content {

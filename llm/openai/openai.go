@@ -141,8 +141,8 @@ func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp
 		}
 		if as != used {
 			resp.Usage.Calls++
-			if reply, err = m.ask(ctx, params, r, as); err == nil {
-				m.as.Store(as)
+			if reply, err = m.ask(ctx, params, r, as); err == nil || !call.Names("max_tokens") && !call.Names("max_completion_tokens") {
+				m.as.Store(as) // whatever else is wrong
 			}
 		}
 	}

@@ -299,6 +299,32 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestLearner: a model that takes none of the parameters answers all the same, and is asked once a parameter for it.
+// Source: https://platform.openai.com/docs/guides/reasoning
+func TestLearner(t *testing.T) {
+	calls := 0
+	m := llm.Chain(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		var body map[string]any
+		json.NewDecoder(r.Body).Decode(&body)
+		for _, name := range []string{"max_tokens", "temperature", "top_p", "seed", "stop", "reasoning_effort", "response_format"} {
+			if body[name] != nil {
+				answer(400, "", fault("Unsupported parameter: '"+name+"' is not supported with this model.", "invalid_request_error", name,
+					"unsupported_parameter"))(w, r)
+				return
+			}
+		}
+		answer(200, "", completion("SELECT 1", "stop", ""))(w, r)
+	}), new(llm.Learner).Middleware())
+	for _, want := range []int{8, 1} {
+		calls = 0
+		resp, err := m.Complete(t.Context(), full())
+		if err != nil || resp.Text != "SELECT 1" || calls != want || resp.Usage.Calls != want {
+			t.Errorf("%+v, %v, %d calls, want %d", resp, err, calls, want)
+		}
+	}
+}
+
 func TestConformance(t *testing.T) {
 	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
 		return serve(t, map[llmtest.Behaviour]http.HandlerFunc{

@@ -29,7 +29,8 @@ type Client struct {
 	Parameters []string
 
 	// Send makes one call with its ctx, of a request without empty messages, and maps the reply. It leaves retries,
-	// streaming and the reading of errors alone. why is the provider's word for the stop reason.
+	// streaming and the reading of errors alone. why is the provider's word for the stop reason. Beside an error resp counts
+	// the calls, where Send made more than one.
 	Send func(ctx context.Context, call *Call, r Request) (resp llm.Response, why string, err error)
 }
 
@@ -67,6 +68,9 @@ func (c *Client) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	var failed *llm.Error
 	if errors.As(err, &failed) {
 		failed.Parameter = c.refused(req, call, failed)
+		if n := resp.Usage.Calls; n > 1 && failed.Usage == (llm.Usage{}) { // Send made more than one
+			failed.Usage = llm.Usage{Calls: n, Known: failed.Status != 0, Partial: failed.Status == 0}
+		}
 	}
 	return llm.Response{}, err
 }
