@@ -172,7 +172,8 @@ INSERT INTO users(id, name, secret) VALUES (1, 'ann', 's3cret-1');`)
 		want   string
 	}{
 		{"what is made of it", exec.Policy{}, few},
-		{"revealed", exec.Policy{Reveal: []string{"users.secret"}}, "again.other fine.id fine.n fine.name generated.v shown.id shown.s users.g users.h users.id users.n users.name users.secret"},
+		{"revealed", exec.Policy{Reveal: []string{"users.secret"}},
+			"again.other fine.id fine.n fine.name generated.v shown.id shown.s users.g users.h users.id users.n users.name users.secret"},
 		{"what is made of it is none by itself", exec.Policy{Reveal: []string{"users.g"}}, few},
 		{"denied and revealed", exec.Policy{DenyColumns: []string{"secret"}, Reveal: []string{"*"}}, few},
 	} {
