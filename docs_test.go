@@ -484,3 +484,12 @@ func engineOn(tb testing.TB, db *sql.DB, model llm.Model, s strategy.Strategy) *
 	}
 	return e
 }
+
+// fewSamples is the strategy that docs/strategies.md shows for a reasoning model.
+func fewSamples() texttosql.Option {
+	return texttosql.WithStrategy(strategy.Pipeline{
+		Sampler: strategy.Sampler{Samples: 3, Stop: vote.Decided, Effort: llm.EffortLow},
+		Voter:   vote.Majority{Prior: 1},
+		Refine:  &strategy.Refine{},
+	})
+}

@@ -3,6 +3,9 @@ package texttosql_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -50,5 +53,32 @@ func TestEstimate(t *testing.T) {
 	cancel()
 	if _, err := e.Estimate(ctx, whoInUSA); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestEstimateTable: the table of docs/strategies.md is what Estimate says.
+func TestEstimateTable(t *testing.T) {
+	doc, err := os.ReadFile("docs/strategies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		with texttosql.Option
+	}{
+		{"`Direct{}`", texttosql.WithStrategy(strategy.Direct{})},
+		{"`Pipeline{Refine: &Refine{}}`", texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{}})},
+		{"`SelfConsistency{Samples: 3}`", texttosql.WithStrategy(strategy.SelfConsistency{Samples: 3})},
+		{"the pipeline above", fewSamples()},
+		{"`SelfConsistency{}`", texttosql.WithStrategy(strategy.SelfConsistency{})},
+		{"`Consensus{}`", texttosql.WithStrategy(strategy.Consensus{})},
+	} {
+		got, err := engine(t, always(usa), tt.with).Estimate(t.Context(), whoInUSA)
+		least, most := got.Least, got.Most
+		row := fmt.Sprintf("| %s | %d to %d | %d to %d | %d to %d |\n", tt.name, least.Calls, most.Calls, least.PromptTokens, most.PromptTokens,
+			5000*least.Calls, 5000*most.Calls)
+		if err != nil || !strings.Contains(string(doc), row) {
+			t.Errorf("docs/strategies.md lacks %s%v", row, err)
+		}
 	}
 }

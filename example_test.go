@@ -341,3 +341,13 @@ func ExampleEngine_NewConversation() {
 	// strategy: no candidate passed the checks: 12 × exec: invalid statement (constraint): do not read customers; the statement reads customers
 	// failed
 }
+
+func ExampleEngine_Estimate() {
+	engine, err := texttosql.New(inMemory(), says("never asked"))
+	if err != nil {
+		panic(err)
+	}
+	cost, err := engine.Estimate(context.Background(), "Which customers live in the USA?")
+	fmt.Println(cost.Least.Calls, "to", cost.Most.Calls, "calls", err)
+	// Output: 8 to 16 calls <nil>
+}

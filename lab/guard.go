@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -205,8 +206,12 @@ type message struct {
 	Error  json.RawMessage `json:"error"`
 	Result struct {
 		IsError bool `json:"isError"`
+		Content []struct{ Text string }
 	} `json:"result"`
 }
+
+// failed is how an error begins that a server gives as a text and not as an error.
+var failed = regexp.MustCompile(`(?i)^\s*(database )?error\b`)
 
 func startMCP(ctx context.Context, args []string) (*mcpServer, error) {
 	s := &mcpServer{cmd: exec.CommandContext(ctx, args[0], args[1:]...), replies: make(chan message)}
@@ -247,7 +252,8 @@ func startMCP(ctx context.Context, args []string) (*mcpServer, error) {
 // call reports whether a tool answered without an error. An error says that there was no reply in time.
 func (s *mcpServer) call(ctx context.Context, tool string, args map[string]any, within time.Duration) (ok bool, err error) {
 	m, err := s.send(ctx, "tools/call", map[string]any{"name": tool, "arguments": args}, within)
-	return err == nil && m.Error == nil && !m.Result.IsError, err
+	told := len(m.Result.Content) > 0 && failed.MatchString(m.Result.Content[0].Text)
+	return err == nil && m.Error == nil && !m.Result.IsError && !told, err
 }
 
 func (s *mcpServer) send(ctx context.Context, method string, params any, within time.Duration) (m message, err error) {

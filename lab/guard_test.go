@@ -31,7 +31,8 @@ func TestGuardVerb(t *testing.T) {
 	for name, tt := range map[string]struct{ script, refuse, survive, accept string }{
 		"answers": {`s/.*"id":\([0-9]*\).*/{"id":\1,"result":{}}/p`, "2 of 2 (plain 1 of 1), files changed 0", "0", "0"},
 		"refuses": {`s/.*"id":\([0-9]*\).*/{"id":\1,"result":{"isError":true}}/p`, "0 of 2 (plain 0 of 1), files changed 0", "0", "1"},
-		"changes": {`s/.*"id":\([0-9]*\).*/{"id":\1,"error":{}}/p;s/.*/x/w FOLDER`, "2 of 2 (plain 1 of 1), files changed 4", "0", "1"},
+		"tells":   {`s/.*"id":\([0-9]*\).*/{"id":\1,"result":{"content":[{"text":"Database error: no"}]}}/p`, "0 of 2 (plain 0 of 1), files changed 0", "0", "1"},
+		"changes": {"h\ns/.*/x/w FOLDER\ng\n" + `s/.*"id":\([0-9]*\).*/{"id":\1,"error":{}}/p`, "2 of 2 (plain 1 of 1), files changed 4", "0", "1"},
 		"silent":  {`s/.*"id":1,.*/{"id":1}/p`, "2 of 2 (plain 1 of 1), files changed 0", "1", "1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // ask is the verb of one question.
@@ -25,11 +26,23 @@ type ask struct {
 	Evidence     string   `placeholder:"TEXT" help:"Knowledge that belongs to the question: what a word means, how a figure is computed."`
 	Trace        string   `placeholder:"FILE" help:"Write a page about the answer to this HTML file."`
 	TraceRows    bool     `help:"Let the page show rows of the result."`
+	ShowPrompts  bool     `help:"Write what the model was sent to standard error."`
+	ShowReplies  bool     `help:"Write what the model replied to standard error."`
 	Question     []string `arg:"" help:"The question; - reads standard input."`
 }
 
 // Help is the part of --help below the flags.
-func (ask) Help() string { return setup.Help() + "\n\n" + exitHelp }
+func (ask) Help() string {
+	return `Examples:
+
+  texttosql ask --db shop.db --model openai:gpt-4o-mini "Which customers never ordered?"
+  texttosql ask --csv -o never.csv "Which customers never ordered?"
+  echo "Which customers never ordered?" | texttosql ask --profile prod -
+
+"texttosql list" lists strategies and models, "texttosql config" the settings in force.
+
+` + exitHelp
+}
 
 // Run asks.
 func (a *ask) Run(p *program) error {
@@ -52,12 +65,22 @@ func (a *ask) Run(p *program) error {
 	if file != nil {
 		defer file.Discard()
 	}
-	e, err := a.Open(p.ctx, p.getenv, nil, cli.Progress(p.err))
+	var shown trace.Private
+	if a.ShowPrompts {
+		shown |= trace.PrivatePrompts
+	}
+	if a.ShowReplies {
+		shown |= trace.PrivateReplies
+	}
+	e, err := a.Open(p.ctx, p.getenv, nil, cli.Progress(p.err), texttosql.WithReveal(shown))
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	r, err := e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+	if r != nil && shown != 0 {
+		p.show(r.Trace)
+	}
 	if werr := a.write(p, file, r, err); werr != nil {
 		return werr
 	}
@@ -67,6 +90,20 @@ func (a *ask) Run(p *program) error {
 		}
 	}
 	return err
+}
+
+// show writes what was kept of prompts and replies, call by call.
+func (p *program) show(root *trace.Span) {
+	for span := range root.All() {
+		sample, _ := span.Attr("sample")
+		for _, what := range []string{"prompt", "reply"} {
+			if kept, _ := span.Attr(what); kept != nil {
+				if text, ok := kept.(trace.Secret); ok && !text.Withheld {
+					cli.Say(p.err, "── %s of sample %v\n%s\n", what, sample, text.Text)
+				}
+			}
+		}
+	}
 }
 
 // write writes what is known: the answer, or what the user may choose from.

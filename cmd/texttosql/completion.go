@@ -19,9 +19,11 @@ type completion struct {
 
 // Help says how to use the script.
 func (completion) Help() string {
-	return `bash: source <(texttosql completion bash)
-zsh:  source <(texttosql completion zsh)
-fish: texttosql completion fish | source`
+	return `To use it:
+
+  bash: source <(texttosql completion bash)
+  zsh:  source <(texttosql completion zsh)
+  fish: texttosql completion fish | source`
 }
 
 var scripts = map[string]string{
@@ -147,4 +149,13 @@ func values(v *kong.Value) (list []string) {
 		}
 	}
 	return list
+}
+
+// list is the verb that lists what --strategy and --model take.
+type list struct{}
+
+// Run lists it.
+func (list) Run(p *program) error {
+	_, err := fmt.Fprintln(p.out, setup.Help())
+	return err
 }

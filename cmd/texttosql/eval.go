@@ -18,9 +18,10 @@ import (
 // evaluate is the verb that scores questions with golds.
 type evaluate struct {
 	setup.Asking `embed:""`
-	JSON         bool   `name:"json" help:"Write a JSON line for each question and one for all."`
-	Workers      int    `default:"4" placeholder:"N" help:"Questions at a time; default: 4."`
-	Questions    string `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV."`
+	JSON         bool    `name:"json" help:"Write a JSON line for each question and one for all."`
+	MinEX        float64 `name:"min-ex" placeholder:"SHARE" help:"End with code 1 if EX is below this share, 0 to 1: for CI."`
+	Workers      int     `default:"4" placeholder:"N" help:"Questions at a time; default: 4."`
+	Questions    string  `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV."`
 }
 
 // Help is the part of --help below the flags.
@@ -110,6 +111,9 @@ func (v *evaluate) Run(p *program) error {
 	if err := v.write(p, report, leaks); err != nil {
 		return err
 	}
+	if ex, _ := report.Estimate(eval.EX{}.Name()); ex.Value < v.MinEX && report.Unanswered() < report.N() {
+		return &wordedError{fmt.Errorf("EX is %.3f, below --min-ex %.3f", ex.Value, v.MinEX)}
+	}
 	if report.Unanswered() == report.N() {
 		return &wordedError{fmt.Errorf("none of the %d questions was answered, the last one because: %w", report.N(), last(report))}
 	}
@@ -171,11 +175,11 @@ func (v *evaluate) write(p *program, r *eval.Report, leaks int) error {
 				return err
 			}
 		case line.Fault != "":
-			cli.Say(p.out, "%s: cannot be scored: %s\n", line.ID, line.Fault)
+			cli.Say(p.out, "%s: cannot be scored: %s\n   %s\n", line.ID, line.Question, line.Fault)
 		case line.Error != "":
-			cli.Say(p.out, "%s: no answer: %s\n", line.ID, line.Error)
+			cli.Say(p.out, "%s: no answer: %s\n   %s\n", line.ID, line.Question, line.Error)
 		case line.EX == 0:
-			cli.Say(p.out, "%s: wrong: %s\n", line.ID, line.SQL)
+			cli.Say(p.out, "%s: wrong: %s\n   %s\n", line.ID, line.Question, line.SQL)
 		}
 	}
 	if v.JSON {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql"
@@ -73,7 +74,7 @@ func (p *program) line(err error) string {
 // withoutDSN takes every DSN of the command line and of the environment out of a text: kong repeats arguments that it does
 // not expect.
 func (p *program) withoutDSN(text string) string {
-	for _, arg := range append(p.args, p.getenv("TEXTTOSQL_DSN")) {
+	for _, arg := range slices.Concat(p.args, p.secrets, []string{p.getenv("TEXTTOSQL_DSN"), p.getenv("TEXTTOSQL_DB")}) {
 		_, value, _ := strings.Cut(arg, "=")
 		for _, dsn := range []string{arg, value} {
 			if setup.IsDSN(dsn) {

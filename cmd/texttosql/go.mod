@@ -3,6 +3,7 @@ module github.com/texttosql/texttosql/cmd/texttosql
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/aws/aws-sdk-go-v2 v1.47.4
 	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.24.3

@@ -25,19 +25,23 @@ func main() {
 
 // verbs are the program's commands.
 type verbs struct {
-	Ask        ask          `cmd:"" help:"Answer one question."`
-	Talk       conversation `cmd:"" help:"Talk about a database: follow-ups, corrections, choices."`
-	SQL        statement    `cmd:"" name:"sql" help:"Run a statement of yours under the guard; no model is asked."`
-	Check      check        `cmd:"" help:"Say whether the guard accepts a statement, what it reads and its plan."`
-	Schema     schema       `cmd:"" help:"Show the tables and columns as a model sees them."`
-	Describe   describe     `cmd:"" help:"Have a model describe the columns, once, into a file."`
-	Eval       evaluate     `cmd:"" name:"eval" help:"Score questions of yours whose right statement you know."`
-	Completion completion   `cmd:"" help:"Print the script that completes commands in a shell."`
-	Complete   complete     `cmd:"" hidden:"" passthrough:""`
+	Ask        ask           `cmd:"" help:"Answer one question."`
+	Talk       conversation  `cmd:"" help:"Talk about a database: follow-ups, corrections, choices."`
+	SQL        statement     `cmd:"" name:"sql" help:"Run a statement of yours under the guard; no model is asked."`
+	Check      check         `cmd:"" help:"Say whether the guard accepts a statement, what it reads and its plan."`
+	Schema     schema        `cmd:"" help:"Show the tables and columns as a model sees them."`
+	Describe   describe      `cmd:"" help:"Have a model describe the columns, once, into a file."`
+	Eval       evaluate      `cmd:"" name:"eval" help:"Score questions of yours whose right statement you know."`
+	Config     configuration `cmd:"" help:"Show the settings in force, and where each comes from."`
+	List       list          `cmd:"" help:"List the strategies, and the models with the variables of their keys."`
+	Completion completion    `cmd:"" help:"Print the script that completes commands in a shell."`
+	Complete   complete      `cmd:"" hidden:"" passthrough:""`
 
 	Serve    serve    `cmd:"" help:"Serve a page for people: ask, choose, correct, confirm, ask on."`
 	ServeMCP serveMCP `cmd:"" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
 
+	Profile string           `placeholder:"NAME" help:"The profile of the file of settings; see the verb config."`
+	File    string           `name:"config" placeholder:"FILE" help:"The file of settings; default: ~/.config/texttosql/config.toml."`
 	Version kong.VersionFlag `help:"Show the version."`
 }
 
@@ -57,15 +61,19 @@ type program struct {
 	out, err io.Writer
 	getenv   func(string) string
 	args     []string
+	settings *settings
+	secrets  []string // DSNs of the file of settings
 }
 
 // run runs the command line.
 func (p *program) run() error {
 	ended := -1
+	p.settings = &settings{p: p, where: map[string]string{}}
 	parser, err := kong.New(&verbs{},
 		kong.Name("texttosql"),
 		kong.Description("Asks databases in natural language: one checked, read-only statement, its rows and how sure they are."),
 		kong.Writers(p.out, p.err),
+		kong.Resolvers(p.settings),
 		kong.Exit(func(code int) { ended = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.Vars{"forms": formNames(), "version": version()},
@@ -80,5 +88,5 @@ func (p *program) run() error {
 	case err != nil:
 		return &setup.UsageError{Err: fmt.Errorf("%w (--help lists the flags)", err)}
 	}
-	return parsed.Run(p, parser)
+	return parsed.Run(p, parser, parsed)
 }

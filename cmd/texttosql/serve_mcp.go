@@ -32,7 +32,9 @@ type serveMCP struct {
 
 // Help is the part of --help below the flags.
 func (serveMCP) Help() string {
-	return `  claude mcp add shop -- texttosql serve-mcp --db shop.db
+	return `Examples:
+
+  claude mcp add shop -- texttosql serve-mcp --db shop.db
   texttosql serve-mcp --db shop=shop.db --db crm=postgres://reader@host/crm --policy crm=crm.json
   texttosql serve-mcp --db shop.db --model openai:gpt-4o-mini --http 127.0.0.1:8808
 

@@ -22,7 +22,9 @@ type statement struct {
 
 // Help is the part of --help below the flags.
 func (statement) Help() string {
-	return `  texttosql sql "SELECT name FROM customers"
+	return `Examples:
+
+  texttosql sql "SELECT name FROM customers"
   texttosql sql --csv - < report.sql > report.csv
 
 The statement runs as one of a model would: it only reads, under the policy and within the limits. No model is asked.

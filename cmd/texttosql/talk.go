@@ -26,7 +26,9 @@ type conversation struct {
 
 // Help is the part of --help below the flags.
 func (conversation) Help() string {
-	return `  texttosql talk --db shop.db --model openai:gpt-4o-mini
+	return `Examples:
+
+  texttosql talk --db shop.db --model openai:gpt-4o-mini
   texttosql talk --list
   texttosql talk --resume ID
 

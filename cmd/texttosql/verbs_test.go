@@ -40,9 +40,15 @@ func TestEval(t *testing.T) {
 		t.Errorf("%s", told)
 	}
 	code, out, _ = try(t, env, "", "eval", "-s", "direct", questions)
-	for _, want := range []string{"EX 0.250 (95 %: ", "VA 0.500 of 4 questions", "1: wrong: SELECT", "2: no answer: ", "3: cannot be scored: "} {
+	for _, want := range []string{"EX 0.250 (95 %: ", "VA 0.500 of 4 questions", "1: wrong: How many products are there?\n   SELECT",
+		"2: no answer: What", "3: cannot be scored: How"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Errorf("code %d, no %q in\n%s", code, want, out)
+		}
+	}
+	for share, want := range map[string]int{"0.25": exitAnswer, "0.5": exitError} {
+		if code, _, told := try(t, env, "", "eval", "-s", "direct", "--min-ex", share, questions); code != want {
+			t.Errorf("--min-ex %s: code %d, %s", share, code, told)
 		}
 	}
 	refuses := with(asking(t, always("")), "TEXTTOSQL_DSN", shopFile(t))
@@ -62,7 +68,8 @@ func TestTalk(t *testing.T) {
 	confirmed := filepath.Join(t.TempDir(), "confirmed.jsonl")
 	csv := filepath.Join(t.TempDir(), "rows.csv")
 	talk := []string{"talk", "-s", "self-consistency", "-n", "4", "--confirmed", confirmed}
-	code, out, told := try(t, env, "2\nhelp\n/sql\nHow many?\nr9\n/magic\n1\nok\n/sql\n/csv\n/csv "+csv+"\nexit\nWho?\n", talk...)
+	typed := "2\nhelp\n/sql\nHow many?\nr9\n/magic\n1\nok\n/sql\n/csv\n/csv " + csv + "\nexit\nWho?\n"
+	code, out, told := try(t, env, typed, talk...)
 	for _, want := range []string{"1 (r1)  ", "2 (r2)  ", "SELECT count(*) AS n FROM orders\nn\n---", "nothing is to be chosen", "/csv [FILE]",
 		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "confidence", "kept"} {
 		if code != exitAnswer || !strings.Contains(out, want) {

@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"strategy/agent":      aMethod(),
 	"strategy/threephase": aMethod(),
 	"":                    append(aMethod(), "llm/replay", "exec/sqlite"),
+	"tool":                {"result", "session"},
 	"eval":                {"llm", "exec", "exec/sqlite", "vote", "schema", "sqltext", "result", "trace"},
 }
 

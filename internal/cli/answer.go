@@ -18,7 +18,8 @@ func Cost(r *texttosql.Result) string {
 	if !r.Usage.Known {
 		about = "about "
 	}
-	cost := fmt.Sprintf("%d calls, %s%d tokens", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens)
+	cost := fmt.Sprintf("%d %s, %s%d tokens", r.Usage.Calls, words.Plural("call", r.Usage.Calls), about,
+		r.Usage.PromptTokens+r.Usage.CompletionTokens)
 	if r.Usage.Money > 0 {
 		cost += fmt.Sprintf(", %s%.4g by the price list", about, r.Usage.Money)
 	}

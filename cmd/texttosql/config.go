@@ -1,0 +1,229 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/BurntSushi/toml"
+	"github.com/alecthomas/kong"
+
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/words"
+)
+
+// settings are what the environment and a file say in place of flags.
+type settings struct {
+	p       *program
+	file    string            // "": there is none
+	profile string            // "": none
+	values  map[string]any    // of the file, by flag; nil before it is read
+	where   map[string]string // where the value of a flag comes from
+}
+
+// Validate is that of a kong.Resolver. The file is checked as it is read.
+func (s *settings) Validate(*kong.Application) error { return nil }
+
+// Resolve returns what stands in place of a flag that the command line does not have: a variable, else what the file says.
+func (s *settings) Resolve(k *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if flag.Name == "help" || flag.Name == "version" {
+		return nil, nil
+	}
+	names := []string{"TEXTTOSQL_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))}
+	if flag.Name == "db" {
+		names = append([]string{"TEXTTOSQL_DSN"}, names...)
+	}
+	for _, name := range names {
+		if value := s.p.getenv(name); value != "" {
+			s.where[flag.Name] = name
+			return value, nil
+		}
+	}
+	if flag.Name == "profile" || flag.Name == "config" {
+		return nil, nil
+	}
+	if s.values == nil {
+		if err := s.read(k); err != nil {
+			return nil, err
+		}
+	}
+	value, found := s.values[flag.Name]
+	if found {
+		s.where[flag.Name] = "the file"
+		if s.profile != "" {
+			s.where[flag.Name] = "profile " + s.profile
+		}
+	}
+	return value, nil
+}
+
+// given is the value of a flag of the command line, else of its variable.
+func (s *settings) given(k *kong.Context, name string) string {
+	for _, path := range k.Path {
+		if path.Flag != nil && path.Flag.Name == name {
+			return fmt.Sprint(k.FlagValue(path.Flag))
+		}
+	}
+	return s.p.getenv("TEXTTOSQL_" + strings.ToUpper(name))
+}
+
+// read reads the file: what stands at its top, and over it the profile.
+func (s *settings) read(k *kong.Context) error {
+	s.values, s.profile, s.file = map[string]any{}, s.given(k, "profile"), s.given(k, "config")
+	named := s.file != ""
+	if !named {
+		folder := s.p.getenv("XDG_CONFIG_HOME")
+		if home := s.p.getenv("HOME"); folder == "" && home != "" {
+			folder = filepath.Join(home, ".config")
+		}
+		s.file = filepath.Join(folder, "texttosql", "config.toml")
+	}
+	var all map[string]any
+	if _, err := toml.DecodeFile(s.file, &all); err != nil {
+		var wrong toml.ParseError
+		switch {
+		case errors.Is(err, os.ErrNotExist) && !named && s.profile == "":
+			s.file = ""
+			return nil
+		case errors.As(err, &wrong): // without the line itself, which may hold a password
+			err = fmt.Errorf("line %d: this is no TOML", wrong.Position.Line)
+		}
+		return fmt.Errorf("%s: %w", s.file, cli.PathlessError(err))
+	}
+	profiles, _ := all["profiles"].(map[string]any)
+	if name, _ := all["profile"].(string); s.profile == "" {
+		s.profile = name
+	}
+	delete(all, "profiles")
+	delete(all, "profile")
+	if s.profile != "" {
+		chosen, ok := profiles[s.profile].(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s has no profile %q; it has %s", s.file, s.profile, orNone(slices.Sorted(maps.Keys(profiles)), "none"))
+		}
+		if all == nil {
+			all = map[string]any{}
+		}
+		maps.Copy(all, chosen)
+	}
+	known := flagNames(k.Model.Node, map[string]bool{})
+	for name, value := range all {
+		if !known[name] {
+			return fmt.Errorf("%s: no flag is called %q%s", s.file, name, like(name, slices.Sorted(maps.Keys(known))))
+		}
+		if list, ok := value.([]any); ok {
+			s.values[name] = list
+		} else {
+			s.values[name] = fmt.Sprint(value)
+		}
+		if name == "db" {
+			s.p.secrets = append(s.p.secrets, strings.Fields(strings.Trim(fmt.Sprint(value), "[]"))...)
+		}
+	}
+	return nil
+}
+
+// like says which name may be meant.
+func like(name string, names []string) string {
+	best, least := "", 3
+	for _, other := range names {
+		if d := words.Distance(name, other, least); d < least {
+			best, least = other, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+func flagNames(node *kong.Node, names map[string]bool) map[string]bool {
+	for _, f := range node.Flags {
+		names[f.Name] = true
+	}
+	for _, child := range node.Children {
+		flagNames(child, names)
+	}
+	return names
+}
+
+// configuration is the verb that shows what is in force.
+type configuration struct {
+	setup.Asking `embed:""`
+	output       `embed:""`
+}
+
+// Help is the part of --help below the flags.
+func (configuration) Help() string {
+	return `A file of settings:
+
+  # ~/.config/texttosql/config.toml
+  model = "openai:gpt-4o-mini"
+  [profiles.prod]
+  db = "postgres://reader@host/shop"
+  policy = "/etc/texttosql/policy.json"
+
+A key is the name of a flag. A flag of the command line comes first, then its variable (--ask-below is TEXTTOSQL_ASK_BELOW), then the
+profile (--profile prod, or profile = "prod" in the file), then the top of the file.`
+}
+
+// Run shows it.
+func (c *configuration) Run(p *program, k *kong.Context) error {
+	s := p.settings
+	place := "there is no file of settings"
+	if s.file != "" {
+		place = "file " + s.file
+	}
+	if s.profile != "" {
+		place += ", profile " + s.profile
+	}
+	cli.Say(p.out, "%s\n", place)
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, flag := range k.Selected().Flags {
+		target := flag.Target
+		if target.Kind() == reflect.Pointer && !target.IsNil() {
+			target = target.Elem()
+		}
+		from := s.where[flag.Name]
+		if from == "" && !target.IsZero() {
+			from = "default"
+			for _, path := range k.Path {
+				if path.Flag == flag && !path.Resolved {
+					from = "command line"
+				}
+			}
+		}
+		if from == "" {
+			continue
+		}
+		value := fmt.Sprint(target.Interface())
+		if list, ok := target.Interface().([]string); ok {
+			shown := make([]string, len(list))
+			for i, text := range list {
+				shown[i] = withoutPassword(text)
+			}
+			value = strings.Join(shown, " ")
+		}
+		cli.Say(w, "%s\t%s\t%s\n", flag.Name, value, from)
+	}
+	return w.Flush()
+}
+
+// withoutPassword shows a DSN without what may be secret.
+func withoutPassword(text string) string {
+	if !setup.IsDSN(text) {
+		return text
+	}
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		return u.Scheme + "://…@" + u.Host + u.Path
+	}
+	return "(a DSN)"
+}

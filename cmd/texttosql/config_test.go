@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSettings: the command line comes before variables, those before the profile, that before the top of the file; a mistake in
+// the file is told without what the file holds.
+func TestSettings(t *testing.T) {
+	db := shopFile(t)
+	conf := file(t, "config.toml", `db = "`+db+`"
+strategy = "direct"
+samples = 9
+[profiles.prod]
+rows = 2
+policy = ["`+file(t, "p.json", `{"DenyColumns": ["customers.name"]}`)+`"]
+[profiles.secret]
+db = "postgres://reader:`+secret+`@127.0.0.1:1/shop"
+[profiles.slip]
+stratgy = "direct"
+`)
+	broken := file(t, "broken.toml", "db = postgres://u:"+secret+"@h/d\n")
+	env := with(asking(t, always("SELECT id FROM customers")), "TEXTTOSQL_CONFIG", conf)
+	count := "SELECT id FROM customers"
+	for _, tt := range []struct {
+		why      string
+		env      string // NAME=VALUE
+		args     []string
+		code     int
+		out, err string
+	}{
+		{"the top of the file", "", []string{"sql", count}, exitAnswer, "(40 rows)", ""},
+		{"a profile", "", []string{"sql", "--profile", "prod", count}, exitAnswer, "(first 2 rows; there are more)", ""},
+		{"its policy", "TEXTTOSQL_PROFILE=prod", []string{"sql", "SELECT name FROM customers"}, exitRefused, "", "policy"},
+		{"a variable before the profile", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", count}, exitAnswer, "(first 3 rows", ""},
+		{"a flag before the variable", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", "--rows", "4", count}, exitAnswer, "(first 4 rows", ""},
+		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitAnswer, "id\n1\n", "first 1 rows"},
+		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "1 of 1 sample", ""},
+		{"what is in force", "TEXTTOSQL_ASK_BELOW=0.5", []string{"config", "--profile", "prod", "--calls", "7"}, exitAnswer,
+			"ask-below  0.5", ""},
+		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer, "postgres://…@127.0.0.1:1/shop", ""},
+		{"nor in an error", "", []string{"sql", "--profile", "secret", count}, exitError, "", "no server"},
+		{"a misspelt key", "", []string{"sql", "--profile", "slip", count}, exitUsage, "", `no flag is called "stratgy", did you mean "strategy"?`},
+		{"no such profile", "", []string{"sql", "--profile", "test", count}, exitUsage, "", `no profile "test"; it has prod, secret, slip`},
+		{"a file that is none", "", []string{"sql", "--config", broken, count}, exitUsage, "", "line 1: this is no TOML"},
+		{"a file that is not there", "TEXTTOSQL_CONFIG=/nowhere.toml", []string{"sql", count}, exitUsage, "", "no such file"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			env := env
+			if name, value, ok := strings.Cut(tt.env, "="); ok {
+				env = with(env, name, value)
+			}
+			code, out, told := try(t, env, "", tt.args...)
+			if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(told, tt.err) {
+				t.Errorf("code %d, want %d, %q and %q\n%s%s", code, tt.code, tt.out, tt.err, out, told)
+			}
+		})
+	}
+	_, out, _ := try(t, with(env, "TEXTTOSQL_ASK_BELOW", "0.5"), "", "config", "--profile", "prod", "--calls", "7")
+	for _, line := range []string{"TEXTTOSQL_ASK_BELOW", "profile prod", "command line", "default", "file " + conf} {
+		if !strings.Contains(out, line) {
+			t.Errorf("no %q in\n%s", line, out)
+		}
+	}
+}
+
+// TestShowPromptsAndReplies: who runs a model of their own can see what it was sent and what it said.
+func TestShowPromptsAndReplies(t *testing.T) {
+	env := with(asking(t, always("SELECT count(*) AS n FROM customers")), "TEXTTOSQL_DSN", shopFile(t))
+	_, _, told := try(t, env, "", "ask", "-s", "direct", "--show-prompts", "--show-replies", "How many?")
+	for _, want := range []string{"── prompt of sample 0\n", "How many?", "── reply of sample 0\n", "```sql\nSELECT count(*) AS n"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in\n%s", want, told)
+		}
+	}
+	if _, _, told := try(t, env, "", "ask", "-s", "direct", "How many?"); told != "" {
+		t.Errorf("told without being asked: %s", told)
+	}
+}
