@@ -225,7 +225,8 @@ func TestConversation(t *testing.T) {
 			restarts = append(restarts, tr.To)
 		}
 	}
-	if want := []session.State{"query_understanding", "inferring_joins", "query_understanding", "query_understanding", "query_understanding"}; !slices.Equal(restarts, want) {
+	again := session.QueryUnderstanding
+	if want := []session.State{again, session.InferringJoins, again, again, again}; !slices.Equal(restarts, want) {
 		t.Errorf("a table, a join, words twice and a follow-up begin again at %v, want %v", restarts, want)
 	}
 	legal(t, rec)
