@@ -281,3 +281,15 @@ func TestPromptsBeginAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongKeyIsAskedOnce: by each question once, since the key may be another one by then; a waiting sample has the error too.
+func TestWrongKeyIsAskedOnce(t *testing.T) {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Errors(&llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "no key"})}}}
+	e := engine(t, model)
+	for i := range 2 {
+		r, err := e.Ask(t.Context(), whoInUSA)
+		if texttosql.Failure(err).Class != texttosql.FailureKey || r.Usage.Calls != 1 || len(model.Requests()) != i+1 {
+			t.Errorf("%d calls, usage %+v, %v", len(model.Requests()), r.Usage, err)
+		}
+	}
+}
