@@ -163,13 +163,20 @@ func TestReasoningModel(t *testing.T) {
 // TestFirstSampleGoesAlone: which sample goes first is no matter of time, so that a trace with lost calls is the same twice.
 func TestFirstSampleGoesAlone(t *testing.T) {
 	var docs []string
+	slow := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+		if in.Sample == 0 { // its prompt is ready long after the others
+			time.Sleep(10 * time.Millisecond)
+		}
+		return strategy.Prompt{}.Prompt(ctx, env, in)
+	})
+	vote := strategy.Pipeline{Prompter: slow, Sampler: strategy.Sampler{Samples: 5}}
 	for range 5 {
 		e := engine(t, llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 			if *req.MaxTokens < 3000 {
 				return llm.Response{}, &llm.Error{Class: llm.ClassNoRoom}
 			}
 			return llm.Response{Text: usa}, nil
-		}))
+		}), texttosql.WithStrategy(vote))
 		r, err := e.Ask(t.Context(), whoInUSA)
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +188,7 @@ func TestFirstSampleGoesAlone(t *testing.T) {
 		docs = append(docs, string(doc))
 		found := 0
 		for s := range r.Trace.All() {
-			if s.Name() == "sample" && slices.ContainsFunc(s.Events(), func(e trace.Event) bool { return e.Name == "more-room" }) {
+			if s.Name() == "sample" && s.Attrs()[0].Value == int64(0) && slices.ContainsFunc(s.Events(), func(e trace.Event) bool { return e.Name == "more-room" }) {
 				found++
 			}
 		}

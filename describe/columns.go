@@ -61,6 +61,7 @@ func (c Columns) Describe(ctx context.Context, db *exec.DB, s *schema.Schema) (s
 	if c.Model == nil || db == nil {
 		return schema.DescriptionFile{}, errors.New("describe: Columns needs a Model and a database")
 	}
+	c.Model = llm.Chain(c.Model, (&llm.Learner{}).Middleware())
 	k, err := open(c.File)
 	if err != nil {
 		return schema.DescriptionFile{}, err
