@@ -360,7 +360,9 @@ func (t *ticket) hopeless(l *Learner) error {
 type accountKey struct{}
 
 // Into returns a context whose embeddings ([Embed]) are on the account.
-func (a *Account) Into(ctx context.Context) context.Context { return context.WithValue(ctx, accountKey{}, a) }
+func (a *Account) Into(ctx context.Context) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
+}
 
 // Embed makes a call of an embedding model for texts, which counts as one call on the account of ctx and in its trace, with
 // tokens by estimate and the price of the model "embedding". Without an account in ctx it only makes the call. The error is
