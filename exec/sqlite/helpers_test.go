@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -60,14 +59,6 @@ func snapshot(t testing.TB, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return files
-}
-
-// unchanged fails the test if the files below dir are not those of before.
-func unchanged(t testing.TB, dir string, before map[string]string) {
-	t.Helper()
-	if after := snapshot(t, dir); !maps.Equal(before, after) {
-		t.Errorf("files changed:\nbefore %v\nafter  %v", before, after)
-	}
 }
 
 // guarded puts the guard on a connection until the test ends.
