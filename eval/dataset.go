@@ -25,6 +25,8 @@ type Question struct {
 	// its place in the file. Questions made by a program may leave it 0.
 	Place int
 	Line  int // where it stands in its file, from 1; 0 when it comes from none
+
+	Numbered bool // its file has no ids: ID is its place, from 0
 }
 
 // Key names the question in lists over several datasets: "spider_dev/6".

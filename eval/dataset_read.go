@@ -117,7 +117,7 @@ func (s *source) goldLines() ([]Question, error) {
 			return nil, s.fault(s.line, "db_id", errors.New(`missing: a gold line is "SQL<tab>database"`))
 		}
 		out = append(out, Question{
-			ID: strconv.Itoa(len(out)), Line: s.line,
+			ID: strconv.Itoa(len(out)), Numbered: true, Line: s.line,
 			Gold: strings.TrimSpace(string(line[:at])), DB: strings.TrimSpace(string(line[at+1:])),
 		})
 	}
@@ -146,7 +146,7 @@ func (s *source) questions() ([]Question, error) {
 			return nil, err
 		}
 		if names.id == "" {
-			q.ID = strconv.Itoa(len(out))
+			q.ID, q.Numbered = strconv.Itoa(len(out)), true
 		}
 		out = append(out, q)
 	}

@@ -46,15 +46,15 @@ func TestReadDataset(t *testing.T) {
 			`[{"db_id": "a", "query": "SELECT 1", "query_toks": ["SELECT", "1"], "question": "A", "sql": {"select": [false, []]}},
 {"db_id": "b", "query": "SELECT 2", "question": "B", "sql": {}}]`,
 			[]eval.Question{
-				{Dataset: "dev", ID: "0", DB: "a", Text: "A", Gold: "SELECT 1", Place: 0, Line: 1},
-				{Dataset: "dev", ID: "1", DB: "b", Text: "B", Gold: "SELECT 2", Place: 1, Line: 2},
+				{Dataset: "dev", ID: "0", DB: "a", Text: "A", Gold: "SELECT 1", Place: 0, Line: 1, Numbered: true},
+				{Dataset: "dev", ID: "1", DB: "b", Text: "B", Gold: "SELECT 2", Place: 1, Line: 2, Numbered: true},
 			},
 		},
 		{
 			"pairs of nlq and sql, behind a byte order mark",
 			"train.jsonl",
 			"\xef\xbb\xbf" + `{"nlq": "A", "sql": "SELECT 1"}`,
-			[]eval.Question{{Dataset: "train", ID: "0", Text: "A", Gold: "SELECT 1", Line: 1}},
+			[]eval.Question{{Dataset: "train", ID: "0", Text: "A", Gold: "SELECT 1", Line: 1, Numbered: true}},
 		},
 		{
 			"CSV with a line break in a field",
@@ -91,8 +91,8 @@ func TestReadDataset(t *testing.T) {
 			"dev_gold.sql",
 			"SELECT\t1\tshop\nSELECT 2\tshop\n",
 			[]eval.Question{
-				{Dataset: "dev_gold", ID: "0", DB: "shop", Gold: "SELECT\t1", Place: 0, Line: 1},
-				{Dataset: "dev_gold", ID: "1", DB: "shop", Gold: "SELECT 2", Place: 1, Line: 2},
+				{Dataset: "dev_gold", ID: "0", DB: "shop", Gold: "SELECT\t1", Place: 0, Line: 1, Numbered: true},
+				{Dataset: "dev_gold", ID: "1", DB: "shop", Gold: "SELECT 2", Place: 1, Line: 2, Numbered: true},
 			},
 		},
 	} {

@@ -62,8 +62,8 @@ func (db *DB) Passed(s *sqltext.Statement) bool {
 
 // Finding is something about a statement that is worth knowing and no reason to reject it.
 type Finding struct {
-	Rule   string // stable name: "empty"
-	Detail string // one line for a person, without stored values
+	Rule   string `json:"rule"`   // stable name: "empty"
+	Detail string `json:"detail"` // one line for a person, without stored values
 }
 
 // Analysis is what a statement reads, as the engine sees it when it compiles.

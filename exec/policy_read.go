@@ -1,10 +1,13 @@
 package exec
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
@@ -65,7 +68,8 @@ func decodePolicy(d *json.Decoder) (p Policy, err error) {
 		name := key.(string) // a decoder gives nothing else here
 		list := fields[name]
 		if list == nil {
-			return p, fmt.Errorf("%q is unknown or given twice; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions and Reveal", name)
+			return p, fmt.Errorf("%q is unknown or given twice%s", name, cmp.Or(words.Like(name, slices.Collect(maps.Keys(fields))),
+				"; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions and Reveal"))
 		}
 		delete(fields, name)
 		switch err := d.Decode(list); {

@@ -152,7 +152,7 @@ func ExampleReadPolicy() {
 	fmt.Println(err)
 	// Output:
 	// ["salaries"] ["customers.password"] <nil>
-	// exec: reading a policy: line 1: "DenyColumn" is unknown or given twice; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions and Reveal
+	// exec: reading a policy: line 1: "DenyColumn" is unknown or given twice, did you mean "DenyColumns"?
 }
 
 // TestSensitive: columns that look like secrets by name are denied, those by value are not profiled or sampled, unless the

@@ -177,8 +177,8 @@ func (r Record) Clone() Record {
 // Summary returns what a list of sessions shows of r.
 func (r *Record) Summary() Summary {
 	s := Summary{ID: r.ID, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
-	if i := r.Turn(); i >= 0 {
-		s.Question = r.Turns[i].Text
+	if len(r.Turns) > 0 {
+		s.Question = r.Turns[0].Text
 	}
 	return s
 }

@@ -190,7 +190,7 @@ func ExampleOpenFiles() {
 		log.Fatal(err)
 	}
 	r := session.New(session.NewID(), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC))
-	r.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: "How many orders are there?"}}
+	r.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: "How many orders are there?"}, {Kind: session.TurnFollowUp, Text: "In 2024?"}}
 	if err := store.Save(ctx, r); err != nil {
 		log.Fatal(err)
 	}

@@ -81,7 +81,7 @@ type Filter struct {
 // Summary is a session in a list.
 type Summary struct {
 	ID       string
-	Question string // the current one; "": none
+	Question string // the first one; "": none
 	State    State
 	Created  time.Time
 	Updated  time.Time

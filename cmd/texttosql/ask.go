@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -137,10 +138,30 @@ func (a *ask) write(p *program, file *atomicfile.File, r *texttosql.Result, err 
 			_, err := fmt.Fprintln(w, `Ask again in words that say which is meant; "texttosql talk" lets you choose.`)
 			return err
 		})
-	case r != nil && r.SQL != "":
-		cli.Say(p.err, "the best so far, confidence %.2f: %s\n", r.Confidence, r.SQL)
+	case r != nil && exitCode(err) != exitInterrupted:
+		p.tried(r)
 	}
 	return nil
+}
+
+// tried writes the best answer so far, or up to three statements that were tried, and what they cost.
+func (p *program) tried(r *texttosql.Result) {
+	if r.SQL != "" {
+		cli.Say(p.err, "the best so far, confidence %.2f: %s\n", r.Confidence, r.SQL)
+	} else {
+		var all []string
+		for _, c := range r.Candidates {
+			if c.SQL != "" && !slices.Contains(all, c.SQL) {
+				all = append(all, c.SQL)
+			}
+		}
+		for _, sql := range all[:min(len(all), 3)] {
+			cli.Say(p.err, "tried: %s\n", trace.Scrub(words.Line(sql)))
+		}
+	}
+	if r.Usage.Calls > 0 {
+		cli.Say(p.err, "%s\n", cli.Cost(r))
+	}
 }
 
 // option is one answer to choose from, with its rows.

@@ -138,9 +138,14 @@ func TestExitCodes(t *testing.T) {
 		{"a question back", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "How many?"}, exitUnsure, "1. ", "which"},
 		{"the same as JSON", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "--json", "How many?"},
 			exitUnsure, `"options":[{`, ""},
-		{"only refused statements", always("DELETE FROM customers"), []string{"ask", "-s", "direct", "Remove all"}, exitRefused, "", "This only reads."},
-		{"no statement", always("I cannot"), []string{"ask", "-s", "direct", "Hello"}, exitError, "", ""},
-		{"a spent budget", always("SELECT nothing FROM customers"), []string{"ask", "--calls", "1", "-n", "3", "Who?"}, exitBudget, "", "budget"},
+		{"only refused statements", always("DELETE FROM customers"), []string{"ask", "-s", "direct", "Remove all"}, exitRefused, "",
+			"tried: DELETE FROM customers\n1 call, 28 tokens\ntexttosql: This only reads. Ask for what is stored; change it elsewhere.\n"},
+		{"a statement with a key in it", always("DELETE FROM customers WHERE note = 'password=hunter2hunter2'"), []string{"ask", "-s", "direct", "Remove"},
+			exitRefused, "", "note = 'password=***"},
+		{"no statement", always("I cannot"), []string{"ask", "-s", "direct", "Hello"}, exitError, "",
+			"1 call, 28 tokens\ntexttosql: The model wrote no statement. Ask"},
+		{"a spent budget", always("SELECT nothing FROM customers"), []string{"ask", "--calls", "1", "-n", "3", "Who?"},
+			exitBudget, "", "tried: SELECT nothing FROM customers\n1 call, 28 tokens\ntexttosql: "},
 		{"a refused statement", nil, []string{"check", "DROP TABLE customers"}, exitRefused, "", "This only reads."},
 		{"a wrong statement", nil, []string{"check", "SELECT nme FROM customers"}, exitError, "", "No such column: nme."},
 		{"rows of a statement", nil, []string{"sql", "SELECT count(*) AS n FROM customers"}, exitAnswer, "(1 row)", ""},
@@ -164,7 +169,9 @@ func TestExitCodes(t *testing.T) {
 		{"samples that are none", always("SELECT 1"), []string{"ask", "-n", "-3", "Who?"}, exitUsage, "", "amples"},
 		{"a share that is none", always("SELECT 1"), []string{"ask", "--ask-below", "7", "Who?"}, exitUsage, "", "WithAskBelow"},
 		{"two forms", nil, []string{"ask", "--json", "--csv", "Who?"}, exitUsage, "", "can't be used together"},
-		{"a table that is not there", nil, []string{"schema", "people"}, exitUsage, "", `no table "people"`},
+		{"a table that is not there", nil, []string{"schema", "people"}, exitUsage, "", "no table \"people\" that may be read\n"},
+		{"a misspelt table", nil, []string{"schema", "Ordes"}, exitUsage, "", `may be read, did you mean "orders"?`},
+		{"a member of a finding", nil, []string{"check", "--json", `SELECT "nme" FROM customers`}, exitAnswer, `"findings":[{"rule":"`, ""},
 		{"an unknown shell", nil, []string{"completion", "tcsh"}, exitUsage, "", "tcsh"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -177,8 +184,8 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("code %d, want %d, %q, %q\n%s\n%s", code, tt.code, tt.out, tt.err, out, told)
 			}
 			told = slowStop.ReplaceAllString(told, "")
-			if code != exitAnswer && strings.Count(told, "\n") != 1 {
-				t.Errorf("want one line: %q", told)
+			if code != exitAnswer && (strings.Count("\n"+told, "\ntexttosql: ") != 1 || strings.Count(told, "\n") > 5) {
+				t.Errorf("want one error, and few lines: %q", told)
 			}
 		})
 	}

@@ -117,7 +117,7 @@ func (s *settings) read(k *kong.Context) error {
 	known := flagNames(k.Model.Node, map[string]bool{})
 	for name, value := range all {
 		if !known[name] {
-			return fmt.Errorf("%s: no flag is called %q%s", s.file, name, like(name, slices.Sorted(maps.Keys(known))))
+			return fmt.Errorf("%s: no flag is called %q%s", s.file, name, words.Like(name, slices.Collect(maps.Keys(known))))
 		}
 		if list, ok := value.([]any); ok {
 			s.values[name] = list
@@ -129,20 +129,6 @@ func (s *settings) read(k *kong.Context) error {
 		}
 	}
 	return nil
-}
-
-// like says which name may be meant.
-func like(name string, names []string) string {
-	best, least := "", 3
-	for _, other := range names {
-		if d := words.Distance(name, other, least); d < least {
-			best, least = other, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %q?", best)
 }
 
 func flagNames(node *kong.Node, names map[string]bool) map[string]bool {

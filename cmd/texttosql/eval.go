@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -135,6 +136,9 @@ func (v *evaluate) read() (*eval.Dataset, error) {
 			return nil, &eval.FileError{File: v.Questions, Line: q.Line, Field: "sql", Err: errors.New("missing: without it no answer can be scored")}
 		}
 		questions[i].DB = databaseID
+		if q.Numbered { // people count from 1
+			questions[i].ID = strconv.Itoa(i + 1)
+		}
 	}
 	return eval.NewDataset(dataset.Name, questions)
 }

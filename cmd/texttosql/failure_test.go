@@ -53,9 +53,10 @@ func TestNoDatabase(t *testing.T) {
 		want     string
 	}{
 		{"none", "", exitUsage, "give --db or TEXTTOSQL_DSN"},
-		{"a file that is not there", filepath.Join(folder, "nowhere.db"), exitError, "nowhere.db: no such file"},
-		{"a folder", folder, exitError, "is a folder"},
-		{"a file that is none of SQLite", file(t, "x.db", "not a database, "+strings.Repeat("0", 200)), exitError, "is no SQLite database"},
+		{"a file that is not there", filepath.Join(folder, "nowhere.db"), exitUsage, "nowhere.db cannot be opened: no such file"},
+		{"a file named like a password", file(t, "passwd", strings.Repeat("x:0", 99)), exitUsage, "passwd cannot be opened: is no SQLite"},
+		{"a folder", folder, exitUsage, "is a folder"},
+		{"a file that is none of SQLite", file(t, "x.db", "not a database, "+strings.Repeat("0", 200)), exitUsage, "is no SQLite database"},
 		{"no server of PostgreSQL", "postgres://u:" + secret + "@127.0.0.1:1/d", exitError, "database 127.0.0.1:1/d: no server: connect: connection refused"},
 		{"the same in words", "host=127.0.0.1 port=1 user=u password=" + secret + " dbname=d", exitError, "127.0.0.1:1/d: no server"},
 		{"a server that hangs up", "postgres://u:" + secret + "@" + gone + "/d?sslmode=disable", exitError, "database " + gone + "/d: "},
@@ -130,7 +131,7 @@ func TestFiles(t *testing.T) {
 		{"a budget with an unknown member", []string{"--budget", file(t, "b", `{"Call": 3}`)}, `unknown field "Call"`},
 		{"a budget of money without prices", []string{"--budget", file(t, "b", `{"Money": 3}`)}, "rice"},
 		{"a negative budget", []string{"--calls=-3"}, "must not be negative"},
-		{"a policy with an unknown member", []string{"--policy", file(t, "p", `{"DenyTable": ["orders"]}`)}, `"DenyTable" is unknown`},
+		{"a policy with an unknown member", []string{"--policy", file(t, "p", `{"DenyTable": ["orders"]}`)}, `twice, did you mean "DenyTables"?`},
 		{"a policy about nothing", []string{"--policy", file(t, "p", `{"DenyTables": ["ordes"]}`)}, "ordes"},
 		{"no descriptions", []string{"--descriptions", missing}, "no such file"},
 		{"broken exemplars", []string{"--exemplars", file(t, "e", "{\"question\": 3}\n")}, "--exemplars: "},

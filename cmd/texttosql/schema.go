@@ -7,6 +7,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/words"
 	tables "github.com/texttosql/texttosql/schema"
 )
 
@@ -84,7 +85,11 @@ func only(s *tables.Schema, names []string) (*tables.Schema, error) {
 		at := strings.LastIndexByte(name, '.')
 		t, ok := s.Lookup(name[:max(at, 0)], name[at+1:])
 		if !ok {
-			return nil, &setup.UsageError{Err: fmt.Errorf("no table %q that may be read", name)}
+			var all []string
+			for _, t := range s.Tables {
+				all = append(all, t.Name)
+			}
+			return nil, &setup.UsageError{Err: fmt.Errorf("no table %q that may be read%s", name, words.Like(name[at+1:], all))}
 		}
 		named[s.SchemaOf(t)+"."+t.Name] = true
 	}

@@ -26,7 +26,7 @@ type serveMCP struct {
 	ShownRows     int           `placeholder:"N" help:"Most rows of a result; default: 100."`
 	Questions     int           `placeholder:"N" help:"Questions that run at once; default: 4."`
 	HTTP          string        `name:"http" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, as 127.0.0.1:8808, instead of standard input and output."`
-	Sessions      int           `placeholder:"N" help:"Clients over HTTP at once; default: 32."`
+	MaxSessions   int           `placeholder:"N" help:"Clients over HTTP at once; default: 32."`
 	Idle          time.Duration `placeholder:"TIME" help:"After which a client over HTTP that sends nothing is forgotten; default: 15m."`
 }
 
@@ -55,7 +55,7 @@ func (s *serveMCP) Run(p *program) error {
 	}
 	c := mcpserver.Config{
 		Model: len(s.Model) > 0 || p.getenv("TEXTTOSQL_MODEL") != "", Budget: budget,
-		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.Sessions, Idle: s.Idle, Version: version(),
+		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.MaxSessions, Idle: s.Idle, Version: version(),
 		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: func(text string) string {
 			for _, d := range all {
 				text = withoutParts(text, d.DSN(p.getenv))

@@ -40,8 +40,8 @@ func TestEval(t *testing.T) {
 		t.Errorf("%s", told)
 	}
 	code, out, _ = try(t, env, "", "eval", "-s", "direct", questions)
-	for _, want := range []string{"EX 0.250 (95 %: ", "VA 0.500 of 4 questions", "1: wrong: How many products are there?\n   SELECT",
-		"2: no answer: What", "3: cannot be scored: How"} {
+	for _, want := range []string{"EX 0.250 (95 %: ", "VA 0.500 of 4 questions", "2: wrong: How many products are there?\n   SELECT",
+		"3: no answer: What", "4: cannot be scored: How"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Errorf("code %d, no %q in\n%s", code, want, out)
 		}

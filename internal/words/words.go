@@ -5,6 +5,8 @@ package words
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -158,6 +160,21 @@ func Squeeze(name string) string {
 		}
 		return unicode.ToLower(r)
 	}, name)
+}
+
+// Like says which of names may be meant by a name that is none, as ", did you mean "orders"?"; "": none is near. Case
+// does not count; of equally near ones the first in the order of names is meant.
+func Like(name string, names []string) string {
+	best, least := "", 3
+	for _, other := range slices.Sorted(slices.Values(names)) {
+		if d := Distance(strings.ToLower(name), strings.ToLower(other), least); d < least {
+			best, least = other, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
 }
 
 // Distance returns the Levenshtein distance of two words in characters. If it is over most, the result is some number

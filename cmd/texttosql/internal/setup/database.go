@@ -116,7 +116,7 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 	}
 	pool, err := cli.OpenReadOnly(path)
 	if err != nil {
-		return nil, fmt.Errorf("database %s: %w", path, err)
+		return nil, &UsageError{fmt.Errorf("database %s cannot be opened: %w", path, err)} // "passwd: …" would be scrubbed
 	}
 	return &Opened{Pool: pool, Dialect: sqlite.Dialect{}, Engine: "sqlite", Place: path}, nil
 }

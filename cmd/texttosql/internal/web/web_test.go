@@ -53,7 +53,7 @@ func TestConversation(t *testing.T) {
 		t.Errorf("%+v %v %+v", pairs, err, c)
 	}
 	_, all := s.do(t, "/api/conversations", nil, nil)
-	if got := all["conversations"].([]any)[0].(map[string]any); got["title"] != "And in the south?" || got["state"] != answered || all["database"] != "market" ||
+	if got := all["conversations"].([]any)[0].(map[string]any); got["title"] != "What was sold each day?" || got["state"] != answered || all["database"] != "market" ||
 		cmp.Diff([]any{"How many sales of clerk 1 were in the south?"}, all["confirmed"]) != "" {
 		t.Errorf("%v", all)
 	}
