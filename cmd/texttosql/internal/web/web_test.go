@@ -53,8 +53,8 @@ func TestConversation(t *testing.T) {
 		t.Errorf("%+v %v %+v", pairs, err, c)
 	}
 	_, all := s.do(t, "/api/conversations", nil, nil)
-	if got := all["conversations"].([]any)[0].(map[string]any); got["title"] != "What was sold each day?" || got["state"] != answered || all["database"] != "market" ||
-		cmp.Diff([]any{"How many sales of clerk 1 were in the south?"}, all["confirmed"]) != "" {
+	if got := all["conversations"].([]any)[0].(map[string]any); got["title"] != "What was sold each day?" || got["state"] != answered ||
+		all["database"] != "market" || cmp.Diff([]any{"How many sales of clerk 1 were in the south?"}, all["confirmed"]) != "" {
 		t.Errorf("%v", all)
 	}
 	if rec, err := s.store.Load(t.Context(), c.ID); err != nil || rec.Revision != c.Revision || len(rec.Turns) != 6 {
