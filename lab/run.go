@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -35,6 +37,7 @@ type live struct {
 	Manifest    string  `placeholder:"FILE" help:"Of an adapter's training data, as export wrote it: the run warns if it asks otherwise."`
 	access      `embed:""`
 	Latency     bool   `help:"Let recorded calls take as long as the folder's latencies say."`
+	Prices      string `placeholder:"FILE" help:"A price list, as the command of the SDK reads it: what the questions cost."`
 	Seed        uint64 `default:"1" help:"Seed of the intervals."`
 	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
 	JSON        bool   `name:"json" help:"JSON lines instead of a table."`
@@ -85,6 +88,7 @@ and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
   ci               95 % interval of ex
   calls, tokens    sums; tokens_known is false where some were estimated (4 characters a token)
+  money            what they cost by --prices, in its unit; only with it (also of a question)
   sec              wall time of the questions, added up; p50_s, p95_s: half and 95 % took at most as long
   auroc, auroc_ci  of the confidence against being right, and its 95 % interval; null where it cannot be told
   brier, ece       of the confidence: mean square error, and mean distance from the frequency in ten bins
@@ -126,6 +130,7 @@ type summary struct {
 	Calls       int        `json:"calls"`
 	Tokens      int        `json:"tokens"`
 	TokensKnown bool       `json:"tokens_known"`
+	Money       float64    `json:"money,omitempty"`
 	Sec         float64    `json:"sec"`
 	P50         float64    `json:"p50_s"`
 	P95         float64    `json:"p95_s"`
@@ -196,7 +201,11 @@ func (l *live) Run(p *program) error {
 	if len(questions) == 0 {
 		return fmt.Errorf("no question of %s can be asked", l.Dataset)
 	}
-	asker := &asker{folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
+	prices, err := l.prices()
+	if err != nil {
+		return err
+	}
+	asker := &asker{prices: prices, folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -258,6 +267,19 @@ func (l *live) Run(p *program) error {
 		return fmt.Errorf("all %d questions failed, the last one with: %w", s.N, t.last)
 	}
 	return nil
+}
+
+// prices reads the price list; nil without one.
+func (l *live) prices() (map[string]llm.Price, error) {
+	if l.Prices == "" {
+		return nil, nil
+	}
+	f, err := os.Open(l.Prices)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return llm.ReadPrices(f)
 }
 
 // choose returns the questions to ask and the number of those left out, which it reports. Nobody should pay for an

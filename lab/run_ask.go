@@ -146,6 +146,7 @@ type asker struct {
 	source   *source
 	strategy preset
 	samples  int
+	prices   map[string]llm.Price // nil: unknown
 	access   access
 
 	exemplars *exemplars // nil: none
@@ -244,7 +245,8 @@ func (a *asker) engine(ctx context.Context, database string) (e engine, err erro
 	if err != nil {
 		return e, err
 	}
-	options := append(a.access.options(), texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions))
+	options := append(a.access.options(), texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions),
+		texttosql.WithBudget(llm.Budget{Prices: a.prices}))
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}
@@ -293,7 +295,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 		}
 		f.SQL, f.Confidence, f.Saved = r.SQL, r.Confidence, r.Saved
 		f.Calls, f.TokensKnown = r.Usage.Calls, r.Usage.Known
-		f.PromptTokens, f.CompletionTokens = r.Usage.PromptTokens, r.Usage.CompletionTokens
+		f.PromptTokens, f.CompletionTokens, f.Money = r.Usage.PromptTokens, r.Usage.CompletionTokens, r.Usage.Money
 	}
 	var nobody *strategy.NoCandidateError
 	down := errors.As(err, &nobody) && len(nobody.Failed) > 0 && a.source.live != nil

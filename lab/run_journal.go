@@ -36,6 +36,7 @@ type finished struct {
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
 	TokensKnown      bool    `json:"tokens_known"`
+	Money            float64 `json:"money,omitempty"`
 	Sec              float64 `json:"latency_s"`
 	Saved            int     `json:"saved"`
 	Error            string  `json:"error,omitempty"`

@@ -55,15 +55,19 @@ func TestRunOwn(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db, questions := ownShop(t, tt.file, tt.text)
-			page := filepath.Join(t.TempDir(), "page.html")
+			page, prices := filepath.Join(t.TempDir(), "page.html"), filepath.Join(t.TempDir(), "prices.json")
+			if err := os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			out, notes, err := evaluate(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "consensus", "--samples", "3",
-				"--model", "openai:m", "--json", "--rounds", "50", "--html", page)
+				"--model", "openai:m", "--json", "--rounds", "50", "--html", page, "--prices", prices)
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", tt.why, err, notes)
 			}
 			lines := objects(t, out)
 			last := lines[len(lines)-1]
-			if len(lines) != 3 || last["n"] != 2.0 || last["ex"] != 0.5 || last["va"] != 1.0 || last["dataset"] != questions || last["model_kind"] != "live" {
+			if len(lines) != 3 || last["n"] != 2.0 || last["ex"] != 0.5 || last["va"] != 1.0 || last["dataset"] != questions || last["model_kind"] != "live" ||
+				last["money"] != last["tokens"] || last["money"] == 0.0 {
 				t.Errorf("%s: %v", tt.why, lines)
 			}
 			for _, key := range []string{"ci", "calls", "tokens", "tokens_known", "sec", "auroc", "failed", "left_out", "exemplars", "strategy", "model"} {
@@ -135,6 +139,7 @@ func TestRunOwnBadInput(t *testing.T) {
 		{"no questions", "go together", []string{"--db", db}},
 		{"no database given", "go together", []string{"--questions", questions}},
 		{"a dataset too", "without --dataset", []string{"--db", db, "--questions", questions, "--dataset", "spider_dev"}},
+		{"no such prices", "missing.json", []string{"--db", db, "--questions", questions, "--prices", "missing.json"}},
 		{"nothing", "nothing to ask", nil},
 		{"train", "--data", []string{"--db", db, "--questions", questions, "--exemplars", "train"}},
 	} {

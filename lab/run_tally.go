@@ -32,6 +32,7 @@ type tally struct {
 	right  int
 	calls  int
 	tokens int
+	money  float64
 }
 
 func newTally(p *program, l *live, questions []eval.Question, log *journal) *tally {
@@ -56,6 +57,7 @@ func (t *tally) add(f finished) {
 	t.right += f.EX
 	t.calls += f.Calls
 	t.tokens += f.PromptTokens + f.CompletionTokens
+	t.money += f.Money
 }
 
 // all asks the unfinished questions, several at a time. It reports a question that fails and goes on. An error that
@@ -160,7 +162,7 @@ func (t *tally) summary(l *live, kind string) summary {
 	mean := boot.Mean(outcomes)
 	s := summary{
 		N: len(t.questions), EX: float64(t.right) / n, CI: [2]float64{mean.Low, mean.High},
-		Calls: t.calls, Tokens: t.tokens, TokensKnown: true, Failed: t.failed,
+		Calls: t.calls, Tokens: t.tokens, TokensKnown: true, Money: t.money, Failed: t.failed,
 		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset,
 	}
 	var list []finished
