@@ -412,6 +412,9 @@ func TestServeMCPWithoutAModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cs.Close()
+	if got := cs.InitializeResult().ServerInfo.Version; got != version() {
+		t.Errorf("version %q, want that of the command, %q", got, version())
+	}
 	for name, refused := range map[string]bool{"a": false, "b": true} {
 		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": "SELECT count(*) FROM payroll", "database": name}})
 		if err != nil || res.IsError != refused {

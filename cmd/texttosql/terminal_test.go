@@ -140,4 +140,10 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("%scolours: %q", prefix, shown)
 		}
 	}
+	s.keys("clear", "Enter")
+	s.until("^$\n\n")
+	s.keys(`texttosql sql --csv "SELECT char(27) || '[31mr' || 'ed' AS x"`, "Enter")
+	if shown := s.until("mred", "-e"); strings.Contains(shown, "\x1b[31mred") {
+		t.Errorf("a cell reaches the terminal as it is: %q", shown)
+	}
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Cost says what a question took.
@@ -59,7 +61,9 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 		}
 	}
 	for _, n := range r.Notes {
-		Say(w, "  %s\n", n)
+		if !slices.ContainsFunc(r.Warnings, func(told trace.Warning) bool { return told.Message == n }) {
+			Say(w, "  %s\n", n)
+		}
 	}
 	for _, warning := range r.Warnings {
 		Say(w, "  warning: %s\n", warning.Message)

@@ -167,6 +167,7 @@ func (s *Server) newClient(life context.Context) *client {
 		c.addExplain()
 	}
 	c.addResources()
+	c.addPrompts()
 	return c
 }
 

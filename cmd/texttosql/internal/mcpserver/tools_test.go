@@ -203,6 +203,28 @@ func TestResourcesFollowTheSchema(t *testing.T) {
 	}
 }
 
+// TestPrompts: a prompt names tools that there are, with a model and without.
+func TestPrompts(t *testing.T) {
+	for _, model := range []bool{true, false} {
+		cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Model = model }), nil, "")
+		list, err := cs.ListPrompts(t.Context(), nil)
+		if err != nil || len(list.Prompts) != 2 {
+			t.Fatalf("%v: %+v", err, list)
+		}
+		args := map[string]string{"question": "How many singers?"}
+		ask, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask", Arguments: args})
+		if err != nil || !strings.Contains(asJSON(t, ask), `The question: How many singers?"}`) || strings.Contains(asJSON(t, ask), "tool ask") != model {
+			t.Errorf("with a model %v: %v, %s", model, err, asJSON(t, ask))
+		}
+		if explore, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "explore"}); err != nil || !strings.Contains(asJSON(t, explore), "sample_rows") {
+			t.Errorf("%v, %s", err, asJSON(t, explore))
+		}
+		if _, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask"}); err == nil || !strings.Contains(err.Error(), "needs a question") {
+			t.Errorf("without a question: %v", err)
+		}
+	}
+}
+
 // Nothing of the database stands where a client takes instructions from.
 func TestDescriptionsAreOurs(t *testing.T) {
 	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
