@@ -29,7 +29,8 @@ func TestFTS5(t *testing.T) {
 		{"SELECT highlight(docs, 1, '<', '>'), bm25(docs) FROM docs WHERE docs MATCH 'words OR more' ORDER BY rank", denied, 2},
 		{"SELECT term FROM terms WHERE term >= 'many'", denied, 5},
 		{"SELECT * FROM pragma_data_version", exec.Policy{}, -1},
-		{"SELECT name FROM found WHERE found MATCH 's3cret'", exec.Policy{}, 3},
+		{"SELECT name FROM found WHERE found MATCH 's3cret'", exec.Policy{Reveal: []string{"password"}}, 3},
+		{"SELECT name FROM found WHERE found MATCH 's3cret'", exec.Policy{}, -1},
 		{"SELECT name FROM found WHERE found MATCH 's3cret'", denied, -1},
 		{"SELECT block FROM found_data", denied, -1},
 	} {
