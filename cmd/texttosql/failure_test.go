@@ -278,7 +278,8 @@ func TestServers(t *testing.T) {
 				return "SELECT a FROM t"
 			})
 			code, _, told = try(t, with(killed, "TEXTTOSQL_DSN", dsn), "", "ask", "-s", "direct", "Which?")
-			if code != exitError || strings.Count(told, "\n") != 1 {
+			if cost, why, _ := strings.Cut(told, "\n"); code != exitError || !strings.HasPrefix(cost, "1 call, ") ||
+				!strings.HasPrefix(why, "texttosql: all samples (1) failed: ") || strings.Count(why, "\n") != 1 {
 				t.Errorf("a server that died: code %d, %q", code, told)
 			}
 			if err := server.Resume(); err != nil {

@@ -122,7 +122,7 @@ func (s Scripted) Choose(w io.Writer, getenv func(string) string, db, question s
 func Brief(err error) error {
 	var none *strategy.NoCandidateError
 	if errors.As(err, &none) && none.Votes == 0 && len(none.Rejected) == 0 && len(none.Failed) > 0 {
-		return fmt.Errorf("no reply in %d samples: %w", len(none.Failed), none.Failed[0])
+		return fmt.Errorf("all samples (%d) failed: %w", len(none.Failed), none.Failed[0])
 	}
 	return err
 }
