@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,31 +95,36 @@ func TestSteps(t *testing.T) {
 	}
 	defer closeDB()
 	told := make(chan struct{}) // closed when two samples were told
+	var known atomic.Bool       // the model has answered: its calls go at once
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		switch req.Sample {
-		case 0:
+		switch {
+		case !known.Load():
+		case req.Sample == 0:
 			<-told
-		case 2:
+		case req.Sample == 2:
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "out of \x1b[31morder"}
 		}
 		return llm.Response{Text: "SELECT 1"}, nil
 	})
 	var out strings.Builder
 	steps := cli.Steps(&out)
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3}}),
-		texttosql.WithProgress(func(p texttosql.Progress) {
-			if steps(p); strings.Count(out.String(), "\n") == 2 && strings.HasSuffix(out.String(), "\n") {
-				select {
-				case <-told:
-				default:
-					close(told)
-				}
-			}
-		}))
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, AtOnce: true}}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := engine.Ask(t.Context(), "How many?"); err != nil {
+		t.Fatal(err)
+	}
+	known.Store(true)
+	if _, err := engine.Ask(t.Context(), "How many?", texttosql.WithProgress(func(p texttosql.Progress) {
+		if steps(p); strings.Count(out.String(), "\n") == 2 && strings.HasSuffix(out.String(), "\n") {
+			select {
+			case <-told:
+			default:
+				close(told)
+			}
+		}
+	})); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimRight(regexp.MustCompile(`[0-9.]+m?s`).ReplaceAllString(out.String(), "TIME"), "\n"), "\n")
