@@ -33,6 +33,7 @@ import (
 	"github.com/texttosql/texttosql/examples/internal/trial"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/engines"
+	"github.com/texttosql/texttosql/llm/providers"
 )
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
@@ -108,9 +109,9 @@ func runAsk(ctx context.Context, flags *flag.FlagSet, args []string, stdout, std
 	if err != nil {
 		return err
 	}
-	return asked.Run(ctx, ask.Program{Own: e.Title, Question: question, Open: func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) {
-		return connect(ctx, e, dsn)
-	}}, stdout, stderr, getenv)
+	open := func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) { return connect(ctx, e, dsn) }
+	program := ask.Program{Own: e.Title, Question: question, Scripted: cli.Scripted{Model: providers.Model}, Open: open}
+	return asked.Run(ctx, program, stdout, stderr, getenv)
 }
 
 func runSafety(ctx context.Context, flags *flag.FlagSet, args []string, stdout, stderr io.Writer, getenv func(string) string) error {

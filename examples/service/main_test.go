@@ -148,7 +148,7 @@ func TestClientGoesAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls, ended atomic.Int32
 	server := serve(t, llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
-		if calls.Add(1) == 3 {
+		if calls.Add(1) == 1 {
 			cancel()
 		}
 		<-ctx.Done()
