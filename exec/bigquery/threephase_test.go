@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -24,9 +25,12 @@ CREATE TABLE shops (id INTEGER, city TEXT);
 INSERT INTO customers VALUES (1, 'Ann'), (2, 'Bo');
 INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 	const wrong = "SELECT c.nmae FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE o.total > 5"
+	var mu sync.Mutex
 	asked, told := map[string]int{}, ""
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		text, reply := req.Messages[len(req.Messages)-1].Text, wrong
+		mu.Lock()
+		defer mu.Unlock()
 		asked[req.Purpose]++
 		switch req.Purpose {
 		case "table":

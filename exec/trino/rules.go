@@ -16,8 +16,8 @@ import (
 // and nothing else: SELECT on each allowed table, no denied column, no table of the server, no procedure, no impersonation,
 // and of the session properties that which the guard sets. It is JSON, indented.
 //
-// s is the schema as somebody sees it who may read everything, without a policy; catalog is the one of its tables whose
-// schema names none. Where p denies columns, a view is left out unless AllowTables names it: a view reads with the
+// s is the schema as somebody sees it who may read everything, under a policy that only reveals all ({Reveal: {"*"}}); catalog
+// is the one of its tables whose schema names none. Where p denies columns, a view is left out unless AllowTables names it: a view reads with the
 // rights of its owner. A table that is made later is not in the rules.
 //
 // A server has one such file, which decides about all users: whoever has no rule in it may do nothing. So put these rules
