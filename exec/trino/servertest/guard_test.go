@@ -57,7 +57,7 @@ func ruled(t *testing.T, p exec.Policy, user, place string) {
 // schemaOf is the schema of memory.place and tpch.tiny as admin sees it.
 func schemaOf(t *testing.T, place string) *schema.Schema {
 	t.Helper()
-	s, err := guarded(t, "admin", place, trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{}).Schema(t.Context())
+	s, err := guarded(t, "admin", place, trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}).Schema(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,8 +339,9 @@ func TestPolicy(t *testing.T) {
 		tables = append(tables, place+"."+v)
 	}
 	ruled(t, exec.Policy{DenyColumns: []string{place + ".users.password"}, AllowTables: tables}, "reader", place)
-	column := exec.Policy{DenyColumns: []string{place + ".users.password"}}
-	bare := exec.Policy{DenyColumns: []string{"users.password"}}
+	all := []string{"*"}
+	column := exec.Policy{DenyColumns: []string{place + ".users.password"}, Reveal: all}
+	bare := exec.Policy{DenyColumns: []string{"users.password"}, Reveal: all}
 	denied := exec.Policy{DenyTables: []string{place + ".users"}}
 	only := exec.Policy{AllowTables: []string{place + ".t", place + ".orders"}}
 	view := exec.Policy{DenyTables: []string{place + ".names"}}
