@@ -21,7 +21,7 @@ func Sealed(object []byte) []byte {
 // Unsealed returns the object that Sealed was given, or ErrDamaged. An object without a checksum is returned as it is: a
 // person or an earlier version wrote it, or a crash cut it short.
 func Unsealed(object []byte) ([]byte, error) {
-	object = bytes.TrimRight(object, " \t\r\n")
+	object = bytes.Trim(object, " \t\r\n")
 	at := len(object) - len(mark+`00000000"}`)
 	if at < 0 || !bytes.HasPrefix(object[at:], []byte(mark)) {
 		return object, nil

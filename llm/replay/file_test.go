@@ -304,6 +304,7 @@ func FuzzPlayer(f *testing.F) {
 	f.Add([]byte(whole + "\n" + failed[:20]))
 	f.Add([]byte("{\"v\":1,\"hash\":\"\",\"reply\":{\"bytes\":\"!\"}}\n"))
 	f.Add([]byte("\n\r\n{"))
+	f.Add([]byte(" "))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		p, err := replay.NewPlayer(bytes.NewReader(file))
 		path := filepath.Join(t.TempDir(), "run.jsonl")
