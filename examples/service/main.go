@@ -5,12 +5,14 @@
 //	curl -N -H 'Authorization: Bearer demo' -d '{"question": "Which customers in the USA never ordered?"}' localhost:8080/ask
 //
 // The reply is a stream of server-sent events: "progress" for each sample and step that ends, then one "answer" with the
-// result as JSON, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy": {"DenyTables": […]}}.
+// result as JSON, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy": {"DenyTables": […]}};
+// in place of a file a "db" may be a DSN of PostgreSQL, postgres://…. The routes are those of a chi router.
 package main
 
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -18,12 +20,19 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
@@ -74,15 +83,21 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	fmt.Fprintf(stdout, "listening on http://%s/ask\n", listener.Addr())
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /ask", s.ask)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	context.AfterFunc(ctx, func() { server.Close() }) // the questions end with their context
 	return errors.Join(server.Serve(listener), ctx.Err())
 }
 
+// routes returns the routes of the service.
+func (s service) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(middleware.RequestID, middleware.Recoverer)
+	r.Post("/ask", s.ask)
+	return r
+}
+
 type tenant struct {
-	DB     string          `json:"db"`     // "": the shop
+	DB     string          `json:"db"`     // a SQLite file, or postgres://… for a pool of pgx; "": the shop
 	Policy json.RawMessage `json:"policy"` // as exec.ReadPolicy reads it; none: everything may be read
 }
 
@@ -99,25 +114,47 @@ func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadl
 		var policy exec.Policy
 		if t.Policy != nil {
 			if policy, err = exec.ReadPolicy(bytes.NewReader(t.Policy)); err != nil {
-				return s, closeAll, fmt.Errorf("database %q: %w", t.DB, err)
+				return s, closeAll, fmt.Errorf("database %q: %w", t.place(), err)
 			}
 		}
-		db, closeDB, err := shop.Open(t.DB)
+		db, dialect, closeDB, err := t.pool(ctx)
 		if err != nil {
 			return s, closeAll, err
 		}
 		others := closeAll
 		closeAll = func() { closeDB(); others() }
-		s.engines[token], err = texttosql.New(db, model, texttosql.WithPolicy(policy),
+		s.engines[token], err = texttosql.New(db, model, dialect, texttosql.WithPolicy(policy),
 			texttosql.WithBudget(llm.Budget{Calls: 20, Tokens: 200_000}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500}}))
 		if err == nil {
 			err = s.engines[token].Ready(ctx)
 		}
 		if err != nil {
-			return s, closeAll, fmt.Errorf("database %q: %w", t.DB, err)
+			return s, closeAll, fmt.Errorf("database %q: %w", t.place(), err)
 		}
 	}
 	return s, closeAll, nil
+}
+
+// pool opens the database of a tenant. An engine runs on the connections of a pgxpool.Pool, which the rest of a service may use.
+func (t tenant) pool(ctx context.Context) (*sql.DB, texttosql.Option, func(), error) {
+	if !strings.HasPrefix(t.DB, "postgres://") {
+		db, closeDB, err := shop.Open(t.DB)
+		return db, nil, closeDB, err
+	}
+	pool, err := pgxpool.New(ctx, t.DB)
+	if err != nil {
+		return nil, nil, nil, err // which has no password
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	return db, texttosql.WithDialect(postgres.Dialect{}), func() { db.Close(); pool.Close() }, nil
+}
+
+// place is the database of a tenant as an error may have it: without a password.
+func (t tenant) place() string {
+	if u, err := url.Parse(t.DB); err == nil && u.Host != "" {
+		return u.Host + u.Path
+	}
+	return t.DB
 }
 
 func (s service) ask(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -35,7 +39,7 @@ func serve(t *testing.T, model llm.Model, deadline time.Duration) *httptest.Serv
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.HandlerFunc(s.ask))
+	server := httptest.NewServer(s.routes())
 	t.Cleanup(server.Close)
 	return server
 }
@@ -57,7 +61,7 @@ type event struct {
 // post asks a question and reads the events of the reply.
 func post(t *testing.T, ctx context.Context, server *httptest.Server, token, body string) (status int, events []event) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/ask", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +144,44 @@ func TestAsk(t *testing.T) {
 				t.Errorf("%d samples were told of; %+v: %s", steps, r, tt.why)
 			}
 		})
+	}
+}
+
+var server = servers.Lazy{Start: servers.Postgres}
+
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
+
+// TestPool: a tenant with a DSN is answered from a pool of pgx, under its policy.
+func TestPool(t *testing.T) {
+	dsn := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", server.Get(t).Port)
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), "CREATE TABLE customers(id int, name text); INSERT INTO customers VALUES (1, 'Ada'); CREATE TABLE orders(id int)"); err != nil {
+		t.Fatal(err)
+	}
+	replies := []string{names, "SELECT count(*) FROM orders", "DELETE FROM customers"}
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		return llm.Response{Text: replies[req.Sample%3]}, nil
+	})
+	s, closeAll, err := open(t.Context(), model, map[string]tenant{"a": {DB: dsn, Policy: json.RawMessage(`{"DenyTables": ["orders"]}`)}}, time.Minute)
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s.routes())
+	defer web.Close()
+	_, events := post(t, t.Context(), web, "a", `{"question": "Who is first?"}`)
+	if r := events[len(events)-1].data.Result; r == nil || r.SQL != names || len(r.Rows.Rows) != 1 {
+		t.Errorf("%+v", events)
+	}
+	wrong := map[string]tenant{"a": {DB: "postgres://me:s3cret@127.0.0.1:1/shop"}}
+	if _, closeAll, err := open(t.Context(), model, wrong, time.Minute); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("no server: %v", err)
+	} else {
+		closeAll()
 	}
 }
 
