@@ -12,8 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -37,25 +36,38 @@ type Config struct {
 // for concurrent use.
 type DB struct {
 	*shared
-	lookOnly bool // statements from outside do not run
+	lookOnly bool   // statements from outside do not run
+	scope    *Scope // whose rows are read; nil: there is none
 }
 
-// shared is what a DB and the copy by WithoutExecution have in common.
-type shared struct {
+// common is what all views of a database have in common, whatever their policy.
+type common struct {
 	pool     *sql.DB
 	dialect  Dialect
 	language Language
-	policy   Policy
 	limits   Limits
-	open     Open
-	walls    []wall
+	unwrap   func(driverConn any) any
 	slots    chan struct{} // one a held connection
 	left     leftovers
 	broken   atomic.Pointer[error]
 	file     atomic.Value // Opened.File of the last connection that had one
+	told     sync.Map     // trace.Warning → true: given once
+	views    struct {
+		mu sync.Mutex
+		of map[string]*shared // by the narrower policy
+	}
+}
+
+// shared is what a DB, the copy by WithoutExecution and the views by For have in common that have its policy.
+type shared struct {
+	*common
+	policy   Policy
+	rules    []guard.Rule
+	ruled    guard.Splicing
+	open     Open
+	walls    []wall
 	catalogs catalogs
 	schemas  schemaCache
-	told     sync.Map // trace.Warning → true: given once
 	passed   sync.Map // weak.Pointer[sqltext.Statement] → version of the schema under which ReadOnly accepted it
 }
 
@@ -73,25 +85,21 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	if most := pool.Stats().MaxOpenConnections; most > 0 {
 		limits.Connections = min(limits.Connections, most)
 	}
-	open, err := d.Guard(GuardConfig{
-		Policy: c.Policy, Unwrap: c.Unwrap,
-		CellBytes: max(limits.Candidate.CellBytes, limits.Answer.CellBytes),
-	})
+	all := &common{
+		pool: pool, dialect: d, language: d.Language(), limits: limits, unwrap: c.Unwrap, slots: make(chan struct{}, limits.Connections),
+	}
+	all.views.of = map[string]*shared{}
+	own, err := (&shared{common: all}).with(c.Policy)
 	if err != nil {
 		return nil, err
 	}
-	return &DB{shared: &shared{
-		pool: pool, dialect: d, language: d.Language(), policy: c.Policy, limits: limits, open: open, walls: walls(),
-		slots:    make(chan struct{}, limits.Connections),
-		catalogs: catalogs{known: map[string]known{}},
-		schemas:  schemaCache{turn: semaphore.NewWeighted(1)},
-	}}, nil
+	return &DB{shared: own}, nil
 }
 
 // WithoutExecution returns a copy of db that looks at statements and runs none. The methods Query, QueryWithin and Time
 // of it and of its sessions return [ErrNoExecution], and [Execute] finds nothing. Statements of this package still run,
 // as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema with db.
-func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true} }
+func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true, scope: db.scope} }
 
 // readyTimeout is the least that Ready has.
 const readyTimeout = 5 * time.Second

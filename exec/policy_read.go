@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -18,10 +19,10 @@ const maxPolicy = 1 << 20
 
 // ReadPolicy reads a Policy from one JSON object: {"DenyColumns": ["customers.password"]}.
 //
-// Its members are the fields of [Policy], spelt as in Go, each with a list of names; what is left out is empty. It reads
+// Its members are the fields of [Policy], spelt as in Go, each with a list of names, Rows with an object of rules by table; what is left out is empty. It reads
 // at most 1 MiB. A byte order mark and Windows-1252 do no harm. Anything that could leave open what
 // somebody meant to close is an error, which names the line or the member: text that is torn or no object, an unknown
-// member, a member given twice, an entry that is no name, and an empty AllowTables, which would allow every table.
+// member, a member or a table of Rows given twice, an entry that is no name, and an empty AllowTables, which would allow every table.
 // Whether the database has what the entries name is an error of [DB.Ready].
 func ReadPolicy(r io.Reader) (Policy, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxPolicy+1))
@@ -50,9 +51,9 @@ func ReadPolicy(r io.Reader) (Policy, error) {
 }
 
 func decodePolicy(d *json.Decoder) (p Policy, err error) {
-	fields := map[string]*[]string{
+	fields := map[string]any{
 		"AllowTables": &p.AllowTables, "DenyTables": &p.DenyTables, "DenyColumns": &p.DenyColumns,
-		"AllowFunctions": &p.AllowFunctions, "Reveal": &p.Reveal,
+		"AllowFunctions": &p.AllowFunctions, "Reveal": &p.Reveal, "Shared": &p.Shared, "Rows": &rowRules{&p.Rows}, "Fence": &p.Fence,
 	}
 	switch open, err := d.Token(); {
 	case err != nil:
@@ -69,18 +70,55 @@ func decodePolicy(d *json.Decoder) (p Policy, err error) {
 		list := fields[name]
 		if list == nil {
 			return p, fmt.Errorf("%q is unknown or given twice%s", name, cmp.Or(words.Like(name, slices.Collect(maps.Keys(fields))),
-				"; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions and Reveal"))
+				"; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions, Reveal, Rows, Shared and Fence"))
 		}
 		delete(fields, name)
 		switch err := d.Decode(list); {
-		case errors.As(err, new(*json.UnmarshalTypeError)), err == nil && *list == nil:
-			return p, fmt.Errorf("%s: want a list of names", name)
+		case errors.As(err, new(*json.UnmarshalTypeError)), err == nil && isNull(list):
+			want := "a list of names"
+			switch name {
+			case "Rows":
+				want = `an object of rules by table, none twice: {"orders": "tenant_id = :tenant"}`
+			case "Fence":
+				want = "a text"
+			}
+			return p, fmt.Errorf("%s: want %s", name, want)
 		case err != nil:
 			return p, err
-		case name == "AllowTables" && len(*list) == 0:
+		case name == "AllowTables" && len(p.AllowTables) == 0:
 			return p, errors.New("AllowTables is empty, which would allow every table; leave it out, or name tables")
+		case (name == "Rows" || name == "Shared") && len(p.Rows)+len(p.Shared) == 0:
+			return p, fmt.Errorf("%s is empty, which would be no rule; leave it out, or name tables", name)
 		}
 	}
 	_, err = d.Token()
 	return p, err
+}
+
+// isNull reports whether a member was null, which sets nothing.
+func isNull(to any) bool {
+	list, ok := to.(*[]string)
+	return ok && *list == nil
+}
+
+// rowRules are the rules of a policy, no table twice.
+type rowRules struct{ rules *map[string]string }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (r *rowRules) UnmarshalJSON(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if open, _ := d.Token(); open != json.Delim('{') {
+		return &json.UnmarshalTypeError{}
+	}
+	*r.rules = map[string]string{}
+	for d.More() {
+		table, _ := d.Token()
+		rule, _ := d.Token()
+		text, ok := rule.(string)
+		if _, twice := (*r.rules)[table.(string)]; !ok || twice {
+			return &json.UnmarshalTypeError{}
+		}
+		(*r.rules)[table.(string)] = text
+	}
+	return nil
 }

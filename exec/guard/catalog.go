@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,11 +114,11 @@ func (c *Catalog) Restricts() bool { return c.restricts }
 // Apply decides which relations and columns may be read: those that p denies may not, nor what shows them. It is called
 // once. Its error is a *PolicyError where p names what the database does not have; the catalog may be used all the same.
 func (c *Catalog) Apply(p Policy) error {
-	c.restricts, c.hides = p.Restricts(), len(p.AllowTables) > 0 || len(p.DenyTables) > 0
+	c.restricts, c.hides = p.Restricts(), len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || p.Scoped()
 	slices.SortFunc(c.Relations, byName)
 	denied := c.Spread(func(r *Relation, column string) bool { return !p.AllowsColumn(r.Schema, r.Name, column) })
 	for _, r := range c.Relations {
-		r.denies = r.Hidden || !p.AllowsTable(r.Schema, r.Name)
+		r.denies = r.Hidden || !p.AllowsTable(r.Schema, r.Name) || !r.View && !p.Lists(r.Schema, r.Name)
 		c.hides = c.hides || r.Hidden
 		for i, column := range r.columns {
 			r.denied[i] = denied[r][column]
@@ -284,6 +285,8 @@ func (c *Catalog) Missing(p Policy) error {
 	table := func(entry string, r *Relation) bool { return matches(entry, r.Schema, r.Name) }
 	check("AllowTables", p.AllowTables, table)
 	check("DenyTables", p.DenyTables, table)
+	check("Rows", slices.Sorted(maps.Keys(p.Rows)), table)
+	check("Shared", p.Shared, table)
 	check("DenyColumns", p.DenyColumns, func(entry string, r *Relation) bool {
 		return slices.ContainsFunc(r.columns, func(column string) bool { return matches(entry, r.Schema, r.Name, column) })
 	})

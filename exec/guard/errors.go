@@ -17,6 +17,15 @@ var ErrNotReadOnly = errors.New("exec: not a reading statement")
 // catalog again and judges again.
 var ErrStale = errors.New("exec: the catalog is old")
 
+// ErrNoScope matches the refusal of a statement that needs a scope.
+var ErrNoScope = errors.New("exec: no scope")
+
+// The reasons of a [RefusedError] about rules for rows.
+const (
+	ReasonScope sqltext.Reason = "scope" // there is no scope, or it lacks what the rules need
+	ReasonRows  sqltext.Reason = "rows"  // a table is read where no rule can stand
+)
+
 // The reasons of a [RefusedError] that come from this package. exec has them all.
 const (
 	reasonTable      sqltext.Reason = "table"
@@ -41,8 +50,10 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("exec: refused (%s): %s", e.Reason, visible(e.Detail))
 }
 
-// Is makes a refusal of a statement that writes match [ErrNotReadOnly].
-func (e *RefusedError) Is(target error) bool { return target == ErrNotReadOnly && e.Writes }
+// Is makes a refusal of a statement that writes match [ErrNotReadOnly], and one that lacks its scope [ErrNoScope].
+func (e *RefusedError) Is(target error) bool {
+	return target == ErrNotReadOnly && e.Writes || target == ErrNoScope && e.Reason == ReasonScope
+}
 
 // Fault is what is wrong with a statement that the engine rejected, one of those of package exec.
 type Fault string

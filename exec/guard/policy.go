@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,11 +38,36 @@ type Policy struct {
 	// is, but for the walls that a server itself has to put up (exec/trino, exec/mysql, exec/bigquery); and one whose
 	// values look so is Sensitive ([schema.Column]): it is not sampled, profiled, matched or shown to a model.
 	Reveal []string
+
+	// Rows names tables of which only some rows may be read, and the rule that tells them: one expression over the columns
+	// of that table and the parameters (":name") of an exec.Scope, without a subquery: "tenant_id = :tenant". A statement
+	// gives what it would give on a copy of the database without the other rows; a view is read through the rules of the
+	// tables under it. A table is written as in AllowTables; if several entries name one, all of their rules hold.
+	Rows map[string]string
+	// Shared are the tables that may be read whole beside Rows. Where either has entries, a table that is in neither is
+	// denied, and no statement runs without a scope (exec.DB.For).
+	Shared []string
+	// Fence says when the engine may not evaluate expressions of a statement before the rule of a row. "": where the first
+	// run fails or warns, the statement runs again behind a fence, and only the second run is told. "always": every
+	// statement runs behind it, so that not even its time tells of other rows; an index that the statement asks for by a
+	// column of its own is not used then.
+	Fence string
+}
+
+// Scoped reports whether p has rules about rows, so that statements need a scope.
+func (p Policy) Scoped() bool { return len(p.Rows) > 0 || len(p.Shared) > 0 }
+
+// Lists reports whether a table is in Rows or Shared. Where p is not Scoped every table is.
+func (p Policy) Lists(schema, table string) bool { return p.lists(schema, table) }
+
+func (p Policy) lists(path ...string) bool {
+	names := func(entry string) bool { return matches(entry, path...) }
+	return !p.Scoped() || slices.ContainsFunc(p.Shared, names) || slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)), names)
 }
 
 // Restricts reports whether p names anything that may not be read.
 func (p Policy) Restricts() bool {
-	return len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || len(p.DenyColumns) > 0
+	return len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || len(p.DenyColumns) > 0 || p.Scoped()
 }
 
 // AllowsTable reports whether the table or view may be read.
@@ -82,6 +109,8 @@ func (p Policy) Validate() error {
 		{"DenyColumns", p.DenyColumns, 4},
 		{"AllowFunctions", p.AllowFunctions, 1},
 		{"Reveal", p.Reveal, 4},
+		{"Shared", p.Shared, 3},
+		{"Rows", slices.Sorted(maps.Keys(p.Rows)), 3},
 	} {
 		for _, entry := range list.entries {
 			parts, ok := splitName(entry)
@@ -90,7 +119,77 @@ func (p Policy) Validate() error {
 			}
 		}
 	}
+	if p.Fence != "" && p.Fence != "always" {
+		errs = append(errs, fmt.Errorf("exec: Policy.Fence: %q is neither empty nor \"always\"", p.Fence))
+	}
 	return errors.Join(errs...)
+}
+
+// Narrow returns the policy that denies what p denies and what n denies: see exec.DB.For.
+func (p Policy) Narrow(n Policy) (Policy, error) {
+	out := p
+	out.DenyTables = slices.Concat(p.DenyTables, n.DenyTables)
+	out.DenyColumns = slices.Concat(p.DenyColumns, n.DenyColumns)
+	out.Fence = cmp.Or(p.Fence, n.Fence)
+	// both returns the entries that name what one of a and one of b name.
+	both := func(field string, a, b []string) ([]string, error) {
+		if len(b) == 0 || len(a) == 0 {
+			return slices.Concat(a, b), nil
+		}
+		var found []string
+		for _, x := range a {
+			for _, y := range b {
+				one, _ := splitName(x)
+				other, _ := splitName(y)
+				if len(one) < len(other) {
+					one, other, x, y = other, one, y, x
+				}
+				if slices.EqualFunc(one[len(one)-len(other):], other, schema.EqualFold) && !slices.Contains(found, x) {
+					found = append(found, x)
+				}
+			}
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("exec: narrowing a policy: %s has no entry in common", field)
+		}
+		return found, nil
+	}
+	var err error
+	if out.AllowTables, err = both("AllowTables", p.AllowTables, n.AllowTables); err != nil {
+		return out, err
+	}
+	for _, list := range []struct {
+		field string
+		to    *[]string
+		a, b  []string
+	}{{"AllowFunctions", &out.AllowFunctions, p.AllowFunctions, n.AllowFunctions}, {"Reveal", &out.Reveal, p.Reveal, n.Reveal}} {
+		for _, entry := range list.b {
+			if !slices.Contains(list.a, entry) && !slices.Contains(list.a, "*") {
+				return out, fmt.Errorf("exec: narrowing a policy: %s: %q is not in the policy that is narrowed", list.field, entry)
+			}
+		}
+		if len(list.b) > 0 {
+			*list.to = list.b
+		}
+	}
+	if p.Scoped() && len(n.Shared) > 0 {
+		return out, errors.New("exec: narrowing a policy: Shared is that of the policy that is narrowed")
+	}
+	out.Shared = slices.Concat(p.Shared, n.Shared)
+	out.Rows = maps.Clone(p.Rows)
+	for table, rule := range n.Rows {
+		if path, ok := splitName(table); !ok || !p.lists(path...) {
+			return out, fmt.Errorf("exec: narrowing a policy: Rows: %q is in neither Rows nor Shared of the policy that is narrowed", table)
+		}
+		if out.Rows == nil {
+			out.Rows = map[string]string{}
+		}
+		if old, ok := p.Rows[table]; ok {
+			rule = "(" + old + ") AND (" + rule + ")"
+		}
+		out.Rows[table] = rule
+	}
+	return out, nil
 }
 
 // matches reports whether a policy entry names path, whose first part is a schema. An entry with fewer parts matches any

@@ -49,6 +49,11 @@ func (Dialect) Language() exec.Language {
 	}
 }
 
+// Rules implements [exec.Ruler]. A LIMIT keeps SQLite from flattening the subquery.
+func (Dialect) Rules() guard.Splicing {
+	return guard.Splicing{Fence: "LIMIT -1", Quote: quoted, QuoteSchema: quoted, Placeholder: func(int) string { return "?" }}
+}
+
 // mainSchema is the database that a connection was opened with.
 const mainSchema = "main"
 

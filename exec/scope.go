@@ -1,0 +1,186 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Scope says on whose behalf statements run: it gives the parameters of Policy.Rows.
+type Scope struct {
+	// Key names the scope. What is kept between questions under one Key is never shown under another. Two scopes with
+	// other Params have other keys. It is required where the policy has rules.
+	Key string
+	// Params are the values of the parameters in Policy.Rows, by name without the colon: nil, a bool, an integer, a
+	// float64, a string or a []byte each. The engine binds or quotes them. A missing one is an error, one that no rule
+	// names does no harm.
+	Params map[string]any
+	// Settings are settings of the database, by name, that hold while a statement of the scope runs, for rules of the
+	// database's own. Only exec/postgres knows them; other engines refuse a scope that has any.
+	Settings map[string]string
+}
+
+// ErrNoScope matches the refusal of a statement that needs a [Scope]: the policy has rules about rows and there is no
+// scope, or one without its Key or a parameter.
+var ErrNoScope = guard.ErrNoScope
+
+// The reasons of a [RefusedError] about rules for rows.
+const (
+	ReasonScope = guard.ReasonScope // there is no scope, or it lacks what the rules need
+	ReasonRows  = guard.ReasonRows  // a table is read where no rule of Policy.Rows can stand
+)
+
+// Ruler is a [Dialect] for policies with Rows. [New] refuses such a policy for any other dialect. Its connections are
+// [RulerConn] values.
+type Ruler interface {
+	Dialect
+	// Rules says how the engine's text is written around a rule.
+	Rules() guard.Splicing
+}
+
+// RulerConn is what the connections of a [Ruler] do for a policy with Rows.
+//
+// A statement from outside is judged as it is written, by the names in it. Then [guard.Catalog.Splice] writes the rules into
+// its text at the Spots, the result goes the way of any statement, and Placed has the second look. Run and Explain get
+// the spliced statement.
+type RulerConn interface {
+	Conn
+	// Spots finds every place where a statement, which passed Read, names a table or a view of the catalog, whatever the
+	// rules, and refuses (ReasonRows) what would not mean the same behind a splice: hidden columns as the rowid, a column
+	// behind its schema. text is that of a statement or of the definition of a view.
+	Spots(ctx context.Context, s *Statement) ([]guard.Spot, error)
+	// Placed is the second look: it refuses (ReasonRows) a spliced statement that reads a table with a rule outside of a
+	// splice. Statement.Splice says where the splices are.
+	Placed(ctx context.Context, s *Statement) error
+}
+
+// Scope returns the scope of db; nil for none. Do not change it.
+func (db *DB) Scope() *Scope { return db.scope }
+
+// Policy returns the policy in force, which [DB.For] may have narrowed. Do not change it.
+func (db *DB) Policy() Policy { return db.policy }
+
+// Scoped reports whether the policy has rules about rows, so that statements need a scope.
+func (db *DB) Scoped() bool { return db.policy.Scoped() }
+
+// For returns a view of db for one caller: what runs through it reads the rows of scope, and nothing that narrower denies.
+// It shares the pool, the limits and the connections with db. Without a narrower policy it shares the schema too; with one
+// the schema is read once for each such policy. For asks nothing of the database and may be called for each question.
+//
+// A nil scope is that of db. With rules and without a scope the error is a *[RefusedError] that matches [ErrNoScope], as it
+// is where the scope lacks its Key or a parameter. A db that has a scope takes no other one.
+//
+// A nil narrower is the policy of db. Each list of another one counts where it is not empty: what either policy denies is
+// denied; of AllowTables, AllowFunctions and Reveal only what both name counts. Its Rows add to the rules of db; its Shared
+// may be given only where db has neither Rows nor Shared, and then both apply as in [Config]. What is not narrower is an
+// error.
+func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
+	view := &DB{shared: db.shared, lookOnly: db.lookOnly, scope: cmp.Or(scope, db.scope)}
+	if db.scope != nil && view.scope != db.scope {
+		return nil, errors.New("exec: For: the database has a scope already")
+	}
+	if narrower != nil {
+		var err error
+		if view.shared, err = db.narrowed(*narrower); err != nil {
+			return nil, err
+		}
+	}
+	if err := view.scopeError(); err != nil {
+		return nil, err
+	}
+	return view, nil
+}
+
+// scopeError is the refusal of a statement that lacks its scope.
+func (db *DB) scopeError() error {
+	switch {
+	case db.scope == nil && db.policy.Scoped():
+		return guard.Refuse(ReasonScope, "the policy has rules about rows, and the question has no scope")
+	case db.scope == nil:
+		return nil
+	case db.policy.Scoped() && db.scope.Key == "":
+		return guard.Refuse(ReasonScope, "the scope has no key")
+	case len(db.scope.Settings) > 0 && !db.ruled.Settings:
+		return guard.Refuse(ReasonScope, "%s takes no settings of a scope", db.language.Title)
+	}
+	for _, r := range db.rules {
+		for _, name := range r.Params {
+			v, ok := db.scope.Params[name]
+			if !ok {
+				return guard.Refuse(ReasonScope, "the scope has no parameter %s", name)
+			}
+			switch v.(type) {
+			case nil, bool, int, int64, int32, float64, string, []byte:
+			default:
+				return guard.Refuse(ReasonScope, "the parameter %s of the scope is a %T", name, v)
+			}
+		}
+	}
+	return nil
+}
+
+// mostNarrowed bounds the narrower policies whose schema is kept.
+const mostNarrowed = 32
+
+// narrowed returns what a DB with a narrower policy shares with db.
+func (db *DB) narrowed(n Policy) (*shared, error) {
+	if err := n.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := db.policy.Narrow(n)
+	if err != nil {
+		return nil, err
+	}
+	key, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	db.views.mu.Lock()
+	defer db.views.mu.Unlock()
+	if s := db.views.of[string(key)]; s != nil {
+		return s, nil
+	}
+	s, err := db.shared.with(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(db.views.of) >= mostNarrowed {
+		clear(db.views.of)
+	}
+	db.views.of[string(key)] = s
+	return s, nil
+}
+
+// with returns s with another policy: what is known of the database by a policy is its own, the rest is that of s.
+func (s *shared) with(p Policy) (*shared, error) {
+	own := &shared{common: s.common, policy: p, walls: walls(), catalogs: catalogs{known: map[string]known{}},
+		schemas: schemaCache{turn: semaphore.NewWeighted(1)}}
+	var err error
+	if own.rules, err = guard.ReadRules(s.language.Text, p); err != nil {
+		return nil, err
+	}
+	if ruler, ok := s.dialect.(Ruler); ok {
+		own.ruled = ruler.Rules()
+	} else if p.Scoped() {
+		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows", s.language.Title)
+	}
+	own.open, err = s.dialect.Guard(GuardConfig{Policy: p, Unwrap: s.unwrap, CellBytes: max(s.limits.Candidate.CellBytes, s.limits.Answer.CellBytes)})
+	return own, err
+}
+
+// unlisted are the tables that a policy with rules denies because it does not name them.
+func (db *DB) unlisted(c *Catalog) (names []string) {
+	for _, r := range c.Relations {
+		if !r.View && !r.Hidden && !db.policy.Lists(r.Schema, r.Name) {
+			names = append(names, schema.TableName{Schema: r.Schema, Name: r.Name}.String())
+		}
+	}
+	return names
+}
