@@ -148,6 +148,9 @@ type Spot struct {
 	Alias    string // the name that the statement gives it if no alias stands behind the name: as it is written; else ""
 	// HintPos and HintEnd are where words stand that belong behind the name, INDEXED BY say. They move into the splice.
 	HintPos, HintEnd int
+	// Insert is what stands in place of Pos to End where Relation is nil, as "" for a word that has no place beside a
+	// splice. Exec/postgres writes such spots.
+	Insert string
 }
 
 // Splice says where the rules stand in the text of a spliced statement.
