@@ -153,13 +153,14 @@ func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // TestPool: a tenant with a DSN is answered from a pool of pgx, under its policy.
 func TestPool(t *testing.T) {
+	const tables = "CREATE TABLE customers(id int, name text); INSERT INTO customers VALUES (1, 'Ada'); CREATE TABLE orders(id int)"
 	dsn := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", server.Get(t).Port)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), "CREATE TABLE customers(id int, name text); INSERT INTO customers VALUES (1, 'Ada'); CREATE TABLE orders(id int)"); err != nil {
+	if _, err := conn.Exec(t.Context(), tables); err != nil {
 		t.Fatal(err)
 	}
 	replies := []string{names, "SELECT count(*) FROM orders", "DELETE FROM customers"}
