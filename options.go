@@ -73,6 +73,7 @@ type config struct {
 	withoutValues    bool
 	progress         func(Progress)
 	logger           *slog.Logger
+	telemetry        Telemetry // nil: none
 	keep             trace.Private
 	seed             int64
 	errs             []error

@@ -245,9 +245,13 @@ func (e *Engine) takes(q Question) error {
 // traced runs f under a trace of its own, which it puts into res with what the trace tells, and writes the log.
 func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string, attr trace.Attr, f func(context.Context) error) error {
 	observe, told := e.observer(ctx, q)
-	root := trace.Tracer{Keep: e.keep, Observe: observe}.New(name, attr)
+	tracer := trace.Tracer{Keep: e.keep, Observe: observe}
+	if e.telemetry != nil {
+		tracer.Follow = e.telemetry.Follow
+	}
+	within, root := tracer.Start(ctx, name, attr)
 	res.Trace = root
-	err := f(trace.Into(ctx, root))
+	err := f(within)
 	if cerr := ctx.Err(); cerr != nil && err != nil {
 		err = cerr // instead of what a provider or a driver made of it
 	}
@@ -259,6 +263,9 @@ func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string,
 	}
 	res.Usage, res.Warnings = root.Usage(), root.Warnings()
 	e.log(ctx, q.ID, res, err)
+	if e.telemetry != nil {
+		e.telemetry.Ended(res, err)
+	}
 	return err
 }
 

@@ -71,7 +71,7 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 				return nil, err
 			}
 		}
-		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)}, trace.Attr{Key: "engine", Value: s.db.Language().Name})
 		defer span.End()
 		t, err = generated(ctx, s, sql, b.Timeout, func(ctx context.Context, h *held, a *Statement) (*result.Table, error) {
 			return h.read(ctx, a, b)

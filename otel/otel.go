@@ -1,10 +1,12 @@
-// Package otel gives what package trace has of a question to OpenTelemetry: its spans, and metrics of calls, tokens,
-// statements and confidence.
+// Package otel gives questions to OpenTelemetry while they run: a span for the question and for each step, model call and
+// statement, with the parents that they have, and metrics of calls, tokens, statements and confidence.
 //
-//	recorder, err := otel.New(otel.Config{})
-//	…
-//	res, err := engine.Ask(ctx, question)
-//	recorder.Record(ctx, res, err)
+//	recorder, err := otel.New(otel.Config{Provider: "openai", Namespace: "shop"})
+//	engine, err := texttosql.New(db, model, texttosql.WithTelemetry(recorder))
+//
+// The context of a model call and of a statement holds its span, so that the spans of an HTTP client or of a driver stand below
+// it. Names are those of the conventions: a model call is "chat MODEL", a statement "SELECT NAMESPACE". What no convention has
+// begins with "texttosql.". Private values, such as statements and prompts, are left out unless Config.Show has their kind.
 //
 // It is a module of its own, so that nobody else depends on OpenTelemetry.
 package otel
@@ -12,16 +14,25 @@ package otel
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	api "go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
+	genai "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/semconv/v1.41.0/genaiconv"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/semconv/v1.43.0/dbconv"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/texttosql/texttosql"
@@ -30,23 +41,42 @@ import (
 
 const scope = "github.com/texttosql/texttosql/otel"
 
-// Config says where to. The zero Config takes OpenTelemetry's global providers and shows nothing private.
+// Config says where to, and what no trace knows. The zero Config takes OpenTelemetry's global providers and shows nothing private.
 type Config struct {
 	Tracer oteltrace.TracerProvider // nil: the global one
 	Meter  metric.MeterProvider     // nil: the global one
 	// Show has the kinds of private values that spans may have: statements, prompts, replies, rows. The trace must hold
-	// them too, which is what texttosql.WithReveal is for. Others show as their kind and length.
-	Show trace.Private
+	// them too, which is what texttosql.WithReveal is for. Others are left out; a statement then has the start of its SHA-256.
+	Show      trace.Private
+	Provider  string // gen_ai.provider.name of models whose own name does not begin with it, as "openai:gpt-5-mini" does
+	Namespace string // db.namespace: the name of the database; "" leaves it out
+	Server    string // server.address, with ":PORT" or without; "" leaves it out
+	Version   string // of the program, for the scope; "" leaves it out
 }
 
-// Recorder records questions. Safe for concurrent use.
+// Recorder is a texttosql.Telemetry. Safe for concurrent use, by several engines too.
 type Recorder struct {
-	tracer oteltrace.Tracer
-	show   trace.Private
+	Config
+	tracer   oteltrace.Tracer
+	database []attribute.KeyValue
+	running  sync.Map // *trace.Span of a root -> *question
 
-	tokens, candidates                  metric.Int64Histogram
-	calls, questions, money, confidence metric.Float64Histogram
+	tokens                       genaiconv.ClientTokenUsage
+	calls                        genaiconv.ClientOperationDuration
+	queries                      dbconv.ClientOperationDuration
+	candidates                   metric.Int64Histogram
+	questions, money, confidence metric.Float64Histogram
 }
+
+var _ texttosql.Telemetry = (*Recorder)(nil)
+
+// question is what is kept of a trace until it ends.
+type question struct {
+	spans sync.Map // *trace.Span -> oteltrace.Span, because some steps start in the context of another one
+}
+
+// followed is the key of the *trace.Span whose OpenTelemetry span a context has, or one below it.
+type followed struct{}
 
 // New makes a Recorder. The error is that of a metric which cannot be made.
 func New(c Config) (*Recorder, error) {
@@ -56,44 +86,103 @@ func New(c Config) (*Recorder, error) {
 	if c.Meter == nil {
 		c.Meter = api.GetMeterProvider()
 	}
-	r := &Recorder{tracer: c.Tracer.Tracer(scope), show: c.Show}
-	meter := c.Meter.Meter(scope)
-	var errs []error
-	whole := func(name, unit, what string) metric.Int64Histogram {
-		h, err := meter.Int64Histogram(name, metric.WithUnit(unit), metric.WithDescription(what))
-		errs = append(errs, err)
+	r := &Recorder{
+		Config: c,
+		tracer: c.Tracer.Tracer(scope, oteltrace.WithSchemaURL(semconv.SchemaURL), oteltrace.WithInstrumentationVersion(c.Version)),
+	}
+	if c.Namespace != "" {
+		r.database = append(r.database, semconv.DBNamespace(c.Namespace))
+	}
+	if host, port, err := net.SplitHostPort(c.Server); err == nil {
+		n, _ := strconv.Atoi(port)
+		r.database = append(r.database, semconv.ServerAddress(host), semconv.ServerPort(n))
+	} else if c.Server != "" {
+		r.database = append(r.database, semconv.ServerAddress(c.Server))
+	}
+	meter := c.Meter.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL), metric.WithInstrumentationVersion(c.Version))
+	var errs [4]error
+	r.tokens, errs[0] = genaiconv.NewClientTokenUsage(meter, metric.WithExplicitBucketBoundaries(tokenBounds...))
+	r.calls, errs[1] = genaiconv.NewClientOperationDuration(meter, metric.WithExplicitBucketBoundaries(callBounds...))
+	r.queries, errs[2] = dbconv.NewClientOperationDuration(meter, metric.WithExplicitBucketBoundaries(queryBounds...))
+	r.candidates, errs[3] = meter.Int64Histogram(metricCandidates, metric.WithUnit("{statement}"),
+		metric.WithDescription("candidate statements of a question, by what became of them"), metric.WithExplicitBucketBoundaries(countBounds...))
+	err := errors.Join(errs[:]...)
+	real := func(name, unit, what string, bounds []float64) metric.Float64Histogram {
+		h, herr := meter.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(what), metric.WithExplicitBucketBoundaries(bounds...))
+		err = errors.Join(err, herr)
 		return h
 	}
-	real := func(name, unit, what string) metric.Float64Histogram {
-		h, err := meter.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(what))
-		errs = append(errs, err)
-		return h
-	}
-	r.tokens = whole(metricTokens, "{token}", "tokens of a model call")
-	r.candidates = whole(metricCandidates, "{statement}", "candidate statements of a question, by what became of them")
-	r.calls = real(metricCalls, "s", "how long a model call took")
-	r.questions = real(metricQuestions, "s", "how long a question took")
-	r.money = real(metricMoney, "1", "money for the calls of a question, in the unit of its price table")
-	r.confidence = real(metricConfidence, "1", "confidence of an answer")
-	return r, errors.Join(errs...)
+	r.questions = real(metricQuestions, "s", "how long a question took", questionBounds)
+	r.money = real(metricMoney, "1", "money for the calls of a question, in the unit of its price table", moneyBounds)
+	r.confidence = real(metricConfidence, "1", "confidence of an answer", shareBounds)
+	return r, err
 }
 
-// Record gives the trace of one question to OpenTelemetry as spans below the one in ctx, with the times that they had,
-// and counts what it cost. res and err are what Engine.Ask, Generate or a session returned; a nil res records nothing.
-// The outcome of the question is "answered", or the class of its error (texttosql.Failure).
-func (r *Recorder) Record(ctx context.Context, res *texttosql.Result, err error) {
-	if res == nil {
+// Follow starts a span for s. The context that it returns has the span, and the function ends it.
+func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, func()) {
+	q, _ := r.running.Load(s.Root())
+	mine, _ := q.(*question)
+	if s.Parent() == nil {
+		mine = &question{}
+		r.running.Store(s, mine)
+	} else if mine != nil && ctx.Value(followed{}) != s.Parent() {
+		if around, ok := mine.spans.Load(s.Parent()); ok {
+			ctx = oteltrace.ContextWithSpan(ctx, around.(oteltrace.Span))
+		}
+	}
+	kind, name := oteltrace.SpanKindInternal, s.Name()
+	var what, of []attribute.KeyValue // what the span is about; of, its part that is of metrics
+	switch {
+	case isCall(s):
+		provider, model := r.named(fmt.Sprint(value(s, "model")))
+		kind, name = oteltrace.SpanKindClient, strings.TrimSpace("chat "+model)
+		what = []attribute.KeyValue{genai.GenAIOperationNameChat, provider, genai.GenAIRequestModel(model)}
+		of = what[1:]
+	case name == querySpan:
+		of = append([]attribute.KeyValue{system(fmt.Sprint(value(s, "engine"))), semconv.DBOperationName("SELECT")}, r.database...)
+		kind, name, what = oteltrace.SpanKindClient, strings.TrimSpace("SELECT "+r.Namespace), of
+	}
+	ctx, out := r.tracer.Start(ctx, name, oteltrace.WithTimestamp(s.Started()), oteltrace.WithSpanKind(kind), oteltrace.WithAttributes(what...))
+	ctx = context.WithValue(ctx, followed{}, s)
+	if mine == nil { // left behind by a question that ended
+		return ctx, func() { r.end(out, s) }
+	}
+	mine.spans.Store(s, out)
+	if s.Parent() == nil {
+		return ctx, nil // see Ended
+	}
+	return ctx, func() {
+		switch {
+		case isCall(s):
+			r.call(ctx, out, s, of)
+		case s.Name() == querySpan:
+			r.query(ctx, s, of)
+		}
+		r.end(out, s)
+	}
+}
+
+// Ended ends the span of a question with its outcome, and counts what it cost. The outcome is "answered", or the class of the error
+// (texttosql.Failure).
+func (r *Recorder) Ended(res *texttosql.Result, err error) {
+	q, ok := r.running.LoadAndDelete(res.Trace)
+	if !ok {
 		return
 	}
+	span, _ := q.(*question).spans.Load(res.Trace)
+	out := span.(oteltrace.Span)
+	ctx := oteltrace.ContextWithSpan(context.Background(), out)
 	outcome := attribute.String(own+"outcome", cmp.Or(string(texttosql.Failure(err).Class), "answered"))
-	if res.Trace != nil {
-		r.span(ctx, res.Trace, outcome, attribute.Float64(own+"confidence", res.Confidence))
-		r.questions.Record(ctx, res.Trace.Duration().Seconds(), metric.WithAttributes(outcome))
+	out.SetAttributes(outcome)
+	if err != nil {
+		out.SetAttributes(semconv.ErrorTypeKey.String(outcome.Value.AsString()))
 	}
+	r.questions.Record(ctx, res.Trace.Duration().Seconds(), metric.WithAttributes(outcome, attribute.String(own+"kind", res.Trace.Name())))
 	if res.Usage.Money > 0 {
 		r.money.Record(ctx, res.Usage.Money, metric.WithAttributes(outcome))
 	}
 	if res.SQL != "" {
+		out.SetAttributes(attribute.Float64(own+"confidence", res.Confidence))
 		r.confidence.Record(ctx, res.Confidence, metric.WithAttributes(outcome))
 	}
 	fates := map[string]int64{}
@@ -103,6 +192,7 @@ func (r *Recorder) Record(ctx context.Context, res *texttosql.Result, err error)
 	for name, n := range fates {
 		r.candidates.Record(ctx, n, metric.WithAttributes(attribute.String(own+"fate", name)))
 	}
+	r.end(out, res.Trace)
 }
 
 var refused = regexp.MustCompile(`exec: refused \(([a-z-]+)\)`)
@@ -118,91 +208,147 @@ func fate(rejected string) string {
 	return "voted"
 }
 
-// span writes s and all below it.
-func (r *Recorder) span(ctx context.Context, s *trace.Span, more ...attribute.KeyValue) {
-	kind, name := oteltrace.SpanKindInternal, s.Name()
-	isCall, model := name == callSpan && len(s.Children()) == 0, ""
-	if isCall {
-		if v, ok := s.Attr("model"); ok {
-			model = fmt.Sprint(v)
-		}
-		kind, name = oteltrace.SpanKindClient, strings.TrimSpace("chat "+model)
+// isCall reports whether s is a call of a model, and no reply of a cache.
+func isCall(s *trace.Span) bool { return s.Name() == callSpan && value(s, "cached") == "" }
+
+// value returns an attribute of s, or "".
+func value(s *trace.Span, key string) any {
+	if v, ok := s.Attr(key); ok {
+		return v
 	}
-	end := s.Started().Add(s.Duration())
-	ctx, out := r.tracer.Start(ctx, name, oteltrace.WithTimestamp(s.Started()), oteltrace.WithSpanKind(kind), oteltrace.WithAttributes(more...))
-	defer out.End(oteltrace.WithTimestamp(end))
-	for _, a := range s.Attrs() {
-		out.SetAttributes(r.attribute(a))
+	return ""
+}
+
+// end gives out all that s has, and ends it when s did.
+func (r *Recorder) end(out oteltrace.Span, s *trace.Span) {
+	at := s.Started().Add(s.Duration())
+	defer out.End(oteltrace.WithTimestamp(at))
+	if !out.IsRecording() {
+		return
 	}
-	if isCall {
-		r.call(ctx, out, s, model)
-	}
+	out.SetAttributes(r.attributes(s.Name(), s.Attrs())...)
 	for _, e := range s.Events() {
-		var attrs []attribute.KeyValue
-		for _, a := range e.Attrs {
-			attrs = append(attrs, r.attribute(a))
+		out.AddEvent(e.Name, oteltrace.WithTimestamp(s.Root().Started().Add(e.At)), oteltrace.WithAttributes(r.attributes("", e.Attrs)...))
+	}
+	if s.Parent() == nil {
+		for _, w := range s.Warnings() {
+			out.AddEvent("warning", oteltrace.WithTimestamp(at),
+				oteltrace.WithAttributes(attribute.String(own+"warning.code", w.Code), attribute.String(own+"warning.message", w.Message)))
 		}
-		out.AddEvent(e.Name, oteltrace.WithTimestamp(s.Root().Started().Add(e.At)), oteltrace.WithAttributes(attrs...))
 	}
-	for _, w := range s.Warnings() {
-		out.AddEvent("warning", oteltrace.WithTimestamp(end),
-			oteltrace.WithAttributes(attribute.String(own+"warning.code", w.Code), attribute.String(own+"warning.message", w.Message)))
-	}
-	switch failure := s.Failure(); {
+	switch failure := s.FailureShown(r.Show); {
 	case s.IsCancelled():
 		out.SetAttributes(attribute.Bool(own+"cancelled", true))
 	case failure != "":
 		out.SetStatus(codes.Error, failure)
+		if _, typed := s.Attr("error_class"); !typed && s.Parent() != nil {
+			out.SetAttributes(semconv.ErrorTypeOther)
+		}
 	}
-	for _, child := range s.Children() {
-		r.span(ctx, child)
+}
+
+// query counts a statement.
+func (r *Recorder) query(ctx context.Context, s *trace.Span, of []attribute.KeyValue) {
+	more := of[1:len(of):len(of)]
+	if s.Failure() != "" {
+		more = append(more, semconv.ErrorTypeOther)
 	}
-	for _, child := range s.CancelledChildren() {
-		r.span(ctx, child)
-	}
+	r.queries.Record(ctx, s.Duration().Seconds(), dbconv.SystemNameAttr(of[0].Value.AsString()), more...)
 }
 
 // call adds what a call of a model has, and counts it.
-func (r *Recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, model string) {
+func (r *Recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, of []attribute.KeyValue) {
+	if slices.ContainsFunc(s.Children(), isCall) {
+		return // a Trace stands around another one, whose span counts
+	}
 	used := s.Usage()
-	out.SetAttributes(attribute.String(genOperation, "chat"), attribute.Int(genPromptUsed, used.PromptTokens), attribute.Int(genReplyUsed, used.CompletionTokens))
-	if reason, ok := s.Attr("stop_reason"); ok {
-		out.SetAttributes(attribute.StringSlice(genFinish, []string{fmt.Sprint(reason)}))
+	if reason := fmt.Sprint(value(s, "stop_reason")); reason != "" {
+		out.SetAttributes(genai.GenAIResponseFinishReasons(reason))
 	}
-	of := []attribute.KeyValue{attribute.String(genOperation, "chat"), attribute.String(genModel, model)}
-	if class, ok := s.Attr("error_class"); ok {
-		of = append(of, attribute.String(errorType, fmt.Sprint(class)))
+	provider, more := genaiconv.ProviderNameAttr(of[0].Value.AsString()), of[1:len(of):len(of)]
+	tokens := more
+	if class := fmt.Sprint(value(s, "error_class")); class != "" {
+		more = append(more, semconv.ErrorTypeKey.String(class))
 	}
-	r.calls.Record(ctx, s.Duration().Seconds(), metric.WithAttributes(of...))
-	for kind, n := range map[string]int{"input": used.PromptTokens, "output": used.CompletionTokens} {
-		r.tokens.Record(ctx, int64(n), metric.WithAttributes(append(of[:len(of):len(of)], attribute.String(genTokenType, kind))...))
+	r.calls.Record(ctx, s.Duration().Seconds(), genaiconv.OperationNameChat, provider, more...)
+	if used.PromptTokens > 0 || used.CompletionTokens > 0 { // else nobody knows
+		out.SetAttributes(genai.GenAIUsageInputTokens(used.PromptTokens), genai.GenAIUsageOutputTokens(used.CompletionTokens))
+		r.tokens.Record(ctx, int64(used.PromptTokens), genaiconv.OperationNameChat, provider, genaiconv.TokenTypeInput, tokens...)
+		r.tokens.Record(ctx, int64(used.CompletionTokens), genaiconv.OperationNameChat, provider, genaiconv.TokenTypeOutput, tokens...)
 	}
 }
 
-// attribute is a under the name that a convention has for it.
-func (r *Recorder) attribute(a trace.Attr) attribute.KeyValue {
-	key, ok := conventional[a.Key]
-	if !ok {
-		key = own + a.Key
+// attributes are those of a span, or of an event (span ""), under the names that a convention has for them.
+func (r *Recorder) attributes(span string, attrs []trace.Attr) (all []attribute.KeyValue) {
+	for _, a := range attrs {
+		key, ok := conventional[a.Key]
+		switch {
+		case span == querySpan && a.Key == "engine", span == callSpan && (a.Key == "model" || a.Key == "stop_reason"):
+			continue // it has a conventional attribute already
+		case !ok, span != callSpan && span != querySpan: // a step is no operation of a convention
+			key = attribute.Key(own + a.Key)
+		}
+		switch v := a.Value.(type) {
+		case trace.Secret:
+			switch s := v.Shown(r.Show); {
+			case !s.Withheld:
+				all = append(all, key.String(messages(key, s.Text)))
+			case s.Kind == trace.PrivateSQL:
+				all = append(all, attribute.String(own+a.Key+".sha256", s.Sum))
+			}
+		case string:
+			if v != "" {
+				all = append(all, key.String(v))
+			}
+		case bool:
+			all = append(all, key.Bool(v))
+		case int:
+			all = append(all, key.Int(v))
+		case int64:
+			all = append(all, key.Int64(v))
+		case float64:
+			all = append(all, key.Float64(v))
+		case time.Duration:
+			all = append(all, key.Float64(v.Seconds()))
+		case []string:
+			all = append(all, key.StringSlice(v))
+		default:
+			all = append(all, key.String(fmt.Sprint(v)))
+		}
 	}
-	switch v := a.Value.(type) {
-	case trace.Secret:
-		return attribute.String(key, v.Shown(r.show).String())
-	case string:
-		return attribute.String(key, v)
-	case bool:
-		return attribute.Bool(key, v)
-	case int:
-		return attribute.Int(key, v)
-	case int64:
-		return attribute.Int64(key, v)
-	case float64:
-		return attribute.Float64(key, v)
-	case time.Duration:
-		return attribute.Float64(key, v.Seconds())
-	case []string:
-		return attribute.StringSlice(key, v)
+	return all
+}
+
+// role begins a message in the text of a prompt.
+var role = regexp.MustCompile(`(?:\A|\n\n)\[(system|user|assistant)\]\n`)
+
+// messages writes a prompt or a reply as the conventions want it, and any other text as it is.
+func messages(key attribute.Key, text string) string {
+	type part struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+	}
+	type message struct {
+		Role  string `json:"role"`
+		Parts []part `json:"parts"`
+	}
+	var all []message
+	add := func(role, text string) { all = append(all, message{role, []part{{"text", text}}}) }
+	switch key {
+	case genai.GenAIOutputMessagesKey:
+		add("assistant", text)
+	case genai.GenAIInputMessagesKey:
+		begins := role.FindAllStringSubmatchIndex(text, -1)
+		for i, at := range begins {
+			end := len(text)
+			if i+1 < len(begins) {
+				end = begins[i+1][0]
+			}
+			add(text[at[2]:at[3]], text[at[1]:end])
+		}
 	default:
-		return attribute.String(key, fmt.Sprint(v))
+		return text
 	}
+	written, _ := json.Marshal(all) // of strings only
+	return string(written)
 }

@@ -25,6 +25,7 @@ type Span struct {
 	order      order
 	start, end time.Duration
 	ended      bool
+	followed   func() // what Tracer.Follow returned; nil: none
 	cancelled  bool
 	failure    failure
 	attrs      []Attr
@@ -58,6 +59,7 @@ type tree struct {
 
 	observing sync.Mutex // must not be locked while mu is held
 	observe   func(Notice)
+	follow    func(context.Context, *Span) (context.Context, func()) // nil: none
 }
 
 // order is the place of a span among its siblings.
@@ -84,9 +86,29 @@ type Tracer struct {
 	// not start, end or change a span of the same trace, because that call would wait for itself. A slow function slows
 	// the answer.
 	Observe func(Notice)
+	// Follow is called when a span starts, before its work, so that another system of traces has a span of its own around
+	// that work. It returns the context of the work, made of ctx, and a function that is called once, when the span has
+	// ended; nil: none. Calls of parallel spans overlap. Follow may read spans; it must not start, end or change one.
+	Follow func(ctx context.Context, s *Span) (work context.Context, ended func())
 }
 
-// New starts a trace and returns its root span.
+// Start starts a trace and returns its root span, with a context that carries it.
+func (t Tracer) Start(ctx context.Context, name string, attrs ...Attr) (context.Context, *Span) {
+	s := t.New(name, attrs...)
+	s.tree.follow = t.Follow
+	return s.followedBy(ctx), s
+}
+
+// followedBy returns the context of the work of s.
+func (s *Span) followedBy(ctx context.Context) context.Context {
+	ctx = Into(ctx, s)
+	if s.tree.follow != nil {
+		ctx, s.followed = s.tree.follow(ctx, s)
+	}
+	return ctx
+}
+
+// New is Start without a context: no Follow is called in its trace.
 func (t Tracer) New(name string, attrs ...Attr) *Span {
 	now := t.Now
 	if now == nil {
@@ -139,7 +161,7 @@ func start(ctx context.Context, o order, name string, attrs []Attr) (context.Con
 	s.children = append(s.children, c)
 	t.mu.Unlock()
 	t.tell(Notice{Kind: Started, Span: c})
-	return Into(ctx, c), c
+	return c.followedBy(ctx), c
 }
 
 // SetSlot moves a span that was started by [StartAt] to another slot. Work that several samples share belongs to the
@@ -256,8 +278,12 @@ func (s *Span) End() {
 		s.end, s.ended = at, true
 	}
 	s.tree.mu.Unlock()
-	if !again {
-		s.tree.tell(Notice{Kind: Ended, Span: s})
+	if again {
+		return
+	}
+	s.tree.tell(Notice{Kind: Ended, Span: s})
+	if s.followed != nil {
+		s.followed()
 	}
 }
 
@@ -338,6 +364,9 @@ func (s *Span) Started() time.Time {
 
 // Failure returns the text of the first error that [Span.Fail] was given; "" without one.
 func (s *Span) Failure() string { return s.failed().whole }
+
+// FailureShown is Failure without parts of statements, unless show has PrivateSQL.
+func (s *Span) FailureShown(show Private) string { return s.failed().shown(show) }
 
 func (s *Span) failed() (f failure) {
 	s.locked(func() { f = s.failure })

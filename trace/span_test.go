@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -400,4 +401,32 @@ func BenchmarkSpan(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/span")
 	})
+}
+
+// TestFollow: each span is followed once, with the context of the work around it, and its end is told after it.
+func TestFollow(t *testing.T) {
+	type at struct{}
+	var told []string
+	tracer := trace.Tracer{Follow: func(ctx context.Context, s *trace.Span) (context.Context, func()) {
+		around, _ := ctx.Value(at{}).(string)
+		told = append(told, s.Name()+" in "+around)
+		if trace.From(ctx) != s {
+			t.Errorf("%s: another span is in the context", s.Name())
+		}
+		if s.Name() == "quiet" {
+			return ctx, nil
+		}
+		return context.WithValue(ctx, at{}, s.Name()), func() { told = append(told, fmt.Sprint(s.Name(), " ended after ", s.Duration() >= 0)) }
+	}}
+	ctx, root := tracer.Start(context.WithValue(t.Context(), at{}, "service"), "question")
+	within, step := trace.StartAt(ctx, 1, "step")
+	_, quiet := trace.Start(within, "quiet")
+	quiet.End()
+	step.End()
+	step.End()
+	root.End()
+	want := []string{"question in service", "step in question", "quiet in step", "step ended after true", "question ended after true"}
+	if !slices.Equal(told, want) {
+		t.Errorf("%q, want %q", told, want)
+	}
 }
