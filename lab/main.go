@@ -55,6 +55,7 @@ type verbs struct {
 	Ask     asks        `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
 	Load    load        `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
 	Guard   guardVerb   `cmd:"" help:"Run hostile statements through a tool of any server of the Model Context Protocol."`
+	Scale   scale       `cmd:"" help:"Measure time and memory at many tables."`
 	Engines enginesVerb `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
@@ -81,7 +82,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(st
 		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
 		kong.Writers(out, errs),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + providers.Specs, "cpus": cpus()},
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + providers.Specs, "cpus": cpus(), "temp": os.TempDir()},
 	)
 	if err != nil {
 		return err
