@@ -43,7 +43,7 @@ type Engine struct {
 	learners  []*llm.Learner      // by model
 	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
-	described snapshot // the last schema with descriptions, and its profile
+	described snapshot // the last schema with descriptions, and its profiles
 }
 
 // snapshot is one state of the database's schema, with everything that was derived from it.
@@ -51,8 +51,7 @@ type snapshot struct {
 	of       *schema.Schema // the schema as inspected or given; its address is the key of the snapshot
 	schema   *schema.Schema // the part that the policy allows, with descriptions
 	unknown  []string       // described names that do not exist
-	profiled *schema.Schema // with profiles; nil until a strategy asks for them
-	gaps     error          // why parts could not be profiled
+	profiles *profiles      // of its tables, as far as they were asked for
 }
 
 // New makes an Engine for a database and a model. It sends nothing to either: see Ready. NoModel in the model's place makes one
@@ -413,7 +412,7 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 	return &strategy.Env{
 		DB: e.db, Models: models, Schema: snap.schema,
 		Host: strategy.Host{
-			Profile: func(ctx context.Context) (*schema.Schema, error) { return e.profile(ctx, snap) },
+			Profile: func(ctx context.Context, s *schema.Schema) (*schema.Schema, error) { return e.profile(ctx, snap, s) },
 			Rows:    &e.rows, Texts: &e.texts, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
 			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
@@ -449,7 +448,7 @@ func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot
 	if s.of == of {
 		return s, nil
 	}
-	s = snapshot{of: of, schema: of}
+	s = snapshot{of: of, schema: of, profiles: &profiles{kept: map[schema.TableName]profiled{}}}
 	if e.schema != nil {
 		if s.schema, err = e.db.Permitted(ctx, of); err != nil {
 			return snapshot{}, err
@@ -467,56 +466,6 @@ func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot
 		e.described = s
 	}
 	return e.described, nil
-}
-
-// profile returns the snapshot's schema with profiles. They are taken once for each state of the schema, and are in the
-// trace of no question. One question takes them while the others wait, no longer than their contexts. If the context of
-// the first one ends, the next one starts anew.
-//
-// What cannot be profiled is not tried again, because every question would run into the same time-out. The exception is
-// a lock that somebody else held.
-func (e *Engine) profile(ctx context.Context, snap snapshot) (*schema.Schema, error) {
-	if err := e.profiling.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer e.profiling.Release(1)
-	e.mu.Lock()
-	if e.described.of == snap.of && e.described.profiled != nil {
-		snap = e.described
-	}
-	e.mu.Unlock()
-	if snap.profiled == nil {
-		snap.profiled, snap.gaps = e.db.Profile(trace.Into(ctx, nil), snap.schema, exec.ProfileOptions{})
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if snap.profiled == nil {
-			return nil, snap.gaps
-		}
-		e.db.WarnSensitive(ctx, concealed(snap.schema, snap.profiled))
-		e.mu.Lock()
-		if e.described.of == snap.of && !errors.Is(snap.gaps, exec.ErrBusy) {
-			e.described = snap
-		}
-		e.mu.Unlock()
-	}
-	if snap.gaps != nil {
-		trace.From(ctx).Warn("profile-incomplete", "not all of the database could be profiled: "+llm.Scrub(snap.gaps.Error()))
-	}
-	return snap.profiled, nil
-}
-
-// concealed returns the columns that a profile found to hold secrets.
-func concealed(before, after *schema.Schema) []string {
-	var found []string
-	for i, t := range after.Tables {
-		for j, c := range t.Columns {
-			if c.Sensitive && !before.Tables[i].Columns[j].Sensitive {
-				found = append(found, t.Name+"."+c.Name)
-			}
-		}
-	}
-	return found
 }
 
 // Check puts a statement of the caller through the guard and the checks, without running it. A statement that does not

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -32,7 +31,7 @@ type scale struct {
 	Timeout  time.Duration `default:"60s" help:"The deadline of a question."`
 	Dir      string        `default:"${temp}" placeholder:"DIR" help:"Where the databases are made, once."`
 	Memory   bool          `help:"Measure the schema alone, without a question."`
-	Profile  string        `placeholder:"FILE" help:"Write a CPU profile of the warm questions (with a heap profile in FILE.heap)."`
+	Profile  string        `placeholder:"FILE" help:"Write a CPU profile of the warm questions, of the first one in FILE.first, and of memory in FILE.heap."`
 	JSON     bool          `name:"json" help:"JSON lines instead of a table."`
 	Child    bool          `hidden:""`
 }
@@ -209,11 +208,15 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 	if engine, err = texttosql.New(db, model, texttosql.WithStrategy(preset.Strategy)); err != nil {
 		return l, err
 	}
-	if l.First, l.FirstWall, err = timed(1, ask); err == nil {
+	err = s.profiled(".first", func() (err error) {
+		l.First, l.FirstWall, err = timed(1, ask)
+		return err
+	})
+	if err == nil {
 		_, _, err = timed(len(wideQuestions), ask) // what questions need for the first time
 	}
 	if err == nil {
-		err = s.profiled(func() (err error) {
+		err = s.profiled("", func() (err error) {
 			calls.Store(0)
 			l.Warm, l.WarmWall, err = timed(s.Warm, ask)
 			return err
@@ -240,11 +243,11 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 }
 
 // profiled runs f under the profiles asked for.
-func (s *scale) profiled(f func() error) error {
+func (s *scale) profiled(suffix string, f func() error) error {
 	if s.Profile == "" {
 		return f()
 	}
-	out, err := os.Create(s.Profile)
+	out, err := os.Create(s.Profile + suffix)
 	if err != nil {
 		return err
 	}
@@ -255,8 +258,11 @@ func (s *scale) profiled(f func() error) error {
 	err = f()
 	pprof.StopCPUProfile()
 	runtime.GC()
-	var heap bytes.Buffer
-	return errors.Join(err, pprof.WriteHeapProfile(&heap), os.WriteFile(s.Profile+".heap", heap.Bytes(), 0o644))
+	heap, herr := os.Create(s.Profile + ".heap")
+	if herr != nil {
+		return errors.Join(err, herr)
+	}
+	return errors.Join(err, pprof.WriteHeapProfile(heap), heap.Close())
 }
 
 // timed returns the CPU and the time of a call of f, in ms.

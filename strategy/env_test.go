@@ -82,12 +82,12 @@ func TestEnvKeyAndChecks(t *testing.T) {
 // TestProfileThatFails is a note: the question is asked without one.
 func TestProfileThatFails(t *testing.T) {
 	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa)}})
-	env.Host.Profile = func(context.Context) (*schema.Schema, error) { return nil, context.DeadlineExceeded }
+	env.Host.Profile = func(context.Context, *schema.Schema) (*schema.Schema, error) { return nil, context.DeadlineExceeded }
 	out, err := plain(1).Generate(t.Context(), env, strategy.Task{Question: "q"})
 	if err != nil || len(out.Notes) != 1 {
 		t.Errorf("got %+v, %v", out, err)
 	}
-	env.Host.Profile = func(context.Context) (*schema.Schema, error) { panic("asked for values") }
+	env.Host.Profile = func(context.Context, *schema.Schema) (*schema.Schema, error) { panic("asked for values") }
 	env.WithoutValues = true
 	if _, err := plain(1).Generate(t.Context(), env, strategy.Task{Question: "q"}); err != nil {
 		t.Error(err)

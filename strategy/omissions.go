@@ -37,12 +37,12 @@ func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, r
 // SchemaTokens estimates the tokens that s takes in a prompt without values, to be compared with Budget. The error is
 // ctx.Err().
 func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
-	r, err := e.Host.Texts.render(ctx, schema.Renderer{Names: e, WithoutValues: true}, s)
+	r, err := e.Host.Texts.measure(ctx, schema.Renderer{Names: e, WithoutValues: true}, s)
 	return r.Tokens, err
 }
 
-// TextCache keeps the texts of schemas from question to question: the last 8 that were used, none over 32 kB. The
-// environments that share one quote names in the same way.
+// TextCache keeps the texts of schemas from question to question: the last 8 that were used, of one over 32 kB only what
+// it takes and leaves out. The environments that share one quote names in the same way.
 //
 // The zero TextCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use.
 type TextCache struct {
@@ -65,6 +65,15 @@ type textKey struct {
 }
 
 func (c *TextCache) render(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
+	out, err := c.measure(ctx, r, s)
+	if err == nil && out.Text == "" && out.Tokens > 0 {
+		return r.Render(ctx, s)
+	}
+	return out, err
+}
+
+// measure is render whose Text may be missing.
+func (c *TextCache) measure(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
 	if c == nil {
 		return r.Render(ctx, s)
 	}
@@ -94,7 +103,7 @@ func (c *TextCache) get(key textKey) (schema.Rendering, bool) {
 func (c *TextCache) put(t cachedText) {
 	const mostTexts, mostBytes = 8, 32 << 10 // of one text
 	if len(t.rendering.Text) > mostBytes {
-		return
+		t.rendering.Text = ""
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"context"
+	"slices"
 
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -11,16 +12,16 @@ import (
 // link restricts the schema to what the question needs.
 func (r *pipelineRun) link(ctx context.Context) error {
 	env, out := r.env, r.out
-	whole, err := env.Profiled(ctx, out)
+	whole, err := env.Profiled(ctx, out, env.Schema)
+	if err != nil {
+		return err
+	}
+	tokens, err := env.SchemaTokens(ctx, env.Schema)
 	if err != nil {
 		return err
 	}
 	r.schema, r.whole, r.wide = whole, whole, whole
 	l := r.Linker
-	tokens, err := env.SchemaTokens(ctx, whole)
-	if err != nil {
-		return err
-	}
 	if tokens > env.Budget() {
 		out.Warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, env.Budget())
 		if l == nil {
@@ -51,9 +52,27 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	}
 	span.Set("tables", len(restricted.Tables))
 	if r.schema = restricted; tokens > env.Budget() {
-		r.wide = restricted
+		if r.schema, err = env.Profiled(ctx, out, restricted); err != nil {
+			return err
+		}
+		r.wide, out.Links = r.schema, shown(links, r.schema)
 	}
 	return nil
+}
+
+// shown returns links without the values of columns of which a profile tells that they hold secrets.
+func shown(links schema.Links, s *schema.Schema) schema.Links {
+	links.Tables = slices.Clone(links.Tables)
+	for i := range links.Tables {
+		l := &links.Tables[i]
+		if t, ok := s.Lookup(l.Schema, l.Table); ok {
+			l.Values = slices.DeleteFunc(slices.Clone(l.Values), func(v schema.ValueMatch) bool {
+				c, ok := t.Column(v.Column)
+				return ok && c.Sensitive
+			})
+		}
+	}
+	return links
 }
 
 // LinkerInput is what a linker looks at for t. s is Schema or a part of it, with profiles if there are some.
@@ -64,23 +83,29 @@ func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 	}
 }
 
-// Profiled is Schema with the profile of its columns, for prompts that show stored values. Where there is none, because
-// no value may be shown or taking it failed, it is Schema, and in the latter case out gets a note. The error is
-// ctx.Err().
-func (e *Env) Profiled(ctx context.Context, out *Outcome) (*schema.Schema, error) {
+// Profiled is s, which is Schema or a part of it, with the profile of its columns, for prompts that show stored values.
+// Where there is none, because no value may be shown or taking it failed, it is s, and in the latter case out gets a note.
+// A table is read for its profile, so a Schema over Budget comes back as it is: the part that is linked has one. The error
+// is ctx.Err().
+func (e *Env) Profiled(ctx context.Context, out *Outcome, s *schema.Schema) (*schema.Schema, error) {
 	if e.Host.Profile == nil || e.WithoutValues {
-		return e.Schema, ctx.Err()
+		return s, ctx.Err()
+	}
+	if s == e.Schema {
+		if tokens, err := e.SchemaTokens(ctx, s); err != nil || tokens > e.Budget() {
+			return s, err
+		}
 	}
 	ctx, span := trace.Start(ctx, "profile")
 	defer span.End()
-	profiled, err := e.Host.Profile(ctx)
+	profiled, err := e.Host.Profile(ctx, s)
 	span.Fail(err)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		out.Note("no profile of the database: %v", err)
-		return e.Schema, nil
+		return s, nil
 	}
 	return profiled, nil
 }

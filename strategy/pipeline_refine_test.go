@@ -184,7 +184,7 @@ func TestPromptWhole(t *testing.T) {
 		"customers.country": {Text: "where the customer lives", Described: "the country"}, "orders.total": {Described: "the amount paid"},
 	})
 	env.Schema = whole
-	whole, err := profileOf(env)(t.Context())
+	whole, err := profileOf(env)(t.Context(), env.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}

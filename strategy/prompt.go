@@ -74,7 +74,8 @@ func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, e
 	r := schema.Renderer{Form: p.Form, Text: p.Text, Examples: p.Examples}
 	if p.Whole && in.Whole != nil && in.Whole != in.Schema {
 		r.MaxTokens = env.Budget()
-		whole, err := env.render(ctx, r, in.Whole)
+		r.Names, r.WithoutValues = env, env.WithoutValues
+		whole, err := env.Host.Texts.measure(ctx, r, in.Whole)
 		if err != nil {
 			return "", err
 		}

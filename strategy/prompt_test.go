@@ -33,7 +33,7 @@ func TestPrompt(t *testing.T) {
 		"customers.country": {Values: "English names"},
 	})
 	env.Schema = described
-	profiled, err := profileOf(env)(t.Context())
+	profiled, err := profileOf(env)(t.Context(), env.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,9 +90,9 @@ type Env struct {
 // Host is what an engine keeps for a question, or from question to question, behind the methods of [Env]. A field that is
 // nil does nothing.
 type Host struct {
-	// Profile returns Schema with column profiles, taken at most once a version of the schema. nil: nothing is
-	// profiled.
-	Profile func(ctx context.Context) (*schema.Schema, error)
+	// Profile returns s, which is Schema or a part of it, with column profiles. Those of a table are taken at most once a
+	// version of the schema. nil: nothing is profiled.
+	Profile func(ctx context.Context, s *schema.Schema) (*schema.Schema, error)
 	// Rows keeps the sample rows of prompts from question to question; see Samples. nil: they are read anew for each
 	// prompt.
 	Rows *exec.SampleCache

@@ -151,10 +151,10 @@ func Asking(env *strategy.Env, model llm.Model) *strategy.Env {
 	return &other
 }
 
-// ProfileOf profiles the schema of env.
-func ProfileOf(env *strategy.Env) func(context.Context) (*schema.Schema, error) {
-	return func(ctx context.Context) (*schema.Schema, error) {
-		return env.DB.Profile(ctx, env.Schema, exec.ProfileOptions{})
+// ProfileOf profiles the schema of env, or a part of it.
+func ProfileOf(env *strategy.Env) func(context.Context, *schema.Schema) (*schema.Schema, error) {
+	return func(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
+		return env.DB.Profile(ctx, s, exec.ProfileOptions{})
 	}
 }
 

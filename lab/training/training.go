@@ -118,7 +118,7 @@ func (x *Exporter) Manifest(ctx context.Context, k int) (Manifest, error) {
 }
 
 func manifest(ctx context.Context, env *strategy.Env, k int) (Manifest, error) {
-	profiled, err := env.Profiled(ctx, &strategy.Outcome{})
+	profiled, err := env.Profiled(ctx, &strategy.Outcome{}, env.Schema)
 	if err != nil {
 		return Manifest{}, err
 	}

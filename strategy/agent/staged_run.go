@@ -68,11 +68,13 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 		l.perStep = cmp.Or(t.Samples, s.Candidates, 4)
 	}
 	l.task.Samples, l.env.AskBelow, l.askBelow = 0, 0, env.AskBelow
-	whole, err := env.Profiled(ctx, l.out)
+	whole, err := env.Profiled(ctx, l.out, env.Schema)
 	if err != nil {
 		return nil, err
 	}
-	l.env.Schema, l.env.Host.Profile = whole, nil
+	if l.env.Schema != whole { // else its part that is linked is profiled
+		l.env.Schema, l.env.Host.Profile = whole, nil
+	}
 	var find linker.Linker = linker.Values{}
 	if len(whole.Tables) > mostTables {
 		find = linker.Union{linker.Lexical{}, linker.Values{Choose: true}}

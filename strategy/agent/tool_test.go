@@ -48,7 +48,7 @@ func TestValuesHidden(t *testing.T) {
 	env.WithoutValues = true
 	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "Who is there?", SQL: "SELECT name FROM customers"}}}
 	var err error
-	if env.Schema, err = strategytest.ProfileOf(env)(t.Context()); err != nil {
+	if env.Schema, err = strategytest.ProfileOf(env)(t.Context(), env.Schema); err != nil {
 		t.Fatal(err)
 	}
 	steps := []string{

@@ -219,7 +219,7 @@ func TestSameWhateverTheLatency(t *testing.T) {
 		generate: []string{broken, usa, everyone, everyone, chile}, repair: []string{usaJoin}, judge: verdicts("A", "B")}
 	for _, workers := range []int{1, 16} {
 		env := described(t, nil)
-		profiled, err := env.Host.Profile(t.Context())
+		profiled, err := env.Host.Profile(t.Context(), env.Schema)
 		if err != nil {
 			t.Fatal(err)
 		}

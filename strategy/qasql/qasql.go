@@ -171,12 +171,13 @@ type run struct {
 // link studies the question.
 func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	var out strategy.Outcome
-	whole, err := env.Profiled(ctx, &out)
+	r.env = *env
+	r.env.SchemaBudget = cmp.Or(r.MaxContextTokens, 24_000)
+	whole, err := r.env.Profiled(ctx, &out, env.Schema)
 	if err != nil {
 		return err
 	}
-	r.env, r.focused = *env, whole
-	r.env.Schema, r.env.Host.Profile, r.env.SchemaBudget = whole, nil, cmp.Or(r.MaxContextTokens, 24_000)
+	r.env.Schema, r.focused = whole, whole
 	l := r.Linker
 	l.Model, l.Seed = env.Models[0], env.SeedOf
 	if left, bounded := env.CallsLeft(); bounded && !l.LexicalOnly && left < 1+len(whole.Tables)+len(r.contexts()) {
@@ -200,7 +201,13 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 		study.Links = schema.Links{Whole: true}
 	default:
 		r.focused, _ = whole.Restrict(study.Links)
+		if whole == env.Schema { // else it is profiled
+			if r.focused, err = env.Profiled(ctx, &out, r.focused); err != nil {
+				return err
+			}
+		}
 	}
+	r.env.Host.Profile = nil
 	span.Set("tables", len(r.focused.Tables))
 	for _, c := range study.Components {
 		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.Secret{Kind: trace.PrivateReplies, Text: c.Text}})

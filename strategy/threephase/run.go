@@ -84,6 +84,11 @@ func (r *run) restrict(ctx context.Context) error {
 	}
 	r.whole = r.input.Schema.Project(func(t *schema.Table) bool { return slices.Contains(r.tables, t.TableName()) },
 		func(*schema.Table, *schema.Column) bool { return true })
+	if r.input.Schema == r.env.Schema { // else it is profiled
+		if r.whole, err = r.env.Profiled(ctx, r.out, r.whole); err != nil {
+			return err
+		}
+	}
 	r.needed, _ = r.whole.Restrict(links)
 	r.out.Links = links
 	return nil

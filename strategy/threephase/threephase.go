@@ -87,7 +87,7 @@ func (r *run) choose(ctx context.Context) (err error) {
 	r.enter(ctx, session.QueryUnderstanding)
 	ctx, span := trace.Start(ctx, "tables")
 	defer span.End()
-	if r.input.Schema, err = r.env.Profiled(ctx, r.out); err != nil {
+	if r.input.Schema, err = r.env.Profiled(ctx, r.out, r.env.Schema); err != nil {
 		return err
 	}
 	r.report.Tables, err = r.Tables.Run(ctx, r.input)
