@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -25,7 +26,8 @@ type Catalog struct {
 	restricts bool // something may not be read
 	hides     bool // the policy is about tables: which ones there are is not told
 
-	viewless bool // no view is written out
+	applied bool
+	defined []*Relation // views that are written out, once applied
 }
 
 // Relation is a table or view with all its columns. [NewRelation] makes one.
@@ -48,8 +50,7 @@ type Relation struct {
 	Own     any               // what the engine keeps of it
 
 	columns   []string // sorted
-	at        map[string][]int
-	denied    []bool
+	denied    []bool // by column
 	hides     bool
 	denies    bool // it may not be read at all
 	judged    bool
@@ -68,11 +69,8 @@ type Flow struct {
 
 // NewRelation makes a Relation.
 func NewRelation(schema, name string, columns []string) *Relation {
-	r := &Relation{Schema: schema, Name: name, columns: slices.Sorted(slices.Values(columns)), at: map[string][]int{}}
-	r.denied = make([]bool, len(columns))
-	for i, column := range r.columns {
-		r.at[fold(column)] = append(r.at[fold(column)], i)
-	}
+	r := &Relation{Schema: schema, Name: name, columns: slices.Clone(columns), denied: make([]bool, len(columns))}
+	slices.Sort(r.columns)
 	return r
 }
 
@@ -89,7 +87,24 @@ func RelationOf(schema string, t *schema.Table) *Relation {
 func (r *Relation) Columns() []string { return r.columns }
 
 // Has reports whether r has a column of that name, whatever its case.
-func (r *Relation) Has(column string) bool { return len(r.at[fold(column)]) > 0 }
+func (r *Relation) Has(column string) bool {
+	for range r.places(fold(column)) {
+		return true
+	}
+	return false
+}
+
+// places are those of the columns whose folded name is given.
+func (r *Relation) places(folded string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, name := range r.columns {
+			foreign := strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 })
+			if (schema.EqualFold(name, folded) || foreign && fold(name) == folded) && !yield(i) {
+				return
+			}
+		}
+	}
+}
 
 // exactly is Has for an engine to which names in other letters are other names.
 func (r *Relation) exactly(column string) bool {
@@ -102,7 +117,12 @@ func (r *Relation) Hides() bool { return r.hides }
 
 // Denies reports whether the column of that name, whatever its case, may not be read.
 func (r *Relation) Denies(column string) bool {
-	return slices.ContainsFunc(r.at[fold(column)], func(i int) bool { return r.denied[i] })
+	for i := range r.places(fold(column)) {
+		if r.denied[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // Allowed reports whether r may be read, as far as the policy goes.
@@ -126,9 +146,8 @@ func (c *Catalog) Apply(p Policy) error {
 			r.hides = r.hides || r.denied[i] || r.Barred[column] != ""
 		}
 	}
-	c.viewless = true
+	c.defined, c.applied = c.written(), true
 	for _, r := range c.Relations {
-		c.viewless = c.viewless && r.Definition == ""
 		c.size(r)
 		c.judge(r)
 	}
@@ -238,10 +257,23 @@ func (c *Catalog) size(r *Relation) sqltext.Expansion {
 	return r.expansion
 }
 
+// written are the views that an engine writes out.
+func (c *Catalog) written() (all []*Relation) {
+	if c.applied {
+		return c.defined
+	}
+	for _, r := range c.Relations {
+		if r.Definition != "" {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // expansionOf tells what a view adds to a statement where it is written out, for sqltext.Statement.Expand.
 func (c *Catalog) expansionOf(in, name string) (e sqltext.Expansion, ok bool) {
-	for _, r := range c.Relations {
-		if r.Definition == "" || !schema.EqualFold(r.Name, name) || in != "" && !schema.EqualFold(r.Schema, in) {
+	for _, r := range c.written() {
+		if !schema.EqualFold(r.Name, name) || in != "" && !schema.EqualFold(r.Schema, in) {
 			continue
 		}
 		if size := c.size(r); !ok || size.Added > e.Added {
@@ -258,7 +290,7 @@ const mostAdded = 10_000
 // Weigh refuses a statement that grows where its common table expressions, views and subqueries are written out. A guard
 // may call it before Apply, for a query of its own, once Text and Relations are filled in.
 func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
-	if c.viewless && len(s.SQL()) < 2000 {
+	if c.applied && len(c.defined) == 0 && len(s.SQL()) < 2000 {
 		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+strings.Count(text, "table") <= 1 {
 			return sqltext.Expansion{}, nil // too little to grow
 		}

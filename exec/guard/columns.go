@@ -155,7 +155,7 @@ type found struct {
 }
 
 func (f found) column(name string) {
-	for _, i := range f.relation.at[name] {
+	for i := range f.relation.places(name) {
 		f.how[i] = named
 	}
 }

@@ -22,6 +22,7 @@ type inspection struct {
 	tables    []schema.Table
 	at        map[string]int      // by name: place in tables
 	columns   map[string][]string // by name of any relation: all columns, hidden ones too
+	texts     map[string]string   // names and types, each once: most tables of a large schema are alike
 	generated map[string][]string // by name of a table: its generated columns
 	warnings  []trace.Warning
 }
@@ -89,7 +90,7 @@ func (in *inspection) list() error {
 // readColumns reads the columns of all tables in one statement, then those of views and virtual tables. The second
 // statement fails if SQLite cannot open one of them; then each is read by itself.
 func (in *inspection) readColumns() error {
-	in.columns, in.generated = map[string][]string{}, map[string][]string{}
+	in.columns, in.generated, in.texts = map[string][]string{}, map[string][]string{}, map[string]string{}
 	query := `SELECT l.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 		FROM pragma_table_list l, pragma_table_xinfo(l.name, l.schema) c
 		WHERE l.schema = ` + literal(in.database.name) + " AND l.type "
@@ -141,13 +142,28 @@ func (in *inspection) warn(t *schema.Table, cause error) {
 func (in *inspection) columnsOf(query string) error {
 	const hiddenByModule, generated = 1, 2 // 3 is generated and stored
 	var (
-		table         string
+		table, of     string
 		c             schema.Column
 		standard      sql.NullString
-		place, hidden int // place in the primary key, from 1
+		place, hidden int             // place in the primary key, from 1
+		names         []string        // of the table of, all
+		shown         []schema.Column // of it, that statements see
 	)
+	flush := func() {
+		in.columns[of] = append(in.columns[of], names...)
+		if i, ok := in.at[of]; ok {
+			in.tables[i].Columns = append(in.tables[i].Columns, shown...)
+		}
+		names, shown = names[:0], shown[:0]
+	}
+	defer flush()
 	return in.each(query, func() {
-		in.columns[table] = append(in.columns[table], c.Name)
+		if table != of {
+			flush()
+			of = table
+		}
+		c.Name, c.Type = in.once(c.Name), in.once(c.Type)
+		names = append(names, c.Name)
 		c.Default, c.Generated = standard.String, hidden >= generated
 		if c.Generated {
 			in.generated[table] = append(in.generated[table], c.Name)
@@ -156,13 +172,22 @@ func (in *inspection) columnsOf(query string) error {
 		if !ok || hidden == hiddenByModule {
 			return
 		}
-		t := &in.tables[i]
-		t.Columns = append(t.Columns, c)
-		if place > 0 {
+		shown = append(shown, c)
+		if t := &in.tables[i]; place > 0 {
 			t.PrimaryKey = append(t.PrimaryKey, make([]string, max(0, place-len(t.PrimaryKey)))...)
 			t.PrimaryKey[place-1] = c.Name
 		}
 	}, &table, &c.Name, &c.Type, &c.NotNull, &standard, &place, &hidden)
+}
+
+// once returns the one copy of a text that the schema keeps.
+func (in *inspection) once(text string) string {
+	kept, ok := in.texts[text]
+	if !ok {
+		kept = strings.Clone(text)
+		in.texts[kept] = kept
+	}
+	return kept
 }
 
 // drop removes what could not be opened. With a virtual table whose module is missing it removes the shadow tables,

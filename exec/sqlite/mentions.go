@@ -103,6 +103,9 @@ func maySilence(text string) bool {
 // READ callback. In the CREATE text, the definition of a column runs from its name to the next comma outside of
 // brackets. A generated column that is not found there may be made of any other.
 func flows(r *guard.Relation, definition string, generated []string) (all []guard.Flow) {
+	if len(generated) == 0 {
+		return nil
+	}
 	uses := map[string]map[string]bool{} // by column: the names in its definition
 	lexer := sqltext.SQLite()
 	depth := 0
