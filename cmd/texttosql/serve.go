@@ -48,7 +48,16 @@ func (s *serve) Run(p *program) error {
 		s.AskBelow = new(0.6)
 	}
 	steps := &web.Progress{}
-	e, err := s.Open(p.ctx, p.getenv, nil, texttosql.WithProgress(steps.Tell))
+	sent, err := p.telemetry(true)
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
+	followed, err := sent.Option(s.DSN(p.getenv))
+	if err != nil {
+		return err
+	}
+	e, err := s.Open(p.ctx, p.getenv, nil, texttosql.WithProgress(steps.Tell), followed)
 	if err != nil {
 		return err
 	}
@@ -72,7 +81,7 @@ func (s *serve) Run(p *program) error {
 	}
 	defer page.Close()
 	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s\n", listener.Addr(), folder)
-	return door.Serve(p.ctx, listener, page.Handler(), page.Close)
+	return door.Serve(p.ctx, listener, p.watched(sent, page.Handler(), entry, s.Serving, e.Pool.PingContext), page.Close)
 }
 
 // folder is where conversations about a database are kept: those about another one could not go on.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"log/slog"
@@ -63,12 +65,22 @@ func (s *serveMCP) Run(p *program) error {
 			return text
 		},
 	}
+	sent, err := p.telemetry(s.HTTP != "")
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
 	var places []string
+	var pools []*sql.DB
 	for _, d := range all {
+		followed, err := sent.Option(d.DSN(p.getenv))
+		if err != nil {
+			return err
+		}
 		var e *setup.Engine
 		if asking := s.Asking; c.Model {
 			asking.Database = d.Database
-			e, err = asking.Open(p.ctx, p.getenv, []llm.Middleware{mcpserver.Charge()})
+			e, err = asking.Open(p.ctx, p.getenv, []llm.Middleware{mcpserver.Charge()}, followed)
 		} else {
 			e, err = d.Engine(p.ctx, p.getenv)
 		}
@@ -85,7 +97,7 @@ func (s *serveMCP) Run(p *program) error {
 			confirmed = nil
 		}
 		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed})
-		places = append(places, e.Place)
+		places, pools = append(places, e.Place), append(pools, e.Pool)
 	}
 	server, err := mcpserver.New(c)
 	if err != nil {
@@ -103,7 +115,15 @@ func (s *serveMCP) Run(p *program) error {
 		return &setup.UsageError{Err: fmt.Errorf("--http: %w", err)}
 	}
 	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/\n", strings.Join(places, ", "), l.Addr())
-	return door.Serve(p.ctx, l, d.Guard(server.Handler()), server.Close)
+	ready := func(ctx context.Context) error {
+		for _, pool := range pools {
+			if err := pool.PingContext(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return door.Serve(p.ctx, l, p.watched(sent, d.Guard(server.Handler()), d, s.Serving, ready), server.Close)
 }
 
 // maxLine bounds a message of a client on standard input, in bytes. A longer one ends the program.

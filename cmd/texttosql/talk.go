@@ -59,7 +59,16 @@ func (c *conversation) Run(p *program) error {
 	if c.AskBelow == nil {
 		ask = texttosql.WithAskBelow(askBelow)
 	}
-	e, err := c.Open(p.ctx, p.getenv, nil, ask, cli.Progress(p.err))
+	sent, err := p.telemetry(false)
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
+	followed, err := sent.Option(c.DSN(p.getenv))
+	if err != nil {
+		return err
+	}
+	e, err := c.Open(p.ctx, p.getenv, nil, ask, cli.Progress(p.err), followed)
 	if err != nil {
 		return err
 	}

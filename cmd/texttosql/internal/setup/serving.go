@@ -15,6 +15,7 @@ import (
 type Serving struct {
 	TokenFile string   `placeholder:"FILE" help:"The token that clients must show; default: TEXTTOSQL_TOKEN. An address other than loopback needs one."`
 	Host      []string `placeholder:"NAME" help:"A name by which the server is reached, beside localhost and its address; again for several."`
+	AccessLog bool     `help:"Write a line a request to standard error."`
 }
 
 // Door returns the door that the flags make. No flag has the token itself, because every list of processes would show it.

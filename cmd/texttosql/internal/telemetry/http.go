@@ -1,0 +1,62 @@
+package telemetry
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Watched puts around a handler what watches it: /healthz for everybody, which says "ok" once ready does, /metrics behind guard, and a
+// line a request in log, without its query and its body; nil: no line.
+func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Handler, ready func(context.Context) error, log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", next)
+	if t.page != nil {
+		mux.Handle("GET /metrics", guard(t.page))
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
+		defer cancel()
+		if err := ready(ctx); err != nil {
+			http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, "ok\n")
+	})
+	if log == nil {
+		return mux
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start, reply := time.Now(), &counted{ResponseWriter: w, status: http.StatusOK}
+		defer func() {
+			log.Info("request", "method", r.Method, "path", r.URL.Path, "status", reply.status, "bytes", reply.bytes,
+				"took", time.Since(start).Round(time.Microsecond), "from", r.RemoteAddr)
+		}()
+		mux.ServeHTTP(reply, r)
+	})
+}
+
+// counted counts what is written. Streams find the ResponseWriter below it by http.ResponseController.
+type counted struct {
+	http.ResponseWriter
+	status, bytes int
+}
+
+func (c *counted) WriteHeader(status int) {
+	c.status = status
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(b)
+	c.bytes += n
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// Flush is for those who ask the writer itself.
+func (c *counted) Flush() { http.NewResponseController(c.ResponseWriter).Flush() }

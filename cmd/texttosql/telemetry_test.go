@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	metrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	traces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// receiver is a receiver of OTLP over HTTP.
+type receiver struct {
+	mu      sync.Mutex
+	spans   map[string]string // the name of the parent by the name of a span, of the last that had it
+	service string
+	metrics map[string]bool
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	var t traces.ExportTraceServiceRequest
+	var m metrics.ExportMetricsServiceRequest
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case req.URL.Path == "/v1/traces" && proto.Unmarshal(body, &t) == nil:
+		names := map[string]string{}
+		for _, resource := range t.ResourceSpans {
+			for _, a := range resource.Resource.Attributes {
+				if a.Key == "service.name" {
+					r.service = a.Value.GetStringValue()
+				}
+			}
+			for _, scope := range resource.ScopeSpans {
+				for _, s := range scope.Spans {
+					names[string(s.SpanId)] = s.Name
+				}
+			}
+			for _, scope := range resource.ScopeSpans {
+				for _, s := range scope.Spans {
+					r.spans[s.Name] = names[string(s.ParentSpanId)]
+				}
+			}
+		}
+	case req.URL.Path == "/v1/metrics" && proto.Unmarshal(body, &m) == nil:
+		for _, resource := range m.ResourceMetrics {
+			for _, scope := range resource.ScopeMetrics {
+				for _, one := range scope.Metrics {
+					r.metrics[one.Name] = true
+				}
+			}
+		}
+	default:
+		http.Error(w, "bad", http.StatusBadRequest)
+	}
+}
+
+// TestTelemetry: talk, serve and serve-mcp send the spans and metrics of a question to a receiver that the environment names.
+func TestTelemetry(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"question":"How many customers are there?"}}}
+`
+	for _, verb := range []string{"talk", "serve-mcp", "serve"} {
+		t.Run(verb, func(t *testing.T) {
+			got := &receiver{spans: map[string]string{}, metrics: map[string]bool{}}
+			server := httptest.NewServer(got)
+			defer server.Close()
+			env := with(asking(t, always("SELECT count(*) FROM customers")), "OTEL_EXPORTER_OTLP_ENDPOINT", server.URL+"/")
+			env["TEXTTOSQL_DSN"] = shopFile(t)
+			switch verb {
+			case "talk":
+				if code, _, told := try(t, env, "How many customers are there?\n", "talk", "--dir", t.TempDir()); code != 0 {
+					t.Fatal(code, told)
+				}
+			case "serve-mcp":
+				in, write := io.Pipe()
+				said, out := io.Pipe()
+				p := &program{ctx: t.Context(), in: in, out: out, err: io.Discard, args: []string{"serve-mcp"}, getenv: func(name string) string { return env[name] }}
+				ended := make(chan int, 1)
+				go func() { ended <- p.report(p.run()); out.Close() }()
+				go io.WriteString(write, call)
+				lines := bufio.NewScanner(said)
+				for lines.Scan() && !strings.Contains(lines.Text(), `"id":2`) {
+				}
+				write.Close()
+				if code := <-ended; code != 0 {
+					t.Fatal(code)
+				}
+			case "serve":
+				watched(t, env)
+			}
+			got.mu.Lock()
+			defer got.mu.Unlock()
+			if got.spans["chat fake"] != "sample" && got.spans["chat fake"] != "repair" || got.spans["SELECT shop"] == "" || got.service != "texttosql" {
+				t.Errorf("service %q, spans %v", got.service, got.spans)
+			}
+			if parent, ok := got.spans["question"]; !ok || parent != "" {
+				t.Errorf("the question is below %q", parent)
+			}
+			for _, name := range []string{"gen_ai.client.operation.duration", "gen_ai.client.token.usage", "db.client.operation.duration", "texttosql.confidence"} {
+				if !got.metrics[name] {
+					t.Errorf("no %s in %v", name, got.metrics)
+				}
+			}
+		})
+	}
+}
+
+// watched asks a question of the page, and looks at what watches the server.
+func watched(t *testing.T, env map[string]string) {
+	t.Helper()
+	const token = "a token of the tests"
+	env["TEXTTOSQL_TOKEN"] = token
+	ctx, stop := context.WithCancel(t.Context())
+	said, out := io.Pipe()
+	var log bytes.Buffer
+	p := &program{ctx: ctx, out: out, err: &log, getenv: func(name string) string { return env[name] },
+		args: []string{"serve", "--listen", "127.0.0.1:0", "--sessions", t.TempDir(), "--access-log", "-n", "2"}}
+	ended := make(chan int, 1)
+	go func() { ended <- p.report(p.run()); out.Close() }()
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		t.Fatal(err, <-ended)
+	}
+	address, _, _ := strings.Cut(strings.TrimPrefix(line, "the page is at "), ",")
+	get := func(method, path, body, token string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Texttosql", "1")
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return resp.StatusCode, string(text)
+	}
+	if code, text := get("POST", "/api/conversations?secret=1", `{"question": "How many customers are there?"}`, token); code >= 300 {
+		t.Fatal(code, text)
+	}
+	if code, text := get("GET", "/healthz", "", "nobody"); code != 200 || text != "ok\n" {
+		t.Errorf("/healthz: %d %s", code, text)
+	}
+	if code, _ := get("GET", "/metrics", "", "nobody"); code != 401 {
+		t.Errorf("/metrics without the token: %d", code)
+	}
+	for t.Context().Err() == nil { // the question runs on
+		if _, text := get("GET", "/metrics", "", token); strings.Contains(text, "texttosql_question_duration_seconds_count") {
+			break
+		}
+	}
+	if code, text := get("GET", "/metrics", "", token); code != 200 || !strings.Contains(text, `gen_ai_request_model="fake"`) || !strings.Contains(text, "go_goroutines") {
+		t.Errorf("/metrics: %d\n%s", code, text)
+	}
+	stop()
+	<-ended
+	if text := log.String(); !strings.Contains(text, "method=POST path=/api/conversations status=20") || strings.Contains(text, "secret") ||
+		!strings.Contains(text, "path=/metrics status=401") {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestTelemetryUsage: an endpoint that is none is told before anything is asked, and a receiver that is away once.
+func TestTelemetryUsage(t *testing.T) {
+	env := with(asking(t, always("SELECT count(*) FROM customers")), "TEXTTOSQL_DSN", shopFile(t))
+	if code, _, told := try(t, with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"), "", "talk", "--dir", t.TempDir()); code != exitUsage ||
+		!strings.Contains(told, "OTEL_EXPORTER_OTLP_ENDPOINT") {
+		t.Errorf("%d %s", code, told)
+	}
+	if code, _, told := try(t, with(with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense"), "OTEL_SDK_DISABLED", "true"), "/exit\n",
+		"talk", "--dir", t.TempDir()); code != 0 {
+		t.Errorf("%d %s", code, told)
+	}
+}
