@@ -32,8 +32,10 @@ func readable(ctx context.Context, c Conn, s *Statement) (err error) {
 	if s.Names == nil {
 		s.Names = &guard.Names{}
 	}
-	if err := s.Catalog.Permit(s.Names); err != nil {
-		return err
+	if s.Splice == nil { // else the statement was permitted as it was written, and a rule may read what it may not
+		if err := s.Catalog.Permit(s.Names); err != nil {
+			return err
+		}
 	}
 	s.reads = s.Catalog.Reads(s.Names)
 	return nil
@@ -90,6 +92,9 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 		a := &Statement{Statement: statement, Args: args, Ours: h.own || len(args) > 0, Catalog: h.catalog}
 		err := h.judge(ctx, a)
 		if err == nil {
+			a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always")
+		}
+		if err == nil {
 			if len(args) == 0 {
 				h.admitted = a
 			}
@@ -118,9 +123,6 @@ func (h *held) judge(ctx context.Context, a *Statement) error {
 		if err := wall(ctx, h.Conn, a); err != nil {
 			return h.classify(err)
 		}
-	}
-	if h.db.policy.Scoped() {
-		return guard.Refuse(ReasonRows, "rules about rows are not written into statements yet") // until the splice is merged
 	}
 	return nil
 }
@@ -252,12 +254,19 @@ func (db *DB) readCatalog(ctx context.Context, o Opened) (*Catalog, error) {
 			continue
 		}
 		c.Text, c.Schema.Version = db.language.Text, c.Version
+		c.Rules = db.rules
 		unknown := c.Apply(db.policy)
 		db.catalogs.mu.Lock()
-		defer db.catalogs.mu.Unlock()
-		if unknown != nil && !db.catalogs.checked {
+		checked := db.catalogs.checked
+		db.catalogs.mu.Unlock()
+		if unknown != nil && !checked {
 			return nil, unknown
 		}
+		if err := db.tryRules(ctx, o, c); err != nil {
+			return nil, err
+		}
+		db.catalogs.mu.Lock()
+		defer db.catalogs.mu.Unlock()
 		db.catalogs.checked = true
 		return c, nil
 	}

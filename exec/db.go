@@ -108,10 +108,14 @@ const readyTimeout = 5 * time.Second
 // Limits.Answer.Timeout where that is more, since the catalog of a large database takes a while. Its error says why no statement could run:
 // the database cannot be opened or is no database; the policy names something that the database does not have; or the
 // driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement has that
-// error.
+// error. Where the policy has rules about rows, each was compiled, and the warning "tables-without-rule" at the span in ctx
+// names the tables in neither Rows nor Shared.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Runner{db: db}, func(s *Runner) (struct{}, error) {
-		return run(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(context.Context, *held) (struct{}, error) { return struct{}{}, nil })
+		return run(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(_ context.Context, h *held) (struct{}, error) {
+			db.warnUnlisted(ctx, h.catalog)
+			return struct{}{}, nil
+		})
 	})
 	return err
 }

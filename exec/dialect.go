@@ -145,11 +145,11 @@ type Statement struct {
 	Size    sqltext.Expansion // what it grows to where it is written out
 	Names   *guard.Names      // what Conn.Read returned
 	Seen    guard.Seen        // what Conn.Confirm returned
+	In      string            // the schema of the view whose query it is; "" for a statement
 	// Splice says where the rules stand in a statement into which they were written; nil in any other one.
 	Splice *guard.Splice
 	reads  []guard.Read
 	ruled  *Statement // the statement with the rules in it, which runs in place of this one
-	fenced *Statement // the same behind a fence
 }
 
 // Rows are the rows of a statement, and how to treat them. The functions are nil where there is nothing to do.

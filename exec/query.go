@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // Query runs one statement of untrusted origin within Limits.Answer.
@@ -80,32 +79,6 @@ func (db *DB) bounds(b Bounds) (Bounds, error) {
 // freeName is how many bytes of a column's name do not count. A name may be the text of its expression: 500 of 95 kB
 // took 184 MB.
 const freeName = 64
-
-// read runs a statement that was admitted. What the engine warns of becomes warnings at the span in ctx.
-func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
-	rows, t, err := h.run(ctx, a, b)
-	if err != nil || rows.Warnings == nil || h.unfit {
-		return t, err
-	}
-	warnings, err := rows.Warnings(ctx)
-	if err != nil {
-		return nil, h.db.unblamed(err)
-	}
-	for _, text := range warnings {
-		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
-	}
-	return t, nil
-}
-
-// run runs a statement that was admitted, and reads its rows.
-func (h *held) run(ctx context.Context, a *Statement, b Bounds) (*Rows, *result.Table, error) {
-	rows, err := h.Run(ctx, a, b)
-	if err != nil {
-		return nil, nil, h.classify(err)
-	}
-	t, err := h.keep(rows, b)
-	return rows, t, err
-}
 
 // keep keeps of rows what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is exact.
 func (h *held) keep(rows *Rows, b Bounds) (*result.Table, error) {

@@ -102,9 +102,9 @@ func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
 func (s *Runner) Explain(ctx context.Context, sql string) (Plan, error) {
 	return use(ctx, s, func() (Plan, error) {
 		return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan, error) {
-			p, err := h.Explain(ctx, a)
+			p, err := h.plan(ctx, a)
 			if err != nil {
-				return Plan{}, h.classify(err)
+				return Plan{}, err
 			}
 			if most := s.db.limits.EngineCost; most > 0 && p.EngineCost > most {
 				return p, &LimitError{Limit: "engine-cost", Max: fmt.Sprint(most)}
@@ -153,7 +153,7 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 			if err != nil {
 				return false, err
 			}
-			_, t, err := h.run(ctx, a, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
+			t, err := h.read(ctx, a, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
 			return err == nil && len(t.Rows) > 0, err
 		})
 	})

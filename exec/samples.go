@@ -24,9 +24,13 @@ type SampleCache struct {
 	kept map[sampleKey]*sampleEntry
 }
 
-const maxKept = 1024 // bytes of one text
+const (
+	maxKept     = 1024   // bytes of one text
+	mostSamples = 10_000 // tables, each once for a scope
+)
 
 type sampleKey struct {
+	scope  string // Scope.Key: rows of one scope are not shown to another
 	table  schema.TableName
 	rows   int
 	spread bool
@@ -69,7 +73,7 @@ func (c *SampleCache) Samples(ctx context.Context, db *DB, whole, s *schema.Sche
 func (c *SampleCache) sample(ctx context.Context, db *DB, whole *schema.Schema, t schema.Table, o SampleOptions) (*schema.Sample, error) {
 	e := &sampleEntry{turn: semaphore.NewWeighted(1)}
 	if c != nil {
-		e = c.entry(whole, sampleKey{t.TableName(), o.Rows, o.Spread, o.Seed})
+		e = c.entry(whole, sampleKey{db.scopeKey(), t.TableName(), o.Rows, o.Spread, o.Seed})
 		// A table that a linker cut down is read whole, for the questions that see all of it.
 		if all, ok := whole.Lookup(t.Schema, t.Name); ok {
 			t = *all
@@ -102,7 +106,7 @@ func (c *SampleCache) sample(ctx context.Context, db *DB, whole *schema.Schema, 
 func (c *SampleCache) entry(whole *schema.Schema, key sampleKey) *sampleEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.of != whole {
+	if c.of != whole || len(c.kept) >= mostSamples {
 		c.of, c.kept = whole, map[sampleKey]*sampleEntry{}
 	}
 	e := c.kept[key]

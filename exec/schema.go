@@ -37,6 +37,7 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	for _, warning := range c.Warnings {
 		db.warn(ctx, warning)
 	}
+	db.warnUnlisted(ctx, c)
 	if current := db.schemas.current.Load(); current == nil || current.Version != c.Version {
 		db.schemas.current.Store(db.permitted(ctx, c, c.Schema))
 	}
@@ -83,7 +84,7 @@ func (db *DB) permitted(ctx context.Context, c *Catalog, s *schema.Schema) *sche
 	if c.Restricts() {
 		s = s.Project(func(t *schema.Table) bool {
 			r := relation(t)
-			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil || r.Allowed() && r.Refused == nil)
+			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil && !db.policy.Scoped() || r != nil && r.Allowed() && r.Refused == nil)
 		}, func(t *schema.Table, column *schema.Column) bool {
 			r := relation(t)
 			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) && (r == nil || !r.Denies(column.Name))

@@ -1,16 +1,20 @@
 package exec
 
 import (
-	"cmp"
 	"context"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Scope says on whose behalf statements run: it gives the parameters of Policy.Rows.
@@ -82,9 +86,20 @@ func (db *DB) Scoped() bool { return db.policy.Scoped() }
 // may be given only where db has neither Rows nor Shared, and then both apply as in [Config]. What is not narrower is an
 // error.
 func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
-	view := &DB{shared: db.shared, lookOnly: db.lookOnly, scope: cmp.Or(scope, db.scope)}
-	if db.scope != nil && view.scope != db.scope {
-		return nil, errors.New("exec: For: the database has a scope already")
+	view := &DB{shared: db.shared, lookOnly: db.lookOnly, scope: db.scope}
+	if scope != nil {
+		if db.scope != nil {
+			return nil, errors.New("exec: For: the database has a scope already")
+		}
+		own := Scope{Key: scope.Key, Params: map[string]any{}, Settings: maps.Clone(scope.Settings)}
+		for name, value := range scope.Params {
+			v, err := driver.DefaultParameterConverter.ConvertValue(value)
+			if _, date := v.(time.Time); err != nil || date {
+				return nil, guard.Refuse(ReasonScope, "the parameter %s of the scope is a %T", name, value)
+			}
+			own.Params[name] = v
+		}
+		view.scope = &own
 	}
 	if narrower != nil {
 		var err error
@@ -112,18 +127,20 @@ func (db *DB) scopeError() error {
 	}
 	for _, r := range db.rules {
 		for _, name := range r.Params {
-			v, ok := db.scope.Params[name]
-			if !ok {
+			if _, ok := db.scope.Params[name]; !ok {
 				return guard.Refuse(ReasonScope, "the scope has no parameter %s", name)
-			}
-			switch v.(type) {
-			case nil, bool, int, int64, int32, float64, string, []byte:
-			default:
-				return guard.Refuse(ReasonScope, "the parameter %s of the scope is a %T", name, v)
 			}
 		}
 	}
 	return nil
+}
+
+// scopeKey is the Key of the scope; "" without one.
+func (db *DB) scopeKey() string {
+	if db.scope == nil {
+		return ""
+	}
+	return db.scope.Key
 }
 
 // mostNarrowed bounds the narrower policies whose schema is kept.
@@ -175,12 +192,15 @@ func (s *shared) with(p Policy) (*shared, error) {
 	return own, err
 }
 
-// unlisted are the tables that a policy with rules denies because it does not name them.
-func (db *DB) unlisted(c *Catalog) (names []string) {
+// warnUnlisted warns, once, of the tables that a policy with rules denies because it does not name them.
+func (db *DB) warnUnlisted(ctx context.Context, c *Catalog) {
+	var names []string
 	for _, r := range c.Relations {
-		if !r.View && !r.Hidden && !db.policy.Lists(r.Schema, r.Name) {
+		if !r.Hidden && db.policy.AllowsTable(r.Schema, r.Name) && !db.policy.Allows(r) {
 			names = append(names, schema.TableName{Schema: r.Schema, Name: r.Name}.String())
 		}
 	}
-	return names
+	if len(names) > 0 {
+		db.warn(ctx, trace.Warning{Code: "tables-without-rule", Message: "tables in neither Rows nor Shared of the policy may not be read: " + strings.Join(names, ", ")})
+	}
 }

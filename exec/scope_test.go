@@ -40,7 +40,8 @@ func TestReadRules(t *testing.T) {
 	if diff := cmp.Diff(want, p); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	for _, text := range []string{`{"Rows": {}}`, `{"Rows": null}`, `{"Rows": ["t"]}`, `{"Rows": {"t": "a", "t": "b"}}`, `{"Rows": {"t": 1}}`, `{"Shared": []}`, `{"Fence": "never"}`} {
+	for _, text := range []string{`{"Rows": {}}`, `{"Rows": null}`, `{"Rows": ["t"]}`, `{"Rows": {"t": "a", "t": "b"}}`, `{"Rows": {"t": 1}}`,
+		`{"Shared": []}`, `{"Fence": "never"}`} {
 		if _, err := exec.ReadPolicy(strings.NewReader(text)); err == nil {
 			t.Errorf("%s is read as a policy", text)
 		}

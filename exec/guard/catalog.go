@@ -18,6 +18,7 @@ import (
 type Catalog struct {
 	Text      sqltext.Dialect // the dialect in which views are defined
 	Relations []*Relation
+	Rules     []Rule // those of the policy, by [ReadRules]; exec fills them in
 	// Flows are the ways by which the values of one column come to stand in another one, which is then denied, or
 	// sensitive, like the first: from a column to one that is generated of it, from an attribute to a column of its type.
 	// What a view reads is in Relation.Under or Body.
@@ -48,7 +49,9 @@ type Relation struct {
 	Hidden  bool              // a rule of the engine's denies it as a policy does
 	Barred  map[string]string // columns that may not be used, though the policy allows them, and why
 	Own     any               // what the engine keeps of it
+	Unruly  string            // what it is, where no rule can be about its rows: "a virtual table"
 
+	rules     []*Rule
 	columns   []string // sorted
 	denied    []bool // by column
 	hides     bool
@@ -136,9 +139,10 @@ func (c *Catalog) Restricts() bool { return c.restricts }
 func (c *Catalog) Apply(p Policy) error {
 	c.restricts, c.hides = p.Restricts(), len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || p.Scoped()
 	slices.SortFunc(c.Relations, byName)
+	wrong := c.putRules()
 	denied := c.Spread(func(r *Relation, column string) bool { return !p.AllowsColumn(r.Schema, r.Name, column) })
 	for _, r := range c.Relations {
-		r.denies = r.Hidden || !p.AllowsTable(r.Schema, r.Name) || !r.View && !p.Lists(r.Schema, r.Name)
+		r.denies = r.Hidden || !p.Allows(r)
 		c.hides = c.hides || r.Hidden
 		for i, column := range r.columns {
 			r.denied[i] = denied[r][column]
@@ -150,6 +154,9 @@ func (c *Catalog) Apply(p Policy) error {
 	for _, r := range c.Relations {
 		c.size(r)
 		c.judge(r)
+	}
+	if len(wrong) > 0 {
+		return &PolicyError{Unknown: wrong}
 	}
 	return c.Missing(p)
 }

@@ -57,9 +57,18 @@ type Policy struct {
 // Scoped reports whether p has rules about rows, so that statements need a scope.
 func (p Policy) Scoped() bool { return len(p.Rows) > 0 || len(p.Shared) > 0 }
 
-// Lists reports whether a table is in Rows or Shared. Where p is not Scoped every table is.
-func (p Policy) Lists(schema, table string) bool { return p.lists(schema, table) }
+// Allows reports whether a relation may be read, as far as its name goes: where p is Scoped a table has to be in Rows or
+// Shared, and what is under a view decides about the view.
+func (p Policy) Allows(r *Relation) bool {
+	return p.AllowsTable(r.Schema, r.Name) && (r.View || p.lists(r.Schema, r.Name))
+}
 
+// Ruled reports whether Rows has a rule about the relation.
+func (p Policy) Ruled(r *Relation) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)), func(entry string) bool { return matches(entry, r.Schema, r.Name) })
+}
+
+// lists reports whether a name is in Rows or Shared. Where p is not Scoped every one is.
 func (p Policy) lists(path ...string) bool {
 	names := func(entry string) bool { return matches(entry, path...) }
 	return !p.Scoped() || slices.ContainsFunc(p.Shared, names) || slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)), names)

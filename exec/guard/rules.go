@@ -1,12 +1,14 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -125,15 +127,61 @@ func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
 	return r, nil
 }
 
+// putRules puts the rules on the relations of c, and returns what is wrong with them.
+func (c *Catalog) putRules() (wrong []string) {
+	for i := range c.Rules {
+		rule := &c.Rules[i]
+		for _, r := range c.Relations {
+			if !matches(rule.Table, r.Schema, r.Name) {
+				continue
+			}
+			if r.View || r.Unruly != "" {
+				wrong = append(wrong, fmt.Sprintf("Rows: %q: it is %s", rule.Table, cmp.Or(r.Unruly, "a view, which is read through the rules of its tables")))
+			}
+			r.rules = append(r.rules, rule)
+			for _, p := range rule.pieces {
+				if p.column != "" && !r.Has(p.column) {
+					wrong = append(wrong, fmt.Sprintf("Rows: %q: it has no column %s", rule.Table, p.column))
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+// Ruled reports whether only some rows of r may be read: it has a rule, or is a view over a relation that has.
+func (r *Relation) Ruled() bool { return r.ruled(map[*Relation]bool{}) }
+
+func (r *Relation) ruled(seen map[*Relation]bool) bool {
+	if len(r.rules) > 0 {
+		return true
+	}
+	if !r.View || seen[r] {
+		return false
+	}
+	seen[r] = true
+	return slices.ContainsFunc(r.reads(), func(u Read) bool { return u.Relation.ruled(seen) })
+}
+
+// InRule reports whether a rule of r names the column: a splice reads it, though the policy may deny it.
+func (r *Relation) InRule(column string) bool {
+	return slices.ContainsFunc(r.rules, func(rule *Rule) bool {
+		return slices.ContainsFunc(rule.pieces, func(p piece) bool { return p.column != "" && schema.EqualFold(p.column, column) })
+	})
+}
+
 // Splicing is how an engine's text is written around a rule.
 //
-// A reference of a ruled table becomes (SELECT columns FROM schema.table WHERE rule) AS alias, where the columns are all
-// that may be read, each behind the table's name. Fence stands behind the rule.
+// A reference of a table with a rule becomes (SELECT * FROM schema.table WHERE (rule)) AS alias; where a column of the table
+// may not be read, the others take the place of the star. A view over such a table becomes its definition, in which the
+// same is done and every other table has its schema in front.
 type Splicing struct {
-	// Fence makes the engine apply the rule before it evaluates anything else on a row: "LIMIT -1" in SQLite.
+	// Fence stands behind the rule and makes the engine apply it before it evaluates anything else on a row: "LIMIT -1" in
+	// SQLite.
 	Fence string
 	// Quote and QuoteSchema write names, Placeholder parameter n, 1 is the first. Numbered says that Placeholder has its
-	// number in it; else parameters count as they stand in the text.
+	// number in it; else parameters count as they stand in the text, and those of a statement of exec's own stand behind its
+	// tables.
 	Quote, QuoteSchema func(string) string
 	Placeholder        func(n int) string
 	Numbered           bool
@@ -143,28 +191,227 @@ type Splicing struct {
 
 // Spot is a place in the text of a statement that names a table or a view. Offsets are in bytes.
 type Spot struct {
-	Relation *Relation
-	Pos, End int    // of the name, with its schema
-	Alias    string // the name that the statement gives it if no alias stands behind the name: as it is written; else ""
-	// HintPos and HintEnd are where words stand that belong behind the name, INDEXED BY say. They move into the splice.
+	Relation *Relation // nil: the text from Pos to End is left out
+	Pos, End int       // of the name, with its schema
+	Alias    string    // the name that the statement gives it, quoted, where no alias stands behind the name; else ""
+	// HintPos and HintEnd are where words stand that belong behind the name, INDEXED BY say: they move into the splice.
 	HintPos, HintEnd int
 	// Insert is what stands in place of Pos to End where Relation is nil, as "" for a word that has no place beside a
 	// splice. Exec/postgres writes such spots.
 	Insert string
 }
 
-// Splice says where the rules stand in the text of a spliced statement.
+// Splice is a statement into which the rules were written.
 type Splice struct {
 	Text   string // the statement
-	Args   []any  // values of its parameters, in the order of Splicing.Numbered
+	Args   []any  // values of its parameters
 	Ranges []Range
-	// Bare is the text with a stand-in in place of each splice that reads no table and has the same columns: whatever
-	// table with a rule an engine finds in it is read around the rules.
-	Bare string
+	// Bare is the text with a stand-in in place of each splice, which reads no table and has the same columns: any table
+	// with a rule that an engine finds in it is read around the rules. It has no parameters of rules.
+	Bare   string
+	Fenced bool // a fence stands behind each rule
 }
 
 // Range is the place of one splice in the text.
 type Range struct {
 	Relation *Relation // the table that is read in it, or the view that is written out
 	Pos, End int
+	was      string // what stood there
+}
+
+// Original returns what the statement was that a text of an engine's about the spliced one repeats: the name of a column.
+func (s *Splice) Original(text string) string {
+	for i := len(s.Ranges) - 1; i >= 0 && strings.Contains(text, "("); i-- {
+		text = strings.ReplaceAll(text, s.Text[s.Ranges[i].Pos:s.Ranges[i].End], s.Ranges[i].was)
+	}
+	return text
+}
+
+// SpliceOptions says how [Catalog.Splice] writes.
+type SpliceOptions struct {
+	Splicing
+	Params map[string]any // the values of parameters
+	Fenced bool
+	Own    []any // the arguments of the statement itself
+	// View returns the query of a view, its columns in order, and the spots in the query.
+	View func(v *Relation) (query string, columns []string, spots []Spot, err error)
+}
+
+// mostSpliced bounds the text of a spliced statement, in bytes, and how deep views are written out.
+const (
+	mostSpliced = 1 << 20
+	deepestView = 16
+)
+
+// Splice writes the rules into a statement, whose spots are in the order of the text. What it returns has to be read and
+// confirmed as any statement; a second look has to say that no rule was missed.
+func (c *Catalog) Splice(text string, spots []Spot, o SpliceOptions) (*Splice, error) {
+	w := spliceWriter{SpliceOptions: o, out: &Splice{Fenced: o.Fenced}}
+	if o.Numbered {
+		w.out.Args = slices.Clone(o.Own)
+	}
+	if err := w.write(text, spots, 0); err != nil {
+		return nil, err
+	}
+	if !o.Numbered {
+		w.out.Args = append(w.out.Args, o.Own...)
+	}
+	w.out.Text, w.out.Bare = w.text.String(), w.bare.String()
+	return w.out, nil
+}
+
+type spliceWriter struct {
+	SpliceOptions
+	text, bare strings.Builder
+	out        *Splice
+}
+
+func (w *spliceWriter) both(text string) {
+	w.text.WriteString(text)
+	w.bare.WriteString(text)
+}
+
+// write writes a statement, or the query of a view at a depth over 0.
+func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
+	done := 0
+	for _, s := range spots {
+		if s.Pos < done {
+			return Refuse(ReasonRows, "the places where it names tables overlap")
+		}
+		w.both(text[done:s.Pos])
+		done = s.End
+		if s.Relation == nil {
+			continue
+		}
+		hint := text[s.HintPos:s.HintEnd]
+		alias := s.Alias
+		if alias != "" {
+			alias = " AS " + alias
+		}
+		name := w.QuoteSchema(s.Relation.Schema) + "." + w.Quote(s.Relation.Name)
+		begin := w.text.Len()
+		switch {
+		case !s.Relation.Ruled() && depth == 0:
+			w.both(text[s.Pos:s.End])
+			continue
+		case !s.Relation.Ruled(): // a common table expression around the view must not capture its tables
+			w.both(name + alias)
+			continue
+		case s.Relation.View && (hint != "" || depth == deepestView):
+			return Refuse(ReasonRows, "the view %s is named with a hint, or too deep in other views", s.Relation.Name)
+		case s.Relation.View:
+			if err := w.view(s.Relation, depth); err != nil {
+				return err
+			}
+		default:
+			if err := w.table(s.Relation, name, hint); err != nil {
+				return err
+			}
+		}
+		if w.text.Len() > mostSpliced {
+			return Refuse(reasonTooComplex, "the statement is over %d bytes with the rules about rows", mostSpliced)
+		}
+		w.both(alias)
+		if depth == 0 {
+			w.out.Ranges = append(w.out.Ranges, Range{Relation: s.Relation, Pos: begin, End: w.text.Len(), was: text[s.Pos:s.End]})
+		}
+		if s.HintEnd > 0 {
+			w.both(text[done:s.HintPos])
+			done = s.HintEnd
+		}
+	}
+	w.both(text[done:])
+	return nil
+}
+
+// table writes a table through its rules.
+func (w *spliceWriter) table(r *Relation, name, hint string) error {
+	columns, bare := "*", make([]string, 0, len(r.columns))
+	readable := make([]string, 0, len(r.columns))
+	for i, column := range r.columns {
+		if !r.denied[i] {
+			readable = append(readable, name+"."+w.Quote(column))
+			bare = append(bare, "NULL AS "+w.Quote(column))
+		}
+	}
+	if len(readable) < len(r.columns) {
+		columns = strings.Join(readable, ", ")
+	}
+	if len(readable) == 0 {
+		columns, bare = "NULL AS x", []string{"NULL AS x"}
+	}
+	w.bare.WriteString("(SELECT " + strings.Join(bare, ", ") + ")")
+	w.text.WriteString("(SELECT " + columns + " FROM " + name)
+	if hint != "" {
+		w.text.WriteString(" " + hint)
+	}
+	for i, rule := range r.rules {
+		if i == 0 {
+			w.text.WriteString(" WHERE (")
+		} else {
+			w.text.WriteString(" AND (")
+		}
+		for _, p := range rule.pieces {
+			switch {
+			case p.param != "":
+				value, ok := w.Params[p.param]
+				if !ok {
+					return Refuse(ReasonScope, "the scope has no parameter %s", p.param)
+				}
+				w.out.Args = append(w.out.Args, value)
+				w.text.WriteString(w.Placeholder(len(w.out.Args)))
+			case p.column != "":
+				w.text.WriteString(name + "." + w.Quote(p.column))
+			default:
+				w.text.WriteString(p.text)
+			}
+		}
+		w.text.WriteString(")")
+	}
+	if w.Fenced {
+		w.text.WriteString(" " + w.Fence)
+	}
+	w.text.WriteString(")")
+	return nil
+}
+
+// view writes a view out.
+func (w *spliceWriter) view(v *Relation, depth int) error {
+	if v.Refused != nil {
+		return v.Refused
+	}
+	query, columns, spots, err := w.View(v)
+	if err != nil {
+		return err
+	}
+	for i, column := range columns {
+		columns[i] = w.Quote(column)
+	}
+	// The name must be none that the query may mean.
+	name := w.Quote(fmt.Sprintf("view %d of rules", depth))
+	w.both("(WITH " + name + "(" + strings.Join(columns, ", ") + ") AS (")
+	if err := w.write(query, spots, depth+1); err != nil {
+		return err
+	}
+	w.both(") SELECT * FROM " + name + ")")
+	return nil
+}
+
+// ViewQuery returns the query in the definition of a view, which may be a whole CREATE VIEW.
+func ViewQuery(d sqltext.Dialect, definition string) string {
+	depth, begun := 0, false
+	for t := range d.Parse(definition).Tokens() {
+		switch word := fold(t.Text); {
+		case !begun && word != "create":
+			return definition
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		case depth == 0 && t.Kind == sqltext.Word && word == "as":
+			return definition[t.Pos+len(t.Text):]
+		}
+		begun = true
+	}
+	return definition
 }

@@ -53,7 +53,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 	own := &catalog{
 		surroundings: around, functions: around.callable(policy.AllowFunctions), temp: c.temp, version: c.version,
 		named: map[string][]*guard.Relation{}, slow: map[string]int{},
-		hides: len(policy.AllowTables)+len(policy.DenyTables) > 0,
+		hides: len(policy.AllowTables)+len(policy.DenyTables) > 0 || policy.Scoped(),
 	}
 	found = &exec.Catalog{
 		Version: c.version, Own: own, Catalog: guard.Catalog{Text: sqltext.SQLite()},
@@ -168,7 +168,7 @@ func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 			for _, name := range m.sorted() {
 				detail := own.hidden(name)
 				for _, r := range own.named[name] {
-					if !policy.AllowsTable(r.Schema, r.Name) {
+					if !policy.Allows(r) {
 						detail = r.Name + " may not be read"
 					}
 					if !r.View {
@@ -204,12 +204,12 @@ func (own *catalog) hideVirtual(found *exec.Catalog, policy exec.Policy, shapes 
 	denied := found.Spread(func(r *guard.Relation, column string) bool { return !policy.AllowsColumn(r.Schema, r.Name, column) })
 	// closed reports whether some of r may not be read.
 	closed := func(r *guard.Relation) bool {
-		return r.Hidden || !policy.AllowsTable(r.Schema, r.Name) || len(denied[r]) > 0
+		return r.Hidden || !policy.Allows(r) || len(denied[r]) > 0
 	}
 	// reads reports whether a virtual table would read something denied where its definition names r.
 	reads := func(r *guard.Relation) bool {
-		return closed(r) || r.Refused != nil || slices.ContainsFunc(r.Under, func(u guard.Read) bool {
-			return u.Relation.Hidden || !policy.AllowsTable(u.Relation.Schema, u.Relation.Name) ||
+		return closed(r) || policy.Ruled(r) || r.Refused != nil || slices.ContainsFunc(r.Under, func(u guard.Read) bool {
+			return u.Relation.Hidden || !policy.Allows(u.Relation) || policy.Ruled(u.Relation) ||
 				slices.ContainsFunc(u.Columns, func(column string) bool { return denied[u.Relation][column] })
 		})
 	}

@@ -231,6 +231,7 @@ func (in *inspection) shapes() (all []shape) {
 		case d.kind == "view":
 			s.View, s.Definition, s.virtual = true, d.sql, false
 		case s.virtual:
+			s.Unruly = "a virtual table, whose module reads rows by itself"
 			s.mentions = mentioned(d.sql)
 			virtual = append(virtual, schema.Fold(d.name))
 		}

@@ -112,7 +112,7 @@ func (c *conn) compile(ctx context.Context, s *exec.Statement, prepare func() er
 		return err
 	}
 	c.gate.begin()
-	c.gate.statement = s.Statement
+	c.gate.statement, c.gate.spliced = s.Statement, s.Splice != nil
 	if err := orOutOfMemory(prepare); err != nil {
 		return known.asAbsent(s, c.compileError(err))
 	}
@@ -205,8 +205,11 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 		return c.conn.Raw(func(dc any) error {
 			// The rows are made by SQLite itself, and nothing waits for a lock, so nothing has to be stopped.
 			atOnce, text := context.WithoutCancel(ctx), "EXPLAIN QUERY PLAN "+s.SQL()
-			add := func() { rows = append(rows, row) }
-			return each(atOnce, preparing{dc.(driver.Conn)}, text, add, &row.ID, &row.Parent, &unused, &row.Detail)
+			return guard.EachRaw(atOnce, preparing{dc.(driver.Conn)}, text, func(scan func(...any) error) error {
+				err := scan(&row.ID, &row.Parent, &unused, &row.Detail)
+				rows = append(rows, row)
+				return err
+			}, s.Args...)
 		})
 	})
 	if err != nil {

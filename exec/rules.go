@@ -1,0 +1,213 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// spliced returns a statement, which was admitted as it is written, with the rules about rows in it, admitted too; nil where
+// the policy has none.
+func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Statement, error) {
+	if !h.db.policy.Scoped() {
+		return nil, nil
+	}
+	params := map[string]any{}
+	if h.db.scope != nil {
+		params = h.db.scope.Params
+	}
+	s, err := h.db.splice(ctx, h.Conn, a, params, fenced)
+	if err != nil {
+		return nil, h.classify(err)
+	}
+	if len(s.Splice.Ranges) == 0 {
+		return nil, nil
+	}
+	return s, h.judge(ctx, s)
+}
+
+// splice writes the rules into a statement, and has the second look.
+func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[string]any, fenced bool) (*Statement, error) {
+	c, ok := conn.(RulerConn)
+	if !ok {
+		return nil, guard.Refuse(ReasonGuard, "the connection is not read through rules about rows")
+	}
+	spots, err := c.Spots(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	splice, err := a.Catalog.Splice(a.SQL(), spots, guard.SpliceOptions{
+		Splicing: db.ruled, Params: params, Fenced: fenced, Own: a.Args,
+		View: func(v *guard.Relation) (string, []string, []guard.Spot, error) {
+			return db.viewQuery(ctx, c, a.Catalog, v)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Statement{Statement: db.language.Text.Parse(splice.Text), Args: splice.Args, Ours: a.Ours, Catalog: a.Catalog, Splice: splice}
+	return s, c.Placed(ctx, s)
+}
+
+// viewQuery returns the query of a view, for the place where it is written out.
+func (db *DB) viewQuery(ctx context.Context, c RulerConn, catalog *Catalog, v *guard.Relation) (string, []string, []guard.Spot, error) {
+	t, ok := catalog.Schema.Lookup(v.Schema, v.Name)
+	if !ok || v.Definition == "" {
+		return "", nil, nil, guard.Refuse(ReasonRows, "the view %s has no text into which rules could be written", v.Name)
+	}
+	columns := make([]string, len(t.Columns))
+	for i, column := range t.Columns {
+		columns[i] = column.Name
+	}
+	query := catalog.Text.Parse(guard.ViewQuery(catalog.Text, v.Definition))
+	if db.language.Backticks && !catalog.Text.DoubleQuotedStrings {
+		// In backticks it is a name: in double quotes it may be a string, and mean a column where it is written out.
+		query = catalog.Text.Parse(inBackticks(query, slices.DeleteFunc(slices.Clone(query.Columns()), func(r sqltext.ColumnRef) bool {
+			return r.Quote != '"' || r.Qualifier != ""
+		})))
+	}
+	spots, err := c.Spots(ctx, &Statement{Statement: query, Ours: true, Catalog: catalog, In: v.Schema})
+	return query.SQL(), columns, spots, err
+}
+
+// tryRules has the engine look at each rule, and at each view that is read through rules, alone: what is missing must not be
+// found in the statement around them. A view that cannot be read so is refused.
+func (db *DB) tryRules(ctx context.Context, o Opened, c *Catalog) error {
+	params := map[string]any{}
+	for _, r := range db.rules {
+		for _, name := range r.Params {
+			params[name] = nil
+		}
+	}
+	try := func(r *guard.Relation) error {
+		text := "SELECT * FROM " + db.ruled.QuoteSchema(r.Schema) + "." + db.ruled.Quote(r.Name)
+		if r.Hides() {
+			text = "SELECT 1 FROM " + db.ruled.QuoteSchema(r.Schema) + "." + db.ruled.Quote(r.Name)
+		}
+		a := &Statement{Statement: db.language.Text.Parse(text), Ours: true, Catalog: c}
+		var err error
+		if a.Names, err = o.Conn.Read(ctx, a); err != nil {
+			return err
+		}
+		if a.Names == nil {
+			a.Names = &guard.Names{}
+		}
+		s, err := db.splice(ctx, o.Conn, a, params, false)
+		if err != nil {
+			return err
+		}
+		for _, wall := range db.walls {
+			if err := wall(ctx, o.Conn, s); err != nil {
+				return db.dialect.Classify(err)
+			}
+		}
+		return nil
+	}
+	for _, views := range []bool{false, true} {
+		for _, r := range c.Relations {
+			if r.View != views || !r.Ruled() || r.Refused != nil || !r.Allowed() {
+				continue
+			}
+			switch err := try(r); {
+			case err == nil:
+			case !IsRejection(err):
+				return err
+			case r.View:
+				r.Refused = guard.Refuse(ReasonRows, "the view %s cannot be read through the rules of its tables: %v", r.Name, err)
+			default:
+				return &PolicyError{Unknown: []string{fmt.Sprintf("Rows: %q: %v", r.Name, err)}}
+			}
+		}
+	}
+	return nil
+}
+
+// runs returns the statement that runs in place of a.
+func (a *Statement) runs() *Statement {
+	if a.ruled != nil {
+		return a.ruled
+	}
+	return a
+}
+
+// read runs a statement that was admitted, and returns its rows and what the engine warned of. With rules about rows, an
+// error or a warning may be about a row that the rules hide: then only that of a second run is told, behind a fence.
+func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
+	t, warnings, err := h.attempt(ctx, a.runs(), b)
+	if a.ruled != nil && !a.ruled.Splice.Fenced && (err != nil || len(warnings) > 0) && ctx.Err() == nil {
+		switch {
+		case h.unfit && err != nil:
+			return nil, unavailable{errors.New("exec: the database failed while it ran a statement with rules about rows")}
+		case h.unfit: // the rows are whole
+			return t, nil
+		}
+		fenced, ferr := h.fence(ctx, a)
+		if ferr != nil {
+			return nil, ferr
+		}
+		t, warnings, err = h.attempt(ctx, fenced, b)
+	}
+	for _, text := range warnings {
+		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
+	}
+	return t, err
+}
+
+// fence returns the statement that runs in place of a, behind a fence.
+func (h *held) fence(ctx context.Context, a *Statement) (*Statement, error) {
+	if err := h.finish(ctx); err != nil { // an engine may need another transaction
+		return nil, err
+	}
+	h.used, h.admitted = true, a
+	fenced, err := h.spliced(ctx, a, true)
+	if err == nil {
+		a.ruled = fenced // a further run begins there
+	}
+	return fenced, err
+}
+
+// attempt runs a statement once.
+func (h *held) attempt(ctx context.Context, a *Statement, b Bounds) (t *result.Table, warnings []string, err error) {
+	rows, err := h.Run(ctx, a, b)
+	if err != nil {
+		return nil, nil, h.classify(err)
+	}
+	if t, err = h.keep(rows, b); err != nil {
+		return nil, nil, err
+	}
+	if a.Splice != nil {
+		for i, name := range t.Columns {
+			t.Columns[i] = a.Splice.Original(name)
+		}
+	}
+	if rows.Warnings != nil && !h.unfit {
+		if warnings, err = rows.Warnings(ctx); err != nil {
+			return nil, nil, h.db.unblamed(err)
+		}
+	}
+	return t, warnings, nil
+}
+
+// plan explains a statement that was admitted. An error may be about what the rules hide, so it is that of the statement
+// behind a fence.
+func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
+	p, err := h.Explain(ctx, a.runs())
+	if err = h.classify(err); err != nil && a.ruled != nil && !a.ruled.Splice.Fenced && ctx.Err() == nil && !h.unfit {
+		fenced, ferr := h.fence(ctx, a)
+		if ferr != nil {
+			return Plan{}, ferr
+		}
+		p, err = h.Explain(ctx, fenced)
+		err = h.classify(err)
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	return p, nil
+}
