@@ -40,12 +40,19 @@ type Batch struct {
 //
 // What ends a batch early comes last, as a *BatchError without a question: ctx.Err(), after the questions in flight were
 // answered with it, where others may be left; or an error of the provider that every further question would end with,
-// such as a wrong key, after the results of the questions in flight. A fault in the arguments is a *strategy.ConfigError.
+// such as a wrong key, after the results of the questions in flight; or a scope that is missing (ErrNoScope). A fault in the
+// arguments is a *strategy.ConfigError. opts hold for every question; WithID, WithEvidence and WithSamples do nothing.
 //
 // A batch that a crash may end is resumed from a recording of its replies (llm/replay): the model of New is
 // llm.Chain(model, player.Or, recorder.Record), and the same questions asked again pay only for what has no reply yet.
-func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch) iter.Seq2[BatchResult, error] {
+func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch, opts ...AskOption) iter.Seq2[BatchResult, error] {
 	return func(yield func(BatchResult, error) bool) {
+		shared := newQuestion("", opts)
+		e, err := e.within(shared)
+		if err != nil {
+			yield(BatchResult{}, &BatchError{err})
+			return
+		}
 		var fault *strategy.ConfigError
 		switch {
 		case b.Parallel < 0:
@@ -57,14 +64,14 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Bat
 			yield(BatchResult{}, fault)
 			return
 		}
-		if end := e.askAll(ctx, questions, cmp.Or(b.Parallel, 4), yield); end != nil {
+		if end := e.askAll(ctx, questions, shared, cmp.Or(b.Parallel, 4), yield); end != nil {
 			yield(BatchResult{}, &BatchError{end})
 		}
 	}
 }
 
 // askAll returns what ended the batch; nil where all was asked, or the loop over the results was left.
-func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], parallel int, yield func(BatchResult, error) bool) error {
+func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], shared asking, parallel int, yield func(BatchResult, error) bool) error {
 	type ended struct {
 		BatchResult
 		err error
@@ -91,7 +98,9 @@ func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], pa
 			answer := make(chan ended, 1)
 			flying = append(flying, answer)
 			go func() {
-				r, err := e.ask(ctx, asking{Question: q}, !e.withoutExecution)
+				a := shared
+				a.Question, a.scope, a.policy = q, nil, nil // e has them
+				r, err := e.ask(ctx, a, !e.withoutExecution)
 				f.note(r, err)
 				answer <- ended{BatchResult{q, r}, err}
 			}()

@@ -23,6 +23,9 @@ func (e *Engine) configHash() string {
 		fmt.Fprintf(h, " %q", llm.NameOf(m))
 	}
 	fmt.Fprintf(h, " %d %d %q %v %t %t", e.samples, e.seed, e.instructions, e.askBelow, e.withoutExecution, e.withoutValues)
+	if e.narrowed {
+		writeFields(h, e.db.Policy())
+	}
 	for _, p := range e.exemplars {
 		fmt.Fprintf(h, " %q %q", p.Question, p.SQL)
 	}

@@ -22,17 +22,21 @@ import (
 // The error is ErrForgotten where the engine was made without WithConfirmed: the answer is kept, and forgotten when the program
 // ends.
 //
-// The stored text goes into prompts of later questions. Who may call Confirm decides what models are shown.
-func (e *Engine) Confirm(ctx context.Context, question, sql string) error {
-	q := Question{Text: question}
+// The stored text goes into prompts of later questions of the same scope. Of the options WithScope and WithPolicy mean something. Who may call Confirm decides what models are shown.
+func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskOption) error {
+	q := newQuestion(question, opts)
 	if err := q.validate(); err != nil {
+		return err
+	}
+	e, err := e.within(q)
+	if err != nil {
 		return err
 	}
 	verdict, err := e.Check(ctx, sql)
 	if err != nil {
 		return fmt.Errorf("texttosql: confirming an answer: %w", err)
 	}
-	err = e.confirmed.Add(memory.Pair{Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
+	err = e.confirmed.Add(memory.Pair{Scope: e.scopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
 	if err == nil && e.forgetful {
 		return ErrForgotten
 	}
@@ -60,16 +64,18 @@ func (e *Engine) learn() (learned, error) {
 	defer e.mu.Unlock()
 	old := e.learned.confirmed
 	if e.learned.pool == nil || len(old) != len(confirmed) || len(old) > 0 && &old[0] != &confirmed[0] {
-		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(confirmed, e.exemplars)}, emptyShare(confirmed)}
+		key := e.scopeKey()
+		own := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Pair) bool { return p.Scope != key })
+		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(own, e.configured())}, emptyShare(own)}
 	}
 	return e.learned, nil
 }
 
 // learned is what one state of the confirmed answers tells.
 type learned struct {
-	confirmed  []memory.Pair
-	pool       *memory.Pool // the solved questions that strategies may show
-	emptyShare float64      // strategy.Env.EmptyAnswerRate
+	confirmed  []memory.Pair // those of all scopes
+	pool       *memory.Pool  // the solved questions that strategies may show
+	emptyShare float64       // strategy.Env.EmptyAnswerRate
 }
 
 // emptyShare estimates how often a right answer has no value; 0 where nobody looked.

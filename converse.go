@@ -27,7 +27,9 @@ import (
 // Ask of an Engine returns. While a call works on a conversation, any other one, of another Conversation with its id
 // or another process on session.Files too, gets an error that matches ErrBusy: wait, and call again. Safe for concurrent use.
 type Conversation struct {
-	e     *Engine
+	whole *Engine // as it was given
+	e     *Engine // within the scope and policy of the current question; written between begin and end
+	scope *Scope  // of the last WithScope; nil: that of whole
 	store session.Store
 
 	mu  sync.Mutex
@@ -86,23 +88,32 @@ func (e *InterruptedError) Error() string {
 // Unwrap returns the reason.
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
-// NewConversation begins a conversation, which store keeps from its first question on. nil: it lives in memory.
+// NewConversation begins a conversation, which store keeps from its first question on. nil: it lives in memory. It belongs
+// to the scope of the engine (For), or to that of its first Ask, for good.
 func (e *Engine) NewConversation(store session.Store) *Conversation {
 	if store == nil {
 		store = &session.Memory{}
 	}
-	return &Conversation{e: e, store: store, rec: session.New(session.NewID(), now())}
+	return &Conversation{whole: e, e: e, store: store, rec: session.New(session.NewID(), now())}
 }
 
 // OpenConversation opens the conversation of that id. The errors are those of the store: session.ErrNotFound,
-// session.ErrInvalidID, *session.RecordError.
+// session.ErrInvalidID, *session.RecordError. A conversation of another scope than that of the engine (For) or of opts is not
+// found. Of opts WithScope and WithPolicy mean something.
 //
 // A conversation whose process died is "active"; Resume takes it over. Whoever held it then gets session.ErrConflict.
-func (e *Engine) OpenConversation(ctx context.Context, store session.Store, id string) (*Conversation, error) {
+func (e *Engine) OpenConversation(ctx context.Context, store session.Store, id string, opts ...AskOption) (*Conversation, error) {
 	if store == nil {
 		return nil, &strategy.ConfigError{Field: "texttosql: OpenConversation", Problem: "the store is nil; give it that of NewConversation"}
 	}
+	e, err := e.within(newQuestion("", opts))
+	if err != nil {
+		return nil, err
+	}
 	rec, err := store.Load(ctx, id)
+	if err == nil && rec.Scope != e.scopeKey() {
+		err = session.ErrNotFound
+	}
 	if err != nil {
 		return nil, fmt.Errorf("texttosql: opening conversation %.40q: %w", id, err)
 	}
@@ -119,20 +130,20 @@ func (s *Conversation) Record() session.Record {
 }
 
 // begin keeps other calls away until end. What another one brought to its end since is read again.
-func (s *Conversation) begin(ctx context.Context, call string) (end func(), err error) {
+func (s *Conversation) begin(ctx context.Context, call string, a *asking) (end func(), err error) {
 	rec := s.Record()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	busy := busyError{&StateError{call, rec.State, "another call works on it: wait, and call again"}}
-	if _, taken := s.e.talking.LoadOrStore(rec.ID, true); taken {
+	if _, taken := s.whole.talking.LoadOrStore(rec.ID, true); taken {
 		return nil, busy
 	}
 	release := func() {}
-	end = func() { release(); s.e.talking.Delete(rec.ID) }
+	end = func() { release(); s.whole.talking.Delete(rec.ID) }
 	if h, ok := s.store.(session.Holder); ok {
 		if release, err = h.Hold(ctx, rec.ID); err != nil {
-			s.e.talking.Delete(rec.ID)
+			s.whole.talking.Delete(rec.ID)
 			if errors.Is(err, session.ErrHeld) {
 				err = busy
 			}
@@ -146,7 +157,29 @@ func (s *Conversation) begin(ctx context.Context, call string) (end func(), err 
 			s.mu.Unlock()
 		}
 	}
+	if err := s.within(a); err != nil {
+		end()
+		return nil, err
+	}
 	return end, nil
+}
+
+// within takes the engine of the scope and policy of a question: the current one, or the one that is asked.
+func (s *Conversation) within(a *asking) error {
+	e, err := s.e, error(nil)
+	if a == nil {
+		_, err = e.within(asking{})
+		return err
+	}
+	q := asking{scope: cmp.Or(a.scope, s.scope), policy: a.policy}
+	if e, err = s.whole.within(q); err != nil {
+		return err
+	}
+	if rec := s.Record(); rec.Revision > 0 && rec.Scope != e.scopeKey() {
+		return &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the conversation belongs to another scope, or to none"}
+	}
+	s.e, s.scope, a.scope, a.policy = e, cmp.Or(a.scope, s.scope), nil, nil
+	return nil
 }
 
 // Ask asks a question. From the second on it is a follow-up: prompts show the last three answered questions with their
@@ -154,10 +187,10 @@ func (s *Conversation) begin(ctx context.Context, call string) (end func(), err 
 // pending question of the strategy is dropped. While it is active or interrupted the error is a *StateError.
 func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	a := newQuestion(question, opts)
-	if err := s.e.takes(a.Question); err != nil {
+	if err := s.whole.takes(a.Question); err != nil {
 		return nil, err
 	}
-	end, err := s.begin(ctx, "Ask")
+	end, err := s.begin(ctx, "Ask", &a)
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +211,7 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 		}
 		turn.Text, turn.Evidence, turn.Samples, turn.WithoutMemory = a.Text, a.Evidence, a.Samples, a.withoutMemory
 		s.turn(r, turn)
+		r.Scope = s.e.scopeKey()
 		r.Schema, r.Config, r.Lessons, r.Learned = "", "", nil, nil // known once the question runs
 		return r.Move(to, now(), string(turn.Kind))
 	})
@@ -238,7 +272,7 @@ func (s *Conversation) Apply(ctx context.Context, c session.Correction) (*Result
 
 // correct adds the turn that made returns, and asks the question again.
 func (s *Conversation) correct(ctx context.Context, call string, made func(*session.Record, *schema.Schema) (session.Turn, error)) (*Result, error) {
-	end, err := s.begin(ctx, call)
+	end, err := s.begin(ctx, call, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +349,7 @@ func (s *Conversation) fresh(ctx context.Context, r *session.Record) error {
 // rows read anew; both ask no model. The error session.ErrStale says that the schema or the configuration changed;
 // Restart goes on all the same.
 func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
-	end, err := s.begin(ctx, "Resume")
+	end, err := s.begin(ctx, "Resume", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -343,7 +377,7 @@ func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
 // Restart asks the current question again under the present schema and configuration, with the corrections made of it
 // that still name something. Recorded replies serve where the requests did not change.
 func (s *Conversation) Restart(ctx context.Context) (*Result, error) {
-	end, err := s.begin(ctx, "Restart")
+	end, err := s.begin(ctx, "Restart", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -402,7 +436,7 @@ func (s *Conversation) shown(ctx context.Context, q *session.QuestionError) erro
 // words where it is not "". A follow-up needs one, else the error is ErrNotStandalone: its words mean nothing alone. The
 // error ErrForgotten says that it is kept, but not in a file.
 func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
-	end, err := s.begin(ctx, "Confirm")
+	end, err := s.begin(ctx, "Confirm", nil)
 	if err != nil {
 		return err
 	}

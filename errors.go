@@ -18,6 +18,9 @@ var (
 	ErrAbstained = strategy.ErrAbstained
 	// ErrNotReadOnly says that a statement writes, or would change state.
 	ErrNotReadOnly = exec.ErrNotReadOnly
+	// ErrNoScope says that the policy has rules about rows, and that the question has no scope, or one without its Key or a
+	// parameter of the rules.
+	ErrNoScope = exec.ErrNoScope
 	// ErrUnguarded says that the database cannot be guarded as it was opened.
 	ErrUnguarded = exec.ErrUnguarded
 	// ErrBusy says that somebody else holds a lock, or all connections of the pool. The same question may be answered

@@ -30,6 +30,10 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 	if err := q.validate(); err != nil {
 		return Estimated{}, err
 	}
+	e, err := e.within(q)
+	if err != nil {
+		return Estimated{}, err
+	}
 	var all []llm.Usage
 	for _, replies := range [][]string{nil, {"SELECT %d AS n"}, {"SELECT n_%d FROM no_such_table"}, {"SELECT %d AS n", "SELECT n_%d FROM no_such_table"}} {
 		env, err := e.env(trace.Into(ctx, nil), q, e.budget.Start())

@@ -229,6 +229,8 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureInput, fmt.Sprintf("The %s has %d bytes; the limit is %d", input.Field, input.Bytes, input.Limit), "Shorten it"
 	case errors.Is(err, ErrNoModel):
 		return FailureNoModel, "", ""
+	case errors.Is(err, ErrNoScope):
+		return FailureRefused, "It is not known on whose behalf this is asked, which the rules about rows need", "Ask on behalf of a tenant or a user"
 	case errors.As(err, &refused):
 		class = failureOfReason(string(refused.Reason), refused.Writes)
 		if class == FailureNoStatement { // nobody but the caller wrote it

@@ -24,8 +24,8 @@ type option func(*config)
 
 func (o option) configure(c *config) { o(c) }
 
-// AskOption says more about one question. Ask and Generate skip a nil AskOption. So does Query, where WithID and WithProgress
-// mean something.
+// AskOption says more about one question. Ask and Generate skip a nil AskOption. So does Query, where WithID, WithProgress,
+// WithScope and WithPolicy mean something.
 type AskOption interface{ extend(*asking) }
 
 type askOption func(*asking)
@@ -37,6 +37,8 @@ type asking struct {
 	Question
 	progress      func(Progress) // nil: the engine's
 	withoutMemory bool
+	scope         *Scope         // nil: none
+	policy        *exec.Policy   // narrows the engine's; nil: it holds
 	recall        *memory.Recall // what its conversation kept; nil: that of the store
 	talk          *talk          // what a conversation adds; nil: it stands alone
 }
@@ -135,10 +137,6 @@ func WithDialect(d exec.Dialect) Option {
 		c.dialect = d
 	})
 }
-
-// WithPolicy restricts what a statement may read. Denied tables and columns are not shown to a model, not sampled and
-// not readable.
-func WithPolicy(p exec.Policy) Option { return option(func(c *config) { c.exec.Policy = p }) }
 
 // WithLimits bounds what statements may take: time, rows, bytes, connections. Fields that are 0 keep their defaults.
 func WithLimits(l exec.Limits) Option { return option(func(c *config) { c.exec.Limits = l }) }

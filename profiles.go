@@ -20,6 +20,8 @@ type profiles struct {
 	whole *schema.Schema // with the profiles of all tables; nil until a question needs it
 }
 
+func newProfiles() *profiles { return &profiles{kept: map[schema.TableName]profiled{}} }
+
 // profiled is a table with its profile, or without where there is a gap.
 type profiled struct {
 	table *schema.Table

@@ -29,12 +29,17 @@ const statementSpan = "statement"
 // limit on rows or bytes is no error but a Truncated table.
 //
 // A statement that may not run is a *exec.RefusedError, one that the database does not take an *exec.InvalidError, one
-// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). Of the options WithID and
-// WithProgress mean something. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
+// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). Of the options WithID,
+// WithProgress, WithScope and WithPolicy mean something. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
 // suspect about the statement, and that rows are missing.
 func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (*result.Table, error) {
+	q := newQuestion("", opts)
+	e, err := e.within(q)
+	if err != nil {
+		return nil, err
+	}
 	res := &Result{}
-	err := e.traced(ctx, newQuestion("", opts), res, statementSpan, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
+	err = e.traced(ctx, q, res, statementSpan, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
 		session, err := e.db.Runner(exec.Bounds{})
 		if err != nil {
 			return err

@@ -39,8 +39,10 @@ type Engine struct {
 	renamed renamed      // under mu
 	plain   *memory.Pool // the configured exemplars alone
 
-	talking   sync.Map            // ids of conversations on which a call works
-	learners  []*llm.Learner      // by model
+	*common
+	whole     *Engine             // the engine with the same policy and without a scope; nil: this one, or there is none
+	view      viewKey             // what tells this engine from the others of common
+	narrowed  bool                // by the policy of a question
 	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
 	described snapshot // the last schema with descriptions, and its profiles
@@ -74,7 +76,7 @@ type snapshot struct {
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
 		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}, forgetful: true},
-		profiling: semaphore.NewWeighted(1),
+		profiling: semaphore.NewWeighted(1), common: &common{views: map[viewKey]*Engine{}},
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -98,7 +100,8 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	if e.withoutExecution {
 		guarded = guarded.WithoutExecution()
 	}
-	e.db, e.plain = guarded, &memory.Pool{Pairs: e.exemplars}
+	e.db = guarded
+	e.plain = &memory.Pool{Pairs: e.configured()}
 	for range e.models {
 		e.learners = append(e.learners, &llm.Learner{Room: e.budget.Room, Lacks: e.lacks})
 	}
@@ -226,8 +229,12 @@ func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) 
 	if err := e.takes(q.Question); err != nil {
 		return nil, err
 	}
+	e, err := e.within(q)
+	if err != nil {
+		return nil, err
+	}
 	res := &Result{Question: q.Text}
-	err := e.traced(ctx, q, res, "question", trace.Attr{Key: "strategy", Value: nameOf(e.strategy)}, func(ctx context.Context) error {
+	err = e.traced(ctx, q, res, "question", trace.Attr{Key: "strategy", Value: nameOf(e.strategy)}, func(ctx context.Context) error {
 		return e.answer(ctx, q, rows, res)
 	})
 	return res, err
@@ -250,6 +257,9 @@ func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string,
 	}
 	within, root := tracer.Start(ctx, name, attr)
 	res.Trace = root
+	if key := e.scopeKey(); key != "" {
+		root.Set("scope", key)
+	}
 	err := f(within)
 	if cerr := ctx.Err(); cerr != nil && err != nil {
 		err = cerr // instead of what a provider or a driver made of it
@@ -438,6 +448,16 @@ func (e *Engine) lacks(text string) (nothing, half bool) {
 
 // snapshot returns the present schema, described, with the names that lessons tell.
 func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot, error) {
+	if e.whole != nil && (e.schema == nil || lessons == nil) { // all scopes share one schema, and no profile
+		s, err := e.whole.snapshot(ctx, lessons)
+		s.profiles = newProfiles()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if err == nil && e.described.of != s.of {
+			e.described = s
+		}
+		return e.described, err
+	}
 	of, by, err := e.base(ctx, lessons)
 	if err != nil {
 		return snapshot{}, err
@@ -448,7 +468,7 @@ func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot
 	if s.of == of {
 		return s, nil
 	}
-	s = snapshot{of: of, schema: of, profiles: &profiles{kept: map[schema.TableName]profiled{}}}
+	s = snapshot{of: of, schema: of, profiles: newProfiles()}
 	if e.schema != nil {
 		if s.schema, err = e.db.Permitted(ctx, of); err != nil {
 			return snapshot{}, err
@@ -472,6 +492,9 @@ func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot
 // pass is an error (*exec.RefusedError, *exec.InvalidError). Checked then holds what was found out before, and its SQL
 // may be the whole text as given: do not run it.
 func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
+	if _, err := e.within(asking{}); err != nil {
+		return exec.Checked{}, err
+	}
 	checked, err := e.db.Examine(ctx, sql, exec.PlanChecks()...)
 	return checked, classify(err)
 }

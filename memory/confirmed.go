@@ -55,12 +55,12 @@ func readLines(file string, text []byte, before int, skipCut bool, keep func(Pai
 
 // Confirmed keeps answers that a person confirmed, as exemplars for later questions. The zero Confirmed keeps them in
 // memory, [OpenConfirmed] in a file. A question that is confirmed again, case and white space aside, replaces the
-// earlier answer. Safe for concurrent use.
+// earlier answer of its scope. Safe for concurrent use.
 type Confirmed struct {
 	mu    sync.Mutex
 	pairs []Pair         // in the order of the first confirmation
 	given bool           // a caller has pairs, so no element of it may change
-	place map[string]int // folded question -> index in pairs
+	place map[string]int // scope and folded question -> index in pairs
 	file  *os.File       // nil: in memory
 	read  int64          // bytes of the file that are in pairs
 	lines int            // lines of these bytes
@@ -157,7 +157,7 @@ func (c *Confirmed) put(p Pair) {
 	if c.place == nil {
 		c.place = map[string]int{}
 	}
-	key := words.Fold(p.Question)
+	key := p.Scope + "\x00" + words.Fold(p.Question)
 	i, known := c.place[key]
 	if !known {
 		c.place[key] = len(c.pairs)

@@ -18,6 +18,7 @@ import (
 // FinishedQuestion is one question of a session that came to its end, answered or not.
 type FinishedQuestion struct {
 	Session   string          // id of the session
+	Owner     string          // exec.Scope.Key of the question: what is learned belongs to it
 	Question  string          // the question as it was asked
 	FollowUp  bool            // it does not stand alone: no choice is kept with it
 	Live      *schema.Schema  // the schema as the database has it
@@ -82,7 +83,7 @@ func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 		b.receipt, b.at = open(e.Before), e.At
 		s.count(b)
 		for _, k := range s.lessons {
-			k.Database, k.Created, k.Validated = b.database, e.At, e.At
+			k.Database, k.Owner, k.Created, k.Validated = b.database, e.Owner, e.At, e.At
 			k.identify()
 			if k.valid() == nil {
 				b.keep(k, e.Session)
@@ -209,7 +210,7 @@ func (b *ledger) keep(k Lesson, session string) {
 	var others []string
 	for _, list := range [][]Lesson{b.list, slices.SortedFunc(maps.Values(b.manual), better)} {
 		for _, o := range list {
-			if o.ID != k.ID && o.about() == about && !slices.Contains(others, o.ID) {
+			if o.ID != k.ID && o.Owner == k.Owner && o.about() == about && !slices.Contains(others, o.ID) {
 				others = append(others, o.ID)
 			}
 		}

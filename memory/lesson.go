@@ -55,9 +55,10 @@ const (
 // Lesson is what was learned from earlier questions, or what a person wrote down. Names of tables and columns are
 // unquoted, "table" or "schema.table" and "table.column", as schema.TableName and schema.ColumnName write them.
 type Lesson struct {
-	ID       string     `json:"id,omitempty"` // made of kind, database, scope, left side and right side; a file need not give it
+	ID       string     `json:"id,omitempty"` // made of kind, database, owner, scope, left side and right side; a file need not give it
 	Kind     LessonKind `json:"type"`
 	Database string     `json:"database,omitempty"` // Lessons.Database of those that may see it; "": all
+	Owner    string     `json:"owner,omitempty"`    // exec.Scope.Key of the question that taught it; "": it belongs to no scope
 	Table    string     `json:"table,omitempty"`
 	From     string     `json:"from,omitempty"`
 	Pattern  string     `json:"pattern,omitempty"` // an RE2 expression; of a table it must match the whole name, without case
@@ -134,10 +135,19 @@ func (l *Lesson) about() string {
 	return strings.Join([]string{string(l.Kind), l.Database, schema.Fold(l.Table), left}, "\x00\x00")
 }
 
+// seenBy reports whether questions of a scope may be shown a lesson. What a person wrote for no scope holds for all.
+func (l *Lesson) seenBy(owner string) bool {
+	return l.Owner == owner || l.Owner == "" && l.Source == sourceManual
+}
+
 // identify fills in the id.
 func (l *Lesson) identify() {
 	_, right := l.sides()
-	sum := sha256.Sum256([]byte(l.about() + "\x00\x00" + right))
+	about := l.about()
+	if l.Owner != "" {
+		about += "\x00\x00\x00" + l.Owner
+	}
+	sum := sha256.Sum256([]byte(about + "\x00\x00" + right))
 	l.ID = hex.EncodeToString(sum[:8])
 }
 

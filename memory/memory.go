@@ -24,6 +24,7 @@ type Pair struct {
 	Question string `json:"question"`           // the question as a person asked it; required
 	Evidence string `json:"evidence,omitempty"` // what was known beside the question; may be empty
 	SQL      string `json:"sql"`                // a statement that answers it; required
+	Scope    string `json:"scope,omitempty"`    // exec.Scope.Key of those that may see it; "": it belongs to no scope
 
 	// Valueless says whether its answer had no rows or nothing but NULL when it was confirmed. nil: nobody looked.
 	Valueless *bool `json:"valueless,omitempty"`

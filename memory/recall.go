@@ -15,6 +15,7 @@ import (
 // RecallInput is what a question may be shown lessons for.
 type RecallInput struct {
 	Question string
+	Owner    string         // exec.Scope.Key of the question
 	Schema   *schema.Schema // the schema as prompts show it, before Recall.Map
 	Live     *schema.Schema // the schema as the database has it; nil: Schema
 	// Check passes a statement that may be shown. nil: no statement may.
@@ -41,7 +42,8 @@ const (
 	similarity  = .75 // of a question to that of a choice
 )
 
-// Recall returns the lessons that a question may be shown: those of the database with a confidence of .70 or more
+// Recall returns the lessons that a question may be shown: those of the database and of the owner, and those of no owner
+// that a person wrote, with a confidence of .70 or more
 // whose output exists, and the choices that users made for questions like this one (a cosine of .75 or more of the
 // masked questions, as Similar compares them).
 func (l *Lessons) Recall(in RecallInput) (*Recall, error) {
@@ -54,7 +56,7 @@ func (l *Lessons) Recall(in RecallInput) (*Recall, error) {
 	}
 	r := &Recall{Question: in.Question}
 	names := namesOf(in.Live)
-	list = slices.DeleteFunc(list, func(k Lesson) bool { return k.Band() == bandReview || !names.serves(k) })
+	list = slices.DeleteFunc(list, func(k Lesson) bool { return !k.seenBy(in.Owner) || k.Band() == bandReview || !names.serves(k) })
 	choices := similarChoices(list, in)
 	asked := stemSet(in.Question)
 	rank := make(map[string]int, len(list))

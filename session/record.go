@@ -29,9 +29,10 @@ type Record struct {
 	ID          string          `json:"id"`       // the id that NewID made
 	Revision    int64           `json:"revision"` // how often the record was saved; see Store
 	Created     time.Time       `json:"created"`
-	Updated     time.Time       `json:"updated"` // time of the last transition
-	Schema      string          `json:"schema"`  // fingerprint of the schema that the answers are about
-	Config      string          `json:"config"`  // hash of the engine's configuration
+	Updated     time.Time       `json:"updated"`         // time of the last transition
+	Schema      string          `json:"schema"`          // fingerprint of the schema that the answers are about
+	Config      string          `json:"config"`          // hash of the engine's configuration
+	Scope       string          `json:"scope,omitempty"` // exec.Scope.Key of its questions; "": it belongs to no scope
 	State       State           `json:"state"`
 	ResumeState State           `json:"resume_state,omitempty"` // the state that an interrupted session left
 	Transitions []Transition    `json:"transitions"`            // oldest first
@@ -176,7 +177,7 @@ func (r Record) Clone() Record {
 
 // Summary returns what a list of sessions shows of r.
 func (r *Record) Summary() Summary {
-	s := Summary{ID: r.ID, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
+	s := Summary{ID: r.ID, Scope: r.Scope, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
 	if len(r.Turns) > 0 {
 		s.Question = r.Turns[0].Text
 	}

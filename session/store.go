@@ -72,15 +72,18 @@ type Journal interface {
 	Close() error
 }
 
-// Filter chooses sessions of a list. The zero Filter is the last ten.
+// Filter chooses sessions of a list. The zero Filter is the last ten that belong to no scope.
 type Filter struct {
 	States []State // empty: all
+	Scope  string  // exec.Scope.Key: those that belong to it, and no others
+	Every  bool    // those of all scopes and of none, for the program itself; Scope is ignored
 	Limit  int     // 0: 10; negative: no limit
 }
 
 // Summary is a session in a list.
 type Summary struct {
 	ID       string
+	Scope    string // exec.Scope.Key of its questions; "": it belongs to no scope
 	Question string // the first one; "": none
 	State    State
 	Created  time.Time
@@ -90,7 +93,9 @@ type Summary struct {
 
 // Apply returns the summaries that f keeps, in the order of Store.List. It sorts all.
 func (f Filter) Apply(all []Summary) []Summary {
-	all = slices.DeleteFunc(all, func(s Summary) bool { return len(f.States) > 0 && !slices.Contains(f.States, s.State) })
+	all = slices.DeleteFunc(all, func(s Summary) bool {
+		return len(f.States) > 0 && !slices.Contains(f.States, s.State) || !f.Every && s.Scope != f.Scope
+	})
 	slices.SortFunc(all, func(a, b Summary) int { return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(a.ID, b.ID)) })
 	if limit := cmp.Or(f.Limit, 10); limit > 0 {
 		all = all[:min(limit, len(all))]

@@ -16,7 +16,7 @@ const (
 // 90 days, and returns their ids, the latest first. Nothing is deleted unless you call it. A broken record is never
 // deleted; the error joins a *RecordError for each, and what else failed.
 func Sweep(ctx context.Context, store Store, now time.Time) (deleted []string, err error) {
-	all, err := store.List(ctx, Filter{Limit: -1})
+	all, err := store.List(ctx, Filter{Limit: -1, Every: true})
 	problems := []error{err}
 	for _, s := range all {
 		keep := keepOthers

@@ -1,0 +1,126 @@
+package texttosql
+
+import (
+	"crypto/sha256"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+)
+
+// Scope says on whose behalf a question is asked: whose rows it reads. See WithScope.
+type Scope = exec.Scope
+
+// WithScope asks a question on behalf of a tenant or a user: the rules of Policy.Rows get their parameters from s, and the
+// question reads the rows that they allow and no others, in prompts, candidates and the answer.
+//
+// An engine whose policy has Rows or Shared refuses a question without a scope, and one whose scope lacks its Key or a
+// parameter, with an error that matches ErrNoScope. What is kept between questions belongs to s.Key: profiles, samples,
+// confirmed answers, lessons, conversations. What stores hold from before there were scopes is not used under one; pairs of
+// WithExemplars and lessons of a person that name no scope are the program's own, and every scope may be shown them. Whoever
+// has a Key sees what others learned under it: give scopes with different rights different keys.
+func WithScope(s Scope) AskOption {
+	return askOption(func(a *asking) {
+		s.Params, s.Settings = maps.Clone(s.Params), maps.Clone(s.Settings)
+		a.scope = &s
+	})
+}
+
+// WithPolicy restricts what a statement may read. Denied tables and columns are not shown to a model, not sampled and
+// not readable.
+//
+// Given to New, it holds for every question. Given for one question, p narrows it for that question: see exec.DB.For. The
+// database is not inspected again for each question. A Conversation that is opened again has it no more: see Engine.For.
+func WithPolicy(p exec.Policy) SharedOption { return policy(p) }
+
+type policy exec.Policy
+
+func (p policy) configure(c *config) { c.exec.Policy = exec.Policy(p) }
+func (p policy) extend(a *asking)    { a.policy = (*exec.Policy)(&p) }
+
+// For returns the engine as one caller has it: everything asked of it is asked with the WithScope and WithPolicy among opts.
+// Other options do nothing. It is for parts of a program that must not choose the scope, and for calls without options: Check,
+// Confirm, Schema, NewConversation, OpenConversation.
+//
+// An engine that has a scope takes no other one. The errors are those of exec.DB.For. For asks nothing of the database and
+// may be called for each question: engines of the same scope and policy share what they keep, up to 256 of them.
+func (e *Engine) For(opts ...AskOption) (*Engine, error) { return e.within(newQuestion("", opts)) }
+
+// common is what the engines of all scopes and policies have in common.
+type common struct {
+	talking  sync.Map       // ids of conversations on which a call works
+	learners []*llm.Learner // by model
+
+	mu    sync.Mutex
+	views map[viewKey]*Engine
+	used  []viewKey // the one used last is the last
+}
+
+type viewKey [sha256.Size]byte
+
+// mostViews bounds the scopes and policies of which profiles, samples and texts are kept.
+const mostViews = 256
+
+// within returns the engine of a question's scope and policy, and refuses a question that lacks its scope.
+func (e *Engine) within(a asking) (*Engine, error) {
+	own := e.db.Scope()
+	switch {
+	case a.scope == nil:
+	case a.scope.Key == "":
+		return nil, &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the scope has no key"}
+	case own != nil && reflect.DeepEqual(own, a.scope):
+		a.scope = nil
+	case own != nil:
+		return nil, &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the engine has another scope"}
+	}
+	if a.scope == nil && a.policy == nil && (own != nil || !e.db.Scoped()) {
+		return e, nil
+	}
+	db, err := e.db.For(a.scope, a.policy)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	h.Write(e.view[:])
+	writeFields(h, a.scope)
+	writeFields(h, a.policy)
+	key := viewKey(h.Sum(nil))
+	c := e.common
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used = append(slices.DeleteFunc(c.used, func(k viewKey) bool { return k == key }), key)
+	if v := c.views[key]; v != nil {
+		return v, nil
+	}
+	v := &Engine{config: e.config, common: c, db: db, view: key, profiling: semaphore.NewWeighted(1), narrowed: e.narrowed || a.policy != nil}
+	if a.policy == nil {
+		v.whole = e
+	}
+	v.plain = &memory.Pool{Pairs: v.configured()}
+	if len(c.used) > mostViews {
+		delete(c.views, c.used[0])
+		c.used = slices.Delete(c.used, 0, 1)
+	}
+	c.views[key] = v
+	return v, nil
+}
+
+// scopeKey is the key of what is kept between questions; "": there is no scope.
+func (e *Engine) scopeKey() string {
+	if s := e.db.Scope(); s != nil {
+		return s.Key
+	}
+	return ""
+}
+
+// configured are the pairs of WithExemplars that the scope may be shown.
+func (e *Engine) configured() []memory.Pair {
+	key := e.scopeKey()
+	return slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Pair) bool { return p.Scope != "" && p.Scope != key })
+}

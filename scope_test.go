@@ -1,0 +1,221 @@
+package texttosql_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy/petsql"
+)
+
+// prompted is a model that always says the same and keeps what it was shown.
+type prompted struct {
+	sql     string
+	mu      sync.Mutex
+	prompts []string
+}
+
+func (p *prompted) Complete(_ context.Context, req llm.Request) (llm.Response, error) {
+	var all strings.Builder
+	for _, m := range req.Messages {
+		all.WriteString(m.Text + "\n")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.prompts = append(p.prompts, all.String())
+	return llm.Response{Text: p.sql, StopReason: llm.StopEnd}, nil
+}
+
+// shown returns the prompts since the last call, as one text.
+func (p *prompted) shown() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := strings.Join(p.prompts, "\n")
+	p.prompts = nil
+	return all
+}
+
+var acme, globex = texttosql.Scope{Key: "acme"}, texttosql.Scope{Key: "globex"}
+
+// TestScopeIsRequired: with rules nothing is asked of a model or kept without a scope that has its key and parameters.
+func TestScopeIsRequired(t *testing.T) {
+	model := &prompted{sql: "SELECT count(*) FROM customers"}
+	rules := exec.Policy{Rows: map[string]string{"customers": "country = :country"}, Shared: []string{"orders"}}
+	e := engine(t, model, texttosql.WithPolicy(rules))
+	calls := map[string]func(...texttosql.AskOption) error{
+		"Ask":      func(o ...texttosql.AskOption) error { _, err := e.Ask(t.Context(), whoInUSA, o...); return err },
+		"Generate": func(o ...texttosql.AskOption) error { _, err := e.Generate(t.Context(), whoInUSA, o...); return err },
+		"Estimate": func(o ...texttosql.AskOption) error { _, err := e.Estimate(t.Context(), whoInUSA, o...); return err },
+		"Query": func(o ...texttosql.AskOption) error {
+			_, err := e.Query(t.Context(), "SELECT count(*) FROM orders", o...)
+			return err
+		},
+		"Confirm": func(o ...texttosql.AskOption) error { return e.Confirm(t.Context(), whoInUSA, "SELECT 1", o...) },
+		"For":     func(o ...texttosql.AskOption) error { _, err := e.For(o...); return err },
+		"Check": func(o ...texttosql.AskOption) error {
+			if len(o) > 0 {
+				return texttosql.ErrNoScope
+			}
+			_, err := e.Check(t.Context(), "SELECT 1")
+			return err
+		},
+		"AskAll": func(o ...texttosql.AskOption) error {
+			for r, err := range e.AskAll(t.Context(), slices.Values(asked(whoInUSA)), texttosql.Batch{}, o...) {
+				if r.Result != nil {
+					return errors.New("a result")
+				}
+				return err
+			}
+			return nil
+		},
+		"Converse": func(o ...texttosql.AskOption) error {
+			_, err := e.NewConversation(nil).Ask(t.Context(), whoInUSA, o...)
+			return err
+		},
+		"OpenConversation": func(o ...texttosql.AskOption) error {
+			_, err := e.OpenConversation(t.Context(), &session.Memory{}, session.NewID(), o...)
+			return err
+		},
+	}
+	for name, call := range calls {
+		for why, opts := range map[string][]texttosql.AskOption{
+			"no scope":     nil,
+			"no key":       {texttosql.WithScope(texttosql.Scope{Params: map[string]any{"country": "USA"}})},
+			"no parameter": {texttosql.WithScope(acme)},
+		} {
+			if err := call(opts...); !errors.Is(err, texttosql.ErrNoScope) {
+				t.Errorf("%s, %s: %v", name, why, err)
+			}
+		}
+	}
+	if shown := model.shown(); shown != "" {
+		t.Errorf("a model was asked:\n%s", shown)
+	}
+	scoped, err := e.For(texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := scoped.Ask(t.Context(), whoInUSA, texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
+		t.Errorf("the engine of a scope takes another one: %v", err)
+	}
+}
+
+// TestPolicyOfOneQuestion: a narrower policy holds for its question, in prompts and statements, and for no other.
+func TestPolicyOfOneQuestion(t *testing.T) {
+	model := &prompted{sql: "SELECT count(*) FROM orders"}
+	e := engine(t, model, texttosql.WithSamples(1))
+	narrow := texttosql.WithPolicy(exec.Policy{DenyTables: []string{"orders"}})
+	if r, err := e.Ask(t.Context(), whoInUSA, narrow); err == nil || r.SQL != "" {
+		t.Errorf("a denied table is read: %v", err)
+	}
+	if shown := model.shown(); strings.Contains(shown, "CREATE TABLE orders") || !strings.Contains(shown, "customers") {
+		t.Errorf("the prompt does not follow the policy:\n%s", shown)
+	}
+	if _, err := e.Query(t.Context(), "SELECT * FROM orders", narrow); err == nil {
+		t.Error("Query reads a denied table")
+	}
+	if _, err := e.Ask(t.Context(), whoInUSA); err != nil {
+		t.Errorf("the next question: %v", err)
+	}
+	if _, err := e.Ask(t.Context(), whoInUSA, texttosql.WithPolicy(exec.Policy{AllowFunctions: []string{"load_extension"}})); err == nil {
+		t.Error("a policy that allows more is taken")
+	}
+}
+
+// TestKeptByScope: confirmed answers, lessons and conversations belong to the scope under which they were kept.
+func TestKeptByScope(t *testing.T) {
+	old := memory.Pair{Question: "How many people are there, CANARY-old?", SQL: "SELECT count(*) FROM customers"}
+	own := memory.Pair{Question: "How many clients are there, CANARY-program?", SQL: "SELECT count(*) FROM customers"}
+	hers := memory.Pair{Question: "How many buyers are there, CANARY-hers?", SQL: "SELECT count(*) FROM customers", Scope: "globex"}
+	var store memory.Confirmed
+	if err := store.Add(old); err != nil {
+		t.Fatal(err)
+	}
+	model := &prompted{sql: "SELECT count(*) FROM customers"}
+	lessons := &memory.Lessons{}
+	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store), texttosql.WithExemplars(own, hers), texttosql.WithLessons(lessons))
+	const asks = "How many customers are there, CANARY-acme?"
+	if err := e.Confirm(t.Context(), asks, "SELECT count(*) FROM customers", texttosql.WithScope(acme)); err != nil {
+		t.Fatal(err)
+	}
+	sessions := &session.Memory{}
+	talk := e.NewConversation(sessions)
+	if _, err := talk.Ask(t.Context(), "How many shoppers are there?", texttosql.WithScope(acme)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := talk.Correct(t.Context(), "shoppers means customers.name"); err != nil {
+		t.Fatal(err)
+	}
+	model.shown()
+	for _, tt := range []struct {
+		who  string
+		opts []texttosql.AskOption
+		want []string // the canaries of the prompt
+	}{
+		{"acme", []texttosql.AskOption{texttosql.WithScope(acme)}, []string{"CANARY-acme", "CANARY-program"}},
+		{"globex", []texttosql.AskOption{texttosql.WithScope(globex)}, []string{"CANARY-hers", "CANARY-program"}},
+		{"nobody", nil, []string{"CANARY-old", "CANARY-program"}},
+	} {
+		if _, err := e.Ask(t.Context(), "How many persons are there?", tt.opts...); err != nil {
+			t.Fatal(err)
+		}
+		shown := model.shown()
+		for _, canary := range []string{"CANARY-acme", "CANARY-program", "CANARY-hers", "CANARY-old"} {
+			if strings.Contains(shown, canary) != slices.Contains(tt.want, canary) {
+				t.Errorf("%s: %s in the prompt: %v", tt.who, canary, !slices.Contains(tt.want, canary))
+			}
+		}
+	}
+	id := talk.Record().ID
+	if _, err := e.OpenConversation(t.Context(), sessions, id, texttosql.WithScope(acme)); err != nil {
+		t.Errorf("its own conversation: %v", err)
+	}
+	for who, opts := range map[string][]texttosql.AskOption{"globex": {texttosql.WithScope(globex)}, "nobody": nil} {
+		if _, err := e.OpenConversation(t.Context(), sessions, id, opts...); !errors.Is(err, session.ErrNotFound) {
+			t.Errorf("%s opens the conversation of acme: %v", who, err)
+		}
+		if list, err := sessions.List(t.Context(), session.Filter{Scope: map[string]string{"globex": "globex"}[who]}); err != nil || len(list) > 0 {
+			t.Errorf("%s lists %v, %v", who, list, err)
+		}
+	}
+	if _, err := talk.Ask(t.Context(), "And now?", texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
+		t.Errorf("the conversation goes on under another scope: %v", err)
+	}
+	old1 := e.NewConversation(sessions)
+	if _, err := old1.Ask(t.Context(), "How many customers are there?"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.OpenConversation(t.Context(), sessions, old1.Record().ID, texttosql.WithScope(acme)); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("a conversation of no scope is opened under one: %v", err)
+	}
+}
+
+// TestLessonsByOwner: what a question taught is recalled for its owner, and what a person wrote for no owner for all.
+func TestLessonsByOwner(t *testing.T) {
+	lessons := &memory.Lessons{}
+	mine := func(owner, text string) memory.Lesson {
+		return memory.Lesson{Kind: memory.GuideLesson, Text: text, Owner: owner}
+	}
+	if err := lessons.Add(mine("acme", "for acme"), mine("", "for all"), mine("globex", "for globex")); err != nil {
+		t.Fatal(err)
+	}
+	model := &prompted{sql: "SELECT count(*) FROM customers"}
+	e := engine(t, model, texttosql.WithLessons(lessons), texttosql.WithSamples(1))
+	if _, err := e.Ask(t.Context(), whoInUSA, texttosql.WithScope(acme)); err != nil {
+		t.Fatal(err)
+	}
+	shown := model.shown()
+	for text, want := range map[string]bool{"for acme": true, "for all": true, "for globex": false} {
+		if strings.Contains(shown, text) != want {
+			t.Errorf("%q shown: %v", text, !want)
+		}
+	}
+}
