@@ -141,7 +141,8 @@ func TestKeptByScope(t *testing.T) {
 	}
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
 	lessons := &memory.Lessons{}
-	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store), texttosql.WithExemplars(own, hers), texttosql.WithLessons(lessons))
+	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store),
+		texttosql.WithExemplars(own, hers), texttosql.WithLessons(lessons))
 	const asks = "How many customers are there, CANARY-acme?"
 	if err := e.Confirm(t.Context(), asks, "SELECT count(*) FROM customers", texttosql.WithScope(acme)); err != nil {
 		t.Fatal(err)
