@@ -131,3 +131,52 @@ func ExamplePool_Random() {
 	}
 	// Output: How many orders are there?
 }
+
+// desk is a shelf of one text.
+type desk struct {
+	text    []byte
+	version int
+}
+
+func (d *desk) String() string { return "the desk" }
+
+func (d *desk) Read(string) ([]byte, string, error) { return d.text, fmt.Sprint(d.version), nil }
+
+func (d *desk) Change(change func([]byte) ([]byte, error)) error {
+	text, err := change(d.text)
+	if err == nil && text != nil {
+		d.text = text
+		d.version++
+	}
+	return err
+}
+
+// Lessons may be kept anywhere. Package session/pgstore keeps them on PostgreSQL.
+func ExampleLessonsOn() {
+	shelf := &desk{}
+	for _, database := range []string{"shop", "library", "shop"} {
+		lessons, err := memory.LessonsOn(shelf)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		lessons.Database = database
+		_, err = lessons.Learn(memory.FinishedQuestion{
+			Session: "s", Question: "How many customers are there?", Completed: true,
+			Declared: &schema.Schema{Tables: []schema.Table{{Name: "customers"}}},
+			Live:     &schema.Schema{Tables: []schema.Table{{Name: "PROD_customers"}}},
+			Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM customers", Missing: "customers"}},
+			SQL:      "SELECT count(*) FROM PROD_customers", Tables: []schema.TableName{{Name: "PROD_customers"}},
+		})
+		list, _ := lessons.All()
+		fmt.Println(database, len(list), list[0].From, list[0].To, err)
+	}
+	shelf.text, shelf.version = shelf.text[:50], 9
+	_, err := memory.LessonsOn(shelf)
+	fmt.Println(err)
+	// Output:
+	// shop 1 customers PROD_customers <nil>
+	// library 1 customers PROD_customers <nil>
+	// shop 1 customers PROD_customers <nil>
+	// memory: the desk is no file of lessons, repair or move it: unexpected end of JSON input
+}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -21,13 +22,27 @@ type Lessons struct {
 	// what is learned holds for every database that uses the file.
 	Database string
 
-	path string // of the learned ones; "": in memory
+	shelf Shelf // of the learned ones; nil: in memory
 
 	mu      sync.Mutex
 	manual  []Lesson       // of a person; never written
 	learned []Lesson       // as last read, never changed in place; those of a manual lesson's id hold what was counted of it
 	place   map[string]int // id -> index in learned
-	read    fs.FileInfo    // of the file that learned was read from; nil: none
+	version string         // of the text that learned was read from; "": another one may be there
+}
+
+// Shelf keeps the text of learned lessons where a file does not do, such as for processes of several machines: [LessonsOn].
+// Lessons call it one call at a time; processes may share what it keeps.
+type Shelf interface {
+	// String names the place in errors. It holds no secret.
+	String() string
+	// Read returns the text that was kept last, nil of none, with a version that is never "" and that no other text has had
+	// here. Where that is have, the text may be left out.
+	Read(have string) (text []byte, version string, err error)
+	// Change gives change the text that is kept, nil of none, at most once, and keeps what it returns, as a whole or not at all.
+	// No other Change works meanwhile, in any process. Where change returns nil or an error, nothing is kept; the error is
+	// that of Change, under its own type.
+	Change(change func(text []byte) ([]byte, error)) error
 }
 
 // LessonError says what is wrong with a file of lessons. Nothing is written to such a file.
@@ -57,7 +72,10 @@ func (e *LessonError) Unwrap() error { return e.Err }
 // checksum as its last field, "sum", which those of a person need not have. A file that is broken, or has a lesson that
 // was changed after it was written, is a *[LessonError], here and at each later use. There is nothing to close.
 func OpenLessons(path string, manual ...string) (*Lessons, error) {
-	l := &Lessons{path: path}
+	l := &Lessons{}
+	if path != "" {
+		l.shelf = &fileShelf{path: path}
+	}
 	for _, file := range manual {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -72,8 +90,18 @@ func OpenLessons(path string, manual ...string) (*Lessons, error) {
 	return l, l.load()
 }
 
-// readLessons reads a JSON array of lessons.
+// LessonsOn reads learned lessons that a shelf keeps, in the form of [OpenLessons], and keeps there what is learned. A text
+// that is broken is a *[LessonError], here and at each later use. Lessons of a person are given by [Lessons.Add].
+func LessonsOn(shelf Shelf) (*Lessons, error) {
+	l := &Lessons{shelf: shelf}
+	return l, l.load()
+}
+
+// readLessons reads a JSON array of lessons; nil is none.
 func readLessons(file string, raw []byte) ([]Lesson, error) {
+	if raw == nil {
+		return nil, nil
+	}
 	var texts []json.RawMessage
 	if err := json.Unmarshal(raw, &texts); err != nil {
 		return nil, &LessonError{File: file, Err: err}
@@ -124,39 +152,78 @@ func (l *Lessons) add(lessons []Lesson) {
 	}
 }
 
-// load reads the file of learned lessons, if it is another one than before.
+// load reads the learned lessons, if they are others than before.
 func (l *Lessons) load() error {
-	if l.path == "" {
+	if l.shelf == nil {
 		return nil
 	}
-	info, err := os.Stat(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		l.set(nil, nil)
-		return nil
-	}
-	if err == nil && l.read != nil && os.SameFile(info, l.read) && info.Size() == l.read.Size() && info.ModTime().Equal(l.read.ModTime()) {
-		return nil
-	}
-	var raw []byte
-	if err == nil {
-		raw, err = os.ReadFile(l.path)
-	}
+	raw, version, err := l.shelf.Read(l.version)
 	if err != nil {
 		return fmt.Errorf("memory: lessons: %w", err)
 	}
-	list, err := readLessons(l.path, raw)
+	if version == l.version {
+		return nil
+	}
+	list, err := readLessons(l.shelf.String(), raw)
 	if err != nil {
 		return err
 	}
-	l.set(list, info)
+	l.set(list, version)
 	return nil
 }
 
-func (l *Lessons) set(list []Lesson, info fs.FileInfo) {
-	l.learned, l.read, l.place = list, info, make(map[string]int, len(list))
+func (l *Lessons) set(list []Lesson, version string) {
+	l.learned, l.version, l.place = list, version, make(map[string]int, len(list))
 	for i := range list {
 		l.place[list[i].ID] = i
 	}
+}
+
+// fileShelf is a file, changed under its lock by a rename.
+type fileShelf struct {
+	path    string
+	read    fs.FileInfo // of the file as Read saw it last; nil: none, or it was changed here since
+	version int         // counts what Read saw
+}
+
+func (f *fileShelf) String() string { return f.path }
+
+func (f *fileShelf) Read(have string) ([]byte, string, error) {
+	info, err := os.Stat(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		f.read = nil
+		f.version++
+		return nil, strconv.Itoa(f.version), nil
+	}
+	if err == nil && f.read != nil && os.SameFile(info, f.read) && info.Size() == f.read.Size() && info.ModTime().Equal(f.read.ModTime()) &&
+		have == strconv.Itoa(f.version) {
+		return nil, have, nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	raw, err := os.ReadFile(f.path)
+	f.read = info
+	f.version++
+	return raw, strconv.Itoa(f.version), err
+}
+
+func (f *fileShelf) Change(change func([]byte) ([]byte, error)) error {
+	unlock, err := atomicfile.Lock(f.path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	raw, err := os.ReadFile(f.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	text, err := change(raw)
+	if err != nil || text == nil {
+		return err
+	}
+	f.read = nil // what was written is read at the next use
+	return atomicfile.Write(f.path, text, 0o600)
 }
 
 // all returns the lessons of this database, the best ones first.
@@ -199,47 +266,57 @@ func (l *Lessons) counted(m Lesson) Lesson {
 	return k
 }
 
-// update changes lessons under the lock of the file. change returns false where it changed nothing.
+// update changes lessons under the lock of their shelf. change returns false where it changed nothing.
 func (l *Lessons) update(change func(*ledger) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.path != "" {
-		unlock, err := atomicfile.Lock(l.path)
-		if err != nil {
-			return fmt.Errorf("memory: keeping lessons: %w", err)
+	if l.shelf == nil {
+		if book := l.book(); change(book) {
+			l.set(book.list, "")
 		}
-		defer unlock()
+		return nil
 	}
-	if err := l.load(); err != nil {
+	err := l.shelf.Change(func(raw []byte) ([]byte, error) {
+		list, err := readLessons(l.shelf.String(), raw)
+		if err != nil {
+			return nil, err
+		}
+		l.set(list, "")
+		book := l.book()
+		if !change(book) {
+			return nil, nil
+		}
+		return book.text()
+	})
+	if bad := (*LessonError)(nil); err == nil || errors.As(err, &bad) {
 		return err
 	}
-	book := ledger{database: l.Database, list: slices.Clone(l.learned), manual: map[string]Lesson{}}
+	return fmt.Errorf("memory: keeping lessons: %w", err)
+}
+
+// book is the lessons, to be changed.
+func (l *Lessons) book() *ledger {
+	book := &ledger{database: l.Database, list: slices.Clone(l.learned), manual: map[string]Lesson{}}
 	for _, m := range l.manual {
 		book.manual[m.ID] = l.counted(m)
 	}
-	if !change(&book) {
-		return nil
-	}
-	if l.path == "" {
-		l.set(book.list, nil)
-		return nil
-	}
+	return book
+}
+
+// text is the list in the form of the file.
+func (b *ledger) text() ([]byte, error) {
 	text := []byte("[")
-	for i, k := range book.list {
+	for i, k := range b.list {
 		line, err := json.Marshal(k)
 		if err != nil {
-			return fmt.Errorf("memory: keeping lessons: %w", err)
+			return nil, err
 		}
 		if i > 0 {
 			text = append(text, ',')
 		}
 		text = append(append(text, '\n'), atomicfile.Sealed(line)...)
 	}
-	if err := atomicfile.Write(l.path, append(text, "\n]\n"...), 0o600); err != nil {
-		return fmt.Errorf("memory: keeping lessons: %w", err)
-	}
-	l.read = nil // what was written is read at the next use
-	return nil
+	return append(text, "\n]\n"...), nil
 }
 
 // ledger is the lessons while they are changed.

@@ -4,8 +4,8 @@
 //
 // A [Record] is the conversation as a [Store] keeps it, by revisions, so that of two writers one wins. Its State moves
 // along a fixed table ([State.May]). Beside it stands a [Journal] with the recorded replies of the model, from which an
-// interrupted session goes on. [Memory] and [Files] are stores; test one of your own with storetest.Conformance. A [Holder]
-// knows on which sessions somebody works. Old sessions go when you call [Sweep].
+// interrupted session goes on. [Memory] and [Files] are stores, and the module session/pgstore
+// has one on PostgreSQL; test one of your own with storetest.Conformance. A [Holder] knows on which sessions somebody works. Old sessions go when you call [Sweep].
 //
 // What the user says of an answer is a [Correction]: [Parse] reads it from a text, json.Unmarshal from a program's form,
 // and [Correction.Resolve] finds the names in the schema.

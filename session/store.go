@@ -30,7 +30,7 @@ var (
 	ErrMaxCorrections = errors.New("session: all corrections of the question are used; ask it in other words, or write the SQL by hand")
 )
 
-// Store keeps sessions: [Memory] and [Files], or one of your own, which storetest.Conformance tests. Safe for concurrent
+// Store keeps sessions: [Memory] and [Files], that of the module session/pgstore, or one of your own, which storetest.Conformance tests. Safe for concurrent
 // use, also by several processes if it outlives one. A method whose ctx has ended does nothing and returns its error.
 // An id that CheckID refuses is ErrInvalidID.
 type Store interface {

@@ -1,0 +1,86 @@
+package pgstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Version is the version of Schema. A change of it raises it.
+const Version = 1
+
+// Schema makes the tables of a Store. Open runs it where there is no table texttosql_store; run it yourself where the role of
+// the DSN may not make tables. The tables are made, and found, in the first schema of the connection's search_path, which a DSN
+// can name ("…?search_path=shop"). Beside them the role needs SELECT, INSERT, UPDATE and DELETE.
+const Schema = `
+CREATE TABLE texttosql_store (version integer NOT NULL);
+INSERT INTO texttosql_store VALUES (1);
+
+-- A session: its record as session.Record.Encode writes it, with its checksum, and what lists are sorted and filtered by.
+CREATE TABLE texttosql_sessions (
+	id text COLLATE "C" PRIMARY KEY,
+	state text NOT NULL,
+	updated bigint NOT NULL,      -- seconds since 1970
+	updated_nanos integer NOT NULL,
+	record bytea NOT NULL         -- convert_from(record, 'UTF8') shows it
+);
+CREATE INDEX texttosql_sessions_updated ON texttosql_sessions (updated DESC, updated_nanos DESC, id);
+
+-- The replies of a session's models, a line of llm/replay each.
+CREATE TABLE texttosql_journal (
+	session text COLLATE "C" NOT NULL REFERENCES texttosql_sessions ON DELETE CASCADE,
+	n bigint GENERATED ALWAYS AS IDENTITY,
+	line bytea NOT NULL,
+	PRIMARY KEY (session, n)
+);
+
+-- Who works on a session, and until when unless the lease is renewed.
+CREATE TABLE texttosql_leases (
+	session text COLLATE "C" PRIMARY KEY,
+	process text NOT NULL,        -- the Store that works on it
+	hold text NOT NULL,           -- the call of Hold
+	until timestamptz NOT NULL    -- by the server's clock
+);
+
+-- Learned lessons in the form of memory.OpenLessons.
+CREATE TABLE texttosql_lessons (
+	name text COLLATE "C" PRIMARY KEY,
+	version bigint NOT NULL,
+	lessons bytea NOT NULL
+);
+`
+
+// VersionError says that the tables are those of another version of this package.
+type VersionError struct{ Have int }
+
+// Error says what to do.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("pgstore: the tables have version %d and this program knows %d: use the program that made them, or another schema", e.Have, Version)
+}
+
+// setUp makes the tables if there are none and checks their version. Of several processes one makes them.
+func (s *Store) setUp(ctx context.Context) error {
+	return s.change(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", 0x7465787473716c); err != nil {
+			return err
+		}
+		there := false
+		if err := tx.QueryRowContext(ctx, "SELECT to_regclass('texttosql_store') IS NOT NULL").Scan(&there); err != nil {
+			return err
+		}
+		if !there {
+			if _, err := tx.ExecContext(ctx, Schema); err != nil {
+				return fmt.Errorf("making the tables: %w", err)
+			}
+		}
+		have := 0
+		if err := tx.QueryRowContext(ctx, "SELECT version FROM texttosql_store").Scan(&have); err != nil {
+			return err
+		}
+		if have != Version {
+			return &VersionError{have}
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM texttosql_leases WHERE until < clock_timestamp() - interval '1 day'")
+		return err
+	})
+}

@@ -1,0 +1,514 @@
+package pgstore_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/session/pgstore"
+	"github.com/texttosql/texttosql/session/storetest"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+var server = servers.Lazy{Start: servers.Postgres}
+
+func TestMain(m *testing.M) {
+	if do := children[os.Getenv("PGSTORE_CHILD")]; do != nil {
+		do(os.Getenv("PGSTORE_DSN"), os.Getenv("PGSTORE_ID"))
+		return
+	}
+	os.Exit(server.Run(m))
+}
+
+// children are what processes of their own do.
+var children = map[string]func(dsn, id string){"add": childAdds, "ask": childAsks}
+
+// child starts a process; say is its standard output.
+func child(t *testing.T, do, dsn, id string) (c *exec.Cmd, say io.Reader) {
+	t.Helper()
+	c = exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "PGSTORE_CHILD="+do, "PGSTORE_DSN="+dsn, "PGSTORE_ID="+id)
+	c.Stderr = os.Stderr
+	say, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+	return c, say
+}
+
+var databases atomic.Int32
+
+// newDSN returns the DSN of a new database, and a pool on it.
+func newDSN(t testing.TB) (string, *sql.DB) {
+	t.Helper()
+	base := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%%s?sslmode=disable", server.Get(t).Port)
+	name := fmt.Sprintf("d%d", databases.Add(1))
+	run(t, pool(t, fmt.Sprintf(base, "postgres")), "CREATE DATABASE "+name)
+	dsn := fmt.Sprintf(base, name)
+	return dsn, pool(t, dsn)
+}
+
+func pool(t testing.TB, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func run(t testing.TB, db *sql.DB, statement string, args ...any) {
+	t.Helper()
+	if _, err := db.Exec(statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, dsn string, c pgstore.Config) *pgstore.Store {
+	t.Helper()
+	s, err := pgstore.Open(t.Context(), dsn, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestStore(t *testing.T) {
+	storetest.Conformance(t, func(t *testing.T) session.Store {
+		dsn, _ := newDSN(t)
+		return open(t, dsn, pgstore.Config{})
+	})
+}
+
+// A store whose role may not make tables, and whose server does not wait for its disk, is one too.
+func TestStoreOfAnOwner(t *testing.T) {
+	dsn, owner := newDSN(t)
+	run(t, owner, `CREATE SCHEMA shop; SET search_path = shop;`+pgstore.Schema+`
+		CREATE ROLE clerk LOGIN; ALTER ROLE clerk SET synchronous_commit = off; GRANT USAGE ON SCHEMA shop TO clerk;
+		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA shop TO clerk`)
+	dsn = strings.Replace(dsn, "postgres@", "clerk@", 1)
+	if _, err := pgstore.Open(t.Context(), dsn, pgstore.Config{}); err == nil {
+		t.Error("a role that may not make tables has no error without them")
+	}
+	storetest.Conformance(t, func(t *testing.T) session.Store {
+		run(t, owner, "TRUNCATE shop.texttosql_sessions, shop.texttosql_journal, shop.texttosql_leases")
+		return open(t, dsn+"&search_path=shop", pgstore.Config{})
+	})
+}
+
+func TestOpen(t *testing.T) {
+	for _, c := range []pgstore.Config{{Lease: time.Millisecond}, {Lease: -1}} {
+		if _, err := pgstore.Open(t.Context(), "", c); err == nil {
+			t.Errorf("%+v is no error", c)
+		}
+	}
+	for _, dsn := range []string{"postgres://me:sesame@127.0.0.1:1/x", "postgres://me:sesame@[/x", "host=127.0.0.1 port=1 password=sesame", "nonsense sesame"} {
+		if _, err := pgstore.Open(t.Context(), dsn, pgstore.Config{}); err == nil || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v", dsn, err)
+		}
+	}
+	dsn, db := newDSN(t)
+	many := make(chan error) // only one of them makes the tables
+	for range 8 {
+		go func() {
+			s, err := pgstore.Open(context.Background(), dsn, pgstore.Config{})
+			if err == nil {
+				err = s.Close()
+			}
+			many <- err
+		}()
+	}
+	for range 8 {
+		if err := <-many; err != nil {
+			t.Error(err)
+		}
+	}
+	run(t, db, "UPDATE texttosql_store SET version = 99")
+	var other *pgstore.VersionError
+	if _, err := pgstore.Open(t.Context(), dsn, pgstore.Config{}); !errors.As(err, &other) || other.Have != 99 {
+		t.Errorf("tables of another version: %v", err)
+	}
+}
+
+// saved returns a session that was saved once.
+func saved(t *testing.T, s *pgstore.Store) session.Record {
+	t.Helper()
+	r := session.New(session.NewID(), time.Now().UTC())
+	if err := s.Save(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	r.Revision++
+	return r
+}
+
+// What was changed in the database is an error and stays as it is; Delete removes it.
+func TestDamage(t *testing.T) {
+	dsn, db := newDSN(t)
+	s := open(t, dsn, pgstore.Config{})
+	for _, tt := range []struct{ why, to string }{
+		{"a letter", `overlay(record PLACING 'X'::bytea FROM 20)`},
+		{"cut short", `substring(record FOR 50)`},
+		{"empty", `''`},
+		{"too large", `convert_to(repeat('x', 3000000), 'UTF8')`},
+	} {
+		whole, r := saved(t, s), saved(t, s)
+		run(t, db, "UPDATE texttosql_sessions SET record = "+tt.to+" WHERE id = $1", r.ID)
+		_, load := s.Load(t.Context(), r.ID)
+		list, listed := s.List(t.Context(), session.Filter{Limit: 1})
+		for call, err := range map[string]error{"Load": load, "Save": s.Save(t.Context(), r), "List": listed} {
+			var broken *session.RecordError
+			if !errors.As(err, &broken) || broken.ID != r.ID || broken.File == "" {
+				t.Errorf("%s: %s: %v", tt.why, call, err)
+			}
+		}
+		if len(list) != 1 || list[0].ID != whole.ID {
+			t.Errorf("%s: the list has %v", tt.why, list)
+		}
+		if err := errors.Join(s.Delete(t.Context(), r.ID), s.Delete(t.Context(), whole.ID)); err != nil {
+			t.Errorf("%s: %v", tt.why, err)
+		}
+	}
+}
+
+// A lease keeps others out, ends with release, runs out, and is worth nothing to whoever slept longer.
+func TestHold(t *testing.T) {
+	dsn, db := newDSN(t)
+	a, b := open(t, dsn, pgstore.Config{Lease: time.Hour}), open(t, dsn, pgstore.Config{Lease: time.Hour})
+	r, ctx := saved(t, a), t.Context()
+	hold := func(s *pgstore.Store, want error) (release func()) {
+		t.Helper()
+		release, err := s.Hold(ctx, r.ID)
+		if !errors.Is(err, want) {
+			t.Fatalf("hold: %v, want %v", err, want)
+		}
+		return release
+	}
+	release := hold(a, nil)
+	hold(b, session.ErrHeld)
+	hold(a, session.ErrHeld) // another call of the same process
+	if err := b.Save(ctx, r); !errors.Is(err, session.ErrConflict) {
+		t.Errorf("save of what another process holds: %v", err)
+	}
+	release()
+	release = hold(b, nil)
+	release()
+	release() // nothing more
+
+	release = hold(a, nil)
+	run(t, db, "UPDATE texttosql_leases SET until = clock_timestamp() - interval '1 second'") // a sleeps
+	if err := a.Save(ctx, r); err != nil {
+		t.Error("a lease that ran out and nobody took is no conflict: ", err)
+	}
+	r.Revision++
+	releaseB := hold(b, nil)
+	if err := a.Save(ctx, r); !errors.Is(err, session.ErrConflict) {
+		t.Errorf("save of whoever lost its lease: %v", err)
+	}
+	release() // not b's
+	hold(a, session.ErrHeld)
+	if err := b.Save(ctx, r); err != nil {
+		t.Error(err)
+	}
+	releaseB()
+	hold(a, nil)()
+
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := a.Hold(ended, r.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("hold after its context ended: %v", err)
+	}
+	if _, err := a.Hold(ctx, "x"); !errors.Is(err, session.ErrInvalidID) {
+		t.Errorf("hold of no id: %v", err)
+	}
+}
+
+// A lease is renewed as long as it is held, also when the context of Hold has ended.
+func TestHoldIsRenewed(t *testing.T) {
+	dsn, db := newDSN(t)
+	a := open(t, dsn, pgstore.Config{Lease: time.Second})
+	ctx, cancel := context.WithCancel(t.Context())
+	release, err := a.Hold(ctx, session.NewID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	cancel()
+	var first, last time.Time
+	for last = first; last.Equal(first); {
+		if err := db.QueryRow("SELECT until FROM texttosql_leases").Scan(&last); err != nil {
+			t.Fatal(err)
+		}
+		if first.IsZero() {
+			first = last
+		}
+	}
+	if !last.After(first) {
+		t.Errorf("%v is not after %v", last, first)
+	}
+}
+
+// childAdds adds turns to one session until it is killed, each behind a line of the journal, under a lease.
+func childAdds(dsn, id string) {
+	ctx := context.Background()
+	s, err := pgstore.Open(ctx, dsn, pgstore.Config{Lease: time.Second})
+	for err == nil {
+		var release func()
+		if release, err = s.Hold(ctx, id); errors.Is(err, session.ErrHeld) {
+			time.Sleep(5 * time.Millisecond)
+			err = nil
+			continue
+		}
+		if err == nil {
+			err = add(ctx, s, id)
+			release()
+		}
+	}
+	fmt.Fprintln(os.Stderr, "a process that adds turns: ", err)
+}
+
+func add(ctx context.Context, s *pgstore.Store, id string) error {
+	r, err := s.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	line := fmt.Sprintf("%d of %d", len(r.Turns), os.Getpid())
+	j, err := s.Journal(ctx, id)
+	if err == nil {
+		err = j.Append([]byte(line))
+	}
+	if err != nil {
+		return err
+	}
+	r.Turns = append(r.Turns, session.Turn{Kind: session.TurnQuestion, Text: line})
+	err = s.Save(ctx, r) // ErrConflict: the session did not belong to this process alone
+	fmt.Println(line)
+	return err
+}
+
+// Three processes work on one session and are killed 12 times: each turn builds on the one before, nothing that was saved is lost,
+// and no process ever meets another one's change.
+func TestKilledProcesses(t *testing.T) {
+	dsn, _ := newDSN(t)
+	s := open(t, dsn, pgstore.Config{})
+	r := saved(t, s)
+	start := func() (*exec.Cmd, chan bool) {
+		c, say := child(t, "add", dsn, r.ID)
+		said := make(chan bool, 1)
+		go func() {
+			defer close(said)
+			for b := make([]byte, 1000); ; {
+				if _, err := say.Read(b); err != nil {
+					return
+				}
+				select {
+				case said <- true:
+				default:
+				}
+			}
+		}()
+		return c, said
+	}
+	type process struct {
+		*exec.Cmd
+		said chan bool
+	}
+	var all []process
+	for range 3 {
+		c, said := start()
+		all = append(all, process{c, said})
+	}
+	for i := range 12 {
+		p := &all[i%3]
+		for range 2 + i { // so that it is killed at different places
+			if !<-p.said {
+				t.Fatal("a process ended by itself")
+			}
+		}
+		p.Process.Kill()
+		p.Wait()
+		p.Cmd, p.said = start()
+	}
+	for _, p := range all {
+		p.Process.Kill()
+		p.Wait()
+	}
+	r, err := s.Load(t.Context(), r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := s.Journal(t.Context(), r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := j.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids := map[string]bool{}
+	for i, turn := range r.Turns {
+		n, pid, _ := strings.Cut(turn.Text, " of ")
+		pids[pid] = true
+		if n != fmt.Sprint(i) || !strings.Contains("\n"+string(lines), "\n"+turn.Text+"\n") {
+			t.Errorf("turn %d is %q", i, turn.Text)
+		}
+	}
+	if r.Revision != int64(len(r.Turns))+1 || len(pids) < 6 {
+		t.Errorf("revision %d of %d turns, by %d processes", r.Revision, len(r.Turns), len(pids))
+	}
+	t.Logf("%d turns by %d processes, %d lines", len(r.Turns), len(pids), strings.Count(string(lines), "\n"))
+}
+
+// newEngine answers by a model that calls asked before each reply, two a question.
+func newEngine(asked func(sample int)) (*texttosql.Engine, error) {
+	db, err := sql.Open("sqlite3", "file:x?mode=memory&cache=shared")
+	if err == nil {
+		_, err = db.Exec("CREATE TABLE IF NOT EXISTS singer (id INTEGER, name TEXT)")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return texttosql.New(db, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		asked(req.Sample)
+		return llm.Response{Text: "SELECT count(*) FROM singer"}, nil
+	}), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(2))
+}
+
+// childAsks asks a question and hangs in the call of the second sample once the first has its reply.
+func childAsks(dsn, _ string) {
+	var talk *texttosql.Conversation
+	s, err := pgstore.Open(context.Background(), dsn, pgstore.Config{Lease: time.Second})
+	first := make(chan bool)
+	e, err2 := newEngine(func(sample int) {
+		if sample == 0 {
+			close(first)
+			return
+		}
+		<-first
+		for id := talk.Record().ID; ; time.Sleep(time.Millisecond) {
+			if j, err := s.Journal(context.Background(), id); err == nil {
+				if lines, _ := j.Read(); len(lines) > 0 {
+					fmt.Println(id)
+					select {}
+				}
+			}
+		}
+	})
+	if err = errors.Join(err, err2); err == nil {
+		talk = e.NewConversation(s)
+		_, err = talk.Ask(context.Background(), "How many singers?")
+	}
+	fmt.Fprintln(os.Stderr, "a process that asks: ", err)
+}
+
+// A process that is killed within a question leaves its conversation to another one, which pays for what was in flight only.
+func TestConversationOfAKilledProcess(t *testing.T) {
+	dsn, _ := newDSN(t)
+	s := open(t, dsn, pgstore.Config{Lease: time.Second})
+	c, say := child(t, "ask", dsn, "")
+	id := ""
+	if _, err := fmt.Fscan(say, &id); err != nil {
+		t.Fatal(err)
+	}
+	var calls []int
+	e, err := newEngine(func(sample int) { calls = append(calls, sample) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	talk, err := e.OpenConversation(t.Context(), s, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := talk.Resume(t.Context()); !errors.Is(err, texttosql.ErrBusy) {
+		t.Errorf("resume while another process is at it: %v", err)
+	}
+	c.Process.Kill()
+	c.Wait()
+	res, err := talk.Resume(t.Context())
+	for errors.Is(err, texttosql.ErrBusy) { // until the lease has run out
+		time.Sleep(20 * time.Millisecond)
+		res, err = talk.Resume(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{1}, calls); diff != "" || res.SQL != "SELECT count(*) FROM singer" {
+		t.Errorf("%s, calls (-want +got)\n%s", res.SQL, diff)
+	}
+}
+
+// Lessons of several processes: none is lost, and one that was changed in the database is an error.
+func TestLessons(t *testing.T) {
+	dsn, db := newDSN(t)
+	const learners, each = 4, 10
+	errs := make(chan error)
+	for n := range learners {
+		go func() {
+			l, err := memory.LessonsOn(open(t, dsn, pgstore.Config{}).Lessons("shop"))
+			for i := 0; i < each && err == nil; i++ {
+				_, err = l.Learn(finished(fmt.Sprintf("%d-%d", n, i)))
+			}
+			errs <- err
+		}()
+	}
+	for range learners {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, dsn, pgstore.Config{})
+	l, err := memory.LessonsOn(s.Lessons("shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := l.All()
+	if err != nil || len(list) != 1 || len(list[0].Sessions) != learners*each {
+		t.Fatalf("%+v %v", list, err)
+	}
+	if other, err := memory.LessonsOn(s.Lessons("other")); err != nil {
+		t.Error(err)
+	} else if _, err := other.Learn(memory.FinishedQuestion{Session: "nothing to learn"}); err != nil {
+		t.Error(err)
+	} else if list, err := other.All(); err != nil || len(list) > 0 {
+		t.Errorf("the lessons of another name: %v %v", list, err)
+	}
+	run(t, db, "UPDATE texttosql_lessons SET version = version + 1, lessons = overlay(lessons PLACING 'X'::bytea FROM 40) WHERE name = 'shop'")
+	_, learned := l.Learn(finished("x"))
+	_, read := l.All()
+	for call, err := range map[string]error{"Learn": learned, "All": read} {
+		if bad := (*memory.LessonError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.File, `"shop"`) {
+			t.Errorf("%s of a broken text: %v", call, err)
+		}
+	}
+}
+
+// finished is a question that taught how a table is called.
+func finished(id string) memory.FinishedQuestion {
+	live := tables("PROD_Customers")
+	return memory.FinishedQuestion{
+		Session: id, Question: "How many customers are there?", Live: live, Declared: tables("Customers"), Completed: true,
+		Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM Customers", Missing: "Customers"}},
+		SQL:      "SELECT count(*) FROM PROD_Customers", Tables: names(live), At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+}
