@@ -124,7 +124,8 @@ func TestArrows(t *testing.T) {
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{
 		"llm/openai", "llm/anthropic", "llm/gemini", "llm/providers",
-		"exec/bigquery", "exec/duckdb", "otel", "session/pgstore", "lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
+		"exec/bigquery", "exec/duckdb", "otel", "session/pgstore",
+		"lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
 	} {
 		for _, file := range parsed(t, dir) {
 			for _, imp := range file.Imports {
