@@ -1,0 +1,371 @@
+package meaning
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// facts is a statement of a shape that this package knows, in words.
+type facts struct {
+	shows    []string // what it lists: columns that are no group
+	measures []measure
+	groups   []string
+	distinct bool
+	from     []string // tables, the first one first
+	also     []string // those of them that are joined to the left
+	where    []string // conditions that all hold
+	having   []string
+	order    []string
+	limit    string
+}
+
+// measure is a value of many rows.
+type measure struct {
+	noun string // "the sum of amount"
+	verb string // "sums amount"
+	rows bool   // it counts rows
+}
+
+// words of an order and of a question about one row leave the article out.
+func (m measure) bare() string { return strings.TrimPrefix(m.noun, "the ") }
+
+// reader reads the tokens of one statement. What it does not know makes it fail, and stay so.
+type reader struct {
+	d      sqltext.Dialect
+	tokens []sqltext.Token
+	at     int
+	failed bool
+	tables map[string]string // by alias or name, in lower case: the table in words
+	facts  facts
+	items  []item
+}
+
+// item is a term of the select list.
+type item struct {
+	text, alias string // as written, in lower case and without blanks; the alias
+	words       string
+	measure     *measure
+}
+
+func read(d sqltext.Dialect, sql string) (facts, bool) {
+	r := &reader{d: d, tables: map[string]string{}}
+	for t := range d.Parse(sql).Tokens() {
+		r.tokens = append(r.tokens, t)
+	}
+	if n := len(r.tokens); n > 0 && r.tokens[n-1].Text == ";" {
+		r.tokens = r.tokens[:n-1]
+	}
+	if len(r.tokens) > maxTokens {
+		return facts{}, false
+	}
+	r.statement()
+	return r.facts, !r.failed && r.at == len(r.tokens)
+}
+
+// maxTokens bounds what is read: a longer statement makes no sentence that a person reads.
+const maxTokens = 400
+
+func (r *reader) fail() string { r.failed = true; return "" }
+
+func (r *reader) peek(n int) sqltext.Token {
+	if r.failed || r.at+n >= len(r.tokens) {
+		return sqltext.Token{Kind: sqltext.Space}
+	}
+	return r.tokens[r.at+n]
+}
+
+// is reports whether words, or operators, stand next.
+func (r *reader) is(texts ...string) bool {
+	for i, text := range texts {
+		if t := r.peek(i); t.Kind != sqltext.Word && t.Kind != sqltext.Operator || !strings.EqualFold(t.Text, text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reader) take(texts ...string) bool {
+	if !r.is(texts...) {
+		return false
+	}
+	r.at += len(texts)
+	return true
+}
+
+func (r *reader) want(text string) {
+	if !r.take(text) {
+		r.fail()
+	}
+}
+
+// name reads a name that is no keyword of a clause.
+func (r *reader) name() string {
+	t := r.peek(0)
+	switch {
+	case t.Kind == sqltext.QuotedName && len(t.Text) > 2:
+		r.at++
+		return t.Text[1 : len(t.Text)-1]
+	case t.Kind == sqltext.Word && !slices.Contains(keywords, strings.ToUpper(t.Text)):
+		r.at++
+		return t.Text
+	}
+	return r.fail()
+}
+
+var keywords = strings.Fields(`SELECT FROM WHERE GROUP ORDER HAVING LIMIT OFFSET FETCH JOIN INNER LEFT RIGHT FULL OUTER CROSS NATURAL ON USING AS AND OR
+	NOT IN IS NULL LIKE ILIKE BETWEEN BY ASC DESC DISTINCT ALL UNION EXCEPT INTERSECT WITH CASE WHEN THEN ELSE END EXISTS OVER FILTER WINDOW QUALIFY
+	VALUES TABLE LATERAL TRUE FALSE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP INTERVAL GLOB REGEXP MATCH COLLATE ANY SOME ESCAPE NULLS SAMPLE
+	TABLESAMPLE PIVOT UNPIVOT FOR INDEXED STRAIGHT_JOIN SEMI ANTI ASOF POSITIONAL RETURNING INTO LOCK`)
+
+// spoken is a name of the database in words.
+func spoken(name string) string { return strings.TrimSpace(strings.ReplaceAll(name, "_", " ")) }
+
+func (r *reader) statement() {
+	r.want("SELECT")
+	r.facts.distinct = r.take("DISTINCT")
+	list := r.at
+	for depth := 0; r.at < len(r.tokens) && (depth > 0 || !r.is("FROM")); r.at++ { // names of tables come first
+		switch r.tokens[r.at].Text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+	}
+	r.want("FROM")
+	r.sources()
+	end := r.at
+	r.at = list
+	for more := !r.failed; more && !r.failed; more = r.take(",") {
+		r.item()
+	}
+	r.want("FROM")
+	if r.failed {
+		return
+	}
+	r.at = end
+	if r.take("WHERE") {
+		r.facts.where = append(r.facts.where, r.all()...)
+	}
+	grouped := r.take("GROUP", "BY")
+	for more := grouped; more && !r.failed; more = r.take(",") {
+		r.facts.groups = append(r.facts.groups, r.term())
+	}
+	if r.take("HAVING") {
+		r.facts.having = r.all()
+	}
+	r.sorted()
+	for _, it := range r.items {
+		switch {
+		case it.measure != nil:
+			r.facts.measures = append(r.facts.measures, *it.measure)
+		case !slices.Contains(r.facts.groups, it.words):
+			r.facts.shows = append(r.facts.shows, it.words)
+		}
+	}
+	// A column beside a measure is a group, and a group without a measure is a way to say DISTINCT of columns shown.
+	if len(r.facts.measures) > 0 && !grouped && len(r.facts.shows) > 0 || len(r.facts.having) > 0 && !grouped ||
+		grouped && len(r.facts.measures) == 0 && len(r.facts.having) == 0 && len(r.facts.shows) > 0 || r.facts.distinct && (grouped || len(r.facts.measures) > 0) {
+		r.fail()
+	}
+}
+
+// sources reads what stands behind FROM.
+func (r *reader) sources() {
+	table := func() string {
+		name := r.name()
+		if r.take(".") {
+			name = r.name()
+		}
+		alias := name
+		if r.take("AS") || r.peek(0).Kind == sqltext.QuotedName || r.peek(0).Kind == sqltext.Word && !slices.Contains(keywords, strings.ToUpper(r.peek(0).Text)) {
+			alias = r.name()
+		}
+		words := plural(spoken(name))
+		if _, twice := r.tables[strings.ToLower(alias)]; twice || slices.Contains(r.facts.from, words) {
+			r.fail() // two roles of one table need names that the text does not give
+		}
+		r.tables[strings.ToLower(alias)], r.tables[strings.ToLower(name)] = words, words
+		r.facts.from = append(r.facts.from, words)
+		return words
+	}
+	table()
+	for !r.failed {
+		left := r.take("LEFT")
+		if left {
+			r.take("OUTER")
+		} else {
+			r.take("INNER")
+		}
+		if !r.take("JOIN") {
+			if left {
+				r.fail()
+			}
+			return
+		}
+		joined := table()
+		if left {
+			r.facts.also = append(r.facts.also, joined)
+		}
+		switch {
+		case r.take("USING", "("):
+			r.name()
+			r.want(")")
+		case r.take("ON"):
+			for more := true; more && !r.failed; more = r.take("AND") {
+				open := r.take("(")
+				column := r.column()
+				op := r.peek(0).Text
+				r.at++
+				if other := r.peek(0); op == "=" && (other.Kind == sqltext.Word || other.Kind == sqltext.QuotedName) {
+					r.column()
+				} else if left { // a condition that drops nothing of the first table
+					r.fail()
+				} else {
+					r.at--
+					r.facts.where = append(r.facts.where, r.compared(column))
+				}
+				if open {
+					r.want(")")
+				}
+			}
+		default:
+			r.fail()
+		}
+	}
+}
+
+// column reads t.c or c, in words: with its table where there are several.
+func (r *reader) column() string {
+	name := r.name()
+	if !r.take(".") {
+		if r.is("(") {
+			return r.fail()
+		}
+		return spoken(name)
+	}
+	table, known := r.tables[strings.ToLower(name)]
+	column := r.name()
+	if r.take(".") { // schema.t.c
+		table, known = r.tables[strings.ToLower(column)]
+		column = r.name()
+	}
+	if !known || r.is("(") {
+		return r.fail()
+	}
+	if len(r.facts.from) > 1 {
+		return spoken(column) + " of " + table
+	}
+	return spoken(column)
+}
+
+// text is what was read since a token, for comparing terms.
+func (r *reader) text(since int) string {
+	var b strings.Builder
+	for _, t := range r.tokens[since:r.at] {
+		b.WriteString(strings.ToLower(t.Text))
+	}
+	return b.String()
+}
+
+// item reads a term of the select list.
+func (r *reader) item() {
+	since := r.at
+	var it item
+	if r.take("*") {
+		it = item{words: "all columns"}
+	} else {
+		it.words, it.measure = r.value()
+	}
+	it.text = r.text(since)
+	if r.take("AS") || !r.is(",") && !r.is("FROM") {
+		it.alias = strings.ToLower(r.name())
+	}
+	r.items = append(r.items, it)
+}
+
+// term reads a term of GROUP BY, of which a number and an alias mean an item of the list.
+func (r *reader) term() string {
+	words, m := r.sortable()
+	if m != nil {
+		return r.fail()
+	}
+	return words
+}
+
+func (r *reader) sortable() (string, *measure) {
+	if t := r.peek(0); t.Kind == sqltext.Number {
+		r.at++
+		for i, it := range r.items {
+			if t.Text == string(rune('1'+i)) && i < 9 {
+				return it.words, it.measure
+			}
+		}
+		return r.fail(), nil
+	}
+	for _, it := range r.items {
+		if next := r.peek(1).Text; it.alias != "" && strings.EqualFold(strings.Trim(r.peek(0).Text, "\"`"), it.alias) && next != "." && next != "(" {
+			r.at++
+			return it.words, it.measure
+		}
+	}
+	return r.value()
+}
+
+// sorted reads ORDER BY and LIMIT.
+func (r *reader) sorted() {
+	if r.take("ORDER", "BY") {
+		for more := true; more && !r.failed; more = r.take(",") {
+			words, m := r.sortable()
+			down := r.take("DESC")
+			if !down {
+				r.take("ASC")
+			}
+			_ = r.take("NULLS", "LAST") || r.take("NULLS", "FIRST")
+			if m != nil {
+				words = m.bare()
+			}
+			r.facts.order = append(r.facts.order, extreme(words, down, m != nil))
+		}
+	}
+	if r.take("LIMIT") {
+		t := r.peek(0)
+		r.at++
+		if t.Kind != sqltext.Number {
+			r.fail()
+		}
+		r.facts.limit = t.Text
+	}
+}
+
+var momentName = regexp.MustCompile(`(?i)\b(date|day|time|month|year|quarter|week|created|updated|born|at)\b`)
+
+// extreme says which row comes first.
+func extreme(words string, down, measured bool) string {
+	switch {
+	case momentName.MatchString(words) && !measured && down:
+		return "latest " + words
+	case momentName.MatchString(words) && !measured:
+		return "earliest " + words
+	case down:
+		return "highest " + words
+	}
+	return "lowest " + words
+}
+
+// plural is the name of a table as many of what it holds.
+func plural(name string) string {
+	if name == "" || strings.HasSuffix(strings.ToLower(name), "s") || strings.ContainsAny(name, ".<>") {
+		return name
+	}
+	if stem, ok := strings.CutSuffix(name, "y"); ok && !strings.ContainsAny(stem[max(0, len(stem)-1):], "aeiou") {
+		return stem + "ies"
+	}
+	if strings.HasSuffix(name, "data") || strings.HasSuffix(name, "people") {
+		return name
+	}
+	return name + "s"
+}
