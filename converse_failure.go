@@ -60,7 +60,7 @@ func failure(r *session.Record, res *Result, err error) *session.Failure {
 		}
 	}
 	f.Question, f.Corrections = r.Turns[r.Turn()].Text, r.Corrected()
-	f.Error = strategy.ErrorLine(llm.Scrub(err.Error()), false)
+	f.Error, f.Message = strategy.ErrorLine(llm.Scrub(err.Error()), false), Failure(err).Message
 	if f.Corrections >= session.MaxCorrections {
 		f.Recommendations = append(f.Recommendations, "All corrections of this question are used: ask it in other words, or write the SQL by hand.")
 	}

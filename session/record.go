@@ -37,6 +37,7 @@ type Record struct {
 	ResumeState State           `json:"resume_state,omitempty"` // the state that an interrupted session left
 	Transitions []Transition    `json:"transitions"`            // oldest first
 	Turns       []Turn          `json:"turns"`                  // oldest first
+	Title       string          `json:"title,omitempty"`        // what its user calls it; "": its first question
 	Pending     *QuestionError  `json:"pending,omitempty"`      // what the user is asked
 	Failure     *Failure        `json:"failure,omitempty"`      // why the last turn failed
 	Lessons     json.RawMessage `json:"lessons,omitempty"`      // what the question may be shown of the memory
@@ -177,7 +178,7 @@ func (r Record) Clone() Record {
 
 // Summary returns what a list of sessions shows of r.
 func (r *Record) Summary() Summary {
-	s := Summary{ID: r.ID, Scope: r.Scope, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
+	s := Summary{ID: r.ID, Title: r.Title, Scope: r.Scope, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
 	if len(r.Turns) > 0 {
 		s.Question = r.Turns[0].Text
 	}
@@ -191,6 +192,7 @@ type Failure struct {
 	Iterations      int                `json:"attempted_iterations"` // attempts at a statement
 	Corrections     int                `json:"correction_attempts"`
 	Error           string             `json:"error"`
+	Message         string             `json:"message,omitempty"` // the error as a person reads it; "" in old records
 	Attempts        []Attempt          `json:"sql_attempts,omitempty"`
 	Recommendations []string           `json:"recommendations,omitempty"` // what the user can do, a sentence each
 }

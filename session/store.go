@@ -85,6 +85,7 @@ type Summary struct {
 	ID       string
 	Scope    string // exec.Scope.Key of its questions; "": it belongs to no scope
 	Question string // the first one; "": none
+	Title    string // what its user calls it; "": nothing else than Question
 	State    State
 	Created  time.Time
 	Updated  time.Time

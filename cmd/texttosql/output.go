@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/cli"
@@ -127,7 +128,7 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 	case "tsv":
 		return clean(w, width > 0 && o.Out == "", o.guarded(t).writeTSV)
 	case "markdown":
-		return writeMarkdown(w, t)
+		return form.Markdown(w, t)
 	case "jsonl":
 		return p.jsonLines(w, t)
 	case "vertical":
@@ -160,23 +161,7 @@ func (o output) guarded(t *result.Table) fields {
 	if !o.Escape {
 		return fields{t}
 	}
-	safe := *t
-	safe.Columns, safe.Rows = escaped(t.Columns), make([][]any, len(t.Rows))
-	for i, row := range t.Rows {
-		safe.Rows[i] = escaped(row)
-	}
-	return fields{&safe}
-}
-
-func escaped[T any](cells []T) []T {
-	out := make([]T, len(cells))
-	for i, cell := range cells {
-		if text, ok := any(cell).(string); ok && text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
-			cell = any("'" + text).(T)
-		}
-		out[i] = cell
-	}
-	return out
+	return fields{form.Escaped(t)}
 }
 
 // plain are the characters that separate fields, as PostgreSQL's COPY and MySQL's LOAD DATA read them.
@@ -213,24 +198,6 @@ func tab(i int) string {
 		return ""
 	}
 	return "\t"
-}
-
-// writeMarkdown writes a table of GitHub's Markdown.
-func writeMarkdown(w io.Writer, t *result.Table) error {
-	var b strings.Builder
-	line := func(n int, cell func(i int) string) {
-		for i := range n {
-			b.WriteString("| " + strings.ReplaceAll(cell(i), "|", `\|`) + " ")
-		}
-		b.WriteString("|\n")
-	}
-	line(len(t.Columns), func(i int) string { return words.Line(t.Columns[i]) })
-	line(len(t.Columns), func(int) string { return "---" })
-	for _, row := range t.Rows {
-		line(len(row), func(i int) string { return result.Show(row[i]) })
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // writeVertical writes a line a value, under a line a row.

@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/web"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/session"
 )
@@ -26,6 +27,7 @@ type serve struct {
 
 	Listen   string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen; another machine's browser needs a token; default: 127.0.0.1:8080."`
 	Sessions string `placeholder:"FOLDER" help:"Keep conversations here; default: a folder of the database in the user's settings."`
+	Sweep    bool   `help:"Delete conversations that nobody has changed for 30 days, and for 90 days those without an answer: at the start and every day."`
 	Title    string `placeholder:"TEXT" help:"What the page calls the database; default: its name."`
 	Parallel int    `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
 }
@@ -70,9 +72,13 @@ func (s *serve) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	db, err := exec.New(e.Pool, e.Dialect, e.Config)
+	if err != nil {
+		return err
+	}
 	dsn := s.DSN(p.getenv)
 	page, err := web.New(web.Config{
-		Engine: e.Engine, Store: store, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
+		Engine: e.Engine, DB: db, Store: store, Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
 		Title: cmp.Or(s.Title, strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place))),
 		Hide:  func(text string) string { return withoutParts(text, dsn) },
 	})

@@ -128,6 +128,14 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, id, name string) 
 		"restart": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) { return t.Restart(ctx) },
 	}
 	do, known := calls[name]
+	var err error
+	if name == "edit" { // the question that was stopped, or has no answer, is another one now
+		if err = s.rephrase(r.Context(), id, in.Question); err != nil {
+			s.refuse(w, err)
+			return
+		}
+		do, known = calls["restart"], true
+	}
 	switch {
 	case name == "cancel":
 		s.cancel(id)
@@ -135,7 +143,6 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, id, name string) 
 		answer(w, http.StatusNotFound, problem{"missing", "there is nothing here"})
 		return
 	default:
-		var err error
 		if id, err = s.run(r.Context(), id, do); err != nil {
 			s.refuse(w, err)
 			return

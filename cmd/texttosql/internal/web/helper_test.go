@@ -17,6 +17,8 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -162,7 +164,11 @@ func (s *shop) start(t *testing.T, change func(*Config)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := Config{Engine: engine, Store: s.store, Confirmed: s.confirmed, Progress: told, Title: "market"}
+	access, err := exec.New(s.db, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := Config{Engine: engine, DB: access, Store: s.store, Confirmed: s.confirmed, Progress: told, Title: "market"}
 	if change != nil {
 		change(&config)
 	}

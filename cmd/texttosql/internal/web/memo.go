@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -29,6 +31,7 @@ type details struct {
 	Cost     string     `json:"cost,omitempty"`
 	Rows     *table     `json:"rows,omitempty"`
 	Trace    bool       `json:"trace,omitempty"` // there is a page about it
+	Own      *own       `json:"own,omitempty"`   // what the person ran in place of it
 }
 
 // share is a cluster of the vote.
@@ -43,7 +46,9 @@ type share struct {
 // kept is what a memo has of a turn.
 type kept struct {
 	details
-	problem string            // why the question was stopped
+	all     *result.Table     // Rows, whole
+	own     *own              // nil: the person ran nothing
+	problem *failure          // why the question was stopped
 	options map[string]*table // the rows of the options of a question to the user
 	result  *texttosql.Result // without its rows
 	err     error
@@ -84,6 +89,25 @@ func (m *memo) put(k memoKey, v *kept) {
 	}
 }
 
+// change changes what is known of a turn; of one that is not known, only that is known then.
+func (m *memo) change(k memoKey, f func(*kept)) {
+	now := kept{}
+	if old := m.get(k); old != nil {
+		now = *old
+	}
+	f(&now)
+	m.put(k, &now)
+}
+
+// drop forgets the turns of a conversation from one on.
+func (m *memo) drop(id string, from int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	gone := func(k memoKey) bool { return k.id == id && k.turn >= from }
+	m.ages = slices.DeleteFunc(m.ages, gone)
+	maps.DeleteFunc(m.all, func(k memoKey, _ *kept) bool { return gone(k) })
+}
+
 // keep remembers what a call of a session returned.
 func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	if res == nil || len(r.Turns) == 0 || errors.Is(err, session.ErrConflict) {
@@ -93,12 +117,15 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	shown := *res
 	shown.Rows = nil
 	k := &kept{result: &shown, err: err}
-	if old := s.seen.get(at); old != nil && len(res.Candidates) == 0 && old.result != nil && old.result.SQL == res.SQL {
+	old := s.seen.get(at)
+	if old != nil && len(res.Candidates) == 0 && old.result != nil && old.result.SQL == res.SQL {
 		*k = *old // the rows were read again, and no vote was taken
 	} else {
 		k.details = s.explain(res)
 	}
-	k.Rows = tabled(res.Rows)
+	if k.Rows, k.all = tabled(res.Rows), res.Rows; old != nil {
+		k.own = old.own
+	}
 	var (
 		asked   *session.QuestionError
 		stopped *texttosql.InterruptedError
@@ -110,7 +137,8 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 			k.options[o.ID] = tabled(o.Rows)
 		}
 	case errors.As(err, &stopped):
-		k.problem = "It was stopped: " + s.told(stopped.Err)
+		f := texttosql.Failure(stopped.Err)
+		k.problem = &failure{Error: s.clean(f.Message), Advice: advice(s.clean(f.Advice)), Class: f.Class, Trace: res.Trace != nil}
 	}
 	s.seen.put(at, k)
 }
@@ -146,20 +174,13 @@ func (s *Server) explain(res *texttosql.Result) details {
 	}
 	d.Cost = fmt.Sprintf("%.2f s", res.Trace.Duration().Seconds())
 	if u := res.Usage; u.Calls > 0 {
-		d.Cost = fmt.Sprintf("%s, %s tokens, %s", counted(u.Calls, "model call"), grouped(u.PromptTokens+u.CompletionTokens), d.Cost)
+		d.Cost = fmt.Sprintf("%s, %s tokens, %s", counted(u.Calls, "model call"), separated(strconv.Itoa(u.PromptTokens+u.CompletionTokens)), d.Cost)
 	}
 	return d
 }
 
-func counted(n int, thing string) string { return grouped(n) + " " + words.Plural(thing, n) }
-
-// grouped is n ≥ 0 with a comma between its thousands.
-func grouped(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+func counted(n int, thing string) string {
+	return separated(strconv.Itoa(n)) + " " + words.Plural(thing, n)
 }
 
 // trace is the page of one answer, as package trace writes it.
@@ -172,7 +193,7 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
 	}
 	shownErr := known.err
 	if shownErr != nil {
-		shownErr = errors.New(s.told(shownErr))
+		shownErr = errors.New(s.clean(texttosql.Failure(shownErr).Message))
 	}
 	var page bytes.Buffer
 	if err := known.result.WritePage(&page, texttosql.PageOptions{Err: shownErr}); err != nil {

@@ -2,7 +2,10 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	_ "embed"
+	"net/http"
+	"strings"
 )
 
 //go:embed page.html
@@ -14,18 +17,53 @@ var pageCSS []byte
 //go:embed page.js
 var pageJS []byte
 
+// The libraries of the page, each as its package on npm has it, with its licence: one formats SQL, the other cuts it into the
+// pieces that have colours.
+//
+//go:embed libraries/sql-formatter.min.js
+var formatterJS []byte
+
+//go:embed libraries/prism.min.js
+var prismJS []byte
+
 // document is the page that a browser gets, with its content policy.
 type document struct {
 	text   []byte
+	packed []byte // the same, as gzip
 	policy string
 }
 
-// assembled puts style and script into the document. The policy names both by their hashes: nothing else runs, and no
+// assembled puts style and scripts into the document. The policy names them by their hashes: nothing else runs, and no
 // text can become markup (trusted types).
 func assembled() document {
-	text := bytes.Replace(pageHTML, []byte("/* style */"), pageCSS, 1)
-	text = bytes.Replace(text, []byte("/* script */"), pageJS, 1)
-	return document{text, "default-src 'none'; script-src " + hash(pageJS) + "; style-src " + hash(pageCSS) +
+	d := document{text: bytes.Replace(pageHTML, []byte("/* style */"), pageCSS, 1)}
+	var hashes []string
+	for _, script := range []struct {
+		place string
+		text  []byte
+	}{{"/* script */", pageJS}, {"/* prism */", prismJS}, {"/* formatter */", formatterJS}} {
+		d.text = bytes.Replace(d.text, []byte(script.place), script.text, 1)
+		hashes = append(hashes, hash(script.text))
+	}
+	d.policy = "default-src 'none'; script-src " + strings.Join(hashes, " ") + "; style-src " + hash(pageCSS) +
 		"; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'" +
-		"; require-trusted-types-for 'script'; trusted-types 'none'"}
+		"; require-trusted-types-for 'script'; trusted-types 'none'"
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	w.Write(d.text)
+	w.Close()
+	d.packed = packed.Bytes()
+	return d
+}
+
+func (s *Server) index(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", s.page.policy)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(s.page.packed)
+		return
+	}
+	w.Write(s.page.text)
 }

@@ -30,6 +30,7 @@ let stream = null; // its events
 let told = null; // the last news of the stream
 let mine = ''; // the conversation in which this tab did something: the answer to it gets the focus
 let read = 0; // counts the reads of the conversation, of which the last counts
+let engine = ''; // the name of the database's engine
 let lost = false; // the conversation could not be read, and the page says so
 const again = new Set(); // answers whose rows were asked for again
 
@@ -46,20 +47,22 @@ function say(text) { $('status').textContent = text; }
 function complain(e) {
 	const p = $('problem');
 	p.replaceChildren(e ? e.error : '');
+	if (e && e.code === 'offline') p.replaceChildren('It was not sent. Send it again when the server is back.');
 	if (e && e.code === 'stale') p.append(el('br'), button('Ask again as things are now', () => act('restart')));
 	p.hidden = !e;
 }
 
 // ---- The interface of the server.
 
-async function api(path, body) {
+async function api(path, body, method) {
 	let reply;
 	try {
-		reply = await fetch('/api/' + path, body === undefined ? {} : {
-			method: 'POST', headers: {'Content-Type': 'application/json', 'X-Texttosql': '1'}, body: JSON.stringify(body),
+		reply = await fetch('/api/' + path, body === undefined && !method ? {} : {
+			method: method || 'POST', headers: {'Content-Type': 'application/json', 'X-Texttosql': '1'}, body: body && JSON.stringify(body),
 		});
 	} catch {
-		throw {code: 'offline', error: 'The server cannot be reached. What it was doing is kept.'};
+		away(true);
+		throw {code: 'offline', error: gone};
 	}
 	const text = await reply.text();
 	let value;
@@ -72,6 +75,38 @@ async function api(path, body) {
 	if (reply.status === 401 && path !== 'login') gate();
 	throw value;
 }
+
+// ---- Whether the server is there.
+
+const gone = 'The server does not answer. What it was doing is kept; this page goes on when it is back.';
+let heard = Date.now(), missing = false;
+
+function away(now) {
+	if (!now) heard = Date.now();
+	if (now === missing) return;
+	missing = now;
+	$('lost').textContent = now ? gone : '';
+	$('lost').hidden = !now;
+	if (now) return;
+	complain(null);
+	say('The server is back');
+	if (page.kind === 'talk') { load(); listen(); } else if (page.kind !== 'gate') route();
+}
+
+// A stream beats each second; where none is open, or none beats, the server is asked whether it lives.
+let asking = false;
+setInterval(async () => {
+	if (asking || document.visibilityState === 'hidden' || Date.now() - heard < 1500) return;
+	asking = true;
+	try {
+		await fetch('/api/alive', {signal: AbortSignal.timeout(900)});
+		away(false);
+	} catch {
+		away(true);
+	} finally {
+		asking = false;
+	}
+}, 500);
 
 // act does something in the conversation of the page. What follows comes by its stream.
 async function act(name, body = {}) {
@@ -102,7 +137,7 @@ function gate() {
 
 function named(title) {
 	$('title').textContent = title;
-	$('title').classList.toggle('unseen', page.kind === 'talk'); // the first question stands below it
+	$('title').classList.toggle('unseen', Boolean(talk && talk.turns.length && talk.turns[0].text === title)); // it stands below
 	document.title = title.slice(0, 80) + ' · texttosql';
 }
 
@@ -111,8 +146,8 @@ function blank(title, lead) {
 	named(title);
 	$('lead').textContent = lead || '';
 	$('lead').hidden = !lead;
-	for (const id of ['gate', 'progress', 'composer', 'offered', 'tables']) $(id).hidden = true;
-	for (const id of ['turns', 'actions', 'tables']) $(id).replaceChildren();
+	for (const id of ['gate', 'progress', 'composer', 'suggested', 'offered', 'schema', 'manage']) $(id).hidden = true;
+	for (const id of ['turns', 'actions', 'tables', 'manage']) $(id).replaceChildren();
 	drawn.clear();
 	shape = '';
 	complain(null);
@@ -129,20 +164,17 @@ async function route() {
 		if (next.kind === kind) a.setAttribute('aria-current', 'page');
 		else a.removeAttribute('aria-current');
 	}
-	const listed = list();
+	list();
 	if (next.kind === 'schema') {
 		blank('Tables', 'What a question can be about.');
 		if (!first) $('title').focus();
-		try {
-			schema(await api('schema'));
-		} catch (e) {
-			complain(e);
-		}
+		await tables(next);
 	} else if (next.kind === 'new') {
-		blank('Ask a question', 'It is answered by a statement that only reads, which you see beside the rows.');
+		blank('What do you want to know?', 'Ask in your own words. The answer is a statement that only reads, shown with its rows and how sure it is.');
 		composer('new');
-		await listed;
-		if (page === next && page.kind === 'new') $('question').focus();
+		$('question').focus();
+		offer(next);
+		await tables(next);
 	} else {
 		blank('Conversation');
 		if (!/^[0-9a-f]{32}$/.test(next.id)) { // a link may come from anywhere, and an id becomes part of addresses
@@ -157,34 +189,101 @@ async function route() {
 }
 
 async function list() {
+	const find = $('find').value.trim();
 	try {
-		const all = await api('conversations');
+		const all = await api('conversations' + (find ? '?find=' + encodeURIComponent(find) : ''));
+		if (find !== $('find').value.trim()) return;
 		$('database').textContent = all.database;
-		$('list').replaceChildren(...all.conversations.map((c) => el('li', {},
-			el('a', {href: '#c/' + c.id, 'aria-current': page.id === c.id ? 'page' : null},
+		if (engine !== all.engine) {
+			engine = all.engine;
+			for (const pre of document.querySelectorAll('pre[data-sql]')) paint(pre, pre.dataset.sql);
+		}
+		$('list').replaceChildren(...all.conversations.map((c) => el('li', {}, c.state === 'broken'
+			? [el('p', {class: 'broken'}, c.title + ' ', el('small', {}, c.id.slice(0, 8))), button('Delete', () => remove(c.id, c.title), {class: 'small', 'aria-label': 'Delete the conversation ' + c.id.slice(0, 8)})]
+			: el('a', {href: '#c/' + c.id, 'aria-current': page.id === c.id ? 'page' : null},
 				el('span', {dir: 'auto'}, c.title || 'No question yet'),
 				el('small', {}, states[c.state] || new Date(c.updated).toLocaleDateString(undefined, {day: 'numeric', month: 'short', year: 'numeric'}))))));
-		if (!all.conversations.length) $('list').append(el('li', {class: 'note'}, 'None yet.'));
-		$('offers').replaceChildren(...all.confirmed.map((q) => el('li', {}, button(q, () => { $('question').value = q; $('question').focus(); }, {dir: 'auto'}))));
-		$('offered').hidden = page.kind !== 'new' || !all.confirmed.length;
+		if (!all.conversations.length) $('list').append(el('li', {class: 'note'}, find ? 'None has these words.' : 'None yet.'));
+		if (all.more) $('list').append(el('li', {class: 'note'}, all.more + ' older ones: find them by their words.'));
 	} catch (e) {
 		if (page.kind !== 'gate') complain(e);
 	}
 }
 
-function schema(s) {
-	$('tables').hidden = false;
-	$('tables').replaceChildren(...s.tables.map((t) => {
-		const id = newID('table');
-		return el('section', {'aria-labelledby': id},
-			el('h2', {id, dir: 'auto'}, t.name, t.kind === 'table' ? null : el('small', {}, ' ' + t.kind)),
-			t.about ? el('p', {class: 'note', dir: 'auto'}, t.about) : null,
-			el('div', {class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Columns of ' + t.name}, el('table', {},
-				el('thead', {}, el('tr', {}, ['Column', 'Type', 'Notes'].map((h) => el('th', {scope: 'col'}, h)))),
-				el('tbody', {}, t.columns.map((c) => el('tr', {},
-					el('th', {scope: 'row', dir: 'auto'}, c.name), el('td', {dir: 'auto'}, c.type), el('td', {dir: 'auto'}, c.notes)))))));
-	}));
+// offer shows questions to begin with. One that is taken can be changed before it is asked.
+async function offer(now) {
+	try {
+		const all = await api('start');
+		if (page !== now) return;
+		const fill = (list) => list.map((q) => el('li', {}, button(q, () => { $('question').value = q; $('question').focus(); }, {dir: 'auto'})));
+		$('suggestions').replaceChildren(...fill(all.suggested));
+		$('offers').replaceChildren(...fill(all.confirmed));
+		$('suggested').hidden = !all.suggested.length;
+		$('offered').hidden = !all.confirmed.length;
+	} catch { /* a question can be typed */ }
 }
+
+let known = null; // the tables
+
+async function tables(now) {
+	try {
+		known = await api('schema');
+		if (page !== now) return;
+		$('schema').hidden = false;
+		$('schema-title').classList.toggle('unseen', now.kind === 'schema');
+		$('find-table').value = '';
+		search();
+	} catch (e) {
+		if (page === now) complain(e);
+	}
+}
+
+const most = 12; // tables on the first page
+
+function search() {
+	if (!known) return;
+	const words = $('find-table').value.trim().toLowerCase().split(/\s+/);
+	const found = known.tables.filter((t) => {
+		const text = [t.name, t.about, ...t.columns.map((c) => c.name + ' ' + c.notes)].join(' ').toLowerCase();
+		return words.every((w) => text.includes(w) || text.includes(w.replaceAll('_', ' ')));
+	});
+	const shown = page.kind === 'new' ? found.slice(0, most) : found;
+	$('found').textContent = found.length + (found.length === 1 ? ' table' : ' tables') + (shown.length < found.length ? ', ' + shown.length + ' shown' : '');
+	$('tables').replaceChildren(...shown.map((t) => described(t, found.length === 1)));
+	for (const box of [...$('tables').children].slice(0, 30)) box.look(); // more are counted when they are opened
+}
+
+// described is a table: its columns, how many rows it has and some of them.
+function described(t, open) {
+	const count = el('small', {}, ''), rows = el('div');
+	const box = el('details', {class: 'table', open}, el('summary', {}, el('b', {dir: 'auto'}, t.name), t.kind === 'table' ? null : el('small', {}, ' ' + t.kind),
+		el('small', {}, ' ' + t.columns.length + (t.columns.length === 1 ? ' column' : ' columns')), ' ', count),
+	t.about ? el('p', {class: 'note', dir: 'auto'}, t.about) : null,
+	button('Ask about it', () => {
+		const ask = () => { $('question').value = 'How many ' + t.name.replace(/^.*\./, '').replaceAll('_', ' ') + ' are there?'; $('question').focus(); $('question').select(); };
+		if (page.kind === 'new') ask();
+		else { addEventListener('hashchange', () => setTimeout(ask), {once: true}); location.hash = ''; }
+	}, {class: 'small', 'aria-label': 'Ask about ' + t.name}),
+	el('div', {class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Columns of ' + t.name}, el('table', {},
+		el('thead', {}, el('tr', {}, ['Column', 'Type', 'Notes'].map((h) => el('th', {scope: 'col'}, h)))),
+		el('tbody', {}, t.columns.map((c) => el('tr', {},
+			el('th', {scope: 'row', dir: 'auto'}, c.name), el('td', {dir: 'auto'}, c.type), el('td', {dir: 'auto'}, c.notes)))))), rows);
+	let asked = null;
+	box.look = () => asked ||= queue(async () => {
+		if (!box.isConnected) return;
+		try {
+			const s = await api('sample?table=' + encodeURIComponent(t.name));
+			count.textContent = s.count ? '· ' + s.count : '';
+			if (s.rows && s.rows.rows.length) rows.replaceChildren(el('h3', {}, 'Some rows'), grid(s.rows, 'Rows of ' + t.name));
+		} catch { /* its columns are shown */ }
+	});
+	box.addEventListener('toggle', () => { if (box.open) box.look(); });
+	return box;
+}
+
+// queue runs one after the other: a database has few connections.
+let last = Promise.resolve();
+const queue = (f) => last = last.then(f, f);
 
 // ---- A conversation.
 
@@ -226,6 +325,8 @@ function listen() {
 	const id = page.id, source = new EventSource('/api/conversations/' + id + '/events');
 	stream = source;
 	source.onmessage = (m) => {
+		heard = Date.now();
+		if (missing) away(false);
 		const news = JSON.parse(m.data), before = told;
 		told = news;
 		if (!talk || news.revision !== talk.revision || !before || news.running !== before.running) load();
@@ -233,6 +334,7 @@ function listen() {
 	};
 	source.onerror = () => {
 		told = null; // after a gap anything may have happened
+		heard = 0;
 		if (source.readyState !== EventSource.CLOSED || stream !== source) return;
 		setTimeout(() => { if (stream === source) { load(); listen(); } }, 3000);
 	};
@@ -249,11 +351,12 @@ let shape = ''; // of the actions on the page
 function render(before) {
 	const box = $('turns'), turns = talk.turns, busy = talk.state === 'running';
 	if (talk.title) named(talk.title);
-	let fresh = false;
+	let fresh = false, held = false; // the answer that changes has the focus
 	turns.forEach((t, i) => {
 		const isLast = i === turns.length - 1, key = JSON.stringify([t, isLast]);
 		if (drawn.get(i) === key) return;
 		const a = article(t, i, isLast);
+		held ||= isLast && box.children[i] && box.children[i].contains(document.activeElement) && document.activeElement.matches('[data-goal]');
 		if (box.children[i]) box.children[i].replaceWith(a);
 		else box.append(a);
 		drawn.set(i, key);
@@ -262,12 +365,15 @@ function render(before) {
 	$('progress').hidden = !busy;
 	if (busy && !(before && before.state === 'running')) {
 		$('steps').replaceChildren();
+		$('elapsed').textContent = '';
 		say('Finding the answer');
 		if (mine === talk.id) $('progress-title').focus();
 		if (told) steps(told);
 	}
 	actions();
+	manage();
 	composer(talk.state);
+	if (held) mine = talk.id;
 	if (fresh && !busy && (mine === talk.id || before && before.state === 'running')) arrived();
 }
 
@@ -289,6 +395,7 @@ const percent = (x) => Math.round(100 * x) + ' %';
 
 function steps(news) {
 	if (!talk || talk.state !== 'running') return;
+	$('elapsed').textContent = news.elapsed ? Math.round(news.elapsed / 1000) + ' s so far' : '';
 	const all = news.steps || [];
 	const at = all.findLastIndex((s) => s.begun > s.ended);
 	$('steps').replaceChildren(...all.map((s, i) => {
@@ -318,41 +425,127 @@ function article(t, i, isLast) {
 }
 
 function answer(t, i) {
-	const a = t.answer, parts = [];
-	parts.push(el('h3', {tabindex: '-1', 'data-goal': true}, a.rows ? 'Answer' : 'Statement'));
-	if (a.rows) parts.push(...a.rows.charts ? a.rows.charts.map(figure) : [], grid(a.rows, 'Rows of the answer'));
+	const a = t.answer, parts = [], id = newID('why');
+	const why = el('div', {id, class: 'why', hidden: true}, ...reasons(a));
+	parts.push(el('div', {class: 'head'}, el('h3', {tabindex: '-1', 'data-goal': true}, a.rows ? 'Answer' : 'Statement'),
+		t.confirmed ? el('p', {class: 'good'}, '✓ Confirmed by you') : null,
+		button([el('span', {}, 'Confidence '), el('b', {}, percent(a.confidence)), bar(a.confidence, true), el('span', {class: 'hint'}, 'why?')],
+			(e) => {
+				why.hidden = !why.hidden;
+				e.currentTarget.setAttribute('aria-expanded', String(!why.hidden));
+			}, {class: 'sure', 'aria-expanded': 'false', 'aria-controls': id})), why);
+	if (a.says) parts.push(el('p', {class: 'says', dir: 'auto'}, a.says));
+	if (a.rows) parts.push(...(a.rows.charts || []).map(figure), rows_of(t, a.rows, ''));
 	for (const w of a.warnings || []) parts.push(el('p', {class: 'warning', dir: 'auto'}, w));
-	parts.push(el('div', {class: 'line'},
-		el('p', {class: 'sure'}, 'Confidence', el('b', {}, percent(a.confidence)), bar(a.confidence, true)),
-		t.confirmed ? el('p', {class: 'good'}, '✓ Confirmed by you') : null));
-	if (a.why) parts.push(el('p', {class: 'note', dir: 'auto'}, a.why));
-	parts.push(...statement(a.sql));
-	const how = [];
-	if (a.votes) how.push(el('ol', {class: 'votes'}, a.votes.map((v, n) => el('li', {},
-		el('p', {class: 'label'}, el('span', {}, v.label + (n === 0 ? ', chosen' : '')), el('span', {}, v.votes)), bar(v.share, n === 0),
-		(v.doubts || []).map((d) => el('p', {class: 'note', dir: 'auto'}, 'Doubt: ' + d)), el('pre', {tabindex: '0', dir: 'ltr'}, v.sql)))));
-	if (a.without) how.push(el('h3', {}, 'Statements without a vote'), el('ul', {class: 'votes'}, a.without.map(([sql, why]) => el('li', {},
-		el('p', {class: 'note', dir: 'auto'}, why), sql ? el('pre', {tabindex: '0', dir: 'ltr'}, sql) : null))));
-	if (a.notes) how.push(el('h3', {}, 'Decisions'), el('ul', {class: 'list'}, a.notes.map((n) => el('li', {dir: 'auto'}, n))));
-	if (how.length) parts.push(more('How the votes fell', ...how));
+	parts.push(...statement(a.sql, i === talk.turns.length - 1 ? t : null));
+	if (a.own) parts.push(...mine_of(t, a.own));
 	parts.push(el('p', {class: 'line note'}, a.cost ? el('span', {}, a.cost) : null, a.trace ? page_of(t) : null));
 	return parts;
 }
 
-const page_of = (t) => el('a', {href: '/trace/' + talk.id + '/' + t.place, target: '_blank', rel: 'noopener'}, 'Every step (new tab)');
-
-function statement(sql) {
-	const pre = el('pre', {tabindex: '0', dir: 'ltr'}, sql);
-	return [el('div', {class: 'head'}, el('h3', {}, 'SQL'), button('Copy', () => copy(pre), {class: 'small', 'aria-label': 'Copy the SQL'})), pre];
+// reasons say why a confidence is what it is.
+function reasons(a) {
+	const how = [el('p', {dir: 'auto'}, a.why || 'How it was found is not in memory any more.')];
+	if (a.votes) how.push(el('h4', {}, 'How the votes fell'), el('ol', {class: 'votes'}, a.votes.map((v, n) => el('li', {},
+		el('p', {class: 'label'}, el('span', {}, v.label + (n === 0 ? ', chosen' : '')), el('span', {}, v.votes)), bar(v.share, n === 0),
+		(v.doubts || []).map((d) => el('p', {class: 'note', dir: 'auto'}, 'Doubt: ' + d)), code(v.sql)))));
+	if (a.without) how.push(el('h4', {}, 'Statements without a vote'), el('ul', {class: 'votes'}, a.without.map(([sql, why]) => el('li', {},
+		el('p', {class: 'note', dir: 'auto'}, why), sql ? code(sql) : null))));
+	if (a.notes) how.push(el('h4', {}, 'Decisions'), el('ul', {class: 'list'}, a.notes.map((n) => el('li', {dir: 'auto'}, n))));
+	return how;
 }
 
-async function copy(pre) {
+// mine_of is a statement that the person ran.
+function mine_of(t, own) {
+	const asked = talk.turns.findLast((x) => x.kind === 'question' || x.kind === 'follow_up');
+	const keep = (text) => api('conversations/' + talk.id + '/keep', text === undefined ? {} : {text}).then(() => { say('Confirmed'); load(); }, complain);
+	const wording = asked.kind === 'follow_up' ? standalone(keep) : null;
+	return [el('section', {class: 'mine', 'aria-label': 'Your own statement'},
+		el('h3', {tabindex: '-1', 'data-mine': true}, 'Your own statement'),
+		el('p', {class: 'note'}, 'You wrote it: it has no votes and no confidence. It ran under the same guard and limits.'),
+		own.says ? el('p', {class: 'says', dir: 'auto'}, own.says) : null,
+		rows_of(t, own.rows, 'own&'), code(own.sql),
+		own.confirmed ? el('p', {class: 'good'}, '✓ Confirmed by you, in place of the answer above') : el('div', {class: 'row'},
+			button('Mine is right', () => { if (wording) { wording.hidden = false; wording.querySelector('input').focus(); } else keep(); })), wording)];
+}
+
+const page_of = (t) => el('a', {href: '/trace/' + talk.id + '/' + t.place, target: '_blank', rel: 'noopener'}, 'Every step (new tab)');
+
+// ---- SQL.
+
+const dialects = {sqlite: 'sqlite', postgresql: 'postgresql', postgres: 'postgresql', mysql: 'mysql', mariadb: 'mariadb', duckdb: 'duckdb', trino: 'trino', bigquery: 'bigquery'};
+
+// pretty lays out a statement; one that the library does not read stays as it is.
+function pretty(sql) {
+	if (sql.length > 20000) return sql;
 	try {
-		await navigator.clipboard.writeText(pre.textContent);
+		return sqlFormatter.format(sql, {language: dialects[engine] || 'sql', keywordCase: 'preserve', expressionWidth: 60, tabWidth: 2});
+	} catch {
+		return sql;
+	}
+}
+
+// paint sets a statement with its pieces marked. The library cuts the text; what stands here is made of text nodes.
+function paint(pre, sql) {
+	const text = pretty(sql), piece = (t) => typeof t === 'string' ? t
+		: el('span', {class: 'token ' + t.type}, Array.isArray(t.content) ? t.content.map(piece) : piece(t.content));
+	pre.dataset.sql = sql;
+	pre.replaceChildren(...(text.length > 20000 ? [text] : Prism.tokenize(text, Prism.languages.sql).map(piece)));
+}
+
+function code(sql) {
+	const pre = el('pre', {tabindex: '0', dir: 'ltr'});
+	paint(pre, sql);
+	return pre;
+}
+
+// statement shows the SQL of an answer. That of the last one can be edited and run.
+function statement(sql, t) {
+	const pre = code(sql), box = el('div');
+	const edit = t && ['answered', 'failed'].includes(talk.state) ? button('Edit', () => editor(box, edit, t, (t.answer.own || t.answer).sql),
+		{class: 'small', 'aria-label': 'Edit the SQL and run it'}) : null;
+	return [el('div', {class: 'head'}, el('h3', {}, 'SQL'), el('div', {class: 'row'}, edit,
+		button('Copy', () => copy(pre.textContent, pre), {class: 'small', 'aria-label': 'Copy the SQL'}))), pre, box];
+}
+
+function editor(box, edit, t, sql) {
+	const text = el('textarea', {id: newID('sql'), class: 'code', rows: '8', dir: 'ltr', spellcheck: 'false', autocapitalize: 'off', maxlength: '60000', required: true});
+	const wrong = el('p', {class: 'problem', role: 'alert', dir: 'auto', hidden: true}), run = el('button', {type: 'submit', class: 'first'}, 'Run');
+	const close = () => { box.replaceChildren(); edit.hidden = false; edit.focus(); };
+	text.value = pretty(sql);
+	text.addEventListener('keydown', (e) => {
+		if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); box.firstChild.requestSubmit(); }
+		if (e.key === 'Escape') { e.stopPropagation(); close(); }
+	});
+	box.replaceChildren(el('form', {submit: async (e) => {
+		e.preventDefault();
+		wrong.hidden = run.disabled = true;
+		say('Running the statement');
+		try {
+			await api('conversations/' + talk.id + '/query', {sql: text.value});
+			await load();
+			const mine = $('turns').querySelector('[data-mine]');
+			if (mine) { mine.focus(); mine.scrollIntoView({block: 'start'}); }
+			say('Your rows are there');
+		} catch (failed) {
+			wrong.textContent = failed.error;
+			wrong.hidden = false;
+			text.focus();
+		}
+		run.disabled = false;
+	}}, el('label', {for: text.id}, 'Your own SQL, one statement that reads'), text, wrong,
+	el('div', {class: 'row'}, el('p', {class: 'note'}, 'Control and Enter runs it. It only reads, and no model is asked.'), button('Close', close), run)));
+	edit.hidden = true;
+	text.focus();
+}
+
+async function copy(text, from) {
+	try {
+		await navigator.clipboard.writeText(text);
 		say('Copied');
 	} catch { // no leave, or no secure connection
-		getSelection().selectAllChildren(pre);
-		say('Selected: copy it with the keyboard');
+		if (from) getSelection().selectAllChildren(from);
+		say(from ? 'Selected: copy it with the keyboard' : 'The browser does not let the page copy here: save it as CSV');
 	}
 }
 
@@ -360,12 +553,75 @@ const bar = (share, lead) => draw('svg', {class: 'bar', viewBox: '0 0 1000 10', 
 	draw('rect', {class: 'track', width: 1000, height: 10}),
 	draw('rect', {class: lead ? 'lead' : 'rest', width: 1000 * Math.min(1, Math.max(0, share)), height: 10}));
 
-function grid(t, label) {
+// rows_of are the rows of an answer, a page at a time: to be sorted, searched and taken along.
+function rows_of(t, first, which) {
+	const base = '/conversations/' + talk.id + '/rows/' + t.place + '?' + which, box = el('div', {class: 'rows'}), at = {from: 0, sort: 0, down: false, find: ''};
+	const label = which ? 'Rows of your statement' : 'Rows of the answer';
+	const query = (more) => base + 'sort=' + at.sort + (at.down ? '&down' : '') + '&find=' + encodeURIComponent(at.find) + (more || '');
+	const held = el('div'), pager = el('div', {class: 'row pager'});
+	const wrong = el('p', {class: 'note', role: 'alert'});
+	let n = 0, before = []; // where the pages before this one begin
+	const turn = async (change, focus) => {
+		const mine = ++n;
+		if (!('from' in change)) before = [];
+		Object.assign(at, {from: 0}, change);
+		try {
+			const page = await api(query('&from=' + at.from).slice(1));
+			if (mine !== n) return;
+			wrong.textContent = '';
+			show(page);
+			const to = focus && box.querySelector(focus);
+			if (to) (to.disabled ? box.querySelector('.scroll') : to).focus();
+			say(pager.firstChild ? pager.firstChild.textContent : page.count);
+		} catch (e) {
+			wrong.textContent = e.error;
+		}
+	};
+	const show = (page) => {
+		held.replaceChildren(grid(page, label, first.total > 1 ? at : null, turn));
+		pager.hidden = page.total <= page.rows.length;
+		pager.replaceChildren(el('p', {class: 'note'}, page.rows.length ? 'Rows ' + (page.from + 1).toLocaleString('en') + ' to ' + (page.from + page.rows.length).toLocaleString('en') + ' of ' + page.total.toLocaleString('en') : 'No row'),
+			button('Back', () => turn({from: before.pop() || 0}, '.back'), {class: 'small back', disabled: page.from === 0, 'aria-label': 'Rows before'}),
+			button('Next', () => { before.push(page.from); turn({from: page.from + page.rows.length}, '.next'); }, {class: 'small next', disabled: page.from + page.rows.length >= page.total, 'aria-label': 'Rows after'}));
+	};
+	show(first);
+	if (first.total < 2) { box.append(held); return box; }
+	const find = el('input', {id: newID('find'), type: 'search', placeholder: 'Find in the rows', autocomplete: 'off', dir: 'auto'});
+	let wait = 0;
+	find.addEventListener('input', () => { clearTimeout(wait); wait = setTimeout(() => turn({find: find.value}), 150); });
+	const save = (form) => el('a', {class: 'button', href: '/api' + query('&save&form=' + form), download: 'rows.' + form, click: (e) => {
+		e.currentTarget.setAttribute('href', '/api' + query('&save&form=' + form)); // as they are ordered and found now
+	}}, form.toUpperCase());
+	const take = (form) => async () => {
+		try {
+			const text = fetch('/api' + query('&form=' + form)).then((r) => r.ok ? r.text() : Promise.reject(r));
+			if (window.ClipboardItem) await navigator.clipboard.write([new ClipboardItem({'text/plain': text.then((t) => new Blob([t], {type: 'text/plain'}))})]);
+			else await navigator.clipboard.writeText(await text);
+			say('Copied');
+		} catch {
+			say('It could not be copied: save it as CSV');
+			wrong.textContent = 'The browser does not let the page copy here: save it as CSV.';
+		}
+	};
+	box.append(el('div', {class: 'row tools'}, el('label', {for: find.id, class: 'unseen'}, 'Find in the rows'), find,
+		el('span', {class: 'note'}, 'Save'), save('csv'), save('json'), el('span', {class: 'note'}, 'Copy'),
+		button('Table', take('tsv'), {class: 'small', 'aria-label': 'Copy as a table for a spreadsheet'}),
+		button('Markdown', take('md'), {class: 'small', 'aria-label': 'Copy as Markdown'})), wrong, held, pager);
+	return box;
+}
+
+// grid shows rows. With at and turn its headers sort.
+function grid(t, label, at, turn) {
 	const head = t.charts && t.charts.length > 0;
-	return el('div', {class: 'scroll' + (t.rows.length === 1 && t.columns.length === 1 ? ' only' : ''), role: 'region', tabindex: '0', 'aria-label': label},
+	return el('div', {class: 'scroll' + (t.rows.length === 1 && t.columns.length === 1 && t.total === 1 ? ' only' : ''), role: 'region', tabindex: '0', 'aria-label': label},
 		el('table', {},
 			el('caption', {}, t.count + (t.cut ? '; long values are shown in part' : '')),
-			el('thead', {}, el('tr', {}, t.columns.map((c, i) => el('th', {scope: 'col', dir: 'auto', class: t.numeric[i] ? 'number' : null}, c)))),
+			el('thead', {}, el('tr', {}, t.columns.map((c, i) => {
+				const on = at && at.sort === i + 1;
+				return el('th', {scope: 'col', dir: 'auto', class: t.numeric[i] ? 'number' : null, 'aria-sort': on ? at.down ? 'descending' : 'ascending' : null},
+					at ? button([c || '(no name)', el('span', {'aria-hidden': 'true'}, on ? at.down ? ' ↓' : ' ↑' : '')],
+						() => turn(on && at.down ? {sort: 0, down: false} : {sort: i + 1, down: Boolean(on)}, 'th:nth-child(' + (i + 1) + ') button'), {class: 'sort'}) : c);
+			}))),
 			el('tbody', {}, t.rows.map((r) => el('tr', {}, r.map((v, i) => el(head && i === 0 ? 'th' : 'td', {
 				scope: head && i === 0 ? 'row' : null, dir: 'auto', class: v === null ? 'null' : t.numeric[i] && !(head && i === 0) ? 'number' : null,
 			}, v === null ? 'NULL' : v)))))));
@@ -375,10 +631,11 @@ function choice(q) {
 	return el('section', {}, el('h3', {tabindex: '-1', 'data-goal': true, dir: 'auto'}, q.message.replace(/^./, (c) => c.toUpperCase())),
 		el('ul', {class: 'choices'}, q.options.map((o, i) => {
 			const name = newID('option');
-			return el('li', {}, el('p', {id: name, dir: 'auto'}, o.label),
+			return el('li', {}, el('p', {id: name, dir: 'auto', class: 'says'}, el('b', {}, (i + 1) + '. '), o.says || o.label),
+				o.says ? el('p', {class: 'note', dir: 'auto'}, o.label) : null,
 				o.rows ? grid(o.rows, 'Rows of answer ' + (i + 1)) : null,
-				o.sql ? el('pre', {tabindex: '0', dir: 'ltr'}, o.sql) : null,
-				button('Choose this', () => act('choose', {option: o.id}), {'aria-describedby': name, class: 'choose'}));
+				el('div', {class: 'row'}, button('Choose this', () => act('choose', {option: o.id}), {'aria-describedby': name, class: 'choose first'})),
+				o.sql ? more('SQL', code(o.sql)) : null);
 		})));
 }
 
@@ -389,7 +646,7 @@ function failure(t, i) {
 		el('p', {class: talk.state === 'failed' ? 'problem' : 'warning', dir: 'auto'}, f.error),
 		f.advice ? el('ul', {class: 'advice'}, f.advice.map((a) => el('li', {dir: 'auto'}, a))) : null,
 		f.attempts ? more('Statements that were tried', el('ul', {class: 'votes'}, f.attempts.map((a) => el('li', {},
-			a.error ? el('p', {class: 'note', dir: 'auto'}, a.error) : null, el('pre', {tabindex: '0', dir: 'ltr'}, a.sql))))) : null,
+			a.error ? el('p', {class: 'note', dir: 'auto'}, a.error) : null, code(a.sql))))) : null,
 		f.trace ? el('p', {class: 'line note'}, page_of(t)) : null,
 	].filter(Boolean);
 }
@@ -398,7 +655,7 @@ function failure(t, i) {
 
 function actions() {
 	const last = talk.turns[talk.turns.length - 1];
-	const key = [talk.id, talk.state, talk.turns.length, talk.left, last && last.confirmed].join();
+	const key = [talk.id, talk.state, talk.revision, talk.turns.length, talk.left, last && last.confirmed].join();
 	if (key === shape) return;
 	shape = key;
 	const parts = [], row = el('div', {class: 'row'});
@@ -408,8 +665,18 @@ function actions() {
 		parts.push(el('p', {class: 'note'}, 'It goes on where it stopped. What was paid for is not paid for again.'));
 	}
 	if (talk.state === 'failed') row.append(button('Try again', () => act('resume')));
+	if (['stopped', 'failed'].includes(talk.state) && !talk.active && asked) row.append(button('Edit the question', (e) => {
+		const at = e.currentTarget.parentElement, input = el('textarea', {id: newID('edit'), rows: '2', maxlength: '8000', dir: 'auto', required: true});
+		input.value = asked.text;
+		input.addEventListener('keydown', (e) => { if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) { e.preventDefault(); form.requestSubmit(); } });
+		const form = el('form', {submit: (e) => { e.preventDefault(); act('edit', {question: input.value}); }}, el('label', {for: input.id}, 'Your question, in other words'), input,
+			el('div', {class: 'row'}, el('button', {type: 'submit', class: 'first'}, 'Ask this instead')));
+		at.after(form);
+		e.currentTarget.remove();
+		input.focus();
+	}));
 	if (talk.state === 'answered' && !last.confirmed) {
-		const wording = asked.kind === 'follow_up' ? standalone() : null;
+		const wording = asked.kind === 'follow_up' ? standalone((text) => act('confirm', {text})) : null;
 		row.append(button('This is right', () => {
 			if (!wording) { act('confirm'); return; }
 			wording.hidden = false;
@@ -423,11 +690,56 @@ function actions() {
 }
 
 // standalone is the form for the wording of a follow-up, whose words mean nothing alone.
-function standalone() {
+function standalone(keep) {
 	const input = el('input', {id: newID('wording'), type: 'text', maxlength: '8000', dir: 'auto', required: true});
-	return el('form', {hidden: true, submit: (e) => { e.preventDefault(); act('confirm', {text: input.value}); }},
+	return el('form', {hidden: true, submit: (e) => { e.preventDefault(); keep(input.value); }},
 		el('label', {for: input.id}, 'The question, said so that it can be understood alone'), input,
 		el('div', {class: 'row'}, el('button', {type: 'submit', class: 'first'}, 'Confirm')));
+}
+
+// manage names and deletes the conversation.
+function manage() {
+	if ($('manage').firstChild && $('manage').dataset.id === talk.id) return;
+	const id = talk.id, box = $('manage');
+	const name = button('Rename', () => {
+		const input = el('input', {id: newID('name'), type: 'text', maxlength: '200', dir: 'auto'});
+		input.value = talk.title;
+		const again = () => { box.dataset.id = ''; manage(); };
+		const form = el('form', {class: 'row', submit: async (e) => {
+			e.preventDefault();
+			try {
+				await api('conversations/' + id + '/rename', {title: input.value});
+				again();
+				await load();
+				list();
+				$('title').focus();
+				say('Renamed');
+			} catch (failed) { complain(failed); }
+		}}, el('label', {for: input.id}, 'Its name'), input, el('button', {type: 'submit', class: 'first small'}, 'Save'), button('Keep', again, {class: 'small'}));
+		box.replaceChildren(form);
+		input.focus();
+		input.select();
+	}, {class: 'small'});
+	box.dataset.id = id;
+	box.hidden = false;
+	box.replaceChildren(name, button('Delete', () => remove(id, talk.title), {class: 'small'}));
+}
+
+// remove deletes a conversation, once that is said twice.
+function remove(id, title) {
+	const box = el('dialog', {'aria-label': 'Delete a conversation'}, el('p', {dir: 'auto'}, 'Delete “' + short(title, 80) + '” for good?'), el('div', {class: 'row'},
+		button('Delete', async () => {
+			box.close();
+			try {
+				await api('conversations/' + id, undefined, 'DELETE');
+				say('Deleted');
+				if (page.id === id) location.hash = '';
+				else list();
+			} catch (e) { complain(e); }
+		}, {class: 'first'}), button('Keep', () => box.close())));
+	box.addEventListener('close', () => box.remove());
+	document.body.append(box);
+	box.showModal();
 }
 
 const kinds = {
@@ -493,7 +805,9 @@ function correction() {
 function composer(state) {
 	const first = state === 'new';
 	$('composer').hidden = !first && !['answered', 'failed', 'waiting'].includes(state);
+	$('composer').classList.toggle('below', !first);
 	$('question-label').textContent = first ? 'Your question' : 'A follow-up question';
+	$('question').rows = first ? 2 : 1;
 }
 
 async function send() {
@@ -538,58 +852,111 @@ function ticks(low, high, n) {
 function figure(c) {
 	const low = c.values.indexOf(Math.min(...c.values)), high = c.values.indexOf(Math.max(...c.values)), n = c.values.length;
 	const id = newID('chart'), picture = draw('svg', {role: 'img', 'aria-labelledby': id, 'aria-describedby': id + '-more'});
-	const described = (c.kind === 'line' ? 'A line of ' + n + ' points from ' + c.labels[0] + ' to ' + c.labels[n - 1] : n + ' bars')
+	const described = (c.kind === 'line' ? n + ' points from ' + c.labels[0] + ' to ' + c.labels[n - 1] : n + ' values')
 		+ '. Lowest: ' + c.texts[low] + ' (' + c.labels[low] + '). Highest: ' + c.texts[high] + ' (' + c.labels[high] + '). The table below has all values.';
-	const f = el('figure', {class: 'chart'}, el('figcaption', {id, dir: 'auto'}, c.title), picture, el('p', {class: 'unseen', id: id + '-more'}, described));
+	const kinds = c.kind === 'line' ? {line: 'Line', ...broken(c) ? {zero: 'Line from zero'} : {}, columns: 'Columns', none: 'No chart'} : {bars: 'Bars', columns: 'Columns', none: 'No chart'};
+	const pick = el('select', {id: id + '-kind', class: 'small'}, Object.entries(kinds).map(([k, text]) => el('option', {value: k}, text)));
+	const note = el('p', {class: 'note'});
+	const f = el('figure', {class: 'chart'}, el('div', {class: 'head'}, el('figcaption', {id, dir: 'auto'}, c.title),
+		el('div', {class: 'row'}, el('label', {for: pick.id, class: 'unseen'}, 'Kind of chart'), pick)), picture, note, el('p', {class: 'unseen', id: id + '-more'}, described));
 	let width = 0;
+	const paint = () => {
+		picture.toggleAttribute('hidden', pick.value === 'none');
+		const cut = pick.value === 'line' && broken(c);
+		note.textContent = cut ? 'The axis is broken: it does not begin at zero.' : '';
+		note.hidden = !cut;
+		if (pick.value === 'none') return;
+		const points = pick.value === 'bars' ? bars(picture, c, width) : plot(picture, c, width, pick.value, cut);
+		tips(picture, c, points, width);
+	};
+	pick.addEventListener('change', paint);
 	new ResizeObserver(() => requestAnimationFrame(() => { // drawing changes the height
 		const now = Math.floor(f.clientWidth);
-		if (now > 0 && now !== width) (c.kind === 'line' ? line : bars)(picture, c, width = now);
+		if (now > 0 && now !== width) { width = now; paint(); }
 	})).observe(f);
 	return f;
 }
 
-function line(picture, c, width) {
-	const height = 220, left = 52, right = 14, top = 8, bottom = 26, n = c.values.length;
-	let low = Math.min(...c.values), high = Math.max(...c.values);
-	if (low > 0 && low < .6 * high) low = 0;
-	if (high < 0 && high > .6 * low) high = 0;
-	if (low === high) { low -= 1; high += 1; }
-	const marks = ticks(low, high, 4);
-	const x = (i) => left + (width - left - right) * (c.at[i] - c.at[0]) / (c.at[n - 1] - c.at[0]);
-	const y = (v) => top + (height - top - bottom) * (high - v) / (high - low);
+// broken says that from zero on a line would show nothing of how its values differ.
+function broken(c) {
+	const low = Math.min(...c.values), high = Math.max(...c.values);
+	return low > 0 && high - low < .3 * high && high > low;
+}
+
+// plot draws a line or columns and returns the middle of each point.
+function plot(picture, c, width, kind, cut) {
+	const height = 240, left = 58, right = 14, top = 10, bottom = 28, n = c.values.length;
+	let low = Math.min(0, ...c.values), high = Math.max(0, ...c.values);
+	if (cut) {
+		low = Math.min(...c.values);
+		low -= .15 * (high - low);
+	}
+	if (low === high) high = low + 1;
+	const marks = ticks(low, high, 4), room = width - left - right, thick = Math.max(1, Math.min(48, .7 * room / n));
+	high = Math.max(high, marks[marks.length - 1]);
+	const x = (i) => kind === 'columns' ? left + room * (i + .5) / n : c.at ? left + room * (c.at[i] - c.at[0]) / ((c.at[n - 1] - c.at[0]) || 1) : left + room * i / Math.max(1, n - 1);
+	const y = (v) => top + (height - top - bottom - (cut ? 14 : 0)) * (high - v) / (high - low);
 	const parts = marks.flatMap((v) => [
-		draw('line', {class: 'grid', x1: left, x2: width - right, y1: y(v), y2: y(v)}),
+		draw('line', {class: v === 0 ? 'grid zero' : 'grid', x1: left, x2: width - right, y1: y(v), y2: y(v)}),
 		draw('text', {x: left - 8, y: y(v) + 4, 'text-anchor': 'end'}, compact.format(v)),
 	]);
-	parts.push(draw('polyline', {class: 'curve', points: c.values.map((v, i) => x(i).toFixed(1) + ',' + y(v).toFixed(1)).join(' ')}));
-	if (n <= 60) c.values.forEach((v, i) => parts.push(draw('circle', {class: 'dot', cx: x(i), cy: y(v), r: 3}, draw('title', {}, c.labels[i] + ': ' + c.texts[i]))));
-	const room = 7 * Math.max(...c.labels.map((l) => short(l, 12).length)) + 24;
-	let free = -Infinity;
-	c.labels.forEach((label, i) => {
-		const own = short(label, 12), half = 3.5 * own.length;
-		const at = Math.min(width - half, Math.max(half, x(i)));
-		if (i < n - 1 && (at < free || at > width - right - room) || i === n - 1 && at < free) return;
-		parts.push(draw('text', {x: at, y: height - 6, 'text-anchor': 'middle'}, own));
-		free = at + room;
-	});
+	if (cut) { // the sign of a broken axis
+		const b = height - bottom;
+		parts.push(draw('polyline', {class: 'break', points: [[0, 2], [0, -4], [-5, -7], [5, -11], [0, -14], [0, -20]].map(([dx, dy]) => (left + dx) + ',' + (b + dy)).join(' ')}));
+		parts.push(draw('text', {x: left - 8, y: b + 2, 'text-anchor': 'end'}, '0'));
+	}
+	if (kind === 'columns') c.values.forEach((v, i) => parts.push(draw('rect', {class: 'block', x: x(i) - thick / 2, y: Math.min(y(0), y(v)), width: thick, height: Math.max(1, Math.abs(y(v) - y(0)))})));
+	else {
+		parts.push(draw('polyline', {class: 'curve', points: c.values.map((v, i) => x(i).toFixed(1) + ',' + y(v).toFixed(1)).join(' ')}));
+		if (n <= 60) c.values.forEach((v, i) => parts.push(draw('circle', {class: 'dot', cx: x(i), cy: y(v), r: 3})));
+	}
+	const letters = kind === 'columns' && !c.at ? 10 : 12, wide = 7 * Math.max(...c.labels.map((l) => [...short(l, letters)].length)) + 14;
+	const each = Math.max(1, Math.ceil(n * wide / room)); // every label, every second, every third …
+	for (let i = 0, free = -Infinity; i < n; i += each) {
+		const own = short(c.labels[i], letters), half = 3.5 * [...own].length, at = Math.min(width - half, Math.max(half, x(i)));
+		if (at - half < free) continue; // points of time are not evenly apart
+		free = at + half + 8;
+		parts.push(draw('text', {x: at, y: height - 8, 'text-anchor': 'middle'}, own));
+	}
 	picture.setAttribute('viewBox', '0 0 ' + width + ' ' + height);
 	picture.setAttribute('height', height);
 	picture.replaceChildren(...parts);
+	return c.values.map((v, i) => [x(i), y(v)]);
 }
 
 function bars(picture, c, width) {
 	const row = 26, n = c.values.length, letters = Math.max(6, Math.min(28, Math.floor(width * .35 / 7)));
-	const left = 7 * Math.min(letters, Math.max(...c.labels.map((l) => [...l].length))) + 12, right = 8 * Math.max(...c.texts.map((t) => short(t, 12).length)) + 12;
+	const left = 7 * Math.min(letters, Math.max(...c.labels.map((l) => [...l].length))) + 12, right = 8 * Math.max(...c.texts.map((t) => [...t].length)) + 12;
 	const low = Math.min(0, ...c.values), high = Math.max(0, ...c.values), span = high - low || 1;
 	const x = (v) => left + (width - left - right) * (v - low) / span;
 	picture.setAttribute('viewBox', '0 0 ' + width + ' ' + row * n);
 	picture.setAttribute('height', row * n);
 	picture.replaceChildren(...c.values.flatMap((v, i) => [
-		draw('text', {x: left - 8, y: row * i + 17, 'text-anchor': 'end'}, short(c.labels[i], letters), draw('title', {}, c.labels[i])),
+		draw('text', {x: left - 8, y: row * i + 17, 'text-anchor': 'end'}, short(c.labels[i], letters)),
 		draw('rect', {class: 'block', x: Math.min(x(0), x(v)), y: row * i + 4, width: Math.max(1, Math.abs(x(v) - x(0))), height: row - 8, rx: 2}),
-		draw('text', {class: 'value', x: Math.max(x(0), x(v)) + 6, y: row * i + 17}, short(c.texts[i], 12)),
+		draw('text', {class: 'value', x: Math.max(x(0), x(v)) + 6, y: row * i + 17}, c.texts[i]),
 	]));
+	return c.values.map((v, i) => [null, row * i + 13]);
+}
+
+// tips tell the point under the pointer.
+function tips(picture, c, points, width) {
+	const back = draw('rect', {class: 'tip', height: 24, rx: 4}), text = draw('text', {class: 'tip-text', 'text-anchor': 'middle'}), tip = draw('g', {}, back, text);
+	picture.onpointermove = (e) => {
+		const r = picture.getBoundingClientRect(), px = (e.clientX - r.left) * width / r.width, py = (e.clientY - r.top) * width / r.width;
+		const away = ([x, y]) => x === null ? Math.abs(y - py) : Math.abs(x - px);
+		const i = points.reduce((best, p, i) => away(p) < away(points[best]) ? i : best, 0);
+		text.textContent = short(c.labels[i], 40) + ': ' + c.texts[i];
+		const wide = Math.min(width, 7.2 * [...text.textContent].length + 16), x = Math.min(width - wide / 2, Math.max(wide / 2, points[i][0] === null ? px : points[i][0]));
+		const y = points[i][1] < 34 ? points[i][1] + 12 : points[i][1] - 34;
+		back.setAttribute('x', x - wide / 2);
+		back.setAttribute('width', wide);
+		back.setAttribute('y', y);
+		text.setAttribute('x', x);
+		text.setAttribute('y', y + 16);
+		if (!tip.isConnected) picture.append(tip);
+	};
+	picture.onpointerleave = () => tip.remove();
 }
 
 // ---- The keyboard and the rest.
@@ -622,6 +989,13 @@ document.addEventListener('visibilitychange', () => {
 	if (document.visibilityState === 'hidden') hang(); // a browser has few connections for all its tabs
 	else { load(); listen(); }
 });
+for (const [id, f] of [['find', list], ['find-table', search]]) {
+	let wait = 0;
+	$(id).addEventListener('input', () => { clearTimeout(wait); wait = setTimeout(f, 150); });
+}
+// A heading that gets the focus after a click is not framed as if it were a field.
+addEventListener('pointerdown', () => { document.documentElement.dataset.by = 'pointer'; }, true);
+addEventListener('keydown', () => { document.documentElement.dataset.by = 'keys'; }, true);
 addEventListener('hashchange', route);
 if (matchMedia('(max-width: 52rem)').matches) $('past').open = false;
 route();

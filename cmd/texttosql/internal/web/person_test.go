@@ -31,7 +31,7 @@ func TestKeyboard(t *testing.T) {
 	b.goTo("A follow-up question")
 	b.keys("And in the south?" + kb.Enter)
 	b.at("Answer")
-	b.goTo("How the votes fell")
+	b.goTo("Confidence 75 % why?")
 	b.keys(kb.Enter)
 	b.shows("Answer 1: 1 row of 1 column, chosen")
 	b.goTo("Something is wrong")
@@ -61,8 +61,10 @@ func TestKeyboard(t *testing.T) {
 	b.goTo("Tables")
 	b.keys(kb.Enter)
 	b.at("Tables")
-	b.shows("clerk_id")
-	b.goTo("New conversation")
+	b.goTo("Find a table or column")
+	b.keys("clerk_id")
+	b.shows("Some rows") // the only one that has it is open
+	b.goTo("New question")
 	b.keys(kb.Enter)
 	b.at("Your question")
 	b.shows("How many sales of clerk 1 were in the south?") // offered again
@@ -184,7 +186,7 @@ func TestGate(t *testing.T) {
 		t.Error(text)
 	}
 	b.clean()
-	b.run(chromedp.Navigate(s.URL + eval[string](b, "document.querySelector('article a').getAttribute('href')")))
+	b.run(chromedp.Navigate(s.URL + eval[string](b, "document.querySelector('article a[target]').getAttribute('href')")))
 	b.shows("How it was found")
 	if got := eval[string](b, "getComputedStyle(document.querySelector('main')).maxWidth + refused"); got != "1216px" {
 		t.Errorf("the page of the answer has no style, or something was refused: %s", got)

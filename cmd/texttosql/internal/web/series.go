@@ -41,12 +41,13 @@ func series(t *result.Table) []chart {
 		at    float64
 		row   []any
 	}
+	as := shapes(t)
 	points, timed, seen := make([]point, len(t.Rows)), true, map[string]bool{}
 	for i, row := range t.Rows {
 		if row[0] == nil {
 			return nil
 		}
-		p := point{label: cell(row[0]), row: row}
+		p := point{label: as[0].text(row[0]), row: row}
 		if seen[p.label] || p.label == "" {
 			return nil
 		}
@@ -82,7 +83,7 @@ func series(t *result.Table) []chart {
 			if !ok || !timed && utf8.RuneCountInString(p.label) > 100 {
 				return nil
 			}
-			c.Labels, c.Texts, c.Values = append(c.Labels, visible(p.label)), append(c.Texts, cell(p.row[column])), append(c.Values, y)
+			c.Labels, c.Texts, c.Values = append(c.Labels, visible(p.label)), append(c.Texts, as[column].text(p.row[column])), append(c.Values, y)
 			if timed {
 				c.At = append(c.At, p.at)
 			}
@@ -94,8 +95,8 @@ func series(t *result.Table) []chart {
 
 // identifies reports whether a column is named as the key of something, which is a number and no quantity.
 func identifies(name string) bool {
-	name = strings.ToLower(name)
-	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
+	low := strings.ToLower(name)
+	return low == "id" || strings.HasSuffix(low, "_id") || strings.HasSuffix(low, " id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
 }
 
 // steps are words in the name of a column whose whole numbers are times.

@@ -91,10 +91,10 @@ func TestTabled(t *testing.T) {
 	}{
 		{&result.Table{Columns: []string{"a"}, Rows: [][]any{{nil}, {"NULL"}, {[]byte("abc")}, {0.1 + 0.2}, {"a\u202eb"}}}, 5, "5 rows", false, "a few"},
 		{&result.Table{Columns: []string{"a"}}, 0, "0 rows", false, "none"},
-		{many, 200, "the first 200 of more than 1,000 rows", false, "many rows"},
-		{wide, 20, "the first 20 of 300 rows", false, "many columns"},
+		{many, 50, "the first 1,000 rows, and there are more", false, "many rows"},
+		{wide, 20, "300 rows", false, "many columns"},
 		{&result.Table{Columns: []string{"a"}, Rows: [][]any{{long}}}, 1, "1 row", true, "a long value"},
-		{heavy, 26, "the first 26 of 200 rows", true, "many long values"},
+		{heavy, 27, "200 rows", true, "many long values"},
 	} {
 		got := tabled(tt.in)
 		if len(got.Rows) != tt.shown || got.Count != tt.count || got.Cut != tt.cut {
@@ -118,10 +118,10 @@ func TestTabled(t *testing.T) {
 func TestMemo(t *testing.T) {
 	var m memo
 	for i := range maxKept + 1 {
-		m.put(memoKey{"a", i}, &kept{problem: fmt.Sprint(i)})
-		m.put(memoKey{"a", 1}, &kept{problem: "again"})
+		m.put(memoKey{"a", i}, &kept{problem: &failure{Error: fmt.Sprint(i)}})
+		m.put(memoKey{"a", 1}, &kept{problem: &failure{Error: "again"}})
 	}
-	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem != "again" || m.get(memoKey{"a", maxKept}) == nil ||
+	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem.Error != "again" || m.get(memoKey{"a", maxKept}) == nil ||
 		len(m.all) != maxKept || len(m.ages) != maxKept {
 		t.Error(len(m.all), m.ages)
 	}

@@ -20,6 +20,7 @@ type topic struct {
 	cancel   context.CancelFunc // nil: it does not run
 	revision int64              // of the last record that is known
 	steps    []step             // of the question that runs
+	began    time.Time          // when it began to run
 	watchers map[chan struct{}]bool
 }
 
@@ -82,7 +83,7 @@ func (s *Server) claim(id string) (within context.Context, release func(), err e
 		return nil, nil, err
 	}
 	within, t.cancel = context.WithCancel(s.ctx)
-	t.steps = nil
+	t.steps, t.began = nil, time.Now()
 	s.jobs++
 	s.calls.Add(1)
 	t.tell()
@@ -171,10 +172,15 @@ type news struct {
 	Revision int64  `json:"revision"`
 	Running  bool   `json:"running"`
 	Steps    []step `json:"steps"`
+	Elapsed  int64  `json:"elapsed,omitempty"` // milliseconds since it began to run
 }
 
-// beat is how often a stream shows that it lives, and looks whether another program has changed the record.
-const beat = 15 * time.Second
+// beat is how often a stream shows that it lives, so that a page can tell in 3 seconds that it does not. Every looking
+// beats it looks whether another program has changed the record.
+const (
+	beat    = time.Second
+	looking = 15
+)
 
 // events streams what happens to a conversation. A client that goes away ends its stream and nothing else.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
@@ -210,9 +216,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
-	for {
+	for beats := 0; ; {
 		s.mu.Lock()
-		now := news{t.revision, t.cancel != nil, t.steps}
+		now := news{Revision: t.revision, Running: t.cancel != nil, Steps: t.steps}
+		if now.Running {
+			now.Elapsed = max(1, time.Since(t.began).Milliseconds())
+		}
 		s.mu.Unlock()
 		text, err := json.Marshal(now)
 		out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // for a client that does not read; not every writer has one
@@ -223,6 +232,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-woken:
 		case <-ticker.C:
+			if beats++; beats%looking != 0 {
+				continue
+			}
 			if rec, err := s.Store.Load(r.Context(), id); err == nil {
 				s.saved(id, rec.Revision)
 			}

@@ -5,8 +5,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/meaning"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/session"
 )
@@ -25,8 +26,8 @@ type conversation struct {
 	ID       string `json:"id"`
 	Revision int64  `json:"revision"`
 	State    string `json:"state"`
-	Title    string `json:"title"`
-	Left     int    `json:"left"` // corrections that may still be made
+	Title    string `json:"title"` // what it is called
+	Left     int    `json:"left"`  // corrections that may still be made
 	Turns    []turn `json:"turns"`
 	Active   bool   `json:"active,omitempty"` // stopped, and the record says that it runs: its program died, or is another one
 }
@@ -46,6 +47,7 @@ type turn struct {
 // reply is an answer. What stands below Confidence is known to the program that found it.
 type reply struct {
 	SQL        string  `json:"sql"`
+	Says       string  `json:"says,omitempty"` // what it computes, in a sentence
 	Confidence float64 `json:"confidence"`
 	details
 }
@@ -60,15 +62,33 @@ type option struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
 	SQL   string `json:"sql,omitempty"`
+	Says  string `json:"says,omitempty"` // what tells it from the others
 	Rows  *table `json:"rows,omitempty"`
 }
 
 // failure says why there is no answer.
 type failure struct {
-	Error    string            `json:"error"`
-	Advice   []string          `json:"advice,omitempty"`
-	Attempts []session.Attempt `json:"attempts,omitempty"`
-	Trace    bool              `json:"trace,omitempty"`
+	Error    string                 `json:"error"`
+	Advice   []string               `json:"advice,omitempty"`
+	Attempts []session.Attempt      `json:"attempts,omitempty"`
+	Class    texttosql.FailureClass `json:"class,omitempty"`
+	Trace    bool                   `json:"trace,omitempty"`
+}
+
+// advice is a list of the one that there is.
+func advice(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// says is what a statement computes, in a sentence; "" where that is not known.
+func (s *Server) says(sql string) string {
+	if s.DB == nil {
+		return ""
+	}
+	return visible(meaning.Sentence(s.DB.Language().Text, sql))
 }
 
 // view makes the page's form of a record.
@@ -86,9 +106,13 @@ func (s *Server) view(r session.Record) conversation {
 		}
 		known := s.seen.get(memoKey{r.ID, i})
 		if a := t.Answer; a != nil && (i < r.Last() || c.State == answered) { // a choice has one before it was checked
-			v.Answer = &reply{SQL: visible(a.SQL), Confidence: a.Confidence}
+			v.Answer = &reply{SQL: visible(a.SQL), Says: s.says(a.SQL), Confidence: a.Confidence}
 			if known != nil {
 				v.Answer.details = known.details
+				v.Answer.Own = known.own
+			}
+			if t.Kind == session.TurnChoice && t.Correction == nil {
+				v.Answer.Why = "You chose this answer. Confidence is full because a person decided."
 			}
 		}
 		if i == r.Last() {
@@ -96,7 +120,7 @@ func (s *Server) view(r session.Record) conversation {
 		}
 		c.Turns = append(c.Turns, v)
 	}
-	if len(c.Turns) > 0 {
+	if c.Title = visible(r.Title); c.Title == "" && len(c.Turns) > 0 {
 		c.Title = c.Turns[0].Text
 	}
 	return c
@@ -125,23 +149,31 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 	switch {
 	case c.State == waiting && r.Pending != nil:
 		v.Question = &choice{Message: visible(r.Pending.Message)}
-		for _, o := range r.Pending.Options {
-			shown := option{ID: o.ID, Label: visible(o.Label), SQL: visible(o.SQL)}
+		told := make([]string, len(r.Pending.Options))
+		if s.DB != nil {
+			var all []string
+			for _, o := range r.Pending.Options {
+				all = append(all, o.SQL)
+			}
+			told = meaning.Differences(s.DB.Language().Text, all)
+		}
+		for i, o := range r.Pending.Options {
+			shown := option{ID: o.ID, Label: visible(o.Label), SQL: visible(o.SQL), Says: visible(told[i])}
 			if known != nil {
 				shown.Rows = known.options[o.ID]
 			}
 			v.Question.Options = append(v.Question.Options, shown)
 		}
 	case c.State == failed && r.Failure != nil:
-		v.Failure = &failure{Error: s.clean(r.Failure.Error), Trace: known != nil && known.Trace}
+		v.Failure = &failure{Error: s.clean(cmp.Or(r.Failure.Message, r.Failure.Error)), Trace: known != nil && known.Trace}
 		for _, a := range r.Failure.Recommendations {
 			v.Failure.Advice = append(v.Failure.Advice, s.clean(a))
 		}
 		for _, a := range r.Failure.Attempts {
 			v.Failure.Attempts = append(v.Failure.Attempts, session.Attempt{SQL: visible(a.SQL), Error: s.clean(a.Error)})
 		}
-	case c.State == stopped && known != nil && known.problem != "":
-		v.Failure = &failure{Error: known.problem, Trace: known.Trace}
+	case c.State == stopped && known != nil && known.problem != nil:
+		v.Failure = known.problem
 	case c.State == stopped:
 		v.Failure = &failure{Error: "The question was stopped before it was answered."}
 		if c.Active {
@@ -154,54 +186,6 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 // one.
 func visible(text string) string {
 	return words.Visible(text, "⟨U+%04X⟩", func(r rune) bool { return r != '\n' && r != '\t' && words.Hidden(r) })
-}
-
-func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	rec, err := s.Store.Load(r.Context(), r.PathValue("id"))
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	answer(w, http.StatusOK, s.view(rec))
-}
-
-// entry is a conversation in the list.
-type entry struct {
-	ID      string    `json:"id"`
-	Title   string    `json:"title"`
-	State   string    `json:"state"`
-	Updated time.Time `json:"updated"`
-}
-
-// maxListed is how many conversations the page lists, maxOffered how many confirmed questions it offers.
-const (
-	maxListed  = 30
-	maxOffered = 4
-)
-
-func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	all, err := s.Store.List(r.Context(), session.Filter{Limit: maxListed})
-	if all == nil && err != nil { // a broken record is no reason to show none
-		s.refuse(w, err)
-		return
-	}
-	out := struct {
-		Database      string   `json:"database"`
-		Conversations []entry  `json:"conversations"`
-		Confirmed     []string `json:"confirmed"` // questions, the latest first
-	}{s.Title, []entry{}, []string{}}
-	for _, one := range all {
-		state, _ := s.state(one.ID, one.State)
-		out.Conversations = append(out.Conversations, entry{one.ID, visible(words.Short(words.Line(one.Question), 200)), state, one.Updated})
-	}
-	if pairs, err := s.Confirmed.Pairs(); err == nil {
-		for _, p := range slices.Backward(pairs) {
-			if len(out.Confirmed) < maxOffered {
-				out.Confirmed = append(out.Confirmed, visible(p.Question))
-			}
-		}
-	}
-	answer(w, http.StatusOK, out)
 }
 
 // schema answers with what questions can be about.

@@ -23,9 +23,11 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -35,9 +37,11 @@ import (
 type Config struct {
 	Engine    *texttosql.Engine   // required
 	Store     session.Store       // required; conversations live as long as it does
+	DB        *exec.DB            // the same database under the same policy; nil: no sentences about statements, no rows of tables
 	Confirmed *memory.Confirmed   // its last questions are offered where nothing was asked yet; nil: none
 	Progress  *Progress           // of the Engine; nil: the page shows no steps
 	Title     string              // what the page calls the database; "": "your database"
+	Sweep     bool                // session.Sweep deletes old conversations, at once and every day
 	Parallel  int                 // questions that run at a time; 0: 4
 	Hide      func(string) string // takes what nobody may see, such as parts of a DSN, out of the text of an error; nil: nothing
 	Door      door.Door           // who may come in; its Credential is set by Handler
@@ -72,7 +76,24 @@ func New(c Config) (*Server, error) {
 	if c.Progress != nil {
 		c.Progress.to.Store(s)
 	}
+	if c.Sweep {
+		s.calls.Go(s.sweep)
+	}
 	return s, nil
+}
+
+// sweep deletes old conversations until Close. What cannot be read is never deleted.
+func (s *Server) sweep() {
+	every := time.NewTicker(24 * time.Hour)
+	defer every.Stop()
+	for {
+		session.Sweep(s.ctx, s.Store, time.Now()) // an error leaves the rest for tomorrow
+		select {
+		case <-every.C:
+		case <-s.ctx.Done():
+			return
+		}
+	}
 }
 
 // Close ends all streams and interrupts the questions that run, which can be resumed. It returns when all have ended.
@@ -93,9 +114,18 @@ func (s *Server) Handler() http.Handler {
 	front, inner := http.NewServeMux(), http.NewServeMux()
 	front.HandleFunc("GET /{$}", s.index)
 	front.HandleFunc("POST /api/login", s.login)
+	front.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	front.HandleFunc("GET /api/alive", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, struct{}{}) })
 	inner.HandleFunc("GET /api/conversations", s.list)
 	inner.HandleFunc("POST /api/conversations", s.ask)
 	inner.HandleFunc("GET /api/conversations/{id}", s.show)
+	inner.HandleFunc("DELETE /api/conversations/{id}", s.forget)
+	inner.HandleFunc("GET /api/conversations/{id}/rows/{turn}", s.rows)
+	inner.HandleFunc("POST /api/conversations/{id}/query", s.query)
+	inner.HandleFunc("POST /api/conversations/{id}/keep", s.confirmOwn)
+	inner.HandleFunc("POST /api/conversations/{id}/rename", s.rename)
+	inner.HandleFunc("GET /api/start", s.start)
+	inner.HandleFunc("GET /api/sample", s.sample)
 	inner.HandleFunc("GET /api/conversations/{id}/events", s.events)
 	inner.HandleFunc("POST /api/conversations/{id}/{call}", s.call)
 	inner.HandleFunc("GET /api/schema", s.schema)
@@ -160,12 +190,6 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
 	answer(w, http.StatusOK, struct{}{})
-}
-
-func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Security-Policy", s.page.policy)
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Write(s.page.text)
 }
 
 // maxBody bounds a request, in bytes. A question and a correction are far below it.

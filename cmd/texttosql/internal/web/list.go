@@ -1,0 +1,176 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/session"
+)
+
+// entry is a conversation in the list.
+type entry struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	State   string    `json:"state"` // or "broken": its record cannot be read
+	Updated time.Time `json:"updated"`
+}
+
+// maxListed is how many conversations the page lists, maxOffered how many confirmed questions it offers.
+const (
+	maxListed  = 30
+	maxOffered = 4
+)
+
+// list gives the conversations that were changed last, or those whose name or question contains a text.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	find := strings.ToLower(strings.TrimSpace(r.URL.Query().Get("find")))
+	all, err := s.Store.List(r.Context(), session.Filter{Limit: -1})
+	if all == nil && err != nil && len(broken(err)) == 0 {
+		s.refuse(w, err)
+		return
+	}
+	out := struct {
+		Database      string  `json:"database"`
+		Engine        string  `json:"engine"`
+		Conversations []entry `json:"conversations"`
+		More          int     `json:"more"` // how many are not listed
+	}{Database: s.Title, Conversations: []entry{}}
+	if s.DB != nil {
+		out.Engine = s.DB.Language().Name
+	}
+	for _, b := range broken(err) {
+		out.Conversations = append(out.Conversations, entry{ID: b.ID, Title: "A conversation that cannot be read", State: "broken"})
+	}
+	for _, one := range all {
+		if !strings.Contains(strings.ToLower(one.Title+"\n"+one.Question), find) {
+			continue
+		}
+		if len(out.Conversations) >= maxListed {
+			out.More++
+			continue
+		}
+		state, _ := s.state(one.ID, one.State)
+		title := one.Title
+		if title == "" {
+			title = one.Question
+		}
+		out.Conversations = append(out.Conversations, entry{one.ID, visible(words.Short(words.Line(title), 200)), state, one.Updated})
+	}
+	answer(w, http.StatusOK, out)
+}
+
+// broken are the records that an error says cannot be read.
+func broken(err error) (all []*session.RecordError) {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range many.Unwrap() {
+			all = append(all, broken(one)...)
+		}
+		return all
+	}
+	if one := (*session.RecordError)(nil); errors.As(err, &one) {
+		return []*session.RecordError{one}
+	}
+	return nil
+}
+
+func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	rec, err := s.Store.Load(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	answer(w, http.StatusOK, s.view(rec))
+}
+
+// forget deletes a conversation, unless it is being answered.
+func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	_, release, err := s.claim(id)
+	if err == nil {
+		err = s.Store.Delete(r.Context(), id)
+		s.seen.drop(id, 0)
+		release()
+	}
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	answer(w, http.StatusOK, struct{}{})
+}
+
+// maxTitle bounds the name of a conversation, in bytes.
+const maxTitle = 500
+
+// rename gives a conversation a name; "" is its first question again.
+func (s *Server) rename(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Title string `json:"title"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	err := s.rewrite(r.Context(), r.PathValue("id"), func(rec *session.Record) error {
+		rec.Title = words.Cut(strings.TrimSpace(in.Title), maxTitle)
+		return nil
+	})
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	answer(w, http.StatusOK, struct{}{})
+}
+
+// rewrite changes a record on which nobody works.
+func (s *Server) rewrite(ctx context.Context, id string, f func(*session.Record) error) error {
+	_, release, err := s.claim(id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	store := &saves{Store: s.Store, server: s, first: make(chan struct{})}
+	free, err := store.Hold(ctx, id)
+	if err != nil {
+		if errors.Is(err, session.ErrHeld) {
+			err = errBusy
+		}
+		return err
+	}
+	defer free()
+	rec, err := s.Store.Load(ctx, id)
+	if err == nil {
+		err = f(&rec)
+	}
+	if err != nil {
+		return err
+	}
+	return store.Save(ctx, rec)
+}
+
+// rephrase puts other words in the place of a question that was stopped or has no answer, and takes back what was said about
+// it.
+func (s *Server) rephrase(ctx context.Context, id, question string) error {
+	return s.rewrite(ctx, id, func(rec *session.Record) error {
+		i := rec.Turn()
+		switch {
+		case strings.TrimSpace(question) == "":
+			return texttosql.ErrEmptyQuestion
+		case len(question) > maxQuestion:
+			return &texttosql.InputError{Field: "question", Bytes: len(question), Limit: maxQuestion}
+		case i < 0 || rec.State != session.Interrupted && rec.State != session.Failed:
+			return &texttosql.StateError{Call: "Edit", State: rec.State, Hint: "Ask another question"}
+		}
+		asked := rec.Turns[i]
+		asked.Text, asked.Answer, asked.Attempts = strings.TrimSpace(question), nil, nil
+		rec.Turns = append(rec.Turns[:i:i], asked)
+		s.seen.drop(id, i)
+		return nil
+	})
+}
+
+// maxQuestion bounds a question, as the engine does, in bytes.
+const maxQuestion = 8 << 10
