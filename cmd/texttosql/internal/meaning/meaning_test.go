@@ -21,11 +21,15 @@ func TestSentence(t *testing.T) {
 		{"SELECT day FROM sales ORDER BY amount DESC LIMIT 1", "Day of sales; only the first: highest amount.", "one row"},
 		{"SELECT * FROM order_items", "All columns of order items.", "a star"},
 		{"SELECT DISTINCT region FROM sales", "Each different region of sales.", "different values"},
-		{"SELECT c.name, SUM(o.total) FROM orders o JOIN customers AS c ON c.id = o.customer_id WHERE o.status IN ('paid', 'shipped') GROUP BY c.name",
-			"The sum of total of orders for each name of customers, from orders with customers, only where status of orders is “paid” or “shipped”.", "a join"},
+		{"SELECT c.name, SUM(o.total) FROM orders o JOIN customers AS c ON c.id = o.customer_id " +
+			"WHERE o.status IN ('paid', 'shipped') GROUP BY c.name",
+			"The sum of total of orders for each name of customers, from orders with customers, " +
+				"only where status of orders is “paid” or “shipped”.", "a join"},
 		{"SELECT c.name, COUNT(o.id) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name",
-			"The number of rows with a value of id of orders for each name of customers, from customers with orders, also where there are no orders.", "a left join keeps all"},
-		{"SELECT strftime('%Y-%m', day) AS month, round(avg(amount), 2) FROM sales WHERE day >= '2024-01-01' AND day < '2025-01-01' GROUP BY month HAVING count(*) > 3",
+			"The number of rows with a value of id of orders for each name of customers, from customers with orders, " +
+				"also where there are no orders.", "a left join keeps all"},
+		{"SELECT strftime('%Y-%m', day) AS month, round(avg(amount), 2) FROM sales " +
+			"WHERE day >= '2024-01-01' AND day < '2025-01-01' GROUP BY month HAVING count(*) > 3",
 			"The average amount for each the month of day, from sales, only where day is 2024-01-01 or later and day is before 2025-01-01, " +
 				"only groups where the number of sales is above 3.", "months"},
 		{"SELECT name FROM clerks WHERE (town = 'A' OR town IS NULL) AND name LIKE '%x%'",
