@@ -170,7 +170,7 @@ func TestExitCodes(t *testing.T) {
 		{"an unknown strategy", nil, []string{"ask", "-s", "magic", "Who?"}, exitUsage, "", `strategy "magic": unknown`},
 		{"an unknown provider", nil, []string{"ask", "-m", "magic:x", "Who?"}, exitUsage, "", "unknown provider"},
 		{"samples that are none", always("SELECT 1"), []string{"ask", "-n", "-3", "Who?"}, exitUsage, "", "amples"},
-		{"a share that is none", always("SELECT 1"), []string{"ask", "--ask-below", "7", "Who?"}, exitUsage, "", "WithAskBelow"},
+		{"a share that is none", always("SELECT 1"), []string{"ask", "--ask-below", "7", "Who?"}, exitUsage, "", "--ask-below 7: want 0 to 1"},
 		{"two forms", nil, []string{"ask", "--json", "--csv", "Who?"}, exitUsage, "", "can't be used together"},
 		{"a table that is not there", nil, []string{"schema", "people"}, exitUsage, "", "no table \"people\" that may be read\n"},
 		{"a misspelt table", nil, []string{"schema", "Ordes"}, exitUsage, "", `may be read, did you mean "orders"?`},

@@ -91,7 +91,7 @@ func TestServe(t *testing.T) {
 		{[]string{"--listen", "nowhere"}, "nowhere"},
 		{[]string{"--token-file", filepath.Join(t.TempDir(), "none")}, "--token-file"},
 		{[]string{"--parallel", "0"}, "--parallel 0"},
-		{[]string{"--ask-below", "2"}, "WithAskBelow"},
+		{[]string{"--ask-below", "2"}, "--ask-below 2: want 0 to 1"},
 	} {
 		var said strings.Builder
 		p := &program{ctx: t.Context(), out: io.Discard, err: &said, getenv: func(name string) string { return env[name] }}

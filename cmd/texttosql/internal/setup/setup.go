@@ -247,8 +247,11 @@ func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
 		return nil, err
 	}
 	options := []texttosql.Option{texttosql.WithStrategy(preset.Strategy), texttosql.WithBudget(e.Budget)}
-	if a.AskBelow != nil {
-		options = append(options, texttosql.WithAskBelow(*a.AskBelow))
+	if share := a.AskBelow; share != nil {
+		if !(*share >= 0 && *share <= 1) {
+			return nil, &UsageError{fmt.Errorf("--ask-below %v: want 0 to 1", *share)}
+		}
+		options = append(options, texttosql.WithAskBelow(*share))
 	}
 	if a.Samples != 0 {
 		options = append(options, texttosql.WithSamples(a.Samples))
