@@ -90,10 +90,7 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 	h.used = true
 	for tries := 0; ; tries++ {
 		a := &Statement{Statement: statement, Args: args, Ours: h.own || len(args) > 0, Catalog: h.catalog}
-		err := h.judge(ctx, a)
-		if err == nil {
-			a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always")
-		}
+		err := h.judgeRuled(ctx, a)
 		if err == nil {
 			if len(args) == 0 {
 				h.admitted = a

@@ -64,6 +64,7 @@ type shared struct {
 	policy   Policy
 	rules    []guard.Rule
 	ruled    guard.Splicing
+	placed   placed
 	open     Open
 	walls    []wall
 	catalogs catalogs

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
@@ -12,17 +13,66 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// spliced returns a statement, which was admitted as it is written, with the rules about rows in it, admitted too; nil where
-// the policy has none.
-func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Statement, error) {
+// placed are statements, by their text, into which the rules were written and that the engine accepted with a catalog. The
+// values of the rules' parameters do not matter for that.
+type placed struct {
+	mu sync.Mutex
+	of map[string]*Statement
+}
+
+// mostPlaced bounds the statements that are kept: those of some questions, each of which is admitted several times.
+const mostPlaced = 256
+
+// known returns a statement that was accepted with a catalog before; nil if none was.
+func (p *placed) known(text string, c *Catalog) *Statement {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a := p.of[text]; a != nil && a.Catalog == c {
+		return a
+	}
+	return nil
+}
+
+func (p *placed) keep(a *Statement) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil || len(p.of) >= mostPlaced {
+		p.of = map[string]*Statement{}
+	}
+	p.of[a.SQL()] = a
+}
+
+// judgeRuled judges a statement as it is written, and then with the rules about rows in it.
+func (h *held) judgeRuled(ctx context.Context, a *Statement) error {
 	if !h.db.policy.Scoped() {
-		return nil, nil
+		return h.judge(ctx, a)
 	}
-	params := map[string]any{}
-	if h.db.scope != nil {
-		params = h.db.scope.Params
+	kept := len(a.Args) == 0 && !a.Ours
+	if k := h.db.placed.known(a.SQL(), h.catalog); kept && k != nil {
+		*a = *k
+		if a.ruled == nil {
+			return h.judge(ctx, a)
+		}
+		ruled := *a.ruled
+		ruled.Splice = ruled.Splice.With(h.db.scope.Params)
+		ruled.Args, a.ruled = ruled.Splice.Args, &ruled
+		return h.judge(ctx, &ruled)
 	}
-	s, err := h.db.splice(ctx, h.Conn, a, params, fenced)
+	err := h.judge(ctx, a)
+	if err == nil {
+		a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always")
+	}
+	if err == nil && kept {
+		c := *a
+		h.db.placed.keep(&c)
+	}
+	return err
+}
+
+// spliced returns a statement, which was admitted as it is written, with the rules about rows in it, admitted too; nil if it
+// reads no table that has one.
+func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Statement, error) {
+	s, err := h.db.splice(ctx, h.Conn, a, h.db.scope.Params, fenced)
 	if err != nil {
 		return nil, h.classify(err)
 	}

@@ -203,8 +203,9 @@ type Spot struct {
 
 // Splice is a statement into which the rules were written.
 type Splice struct {
-	Text   string // the statement
-	Args   []any  // values of its parameters
+	Text   string   // the statement
+	Args   []any    // values of its parameters
+	params []string // the names of those that rules have, in their order
 	Ranges []Range
 	// Bare is the text with a stand-in in place of each splice, which reads no table and has the same columns: any table
 	// with a rule that an engine finds in it is read around the rules. It has no parameters of rules.
@@ -221,10 +222,24 @@ type Range struct {
 
 // Original returns what the statement was that a text of an engine's about the spliced one repeats: the name of a column.
 func (s *Splice) Original(text string) string {
-	for i := len(s.Ranges) - 1; i >= 0 && strings.Contains(text, "("); i-- {
-		text = strings.ReplaceAll(text, s.Text[s.Ranges[i].Pos:s.Ranges[i].End], s.Ranges[i].was)
+	if !strings.Contains(text, "(") {
+		return text
+	}
+	longest := slices.SortedStableFunc(slices.Values(s.Ranges), func(a, b Range) int { return b.End - b.Pos - (a.End - a.Pos) })
+	for _, r := range longest { // the name of a table with its alias before the table alone
+		text = strings.ReplaceAll(text, s.Text[r.Pos:r.End], r.was)
 	}
 	return text
+}
+
+// With returns s with other values of the parameters. It is for a statement without arguments of its own.
+func (s *Splice) With(params map[string]any) *Splice {
+	other := *s
+	other.Args = make([]any, len(s.params))
+	for i, name := range s.params {
+		other.Args[i] = params[name]
+	}
+	return &other
 }
 
 // SpliceOptions says how [Catalog.Splice] writes.
@@ -358,7 +373,7 @@ func (w *spliceWriter) table(r *Relation, name, hint string) error {
 				if !ok {
 					return Refuse(ReasonScope, "the scope has no parameter %s", p.param)
 				}
-				w.out.Args = append(w.out.Args, value)
+				w.out.Args, w.out.params = append(w.out.Args, value), append(w.out.params, p.param)
 				w.text.WriteString(w.Placeholder(len(w.out.Args)))
 			case p.column != "":
 				w.text.WriteString(name + "." + w.Quote(p.column))
