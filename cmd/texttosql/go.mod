@@ -19,6 +19,7 @@ require (
 	github.com/texttosql/texttosql/exec/duckdb v0.1.0
 	github.com/texttosql/texttosql/llm/providers v0.1.0
 	github.com/texttosql/texttosql/otel v0.1.0
+	github.com/texttosql/texttosql/session/pgstore v0.1.0
 	github.com/tmc/langchaingo v0.1.14
 	github.com/trinodb/trino-go-client v1.1.0
 	go.opentelemetry.io/otel v1.47.0

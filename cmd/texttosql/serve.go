@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -26,7 +27,7 @@ type serve struct {
 	setup.Serving `embed:""`
 
 	Listen   string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen; another machine's browser needs a token; default: 127.0.0.1:8080."`
-	Sessions string `placeholder:"FOLDER" help:"Keep conversations here; default: a folder of the database in the user's settings."`
+	Sessions string `placeholder:"FOLDER" help:"Keep conversations here, or on PostgreSQL (postgres://…); default: a folder of the database in the user's settings."`
 	Sweep    bool   `help:"Delete conversations that nobody has changed for 30 days, and for 90 days those without an answer: at the start and every day."`
 	Title    string `placeholder:"TEXT" help:"What the page calls the database; default: its name."`
 	Parallel int    `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
@@ -64,14 +65,11 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	folder, err := s.folder(e.Opened)
+	store, place, closeStore, err := s.store(p.ctx, e.Opened)
 	if err != nil {
 		return err
 	}
-	store, err := session.OpenFiles(folder)
-	if err != nil {
-		return err
-	}
+	defer closeStore()
 	db, err := exec.New(e.Pool, e.Dialect, e.Config)
 	if err != nil {
 		return err
@@ -80,14 +78,32 @@ func (s *serve) Run(p *program) error {
 	page, err := web.New(web.Config{
 		Engine: e.Engine, DB: db, Store: store, Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
 		Title: cmp.Or(s.Title, strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place))),
-		Hide:  func(text string) string { return withoutParts(text, dsn) },
+		Hide: func(text string) string {
+			return withoutParts(withoutParts(withoutParts(text, dsn), s.Sessions), s.Lessons)
+		},
 	})
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s\n", listener.Addr(), folder)
+	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s\n", listener.Addr(), place)
 	return door.Serve(p.ctx, listener, p.watched(sent, page.Handler(), entry, s.Serving, e.Pool.PingContext), page.Close)
+}
+
+// store is what keeps conversations, and the words for its place.
+func (s *serve) store(ctx context.Context, o *setup.Opened) (_ session.Store, place string, end func() error, err error) {
+	if setup.IsShared(s.Sessions) {
+		shared, err := setup.OpenShared(ctx, "sessions", s.Sessions)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		return shared, "PostgreSQL", shared.Close, nil
+	}
+	if place, err = s.folder(o); err != nil {
+		return nil, "", nil, err
+	}
+	files, err := session.OpenFiles(place)
+	return files, place, func() error { return nil }, err
 }
 
 // folder is where conversations about a database are kept: those about another one could not go on.

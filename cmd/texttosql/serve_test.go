@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -37,11 +38,41 @@ func TestServe(t *testing.T) {
 	}
 	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": provider.URL, "TEXTTOSQL_DSN": db}
 	folder := t.TempDir()
-	for run := range 2 { // the second finds what the first kept
+	serveTwice(t, env, "--sessions", folder, "--token-file", token)
+	if os.Getenv("TEXTTOSQL_SERVERS") != "" { // conversations and lessons on PostgreSQL
+		env["TEXTTOSQL_SESSIONS"] = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", pg.Get(t).Port)
+		serveTwice(t, env, "--lessons", env["TEXTTOSQL_SESSIONS"], "--token-file", token)
+	}
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--listen", "0.0.0.0:0"}, "give a token"},
+		{[]string{"--listen", "nowhere"}, "nowhere"},
+		{[]string{"--token-file", filepath.Join(t.TempDir(), "none")}, "--token-file"},
+		{[]string{"--parallel", "0"}, "--parallel 0"},
+		{[]string{"--ask-below", "2"}, "--ask-below 2: want 0 to 1"},
+		{[]string{"--sessions", "postgres://me:sesame@127.0.0.1:1/x"}, "--sessions: pgstore"},
+		{[]string{"--lessons", "postgres://me:sesame@127.0.0.1:1/x"}, "--lessons: pgstore"},
+	} {
+		var said strings.Builder
+		p := &program{ctx: t.Context(), out: io.Discard, err: &said, getenv: func(name string) string { return env[name] }}
+		p.args = append([]string{"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "--sessions", folder}, tt.args...)
+		if code := p.report(p.run()); code != exitUsage || !strings.Contains(said.String(), tt.says) || strings.Contains(said.String(), "sesame") {
+			t.Errorf("%q: code %d: %s", tt.args, code, said.String())
+		}
+	}
+}
+
+// serveTwice serves, asks, ends, and serves again: the second finds what the first kept.
+func serveTwice(t *testing.T, env map[string]string, args ...string) {
+	t.Helper()
+	for run := range 2 {
 		ctx, stop := context.WithCancel(t.Context())
 		said, out := io.Pipe()
 		p := &program{ctx: ctx, out: out, err: io.Discard, getenv: func(name string) string { return env[name] }, args: []string{
-			"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "--sessions", folder, "--token-file", token, "-n", "2"}}
+			"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "-n", "2"}}
+		p.args = append(p.args, args...)
 		ended := make(chan int, 1)
 		go func() {
 			code := p.report(p.run())
@@ -81,23 +112,6 @@ func TestServe(t *testing.T) {
 		stop()
 		if code := <-ended; code != exitAnswer {
 			t.Errorf("code %d", code)
-		}
-	}
-	for _, tt := range []struct {
-		args []string
-		says string
-	}{
-		{[]string{"--listen", "0.0.0.0:0"}, "give a token"},
-		{[]string{"--listen", "nowhere"}, "nowhere"},
-		{[]string{"--token-file", filepath.Join(t.TempDir(), "none")}, "--token-file"},
-		{[]string{"--parallel", "0"}, "--parallel 0"},
-		{[]string{"--ask-below", "2"}, "--ask-below 2: want 0 to 1"},
-	} {
-		var said strings.Builder
-		p := &program{ctx: t.Context(), out: io.Discard, err: &said, getenv: func(name string) string { return env[name] }}
-		p.args = append([]string{"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "--sessions", folder}, tt.args...)
-		if code := p.report(p.run()); code != exitUsage || !strings.Contains(said.String(), tt.says) {
-			t.Errorf("%q: code %d: %s", tt.args, code, said.String())
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session/pgstore"
 )
 
 // Database are the flags that name a database and bound what is read of it.
@@ -65,7 +66,7 @@ type Asking struct {
 	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1."`
 	Spending      `embed:""`
 	Exemplars     string `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
-	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, and show it as advice."`
+	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
 	Confirmed     string `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
 	WithoutValues bool   `help:"Show the model no stored value."`
 }
@@ -78,10 +79,20 @@ type Engine struct {
 	Lessons   *memory.Lessons // nil without --lessons
 	Budget    llm.Budget      // of a question
 	Asked     []string        // names of the models
+	shared    *pgstore.Store  // of the lessons; nil: a file or none
 }
 
 // Close closes the database and the files.
-func (e *Engine) Close() error { return errors.Join(e.Confirmed.Close(), e.Opened.Close()) }
+func (e *Engine) Close() error { return errors.Join(e.closeKept(), e.Opened.Close()) }
+
+// closeKept closes what is kept beside the database.
+func (e *Engine) closeKept() error {
+	err := e.Confirmed.Close()
+	if e.shared != nil {
+		err = errors.Join(err, e.shared.Close())
+	}
+	return err
+}
 
 // DSN returns the value of --db, else of TEXTTOSQL_DSN.
 func (d Database) DSN(getenv func(string) string) string {
@@ -195,13 +206,14 @@ func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm
 	for _, m := range models {
 		e.Asked = append(e.Asked, llm.NameOf(m))
 	}
-	options, err := a.options(e)
+	options, err := a.options(ctx, e)
 	if err != nil {
+		e.closeKept()
 		return nil, err
 	}
 	opened, about, err := a.Database.Open(ctx, getenv)
 	if err != nil {
-		e.Confirmed.Close()
+		e.closeKept()
 		return nil, err
 	}
 	return build(ctx, opened, e, models, append(append(about, options...), more...))
@@ -238,7 +250,7 @@ func (m Models) Open(getenv func(string) string, wrap ...llm.Middleware) (models
 }
 
 // options reads the files of the flags.
-func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
+func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, err error) {
 	preset, err := presetNamed(a.Strategy)
 	if err != nil {
 		return nil, &UsageError{err}
@@ -267,7 +279,14 @@ func (a Asking) options(e *Engine) (_ []texttosql.Option, err error) {
 		options = append(options, texttosql.WithExemplars(pairs...))
 	}
 	if a.Lessons != "" {
-		if e.Lessons, err = memory.OpenLessons(a.Lessons); err != nil {
+		open := func() (*memory.Lessons, error) { return memory.OpenLessons(a.Lessons) }
+		if IsShared(a.Lessons) {
+			if e.shared, err = OpenShared(ctx, "lessons", a.Lessons); err != nil {
+				return nil, err
+			}
+			open = func() (*memory.Lessons, error) { return memory.LessonsOn(e.shared.Lessons("lessons")) }
+		}
+		if e.Lessons, err = open(); err != nil {
 			return nil, &UsageError{fmt.Errorf("--lessons: %w", err)}
 		}
 		options = append(options, texttosql.WithLessons(e.Lessons))
