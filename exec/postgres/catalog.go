@@ -36,6 +36,7 @@ type relation struct {
 	schema, name, kind string
 	row                uint32 // its type
 	shown              bool   // prompts have it
+	heirs              bool   // tables inherit from it that have a name of their own for statements
 	columns            []column
 	table              *schema.Table
 }
@@ -227,6 +228,7 @@ func (r *reading) readDepends() {
 		case t == nil || from == nil || from.kind == "c":
 		case row[0] == "child": // a parent shows the rows of its children and partitions, and a child holds rows of its parents
 			edges = append(edges, edge{t, from})
+			from.heirs = from.heirs || t.shown || r.policy.Scoped() && r.policy.Lists(t.schema, t.name)
 			for _, c := range t.columns {
 				r.flow(t, c.name, from, c.name)
 				r.flow(from, c.name, t, c.name)

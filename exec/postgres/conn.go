@@ -221,9 +221,9 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 		others = append(others, lockedStampText)
 	}
 	c.used, c.ran = true, true
-	results, err := c.ask(ctx, s.SQL(), others...)
+	results, err := c.ask(ctx, s.SQL(), nil, others...)
 	if err != nil {
-		return seen, err
+		return seen, unspliced(s, err)
 	}
 	if c.before, err = stateOf(results[0]); err != nil {
 		return seen, err
@@ -273,7 +273,7 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err
 	if err := c.again(ctx, s); err != nil {
 		return p, err
 	}
-	results, err := c.ask(ctx, "", "EXPLAIN "+s.SQL())
+	results, err := c.ask(ctx, "", s.Args, "EXPLAIN "+s.SQL())
 	if err != nil {
 		return p, err
 	}
@@ -281,7 +281,13 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err
 	for _, line := range results[0] {
 		text.WriteString(line[0] + "\n")
 	}
-	return planOf(text.String()), nil
+	p = planOf(text.String())
+	if s.Splice != nil {
+		cost := p.EngineCost
+		p = exec.RawPlan(planNumbers.ReplaceAllString(text.String(), ""))
+		p.EngineCost = cost
+	}
+	return p, nil
 }
 
 // planCost is in the first line of a plan: "Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)".
@@ -302,20 +308,23 @@ func (c *conn) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 	if err := c.again(ctx, s); err != nil {
 		return nil, err
 	}
-	text := s.SQL()
-	if len(s.Args) == 0 {
-		rows, err := c.stream(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR WITHOUT HOLD FOR "+text, nil)
-		if err == nil {
-			err = rows.Close()
-		}
-		if err != nil {
+	text, args := s.SQL(), s.Args
+	if len(args) == 0 || s.Splice != nil {
+		declare := "DECLARE " + cursor + " NO SCROLL CURSOR WITHOUT HOLD FOR " + text
+		if s.Splice != nil {
+			if _, err := c.ask(ctx, "", args, declare); err != nil {
+				return nil, err
+			}
+		} else if rows, err := c.stream(ctx, declare, nil); err != nil {
+			return nil, err
+		} else if err := rows.Close(); err != nil {
 			return nil, err
 		}
 		c.declared = true
-		text = fmt.Sprintf("FETCH FORWARD %d FROM %s", b.Rows+1, cursor)
+		text, args = fmt.Sprintf("FETCH FORWARD %d FROM %s", b.Rows+1, cursor), nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	rows, err := c.stream(ctx, text, s.Args)
+	rows, err := c.stream(ctx, text, args)
 	c.cancel = cancel
 	if err != nil {
 		return nil, err
@@ -343,9 +352,9 @@ func (c *conn) script(ctx context.Context, texts ...string) (results [][]row, er
 }
 
 // ask is that of pgx.
-func (c *conn) ask(ctx context.Context, parsed string, others ...string) (results [][]row, err error) {
+func (c *conn) ask(ctx context.Context, parsed string, args []any, others ...string) (results [][]row, err error) {
 	err = c.conn.Raw(func(any) (err error) {
-		results, err = c.pgx.ask(ctx, parsed, others...)
+		results, err = c.pgx.ask(ctx, parsed, args, others...)
 		return err
 	})
 	return results, err

@@ -110,9 +110,9 @@ type pipeline interface {
 }
 
 // ask lets the server parse a text, as the unnamed statement, and lists the locks then, which are the first of the
-// results; "": neither. Then it runs the others. All goes in one message, each by the protocol that takes one statement,
-// and the server stops at the first that fails.
-func (p *pgx) ask(ctx context.Context, parsed string, others ...string) (results [][]row, err error) {
+// results; "": neither. Then it runs the others, the last one with args. All goes in one message, each by the protocol that
+// takes one statement, and the server stops at the first that fails.
+func (p *pgx) ask(ctx context.Context, parsed string, args []any, others ...string) (results [][]row, err error) {
 	line := p.startPipeline.Call([]reflect.Value{reflect.ValueOf(ctx)})[0].Interface().(pipeline)
 	n := len(others)
 	if parsed != "" {
@@ -120,8 +120,12 @@ func (p *pgx) ask(ctx context.Context, parsed string, others ...string) (results
 		line.SendPrepare("", parsed, nil)
 		line.SendQueryPrepared(locksName, nil, nil, nil)
 	}
-	for _, other := range others {
-		line.SendQueryParams(other, nil, nil, nil, nil)
+	for i, other := range others {
+		if i < len(others)-1 || len(args) == 0 {
+			line.SendQueryParams(other, nil, nil, nil, nil)
+		} else {
+			line.SendQueryParams(other, values(args), nil, nil, nil)
+		}
 	}
 	err = line.Sync()
 	for i := 0; err == nil && i < n; i++ {

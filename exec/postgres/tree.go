@@ -101,13 +101,22 @@ func effort(s string) int {
 // read parses a statement and refuses all but a SELECT of things that are on the lists. It asks nobody. ours says that
 // the text is exec's own and may have parameters.
 func (c *catalog) read(s string, ours bool) (*guard.Names, error) {
+	w, err := c.walked(s, ours, nil)
+	if err != nil {
+		return nil, err
+	}
+	return w.n, nil
+}
+
+// walked is read, and notes places where at is not nil.
+func (c *catalog) walked(s string, ours bool, at *places) (*walk, error) {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
 		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: "the text is not UTF-8 or has a zero byte"}
 	}
 	if effort(s) > maxEffort {
 		return nil, guard.Refuse(exec.ReasonTooComplex, "it is too long for brackets nested as deep")
 	}
-	w := walk{c: c, ours: ours, n: &guard.Names{Call: c.isCall}, messages: messages(), defined: map[string]bool{}}
+	w := walk{c: c, ours: ours, at: at, n: &guard.Names{Call: c.isCall}, messages: messages(), defined: map[string]bool{}}
 	err := guard.Walked(func() {
 		tree, err := parser.ParseToTree(s)
 		if err != nil {
@@ -126,7 +135,7 @@ func (c *catalog) read(s string, ours bool) (*guard.Names, error) {
 	if w.missing != "" {
 		w.n.Own = w.missing
 	}
-	return w.n, nil
+	return &w, nil
 }
 
 // isCall reports whether value.name may call a function or cast to a type.
@@ -138,6 +147,7 @@ type walk struct {
 	n        *guard.Names
 	messages map[reflect.Type][]int
 	ours     bool
+	at       *places // nil: nobody asks
 
 	ctes         []string // that a name may mean here
 	selects      int      // numbered so far
@@ -210,6 +220,9 @@ func (w *walk) visit(p reflect.Value) {
 		outer, ctes := w.current, len(w.ctes)
 		w.selects++
 		w.current = w.selects
+		if w.at != nil && len(s.GroupClause) > 0 {
+			w.at.groups = append(w.at.groups, groupAt{s, w.current})
+		}
 		defer func() { w.current, w.ctes = outer, w.ctes[:ctes] }()
 		w.with(s.GetWithClause())
 	}
@@ -285,6 +298,9 @@ func (w *walk) look(message any) {
 			}
 		}
 	case *ast.RangeTableSample:
+		if w.at != nil {
+			w.at.sampled[m.Relation.GetRangeVar()] = true
+		}
 		if parts := names(m.Method); len(parts) == 0 || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" ||
 			parts[len(parts)-1] != "bernoulli" && parts[len(parts)-1] != "system" {
 			guard.Stop(guard.Refuse(exec.ReasonFunction, "a sample is taken by bernoulli or system"))
@@ -405,6 +421,9 @@ func (w *walk) table(m *ast.RangeVar) {
 	case r == nil:
 		guard.Stop(guard.NotReadable(m.Relname))
 	}
+	if w.at != nil && r != nil {
+		w.at.tables = append(w.at.tables, tableAt{m, r})
+	}
 	w.source(r, m.Alias, m.Relname, false)
 }
 
@@ -412,6 +431,9 @@ func (w *walk) column(m *ast.ColumnRef) {
 	ref := guard.Ref{Path: names(m.Fields), Select: w.current}
 	ref.Star = len(ref.Path) < len(m.Fields)
 	w.n.Refs = append(w.n.Refs, ref)
+	if w.at != nil {
+		w.at.columns = append(w.at.columns, columnAt{ref, int(m.Location)})
+	}
 	if last := len(ref.Path) - 1; !ref.Star && last > 0 {
 		w.dots = append(w.dots, dot{ref.Path[last-1], ref.Path[last]})
 	}

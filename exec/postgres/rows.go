@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sqlc-dev/oliphant/ast"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Rules says how SQL of PostgreSQL is written around a rule. Behind OFFSET 0 the planner evaluates nothing of the statement
+// on a row before the rule.
+func (d Dialect) Rules() guard.Splicing {
+	l := d.Language()
+	return guard.Splicing{Fence: "OFFSET 0", Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Numbered: true, Settings: true}
+}
+
+// places are what a walk finds for [conn.Spots].
+type places struct {
+	tables  []tableAt
+	columns []columnAt
+	groups  []groupAt
+	sampled map[*ast.RangeVar]bool
+}
+
+type tableAt struct {
+	*ast.RangeVar
+	relation *relation
+}
+
+type columnAt struct {
+	guard.Ref
+	pos int
+}
+
+type groupAt struct {
+	*ast.SelectStmt
+	number int
+}
+
+// hiddenColumns are columns of every table that no splice has.
+var hiddenColumns = guard.Set("ctid xmin xmax cmin cmax tableoid")
+
+// Spots implements exec.RulerConn.
+func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.Spot, error) {
+	return s.Catalog.Own.(*catalog).spots(s.Statement, len(s.Args) > 0)
+}
+
+// Placed implements exec.RulerConn: no table with a rule is named where its splice is taken out. The locks that the server
+// takes for the whole text, which Confirm looks at, show that it reads no table which is not named.
+func (c *conn) Placed(_ context.Context, s *exec.Statement) error {
+	spots, err := s.Catalog.Own.(*catalog).spots(sqltext.PostgreSQL().Parse(s.Splice.Bare), len(s.Args) > 0)
+	if err != nil {
+		return err
+	}
+	for _, spot := range spots {
+		if spot.Relation != nil && spot.Relation.Ruled() {
+			return guard.Refuse(exec.ReasonRows, "%s is named where its rule cannot stand", spot.Relation.Name)
+		}
+	}
+	return nil
+}
+
+func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, err error) {
+	at := &places{sampled: map[*ast.RangeVar]bool{}}
+	w, err := c.walked(s.SQL(), ours, at)
+	if err != nil {
+		return nil, err
+	}
+	tokens := slices.DeleteFunc(slices.Collect(s.Tokens()), func(t sqltext.Token) bool {
+		return t.Kind == sqltext.Space || t.Kind == sqltext.Comment
+	})
+	text := func(i int) string {
+		if i < 0 || i >= len(tokens) || tokens[i].Kind == sqltext.QuotedName || tokens[i].Kind == sqltext.String {
+			return ""
+		}
+		return schema.Fold(tokens[i].Text)
+	}
+	find := func(pos int) (i int, err error) {
+		i, ok := slices.BinarySearchFunc(tokens, pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
+		if !ok {
+			return 0, guard.Refuse(exec.ReasonRows, "it cannot be told where it names a table")
+		}
+		return i, nil
+	}
+	insert := func(from, to int, what string) { spots = append(spots, guard.Spot{Pos: from, End: to, Insert: what}) }
+	end := func(i int) int { return tokens[i].Pos + len(tokens[i].Text) }
+	for _, t := range at.tables {
+		first, err := find(int(t.Location))
+		if err != nil {
+			return nil, err
+		}
+		last := first
+		for text(last+1) == "." {
+			last += 2
+		}
+		if !schema.EqualFold(s.Dialect().Value(tokens[last]), t.Relname) {
+			return nil, guard.Refuse(exec.ReasonRows, "it cannot be told where it names %s", t.Relname)
+		}
+		switch {
+		case at.sampled[t.RangeVar]:
+			return nil, guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", t.Relname)
+		case t.relation.heirs:
+			return nil, guard.Refuse(exec.ReasonRows, "%s has the rows of tables that inherit from it", t.Relname)
+		case !t.Inh && text(first-1) != "only":
+			return nil, guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", t.Relname)
+		}
+		spot := guard.Spot{Relation: t.relation.Relation, Pos: tokens[first].Pos, End: end(last)}
+		if t.Alias == nil {
+			spot.Alias = tokens[last].Text
+		}
+		spots = append(spots, spot)
+		if text(last+1) == "*" { // TABLE t *, FROM t * AS u: the tables that inherit from it, of which there are none
+			insert(tokens[last+1].Pos, end(last+1), "")
+		}
+		before := first - 1
+		if !t.Inh {
+			insert(tokens[before].Pos, end(before), "")
+			before--
+		}
+		if text(before) == "table" {
+			insert(tokens[before].Pos, end(before), "SELECT * FROM")
+		}
+	}
+	for _, col := range at.columns {
+		qualifier := col.Path
+		if !col.Star {
+			qualifier = col.Path[:len(col.Path)-1]
+			if name := col.Path[len(col.Path)-1]; hiddenColumns[name] && !w.defined[name] {
+				return nil, guard.Refuse(exec.ReasonRows, "%s tells where rows are stored, other ones too", name)
+			}
+		}
+		if len(qualifier) < 2 {
+			continue
+		}
+		named := 0
+		for _, o := range w.n.Sources {
+			if o.Alias == qualifier[len(qualifier)-1] {
+				named++
+			}
+		}
+		i, err := find(col.pos)
+		if err != nil {
+			return nil, err
+		}
+		if len(qualifier) > 2 || named != 1 {
+			return nil, guard.Refuse(exec.ReasonRows, "%s has a schema in front: write it with an alias of the table", strings.Join(col.Path, "."))
+		}
+		insert(tokens[i].Pos, tokens[i+2].Pos, "")
+	}
+	for _, g := range at.groups {
+		if pos, columns := w.grouped(g); columns != "" {
+			insert(pos, pos, columns)
+		}
+	}
+	slices.SortStableFunc(spots, func(a, b guard.Spot) int { return a.Pos - b.Pos })
+	return spots, nil
+}
+
+// ungroupable are types, by OID, that the engine has no equality for: json, xml and the geometric ones.
+var ungroupable = []uint32{114, 142, 600, 601, 602, 603, 604, 628, 718}
+
+// grouped returns what a GROUP BY over the primary key of a table lacks where the table stands behind a splice, whose key
+// the engine does not know: the other columns that the statement names, and where to write them. Groups stay as they are.
+func (w *walk) grouped(g groupAt) (pos int, columns string) {
+	var in []guard.Source // of the same FROM
+	for _, o := range w.n.Sources {
+		if o.Select == g.number {
+			in = append(in, o)
+		}
+	}
+	keys := make([][]string, 0, len(g.GroupClause)) // columns that are grouped
+	for i, item := range g.GroupClause {
+		column, at := item.GetColumnRef(), item.GetColumnRef().GetLocation()
+		if n := item.GetAConst().GetIval(); n != nil && int(n.Ival) <= len(g.TargetList) && n.Ival > 0 {
+			column, at = g.TargetList[n.Ival-1].GetResTarget().GetVal().GetColumnRef(), item.GetAConst().Location
+		}
+		if i == 0 {
+			pos = int(at)
+		}
+		if path := names(column.GetFields()); len(path) > 0 && len(path) == len(column.GetFields()) {
+			keys = append(keys, path)
+		} else if i == 0 || item.GetGroupingSet() != nil {
+			return 0, ""
+		}
+	}
+	// means reports whether a column as a key writes it is for sure that of a source.
+	means := func(path []string, of guard.Source, column string) bool {
+		if path[len(path)-1] != column {
+			return false
+		}
+		if len(path) > 1 {
+			return path[len(path)-2] == of.Alias && !slices.ContainsFunc(in, func(o guard.Source) bool { return o != of && o.Alias == of.Alias })
+		}
+		return !slices.ContainsFunc(in, func(o guard.Source) bool { return o != of && (o.Relation == nil || o.Relation.Has(column)) })
+	}
+	for _, o := range in {
+		if o.Relation == nil || o.Renamed || o.Joined {
+			continue
+		}
+		r := o.Relation.Own.(*relation)
+		if r.table == nil || len(r.table.PrimaryKey) == 0 || slices.ContainsFunc(r.table.PrimaryKey, func(key string) bool {
+			return !slices.ContainsFunc(keys, func(path []string) bool { return means(path, o, key) })
+		}) {
+			continue
+		}
+		for _, c := range r.columns {
+			named := slices.ContainsFunc(w.n.Refs, func(ref guard.Ref) bool {
+				if ref.Star {
+					return len(ref.Path) == 0 && ref.Select == g.number || len(ref.Path) > 0 && ref.Path[len(ref.Path)-1] == o.Alias
+				}
+				n := len(ref.Path)
+				return ref.Path[n-1] == c.name && (n == 1 || ref.Path[n-2] == o.Alias)
+			})
+			if named && !slices.Contains(r.table.PrimaryKey, c.name) && !slices.Contains(ungroupable, c.of) && !o.Relation.Denies(c.name) {
+				l := Dialect{}.Language()
+				columns += l.Quote(o.Alias) + "." + l.Quote(c.name) + ", "
+			}
+		}
+	}
+	return pos, columns
+}
+
+// values writes arguments as the server reads them, whatever the types of the parameters.
+func values(args []any) [][]byte {
+	out := make([][]byte, len(args))
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case nil:
+		case []byte:
+			out[i] = fmt.Appendf(nil, `\x%x`, v)
+		default:
+			out[i] = fmt.Append(nil, v)
+		}
+	}
+	return out
+}
+
+// planNumbers are what a plan estimates of rows, the hidden ones among them.
+var planNumbers = regexp.MustCompile(`  \(cost=[^()]*\)`)
+
+// unspliced is the error of a statement that compiled before the rules were written into it.
+func unspliced(s *exec.Statement, err error) error {
+	var invalid *exec.InvalidError
+	if s.Splice == nil || !errors.As(classify(err), &invalid) {
+		return err
+	}
+	return guard.Refuse(exec.ReasonRows, "with the rules about rows the server does not take it: %s", invalid.Message)
+}
