@@ -154,6 +154,7 @@ func parts() []part {
 		{"faults", checkFaults},
 		{"stuck_driver", checkStuck},
 		{"policy", checkPolicy},
+		{"rows", checkRows},
 		{"policy_names", checkPolicyNames},
 		{"denied_is_absent", checkAbsent},
 		{"inspect", checkInspect},

@@ -66,7 +66,8 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 // prepare has the server prepare a statement, and looks at how it resolved the names where a column may not be read.
 func (h *held) prepare(ctx context.Context, s *exec.Statement) (err error) {
 	h.close()
-	traces := len(h.server.policy.DenyColumns) > 0 && len(s.Names.Relations()) > 0
+	// A rule may read what a statement may not, and the statement was looked at without it.
+	traces := len(h.server.policy.DenyColumns) > 0 && len(s.Names.Relations()) > 0 && s.Splice == nil
 	trace := func(enabled string) error {
 		return h.set(ctx, variable{"optimizer_trace", value("enabled=" + enabled)})
 	}
@@ -76,6 +77,7 @@ func (h *held) prepare(ctx context.Context, s *exec.Statement) (err error) {
 		}
 	}
 	h.statement, err = h.conn.PrepareContext(ctx, s.SQL())
+	err = s.Unspliced(err, h.server.dialect)
 	if traces {
 		off := trace("off")
 		if err = cmp.Or(err, off); err == nil {

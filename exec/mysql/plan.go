@@ -113,11 +113,19 @@ func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 	}
 	defer statement.Close()
 	var text string
-	if err := statement.QueryRowContext(ctx).Scan(&text); err != nil {
+	if err := statement.QueryRowContext(ctx, s.Args...).Scan(&text); err != nil {
 		return exec.Plan{}, err
 	}
-	return readPlan(text), nil
+	if p := readPlan(text); s.Splice == nil {
+		return p, nil
+	}
+	p := readPlan(counts.ReplaceAllString(text, "$1"))
+	p.EngineCost = readPlan(text).EngineCost
+	return p, nil
 }
+
+// counts are what a plan estimates of rows, those among them that a rule hides.
+var counts = regexp.MustCompile(`(?m)(\{?)\s*"(?:rows|filtered|rows_examined_per_scan|rows_produced_per_join)": [\d.]+,?$`)
 
 // costs match what each query block costs. The text of a statement may add to their sum, and takes nothing away.
 var costs = regexp.MustCompile(`"(?:select_id": \d+,\s+"(?:operation": "\w+",\s+")?cost": ([\d.e+-]+)|query_cost": "([\d.]+)")`)

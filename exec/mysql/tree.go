@@ -62,13 +62,23 @@ func typesOf(values ...any) map[reflect.Type][]int {
 
 // read reads a statement, or the definition of a view, and refuses it or says what it names. ours: parameters are allowed.
 func (c *catalog) read(s *sqltext.Statement, mode mysql.SQLMode, ours bool) (*guard.Names, error) {
-	w := walker{catalog: c, ours: ours, functions: map[string]bool{}, within: map[*ast.WithClause]bool{}}
-	if err := guard.Walked(func() { w.walk(reflect.ValueOf(parse(s, mode)), 0) }); err != nil {
+	w, err := c.walked(s, mode, ours)
+	if err != nil {
 		return nil, err
 	}
 	w.names.Functions = slices.Sorted(maps.Keys(w.functions))
 	w.names.Own = w.limited
 	return &w.names, nil
+}
+
+func (c *catalog) walked(s *sqltext.Statement, mode mysql.SQLMode, ours bool) (*walker, error) {
+	w := walker{catalog: c, ours: ours, functions: map[string]bool{}, within: map[*ast.WithClause]bool{}}
+	err := guard.Walked(func() {
+		var tree ast.StmtNode
+		tree, w.edits = parse(s, mode)
+		w.walk(reflect.ValueOf(tree), 0)
+	})
+	return &w, err
 }
 
 // walker walks one tree.
@@ -83,6 +93,16 @@ type walker struct {
 	current   int                      // number of the SELECT around; 0 for none
 	with      []common                 // common table expressions in scope
 	within    map[*ast.WithClause]bool // those that inScope visited
+	edits     []edit                   // what the parser reads differs in from the text
+	tables    []tableAt
+}
+
+// tableAt is a table in a FROM. unsure: its name may also mean a common table expression.
+type tableAt struct {
+	*ast.TableName
+	source guard.Source
+	alias  string
+	unsure bool
 }
 
 // common is a common table expression. sure: a name spelled like it means it.
@@ -246,6 +266,9 @@ func (w *walker) source(n *ast.TableSource) {
 			if s.Relation == nil && !is {
 				w.names.Lacks(source.Name.O)
 			}
+			if s.Relation != nil {
+				w.tables = append(w.tables, tableAt{source, s, n.AsName.O, is})
+			}
 		}
 	}
 	w.names.Sources = append(w.names.Sources, s)
@@ -329,8 +352,8 @@ var isUnit = regexp.MustCompile(`^(?:(?:day|hour|minute|second)_)?(?:microsecond
 var unreserved = guard.Set("rank dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist percent_rank groups system function empty of cube")
 
 // parse reads one statement. It stops the walk, with an error, at what is none.
-func parse(s *sqltext.Statement, mode mysql.SQLMode) ast.StmtNode {
-	text := forParser(s)
+func parse(s *sqltext.Statement, mode mysql.SQLMode) (ast.StmtNode, []edit) {
+	text, edits := forParser(s)
 	p := parser.New()
 	p.SetMariaDB(true)
 	p.SetSQLMode(mode)
@@ -342,14 +365,29 @@ func parse(s *sqltext.Statement, mode mysql.SQLMode) ast.StmtNode {
 	case len(statements) != 1:
 		guard.Stop(guard.Refuse(sqltext.ReasonSeveral, "it is %d statements", len(statements)))
 	}
-	return statements[0]
+	return statements[0], edits
+}
+
+// edit is a place where the text for the parser goes on as the one that it was made of, byte by byte.
+type edit struct{ pos, was int }
+
+// origin returns where what stands at a byte of the text for the parser was.
+func origin(edits []edit, pos int) int {
+	e := edit{}
+	for _, next := range edits {
+		if next.pos > pos {
+			break
+		}
+		e = next
+	}
+	return e.was + pos - e.pos
 }
 
 // forParser returns a text as the parser takes it, which knows neither the types INT and VARCHAR of casts nor VALUES
 // without ROW, and refuses one that it would read too often. It reads twice, at worst: a bracket that leads to a second
 // one and then to a query; the arguments of JSON_VALUE; and what stands behind INTERVAL, which is a literal and its unit
 // or an expression, until the next comma.
-func forParser(s *sqltext.Statement) string {
+func forParser(s *sqltext.Statement) (string, []edit) {
 	text, tokens := s.SQL(), slices.Collect(s.Tokens())
 	words := make([]string, len(tokens)+1) // in lower case, "" for what is none
 	for i, t := range tokens {
@@ -374,6 +412,7 @@ func forParser(s *sqltext.Statement) string {
 	}
 	var (
 		out      strings.Builder
+		edits    []edit
 		from     int
 		readings int
 		joins    int
@@ -382,8 +421,10 @@ func forParser(s *sqltext.Statement) string {
 	)
 	write := func(at int, what string, end int) {
 		out.WriteString(text[from:at])
+		edits = append(edits, edit{out.Len(), at})
 		out.WriteString(what)
 		from = end
+		edits = append(edits, edit{out.Len(), end})
 	}
 	for i, t := range tokens {
 		before, word := "", words[i]
@@ -430,7 +471,7 @@ func forParser(s *sqltext.Statement) string {
 			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it has too many joins, or brackets around queries, JSON_VALUE or INTERVAL are nested too deep"))
 		}
 	}
-	return out.String() + text[from:]
+	return out.String() + text[from:], edits
 }
 
 // beginsQuery are the words behind which VALUES begins a query, as it does at the start and behind brackets. Behind others

@@ -34,9 +34,9 @@ type catalog struct {
 type relation struct {
 	*guard.Relation
 	schema, name, kind string
-	row                uint32 // its type
-	shown              bool   // prompts have it
-	heirs              bool   // tables inherit from it that have a name of their own for statements
+	row                uint32      // its type
+	shown              bool        // prompts have it
+	heirs              []*relation // partitions and other tables that inherit from it
 	columns            []column
 	table              *schema.Table
 }
@@ -89,6 +89,17 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 	}
 	for _, step := range []func(){r.readTypes, r.readRelations, r.readFunctions, r.readStored, r.readDepends, r.readClasses, r.bar, r.readRole} {
 		step()
+	}
+	if p.Scoped() {
+		texts, err := c.script(ctx, viewText)
+		if err != nil {
+			return nil, nil, fmt.Errorf("postgres: reading the catalog: %w", err)
+		}
+		for _, row := range texts[0] {
+			if t := r.oids[row.oid(0)]; t != nil {
+				t.Definition = strings.TrimSuffix(row[1], ";")
+			}
+		}
 	}
 	r.out.Version, r.out.Own, r.out.Schema = r.version, r.catalog, r.schema()
 	return r.out, r.catalog, nil
@@ -228,7 +239,7 @@ func (r *reading) readDepends() {
 		case t == nil || from == nil || from.kind == "c":
 		case row[0] == "child": // a parent shows the rows of its children and partitions, and a child holds rows of its parents
 			edges = append(edges, edge{t, from})
-			from.heirs = from.heirs || t.shown || r.policy.Scoped() && r.policy.Lists(t.schema, t.name)
+			from.heirs = append(from.heirs, t)
 			for _, c := range t.columns {
 				r.flow(t, c.name, from, c.name)
 				r.flow(from, c.name, t, c.name)

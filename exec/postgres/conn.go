@@ -223,7 +223,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 	c.used, c.ran = true, true
 	results, err := c.ask(ctx, s.SQL(), nil, others...)
 	if err != nil {
-		return seen, unspliced(s, err)
+		return seen, s.Unspliced(err, c.dialect)
 	}
 	if c.before, err = stateOf(results[0]); err != nil {
 		return seen, err

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -22,6 +20,9 @@ func (d Dialect) Rules() guard.Splicing {
 	l := d.Language()
 	return guard.Splicing{Fence: "OFFSET 0", Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Numbered: true, Settings: true}
 }
+
+// viewText reads the queries of views, into which rules are written.
+const viewText = `SELECT c.oid, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c WHERE c.relkind = 'v' AND c.oid >= 16384`
 
 // places are what a walk finds for [conn.Spots].
 type places struct {
@@ -61,12 +62,7 @@ func (c *conn) Placed(_ context.Context, s *exec.Statement) error {
 	if err != nil {
 		return err
 	}
-	for _, spot := range spots {
-		if spot.Relation != nil && spot.Relation.Ruled() {
-			return guard.Refuse(exec.ReasonRows, "%s is named where its rule cannot stand", spot.Relation.Name)
-		}
-	}
-	return nil
+	return guard.Bare(spots)
 }
 
 func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, err error) {
@@ -75,59 +71,43 @@ func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, er
 	if err != nil {
 		return nil, err
 	}
-	tokens := slices.DeleteFunc(slices.Collect(s.Tokens()), func(t sqltext.Token) bool {
-		return t.Kind == sqltext.Space || t.Kind == sqltext.Comment
-	})
-	text := func(i int) string {
-		if i < 0 || i >= len(tokens) || tokens[i].Kind == sqltext.QuotedName || tokens[i].Kind == sqltext.String {
-			return ""
-		}
-		return schema.Fold(tokens[i].Text)
-	}
-	find := func(pos int) (i int, err error) {
-		i, ok := slices.BinarySearchFunc(tokens, pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
-		if !ok {
-			return 0, guard.Refuse(exec.ReasonRows, "it cannot be told where it names a table")
-		}
-		return i, nil
-	}
+	t := guard.NewText(s)
 	insert := func(from, to int, what string) { spots = append(spots, guard.Spot{Pos: from, End: to, Insert: what}) }
-	end := func(i int) int { return tokens[i].Pos + len(tokens[i].Text) }
-	for _, t := range at.tables {
-		first, err := find(int(t.Location))
-		if err != nil {
-			return nil, err
-		}
-		last := first
-		for text(last+1) == "." {
-			last += 2
-		}
-		if !schema.EqualFold(s.Dialect().Value(tokens[last]), t.Relname) {
-			return nil, guard.Refuse(exec.ReasonRows, "it cannot be told where it names %s", t.Relname)
-		}
+	for _, table := range at.tables {
+		first, last, err := t.Name(int(table.Location), table.Relname)
 		switch {
-		case at.sampled[t.RangeVar]:
-			return nil, guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", t.Relname)
-		case t.relation.heirs:
-			return nil, guard.Refuse(exec.ReasonRows, "%s has the rows of tables that inherit from it", t.Relname)
-		case !t.Inh && text(first-1) != "only":
-			return nil, guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", t.Relname)
-		}
-		spot := guard.Spot{Relation: t.relation.Relation, Pos: tokens[first].Pos, End: end(last)}
-		if t.Alias == nil {
-			spot.Alias = tokens[last].Text
-		}
-		spots = append(spots, spot)
-		if text(last+1) == "*" { // TABLE t *, FROM t * AS u: the tables that inherit from it, of which there are none
-			insert(tokens[last+1].Pos, end(last+1), "")
+		case err != nil:
+			return nil, err
+		case !table.relation.Ruled():
+			spots = append(spots, guard.Spot{Relation: table.relation.Relation, Pos: t.Pos(first), End: t.End(last)})
+			if table.Alias == nil {
+				spots[len(spots)-1].Alias = t.Raw(last)
+			}
+			continue
+		case at.sampled[table.RangeVar]:
+			return nil, guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", table.Relname)
+		case slices.ContainsFunc(table.relation.heirs, func(heir *relation) bool { return heir.shown || heir.Allowed() }):
+			return nil, guard.Refuse(exec.ReasonRows, "%s has the rows of tables that inherit from it", table.Relname)
+		case !table.Inh && t.Word(first-1) != "only":
+			return nil, guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", table.Relname)
 		}
 		before := first - 1
-		if !t.Inh {
-			insert(tokens[before].Pos, end(before), "")
+		if !table.Inh {
 			before--
 		}
-		if text(before) == "table" {
-			insert(tokens[before].Pos, end(before), "SELECT * FROM")
+		if t.Word(before) == "table" { // TABLE t
+			insert(t.Pos(before), t.End(before), "SELECT * FROM")
+		}
+		if !table.Inh {
+			insert(t.Pos(first-1), t.End(first-1), "")
+		}
+		spot := guard.Spot{Relation: table.relation.Relation, Pos: t.Pos(first), End: t.End(last)}
+		if table.Alias == nil {
+			spot.Alias = t.Raw(last)
+		}
+		spots = append(spots, spot)
+		if t.Word(last+1) == "*" { // the tables that inherit from it, of which there are none
+			insert(t.Pos(last+1), t.End(last+1), "")
 		}
 	}
 	for _, col := range at.columns {
@@ -141,20 +121,11 @@ func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, er
 		if len(qualifier) < 2 {
 			continue
 		}
-		named := 0
-		for _, o := range w.n.Sources {
-			if o.Alias == qualifier[len(qualifier)-1] {
-				named++
-			}
-		}
-		i, err := find(col.pos)
-		if err != nil {
-			return nil, err
-		}
-		if len(qualifier) > 2 || named != 1 {
+		i, ok := t.At(col.pos)
+		if !ok || len(qualifier) > 2 || !w.n.Same(qualifier[1], func(a, b string) bool { return a == b }) {
 			return nil, guard.Refuse(exec.ReasonRows, "%s has a schema in front: write it with an alias of the table", strings.Join(col.Path, "."))
 		}
-		insert(tokens[i].Pos, tokens[i+2].Pos, "")
+		insert(t.Pos(i), t.Pos(i+2), "")
 	}
 	for _, g := range at.groups {
 		if pos, columns := w.grouped(g); columns != "" {
@@ -246,12 +217,3 @@ func values(args []any) [][]byte {
 
 // planNumbers are what a plan estimates of rows, the hidden ones among them.
 var planNumbers = regexp.MustCompile(`  \(cost=[^()]*\)`)
-
-// unspliced is the error of a statement that compiled before the rules were written into it.
-func unspliced(s *exec.Statement, err error) error {
-	var invalid *exec.InvalidError
-	if s.Splice == nil || !errors.As(classify(err), &invalid) {
-		return err
-	}
-	return guard.Refuse(exec.ReasonRows, "with the rules about rows the server does not take it: %s", invalid.Message)
-}

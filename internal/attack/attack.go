@@ -3,6 +3,7 @@
 package attack
 
 import (
+	_ "embed" // of the statements
 	"fmt"
 	"slices"
 	"strings"
@@ -64,4 +65,17 @@ func Joined(n int) (text string) {
 		text += fmt.Sprintf(", t AS x%d", i+1)
 	}
 	return text
+}
+
+//go:embed rows.txt
+var rows string
+
+// Rows returns the statements against rules about rows, for exectest.Rows.
+func Rows() (all []string) {
+	for line := range strings.Lines(rows) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && !strings.HasPrefix(line, "# ") {
+			all = append(all, line)
+		}
+	}
+	return all
 }

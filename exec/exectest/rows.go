@@ -1,0 +1,171 @@
+package exectest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// RowsCanary is in every text of a row that the rules of [Rows] hide, and in no other one.
+const RowsCanary = "-Q7-"
+
+// rowsScript makes tables with rows of two tenants, of which one is asked for.
+const rowsScript = `CREATE TABLE countries(code VARCHAR(10) PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE customers(id INTEGER PRIMARY KEY, tenant_id INTEGER, region VARCHAR(40), note VARCHAR(100), name VARCHAR(100));
+CREATE TABLE orders(id INTEGER PRIMARY KEY, tenant_id INTEGER, customer_id INTEGER, total INTEGER, memo VARCHAR(100));
+CREATE TABLE audit(id INTEGER PRIMARY KEY, what VARCHAR(100));
+CREATE INDEX by_memo ON orders(memo);
+CREATE VIEW order_names AS SELECT orders.id, customers.name, orders.total FROM orders JOIN customers ON customers.id = orders.customer_id;
+CREATE VIEW every_memo AS SELECT memo AS n FROM orders UNION ALL SELECT note FROM customers;
+CREATE VIEW totals AS SELECT tenant_id, sum(total) AS total FROM orders GROUP BY tenant_id;
+CREATE VIEW audited AS SELECT what AS w FROM audit;
+CREATE VIEW order_audit AS SELECT what FROM orders JOIN audit ON audit.id = orders.id;
+INSERT INTO countries VALUES ('DE', 'Germany'), ('FR', 'France');
+INSERT INTO customers VALUES (1, 1, 'EU', '2020-01-05', 'ann'), (2, 1, 'US', 'Zebu-Q7-1', 'Zebu-Q7-2'), (3, 2, 'EU', 'Zebu-Q7-3', 'Zebu-Q7-4'),
+ (4, 1, 'EU', '17', 'dora'), (5, NULL, 'EU', 'Zebu-Q7-5', 'Zebu-Q7-6');
+INSERT INTO orders VALUES (1, 1, 1, 10, '1'), (2, 1, 2, 20, '2'), (3, 2, 3, 770077, 'Zebu-Q7-7'), (4, 1, 4, 5, '4'), (5, 1, 1, 7, '5'),
+ (6, NULL, 1, 770077, 'Zebu-Q7-8'), (7, 2, 3, 770077, '{"a": "Zebu-Q7-9"}'), (8, 2, 4, 770077, 'Zebu-Q7-0(');
+INSERT INTO audit VALUES (1, 'Zebu-Q7-a'), (3, 'Zebu-Q7-b');
+`
+
+// rowsHidden leaves the rows that the rules allow.
+const rowsHidden = `DELETE FROM orders WHERE tenant_id IS NULL OR tenant_id <> 1;
+DELETE FROM customers WHERE tenant_id IS NULL OR tenant_id <> 1 OR region <> 'EU';
+DELETE FROM audit WHERE id > 0;
+`
+
+// rowsPolicy are the rules, and rowsScope is whom they are for.
+var (
+	rowsPolicy = exec.Policy{
+		Rows:   map[string]string{"orders": "tenant_id = :tenant", "customers": "tenant_id = :tenant AND region = :region"},
+		Shared: []string{"countries"},
+	}
+	rowsScope = exec.Scope{Key: "one", Params: map[string]any{"tenant": 1, "region": "EU"}}
+)
+
+// RowsOf is what tables of an engine's own add to those of [Rows].
+type RowsOf struct {
+	Script, Hidden string            // makes them, and takes away from a copy what the rules hide
+	Rows           map[string]string // their rules
+	Fence          string            // Policy.Fence
+}
+
+// Rows runs statements under rules about rows, and without rules on a copy that has no other rows: each is refused, does
+// not compile, or gives the same on both, and no error, warning or plan of it has a value of a row that the rules hide. It
+// returns how many were answered, and fails t where one is not so.
+func Rows(t testing.TB, e Engine, of RowsOf, statements ...string) (answered int) {
+	t.Helper()
+	answered, err := runRows(t, e, of, statements)
+	if err != nil {
+		t.Error(err)
+	}
+	return answered
+}
+
+func checkRows(t testing.TB, e Engine) error {
+	if _, ok := e.Dialect.(exec.Ruler); !ok {
+		_, err := exec.New(e.open(t, "").user, e.Dialect, exec.Config{Policy: rowsPolicy})
+		if err == nil {
+			return errors.New("no error for rules about rows, which the dialect cannot read through")
+		}
+		return nil
+	}
+	statements := []string{
+		"SELECT * FROM orders", "SELECT o.memo, c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY o.id",
+		"SELECT count(*) FROM countries LEFT JOIN orders ON orders.tenant_id = 2", "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)",
+		"WITH customers AS (SELECT * FROM orders) SELECT max(memo) FROM customers", "SELECT tenant_id, sum(total) FROM orders GROUP BY tenant_id",
+		"SELECT id, sum(total) OVER (ORDER BY id) FROM orders", "SELECT memo FROM orders UNION SELECT note FROM customers", "SELECT name FROM order_names ORDER BY id",
+		"SELECT 1 / (total - 770077) FROM orders WHERE CAST(memo AS DECIMAL) > 0", "SELECT name FROM customers c WHERE EXISTS (SELECT 1 FROM orders WHERE customer_id = c.id)",
+	}
+	answered, err := runRows(t, e, RowsOf{}, statements)
+	if err == nil && answered < len(statements) {
+		err = fmt.Errorf("only %d of %d statements are answered", answered, len(statements))
+	}
+	d := e.open(t, rowsScript)
+	db, unready := d.db(exec.Config{Policy: rowsPolicy})
+	if unready != nil {
+		return errors.Join(err, unready)
+	}
+	if _, qerr := db.Query(t.Context(), "SELECT code FROM countries"); !errors.Is(qerr, exec.ErrNoScope) {
+		err = errors.Join(err, fmt.Errorf("without a scope: %w, want exec.ErrNoScope", orNone(qerr)))
+	}
+	view, ferr := db.For(&rowsScope, nil)
+	if ferr != nil {
+		return errors.Join(err, ferr)
+	}
+	for _, text := range []string{"SELECT what FROM audit", "SELECT w FROM audited", "SELECT id FROM orders JOIN audit USING (id)"} {
+		if _, qerr := view.Query(t.Context(), text); !errors.As(qerr, new(*exec.RefusedError)) {
+			err = errors.Join(err, fmt.Errorf("%s: %w, want a refusal", text, orNone(qerr)))
+		}
+	}
+	return err
+}
+
+func runRows(t testing.TB, e Engine, of RowsOf, statements []string) (answered int, err error) {
+	policy := rowsPolicy
+	policy.Rows, policy.Fence = map[string]string{}, of.Fence
+	for _, rules := range []map[string]string{rowsPolicy.Rows, of.Rows} {
+		for table, rule := range rules {
+			policy.Rows[table] = rule
+		}
+	}
+	whole, filtered := e.open(t, rowsScript+of.Script), e.open(t, rowsScript+of.Script+rowsHidden+of.Hidden)
+	db, err := whole.db(exec.Config{Policy: policy})
+	if err != nil {
+		return 0, err
+	}
+	copied, err := filtered.db(exec.Config{})
+	if err != nil {
+		return 0, err
+	}
+	view, err := db.For(&rowsScope, nil)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, text := range statements {
+		told, rows, err := rowsTold(view, text)
+		_, want, werr := rowsTold(copied, text)
+		fail := func(format string, args ...any) {
+			errs = append(errs, fmt.Errorf("%s:\n\t%w", text, fmt.Errorf(format, args...)))
+		}
+		switch {
+		case strings.Contains(told, RowsCanary):
+			fail("tells of a hidden row: %s", told)
+		case err == nil && werr != nil:
+			fail("is answered, but fails on the copy: %w", werr)
+		case err == nil && !slices.Equal(rows, want):
+			fail("gives %q, and on the copy %q", rows, want)
+		case err != nil && !ranNothing(err) && werr == nil:
+			fail("fails, and not on the copy: %w", err)
+		case err == nil:
+			answered++
+		}
+	}
+	return answered, errors.Join(errs...)
+}
+
+// rowsTold runs a statement and returns all that is told of it, its rows, sorted, and its error.
+func rowsTold(db *exec.DB, text string) (told string, lines []string, err error) {
+	root := trace.Tracer{Keep: ^trace.Private(0)}.New("rows")
+	ctx := trace.Into(context.Background(), root)
+	table, err := db.Query(ctx, text)
+	plan, perr := db.Explain(ctx, text)
+	_, aerr := db.Analyze(ctx, text)
+	root.End()
+	shown, _ := root.JSON(^trace.Private(0))
+	if err == nil {
+		for _, row := range table.Rows {
+			lines = append(lines, fmt.Sprintf("%v", row))
+		}
+		slices.Sort(lines)
+		lines = append(lines, strings.Join(table.Columns, ","))
+	}
+	return fmt.Sprintf("%s %v %v %v %v %s", lines, err, plan, perr, aerr, shown), lines, err
+}
