@@ -80,8 +80,10 @@ func checkRows(t testing.TB, e Engine) error {
 		"SELECT * FROM orders", "SELECT o.memo, c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY o.id",
 		"SELECT count(*) FROM countries LEFT JOIN orders ON orders.tenant_id = 2", "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)",
 		"WITH customers AS (SELECT * FROM orders) SELECT max(memo) FROM customers", "SELECT tenant_id, sum(total) FROM orders GROUP BY tenant_id",
-		"SELECT id, sum(total) OVER (ORDER BY id) FROM orders", "SELECT memo FROM orders UNION SELECT note FROM customers", "SELECT name FROM order_names ORDER BY id",
-		"SELECT 1 / (total - 770077) FROM orders WHERE CAST(memo AS DECIMAL) > 0", "SELECT name FROM customers c WHERE EXISTS (SELECT 1 FROM orders WHERE customer_id = c.id)",
+		"SELECT id, sum(total) OVER (ORDER BY id) FROM orders", "SELECT memo FROM orders UNION SELECT note FROM customers",
+		"SELECT name FROM order_names ORDER BY id",
+		"SELECT 1 / (total - 770077) FROM orders WHERE CAST(memo AS DECIMAL) > 0",
+		"SELECT name FROM customers c WHERE EXISTS (SELECT 1 FROM orders WHERE customer_id = c.id)",
 	}
 	answered, err := runRows(t, e, RowsOf{}, statements)
 	if err == nil && answered < len(statements) {
