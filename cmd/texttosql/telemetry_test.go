@@ -65,7 +65,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // TestTelemetry: talk, serve and serve-mcp send the spans and metrics of a question to a receiver that the environment names.
 func TestTelemetry(t *testing.T) {
-	const call = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+	const call = `{"jsonrpc":"2.0","id":1,"method":"initialize",
+"params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"question":"How many customers are there?"}}}
 `
@@ -162,7 +163,8 @@ func watched(t *testing.T, env map[string]string) {
 			break
 		}
 	}
-	if code, text := get("GET", "/metrics", "", token); code != 200 || !strings.Contains(text, `gen_ai_request_model="fake"`) || !strings.Contains(text, "go_goroutines") {
+	code, text := get("GET", "/metrics", "", token)
+	if code != 200 || !strings.Contains(text, `gen_ai_request_model="fake"`) || !strings.Contains(text, "go_goroutines") {
 		t.Errorf("/metrics: %d\n%s", code, text)
 	}
 	stop()
