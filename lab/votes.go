@@ -13,19 +13,21 @@ import (
 
 // votes is the verb votes.
 type votes struct {
-	Data     string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
-	Pool     []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
-	Wide     bool     `help:"Also every other pool of four or more samples."`
-	Voter    []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: the first list above."`
-	Only     []string `sep:"none" placeholder:"NAME" help:"Database to replay; may be repeated. Default: all."`
-	Except   []string `sep:"none" placeholder:"NAME" help:"Database to leave out; may be repeated."`
-	Seed     uint64   `default:"1" help:"Seed of the intervals."`
-	Rounds   int      `default:"2000" help:"Rounds of the bootstrap."`
-	Folds    int      `default:"5" help:"Folds of fitted voters."`
-	Rules    bool     `help:"Also what each rule of the doubts does to consensus."`
-	Looks    bool     `help:"Also what stop rules do that are asked less often."`
-	JSON     bool     `name:"json" help:"JSON lines instead of tables."`
-	onServer `embed:""`
+	Data   string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
+	Pool   []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the reference pools."`
+	Wide   bool     `help:"Also every other pool of four or more samples."`
+	Voter  []string `sep:"none" placeholder:"NAME" help:"Voter to use; may be repeated. Default: the first list above."`
+	Only   []string `sep:"none" placeholder:"NAME" help:"Database to replay; may be repeated. Default: all."`
+	Except []string `sep:"none" placeholder:"NAME" help:"Database to leave out; may be repeated."`
+	Seed   uint64   `default:"1" help:"Seed of the intervals."`
+	Rounds int      `default:"2000" help:"Rounds of the bootstrap."`
+	Folds  int      `default:"5" help:"Folds of fitted voters."`
+	Rules  bool     `help:"Also what each rule of the doubts does to consensus."`
+	Looks  bool     `help:"Also what stop rules do that are asked less often."`
+	JSON   bool     `name:"json" help:"JSON lines instead of tables."`
+	// Reliability is of consensus, whose confidence the library reports.
+	Reliability string `placeholder:"FILE" help:"Also a picture (SVG) of how often consensus is right, by its confidence."`
+	onServer    `embed:""`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -124,6 +126,11 @@ func (v *votes) Run(p *program) error {
 	bar.done()
 	if err != nil {
 		return err
+	}
+	if v.Reliability != "" {
+		if err := writeReliability(v.Reliability, lines, "consensus"); err != nil {
+			return err
+		}
 	}
 	var rules []replay.RuleFigures
 	if v.Rules {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/eval"
 )
 
 func TestVotes(t *testing.T) {
@@ -109,5 +111,21 @@ func TestVotesOfOnePool(t *testing.T) {
 	lines[1]["pool"] = lines[0]["pool"]
 	if diff := cmp.Diff(lines[0], lines[1]); diff != "" {
 		t.Errorf("(-pool +all)\n%s", diff)
+	}
+}
+
+// TestReliabilityPicture: a bar for each tenth of confidence that has questions.
+func TestReliabilityPicture(t *testing.T) {
+	svg := reliabilityPicture([]eval.Outcome{{Confidence: 1, Score: 1}, {Confidence: .95, Score: 0}, {Confidence: .31, Score: 1}})
+	for _, part := range []string{"3 question votes", "confidence 0.97 in the mean, 1.0 of 2 right", "confidence 0.31 in the mean, 1.0 of 1 right"} {
+		if !strings.Contains(svg, part) {
+			t.Errorf("no %q in %s", part, svg)
+		}
+	}
+	if n := strings.Count(svg, "<title>"); n != 2 {
+		t.Errorf("%d bars", n)
+	}
+	if err := writeReliability("", nil, "consensus"); err == nil {
+		t.Error("a picture of nothing")
 	}
 }
