@@ -5,7 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log"
 	"net/http"
 	"os"
 	command "os/exec"
@@ -16,29 +18,24 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
-	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/vote"
 )
 
 func folded(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 var ctx = context.Background()
 
-// TestSixLinesBuild builds the first Go block of the README as it stands there, in a main with nothing but imports.
-func TestSixLinesBuild(t *testing.T) {
+// TestFirstBlockBuilds builds the Go block of the README as it stands there, in a main with nothing but imports.
+func TestFirstBlockBuilds(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, block, _ := strings.Cut(string(readme), "```go\n")
 	block, _, _ = strings.Cut(block, "```")
-	if n := strings.Count(block, "\n"); n != 6 {
-		t.Errorf("the first block has %d lines, want six:\n%s", n, block)
+	if n := strings.Count(block, "\n"); n > 15 {
+		t.Errorf("the block has %d lines, want about twelve:\n%s", n, block)
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
 	const imports = `package main
@@ -46,8 +43,9 @@ func TestSixLinesBuild(t *testing.T) {
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"os"
+	"log"
 
 	_ "github.com/mattn/go-sqlite3"
 	"github.com/tmc/langchaingo/llms/openai"
@@ -75,6 +73,23 @@ func Example_sixLines() {
 	answer.Rows.WriteTable(os.Stdout)
 }
 
+func Example_firstBlock() {
+	db, err := sql.Open("sqlite3", "file:shop.db?mode=ro")
+	client, cerr := openai.New(openai.WithHTTPClient(langchain.HTTPClient(nil)))
+	if err := errors.Join(err, cerr); err != nil {
+		log.Fatal(err)
+	}
+	engine, err := texttosql.New(db, langchain.Model(client))
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := engine.Ask(context.Background(), "Which customers in the USA never ordered?")
+	if err != nil {
+		log.Fatal(texttosql.Failure(err).Message) // what a person reads; it has an HTTP status too
+	}
+	fmt.Println(answer.SQL, answer.Confidence, answer.Rows.Rows)
+}
+
 func Example_ownModel() {
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		body, _ := json.Marshal(req.Messages)
@@ -92,21 +107,4 @@ func Example_ownModel() {
 		return out, err
 	})
 	_ = model
-}
-
-func Example_ownPipeline() {
-	var db *sql.DB
-	var model llm.Model
-	careful := strategy.Pipeline{
-		Linker:   linker.Union{linker.Lexical{}, linker.Values{Choose: true}},
-		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
-		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Stop: vote.AheadBy(3)},
-		Voter:    vote.Majority{MinShare: 0.6},
-		Repairer: strategy.TypedRepair{},
-		Judge:    strategy.Rubric{},
-	}
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(careful),
-		texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}),
-		texttosql.WithBudget(llm.Budget{Calls: 20}))
-	_, _ = engine, err
 }

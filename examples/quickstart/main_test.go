@@ -309,3 +309,20 @@ func TestInterruptKey(t *testing.T) {
 		t.Errorf("%v, %q", err, &stderr)
 	}
 }
+
+// TestReadme: the README shows what the program prints.
+func TestReadme(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(page), "```\n")
+	shown, _, _ = strings.Cut(shown, "```\n")
+	var out strings.Builder
+	if err := run(t.Context(), []string{"Which customers in the USA never ordered?"}, &out, io.Discard, func(string) string { return "" }); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(shown, "SELECT") || !strings.Contains(out.String(), shown) {
+		t.Errorf("the README has\n%s\nand the program prints\n%s", shown, &out)
+	}
+}
