@@ -14,9 +14,9 @@ func TestSentence(t *testing.T) {
 		{"SELECT count(*) FROM sales", "The number of sales.", "one table is counted by its name"},
 		{"SELECT count(*) AS n FROM customer WHERE country = 'DE'", "The number of customers, only where country is “DE”.", "a condition"},
 		{"SELECT region, sum(amount) AS amount FROM sales GROUP BY region ORDER BY 2 DESC",
-			"The sum of amount for each region, from sales; highest sum of amount first.", "a group, by its place"},
+			"The sum of amount for each region, from sales; highest first.", "a group, by its place"},
 		{"SELECT region, sum(amount) AS total FROM sales GROUP BY 1 ORDER BY total DESC LIMIT 5;",
-			"The sum of amount for each region, from sales; highest sum of amount first; 5 at most.", "by its alias"},
+			"The sum of amount for each region, from sales; highest first; 5 at most.", "by its alias"},
 		{"SELECT day, amount FROM sales ORDER BY day", "Day and amount of sales; earliest day first.", "a list in order"},
 		{"SELECT day FROM sales ORDER BY amount DESC LIMIT 1", "Day of sales; only the first: highest amount.", "one row"},
 		{"SELECT * FROM order_items", "All columns of order items.", "a star"},
@@ -30,10 +30,12 @@ func TestSentence(t *testing.T) {
 				"also where there are no orders.", "a left join keeps all"},
 		{"SELECT strftime('%Y-%m', day) AS month, round(avg(amount), 2) FROM sales " +
 			"WHERE day >= '2024-01-01' AND day < '2025-01-01' GROUP BY month HAVING count(*) > 3",
-			"The average amount for each the month of day, from sales, only where day is 2024-01-01 or later and day is before 2025-01-01, " +
+			"The average amount for each month of day, from sales, only where day is 2024-01-01 or later and day is before 2025-01-01, " +
 				"only groups where the number of sales is above 3.", "months"},
-		{"SELECT name FROM clerks WHERE (town = 'A' OR town IS NULL) AND name LIKE '%x%'",
-			"Name of clerks, only where either town is “A” or town has no value and name contains “x”.", "brackets"},
+		{"SELECT name FROM clerks WHERE town IS NOT NULL AND name LIKE '%x%' AND NOT a = 1", "", "a negation before its value"},
+		{"SELECT name FROM clerks WHERE town IS NOT NULL AND name NOT LIKE 'x%'",
+			"Name of clerks, only where town has a value and name is not one that has at its start “x”.", "a pattern"},
+		{"SELECT name FROM clerks WHERE (town = 'A' OR town IS NULL)", "", "brackets"},
 		{"SELECT sum(price * quantity) FROM items", "The sum of price × quantity, from items.", "arithmetic"},
 
 		{"SELECT name FROM a UNION SELECT name FROM b", "", "two queries"},

@@ -29,9 +29,6 @@ type measure struct {
 	rows bool   // it counts rows
 }
 
-// words of an order and of a question about one row leave the article out.
-func (m measure) bare() string { return strings.TrimPrefix(m.noun, "the ") }
-
 // reader reads the tokens of one statement. What it does not know makes it fail, and stay so.
 type reader struct {
 	d      sqltext.Dialect
@@ -45,9 +42,8 @@ type reader struct {
 
 // item is a term of the select list.
 type item struct {
-	text, alias string // as written, in lower case and without blanks; the alias
-	words       string
-	measure     *measure
+	alias, words string
+	measure      *measure
 }
 
 func read(d sqltext.Dialect, sql string) (facts, bool) {
@@ -210,30 +206,16 @@ func (r *reader) sources() {
 		if left {
 			r.facts.also = append(r.facts.also, joined)
 		}
-		switch {
-		case r.take("USING", "("):
+		if r.take("USING", "(") {
 			r.name()
 			r.want(")")
-		case r.take("ON"):
-			for more := true; more && !r.failed; more = r.take("AND") {
-				open := r.take("(")
-				column := r.column()
-				op := r.peek(0).Text
-				r.at++
-				if other := r.peek(0); op == "=" && (other.Kind == sqltext.Word || other.Kind == sqltext.QuotedName) {
-					r.column()
-				} else if left { // a condition that drops nothing of the first table
-					r.fail()
-				} else {
-					r.at--
-					r.facts.where = append(r.facts.where, r.compared(column))
-				}
-				if open {
-					r.want(")")
-				}
-			}
-		default:
-			r.fail()
+			continue
+		}
+		r.want("ON")
+		for more := true; more && !r.failed; more = r.take("AND") {
+			r.column()
+			r.want("=")
+			r.column()
 		}
 	}
 }
@@ -262,25 +244,14 @@ func (r *reader) column() string {
 	return spoken(column)
 }
 
-// text is what was read since a token, for comparing terms.
-func (r *reader) text(since int) string {
-	var b strings.Builder
-	for _, t := range r.tokens[since:r.at] {
-		b.WriteString(strings.ToLower(t.Text))
-	}
-	return b.String()
-}
-
 // item reads a term of the select list.
 func (r *reader) item() {
-	since := r.at
 	var it item
 	if r.take("*") {
 		it = item{words: "all columns"}
 	} else {
 		it.words, it.measure = r.value()
 	}
-	it.text = r.text(since)
 	if r.take("AS") || !r.is(",") && !r.is("FROM") {
 		it.alias = strings.ToLower(r.name())
 	}
@@ -326,9 +297,12 @@ func (r *reader) sorted() {
 			}
 			_ = r.take("NULLS", "LAST") || r.take("NULLS", "FIRST")
 			if m != nil {
-				words = m.bare()
+				words = strings.TrimPrefix(m.noun, "the ")
+				if n := slices.ContainsFunc(r.items, func(it item) bool { return it.measure != nil && *it.measure != *m }); !n && slices.ContainsFunc(r.items, func(it item) bool { return it.measure != nil }) {
+					words = "" // there is but one
+				}
 			}
-			r.facts.order = append(r.facts.order, extreme(words, down, m != nil))
+			r.facts.order = append(r.facts.order, strings.TrimSpace(extreme(words, down, m != nil)))
 		}
 	}
 	if r.take("LIMIT") {
@@ -361,11 +335,8 @@ func plural(name string) string {
 	if name == "" || strings.HasSuffix(strings.ToLower(name), "s") || strings.ContainsAny(name, ".<>") {
 		return name
 	}
-	if stem, ok := strings.CutSuffix(name, "y"); ok && !strings.ContainsAny(stem[max(0, len(stem)-1):], "aeiou") {
+	if stem, ok := strings.CutSuffix(name, "y"); ok {
 		return stem + "ies"
-	}
-	if strings.HasSuffix(name, "data") || strings.HasSuffix(name, "people") {
-		return name
 	}
 	return name + "s"
 }

@@ -37,22 +37,15 @@ func (r *reader) value() (words string, m *measure) {
 			return r.fail(), nil
 		}
 		return "", &measure{noun: verbs[name][0] + different + of, verb: verbs[name][1] + different + of}
-	case call && (name == "ROUND" || name == "COALESCE" || name == "IFNULL"): // what they do to a value needs no word
+	case call && (name == "ROUND" || name == "COALESCE"): // of a measure: what they do to it needs no word
 		r.at += 2
-		words, m = r.arithmetic()
+		if words, m = r.arithmetic(); m == nil || name != "ROUND" && !(r.is(",") && r.peek(1).Text == "0") {
+			return r.fail(), nil
+		}
 		if r.take(",") {
-			t := r.peek(0)
 			r.at++
-			if t.Kind != sqltext.Number || name != "ROUND" && t.Text != "0" {
-				r.fail()
-			}
-		} else if name != "ROUND" {
-			r.fail()
 		}
 		r.want(")")
-		if name != "ROUND" && m == nil {
-			return r.fail(), nil // of a row it changes which rows a comparison finds
-		}
 		return words, m
 	case call:
 		return r.part(name), nil
@@ -63,16 +56,12 @@ func (r *reader) value() (words string, m *measure) {
 // count reads COUNT(…).
 func (r *reader) count() *measure {
 	r.at += 2
-	if r.take("*") || r.take("1") || r.peek(0).Text == "1" && r.peek(1).Text == ")" {
-		if r.peek(0).Text == "1" {
-			r.at++
-		}
+	if r.take("*") {
 		r.want(")")
+		of := strings.Join(r.facts.from, " with ")
 		if len(r.facts.from) > 1 {
-			of := "rows of " + strings.Join(r.facts.from, " with ")
-			return &measure{noun: "the number of " + of, verb: "counts " + of, rows: true}
+			of = "rows of " + of
 		}
-		of := strings.Join(r.facts.from, "")
 		return &measure{noun: "the number of " + of, verb: "counts " + of, rows: true}
 	}
 	distinct := r.take("DISTINCT")
@@ -114,115 +103,57 @@ func (r *reader) arithmetic() (words string, m *measure) {
 	return b.String(), nil
 }
 
-// part reads a function that cuts a time, or that only changes the case of letters.
+// cuts are the functions that cut a time, by how they are called: a format and a column, a column and a format, a column.
+var cuts = map[string]string{"STRFTIME": "fc", "DATE_TRUNC": "fc", "TO_CHAR": "cf", "DATE_FORMAT": "cf", "YEAR": "c", "DATE": "c"}
+
+// part reads a function that cuts a time.
 func (r *reader) part(name string) string {
 	r.at += 2
-	span, column := "", ""
-	quoted := func() string {
+	span, column := map[string]string{"YEAR": "year", "DATE": "day"}[name], ""
+	for i, arg := range cuts[name] {
+		if i > 0 {
+			r.want(",")
+		}
+		if arg == 'c' {
+			column = r.column()
+			continue
+		}
 		t := r.peek(0)
 		r.at++
-		if t.Kind != sqltext.String {
-			return r.fail()
+		if t.Kind == sqltext.String {
+			span = spans[r.d.Value(t)]
 		}
-		return r.d.Value(t)
-	}
-	switch name {
-	case "STRFTIME":
-		span = spans[quoted()]
-		r.want(",")
-		column = r.column()
-	case "DATE_TRUNC":
-		span = spans[strings.ToLower(quoted())]
-		r.want(",")
-		column = r.column()
-	case "TO_CHAR", "DATE_FORMAT":
-		column = r.column()
-		r.want(",")
-		span = spans[quoted()]
-	case "EXTRACT":
-		if span = strings.ToLower(r.name()); span == "month" {
-			span = "month of the year"
-		} else if span != "year" {
-			r.fail()
-		}
-		r.want("FROM")
-		column = r.column()
-	case "YEAR":
-		span, column = "year", r.column()
-	case "MONTH":
-		span, column = "month of the year", r.column()
-	case "DATE":
-		span, column = "day", r.column()
-	default:
-		return r.fail()
 	}
 	r.want(")")
 	if span == "" || column == "" {
 		return r.fail()
 	}
-	return "the " + span + " of " + column
+	return span + " of " + column
 }
 
-// all reads conditions between AND.
+// all reads conditions between AND. OR and brackets are not read.
 func (r *reader) all() (found []string) {
 	for more := true; more && !r.failed; more = r.take("AND") {
-		found = append(found, r.condition())
-		if r.is("OR") { // AND binds closer: what stood before it is another group
-			if len(found) > 1 {
-				r.fail()
-			}
-			found[0] = r.either(found[0])
-			return found
+		words, m := r.value()
+		if m != nil {
+			words = m.noun
 		}
+		found = append(found, r.compared(words))
 	}
 	return found
-}
-
-// either reads what follows the first of some conditions between OR.
-func (r *reader) either(first string) string {
-	any := []string{first}
-	for r.take("OR") {
-		any = append(any, r.condition())
-	}
-	if r.is("AND") {
-		r.fail()
-	}
-	return "either " + strings.Join(any, " or ")
-}
-
-func (r *reader) condition() string {
-	if r.take("(") {
-		first := r.condition()
-		if r.is("OR") {
-			first = r.either(first)
-		}
-		r.want(")")
-		return first
-	}
-	words, m := r.value()
-	if m != nil {
-		words = m.noun
-	}
-	return r.compared(words)
 }
 
 // compared reads what a value is compared with.
 func (r *reader) compared(words string) string {
 	no := ""
-	if r.take("IS") {
-		if r.take("NOT") {
-			no = "has a value"
-		}
-		r.want("NULL")
-		if no != "" {
-			return words + " " + no
-		}
-		return words + " has no value"
-	}
 	if r.take("NOT") {
 		no = "not "
 	}
 	switch {
+	case no == "" && r.take("IS", "NOT", "NULL"):
+		return words + " has a value"
+	case no == "" && r.take("IS", "NULL"):
+		return words + " has no value"
 	case r.take("IN", "("):
 		var values []string
 		for more := true; more && !r.failed; more = r.take(",") {
@@ -274,19 +205,19 @@ func (r *reader) like(words string, not bool) string {
 	if inner == "" || strings.ContainsAny(inner, `%_\`) {
 		return r.fail()
 	}
-	verb := [2]string{"is ", "is not "}
-	switch begins, ends := !strings.HasPrefix(pattern, "%"), !strings.HasSuffix(pattern, "%"); {
-	case !begins && !ends:
-		verb = [2]string{"contains ", "does not contain "}
-	case !ends:
-		verb = [2]string{"begins with ", "does not begin with "}
-	case !begins:
-		verb = [2]string{"ends with ", "does not end with "}
+	verb := "is like "
+	switch open, close := strings.HasPrefix(pattern, "%"), strings.HasSuffix(pattern, "%"); {
+	case open && close:
+		verb = "has in it "
+	case close:
+		verb = "has at its start "
+	case open:
+		verb = "has at its end "
 	}
 	if not {
-		return words + " " + verb[1] + "“" + inner + "”"
+		verb = "is not one that " + verb
 	}
-	return words + " " + verb[0] + "“" + inner + "”"
+	return words + " " + verb + "“" + inner + "”"
 }
 
 // constant reads a constant, and says whether it is a date.

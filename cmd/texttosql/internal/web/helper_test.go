@@ -134,13 +134,19 @@ type shop struct {
 // open serves a new market.
 func open(t *testing.T, change func(*Config)) *shop {
 	t.Helper()
+	return openWith(t, market, change)
+}
+
+// openWith serves another database.
+func openWith(t *testing.T, script string, change func(*Config)) *shop {
+	t.Helper()
 	dir := t.TempDir()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "s3cret-market.sqlite")+"?_sync=OFF")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Exec(market); err != nil {
+	if _, err := db.Exec(script); err != nil {
 		t.Fatal(err)
 	}
 	s := &shop{model: &clerk{}, db: db, dir: dir}

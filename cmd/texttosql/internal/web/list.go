@@ -44,6 +44,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		out.Engine = s.DB.Language().Name
 	}
 	for _, b := range broken(err) {
+		if find != "" {
+			break
+		}
 		out.Conversations = append(out.Conversations, entry{ID: b.ID, Title: "A conversation that cannot be read", State: "broken"})
 	}
 	for _, one := range all {

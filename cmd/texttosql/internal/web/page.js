@@ -263,7 +263,7 @@ function described(t, open) {
 		const ask = () => { $('question').value = 'How many ' + t.name.replace(/^.*\./, '').replaceAll('_', ' ') + ' are there?'; $('question').focus(); $('question').select(); };
 		if (page.kind === 'new') ask();
 		else { addEventListener('hashchange', () => setTimeout(ask), {once: true}); location.hash = ''; }
-	}, {class: 'small', 'aria-label': 'Ask about ' + t.name}),
+	}, {class: 'small', 'aria-label': 'Ask about it: ' + t.name}),
 	el('div', {class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Columns of ' + t.name}, el('table', {},
 		el('thead', {}, el('tr', {}, ['Column', 'Type', 'Notes'].map((h) => el('th', {scope: 'col'}, h)))),
 		el('tbody', {}, t.columns.map((c) => el('tr', {},
@@ -581,8 +581,8 @@ function rows_of(t, first, which) {
 		held.replaceChildren(grid(page, label, first.total > 1 ? at : null, turn));
 		pager.hidden = page.total <= page.rows.length;
 		pager.replaceChildren(el('p', {class: 'note'}, page.rows.length ? 'Rows ' + (page.from + 1).toLocaleString('en') + ' to ' + (page.from + page.rows.length).toLocaleString('en') + ' of ' + page.total.toLocaleString('en') : 'No row'),
-			button('Back', () => turn({from: before.pop() || 0}, '.back'), {class: 'small back', disabled: page.from === 0, 'aria-label': 'Rows before'}),
-			button('Next', () => { before.push(page.from); turn({from: page.from + page.rows.length}, '.next'); }, {class: 'small next', disabled: page.from + page.rows.length >= page.total, 'aria-label': 'Rows after'}));
+			button('Back', () => turn({from: before.pop() || 0}, '.back'), {class: 'small back', disabled: page.from === 0, 'aria-label': 'Back to the rows before'}),
+			button('Next', () => { before.push(page.from); turn({from: page.from + page.rows.length}, '.next'); }, {class: 'small next', disabled: page.from + page.rows.length >= page.total, 'aria-label': 'Next rows'}));
 	};
 	show(first);
 	if (first.total < 2) { box.append(held); return box; }

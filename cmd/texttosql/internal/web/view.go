@@ -112,6 +112,9 @@ func (s *Server) view(r session.Record) conversation {
 				v.Answer.Own = known.own
 			}
 			if t.Kind == session.TurnChoice && t.Correction == nil {
+				if v.Answer.Says != "" {
+					v.Text, v.Answer.Says = v.Answer.Says, ""
+				}
 				v.Answer.Why = "You chose this answer. Confidence is full because a person decided."
 			}
 		}
