@@ -53,7 +53,7 @@ type Relation struct {
 
 	rules     []*Rule
 	columns   []string // sorted
-	denied    []bool // by column
+	denied    []bool   // by column
 	hides     bool
 	denies    bool // it may not be read at all
 	judged    bool
