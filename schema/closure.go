@@ -9,43 +9,51 @@ import (
 // index finds tables by name in constant time. A table is given as its place in the schema.
 type index struct {
 	s     *Schema
-	exact map[TableName]int
-	folds map[TableName]int
-	bare  map[string]int // by folded name without a schema
+	first map[string]int32 // by folded name, without a schema
+	more  []int32          // by table: the next one of that folded name; 0: none
 }
 
 // index makes the index of s. Its lookup agrees with [Schema.Lookup].
 func (s *Schema) index() *index {
 	n := len(s.Tables)
-	x := &index{s, make(map[TableName]int, n), make(map[TableName]int, n), make(map[string]int, n)}
-	for i := n - 1; i >= 0; i-- { // of equal names the first table stays
-		t := &s.Tables[i]
-		folded := TableName{Fold(t.Schema), Fold(t.Name)}
-		x.exact[t.TableName()], x.folds[folded], x.bare[folded.Name] = i, i, i
+	x := &index{s, make(map[string]int32, n), make([]int32, n)}
+	for i := n - 1; i >= 0; i-- {
+		name := Fold(s.Tables[i].Name)
+		if next, ok := x.first[name]; ok {
+			x.more[i] = next
+		}
+		x.first[name] = int32(i)
 	}
 	return x
 }
 
 // lookup is Schema.Lookup; -1 is not found.
 func (x *index) lookup(schema, name string) int {
-	if i, ok := x.exact[TableName{schema, name}]; ok {
-		return i
+	i, ok := x.first[Fold(name)]
+	if !ok {
+		return -1
 	}
-	if i, ok := x.folds[TableName{Fold(schema), Fold(name)}]; ok {
-		return i
-	}
-	if x.s.Default != "" && EqualFold(schema, x.s.Default) {
-		if i, ok := x.exact[TableName{"", name}]; ok {
-			return i
+	standard := x.s.Default != "" && EqualFold(schema, x.s.Default)
+	best, rank := -1, 5
+	for first := true; first || i > 0; i, first = x.more[i], false {
+		t, r := &x.s.Tables[i], 5
+		switch {
+		case t.Schema == schema && t.Name == name:
+			return int(i)
+		case EqualFold(t.Schema, schema):
+			r = 1
+		case standard && t.Schema == "" && t.Name == name:
+			r = 2
+		case standard && t.Schema == "":
+			r = 3
+		case schema == "":
+			r = 4
 		}
-		if i, ok := x.folds[TableName{"", Fold(name)}]; ok {
-			return i
+		if r < rank {
+			best, rank = int(i), r
 		}
 	}
-	if i, ok := x.bare[Fold(name)]; ok && schema == "" {
-		return i
-	}
-	return -1
+	return best
 }
 
 // target is the table that key k of t refers to, or -1. A key that names no schema means one of t's own schema before
@@ -59,21 +67,48 @@ func (x *index) target(t *Table, k ForeignKey) int {
 	return x.lookup(k.RefSchema, k.RefTable)
 }
 
-// neighbours lists for every table those that a foreign key joins it with, in either direction, by name.
-func (x *index) neighbours() [][]int {
-	next := make([][]int, len(x.s.Tables))
+// joined are the tables that foreign keys join, in either direction.
+type joined struct {
+	*index
+	ends   []int32 // both tables of each key
+	starts []int32 // where those of a table begin in next
+	next   []int32
+	sorted []bool  // by table
+	from   []int32 // of a search: where each table was reached from, plus 1
+}
+
+// joined finds the keys of all tables.
+func (x *index) joined() *joined {
+	n := len(x.s.Tables)
+	j := &joined{index: x, starts: make([]int32, n+1), sorted: make([]bool, n), from: make([]int32, n)}
 	for i := range x.s.Tables {
 		t := &x.s.Tables[i]
 		for _, k := range t.ForeignKeys {
 			if ref := x.target(t, k); ref >= 0 && ref != i {
-				next[i] = append(next[i], ref)
-				next[ref] = append(next[ref], i)
+				j.ends = append(j.ends, int32(i), int32(ref))
+				j.starts[i+1]++
+				j.starts[ref+1]++
 			}
 		}
 	}
-	for i := range next {
-		slices.SortFunc(next[i], x.byName)
-		next[i] = slices.Compact(next[i])
+	for i := range n {
+		j.starts[i+1] += j.starts[i]
+	}
+	j.next = make([]int32, len(j.ends))
+	free := slices.Clone(j.starts)
+	for k, i := range j.ends {
+		j.next[free[i]] = j.ends[k^1] // the other end
+		free[i]++
+	}
+	return j
+}
+
+// neighbours lists the tables that a key joins with i, by name; one may stand there twice.
+func (j *joined) neighbours(i int) []int32 {
+	next := j.next[j.starts[i]:j.starts[i+1]]
+	if !j.sorted[i] {
+		slices.SortFunc(next, func(a, b int32) int { return j.byName(int(a), int(b)) })
+		j.sorted[i] = true
 	}
 	return next
 }
@@ -87,7 +122,7 @@ func (x *index) bridges(linked []int) (added []int) {
 	if len(linked) < 2 {
 		return nil
 	}
-	next := x.neighbours()
+	all := x.joined()
 	kept := make(map[int]bool, len(linked))
 	for _, i := range linked {
 		kept[i] = true
@@ -95,8 +130,8 @@ func (x *index) bridges(linked []int) (added []int) {
 	alone := make(map[int]bool) // tables of parts that no path leads out of
 	for _, start := range slices.SortedFunc(slices.Values(linked), x.byName) {
 		for !alone[start] {
-			part := component(next, kept, start)
-			path := x.shortestPath(next, kept, part)
+			part := all.component(kept, start)
+			path := all.shortestPath(kept, part)
 			if path == nil {
 				maps.Copy(alone, part)
 			}
@@ -110,13 +145,13 @@ func (x *index) bridges(linked []int) (added []int) {
 }
 
 // component is the set of kept tables that start reaches over kept tables.
-func component(next [][]int, kept map[int]bool, start int) map[int]bool {
+func (j *joined) component(kept map[int]bool, start int) map[int]bool {
 	part := map[int]bool{start: true}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-		for _, j := range next[queue[0]] {
-			if kept[j] && !part[j] {
-				part[j] = true
-				queue = append(queue, j)
+		for _, next := range j.neighbours(queue[0]) {
+			if i := int(next); kept[i] && !part[i] {
+				part[i] = true
+				queue = append(queue, i)
 			}
 		}
 	}
@@ -125,23 +160,29 @@ func component(next [][]int, kept map[int]bool, start int) map[int]bool {
 
 // shortestPath returns the tables between part and the nearest kept table outside it; nil if there is no path. The
 // search goes breadth first from the tables of part, all by name, so it always finds the same path.
-func (x *index) shortestPath(next [][]int, kept, part map[int]bool) []int {
-	from := make([]int, len(next)) // where each table was reached from, plus 1
-	for queue := slices.SortedFunc(maps.Keys(part), x.byName); len(queue) > 0; queue = queue[1:] {
-		i := queue[0]
-		for _, j := range next[i] {
+func (j *joined) shortestPath(kept, part map[int]bool) (path []int) {
+	queue := slices.SortedFunc(maps.Keys(part), j.byName)
+	defer func() {
+		for _, i := range queue {
+			j.from[i] = 0
+		}
+	}()
+	for at := 0; at < len(queue); at++ {
+		i := queue[at]
+		for _, n := range j.neighbours(i) {
+			next := int(n)
 			switch {
-			case part[j] || from[j] != 0:
+			case part[next] || j.from[next] != 0:
 				continue
-			case kept[j]:
-				path := []int{}
-				for at := i; !part[at]; at = from[at] - 1 {
+			case kept[next]:
+				path = []int{}
+				for at := i; !part[at]; at = int(j.from[at]) - 1 {
 					path = append(path, at)
 				}
 				return path
 			}
-			from[j] = i + 1
-			queue = append(queue, j)
+			j.from[next] = int32(i) + 1
+			queue = append(queue, next)
 		}
 	}
 	return nil
