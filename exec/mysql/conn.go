@@ -19,9 +19,10 @@ type held struct {
 	server *server
 	conn   *sql.Conn
 
-	at   place
-	old  []variable // what Close sets back, in order
-	rows string     // sql_select_limit now
+	at    place
+	where string     // what it sees, see exec.Opened.Place
+	old   []variable // what Close sets back, in order
+	rows  string     // sql_select_limit now
 
 	statement *sql.Stmt
 	of        *exec.Statement // that statement was prepared for, and confirmed

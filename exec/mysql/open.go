@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,7 @@ type server struct {
 	dialect Dialect
 	policy  exec.Policy
 	isMaria atomic.Pointer[bool]   // nil: it was not asked yet
+	sights  sync.Map               // by exec.Opened.Place: the last sight
 	rows    atomic.Pointer[string] // the sql_select_limit of the last statement: the next one will want it too
 }
 
@@ -110,7 +112,8 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 	if err := h.set(ctx, set...); err != nil {
 		return o, err
 	}
-	o.Conn, o.Place = h, fmt.Sprintf("%q %d %t %q %q", h.at.database, h.at.mode, h.at.folds, f.user.String, f.role.String)
+	h.where = fmt.Sprintf("%q %d %t %q %q", h.at.database, h.at.mode, h.at.folds, f.user.String, f.role.String)
+	o.Conn, o.Place = h, h.where
 	return o, nil
 }
 

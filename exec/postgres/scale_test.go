@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/postgres"
 )
 
 // BenchmarkVersion: what it costs to ask whether the schema of 10,000 tables changed.
@@ -26,12 +30,22 @@ func BenchmarkVersion(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			conn := guarded(b, pool)
-			if _, err := conn.Catalog(b.Context()); err != nil {
+			open, err := postgres.Dialect{}.Guard(exec.GuardConfig{})
+			if err != nil {
 				b.Fatal(err)
 			}
+			held, err := pool.Conn(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer held.Close()
+			conn, err := open(b.Context(), held, time.Minute)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer conn.Close(false)
 			for b.Loop() {
-				if _, err := conn.Version(b.Context()); err != nil {
+				if _, err := conn.Conn.Version(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}
