@@ -59,7 +59,7 @@ func (h *held) objects(ctx context.Context, order string, take func(kind, name, 
 // A server reads a file for each table to tell that, a second for 10,000 tables. So while it has begun no statement that
 // changes a schema since the last hash, the hash of that time stands, for a minute at most: see still.
 func (h *held) Version(ctx context.Context) (string, error) {
-	now, err := h.counts(ctx)
+	now, err := h.count(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -69,28 +69,28 @@ func (h *held) Version(ctx context.Context) (string, error) {
 	return h.look(ctx, now, "", func(_, _, _, _ string) {})
 }
 
-// look is objects, and keeps the version. before are the counts now.
-func (h *held) look(ctx context.Context, before counts, order string, take func(kind, name, text, engine string)) (string, error) {
+// look is objects, and keeps the version. before is the tally now.
+func (h *held) look(ctx context.Context, before tally, order string, take func(kind, name, text, engine string)) (string, error) {
 	version, err := h.objects(ctx, order, take)
 	if err != nil {
 		return "", err
 	}
-	after, err := h.counts(ctx)
+	after, err := h.count(ctx)
 	quiet := before.running == "1" && after.running == "1" && before.changes == after.changes
 	h.server.sights.Store(h.where, sight{before, version, quiet})
 	return version, err
 }
 
-// counts are what the server has counted.
-type counts struct {
+// tally is what the server has counted.
+type tally struct {
 	changes string // statements begun that change a schema, or who sees what of it
 	running string // threads that run a statement
 	up      int64  // seconds since the start of the server
 	at      time.Time
 }
 
-// counts reads the counters, which any user may, in half a millisecond.
-func (h *held) counts(ctx context.Context) (c counts, err error) {
+// count reads the counters, which any user may, in half a millisecond.
+func (h *held) count(ctx context.Context) (c tally, err error) {
 	c.at = time.Now()
 	var name, value string
 	err = guard.Each(ctx, h.conn, countsQuery, func(scan func(...any) error) error {
@@ -108,17 +108,17 @@ func (h *held) counts(ctx context.Context) (c counts, err error) {
 	return c, err
 }
 
-// sight is a version, and the counts before it was read.
+// sight is a version, and the tally before it was read.
 type sight struct {
-	counts
+	tally
 	version string
 	quiet   bool // nothing else ran then: a statement is counted where it begins, and may take its time
 }
 
 const mostStill = time.Minute // for what no counter tells: a replica applies statements that are not threads that run
 
-// still reports whether the version of s is that of a server with the counts now.
-func (s sight) still(now counts) bool {
+// still reports whether the version of s is that of a server with the tally now.
+func (s sight) still(now tally) bool {
 	passed := now.at.Sub(s.at)
 	return s.quiet && s.changes != "" && s.changes == now.changes && passed < mostStill &&
 		now.up >= s.up+int64(passed/time.Second)-1 // else it was started anew
@@ -159,7 +159,7 @@ type reading struct {
 }
 
 func (r *reading) objects(ctx context.Context) (err error) {
-	now, err := r.counts(ctx)
+	now, err := r.count(ctx)
 	if err != nil {
 		return err
 	}
