@@ -1,5 +1,6 @@
-// Safety shows what the guard does with each statement of a file, so that you can try your guard before you trust it:
+// Safety shows what the guard does with hostile statements, so that you can try your guard before you trust it:
 //
+//	go run ./examples/safety                                       # twenty statements of its own, on a small shop
 //	go run ./examples/safety -db shop.sqlite -statements payloads.jsonl
 //	go run ./examples/safety -db shop.sqlite -statements payloads.jsonl -deadline 500ms -policy policy.json -json
 //
@@ -23,6 +24,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"flag"
 	"fmt"
 	"io"
@@ -32,7 +34,11 @@ import (
 	"github.com/texttosql/texttosql/examples/internal/trial"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/shop"
 )
+
+//go:embed hostile.jsonl
+var hostile string
 
 func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr)) }
 
@@ -40,16 +46,30 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("safety", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: safety -db FILE -statements FILE.jsonl [flags]\n\nShows what the guard makes of each statement in a file.\n\n")
+		fmt.Fprintf(flags.Output(), "usage: safety [-db FILE] [-statements FILE.jsonl] [flags]\n\nShows what the guard makes of each statement.\n\n")
 		flags.PrintDefaults()
 	}
-	path := flags.String("db", "", "SQLite `file` to run the statements on; opened read-only")
+	path := flags.String("db", "", "SQLite `file` to run the statements on, opened read-only; default: a small shop")
 	statements := trial.Define(flags)
 	if err := cli.Parse(flags, args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	own := hostile
+	if *path == "" {
+		dir, err := os.MkdirTemp("", "texttosql-safety-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		*path = filepath.Join(dir, "shop.sqlite")
+		if err := shop.Write(*path); err != nil {
+			return err
+		}
+	} else {
+		own = "" // they name tables of the shop
 	}
 	open := func(context.Context) (trial.Target, error) {
 		pool, err := cli.OpenReadOnly(*path)
@@ -61,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			Look: func(context.Context) (string, error) { return lookAt(*path) },
 		}, nil
 	}
-	return statements.Run(ctx, trial.Database{Engine: "sqlite", Flag: "-db", Given: *path != "", Open: open}, stdout, stderr)
+	return statements.Run(ctx, trial.Database{Engine: "sqlite", Flag: "-db", Given: true, Statements: own, Open: open}, stdout, stderr)
 }
 
 // lookAt returns a text that changes with the content of a file and with the names of the files beside it.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -76,6 +77,10 @@ func Read(path, engine string) (items []Statement, skipped int, err error) {
 		return nil, 0, fmt.Errorf("statements %s: %w", path, cli.PathlessError(err))
 	}
 	defer f.Close()
+	return read(path, f, engine)
+}
+
+func read(path string, f io.Reader, engine string) (items []Statement, skipped int, err error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, mostText)
 	n := 1

@@ -12,6 +12,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
@@ -41,7 +42,9 @@ type Database struct {
 	Engine string // of the lines to run; a line without an engine is for each
 	Flag   string // by which the database is named
 	Given  bool   // whether it was named
-	Open   func(context.Context) (Target, error)
+	// Statements are run where -statements names no file; "": one is needed.
+	Statements string
+	Open       func(context.Context) (Target, error)
 }
 
 // Target is an open database. Not safe for concurrent use.
@@ -73,13 +76,19 @@ func (t *Target) ready(ctx context.Context) error {
 // Run reads the statements, opens the database, runs those that are for its engine, and closes its pool.
 func (f *Flags) Run(ctx context.Context, d Database, stdout, stderr io.Writer) error {
 	switch {
-	case !d.Given || len(f.lists) == 0:
+	case !d.Given || len(f.lists) == 0 && d.Statements == "":
 		return fmt.Errorf("%s and -statements are needed (-h lists the flags)", d.Flag)
 	case f.deadline <= 0:
 		return errors.New("-deadline must be positive")
 	}
 	var items []Statement
 	skipped := 0
+	if len(f.lists) == 0 {
+		var err error
+		if items, skipped, err = read("the statements of the program", strings.NewReader(d.Statements), d.Engine); err != nil {
+			return err
+		}
+	}
 	for _, list := range f.lists {
 		more, others, err := Read(list, d.Engine)
 		if err != nil {
