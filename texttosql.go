@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/replies"
@@ -35,6 +36,7 @@ type Engine struct {
 	db      *exec.DB
 	rows    exec.SampleCache
 	texts   strategy.TextCache
+	indexes linker.Indexes
 	learned learned      // under mu
 	renamed renamed      // under mu
 	plain   *memory.Pool // the configured exemplars alone
@@ -423,7 +425,7 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 		DB: e.db, Models: models, Schema: snap.schema,
 		Host: strategy.Host{
 			Profile: func(ctx context.Context, s *schema.Schema) (*schema.Schema, error) { return e.profile(ctx, snap, s) },
-			Rows:    &e.rows, Texts: &e.texts, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
+			Rows:    &e.rows, Texts: &e.texts, Indexes: &e.indexes, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
 			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
 		Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,

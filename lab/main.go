@@ -50,6 +50,7 @@ type verbs struct {
 	Compare comparison  `cmd:"" help:"Compare two files of run --out, question by question."`
 	Export  exporting   `cmd:"" help:"Write solved questions as training data for an adapter."`
 	Link    link        `cmd:"" help:"Measure what linkers keep of a schema."`
+	Large   large       `cmd:"" help:"Measure what linkers keep of large schemas."`
 	Follow  follow      `cmd:"" help:"Measure what linkers keep for follow-up questions."`
 	Joins   joins       `cmd:"" help:"Look for hidden foreign keys by names."`
 	Ask     asks        `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`

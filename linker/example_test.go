@@ -29,8 +29,8 @@ func ExampleLexical() {
 	}
 	fmt.Println(err)
 	// Output:
-	// orders 6
-	// customers 1.5
+	// orders 3.009
+	// customers 0.846
 	// <nil>
 }
 
@@ -43,6 +43,40 @@ func ExampleLexical_otherLanguage() {
 	})
 	fmt.Println(links.Whole, links.Notes)
 	// Output: true [no word of the question matches the schema: the whole schema is kept]
+}
+
+// An engine keeps the Index of its schema; a program that links by itself keeps one too.
+func ExampleNewIndex() {
+	x := linker.NewIndex(example)
+	links, _ := linker.Lexical{Tables: 1}.Link(context.Background(), linker.Input{Question: "Which cities have offices?", Schema: example, Index: x})
+	fmt.Println(links.Tables[0].Table)
+	// Output: offices
+}
+
+// What was asked before says that turnover is about orders.
+func ExampleIndex_WithHistory() {
+	x := linker.NewIndex(example).WithHistory([]linker.Past{{Question: "Turnover by month", SQL: "SELECT count(*) FROM orders GROUP BY shippedOn"}})
+	links, _ := linker.Lexical{}.Link(context.Background(), linker.Input{Question: "turnover of last year", Schema: example, Index: x})
+	fmt.Println(links.Tables[0].Table)
+	// Output: orders
+}
+
+func ExampleIndex_Family() {
+	s := &schema.Schema{}
+	for _, name := range []string{"hits_2023", "hits_2024", "visitors"} {
+		s.Tables = append(s.Tables, schema.Table{Name: name, Columns: []schema.Column{{Name: "day"}, {Name: "page"}}})
+	}
+	fmt.Println(linker.NewIndex(s).Family(schema.TableName{Name: "hits_2024"}))
+	// Output: [hits_2023 hits_2024]
+}
+
+// A schema with the same names shares what was read.
+func ExampleIndexes() {
+	var indexes linker.Indexes
+	links, _ := linker.Lexical{}.Link(context.Background(), linker.Input{Question: "orders", Schema: example, Indexes: &indexes})
+	x := indexes.Of(example)
+	fmt.Println(links.Tables[0].Table, x == indexes.Of(example))
+	// Output: orders true
 }
 
 // shopDB is a small database with its schema.
@@ -134,7 +168,7 @@ func ExampleUnion() {
 	fmt.Println(links.Notes, err)
 	// Output:
 	// customers 1
-	// orders 7
+	// orders 4.009
 	// [2 tables match words of the question, the best 1 are kept] <nil>
 }
 

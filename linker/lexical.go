@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,62 +16,60 @@ import (
 // noChoice is the code of the warning that more tables match a question equally well than Lexical may link.
 const noChoice = "no-choice"
 
-// Lexical links tables and columns whose words stand in the question.
+// Lexical links tables and columns whose words stand in the question, as the [Index] of the schema ranks them.
 //
-// Names are split into words (camelCase, snake_case), both sides are stemmed, and only whole words match: "rate" does
-// not match "separate", "42" matches "042". A word of a table's name scores 3, of a column's name or an example value 2,
-// of a title or a description 1. Each question word counts once for a table, with its best score divided by the number
-// of tables that it matches.
+// Names are split into words (camelCase, snake_case), both sides are stemmed, and whole words match: "rate" does
+// not match "separate", "42" matches "042". Where some word matches, those that begin alike count half.
 //
+// Of a family of tables alike the one is linked that the question's numbers and dates name, else the last, with a note.
 // No table is dropped for its place in the schema: those that tie for the last place are all linked, up to twice
 // Tables. If they are more, words cannot choose, which is the warning "no-choice": then the better tables are linked, or
-// all that tie where there is no better one. If no word matches, the whole schema is kept, with a note;
+// all that tie where there is no better one. If no word matches, the whole schema is kept, with a note, or the first Tables
+// of a schema of over 40 tables;
 // of a follow-up, which has Input.Earlier, it then has no opinion. Lexical calls no
 // model and runs no SQL. Safe for concurrent use.
 type Lexical struct {
-	Tables  int  // tables linked, best first, and those that tie with the last of them; 0 means 8
+	Tables  int  // tables linked, best first, and those that tie with the last of them; a family counts once; 0 means 8
 	Columns bool // link matching columns only; a table without a matching column keeps all
+	// Fill links Tables tables even where fewer have a word of the question: the rest are those closest to the best.
+	Fill bool
 }
 
-// Link scores every table. It fails only when ctx has ended.
+// askedTables is how many tables linkers look at that ask about or into each.
+const askedTables = 40
+
+// Link ranks the tables. It fails only when ctx has ended.
 func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if err := ctx.Err(); err != nil {
 		return schema.Links{}, err
 	}
-	asked := askedWords(in, false)
-	scored := make([]scoredTable, len(in.Schema.Tables))
-	matches := map[string]int{} // question word -> how many tables it matches
-	for i := range in.Schema.Tables {
-		t := &in.Schema.Tables[i]
-		scored[i] = l.match(t, asked, in.WithoutValues)
-		for w := range scored[i].words {
-			matches[w]++
-		}
-	}
-	for i := range scored {
-		for _, w := range slices.Sorted(maps.Keys(scored[i].words)) { // a fixed order: float sums depend on it
-			scored[i].score += scored[i].words[w] / float64(matches[w])
-		}
-	}
-	order := make([]int, 0, len(scored))
-	for i := range scored {
-		if scored[i].score > 0 {
-			order = append(order, i)
-		}
-	}
-	if len(order) == 0 {
+	x := in.index()
+	all, found := x.rank(in)
+	most := cmp.Or(max(l.Tables, 0), 8)
+	var links schema.Links
+	if found == 0 {
 		if len(in.Earlier) > 0 {
 			return schema.Links{Notes: []string{"no word of the question matches the schema: it is about what the answer before it reads"}}, nil
 		}
-		return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
+		if len(all) <= askedTables {
+			return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
+		}
+		links.Notes = append(links.Notes, fmt.Sprintf("no word of the question matches the schema: %d tables of %d are kept", most, len(all)))
+		trace.From(ctx).Warn(noChoice, links.Notes[0])
+		all = all[:most]
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scored[b].score, scored[a].score) })
-	var links schema.Links
-	if most := cmp.Or(max(l.Tables, 0), 8); len(order) > most {
-		tie := scored[order[most-1]].score
-		better := slices.IndexFunc(order, func(i int) bool { return scored[i].score == tie })
+	order := all
+	if !l.Fill && found > 0 {
+		order = slices.DeleteFunc(order, func(r ranked) bool { return !r.found })
+	}
+	if l.Fill {
+		order = order[:min(len(order), most)]
+	}
+	if len(order) > most {
+		tied := func(r ranked) bool { return math.Abs(r.score-order[most-1].score) < 1e-9 }
+		better := slices.IndexFunc(order, tied)
 		end := most // behind the last table that ties
-		for end < len(order) && scored[order[end]].score == tie {
+		for end < len(order) && tied(order[end]) {
 			end++
 		}
 		kept := end
@@ -82,54 +80,74 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 			links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question equally well: words cannot choose among them", end-better))
 			trace.From(ctx).Warn(noChoice, links.Notes[0])
 		}
-		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", len(order), kept))
+		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", found, kept))
 		order = order[:kept]
 	}
-	for _, i := range order {
-		t := &in.Schema.Tables[i]
-		link := schema.TableLink{Schema: t.Schema, Table: t.Name, Score: scored[i].score, Values: scored[i].values}
-		if l.Columns {
-			link.Columns = scored[i].columns
+	asked, numbers := askedWords(in, false), askedNumbers(in.Question+" "+in.Evidence)
+	for _, r := range order {
+		places, note := x.choose(r.entry, numbers)
+		if note != "" {
+			links.Notes = append(links.Notes, note)
 		}
-		links.Tables = append(links.Tables, link)
+		for _, i := range places {
+			t := &in.Schema.Tables[i]
+			link := schema.TableLink{Schema: t.Schema, Table: t.Name, Score: math.Round(r.score*1000) / 1000}
+			if l.Columns {
+				hit := matchTable(t, asked, in.WithoutValues)
+				link.Columns, link.Values = hit.columns, hit.values
+			} else if !in.WithoutValues {
+				link.Values = matchValues(t, asked)
+			}
+			links.Tables = append(links.Tables, link)
+		}
 	}
 	return links, nil
 }
 
 // scoredTable is what the words of a question found in one table.
 type scoredTable struct {
-	words   map[string]float64 // matched word -> its best score
+	words   map[string]float64 // matched word -> 3 for a table's name, 2 for a column's or a value, 1 for a text
 	columns []string
 	values  []schema.ValueMatch
-	score   float64
 }
 
-func (l Lexical) match(t *schema.Table, asked map[string]bool, withoutValues bool) scoredTable {
+func matchTable(t *schema.Table, asked map[string]bool, withoutValues bool) scoredTable {
 	s := scoredTable{words: map[string]float64{}}
 	s.add(asked, words.OfName(t.Name), 3)
 	s.add(asked, words.Of(t.Description), 1)
+	if !withoutValues {
+		s.values = matchValues(t, asked)
+	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		hit := s.add(asked, words.OfName(c.Name), 2)
 		hit = s.add(asked, words.Of(c.Title), 1) || hit
 		hit = s.add(asked, words.Of(c.Description), 1) || hit
-		if c.Profile != nil && !withoutValues && !c.Sensitive {
-			for _, v := range c.Profile.Examples {
-				text, ok := v.(string)
-				words := words.Of(text)
-				if !ok || len(words) == 0 || !all(words, asked) {
-					continue
-				}
-				s.add(asked, words, 2)
-				s.values = append(s.values, schema.ValueMatch{Column: c.Name, Value: v, Span: strings.Join(words, " ")})
-				hit = true
-			}
+		for _, v := range s.values {
+			hit = v.Column == c.Name && s.add(asked, strings.Fields(v.Span), 2) || hit
 		}
 		if hit {
 			s.columns = append(s.columns, c.Name)
 		}
 	}
 	return s
+}
+
+// matchValues returns the example values whose words are all asked for.
+func matchValues(t *schema.Table, asked map[string]bool) (found []schema.ValueMatch) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Profile == nil || c.Sensitive {
+			continue
+		}
+		for _, v := range c.Profile.Examples {
+			text, ok := v.(string)
+			if words := words.Of(text); ok && len(words) > 0 && all(words, asked) {
+				found = append(found, schema.ValueMatch{Column: c.Name, Value: v, Span: strings.Join(words, " ")})
+			}
+		}
+	}
+	return found
 }
 
 // add records which of the words named are asked for, and whether any is.

@@ -40,6 +40,15 @@ func numbered(format string, n int) *schema.Schema {
 	return s
 }
 
+// lettered makes tables that no family joins, called sale_b, sale_c and so on.
+func lettered(n int) *schema.Schema {
+	s := tables()
+	for i := range n {
+		s.Tables = append(s.Tables, tables([]string{"sale_" + string(rune('j'+i%16)) + strings.Repeat("x", i/16), "amount"}).Tables...)
+	}
+	return s
+}
+
 // links names all tables of s.
 func links(s *schema.Schema) (all []schema.TableLink) {
 	for _, t := range s.Tables {
@@ -55,6 +64,8 @@ func TestLexical(t *testing.T) {
 	exampled := tables([]string{"customers", "country", "name"}, []string{"orders", "status"})
 	exampled.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"New Zealand", int64(7), "Norway"}}
 	exampled.Tables[1].Columns[0].Profile = &schema.Profile{Examples: []any{"shipped"}}
+	days := tables([]string{"ga_20170131", "hits"}, []string{"ga_20170201", "hits"}, []string{"ga_20170202", "hits"},
+		[]string{"ga_20170301", "hits"})
 	secret := tables([]string{"customers", "pin"}, []string{"orders", "status"})
 	secret.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"norway"}}
 	secret.Tables[0].Columns[0].Sensitive = true
@@ -116,28 +127,67 @@ func TestLexical(t *testing.T) {
 			question: "sale amount", want: "u(*) sale(*)", note: "3 tables match words of the question, the best 2 are kept", why: "what is left out is told",
 		},
 		{
-			name: "ties at the end", lexical: linker.Lexical{Tables: 2}, schema: numbered("sale_%d", 4), question: "sale amount",
-			want: "sale_0(*) sale_1(*) sale_2(*) sale_3(*)", note: "4 tables match words of the question, the best 4 are kept", why: "none goes for its place",
+			name: "ties at the end", lexical: linker.Lexical{Tables: 2}, schema: lettered(4), question: "sale amount",
+			want: "sale_j(*) sale_k(*) sale_l(*) sale_m(*)", note: "4 tables match words of the question, the best 4 are kept", why: "none goes for its place",
 		},
 		{
-			name: "ties behind a better one", lexical: linker.Lexical{Tables: 2}, schema: numbered("sale_%d", 3), question: "sale 2",
-			want: "sale_2(*) sale_0(*) sale_1(*)", note: "the best 3 are kept", why: "the number puts its table first, the others may be meant too",
+			name: "ties behind a better one", lexical: linker.Lexical{Tables: 2}, schema: lettered(3), question: "sale l",
+			want: "sale_l(*) sale_j(*) sale_k(*)", note: "the best 3 are kept", why: "its letter puts its table first, the others may be meant too",
 		},
 		{
-			name: "eight by default", schema: numbered("sale_%d", 16), question: "sale", note: "the best 16 are kept",
-			want: linked(schema.Links{Tables: links(numbered("sale_%d", 16))}), why: "the documented default, twice for ties",
+			name: "eight by default", schema: lettered(16), question: "sale", note: "the best 16 are kept",
+			want: linked(schema.Links{Tables: links(lettered(16))}), why: "the documented default, twice for ties",
 		},
 		{
-			name: "300 alike, one named", schema: numbered("sale_%03d", 300), question: "amount of sale 42", want: "sale_042(*)",
-			note: "299 tables match words of the question equally well", why: "42 meets 042, and the rest is noise",
+			name: "too many alike, one named", schema: lettered(40), question: "amount of sale k", want: "sale_k(*)",
+			note: "39 tables match words of the question equally well", why: "k is named, and the rest is noise",
 		},
 		{
-			name: "300 alike, one named in full", schema: numbered("sale%03d", 300), question: "amount of Sale042", want: "sale042(*)",
-			note: "equally well", why: "a name in a question is split as names are",
+			name: "too many alike, none named", schema: lettered(40), question: "amount of the sale",
+			want: linked(schema.Links{Tables: links(lettered(40))}), note: "words cannot choose among them", why: "any eight would be a guess",
 		},
 		{
-			name: "300 alike, none named", schema: numbered("sale_%03d", 300), question: "amount of the sale",
-			want: linked(schema.Links{Tables: links(numbered("sale_%03d", 300))}), note: "words cannot choose among them", why: "any eight would be a guess",
+			name: "a family, one named", schema: numbered("sale_%03d", 300), question: "amount of sale 42", want: "sale_042(*)",
+			note: "sale_000 to sale_299 are a family of 300 tables alike: the question means sale_042", why: "42 meets 042",
+		},
+		{
+			name: "a family, one named in full", schema: numbered("sale%03d", 300), question: "amount of Sale042", want: "sale042(*)",
+			note: "the question means sale042", why: "a name in a question is split as names are",
+		},
+		{
+			name: "a family, two named", schema: numbered("sale_%d", 300), question: "amount of sale from 42 to 44",
+			want: "sale_42(*) sale_43(*) sale_44(*)", note: "the question means sale_42, sale_43, sale_44", why: "what is between two numbers is meant too",
+		},
+		{
+			name: "a family, none named", schema: numbered("sale_%03d", 300), question: "amount of the sale", want: "sale_299(*)",
+			note: "the question names none, the last is linked: sale_299", why: "the newest, and a note",
+		},
+		{
+			name: "a small family", schema: numbered("sale_%d", 3), question: "amount of sale 1", want: "sale_0(*) sale_1(*) sale_2(*)",
+			why: "three tables more cost little",
+		},
+		{
+			name: "days of a month", schema: days,
+			question: "hits in February 2017", want: "ga_20170201(*) ga_20170202(*)", note: "means ga_20170201, ga_20170202",
+			why: "a month is the beginning of a day's name",
+		},
+		{
+			name: "a day", schema: days,
+			question: "hits on 2017-02-02, and in 2017", want: "ga_20170202(*)", note: "means ga_20170202", why: "the longest number counts",
+		},
+		{
+			name: "names alike, columns not", question: "price",
+			schema: tables([]string{"t1", "amount"}, []string{"t2", "price"}, []string{"t3", "size"}, []string{"t4", "colour"}),
+			want:   "t2(*)", why: "a number alone makes no family",
+		},
+		{
+			name: "fill", lexical: linker.Lexical{Tables: 2, Fill: true},
+			schema:   tables([]string{"orders", "customer_id"}, []string{"box", "size"}, []string{"clients", "customer_id"}),
+			question: "orders", want: "orders(*) clients(*)", why: "a table that shares a key is closer than one that does not",
+		},
+		{
+			name: "beginnings", schema: tables([]string{"orderdetails", "x"}, []string{"orders", "y"}, []string{"boxes", "z"}),
+			question: "orders", want: "orders(*) orderdetails(*)", why: "a name that begins with a word counts half",
 		},
 		{name: "descriptions", schema: described, question: "Who paid?", want: "t1(*)", why: "what a table means counts"},
 		{name: "titles", schema: described, question: "credit", want: "t2(*)", why: "and a readable name"},
@@ -175,7 +225,7 @@ func TestLexical(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if warned := len(root.Warnings()) == 1 && root.Warnings()[0].Code == "no-choice"; warned != strings.Contains(tt.name, "300") {
+			if warned := len(root.Warnings()) == 1 && root.Warnings()[0].Code == "no-choice"; warned != strings.Contains(tt.name, "too many") {
 				t.Errorf("warnings %v: %s", root.Warnings(), tt.why)
 			}
 			if linked(got) != tt.want {

@@ -34,6 +34,9 @@ type Input struct {
 	Corrections []session.Correction
 	// Earlier are answered questions of the same conversation, the oldest first.
 	Earlier []session.Earlier
+	// Index is that of Schema, which Indexes keeps from question to question. nil: it is looked for there, or made anew.
+	Index   *Index
+	Indexes *Indexes
 	// Lessons are what was learned from earlier questions, for linkers whose prompts show it; nil: nothing.
 	Lessons *memory.Recall
 	// WithoutValues keeps stored values out of the choice and of its result.

@@ -38,12 +38,13 @@ const (
 // a schema of up to 20 tables is kept whole, and of a larger one the best 5.
 //
 // The method is the map-reduce schema agent of QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL); the rules above
-// are ours. Link costs 1 + T + r calls: T tables, one of over 80 columns counted for each 80, and r replies that are no
+// are ours. Link costs 1 + T + r calls: T tables, at most Tables, one of over 80 columns counted for each 80, and r replies that are no
 // JSON. No prompt shows stored values. Safe for concurrent use.
 type MapReduce struct {
 	Model     llm.Model      // the model asked; required unless LexicalOnly
 	Threshold float64        // lowest score that links a table, 0..1; 0 means 0.5
 	Workers   int            // calls at once; 0 means 4
+	Tables    int            // tables asked about at most: those that the Index puts first; 0 means 40
 	Seed      func(int) *int // returns the seed of sample 0, which is sent; nil: none
 
 	SkipLLMAt   float64 // a table whose words score as much is not asked about, they decide, 0..1; 0: each table is asked about
@@ -53,7 +54,7 @@ type MapReduce struct {
 // Study is what a MapReduce found out about a question.
 type MapReduceResult struct {
 	Components []Component  `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
-	Tables     []TableScore `json:"tables"`               // the scores in the schema's order, without the tables that no prompt may show
+	Tables     []TableScore `json:"tables"`               // the scores in the schema's order, without the tables that no prompt may show or that were not asked about
 	Links      schema.Links `json:"links"`                // the linked tables, best first, then by name
 }
 
@@ -90,8 +91,14 @@ func (m MapReduce) Validate() error {
 	if m.Workers < 0 {
 		errs = append(errs, fmt.Errorf("linker: MapReduce.Workers is %d; want 0 (the default) or more", m.Workers))
 	}
+	if m.Tables < 0 {
+		errs = append(errs, fmt.Errorf("linker: MapReduce.Tables is %d; want 0 (the default) or more", m.Tables))
+	}
 	return errors.Join(errs...)
 }
+
+// Most is Tables, its default filled in.
+func (m MapReduce) Most() int { return cmp.Or(m.Tables, askedTables) }
 
 // Link is the Links of Study.
 func (m MapReduce) Link(ctx context.Context, in Input) (schema.Links, error) {
@@ -109,6 +116,7 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 		return MapReduceResult{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
 	}
 	shown, _ := in.Schema.Presentable()
+	shown = in.narrow(shown, m.Most())
 	study := MapReduceResult{Tables: make([]TableScore, len(shown.Tables))}
 	if len(shown.Tables) == 0 {
 		study.Links.Whole = true

@@ -57,7 +57,7 @@ func lexicalHits(ctx context.Context, in Input, s *schema.Schema, components []C
 	tables := map[string]int{} // how many tables have a name
 	for i := range s.Tables {
 		t, hit := &s.Tables[i], &hits[i]
-		matched := Lexical{}.match(t, asked, in.WithoutValues)
+		matched := matchTable(t, asked, in.WithoutValues)
 		hit.columns, hit.values, hit.score, hit.names = matched.columns, matched.values, matched.class(), map[string]bool{}
 		for w := range telling {
 			if matched.words[w] == 3 || isBegun(t.Name, w) || isInflected(t.Name, w) {
@@ -75,6 +75,14 @@ func lexicalHits(ctx context.Context, in Input, s *schema.Schema, components []C
 		}
 		for w := range hit.names {
 			tables[w]++
+		}
+	}
+	if len(s.Tables) < len(in.Schema.Tables) { // those that nobody asks about count too
+		x := in.index()
+		for w := range tables {
+			if id, ok := x.ids[w]; ok {
+				tables[w] = max(tables[w], int(x.titled[id]))
+			}
 		}
 	}
 	for i := range hits {

@@ -260,20 +260,21 @@ func TestMapReduceAtSize(t *testing.T) {
 		question string
 		gold     []string
 		most     int
+		asked    int
 		why      string
 	}{
-		{erp, "Which customers have open orders, and what did they pay on the invoices of their contracts?", []string{"sales_order", "sales_customer"}, 2,
+		{erp, "Which customers have open orders, and what did they pay on the invoices of their contracts?", []string{"sales_order", "sales_customer"}, 2, 301,
 			"words that name the tables of every area"},
-		{erp, "The tax on rental deliveries by region and status", []string{"rental_delivery", "rental_region"}, 2, "and that name an area"},
-		{alike, "The amount of part 117", []string{"part_117"}, 1, "tables alike"},
+		{erp, "The tax on rental deliveries by region and status", []string{"rental_delivery", "rental_region"}, 2, 0, "and that name an area"},
+		{alike, "The amount of part 117", []string{"part_117"}, 1, 0, "tables alike"},
 		{&schema.Schema{Tables: append(slices.Clone(erp.Tables), tables([]string{"freight", "id"}).Tables...)}, "The freight of all orders",
-			[]string{"sales_order"}, 2, "one table alone is called so"},
+			[]string{"sales_order"}, 2, 0, "one table alone is called so"},
 	} {
 		of := map[string]string{}
 		for _, name := range tt.gold {
 			of[name] = `{"relevant": true, "score": 1}`
 		}
-		got := study(t, linker.MapReduce{Model: verdicts(of)}, linker.Input{Question: tt.question, Schema: tt.s}).Links
+		got := study(t, linker.MapReduce{Model: verdicts(of), Tables: tt.asked}, linker.Input{Question: tt.question, Schema: tt.s}).Links
 		if len(got.Tables) != tt.most || got.Whole || slices.ContainsFunc(tt.gold, func(name string) bool { return !strings.Contains(keptTables(got), name+" 1") }) {
 			t.Errorf("%s: %d of %d tables are linked, want %d: %.200s", tt.why, len(got.Tables), len(tt.s.Tables), tt.most, keptTables(got))
 		}

@@ -26,7 +26,7 @@ var ErrNoTables = errors.New("linker: no table is relevant to the question; name
 // PerTable asks a model about each table alone, then about the relevant ones together, then what the question asks of
 // those that stay: for schemas too large for one prompt.
 //
-// Link costs T + 2 calls for T tables, one less if at most one is relevant, one more for each further group of relevant
+// Link costs T + 2 calls for T tables, at most Tables, one less if at most one is relevant, one more for each further group of relevant
 // tables, and r more for r replies that cannot be used. What the user said about tables is applied to the verdicts, so
 // that no prompt about one table changes with it; the others state it. Tables of a mandatory join or of a mapped column
 // stay too, which changes no prompt. The other corrections stand in every prompt, lessons in those about one table. No
@@ -39,6 +39,7 @@ var ErrNoTables = errors.New("linker: no table is relevant to the question; name
 type PerTable struct {
 	Model       llm.Model      // the model asked; required
 	Workers     int            // calls at once; 0 means 4
+	Tables      int            // tables asked about at most: those that the Index puts first; 0 means 40
 	Sequential  bool           // the tables one after the other, each request with those selected so far: the method as published
 	TableTokens int            // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
 	CallTokens  int            // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000
@@ -78,7 +79,7 @@ func (p PerTable) Validate() error {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"Workers", p.Workers}, {"TableTokens", p.TableTokens}, {"CallTokens", p.CallTokens}} {
+	}{{"Workers", p.Workers}, {"Tables", p.Tables}, {"TableTokens", p.TableTokens}, {"CallTokens", p.CallTokens}} {
 		if f.value < 0 {
 			errs = append(errs, fmt.Errorf("linker: PerTable.%s is %d; want 0 (the default) or more", f.name, f.value))
 		}
@@ -104,6 +105,7 @@ func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err err
 		return id, errors.New("linker: PerTable needs Model")
 	}
 	s, _ := in.Schema.Presentable()
+	s = in.narrow(s, cmp.Or(p.Tables, askedTables))
 	hits, notes, err := lexicalHits(ctx, in, s, nil)
 	if err != nil {
 		return id, err

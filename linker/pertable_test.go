@@ -195,7 +195,7 @@ func TestPerTableMany(t *testing.T) {
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := linker.PerTable{Model: model, TableTokens: 1000, CallTokens: 1000}.Run(t.Context(), linker.Input{Question: "?", Schema: s})
+	got, err := linker.PerTable{Model: model, Tables: 500, TableTokens: 1000, CallTokens: 1000}.Run(t.Context(), linker.Input{Question: "?", Schema: s})
 	if err != nil {
 		t.Fatal(err)
 	}

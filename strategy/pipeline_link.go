@@ -79,7 +79,7 @@ func shown(links schema.Links, s *schema.Schema) schema.Links {
 func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 	return linker.Input{
 		Question: t.Question, Evidence: t.Evidence, Schema: s, DB: e.DB, WithoutValues: e.WithoutValues,
-		Corrections: t.Corrections, Earlier: t.Recent(), Lessons: e.Lessons,
+		Corrections: t.Corrections, Earlier: t.Recent(), Lessons: e.Lessons, Indexes: e.Host.Indexes,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -99,6 +100,8 @@ type Host struct {
 	// Texts keeps the texts of schemas from question to question; see Render. nil: they are written anew for each
 	// prompt.
 	Texts *TextCache
+	// Indexes keeps what linkers read of the schema; see linker.Index. nil: it is read anew for each question.
+	Indexes *linker.Indexes
 	// CallsLeft says how many model calls the question's budget has left; false: no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
 	// Answered reports whether a model of Env.Models has replied before; until then its first call goes alone. nil: all

@@ -180,9 +180,10 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	r.env.Schema, r.focused = whole, whole
 	l := r.Linker
 	l.Model, l.Seed = env.Models[0], env.SeedOf
-	if left, bounded := env.CallsLeft(); bounded && !l.LexicalOnly && left < 1+len(whole.Tables)+len(r.contexts()) {
+	asked := min(len(whole.Tables), l.Most())
+	if left, bounded := env.CallsLeft(); bounded && !l.LexicalOnly && left < 1+asked+len(r.contexts()) {
 		l.LexicalOnly = true
-		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover one for each of %d tables: words alone link them", left, len(whole.Tables))
+		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover one for each of %d tables: words alone link them", left, asked)
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()

@@ -1,0 +1,549 @@
+package linker
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Index ranks the tables of one schema for a question without reading every name anew.
+//
+// It is an inverted index over the words of names, schemas, titles, descriptions and example values, ranked by BM25F: a
+// table's name weighs 3, its schema 2, its columns 1, its description 1, the descriptions of columns 0.1. A word also finds
+// names that it begins, and that begin alike, at half the weight. Tables that share a column called like a key with one of
+// the best follow it. Tables of one schema whose names differ in digits only, and whose columns are the same but for a few,
+// are one entry (a family). What was asked before adds to the ranking: WithHistory.
+//
+// An Index does not change; With… return another. Safe for concurrent use.
+type Index struct {
+	*names
+	schema  *schema.Schema
+	values  map[string][]valuePlace // by the first stem of an example value
+	history *history
+}
+
+// names is what the indexes of schemas share that differ in profiles only.
+type names struct {
+	entries  []entry
+	ids      map[string]int32 // of words
+	words    []string         // sorted, for beginnings
+	postings [][]posting      // by id
+	titled   []int32          // by id: tables that have the word in their names
+	domains  int
+	keys     map[string][]int32 // entries by the name of a column that may be a key
+}
+
+// entry is a table, or a family of tables.
+type entry struct {
+	members []int32 // places in the schema
+	keys    []string
+	domain  int32
+}
+
+type posting struct {
+	entry  int32
+	weight float32
+}
+
+// valuePlace is where an example value stands.
+type valuePlace struct{ entry, table, column, example int32 }
+
+// The weights of BM25F, chosen on data-large by halves: docs/lab/scale-linking.md.
+const (
+	fieldName, fieldSchema, fieldColumn, fieldText, fieldColumnText = 0, 1, 2, 3, 4
+
+	saturation, lengthShare = 2, 0.75 // k1 and b
+	begunWeight             = 0.5     // of a name that a word begins
+	evidenceWeight          = 0.15    // of words of the evidence alone
+	domainWeight            = 0.1     // of the best three tables of a schema for each of it
+	keyWeightShare          = 0.3     // of the score of a table, for those that share a key with it
+	bestEntries             = 5       // whose keys are followed
+)
+
+var fieldWeights = [...]float64{fieldName: 3, fieldSchema: 2, fieldColumn: 1, fieldText: 1, fieldColumnText: 0.1}
+
+// NewIndex reads a schema once. It takes a few microseconds a column.
+func NewIndex(s *schema.Schema) *Index {
+	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}}, schema: s, stems: map[string][]int32{}}
+	b.families()
+	for e := range b.entries {
+		b.read(e, b.measure)
+	}
+	for f := range b.mean {
+		b.mean[f] = max(b.mean[f]/float64(max(len(b.entries), 1)), 1e-9)
+	}
+	b.score = make([]float32, len(b.ids))
+	b.postings, b.titled = make([][]posting, len(b.ids)), make([]int32, len(b.ids))
+	for e := range b.entries {
+		b.read(e, b.weigh)
+		for _, id := range b.touched {
+			b.postings[id] = append(b.postings[id], posting{int32(e), b.score[id]})
+			b.score[id] = 0
+		}
+		b.touched = b.touched[:0]
+	}
+	for id, list := range b.postings {
+		rare := b.rarity(len(list))
+		for i, p := range list {
+			list[i].weight = float32(rare * saturated(float64(p.weight)))
+		}
+		b.postings[id] = slices.Clip(list)
+	}
+	b.words = make([]string, 0, len(b.ids))
+	for w := range b.ids {
+		b.words = append(b.words, w)
+	}
+	slices.Sort(b.words)
+	return (&Index{names: b.names}).profiled(s)
+}
+
+func saturated(tf float64) float64 { return tf * (saturation + 1) / (saturation + tf) }
+
+// rarity is the idf of a word that n entries have.
+func (x *names) rarity(n int) float64 {
+	return math.Log(1 + (float64(len(x.entries))-float64(n)+.5)/(float64(n)+.5))
+}
+
+type indexBuilder struct {
+	*names
+	schema  *schema.Schema
+	stems   map[string][]int32 // of names: most columns are called like others
+	lengths [][len(fieldWeights)]int32
+	mean    [len(fieldWeights)]float64
+	score   []float32 // of the entry that is read, by word
+	touched []int32
+}
+
+// families makes the entries.
+func (b *indexBuilder) families() {
+	byName, domains := map[string][]int32{}, map[string]int32{}
+	for i := range b.schema.Tables {
+		t := &b.schema.Tables[i]
+		key := t.Schema + "\x00" + pattern(t.Name)
+		at := slices.IndexFunc(byName[key], func(e int32) bool { return alike(&b.schema.Tables[b.entries[e].members[0]], t) })
+		if at >= 0 {
+			e := &b.entries[byName[key][at]]
+			e.members = append(e.members, int32(i))
+			continue
+		}
+		domain, ok := domains[t.Schema]
+		if !ok {
+			domain = int32(len(domains))
+			domains[t.Schema] = domain
+		}
+		byName[key] = append(byName[key], int32(len(b.entries)))
+		b.entries = append(b.entries, entry{members: []int32{int32(i)}, domain: domain})
+	}
+	b.domains, b.lengths = len(domains), make([][len(fieldWeights)]int32, len(b.entries))
+}
+
+// pattern is a name with # for each run of digits.
+func pattern(name string) string {
+	if !strings.ContainsAny(name, "0123456789") {
+		return name
+	}
+	out := make([]byte, 0, len(name))
+	for i := range len(name) {
+		if !isDigit(name[i]) {
+			out = append(out, name[i])
+		} else if i == 0 || !isDigit(name[i-1]) {
+			out = append(out, '#')
+		}
+	}
+	return string(out)
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// alike reports whether two tables have the same columns but for a fifth, and are described alike.
+func alike(a, b *schema.Table) bool {
+	if pattern(a.Description) != pattern(b.Description) {
+		return false
+	}
+	if len(a.Columns) == len(b.Columns) && slices.EqualFunc(a.Columns, b.Columns, func(a, b schema.Column) bool { return a.Name == b.Name }) {
+		return true
+	}
+	known := make(map[string]bool, len(a.Columns))
+	for i := range a.Columns {
+		known[a.Columns[i].Name] = true
+	}
+	same := 0
+	for i := range b.Columns {
+		if known[b.Columns[i].Name] {
+			same++
+		}
+	}
+	all := len(a.Columns) + len(b.Columns)
+	return all-2*same <= all/5
+}
+
+// read tells of the words of an entry. A family has those of its first member, and the others' names.
+func (b *indexBuilder) read(e int, word func(e, field int, ids []int32)) {
+	members := b.entries[e].members
+	t := &b.schema.Tables[members[0]]
+	word(e, fieldName, b.ofName(t.Name))
+	word(e, fieldSchema, b.ofName(t.Schema))
+	word(e, fieldText, b.ofText(t.Description))
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		word(e, fieldColumn, b.ofName(c.Name))
+		word(e, fieldColumn, b.ofText(c.Title))
+		word(e, fieldColumnText, b.ofText(c.Description))
+		word(e, fieldColumnText, b.ofText(c.Described))
+	}
+	if b.score == nil { // the lengths are those of one member
+		for i := range t.Columns {
+			if key := keyName(t.Columns[i].Name); key != "" {
+				b.keys[key] = append(b.keys[key], int32(e))
+				b.entries[e].keys = append(b.entries[e].keys, key)
+			}
+		}
+	}
+	for _, m := range members[1:] {
+		for _, id := range b.idsOf(words.Stems(b.schema.Tables[m].Name)) {
+			if b.score != nil && b.score[id] == 0 {
+				word(e, fieldName, []int32{id})
+			}
+		}
+	}
+}
+
+// keyName is the name of a column that tables may be joined by, without case; "": it is none.
+func keyName(column string) string {
+	name := words.LowerASCII(column)
+	for _, end := range []string{"id", "key", "code"} {
+		if len(name) > len(end) && strings.HasSuffix(name, end) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (b *indexBuilder) measure(e, field int, ids []int32) {
+	b.lengths[e][field] += int32(len(ids))
+	b.mean[field] += float64(len(ids))
+}
+
+func (b *indexBuilder) weigh(e, field int, ids []int32) {
+	for _, id := range ids {
+		if b.score[id] == 0 {
+			b.touched = append(b.touched, id)
+		}
+		length := 1 - lengthShare + lengthShare*float64(max(b.lengths[e][field], 1))/b.mean[field]
+		b.score[id] += float32(fieldWeights[field] / length)
+		if field == fieldName {
+			b.titled[id] += int32(len(b.entries[e].members))
+		}
+	}
+}
+
+// ofName returns the words of a name.
+func (b *indexBuilder) ofName(name string) []int32 {
+	ids, ok := b.stems[name]
+	if !ok {
+		ids = b.idsOf(words.Stems(name))
+		b.stems[name] = ids
+	}
+	return ids
+}
+
+// ofText returns the words of a text.
+func (b *indexBuilder) ofText(text string) []int32 {
+	if text == "" {
+		return nil
+	}
+	ids, ok := b.stems[text]
+	if !ok {
+		list := words.Of(text)
+		for i, w := range list {
+			list[i] = words.Stem(w)
+		}
+		ids = b.idsOf(list)
+		b.stems[text] = ids
+	}
+	return ids
+}
+
+func (b *indexBuilder) idsOf(list []string) []int32 {
+	ids := make([]int32, 0, len(list))
+	for _, w := range list {
+		if words.IsPlain(w) {
+			continue
+		}
+		id, ok := b.ids[w]
+		if !ok {
+			id = int32(len(b.ids))
+			b.ids[strings.Clone(w)] = id
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// profiled is the index of the same schema with other profiles.
+func (x *Index) profiled(s *schema.Schema) *Index {
+	y := *x
+	y.schema, y.values = s, map[string][]valuePlace{}
+	for e := range x.entries {
+		for _, i := range x.entries[e].members {
+			t := &s.Tables[i]
+			for j := range t.Columns {
+				c := &t.Columns[j]
+				if c.Profile == nil || c.Sensitive {
+					continue
+				}
+				for k, v := range c.Profile.Examples {
+					if text, ok := v.(string); ok {
+						if list := words.Of(text); len(list) > 0 {
+							first := words.Stem(list[0])
+							y.values[first] = append(y.values[first], valuePlace{int32(e), i, int32(j), int32(k)})
+						}
+					}
+				}
+			}
+		}
+	}
+	return &y
+}
+
+// ranked is an entry with what it scores.
+type ranked struct {
+	entry int
+	score float64
+	found bool // it has a word of the question, or one that begins alike
+}
+
+// rank returns all entries, best first, those that score alike in the order of the schema. found counts those that are found,
+// none where no whole word is.
+func (x *Index) rank(in Input) (list []ranked, found int) {
+	scores, hit := make([]float64, len(x.entries)), make([]bool, len(x.entries))
+	best := make([]float64, len(x.entries)) // of one word
+	var reached []int32
+	direct := false // a whole word was found
+	take := func(id int32, share float64) {
+		for _, p := range x.postings[id] {
+			if best[p.entry] == 0 {
+				reached = append(reached, p.entry)
+			}
+			best[p.entry] = max(best[p.entry], share*float64(p.weight))
+			hit[p.entry] = true
+			direct = direct || share == 1
+		}
+	}
+	asked := askedWords(in, false)
+	own := askedWords(Input{Question: in.Question}, false)
+	pair := words.Of(in.Question)
+	for i := 1; i < len(pair); i++ { // bike share is bikeshare
+		if w := words.Stem(pair[i-1] + pair[i]); x.has(w) {
+			asked[w], own[w] = true, true
+		}
+	}
+	for _, w := range sortedWords(asked) {
+		if id, ok := x.ids[w]; ok {
+			take(id, 1)
+		}
+		x.begun(w, func(id int32) { take(id, begunWeight) })
+		if !in.WithoutValues {
+			x.foundValues(w, asked, func(v valuePlace, n int) {
+				if best[v.entry] == 0 {
+					reached = append(reached, v.entry)
+				}
+				best[v.entry] = max(best[v.entry], x.rarity(n)*saturated(fieldWeights[fieldColumn]))
+				hit[v.entry], direct = true, true
+			})
+		}
+		weight := 1.0
+		if !own[w] {
+			weight = evidenceWeight
+		}
+		for _, e := range reached {
+			scores[e] += weight * best[e]
+			best[e] = 0
+		}
+		reached = reached[:0]
+	}
+	for _, h := range hit {
+		if h && direct {
+			found++
+		}
+	}
+	if x.domains > 1 {
+		x.addDomains(scores)
+	}
+	x.addKeys(scores)
+	if x.history != nil {
+		found += x.history.add(asked, scores, hit)
+	}
+	list = make([]ranked, 0, len(scores))
+	for e, score := range scores {
+		list = append(list, ranked{e, score, hit[e]})
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	return list, found
+}
+
+func (x *names) has(word string) bool {
+	_, ok := x.ids[word]
+	return ok
+}
+
+func sortedWords(set map[string]bool) []string { // a fixed order: float sums depend on it
+	list := make([]string, 0, len(set))
+	for w := range set {
+		list = append(list, w)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// begun tells of the words that begin with w, that w begins with, or that begin alike: ship, shipping and shipment.
+func (x *names) begun(w string, take func(id int32)) {
+	if len(w) < minPrefix || strings.Trim(w, "0123456789") == "" || !utf8.ValidString(w[:minPrefix]) {
+		return
+	}
+	at, _ := slices.BinarySearch(x.words, w[:minPrefix])
+	for ; at < len(x.words) && strings.HasPrefix(x.words[at], w[:minPrefix]); at++ {
+		v := x.words[at]
+		n := minPrefix
+		for n < len(v) && n < len(w) && v[n] == w[n] {
+			n++
+		}
+		switch {
+		case v == w:
+		case n == len(w): // v begins with w
+			take(x.ids[v])
+		case n == len(v) && len(w)-n <= 5, n > minPrefix && len(v)-n <= 3 && len(w)-n <= 3:
+			take(x.ids[v])
+		}
+	}
+}
+
+// foundValues tells of the example values that begin with a word and whose words are all asked for, and how many there are.
+func (x *Index) foundValues(w string, asked map[string]bool, take func(v valuePlace, n int)) {
+	var found []valuePlace
+	for _, v := range x.values[w] {
+		text, _ := x.schema.Tables[v.table].Columns[v.column].Profile.Examples[v.example].(string)
+		if all(words.Of(text), asked) {
+			found = append(found, v)
+		}
+	}
+	for _, v := range found {
+		take(v, min(len(found), len(x.entries)))
+	}
+}
+
+// addDomains adds to each table what the best of its schema score: the schema is chosen first.
+func (x *Index) addDomains(scores []float64) {
+	best := make([][3]float64, x.domains)
+	for e, score := range scores {
+		top := &best[x.entries[e].domain]
+		for i := range top {
+			if score > top[i] {
+				score, top[i] = top[i], score
+			}
+		}
+	}
+	for e := range scores {
+		top := best[x.entries[e].domain]
+		scores[e] += domainWeight * (top[0] + top[1]/2 + top[2]/3)
+	}
+}
+
+// addKeys adds to each table what those score that share a key with it, over the number of tables that have the key.
+func (x *Index) addKeys(scores []float64) {
+	var extra []float64
+	for _, b := range bestOf(scores, bestEntries) {
+		for _, key := range x.entries[b].keys {
+			for _, e := range x.keys[key] {
+				if extra == nil {
+					extra = make([]float64, len(scores))
+				}
+				if int(e) != b {
+					extra[e] = max(extra[e], scores[b]/float64(len(x.keys[key])))
+				}
+			}
+		}
+	}
+	for e := range extra {
+		scores[e] += keyWeightShare * extra[e]
+	}
+}
+
+// bestOf returns the places of the n highest scores above 0, the highest first.
+func bestOf(scores []float64, n int) (places []int) {
+	for i, score := range scores {
+		if score <= 0 || len(places) == n && score <= scores[places[n-1]] {
+			continue
+		}
+		at := slices.IndexFunc(places, func(j int) bool { return scores[j] < score })
+		if at < 0 {
+			at = len(places)
+		}
+		places = slices.Insert(places, at, i)
+		places = places[:min(len(places), n)]
+	}
+	return places
+}
+
+// Indexes keeps the Index of the schemas that were asked about last, so that each version is read once. The zero value is
+// ready to use. Safe for concurrent use; do not copy it.
+type Indexes struct {
+	History []Past // what was asked before; see Index.WithHistory. Set it before the first question
+
+	mu   sync.Mutex
+	kept []*Index // the last one first
+}
+
+const mostIndexes = 4 // a schema, its profiled form, and those of the version before
+
+// Of returns the Index of s. A schema that differs from a kept one in profiles only shares what was read of it. Others wait
+// while one caller reads a schema.
+func (c *Indexes) Of(s *schema.Schema) *Index {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.kept, func(x *Index) bool { return x.schema == s })
+	var x *Index
+	switch {
+	case at == 0:
+		return c.kept[0]
+	case at > 0:
+		x = c.kept[at]
+		c.kept = slices.Delete(c.kept, at, at+1)
+	default:
+		if at = slices.IndexFunc(c.kept, func(x *Index) bool { return sameNames(x.schema, s) }); at >= 0 {
+			x = c.kept[at].profiled(s)
+		} else if x = NewIndex(s); len(c.History) > 0 {
+			x = x.WithHistory(c.History)
+		}
+	}
+	c.kept = slices.Insert(c.kept, 0, x)
+	c.kept = c.kept[:min(len(c.kept), mostIndexes)]
+	return x
+}
+
+// sameNames reports whether two schemas differ in profiles and keys at most.
+func sameNames(a, b *schema.Schema) bool {
+	return slices.EqualFunc(a.Tables, b.Tables, func(a, b schema.Table) bool {
+		return a.Name == b.Name && a.Schema == b.Schema && a.Description == b.Description && len(a.Columns) == len(b.Columns) &&
+			(len(a.Columns) == 0 || &a.Columns[0] == &b.Columns[0] || slices.EqualFunc(a.Columns, b.Columns, func(a, b schema.Column) bool {
+				return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && a.Described == b.Described
+			}))
+	})
+}
+
+// index is the Index of the schema.
+func (in Input) index() *Index {
+	if in.Index != nil && in.Index.schema == in.Schema {
+		return in.Index
+	}
+	if in.Indexes != nil {
+		return in.Indexes.Of(in.Schema)
+	}
+	return NewIndex(in.Schema)
+}

@@ -1,0 +1,152 @@
+package linker
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+const (
+	wholeFamily = 4 // a family of fewer tables is linked whole
+	mostMembers = 8 // of a family that a question's numbers choose
+)
+
+// member is a table of a family, with the numbers in its name.
+type member struct {
+	place int32
+	runs  []string
+}
+
+var (
+	digitRuns = regexp.MustCompile(`[0-9]+`)
+	isoDates  = regexp.MustCompile(`\b([0-9]{4})[-/.]([0-9]{2})(?:[-/.]([0-9]{2}))?\b`)
+	months    = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+	monthName = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
+	wordDates = regexp.MustCompile(`(?i)\b(?:([0-9]{1,2})(?:st|nd|rd|th)? (?:of )?)?` + monthName + `(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?,? (?:of )?([0-9]{4})\b`)
+)
+
+// askedNumbers are the numbers and dates of a question as names write them: 2017, 201701, 20170131.
+func askedNumbers(text string) (numbers []string) {
+	for _, d := range isoDates.FindAllStringSubmatch(text, -1) {
+		numbers = append(numbers, d[1]+d[2]+d[3])
+	}
+	text = isoDates.ReplaceAllString(text, " ")
+	for _, d := range wordDates.FindAllStringSubmatch(text, -1) {
+		number := fmt.Sprintf("%s%02d", d[4], 1+slices.Index(months, strings.ToLower(d[2])))
+		if day := cmp.Or(d[1], d[3]); day != "" {
+			number += strings.Repeat("0", 2-len(day)) + day
+		}
+		numbers = append(numbers, number)
+	}
+	return append(numbers, digitRuns.FindAllString(wordDates.ReplaceAllString(text, " "), -1)...)
+}
+
+// Family returns the tables that are one entry with t, in the order of the schema: t alone where it has no family, none
+// where the schema does not have it.
+func (x *Index) Family(t schema.TableName) (family []schema.TableName) {
+	for _, e := range x.entries {
+		if !slices.ContainsFunc(e.members, func(i int32) bool { return x.schema.Tables[i].TableName() == t }) {
+			continue
+		}
+		for _, i := range e.members {
+			family = append(family, x.schema.Tables[i].TableName())
+		}
+		break
+	}
+	return family
+}
+
+// choose returns the tables of an entry that the numbers of a question mean: all of a small family, else those that a number
+// names, those between two that are named, or the newest. note says what was left out.
+func (x *Index) choose(e int, numbers []string) (places []int32, note string) {
+	all := x.entries[e].members
+	if len(all) < wholeFamily {
+		return all, ""
+	}
+	members := make([]member, len(all))
+	for i, place := range all {
+		members[i] = member{place, digitRuns.FindAllString(x.schema.Tables[place].Name, -1)}
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return slices.CompareFunc(a.runs, b.runs, compareNumbers) })
+	longest := 0
+	var chosen []int // places in members
+	for i, m := range members {
+		switch length := m.named(numbers); {
+		case length == 0 || length < longest:
+		case length > longest:
+			longest, chosen = length, []int{i}
+		default:
+			chosen = append(chosen, i)
+		}
+	}
+	newest := len(members) - 1
+	switch n := len(chosen); {
+	case n == 0:
+		chosen = []int{newest}
+	case n > mostMembers:
+		chosen = chosen[n-1:]
+	case n > 1 && chosen[n-1]-chosen[0] < mostMembers: // from the first to the last
+		first, last := chosen[0], chosen[n-1]
+		chosen = nil
+		for i := first; i <= last; i++ {
+			chosen = append(chosen, i)
+		}
+	}
+	var linked []string
+	for _, i := range chosen {
+		places = append(places, members[i].place)
+		linked = append(linked, x.schema.Tables[members[i].place].Name)
+	}
+	first := x.schema.Tables[members[0].place].TableName()
+	if len(chosen) < len(members) {
+		note = fmt.Sprintf("%s to %s are a family of %d tables alike: the question means %s", first, x.schema.Tables[members[newest].place].Name,
+			len(members), strings.Join(linked, ", "))
+		if longest == 0 {
+			note = strings.Replace(note, "the question means", "the question names none, the last is linked:", 1)
+		}
+	}
+	return places, note
+}
+
+// named is the length of the longest number that a name holds: in full, or a year or month that it begins with.
+func (m member) named(numbers []string) (length int) {
+	for _, run := range m.runs {
+		for _, n := range numbers {
+			if compareNumbers(run, n) == 0 || len(n) >= 4 && strings.HasPrefix(run, n) {
+				length = max(length, len(n))
+			}
+		}
+	}
+	return length
+}
+
+// compareNumbers compares runs of digits of any length.
+func compareNumbers(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// narrow returns the tables of s that the index of in puts first, at most most entries; s itself where it has no more
+// tables than that.
+func (in Input) narrow(s *schema.Schema, most int) *schema.Schema {
+	if len(s.Tables) <= most {
+		return s
+	}
+	x := in.index()
+	list, _ := x.rank(in)
+	kept, numbers := map[schema.TableName]bool{}, askedNumbers(in.Question+" "+in.Evidence)
+	for _, r := range list {
+		places, _ := x.choose(r.entry, numbers)
+		if len(kept)+len(places) > most {
+			break
+		}
+		for _, i := range places {
+			kept[x.schema.Tables[i].TableName()] = true
+		}
+	}
+	return s.Project(func(t *schema.Table) bool { return kept[t.TableName()] }, func(*schema.Table, *schema.Column) bool { return true })
+}

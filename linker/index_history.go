@@ -1,0 +1,143 @@
+package linker
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Past is a statement that was run before.
+type Past struct {
+	Question string // what it answered: a question, a title, a comment; "": unknown, then its own literals say it
+	SQL      string
+}
+
+// What a table gets for what was asked before, beside 1 for the words of the best one; chosen as the weights of BM25F.
+const (
+	answersWeight = 12.0 // the share of past statements with the words of the question that read it
+	usualWeight   = 4.0  // the share of all past statements that read it
+	besideWeight  = 1.0  // the share of past statements that read one of the best and it
+	fewWords      = 2    // past statements that all words have beside their own, read as all are
+	fewStatements = 200  // past statements at which these three count half
+	bestBeside    = 4    // tables whose usual neighbours are added
+)
+
+// history counts what past statements read. An answer of n statements is kept as counts, whatever their number.
+type history struct {
+	n     float64
+	reads []float64                    // statements by entry
+	words map[string]map[int32]float64 // statements by word of the question and entry; -1: all
+	pairs []map[int32]float64          // statements that read two entries
+}
+
+// WithHistory returns the Index with past statements: which tables answer which words, which are usual, and which are
+// read together. The names in a statement are read from its text; those that the schema does not have are left out.
+// A thousand statements take some milliseconds.
+func (x *Index) WithHistory(past []Past) *Index {
+	h := &history{reads: make([]float64, len(x.entries)), words: map[string]map[int32]float64{}, pairs: make([]map[int32]float64, len(x.entries))}
+	byName := map[string][]int32{}
+	for e := range x.entries {
+		for _, i := range x.entries[e].members {
+			name := strings.ToLower(x.schema.Tables[i].Name)
+			byName[name] = append(byName[name], int32(e))
+		}
+	}
+	for _, p := range past {
+		statement := sqltext.Dialect{}.Parse(p.SQL[:min(len(p.SQL), sqltext.MaxStatement)])
+		var entries []int32
+		for _, ref := range statement.Tables() {
+			if !ref.Base() {
+				continue
+			}
+			for _, e := range byName[strings.ToLower(ref.Name)] {
+				t := &x.schema.Tables[x.entries[e].members[0]]
+				if (ref.Schema == "" || t.Schema == "" || strings.EqualFold(ref.Schema, t.Schema)) && !slices.Contains(entries, e) {
+					entries = append(entries, e)
+				}
+			}
+		}
+		if len(entries) > 0 {
+			h.learn(p, entries)
+		}
+	}
+	y := *x
+	y.history = h
+	return &y
+}
+
+func (h *history) learn(p Past, entries []int32) {
+	h.n++
+	text := p.Question
+	if words.Line(text) == "" {
+		text = p.SQL
+	}
+	for w := range askedWords(Input{Question: text}, false) {
+		if h.words[w] == nil {
+			h.words[w] = map[int32]float64{}
+		}
+		h.words[w][-1]++
+		for _, e := range entries {
+			h.words[w][e]++
+		}
+	}
+	for _, e := range entries {
+		h.reads[e]++
+		for _, other := range entries {
+			if other != e {
+				if h.pairs[e] == nil {
+					h.pairs[e] = map[int32]float64{}
+				}
+				h.pairs[e][other]++
+			}
+		}
+	}
+}
+
+// add adds to the scores what was read for the words asked, and marks those tables. It returns how many it marked.
+func (h *history) add(asked map[string]bool, scores []float64, hit []bool) (found int) {
+	if top := slices.Max(append([]float64{0}, scores...)); top > 0 {
+		for e := range scores {
+			scores[e] /= top
+		}
+	}
+	answers, all := make([]float64, len(scores)), 0.0
+	for _, w := range sortedWords(asked) {
+		with := h.words[w][-1]
+		if with == 0 {
+			continue
+		}
+		rare := math.Log(1 + (h.n-with+.5)/(with+.5))
+		all += rare
+		for e, reads := range h.reads {
+			if reads > 0 {
+				answers[e] += rare * (h.words[w][int32(e)] + fewWords*reads/h.n) / (with + fewWords)
+			}
+		}
+	}
+	known := h.n / (h.n + fewStatements)
+	for e, reads := range h.reads {
+		if all > 0 {
+			scores[e] += known * answersWeight * answers[e] / all
+		}
+		if h.n > 0 {
+			scores[e] += known * usualWeight * reads / h.n
+		}
+		if reads > 0 && all > 0 && !hit[e] {
+			hit[e] = true
+			found++
+		}
+	}
+	beside := map[int32]float64{}
+	for _, b := range bestOf(scores, bestBeside) {
+		for e, n := range h.pairs[b] {
+			beside[e] = max(beside[e], n/(h.reads[b]+1))
+		}
+	}
+	for e, share := range beside {
+		scores[e] += known * besideWeight * share
+	}
+	return found
+}

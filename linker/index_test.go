@@ -1,0 +1,123 @@
+package linker_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// TestIndexesShares keeps one Index a version of the schema, whoever asks first, and none that knows too much.
+func TestIndexesShares(t *testing.T) {
+	plain := tables([]string{"customers", "country"}, []string{"orders", "status"})
+	profiled := tables([]string{"customers", "country"}, []string{"orders", "status"})
+	profiled.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"Norway"}}
+	other := tables([]string{"customers", "country"}, []string{"orders", "state"})
+	var indexes linker.Indexes
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() { indexes.Of(plain) })
+	}
+	group.Wait()
+	for _, tt := range []struct {
+		why      string
+		schema   *schema.Schema
+		question string
+		want     string
+	}{
+		{"no values are known yet", plain, "norway", "whole"},
+		{"the profile is known, the names are read already", profiled, "norway", "customers(*)"},
+		{"the first one stays as it was", plain, "norway", "whole"},
+		{"another column is another version", other, "state", "orders(*)"},
+		{"of which the first one knows nothing", plain, "state", "whole"},
+	} {
+		got, err := linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Indexes: &indexes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if linked(got) != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
+		}
+	}
+	restricted, _ := plain.Restrict(schema.Links{Tables: []schema.TableLink{{Table: "orders"}}})
+	in := linker.Input{Question: "customers", Schema: restricted, Index: indexes.Of(plain)}
+	if got, _ := (linker.Lexical{}).Link(t.Context(), in); linked(got) != "whole" {
+		t.Errorf("an Index of another schema was used: %s", linked(got))
+	}
+}
+
+// TestHistory says which tables answer which words, and which go together.
+func TestHistory(t *testing.T) {
+	s := tables([]string{"orders", "id"}, []string{"clients", "id"}, []string{"payments", "id"}, []string{"offices", "id"})
+	history := []linker.Past{
+		{Question: "best buyers", SQL: "SELECT * FROM clients JOIN orders USING (id)"},
+		{Question: "buyers of May", SQL: "SELECT * FROM Clients, (SELECT id FROM orders) o"},
+		{Question: "cash", SQL: "WITH offices AS (SELECT 1) SELECT * FROM payments, offices"},
+		{SQL: "SELECT * FROM payments WHERE kind = 'refund'"},
+		{Question: "nonsense", SQL: "SELEC ' FROM \x00 offices_of_nobody"},
+	}
+	x := linker.NewIndex(s)
+	for _, tt := range []struct {
+		why, question, want string
+		index               *linker.Index
+	}{
+		{"no word of the schema", "who are the buyers?", "whole", x},
+		{"both tables of what buyers meant", "who are the buyers?", "orders(*) clients(*)", x.WithHistory(history)},
+		{"a name of WITH is no table", "how much cash", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
+		{"a statement without a question is known by its own words", "refunds", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
+		{"words of the schema go first", "payments of buyers", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
+		{"no history is no opinion", "who are the buyers?", "whole", x.WithHistory(nil)},
+		{"names that do not exist say nothing", "nonsense", "whole", x.WithHistory(history[4:])},
+	} {
+		got, err := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if linked(got) != tt.want {
+			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
+		}
+		again, _ := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index})
+		if diff := cmp.Diff(got, again); diff != "" {
+			t.Errorf("%s: the same question gave other links:\n%s", tt.why, diff)
+		}
+	}
+}
+
+// wide makes n tables of 20 columns.
+func wide(n int) *schema.Schema {
+	s := tables()
+	for i := range n {
+		names := []string{fmt.Sprintf("%s_%s_%c", [...]string{"sales", "stock", "order", "client", "invoice"}[i%5],
+			[...]string{"report", "history", "detail", "summary"}[i/5%4], 'b'+rune(i/20%24)) + fmt.Sprint("x", i/480)}
+		for j := range 20 {
+			names = append(names, fmt.Sprintf("%s_%d_%d", [...]string{"amount", "city", "day", "price", "status"}[j%5], i%97, j))
+		}
+		s.Tables = append(s.Tables, tables(names).Tables...)
+	}
+	return s
+}
+
+// BenchmarkIndex reads schemas of 20 columns a table, and links to them.
+func BenchmarkIndex(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000} {
+		s := wide(n)
+		b.Run(fmt.Sprintf("new/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				linker.NewIndex(s)
+			}
+		})
+		in := linker.Input{Question: "Which city has the largest amount of stock in the summary of May?", Schema: s, Index: linker.NewIndex(s)}
+		b.Run(fmt.Sprintf("link/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := (linker.Lexical{}).Link(context.Background(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
