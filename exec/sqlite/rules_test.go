@@ -502,3 +502,5 @@ func TestRowsOfAttachedTables(t *testing.T) {
 		}
 	}
 }
+
+func limited(err error) bool { return errors.As(err, new(*exec.LimitError)) }
