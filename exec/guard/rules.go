@@ -203,33 +203,58 @@ type Spot struct {
 
 // Splice is a statement into which the rules were written.
 type Splice struct {
-	Text   string   // the statement
-	Args   []any    // values of its parameters
-	params []string // the names of those that rules have, in their order
+	Text   string // the statement
+	Args   []any  // values of its parameters
 	Ranges []Range
 	// Bare is the text with a stand-in in place of each splice, which reads no table and has the same columns: any table
 	// with a rule that an engine finds in it is read around the rules. It has no parameters of rules.
 	Bare   string
 	Fenced bool // a fence stands behind each rule
+
+	params []string // the names of the parameters that rules have, in their order
+	edits  []edit
 }
 
 // Range is the place of one splice in the text.
 type Range struct {
 	Relation *Relation // the table that is read in it, or the view that is written out
 	Pos, End int
+}
+
+// edit is a place where the text is not what the statement was.
+type edit struct {
+	pos, end int    // in Splice.Text
 	was      string // what stood there
 }
 
-// Original returns what the statement was that a text of an engine's about the spliced one repeats: the name of a column.
-func (s *Splice) Original(text string) string {
-	if !strings.Contains(text, "(") {
-		return text
+// Original returns what stood in the statement where the engine names a column by the text of an expression.
+func (s *Splice) Original(name string) string {
+	if !strings.ContainsAny(name, "(.") {
+		return name
 	}
-	longest := slices.SortedStableFunc(slices.Values(s.Ranges), func(a, b Range) int { return b.End - b.Pos - (a.End - a.Pos) })
-	for _, r := range longest { // the name of a table with its alias before the table alone
-		text = strings.ReplaceAll(text, s.Text[r.Pos:r.End], r.was)
+	for from := 0; ; {
+		i := strings.Index(s.Text[from:], name)
+		if i < 0 {
+			return name
+		}
+		pos, end := from+i, from+i+len(name)
+		from = pos + 1
+		var b strings.Builder
+		done, whole := pos, true
+		for _, e := range s.edits {
+			switch {
+			case e.end < pos || e.pos >= end:
+			case e.pos < done || e.end > end: // it begins or ends in a splice
+				whole = false
+			default:
+				b.WriteString(s.Text[done:e.pos] + e.was)
+				done = e.end
+			}
+		}
+		if whole {
+			return b.String() + s.Text[done:end]
+		}
 	}
-	return text
 }
 
 // With returns s with other values of the parameters. It is for a statement without arguments of its own.
@@ -295,7 +320,9 @@ func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
 		}
 		w.both(text[done:s.Pos])
 		done = s.End
+		begin := w.text.Len()
 		if s.Relation == nil {
+			w.edited(begin, text[s.Pos:s.End], depth)
 			continue
 		}
 		hint := text[s.HintPos:s.HintEnd]
@@ -304,7 +331,6 @@ func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
 			alias = " AS " + alias
 		}
 		name := w.QuoteSchema(s.Relation.Schema) + "." + w.Quote(s.Relation.Name)
-		begin := w.text.Len()
 		switch {
 		case !s.Relation.Ruled() && depth == 0:
 			w.both(text[s.Pos:s.End])
@@ -328,15 +354,24 @@ func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
 		}
 		w.both(alias)
 		if depth == 0 {
-			w.out.Ranges = append(w.out.Ranges, Range{Relation: s.Relation, Pos: begin, End: w.text.Len(), was: text[s.Pos:s.End]})
+			w.out.Ranges = append(w.out.Ranges, Range{Relation: s.Relation, Pos: begin, End: w.text.Len()})
 		}
+		w.edited(begin, text[s.Pos:s.End], depth)
 		if s.HintEnd > 0 {
 			w.both(text[done:s.HintPos])
+			w.edited(w.text.Len(), hint, depth)
 			done = s.HintEnd
 		}
 	}
 	w.both(text[done:])
 	return nil
+}
+
+// edited notes that the text from a byte on is something else than it was.
+func (w *spliceWriter) edited(begin int, was string, depth int) {
+	if depth == 0 {
+		w.out.edits = append(w.out.edits, edit{begin, w.text.Len(), was})
+	}
 }
 
 // table writes a table through its rules.

@@ -124,9 +124,10 @@ func (s *statements) query() string {
 	return q
 }
 
-// FuzzRows: a statement that is accepted with the rules gives what it gives on the copy, and none tells what is hidden.
+// FuzzRows: a statement that is accepted with the rules gives what it gives on the copy, and none tells what is hidden. Where
+// SQL leaves the rows open, so that another order of the copy gives others, there are as many.
 func FuzzRows(f *testing.F) {
-	ruled, copied := shops(f, shopRules)
+	ruled, copied, turned := allShops(f, shopRules)
 	for seed := range uint64(300) {
 		f.Add(seed)
 	}
@@ -148,6 +149,9 @@ func FuzzRows(f *testing.F) {
 			t.Fatalf("%s\n%v, with a copy %v", text, err, werr)
 		}
 		if diff := cmp.Diff(want, got, unordered); err == nil && diff != "" {
+			if other, err := turned.Query(t.Context(), text); err == nil && cmp.Diff(want, other, unordered) != "" && len(want.Rows) == len(got.Rows) {
+				return // SQL does not say which rows these are
+			}
 			t.Fatalf("%s (-copy +ruled)\n%s", text, diff)
 		}
 	})

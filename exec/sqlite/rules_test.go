@@ -57,12 +57,20 @@ var shopRules = exec.Policy{
 // shops returns the database with its rules, and a copy that has only the rows of tenant 1.
 func shops(t testing.TB, policy exec.Policy) (ruled, copied *exec.DB) {
 	t.Helper()
+	ruled, copied, _ = allShops(t, policy)
+	return ruled, copied
+}
+
+// allShops returns a copy too that reads rows in another order, without an index.
+func allShops(t testing.TB, policy exec.Policy) (ruled, copied, turned *exec.DB) {
+	t.Helper()
 	open := func(name, more string, p exec.Policy) *exec.DB {
 		pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { pool.Close() })
+		pool.SetMaxOpenConns(1) // a setting stays
 		script := strings.ReplaceAll(shop, "FROM generate",
 			"FROM (WITH RECURSIVE n(value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM n WHERE value < 41) SELECT value FROM n)")
 		if _, err := pool.Exec(script + more); err != nil {
@@ -81,7 +89,9 @@ func shops(t testing.TB, policy exec.Policy) (ruled, copied *exec.DB) {
 	}
 	filter := "DELETE FROM orders WHERE tenant <> 1; DELETE FROM customers WHERE tenant <> 1 OR region NOT IN ('EU', 'US');" +
 		"DELETE FROM ids WHERE tenant <> 1; DELETE FROM keyless WHERE tenant <> 1; DELETE FROM \"odd name\" WHERE tenant <> 1;"
-	return ruled, open("copy.db", filter, exec.Policy{DenyTables: []string{"plans"}})
+	denied := exec.Policy{DenyTables: []string{"plans"}}
+	turn := "DROP INDEX orders_total; DROP INDEX orders_customer; DROP INDEX customers_name; PRAGMA reverse_unordered_selects = 1"
+	return ruled, open("copy.db", filter, denied), open("turned.db", filter+turn, denied)
 }
 
 // TestRowsAsInACopy: a statement gives with the rules what it gives on a copy without the other rows, or is refused.
@@ -123,6 +133,10 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"FULL JOIN USING", "SELECT id FROM orders FULL JOIN countries USING (id) ORDER BY 1", ""},
 		{"a subquery", "SELECT * FROM (SELECT id FROM orders) ORDER BY 1", ""},
 		{"a scalar subquery names the column", "SELECT (SELECT count(*) FROM orders)", ""},
+		{"a column named by a text that lost its schema", "SELECT max(main.orders.id + 1) FROM orders", ""},
+		{"one that lost a hint", "SELECT (SELECT count(*) FROM orders AS o NOT INDEXED WHERE id > 3)", ""},
+		{"one after the other", "SELECT (SELECT max(id) FROM orders) + (SELECT max(id) FROM orders o), (SELECT max(id) FROM orders o)", ""},
+		{"one in the other", "SELECT (SELECT max(id) FROM (SELECT (SELECT min(id) FROM orders) AS id FROM orders))", ""},
 		{"one inside of a star", "SELECT * FROM (SELECT (SELECT max(id) FROM orders) FROM countries)", ""},
 		{"a correlated subquery", "SELECT c.id, (SELECT count(*) FROM orders WHERE customer = c.id) FROM customers c ORDER BY 1", ""},
 		{"a correlated subquery on its own table",
