@@ -37,7 +37,7 @@ func suggested(s *schema.Schema) (all []string) {
 	tables := slices.Clone(s.Tables)
 	slices.SortStableFunc(tables, func(a, b schema.Table) int { return cmp.Compare(linked[b.Name], linked[a.Name]) })
 	add := func(question string) bool {
-		question = visible(question)
+		question = visible(strings.Join(strings.Fields(question), " "))
 		if len(all) == maxSuggested || slices.Contains(all, question) || len(question) > 120 {
 			return false
 		}
@@ -57,7 +57,7 @@ func suggested(s *schema.Schema) (all []string) {
 		},
 		func(t schema.Table) bool { // over time
 			amount, at := column(t, quantity, numbers), column(t, dated, nil)
-			return amount != "" && at != "" && add("What is the total "+said(amount)+" of "+said(t.Name)+" by month?")
+			return amount != "" && at != "" && add("What is the total "+strings.TrimPrefix(said(amount), "total")+" of "+said(t.Name)+" by month?")
 		},
 		func(t schema.Table) bool { // by a category
 			by := column(t, sorts, nil)

@@ -215,6 +215,10 @@ func meant(v any, largest float64) int {
 	case largest < 100:
 		most = 4
 	}
+	if exact, ok := v.(result.Decimal); ok {
+		_, rest, _ := strings.Cut(string(exact), ".")
+		return min(most, len(rest))
+	}
 	f, _ := number(v)
 	for d := range most {
 		scale := math.Pow(10, float64(d))

@@ -162,7 +162,7 @@ func TestTenTasks(t *testing.T) {
 	b.shows("You wrote it")
 	b.click("Mine is right")
 	b.shows("in place of the answer above")
-	b.shot("page-own")
+	b.shot("page-own", ".mine")
 	task("edit and run")
 
 	dir := t.TempDir()
@@ -381,13 +381,13 @@ func (b *tab) axe(state string) {
 }
 
 // shot writes what the window shows where TEXTTOSQL_PICTURES says, small: the 255 colours that are there most.
-func (b *tab) shot(name string) {
+func (b *tab) shot(name string, at ...string) {
 	b.t.Helper()
 	dir := os.Getenv("TEXTTOSQL_PICTURES")
 	if dir == "" {
 		return
 	}
-	b.run(chromedp.Evaluate[chromedp.Void]("scrollTo(0, 0); undefined"))
+	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).scrollIntoView(); undefined", append(at, "header")[0])))
 	time.Sleep(100 * time.Millisecond) // for the eye, not for the test
 	raw, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {

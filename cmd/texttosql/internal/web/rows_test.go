@@ -1,0 +1,260 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+)
+
+// TestShapes: numbers have separators and the digits that mean something, times no part that is the same for all.
+func TestShapes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   []any
+		want []string
+		why  string
+	}{
+		{"revenue", []any{2263737.1180000002, 61084.420000000006}, []string{"2,263,737.12", "61,084.42"}, "the noise of floats"},
+		{"amount", []any{120.0, 80.5}, []string{"120.0", "80.5"}, "as many digits in each row"},
+		{"share", []any{0.05234567, 0.5}, []string{"0.0523", "0.5000"}, "small ones"},
+		{"rate", []any{3.14159265}, []string{"3.1416"}, "ones"},
+		{"amount", []any{1e6, 0.0004}, []string{"1,000,000.00", "0.0004"}, "a little is not nothing"},
+		{"amount", []any{1e20, 1e-9}, []string{"1e+20", "1e-09"}, "without end"},
+		{"n", []any{int64(-1234567)}, []string{"−1,234,567"}, "below zero"},
+		{"customer_id", []any{int64(1234567)}, []string{"1234567"}, "a key is no quantity"},
+		{"year", []any{int64(2025)}, []string{"2025"}, "nor a year"},
+		{"price", []any{result.Decimal("123456789012345678901.125")}, []string{"123,456,789,012,345,678,901.13"}, "beyond floats"},
+		{"day", []any{"2026-01-02 00:00:00", "2026-01-03 00:00:00"}, []string{"2026-01-02", "2026-01-03"}, "midnight of each"},
+		{"at", []any{"2026-01-02T10:30:00Z", nil}, []string{"2026-01-02 10:30", ""}, "without seconds"},
+		{"at", []any{"2026-01-02 10:30:01", "x"}, []string{"2026-01-02 10:30:01", "x"}, "not all are times"},
+	} {
+		table := &result.Table{Columns: []string{tt.name}}
+		for _, v := range tt.in {
+			table.Rows = append(table.Rows, []any{v})
+		}
+		var got []string
+		for _, row := range tabled(table).Rows {
+			if row[0] == nil {
+				got = append(got, "")
+			} else {
+				got = append(got, *row[0])
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
+	}
+}
+
+// TestRows: the rows of an answer are paged, sorted, searched and given in every form, exact and without formulas.
+func TestRows(t *testing.T) {
+	s := open(t, nil)
+	if _, err := s.db.Exec("INSERT INTO clerks VALUES (3, '=1+1', 'Bonn|Köln'), (4, NULL, NULL)"); err != nil {
+		t.Fatal(err)
+	}
+	id := s.asked(t, "", "Who are the clerks?").ID
+	path := "/api/conversations/" + id + "/rows/0?"
+	first := func(query string) []string {
+		var got []string
+		_, page := s.do(t, path+query, nil, nil)
+		rows, _ := page["rows"].([]any)
+		for _, row := range rows {
+			got = append(got, fmt.Sprint(row.([]any)[0]))
+		}
+		return got
+	}
+	img := `<img src=x onerror="window.ran=1">`
+	for query, want := range map[string][]string{
+		"":             {img, "Grete", "=1+1", "<nil>"},
+		"sort=1":       {img, "=1+1", "Grete", "<nil>"},
+		"sort=1&down":  {"Grete", "=1+1", img, "<nil>"},
+		"sort=99":      {img, "Grete", "=1+1", "<nil>"},
+		"find=GRET":    {"Grete"},
+		"find=nowhere": nil,
+		"from=2":       {"=1+1", "<nil>"},
+		"from=-7":      {img, "Grete", "=1+1", "<nil>"},
+		"from=99":      nil,
+	} {
+		if diff := cmp.Diff(want, first(query)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	for query, want := range map[string]string{
+		"form=csv&find=bonn":  "name,town\r\n'=1+1,Bonn|Köln\r\n",
+		"form=tsv&find=grete": "name\ttown\nGrete\t\n",
+		"form=md&find=bonn":   "| name | town |\n| --- | --- |\n| =1+1 | Bonn\\|Köln |\n",
+		"form=json&find=bonn": `{"columns":["name","town"],"rows":[["=1+1","Bonn|Köln"]]}` + "\n",
+	} {
+		status, got := s.do(t, path+query, nil, nil)
+		if text := got["text"].(string); status != 200 || strings.ReplaceAll(text, "\r\n", "\n") != strings.ReplaceAll(want, "\r\n", "\n") {
+			t.Errorf("%s: %d %q, want %q", query, status, text, want)
+		}
+	}
+	for query, want := range map[string]int{"form=xls": 400, "own&sort=1": 404} {
+		if status, _ := s.do(t, path+query, nil, nil); status != want {
+			t.Errorf("%s: %d", query, status)
+		}
+	}
+}
+
+// TestOwn: a statement of the person runs under the guard, is kept beside the answer, and can be confirmed in its place.
+func TestOwn(t *testing.T) {
+	s := open(t, nil)
+	c := s.asked(t, "", "How many in the north?")
+	path := "/api/conversations/" + c.ID
+	for sql, code := range map[string]string{"DELETE FROM sales": "writes", "SELECT colour FROM sales": "unknown-name", "": "refused"} {
+		if status, refused := s.do(t, path+"/query", map[string]any{"sql": sql}, nil); status < 400 || refused["code"] != code {
+			t.Errorf("%q: %d %v", sql, status, refused)
+		}
+	}
+	if status, refused := s.do(t, path+"/keep", map[string]any{}, nil); status != 404 {
+		t.Error(status, refused)
+	}
+	const sql = "SELECT count(*) FROM sales WHERE region = 'North' AND amount > 150"
+	before := s.model.called()
+	if status, own := s.do(t, path+"/query", map[string]any{"sql": sql}, nil); status != 200 || own["says"] == "" || s.model.called() != before {
+		t.Error(status, own)
+	}
+	if c = s.view(t, c.ID); c.Turns[0].Answer.Own == nil || *c.Turns[0].Answer.Own.Rows.Rows[0][0] != "1" || c.State != answered {
+		t.Errorf("%+v", c)
+	}
+	if status, _ := s.do(t, path+"/keep", map[string]any{}, nil); status != 200 {
+		t.Error(status)
+	}
+	if pairs, err := s.confirmed.Pairs(); err != nil || len(pairs) != 1 || pairs[0].SQL != sql || pairs[0].Question != "How many in the north?" {
+		t.Errorf("%+v %v", pairs, err)
+	}
+	s.asked(t, c.ID, "And in the south?")
+	s.do(t, path+"/query", map[string]any{"sql": sql}, nil)
+	if status, refused := s.do(t, path+"/keep", map[string]any{}, nil); status != 422 || refused["code"] != "correction" {
+		t.Error(status, refused) // a follow-up means nothing alone
+	}
+}
+
+// TestEdit: a question that was stopped gets other words, one that is answered does not.
+func TestEdit(t *testing.T) {
+	s := open(t, nil)
+	release := s.model.hold()
+	_, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the nroth?"}, nil)
+	id := r["id"].(string)
+	path := "/api/conversations/" + id
+	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "How many in the north?"}, nil); status != 409 || refused["code"] != "busy" {
+		t.Error(status, refused)
+	}
+	s.do(t, path+"/cancel", map[string]any{}, nil)
+	if c := s.settled(t, id); c.State != stopped || c.Turns[0].Failure.Error != "The question was cancelled." {
+		t.Errorf("%+v", c)
+	}
+	release()
+	for question, code := range map[string]string{" ": "input", strings.Repeat("x", maxQuestion+1): "input"} {
+		if status, refused := s.do(t, path+"/edit", map[string]any{"question": question}, nil); status != 422 || refused["code"] != code {
+			t.Error(status, refused)
+		}
+	}
+	c := s.say(t, id, "edit", map[string]any{"question": "How many in the north?"})
+	if c.State != answered || len(c.Turns) != 1 || c.Title != "How many in the north?" || *c.Turns[0].Answer.Rows.Rows[0][0] != "2" {
+		t.Errorf("%+v", c)
+	}
+	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "And in the south?"}, nil); status != 409 || refused["code"] != "state" {
+		t.Error(status, refused)
+	}
+}
+
+// TestSweep: old conversations go where the flag says so, and stay where not.
+func TestSweep(t *testing.T) {
+	for _, sweep := range []bool{false, true} {
+		s := open(t, nil)
+		c := s.asked(t, "", "How many in the north?")
+		s.end()
+		rec, err := s.store.Load(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec.Updated = time.Now().Add(-40 * 24 * time.Hour)
+		if err := s.store.Save(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		s.start(t, func(c *Config) { c.Sweep = sweep })
+		gone := false
+		for range 1000 {
+			if _, err = s.store.Load(t.Context(), c.ID); err != nil || !sweep {
+				gone = err != nil
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if gone != sweep {
+			t.Errorf("sweep %v: gone %v", sweep, gone)
+		}
+	}
+}
+
+// TestSuggested: questions are made of names and keys alone; a schema without any has none.
+func TestSuggested(t *testing.T) {
+	text := func(names ...string) (all []schema.Column) {
+		for _, n := range names {
+			all = append(all, schema.Column{Name: n, Type: "TEXT"})
+		}
+		return all
+	}
+	s := &schema.Schema{Tables: []schema.Table{
+		{Name: "audit_log", Columns: text("id")},
+		{Name: "customers", Columns: text("id", "name", "country")},
+		{Name: "orders", Columns: append(text("id", "ordered_on"), schema.Column{Name: "total", Type: "REAL"}),
+			ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer_id"}, RefTable: "customers", RefColumns: []string{"id"}}}},
+	}}
+	want := []string{"Which 10 customers have the most orders?", "What is the total of orders by month?",
+		"How many customers are there for each country?", "How many customers are there?", "How many orders are there?"}
+	if diff := cmp.Diff(want, suggested(s)); diff != "" {
+		t.Error(diff)
+	}
+	if got := suggested(&schema.Schema{}); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+// TestUnreadable: a record that cannot be read is listed, can be deleted, and hides no other one.
+func TestUnreadable(t *testing.T) {
+	s := open(t, nil)
+	s.asked(t, "", "How many in the north?")
+	id := strings.Repeat("b", 32)
+	if err := os.WriteFile(filepath.Join(s.dir, "sessions", id+".json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, all := s.do(t, "/api/conversations", nil, nil)
+	if list := all["conversations"].([]any); len(list) != 2 || list[0].(map[string]any)["state"] != "broken" {
+		t.Error(all)
+	}
+	if status, _ := s.do(t, "/api/conversations/"+id, struct{}{}, func(r *http.Request) { r.Method = http.MethodDelete }); status != 200 {
+		t.Error(status)
+	}
+	if all, err := s.store.List(t.Context(), session.Filter{}); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+}
+
+// TestSize: the page without its libraries is below 60 kB where it is compressed.
+func TestSize(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	for _, part := range [][]byte{pageHTML, pageCSS, pageJS} {
+		w.Write(part)
+	}
+	w.Close()
+	t.Logf("%d bytes, with the libraries %d", packed.Len(), len(assembled().packed))
+	if packed.Len() > 60_000 {
+		t.Errorf("%d bytes", packed.Len())
+	}
+}
