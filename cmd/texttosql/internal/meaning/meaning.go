@@ -4,10 +4,8 @@
 package meaning
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/sqltext"
@@ -20,95 +18,81 @@ func Sentence(d sqltext.Dialect, sql string) string {
 	if !ok {
 		return ""
 	}
-	var b strings.Builder
-	var what []string
+	what := f.shows
 	if f.distinct {
-		what = append(what, "each different "+listed(f.shows, "and"))
-	} else {
-		what = append(what, f.shows...)
+		what = []string{"each different " + listed(f.shows, "and")}
 	}
-	own := len(f.from) == 1 && len(f.measures) > 0 // a measure names the table that it counts
+	counts := false // a count of rows names the tables
 	for _, m := range f.measures {
 		what = append(what, m.noun)
-		own = own && m.rows
+		counts = counts || m.rows
 	}
-	switch {
-	case len(what) == 0:
-		what, f.groups = append(what, "each "+listed(f.groups, "with")), nil
-	case len(f.measures) == 0 && !f.distinct && len(f.order) > 0 && f.limit == "1":
-		f.order, f.limit = []string{"only the first: " + strings.Join(f.order, ", then ")}, ""
+	if len(what) == 0 {
+		what, f.groups = []string{"each " + listed(f.groups, "with")}, nil
 	}
-	b.WriteString(listed(what, "and"))
-	if len(f.groups) > 0 {
-		b.WriteString(" for each " + listed(f.groups, "and"))
-	}
-	if !own && !(len(f.from) > 1 && slices.ContainsFunc(f.measures, func(m measure) bool { return m.rows })) {
-		if len(f.measures) > 0 || len(f.from) > 1 {
-			b.WriteString(", from " + sources(f))
-		} else {
-			b.WriteString(" of " + sources(f))
+	text := listed(what, "and")
+	add := func(lead string, words []string, join string) {
+		if len(words) > 0 {
+			text += lead + listed(words, join)
 		}
 	}
-	for _, table := range f.also {
-		b.WriteString(", also where there are no " + table)
+	add(" for each ", f.groups, "and")
+	switch from := strings.Join(f.from, " with "); {
+	case len(f.measures) == 0 && len(f.from) == 1:
+		text += " of " + from
+	case !counts || len(f.measures) > 1 && len(f.from) == 1:
+		text += ", from " + from
 	}
-	if len(f.where) > 0 {
-		b.WriteString(", only where " + listed(f.where, "and"))
+	add(", also where there are no ", f.also, "or")
+	add(", only where ", f.where, "and")
+	add(", only groups where ", f.having, "and")
+	switch order := strings.Join(f.order, ", then "); {
+	case order != "" && f.limit == "1":
+		text += "; only the first: " + order
+	case order != "":
+		text += "; " + order + " first"
 	}
-	if len(f.having) > 0 {
-		b.WriteString(", only groups where " + listed(f.having, "and"))
+	if f.limit != "" && (f.limit != "1" || len(f.order) == 0) {
+		text += "; " + f.limit + " at most"
 	}
-	if len(f.order) > 0 {
-		text := strings.Join(f.order, ", then ")
-		if !strings.HasPrefix(text, "only ") {
-			text += " first"
-		}
-		b.WriteString("; " + text)
-	}
-	if f.limit != "" {
-		fmt.Fprintf(&b, "; %s at most", f.limit)
-	}
-	return capital(b.String()) + "."
+	return capital(text) + "."
 }
 
-func sources(f facts) string { return strings.Join(f.from, " with ") }
-
 func capital(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + text[size:]
+	_, size := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:size]) + text[size:]
 }
 
 // Differences says of each statement what it does and not all others do, as short phrases; "" for those whose shape is not
 // known. If fewer than two are known, or they differ in nothing that has words, a known one gets its sentence.
 func Differences(d sqltext.Dialect, statements []string) []string {
-	told := make([]string, len(statements))
-	aspects := map[int][][]string{}
-	for i, sql := range statements {
+	told, known := make([]string, len(statements)), [][][]string{}
+	for _, sql := range statements {
 		if f, ok := read(d, sql); ok {
-			aspects[i] = f.aspects()
+			known = append(known, f.aspects())
 		}
 	}
-	for i, own := range aspects {
+	for i, sql := range statements {
+		f, ok := read(d, sql)
+		if !ok {
+			continue
+		}
 		var parts []string
-		for n, list := range own {
+		for n, list := range f.aspects() {
 			var extra []string
 			for _, phrase := range list {
-				if slices.ContainsFunc(keysOf(aspects), func(other int) bool { return !slices.Contains(aspects[other][n], phrase) }) {
+				if slices.ContainsFunc(known, func(other [][]string) bool { return !slices.Contains(other[n], phrase) }) {
 					extra = append(extra, phrase)
 				}
 			}
-			switch {
-			case len(extra) == 0 && n == whereAspect && len(list) == 0 && slices.ContainsFunc(keysOf(aspects), func(other int) bool { return len(aspects[other][n]) > 0 }):
-				parts = append(parts, "without a condition")
-			case len(extra) > 0:
+			if len(extra) > 0 {
 				parts = append(parts, lead[n]+listed(extra, "and"))
+			} else if n == whereAspect && len(list) == 0 && slices.ContainsFunc(known, func(other [][]string) bool { return len(other[n]) > 0 }) {
+				parts = append(parts, "without a condition")
 			}
 		}
-		if told[i] = capital(strings.Join(parts, "; ")); len(aspects) < 2 || told[i] == "" {
-			told[i] = strings.TrimSuffix(Sentence(d, statements[i]), ".")
+		if told[i] = capital(strings.Join(parts, "; ")); len(known) < 2 || told[i] == "" {
+			told[i] = strings.TrimSuffix(Sentence(d, sql), ".")
 		}
 	}
 	return told
@@ -145,12 +129,4 @@ func (f facts) aspects() [][]string {
 		from = append(from, "also what has no "+table)
 	}
 	return [][]string{does, f.groups, from, f.where, f.having, first, limit}
-}
-
-func keysOf(m map[int][][]string) []int {
-	all := make([]int, 0, len(m))
-	for k := range m {
-		all = append(all, k)
-	}
-	return all
 }

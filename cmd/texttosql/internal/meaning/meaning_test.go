@@ -33,8 +33,8 @@ func TestSentence(t *testing.T) {
 			"The average amount for each month of day, from sales, only where day is 2024-01-01 or later and day is before 2025-01-01, " +
 				"only groups where the number of sales is above 3.", "months"},
 		{"SELECT name FROM clerks WHERE town IS NOT NULL AND name LIKE '%x%' AND NOT a = 1", "", "a negation before its value"},
-		{"SELECT name FROM clerks WHERE town IS NOT NULL AND name NOT LIKE 'x%'",
-			"Name of clerks, only where town has a value and name is not one that has at its start “x”.", "a pattern"},
+		{"SELECT name FROM clerks WHERE town IS NOT NULL AND name NOT LIKE '%x%'",
+			"Name of clerks, only where town has a value and name has no “x” in it.", "a pattern"},
 		{"SELECT name FROM clerks WHERE (town = 'A' OR town IS NULL)", "", "brackets"},
 		{"SELECT sum(price * quantity) FROM items", "The sum of price × quantity, from items.", "arithmetic"},
 
@@ -52,6 +52,8 @@ func TestSentence(t *testing.T) {
 		{"SELECT name, max(age) FROM t", "", "a column beside a measure without a group"},
 		{"SELECT e.name FROM staff e JOIN staff b ON e.boss = b.id", "", "two roles of one table"},
 		{"SELECT a FROM t WHERE name LIKE 'a_b%'", "", "a pattern with a hole"},
+		{"SELECT a FROM t WHERE name LIKE 'x%'", "", "a pattern of a beginning"},
+		{"SELECT date(day) AS day, count(*) FROM sales GROUP BY day", "", "an alias that hides a column"},
 		{"SELECT coalesce(a, 0) FROM t", "", "a value in place of none"},
 		{"SELECT a, b FROM t GROUP BY a", "", "some b"},
 		{"SELECT CASE WHEN a THEN 1 END FROM t", "", "a case"},

@@ -61,7 +61,7 @@ func read(d sqltext.Dialect, sql string) (facts, bool) {
 	return r.facts, !r.failed && r.at == len(r.tokens)
 }
 
-// maxTokens bounds what is read: a longer statement makes no sentence that a person reads.
+// maxTokens bounds what is read: no person reads the sentence of a longer statement.
 const maxTokens = 400
 
 func (r *reader) fail() string { r.failed = true; return "" }
@@ -97,18 +97,18 @@ func (r *reader) want(text string) {
 	}
 }
 
-// name reads a name that is no keyword of a clause.
-func (r *reader) name() string {
+// named reports whether a name stands next that is no keyword of a clause.
+func (r *reader) named() bool {
 	t := r.peek(0)
-	switch {
-	case t.Kind == sqltext.QuotedName && len(t.Text) > 2:
-		r.at++
-		return t.Text[1 : len(t.Text)-1]
-	case t.Kind == sqltext.Word && !slices.Contains(keywords, strings.ToUpper(t.Text)):
-		r.at++
-		return t.Text
+	return t.Kind == sqltext.QuotedName && len(t.Text) > 2 || t.Kind == sqltext.Word && !slices.Contains(keywords, strings.ToUpper(t.Text))
+}
+
+func (r *reader) name() string {
+	if !r.named() {
+		return r.fail()
 	}
-	return r.fail()
+	r.at++
+	return strings.Trim(r.tokens[r.at-1].Text, "\"`[]")
 }
 
 var keywords = strings.Fields(`SELECT FROM WHERE GROUP ORDER HAVING LIMIT OFFSET FETCH JOIN INNER LEFT RIGHT FULL OUTER CROSS NATURAL ON USING AS AND OR
@@ -124,12 +124,7 @@ func (r *reader) statement() {
 	r.facts.distinct = r.take("DISTINCT")
 	list := r.at
 	for depth := 0; r.at < len(r.tokens) && (depth > 0 || !r.is("FROM")); r.at++ { // names of tables come first
-		switch r.tokens[r.at].Text {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		}
+		depth += map[string]int{"(": 1, ")": -1}[r.tokens[r.at].Text]
 	}
 	r.want("FROM")
 	r.sources()
@@ -177,7 +172,7 @@ func (r *reader) sources() {
 			name = r.name()
 		}
 		alias := name
-		if r.take("AS") || r.peek(0).Kind == sqltext.QuotedName || r.peek(0).Kind == sqltext.Word && !slices.Contains(keywords, strings.ToUpper(r.peek(0).Text)) {
+		if r.take("AS") || r.named() {
 			alias = r.name()
 		}
 		words := plural(spoken(name))
@@ -190,20 +185,11 @@ func (r *reader) sources() {
 	}
 	table()
 	for !r.failed {
-		left := r.take("LEFT")
-		if left {
-			r.take("OUTER")
-		} else {
-			r.take("INNER")
-		}
-		if !r.take("JOIN") {
-			if left {
-				r.fail()
-			}
+		left := r.take("LEFT", "OUTER", "JOIN") || r.take("LEFT", "JOIN")
+		if !left && !r.take("INNER", "JOIN") && !r.take("JOIN") {
 			return
 		}
-		joined := table()
-		if left {
+		if joined := table(); left {
 			r.facts.also = append(r.facts.also, joined)
 		}
 		if r.take("USING", "(") {
@@ -260,8 +246,9 @@ func (r *reader) item() {
 
 // term reads a term of GROUP BY, of which a number and an alias mean an item of the list.
 func (r *reader) term() string {
+	name := spoken(r.peek(0).Text)
 	words, m := r.sortable()
-	if m != nil {
+	if m != nil || words != name && strings.HasSuffix(words, " "+name) { // an alias that hides the column of its name
 		return r.fail()
 	}
 	return words
@@ -296,13 +283,17 @@ func (r *reader) sorted() {
 				r.take("ASC")
 			}
 			_ = r.take("NULLS", "LAST") || r.take("NULLS", "FIRST")
-			if m != nil {
+			if m != nil { // the only one needs no name
 				words = strings.TrimPrefix(m.noun, "the ")
-				if n := slices.ContainsFunc(r.items, func(it item) bool { return it.measure != nil && *it.measure != *m }); !n && slices.ContainsFunc(r.items, func(it item) bool { return it.measure != nil }) {
-					words = "" // there is but one
+				if !slices.ContainsFunc(r.items, func(it item) bool { return it.measure != nil && *it.measure != *m }) {
+					words = ""
 				}
 			}
-			r.facts.order = append(r.facts.order, strings.TrimSpace(extreme(words, down, m != nil)))
+			ends := [2]string{"lowest ", "highest "}
+			if m == nil && momentName.MatchString(words) {
+				ends = [2]string{"earliest ", "latest "}
+			}
+			r.facts.order = append(r.facts.order, strings.TrimSpace(map[bool]string{false: ends[0], true: ends[1]}[down]+words))
 		}
 	}
 	if r.take("LIMIT") {
@@ -315,28 +306,14 @@ func (r *reader) sorted() {
 	}
 }
 
-var momentName = regexp.MustCompile(`(?i)\b(date|day|time|month|year|quarter|week|created|updated|born|at)\b`)
-
-// extreme says which row comes first.
-func extreme(words string, down, measured bool) string {
-	switch {
-	case momentName.MatchString(words) && !measured && down:
-		return "latest " + words
-	case momentName.MatchString(words) && !measured:
-		return "earliest " + words
-	case down:
-		return "highest " + words
-	}
-	return "lowest " + words
-}
-
 // plural is the name of a table as many of what it holds.
 func plural(name string) string {
-	if name == "" || strings.HasSuffix(strings.ToLower(name), "s") || strings.ContainsAny(name, ".<>") {
+	if strings.HasSuffix(strings.ToLower(name), "s") {
 		return name
 	}
-	if stem, ok := strings.CutSuffix(name, "y"); ok {
-		return stem + "ies"
-	}
-	return name + "s"
+	return consonantY.ReplaceAllString(name, "${1}ie") + "s"
 }
+
+var momentName = regexp.MustCompile(`(?i)\b(date|day|time|month|year|quarter|week|created|updated|born|at)\b`)
+
+var consonantY = regexp.MustCompile(`([^aeiou])y$`)

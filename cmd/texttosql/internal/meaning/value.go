@@ -170,9 +170,13 @@ func (r *reader) compared(words string) string {
 		r.want("AND")
 		high, _ := r.constant()
 		return words + " is " + no + "from " + low + " to " + high
-	case r.is("LIKE"), r.is("ILIKE"):
-		r.at++
-		return r.like(words, no != "")
+	case r.take("LIKE"), r.take("ILIKE"):
+		pattern, _ := r.constant()
+		inner := strings.TrimSuffix(strings.TrimPrefix(pattern, "“%"), "%”")
+		if len(inner) != len(pattern)-len("“%%”") || strings.ContainsAny(inner, `%_\`) || r.is("ESCAPE") {
+			return r.fail() // of patterns only that of a part has words
+		}
+		return words + " has " + map[bool]string{true: "no "}[no != ""] + "“" + inner + "” in it"
 	case no != "":
 		return r.fail()
 	}
@@ -191,33 +195,6 @@ func (r *reader) compared(words string) string {
 		return r.fail()
 	}
 	return words + " " + verb + v
-}
-
-// like reads a pattern.
-func (r *reader) like(words string, not bool) string {
-	t := r.peek(0)
-	r.at++
-	if t.Kind != sqltext.String || r.is("ESCAPE") {
-		return r.fail()
-	}
-	pattern := r.d.Value(t)
-	inner := strings.Trim(pattern, "%")
-	if inner == "" || strings.ContainsAny(inner, `%_\`) {
-		return r.fail()
-	}
-	verb := "is like "
-	switch open, close := strings.HasPrefix(pattern, "%"), strings.HasSuffix(pattern, "%"); {
-	case open && close:
-		verb = "has in it "
-	case close:
-		verb = "has at its start "
-	case open:
-		verb = "has at its end "
-	}
-	if not {
-		verb = "is not one that " + verb
-	}
-	return words + " " + verb + "“" + inner + "”"
 }
 
 // constant reads a constant, and says whether it is a date.
