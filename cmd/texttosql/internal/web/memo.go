@@ -110,10 +110,17 @@ func (m *memo) drop(id string, from int) {
 
 // keep remembers what a call of a session returned.
 func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
-	if res == nil || len(r.Turns) == 0 || errors.Is(err, session.ErrConflict) {
+	if len(r.Turns) == 0 || errors.Is(err, session.ErrConflict) {
 		return
 	}
 	at := memoKey{r.ID, r.Last()}
+	var stopped *texttosql.InterruptedError
+	if errors.As(err, &stopped) && res == nil { // before it began
+		s.seen.change(at, func(k *kept) { k.problem = s.stopped(stopped, false) })
+	}
+	if res == nil {
+		return
+	}
 	shown := *res
 	shown.Rows = nil
 	k := &kept{result: &shown, err: err}
@@ -126,21 +133,23 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	if k.Rows, k.all = tabled(res.Rows), res.Rows; old != nil {
 		k.own = old.own
 	}
-	var (
-		asked   *session.QuestionError
-		stopped *texttosql.InterruptedError
-	)
+	var asked *session.QuestionError
 	switch {
 	case errors.As(err, &asked):
 		k.options = map[string]*table{}
 		for _, o := range asked.Options {
 			k.options[o.ID] = tabled(o.Rows)
 		}
-	case errors.As(err, &stopped):
-		f := texttosql.Failure(stopped.Err)
-		k.problem = &failure{Error: s.clean(f.Message), Advice: advice(s.clean(f.Advice)), Class: f.Class, Trace: res.Trace != nil}
+	case stopped != nil:
+		k.problem = s.stopped(stopped, res.Trace != nil)
 	}
 	s.seen.put(at, k)
+}
+
+// stopped says why a question was stopped.
+func (s *Server) stopped(err *texttosql.InterruptedError, traced bool) *failure {
+	f := texttosql.Failure(err.Err)
+	return &failure{Error: s.clean(f.Message), Advice: advice(s.clean(f.Advice)), Class: f.Class, Trace: traced}
 }
 
 // explain says how an answer was found.
