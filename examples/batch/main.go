@@ -1,0 +1,94 @@
+// Batch answers more questions than one machine can: they are jobs of River (riverqueue.com) on PostgreSQL, and any number of
+// processes on any number of machines work on them.
+//
+//	export BATCH_DSN=postgres://me@host/batch
+//	go run . -db shop.db -model openai:gpt-4o-mini add questions.jsonl   # {"id": "1", "question": "…", "evidence": "…"} a line
+//	go run . -db shop.db -model openai:gpt-4o-mini work                  # as often as you like, anywhere; ends when all is answered
+//	go run . -db shop.db -model openai:gpt-4o-mini status
+//	go run . -db shop.db -model openai:gpt-4o-mini results > answers.jsonl
+//
+// A question is asked once: its job's key is its ID and what its answer depends on (its words, the schema, the model, the
+// samples), so that "add" may be called again at any time, and asks anew where one of these is another. The answer, its rows and its
+// trace are stored in the transaction that completes the job. Each reply of the model is stored when it is there: where a process
+// is killed, the question is another one's after -deadline and half a minute, and only the calls in flight are paid for again.
+//
+// What may pass (a rate limit, a provider or a database that is down, a deadline) is tried again, later and later, up to 25 times. What will
+// not (no statement passes, content that is declined) is an answer too: its class is in the column failure. A refused key pauses
+// the queue for everybody; "add" with the same questions goes on.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/shop"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/providers"
+)
+
+func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
+
+func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+	flags := flag.NewFlagSet("batch", flag.ContinueOnError)
+	spec := cli.ModelFlag(flags)
+	path := flags.String("db", "", "the SQLite `file` that is asked; default: a small shop")
+	samples := flags.Int("n", 5, "statements that are sampled for a question")
+	parallel := flags.Int("parallel", 8, "questions that this process works on at a time")
+	deadline := flags.Duration("deadline", 2*time.Minute, "the longest that a question may take; a dead process's questions are taken over after it")
+	if err := cli.Parse(flags, args); err != nil {
+		return err
+	}
+	if getenv("BATCH_DSN") == "" {
+		return errors.New("set BATCH_DSN to the PostgreSQL database of the batch")
+	}
+	model := shop.Listed().Model()
+	if *spec != "" {
+		var err error
+		if model, err = providers.Model(*spec, getenv); err != nil {
+			return err
+		}
+	}
+	db, closeDB, err := shop.Open(*path)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	engine, err := texttosql.New(db, llm.Chain(model, replied), texttosql.WithSamples(*samples))
+	if err != nil {
+		return err
+	}
+	known, err := engine.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := open(ctx, getenv("BATCH_DSN"), fmt.Sprint(known.Fingerprint(), " ", llm.NameOf(model), " ", *samples), *deadline)
+	if err != nil {
+		return err
+	}
+	defer b.pool.Close()
+	switch verb := flags.Arg(0); {
+	case verb == "add" && flags.NArg() == 2:
+		file, err := os.Open(flags.Arg(1))
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		added, known, err := b.add(ctx, file)
+		cli.Say(stdout, "%d added, %d were there\n", added, known)
+		return err
+	case verb == "work":
+		return b.work(ctx, engine, *parallel)
+	case verb == "status":
+		return b.status(ctx, stdout)
+	case verb == "results":
+		return b.results(ctx, stdout)
+	}
+	return errors.New("want add FILE, work, status or results")
+}
