@@ -226,8 +226,8 @@ func TestKills(t *testing.T) {
 	if again > inFlight {
 		t.Errorf("%d calls paid again, %d were in flight at the kills", again, inFlight)
 	}
-	t.Logf("%d questions, %d kills: %d calls needed, %d paid again (%d in flight at the kills, at most %d possible), %d questions taken over; last kill after %v, all after %v",
-		questions, kills, needed, again, inFlight, kills*parallel*samples, one(t, b, "SELECT count(*) FROM batch_answers WHERE attempt > 1"),
+	t.Logf("%d questions, %d kills: %d calls needed, %d paid again (%d in flight at the kills, at most %d possible), "+
+		"%d questions taken over; last kill after %v, all after %v", questions, kills, needed, again, inFlight, kills*parallel*samples, one(t, b, "SELECT count(*) FROM batch_answers WHERE attempt > 1"),
 		killed.Round(time.Second/10), time.Since(begin).Round(time.Second/10))
 }
 

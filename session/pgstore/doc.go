@@ -5,7 +5,7 @@
 //	conversation := engine.NewConversation(store)
 //	lessons, err := memory.LessonsOn(store.Lessons("shop"))
 //
-// It needs PostgreSQL 13 or later. Do not keep sessions in the database that is asked: its guard wants a role that only reads.
+// It is tested on PostgreSQL 15. Do not keep sessions in the database that is asked: its guard wants a role that only reads.
 // One set of tables is for the conversations about one database; give another database a schema of its own by the search_path
 // of the DSN.
 //
