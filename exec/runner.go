@@ -300,6 +300,12 @@ func (h *held) open(ctx context.Context) (err error) {
 		h.db.file.Store(h.File)
 	}
 	h.unfit = true // where the driver panics
+	if scope := h.db.scope; scope != nil && len(scope.Settings) > 0 {
+		if err := h.Conn.(SettingConn).Set(scope.Settings); err != nil {
+			h.unfit = false
+			return err
+		}
+	}
 	err = h.renew(ctx, false)
 	open = err == nil
 	h.unfit = err != nil && !IsTyped(err)

@@ -65,6 +65,14 @@ type RulerConn interface {
 	Placed(ctx context.Context, s *Statement) error
 }
 
+// SettingConn is what the connections of a [Ruler] do that takes settings of a scope.
+type SettingConn interface {
+	Conn
+	// Set has the settings hold for each statement from now on, and no longer than that. It asks nothing of the engine.
+	// Confirm then refuses (ReasonScope) a statement that reads a table past the rules of the database's own.
+	Set(settings map[string]string) error
+}
+
 // Scope returns the scope of db; nil for none. Do not change it.
 func (db *DB) Scope() *Scope { return db.scope }
 

@@ -42,6 +42,7 @@ type conn struct {
 	before   state    // what the connection held when the statement was parsed
 	declared bool     // the cursor is open
 	judged   *catalog // by which the last statement was read; nil: none was
+	settings []string // texts that make the settings of the scope
 	fresh    string   // the version of the catalog that was read last, until it is asked for
 
 	statement *sql.Stmt
@@ -217,6 +218,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 	if !c.single {
 		others = append(others, "SET LOCAL idle_in_transaction_session_timeout = "+milliseconds(2*c.timeout))
 	}
+	others = append(others, c.settings...) // rolled back with the use
 	if own.stamps != nil {
 		others = append(others, lockedStampText)
 	}
@@ -232,6 +234,9 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 		return seen, err
 	}
 	if seen, err = own.seen(c.before.relations); err != nil {
+		return seen, err
+	}
+	if err := c.secured(ctx, s); err != nil {
 		return seen, err
 	}
 	if own.stamps != nil {

@@ -3,8 +3,10 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sqlc-dev/oliphant/ast"
@@ -63,6 +65,43 @@ func (c *conn) Placed(_ context.Context, s *exec.Statement) error {
 		return err
 	}
 	return guard.Bare(spots)
+}
+
+// Set implements exec.SettingConn, for settings with a dot in their names: those of the guard are its own.
+func (c *conn) Set(settings map[string]string) error {
+	c.settings = nil
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if !strings.Contains(name, ".") {
+			return guard.Refuse(exec.ReasonScope, "the setting %s has no dot in its name: rules of row security read one as app.tenant", name)
+		}
+		c.settings = append(c.settings, "SELECT pg_catalog.set_config("+literal(name)+", "+literal(settings[name])+", true)")
+	}
+	return nil
+}
+
+// secured refuses a statement of a scope with settings that reads a table, other than those of Policy.Shared, past the row
+// security of the database: there is none, the role bypasses it, or a view reads with the rights of its owner.
+func (c *conn) secured(ctx context.Context, s *exec.Statement) error {
+	ruled := func(r *guard.Relation) bool { return r.Ruled() }
+	if len(c.settings) == 0 || s.Splice == nil && s.Names != nil && slices.ContainsFunc(s.Names.Relations(), ruled) {
+		return nil
+	}
+	var read []string
+	for _, l := range c.before.relations {
+		if r := c.judged.byOID[l.relation]; r != nil && (r.Ruled() || !c.config.Policy.Scoped()) {
+			read = append(read, strconv.FormatUint(uint64(l.relation), 10))
+		}
+	}
+	if len(read) == 0 {
+		return nil
+	}
+	results, err := c.script(ctx, "SELECT c.relname FROM pg_catalog.pg_class c WHERE c.oid IN ("+strings.Join(read, ", ")+
+		") AND NOT pg_catalog.row_security_active(c.oid) ORDER BY 1")
+	if err != nil || len(results[0]) == 0 {
+		return err
+	}
+	return guard.Refuse(exec.ReasonScope, "%s has no row security that holds for the role of the pool: ENABLE ROW LEVEL SECURITY, "+
+		"and connect as a role without BYPASSRLS that does not own the table, or list it in Policy.Shared", results[0][0][0])
 }
 
 func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, err error) {

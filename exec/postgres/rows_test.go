@@ -1,8 +1,12 @@
 package postgres_test
 
 import (
+	"database/sql"
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
 )
@@ -32,6 +36,64 @@ func TestRows(t *testing.T) {
 			t.Errorf("only %d of %d statements are answered", n, len(statements))
 		} else {
 			t.Logf("%d of %d statements are answered", n, len(statements))
+		}
+	}
+}
+
+// TestScopeSettings: settings of a scope hold for its statements and no longer, and no table is read past its row security.
+func TestScopeSettings(t *testing.T) {
+	e := engine("", "reader")
+	d := e.Open(t, `CREATE TABLE orders(id INTEGER PRIMARY KEY, tenant_id INTEGER, memo TEXT);
+INSERT INTO orders VALUES (1, 1, 'mine'), (2, 2, 'theirs');
+CREATE TABLE plain(id INTEGER);
+CREATE TABLE countries(code TEXT);
+CREATE VIEW v AS SELECT memo FROM orders;
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.tenant')::integer);
+`)
+	user, owner := sql.OpenDB(d.User), sql.OpenDB(d.Owner)
+	defer user.Close()
+	defer owner.Close()
+	user.SetMaxOpenConns(1)
+	scope := func(tenant string) *exec.Scope {
+		return &exec.Scope{Key: tenant, Settings: map[string]string{"app.tenant": tenant}, Params: map[string]any{"tenant": 1}}
+	}
+	rules := exec.Policy{Rows: map[string]string{"orders": "true"}, Shared: []string{"countries"}}
+	for _, test := range []struct {
+		why, sql string
+		pool     *sql.DB
+		policy   exec.Policy
+		scope    *exec.Scope
+		want     string // the rows, or a part of the refusal
+	}{
+		{"one tenant", "SELECT memo FROM orders", user, exec.Policy{}, scope("1"), "[[mine]]"},
+		{"another on the same connection", "SELECT memo FROM orders", user, exec.Policy{}, scope("2"), "[[theirs]]"},
+		{"beside rules of ours", "SELECT memo FROM orders", user, rules, scope("1"), "[[mine]]"},
+		{"our rules alone hold too", "SELECT memo FROM orders", user, exec.Policy{Rows: map[string]string{"orders": "tenant_id = :tenant"}}, scope("2"), "[]"},
+		{"a text that would end its quotes", "SELECT memo FROM orders WHERE tenant_id = 2", user, exec.Policy{}, scope("1', true), set_config('app.tenant', '2"), "invalid input"},
+		{"a shared table needs none", "SELECT count(*) FROM countries", user, rules, scope("1"), "[[0]]"},
+		{"a table without row security", "SELECT id FROM plain", user, exec.Policy{}, scope("1"), "plain has no row security"},
+		{"a table with a rule of ours and without row security", "SELECT memo FROM orders", user, exec.Policy{Rows: map[string]string{"orders": "true", "plain": "true"}}, scope("1"), "plain has no row security"},
+		{"a view reads with the rights of its owner", "SELECT memo FROM v", user, exec.Policy{}, scope("1"), "v has no row security"},
+		{"a view that is written out", "SELECT memo FROM v", user, rules, scope("1"), "[[mine]]"},
+		{"a role that bypasses it", "SELECT memo FROM orders", owner, exec.Policy{}, scope("1"), "orders has no row security"},
+		{"a setting of the guard", "SELECT memo FROM orders", user, exec.Policy{}, &exec.Scope{Key: "x", Settings: map[string]string{"role": "x"}}, "no dot"},
+	} {
+		view, err := newDB(t, test.pool, exec.Config{Policy: test.policy}).For(test.scope, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := view.Query(t.Context(), test.sql)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(table.Rows)
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s gives %s, want %s", test.why, test.sql, got, test.want)
+		}
+		var left sql.NullString
+		if err := test.pool.QueryRow("SELECT current_setting('app.tenant', true)").Scan(&left); err != nil || left.String != "" {
+			t.Errorf("%s: the setting is %q behind the statement (%v)", test.why, left.String, err)
 		}
 	}
 }
