@@ -322,6 +322,7 @@ func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
 		done = s.End
 		begin := w.text.Len()
 		if s.Relation == nil {
+			w.both(s.Insert)
 			w.edited(begin, text[s.Pos:s.End], depth)
 			continue
 		}

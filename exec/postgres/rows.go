@@ -196,6 +196,13 @@ func (w *walk) grouped(g groupAt) (pos int, columns string) {
 		if i == 0 {
 			pos = int(at)
 		}
+		if path := names(column.GetFields()); len(path) == 1 && !slices.ContainsFunc(in, func(o guard.Source) bool { return o.Relation == nil || o.Relation.Has(path[0]) }) {
+			for _, target := range g.TargetList { // no column is called so: it is one of the result
+				if target.GetResTarget().GetName() == path[0] {
+					column = target.GetResTarget().GetVal().GetColumnRef()
+				}
+			}
+		}
 		if path := names(column.GetFields()); len(path) > 0 && len(path) == len(column.GetFields()) {
 			keys = append(keys, path)
 		} else if i == 0 || item.GetGroupingSet() != nil {
