@@ -56,6 +56,7 @@ type verbs struct {
 	Ask     asks        `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
 	Load    load        `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
 	Guard   guardVerb   `cmd:"" help:"Run hostile statements through a tool of any server of the Model Context Protocol."`
+	Rows    rowsVerb    `cmd:"" help:"Hold rules about rows against a copy without the hidden rows."`
 	Scale   scale       `cmd:"" help:"Measure time and memory at many tables."`
 	Engines enginesVerb `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
 

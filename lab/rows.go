@@ -1,0 +1,512 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// rowsVerb is the verb rows.
+type rowsVerb struct {
+	Data      []string `required:"" default:"${data}" placeholder:"DIR" help:"Folders of evaluation data (default: TEXTTOSQL_DATA)."`
+	Only      []string `sep:"none" placeholder:"NAME" help:"Database; may be repeated. Default: all that have questions."`
+	Golds     bool     `help:"Golds only, no recorded answers."`
+	Some      int      `default:"1" placeholder:"N" help:"Only every Nth statement."`
+	Generated int      `default:"0" placeholder:"N" help:"So many generated statements in place of the recorded ones, spread over the databases."`
+	Cost      bool     `help:"Time the golds in place of comparing them: with the rules, with the same conditions written by hand, on the copy."`
+	List      bool     `help:"Also a line for each statement that is refused, differs or is not determined."`
+	Workers   int      `default:"${cpus}" help:"Statements at a time."`
+	JSON      bool     `name:"json" help:"JSON lines instead of a table."`
+	onServer  `embed:""`
+}
+
+// Help is the part of --help that explains words and keys.
+func (rowsVerb) Help() string {
+	return `Each table of a database gets a rule about its rows: by a column that has few values where there is one, else by its key. A copy
+of the database loses the rows that the rules hide. Then each distinct statement runs through the guard on the whole
+database with the rules, and on the copy without; both must give the same.
+
+A result that SQL does not determine is found by two more copies: one read backwards (PRAGMA reverse_unordered_selects; SQLite
+only), three with shuffled rows and without keys. Where the result changes there, only the numbers of rows are compared.
+
+JSON: a line for each database, and "db": "all".
+  db, n         statements
+  accepted      those that run without rules
+  with_rules    those of accepted that run with rules
+  same          those of with_rules with the same result (bags of rows, nine digits; in order behind ORDER BY); names_differ: those
+                whose columns are called otherwise
+  undetermined  those of with_rules whose result changes without a rule; counts_differ: with another number of rows
+  differ        the rest: faults
+  limit         over a limit on one side, not counted elsewhere
+  refused       those of accepted that the rules refuse, by reason
+With --list first a line for each statement that is not the same: db, sql, why. With --cost:
+  db, n, rules_hand_p50, rules_hand_p95  times with rules ÷ with the conditions written by hand, where they can be
+  m, rules_copy_p50, rules_copy_p95      times with rules ÷ on the copy
+  hand_copy_p50, hand_copy_p95           times by hand ÷ on the copy`
+}
+
+type rowsLine struct {
+	DB           string         `json:"db"`
+	N            int            `json:"n"`
+	Accepted     int            `json:"accepted"`
+	WithRules    int            `json:"with_rules"`
+	Same         int            `json:"same"`
+	Names        int            `json:"names_differ"`
+	Undetermined int            `json:"undetermined"`
+	CountsDiffer int            `json:"counts_differ"`
+	Differ       int            `json:"differ"`
+	Limit        int            `json:"limit"`
+	Refused      map[string]int `json:"refused,omitempty"`
+}
+
+// Run compares.
+func (v *rowsVerb) Run(p *program) error {
+	if v.Workers < 1 || v.Some < 1 {
+		return errors.New("--workers and --some must be at least 1")
+	}
+	if err := v.check(); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "lab-rows")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	byDB, paths := map[string][]string{}, map[string]string{}
+	for _, dir := range v.Data {
+		folder, err := pools.OpenFolder(dir)
+		if err != nil {
+			return err
+		}
+		list, err := (&enginesVerb{Only: v.Only, Some: v.Some, Golds: v.Golds || v.Cost || v.Generated > 0}).statements(folder)
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			if paths[s.DB], err = folder.Database(s.DB); err != nil {
+				return err
+			}
+			byDB[s.DB] = append(byDB[s.DB], s.SQL)
+		}
+	}
+	all := &rowsLine{DB: "all", Refused: map[string]int{}}
+	var lines []*rowsLine
+	var costs []costLine
+	for i, id := range slices.Sorted(maps.Keys(byDB)) {
+		base, err := v.base(p.ctx, id, paths[id], temp)
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		statements := byDB[id]
+		if v.Generated > 0 {
+			statements = base.generate((v.Generated*(i+1))/len(byDB)-(v.Generated*i)/len(byDB), uint64(i))
+		}
+		if v.Cost {
+			line, err := base.cost(p.ctx, statements)
+			if err != nil {
+				return err
+			}
+			costs = append(costs, line)
+			base.close()
+			continue
+		}
+		line, err := v.compare(p, base, statements)
+		base.close()
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
+		all.add(line)
+	}
+	switch {
+	case v.Cost && v.JSON:
+		return jsonLines(p.out, costs)
+	case v.Cost:
+		return printCosts(p, costs)
+	}
+	lines = append(lines, all)
+	if v.JSON {
+		return jsonLines(p.out, lines)
+	}
+	var rows [][]string
+	for _, l := range lines {
+		row := []string{l.DB}
+		for _, n := range []int{l.N, l.Accepted, l.WithRules, l.Same, l.Names, l.Undetermined, l.CountsDiffer, l.Differ, l.Limit} {
+			row = append(row, strconv.Itoa(n))
+		}
+		rows = append(rows, row)
+	}
+	if err := table(p.out, []string{"db", "n", "accepted", "with rules", "same", "names differ", "undetermined", "counts differ", "differ", "limit"}, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, why := range slices.SortedFunc(maps.Keys(all.Refused), func(a, b string) int {
+		return cmp.Or(all.Refused[b]-all.Refused[a], cmp.Compare(a, b))
+	}) {
+		rows = append(rows, []string{why, strconv.Itoa(all.Refused[why])})
+	}
+	return table(p.out, []string{"refused with rules", "n"}, rows)
+}
+
+func (l *rowsLine) add(o *rowsLine) {
+	l.N, l.Accepted, l.WithRules, l.Same = l.N+o.N, l.Accepted+o.Accepted, l.WithRules+o.WithRules, l.Same+o.Same
+	l.Names += o.Names
+	l.Undetermined, l.CountsDiffer, l.Differ, l.Limit = l.Undetermined+o.Undetermined, l.CountsDiffer+o.CountsDiffer, l.Differ+o.Differ, l.Limit+o.Limit
+	for why, n := range o.Refused {
+		l.Refused[why] += n
+	}
+}
+
+// rowsBase is one database with its rules, its copy, and more copies that tell what SQL does not determine.
+type rowsBase struct {
+	id       string
+	schema   *schema.Schema
+	rules    map[string]rowRule // by table
+	ruled    *exec.DB           // the whole database with the rules
+	whole    *exec.DB           // without
+	copied   *exec.DB
+	variants []*exec.DB
+	pools    []*sql.DB
+}
+
+// rowRule is the rule of one table.
+type rowRule struct {
+	text   string // as in Policy.Rows
+	params map[string]any
+}
+
+func (b *rowsBase) close() {
+	for _, db := range b.pools {
+		db.Close()
+	}
+}
+
+var named = regexp.MustCompile(`:\w+`)
+
+// written is the rule with its values in it, each column behind prefix.
+func (r rowRule) written(prefix string) string {
+	text := strings.ReplaceAll(r.text, "@", prefix)
+	return named.ReplaceAllStringFunc(text, func(name string) string {
+		switch x := r.params[name[1:]].(type) {
+		case string:
+			return "'" + strings.ReplaceAll(x, "'", "''") + "'"
+		default:
+			return fmt.Sprint(x)
+		}
+	})
+}
+
+// base makes the copies of a database.
+func (v *rowsVerb) base(ctx context.Context, id, path, temp string) (b *rowsBase, err error) {
+	b = &rowsBase{id: id, rules: map[string]rowRule{}}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	source, err := v.open(path)
+	if err != nil {
+		return b, err
+	}
+	b.pools = append(b.pools, source)
+	reveal := exec.Policy{Reveal: []string{"*"}}
+	if b.whole, err = exec.New(source, v.dialect(), exec.Config{Policy: reveal}); err != nil {
+		return b, err
+	}
+	if b.schema, err = b.whole.Schema(ctx); err != nil {
+		return b, err
+	}
+	policy, scope := exec.Policy{Rows: map[string]string{}, Reveal: reveal.Reveal}, &exec.Scope{Key: "lab", Params: map[string]any{}}
+	for i := range b.schema.Tables {
+		t := &b.schema.Tables[i]
+		if t.Kind == schema.View {
+			continue
+		}
+		rule, err := chooseRule(ctx, source, b.whole.Language(), t, i)
+		if err != nil {
+			return b, fmt.Errorf("choosing a rule for %s: %w", t.Name, err)
+		}
+		b.rules[t.Name] = rule
+		policy.Rows[quotedEntry(t.Name)] = strings.ReplaceAll(rule.text, "@", "")
+		maps.Copy(scope.Params, rule.params)
+	}
+	ruled, err := exec.New(source, v.dialect(), exec.Config{Policy: policy})
+	if err != nil {
+		return b, err
+	}
+	if b.ruled, err = ruled.For(scope, nil); err != nil {
+		return b, err
+	}
+	pools, err := v.copies(ctx, b, path, temp)
+	b.pools = append(b.pools, pools...)
+	if err != nil {
+		return b, err
+	}
+	for i, pool := range pools {
+		db, err := exec.New(pool, v.dialect(), exec.Config{Policy: reveal})
+		if err != nil {
+			return b, err
+		}
+		if i == 0 {
+			b.copied = db
+		} else {
+			b.variants = append(b.variants, db)
+		}
+	}
+	return b, nil
+}
+
+func quotedEntry(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// chooseRule takes the first column with two to forty values of which some are hidden and some not, or else the key.
+func chooseRule(ctx context.Context, db *sql.DB, l exec.Language, t *schema.Table, place int) (rowRule, error) {
+	from := t.TableName().Quoted(l)
+	param := func(n int) string { return fmt.Sprintf("t%d_%d", place, n) }
+	isKey := func(c string) bool { return slices.Contains(t.PrimaryKey, c) }
+	for _, c := range t.Columns {
+		if isKey(c.Name) {
+			continue
+		}
+		values, counts, err := valuesOf(ctx, db, l.Quote(c.Name), from)
+		if err != nil || len(values) < 2 || len(values) > 40 {
+			continue
+		}
+		total := 0
+		for _, n := range counts {
+			total += n
+		}
+		h := fnv.New32()
+		h.Write([]byte(t.Name))
+		switch column := "@" + l.Quote(c.Name); h.Sum32() % 3 {
+		case 0:
+			at := len(values) / 2
+			return rowRule{column + " >= :" + param(0), map[string]any{param(0): values[at]}}, nil
+		case 1:
+			r := rowRule{params: map[string]any{}}
+			var in []string
+			for i, kept := 0, 0; i < len(values) && kept*2 < total && i < len(values)-1; i++ {
+				r.params[param(i)] = values[i]
+				in, kept = append(in, ":"+param(i)), kept+counts[i]
+			}
+			r.text = column + " IN (" + strings.Join(in, ", ") + ")"
+			return r, nil
+		default:
+			return rowRule{"(" + column + " <> :" + param(0) + " OR " + column + " IS NULL)", map[string]any{param(0): values[len(values)-1]}}, nil
+		}
+	}
+	key := t.Columns[0].Name
+	if len(t.PrimaryKey) > 0 {
+		key = t.PrimaryKey[0]
+	}
+	column := "@" + l.Quote(key)
+	text := column + " % 5 < :" + param(0)
+	if values, _, err := valuesOf(ctx, db, l.Quote(key), from); err != nil || len(values) == 0 {
+		text = "length(" + column + ") % 5 < :" + param(0)
+	} else if _, isText := values[0].(string); isText {
+		text = "length(" + column + ") % 5 < :" + param(0)
+	} else if _, isFloat := values[0].(float64); isFloat {
+		text = column + " >= :" + param(0)
+	}
+	return rowRule{text, map[string]any{param(0): 3}}, nil
+}
+
+// valuesOf returns the values of a column in order; an error where one is neither a number nor a text.
+func valuesOf(ctx context.Context, db *sql.DB, column, from string) (values []any, counts []int, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT "+column+", count(*) FROM "+from+" WHERE "+column+" IS NOT NULL GROUP BY "+column+" ORDER BY "+column+" LIMIT 41")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v any
+		var n int
+		if err := rows.Scan(&v, &n); err != nil {
+			return nil, nil, err
+		}
+		if text, ok := v.([]byte); ok { // how MariaDB's driver gives text
+			v = string(text)
+		}
+		switch v.(type) {
+		case int64, float64, string:
+		default:
+			return nil, nil, fmt.Errorf("a %T", v)
+		}
+		values, counts = append(values, v), append(counts, n)
+	}
+	return values, counts, rows.Err()
+}
+
+var within = exec.Bounds{Rows: 50_000, Bytes: 64 << 20, CellBytes: 1_000_000, Timeout: 5 * time.Second}
+
+var nineDigits = result.Equality{Digits: 9}
+
+// outcome is what became of a statement.
+type outcome struct {
+	DB  string `json:"db"`
+	SQL string `json:"sql"`
+	Was string `json:"was"` // not accepted, same, undetermined, counts differ, differ, limit, refused
+	Why string `json:"why,omitempty"`
+}
+
+// compare runs statements on both sides.
+func (v *rowsVerb) compare(p *program, b *rowsBase, statements []string) (*rowsLine, error) {
+	line := &rowsLine{DB: b.id, Refused: map[string]int{}}
+	bar := newProgress(p.err, b.id, len(statements))
+	var (
+		mu     sync.Mutex
+		list   []outcome
+		queue  = make(chan string)
+		group  errgroup.Group
+		worker = func() error {
+			left, err := b.copied.Runner(within)
+			if err != nil {
+				return err
+			}
+			defer left.Close()
+			right, err := b.ruled.Runner(within)
+			if err != nil {
+				return err
+			}
+			defer right.Close()
+			for text := range queue {
+				o := b.try(p.ctx, left, right, text)
+				mu.Lock()
+				line.count(o)
+				if o.Was != "same" && o.Was != "not accepted" {
+					list = append(list, o)
+				}
+				mu.Unlock()
+				bar.step(len(statements))
+			}
+			return nil
+		}
+	)
+	for range v.Workers {
+		group.Go(worker)
+	}
+	for _, text := range statements {
+		if p.ctx.Err() != nil {
+			break
+		}
+		queue <- text
+	}
+	close(queue)
+	err := cmp.Or(group.Wait(), p.ctx.Err())
+	bar.done()
+	if err == nil && v.List {
+		slices.SortFunc(list, func(a, b outcome) int { return cmp.Or(cmp.Compare(a.Was, b.Was), cmp.Compare(a.SQL, b.SQL)) })
+		err = jsonLines(p.out, list)
+	}
+	return line, err
+}
+
+func (l *rowsLine) count(o outcome) {
+	l.N++
+	l.Accepted += count(o.Was != "not accepted" && o.Was != "limit")
+	switch o.Was {
+	case "not accepted":
+	case "limit":
+		l.Limit++
+	case "refused":
+		l.Refused[o.Why]++
+	default:
+		l.WithRules++
+		l.Same += count(o.Was == "same" || o.Was == "names differ")
+		l.Names += count(o.Was == "names differ")
+		l.Undetermined += count(o.Was == "undetermined" || o.Was == "counts differ")
+		l.CountsDiffer += count(o.Was == "counts differ")
+		l.Differ += count(o.Was == "differ")
+	}
+}
+
+var ordered = regexp.MustCompile(`(?is)\border\s+by\b[^()]*$`)
+
+// try runs one statement on the copy and under the rules.
+func (b *rowsBase) try(ctx context.Context, left, right *exec.Runner, text string) outcome {
+	o := outcome{DB: b.id, SQL: text}
+	isLimit := func(err error) bool { return errors.As(err, new(*exec.LimitError)) || errors.Is(err, exec.ErrBusy) }
+	want, err := left.Query(ctx, text)
+	if err != nil {
+		o.Was, o.Why = "not accepted", err.Error()
+		if isLimit(err) {
+			o.Was = "limit"
+		}
+		return o
+	}
+	got, err := right.Query(ctx, text)
+	switch {
+	case isLimit(err), err == nil && (want.Truncated || got.Truncated):
+		o.Was = "limit"
+		return o
+	case err != nil:
+		o.Was, o.Why = "refused", reason(err)
+		return o
+	}
+	order := ordered.MatchString(text)
+	same := func(a, b *result.Table) bool {
+		return nineDigits.Equal(a, b) && (!order || result.Equality{Mode: result.Ordered, Digits: 9}.Equal(a, b))
+	}
+	o.Was = "same"
+	if same(want, got) {
+		if !slices.Equal(want.Columns, got.Columns) {
+			o.Was, o.Why = "names differ", fmt.Sprintf("columns %q on the copy, %q with rules", want.Columns, got.Columns)
+		}
+		return o
+	}
+	o.Was, o.Why = "differ", fmt.Sprintf("%d rows on the copy, %d with rules", len(want.Rows), len(got.Rows))
+	for _, db := range b.variants {
+		other, err := db.QueryWithin(ctx, text, within)
+		if err != nil || same(want, other) {
+			continue
+		}
+		o.Was = "undetermined"
+		if len(want.Rows) != len(got.Rows) {
+			o.Was = "counts differ"
+		}
+	}
+	return o
+}
+
+var quotedName = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`]*`|\\[[^\\]]*\\]|\\b\\d+\\b|\\b\\w+\\.\\w+\\b")
+
+// reason is why a statement is refused, without its names.
+func reason(err error) string {
+	text := err.Error()
+	text = quotedName.ReplaceAllString(text, "…")
+	var refused *exec.RefusedError
+	if errors.As(err, &refused) && refused.Reason != exec.ReasonRows {
+		return string(refused.Reason)
+	}
+	return text[:min(len(text), 110)]
+}
+
+// generate writes statements about the database.
+func (b *rowsBase) generate(n int, seed uint64) (list []string) {
+	g := &generator{b: b, r: rand.New(rand.NewPCG(seed, 30)), seen: map[string]bool{}}
+	for tries := 0; len(list) < n && tries < 20*n; tries++ {
+		if text := g.statement(); !g.seen[text] {
+			g.seen[text] = true
+			list = append(list, text)
+		}
+	}
+	return list
+}

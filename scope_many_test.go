@@ -1,0 +1,96 @@
+package texttosql_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/petsql"
+)
+
+// TestTwentyScopesAtOnce: two hundred questions of twenty tenants on one engine; each answer and each prompt has the rows of
+// its tenant, and the canary of no other.
+func TestTwentyScopesAtOnce(t *testing.T) {
+	const tenants, questions = 20, 200
+	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	script := "CREATE TABLE tenants (id INTEGER PRIMARY KEY, title TEXT); CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant INTEGER REFERENCES tenants (id), item TEXT, price REAL);"
+	for i := range tenants {
+		script += fmt.Sprintf("INSERT INTO tenants VALUES (%d, 'CANARY-%02d title');", i, i)
+		for j := range 5 {
+			script += fmt.Sprintf("INSERT INTO orders (tenant, item, price) VALUES (%d, 'CANARY-%02d item %d', %d);", i, i, j, 100*i+j)
+		}
+	}
+	if _, err := db.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	foreign := func(text string, own int) string {
+		for i := range tenants {
+			if canary := fmt.Sprintf("CANARY-%02d", i); i != own && strings.Contains(text, canary) {
+				return canary
+			}
+		}
+		return ""
+	}
+	// A question names its tenant, so that the model can tell whose prompt it reads.
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		var all string
+		for _, m := range req.Messages {
+			all += m.Text + "\n"
+		}
+		var own int
+		if at := strings.LastIndex(all, "tenant number "); at < 0 {
+			t.Errorf("no tenant in\n%s", all)
+		} else if _, err := fmt.Sscanf(all[at:], "tenant number %d", &own); err != nil {
+			t.Error(err)
+		}
+		if canary := foreign(all, own); canary != "" {
+			t.Errorf("the prompt of tenant %d has %s:\n%s", own, canary, all)
+		}
+		return llm.Response{Text: "SELECT t.title, o.item FROM orders o JOIN tenants t ON t.id = o.tenant ORDER BY o.id", StopReason: llm.StopEnd}, nil
+	})
+	for name, s := range map[string]strategy.Strategy{"Consensus": strategy.Consensus{Samples: 2}, "PETSQL": petsql.Strategy{}} {
+		e, err := texttosql.New(db, model, texttosql.WithStrategy(s), texttosql.WithConfirmed(&memory.Confirmed{}),
+			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant", "tenants": "id = :tenant"}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for q := range questions {
+			all.Go(func() {
+				own := q % tenants
+				scope := texttosql.WithScope(texttosql.Scope{Key: fmt.Sprint("tenant ", own), Params: map[string]any{"tenant": own}})
+				text := fmt.Sprintf("Items of CANARY-%02d, question %d of tenant number %d ?", own, q, own)
+				r, err := e.Ask(t.Context(), text, scope)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					return
+				}
+				if len(r.Rows.Rows) != 5 {
+					t.Errorf("%s: tenant %d has %d rows", name, own, len(r.Rows.Rows))
+				}
+				if canary := foreign(fmt.Sprint(r.Rows.Rows, r.Warnings), own); canary != "" {
+					t.Errorf("%s: the answer of tenant %d has %s", name, own, canary)
+				}
+				if q < 2*tenants {
+					if err := e.Confirm(t.Context(), text, r.SQL, scope); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
