@@ -98,7 +98,7 @@ func (v *rowsVerb) Run(p *program) error {
 			return err
 		}
 		list, err := (&enginesVerb{Only: v.Only, Some: v.Some, Golds: v.Golds || v.Cost || v.Generated > 0}).statements(folder)
-		if err != nil {
+		if err != nil && len(v.Only) == 0 {
 			return err
 		}
 		for _, s := range list {
@@ -107,6 +107,13 @@ func (v *rowsVerb) Run(p *program) error {
 			}
 			byDB[s.DB] = append(byDB[s.DB], s.SQL)
 		}
+	}
+	if len(byDB) == 0 {
+		return errors.New("no statement about such a database")
+	}
+	bounds := within
+	if v.Generated > 0 {
+		bounds.Timeout = time.Second // many of them join everything with everything
 	}
 	all := &rowsLine{DB: "all", Refused: map[string]int{}}
 	var lines []*rowsLine
@@ -129,7 +136,7 @@ func (v *rowsVerb) Run(p *program) error {
 			base.close()
 			continue
 		}
-		line, err := v.compare(p, base, statements)
+		line, err := v.compare(p, base, bounds, statements)
 		base.close()
 		if err != nil {
 			return err
@@ -368,7 +375,7 @@ type outcome struct {
 }
 
 // compare runs statements on both sides.
-func (v *rowsVerb) compare(p *program, b *rowsBase, statements []string) (*rowsLine, error) {
+func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statements []string) (*rowsLine, error) {
 	line := &rowsLine{DB: b.id, Refused: map[string]int{}}
 	bar := newProgress(p.err, b.id, len(statements))
 	var (
@@ -377,12 +384,12 @@ func (v *rowsVerb) compare(p *program, b *rowsBase, statements []string) (*rowsL
 		queue  = make(chan string)
 		group  errgroup.Group
 		worker = func() error {
-			left, err := b.copied.Runner(within)
+			left, err := b.copied.Runner(bounds)
 			if err != nil {
 				return err
 			}
 			defer left.Close()
-			right, err := b.ruled.Runner(within)
+			right, err := b.ruled.Runner(bounds)
 			if err != nil {
 				return err
 			}

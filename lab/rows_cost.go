@@ -111,7 +111,9 @@ func (b *rowsBase) byHand(text string) (string, bool) {
 	}
 	tokens := []sqltext.Token{}
 	for t := range d.Tokens(text) {
-		tokens = append(tokens, t)
+		if strings.TrimSpace(t.Text) != "" {
+			tokens = append(tokens, t)
+		}
 	}
 	word := func(i int) string {
 		if i >= len(tokens) || tokens[i].Kind != sqltext.Word {
