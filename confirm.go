@@ -36,7 +36,7 @@ func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskO
 	if err != nil {
 		return fmt.Errorf("texttosql: confirming an answer: %w", err)
 	}
-	err = e.confirmed.Add(memory.Pair{Scope: e.scopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
+	err = e.confirmed.Add(memory.Pair{Scope: e.ScopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
 	if err == nil && e.forgetful {
 		return ErrForgotten
 	}
@@ -64,7 +64,7 @@ func (e *Engine) learn() (learned, error) {
 	defer e.mu.Unlock()
 	old := e.learned.confirmed
 	if e.learned.pool == nil || len(old) != len(confirmed) || len(old) > 0 && &old[0] != &confirmed[0] {
-		key := e.scopeKey()
+		key := e.ScopeKey()
 		own := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Pair) bool { return p.Scope != key })
 		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(own, e.configured())}, emptyShare(own)}
 	}

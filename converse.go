@@ -111,7 +111,7 @@ func (e *Engine) OpenConversation(ctx context.Context, store session.Store, id s
 		return nil, err
 	}
 	rec, err := store.Load(ctx, id)
-	if err == nil && rec.Scope != e.scopeKey() {
+	if err == nil && rec.Scope != e.ScopeKey() {
 		err = session.ErrNotFound
 	}
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *Conversation) within(a *asking) error {
 	if e, err = s.whole.within(q); err != nil {
 		return err
 	}
-	if rec := s.Record(); rec.Revision > 0 && rec.Scope != e.scopeKey() {
+	if rec := s.Record(); rec.Revision > 0 && rec.Scope != e.ScopeKey() {
 		return &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the conversation belongs to another scope, or to none"}
 	}
 	s.e, s.scope, a.scope, a.policy = e, cmp.Or(a.scope, s.scope), nil, nil
@@ -211,7 +211,7 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 		}
 		turn.Text, turn.Evidence, turn.Samples, turn.WithoutMemory = a.Text, a.Evidence, a.Samples, a.withoutMemory
 		s.turn(r, turn)
-		r.Scope = s.e.scopeKey()
+		r.Scope = s.e.ScopeKey()
 		r.Schema, r.Config, r.Lessons, r.Learned = "", "", nil, nil // known once the question runs
 		return r.Move(to, now(), string(turn.Kind))
 	})

@@ -30,7 +30,7 @@ func (e *Engine) recall(ctx context.Context, q asking) (*memory.Recall, error) {
 	if declared == nil {
 		declared = live
 	}
-	r, err := e.lessons.Recall(memory.RecallInput{Question: q.Text, Owner: e.scopeKey(), Schema: declared, Live: live, Check: func(sql string) error {
+	r, err := e.lessons.Recall(memory.RecallInput{Question: q.Text, Owner: e.ScopeKey(), Schema: declared, Live: live, Check: func(sql string) error {
 		_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
 		return err
 	}})
@@ -111,7 +111,7 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.FinishedQuestion, out 
 	if err != nil {
 		return ep.Before, err
 	}
-	ep.Live, ep.Declared, ep.Dialect, ep.Owner = live, e.schema, e.db.Language().Text, e.scopeKey()
+	ep.Live, ep.Declared, ep.Dialect, ep.Owner = live, e.schema, e.db.Language().Text, e.ScopeKey()
 	var tried []string
 	try := func(sql string) {
 		if sql != "" && sql != ep.SQL && len(tried) < maxAttempts && !slices.Contains(tried, sql) {

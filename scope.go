@@ -111,8 +111,9 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	return v, nil
 }
 
-// scopeKey is the key of what is kept between questions; "": there is no scope.
-func (e *Engine) scopeKey() string {
+// ScopeKey returns the Key of the engine's scope, to which what is kept between questions belongs; "": it has none. It is for
+// programs that list what is kept: session.Filter.Scope, memory.Confirmed.PairsOf.
+func (e *Engine) ScopeKey() string {
 	if s := e.db.Scope(); s != nil {
 		return s.Key
 	}
@@ -121,6 +122,6 @@ func (e *Engine) scopeKey() string {
 
 // configured are the pairs of WithExemplars that the scope may be shown.
 func (e *Engine) configured() []memory.Pair {
-	key := e.scopeKey()
+	key := e.ScopeKey()
 	return slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Pair) bool { return p.Scope != "" && p.Scope != key })
 }

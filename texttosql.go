@@ -259,7 +259,7 @@ func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string,
 	}
 	within, root := tracer.Start(ctx, name, attr)
 	res.Trace = root
-	if key := e.scopeKey(); key != "" {
+	if key := e.ScopeKey(); key != "" {
 		root.Set("scope", key)
 	}
 	err := f(within)

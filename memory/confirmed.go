@@ -110,7 +110,7 @@ func (c *Confirmed) Add(p Pair) error {
 	return c.refresh()
 }
 
-// Pairs returns the answers in the order of their first confirmation, those of other processes included. Do not change
+// Pairs returns the answers of all scopes in the order of their first confirmation, those of other processes included. Do not change
 // the slice. It is the same slice as long as nothing was added. A nil Confirmed has no answers.
 func (c *Confirmed) Pairs() ([]Pair, error) {
 	if c == nil {
@@ -123,8 +123,17 @@ func (c *Confirmed) Pairs() ([]Pair, error) {
 	return slices.Clip(c.pairs), err // so that an append copies it
 }
 
+// PairsOf is Pairs for those that belong to a scope, by its exec.Scope.Key; "": to none.
+func (c *Confirmed) PairsOf(scope string) ([]Pair, error) {
+	all, err := c.Pairs()
+	return slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Scope != scope }), err
+}
+
 // Close closes the file. A Confirmed in memory needs no Close.
 func (c *Confirmed) Close() error {
+	if c == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file == nil {

@@ -115,6 +115,15 @@ func TestSQL(t *testing.T) {
 	if code, _, told := try(t, env, "", "sql", "--policy", policy, "SELECT name FROM customers"); code != exitRefused || !strings.Contains(told, "policy") {
 		t.Errorf("under a policy: code %d, %s", code, told)
 	}
+	rules := file(t, "rules.json", `{"Rows": {"customers": "country = :country"}}`)
+	if code, out, told := try(t, env, "", "sql", "--policy", rules, "SELECT name FROM customers"); code != exitRefused || strings.Contains(out, "Ada") {
+		t.Errorf("rules about rows without a scope: code %d, %s%s", code, out, told)
+	}
+	scope := file(t, "scope.json", `{"Key": "no", "Params": {"country": "Norway"}}`)
+	if code, out, told := try(t, env, "", "sql", "--policy", rules, "--scope", scope, "SELECT DISTINCT country FROM customers"); code != exitAnswer ||
+		!strings.Contains(out, "Norway") || strings.Contains(out, "USA") {
+		t.Errorf("rules about rows within a scope: code %d, %s%s", code, out, told)
+	}
 	code, shown, told = try(t, asking(t, always("SELECT 1")), "How many?", "ask", "-d", db, "-s", "direct", "-f", "tsv", "-")
 	if code != exitAnswer || shown != "1\n1\n" {
 		t.Errorf("a question of standard input: code %d, %q%s", code, shown, told)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	columns "github.com/texttosql/texttosql/describe"
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 	tables "github.com/texttosql/texttosql/schema"
@@ -48,7 +47,7 @@ func (d *describe) Run(p *program) error {
 		return err
 	}
 	defer opened.Close()
-	db, err := exec.New(opened.Pool, opened.Dialect, opened.Config)
+	db, err := opened.Guarded()
 	if err != nil {
 		return err
 	}

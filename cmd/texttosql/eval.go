@@ -82,6 +82,11 @@ func (v *evaluate) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if e.Scope != nil {
+		if db, err = db.For(e.Scope, nil); err != nil {
+			return err
+		}
+	}
 	store := eval.NewStore(eval.StoreConfig{Dialect: e.Dialect, Workers: v.Workers})
 	defer store.Close()
 	store.Use(databaseID, db)
@@ -145,7 +150,7 @@ func (v *evaluate) read() (*eval.Dataset, error) {
 
 // leaks counts the questions that an exemplar gives away.
 func (v *evaluate) leaks(e *setup.Engine, dataset *eval.Dataset) (n int, err error) {
-	shown, err := e.Confirmed.Pairs()
+	shown, err := e.Confirmed.PairsOf(e.ScopeKey())
 	if v.Exemplars != "" && err == nil {
 		var more []memory.Pair
 		more, err = memory.ReadPairs(v.Exemplars)

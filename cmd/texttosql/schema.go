@@ -46,7 +46,7 @@ func (s *schema) Run(p *program) error {
 		return err
 	}
 	if s.Values {
-		db, err := exec.New(e.Pool, e.Dialect, e.Config)
+		db, err := e.Guarded()
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -70,24 +71,48 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	defer closeStore()
-	db, err := exec.New(e.Pool, e.Dialect, e.Config)
-	if err != nil {
-		return err
-	}
 	dsn := s.DSN(p.getenv)
-	page, err := web.New(web.Config{
-		Engine: e.Engine, DB: db, Store: store, Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
-		Title: cmp.Or(s.Title, strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place))),
-		Hide: func(text string) string {
-			return withoutParts(withoutParts(withoutParts(text, dsn), s.Sessions), s.Lessons)
-		},
-	})
+	var pages []*web.Server
+	closePages := func() {
+		for _, page := range pages {
+			page.Close()
+		}
+	}
+	defer closePages()
+	made := func(scope *exec.Scope, entry door.Door) (http.Handler, error) {
+		mine := setup.Engine{Opened: new(*e.Opened), Engine: e.Engine}
+		if scope != nil {
+			mine.Scope = scope
+			if mine.Engine, err = e.For(texttosql.WithScope(*scope)); err != nil {
+				return nil, err
+			}
+		}
+		db, err := mine.Guarded()
+		if err != nil {
+			return nil, err
+		}
+		page, err := web.New(web.Config{
+			Engine: mine.Engine, DB: db, Store: session.Within(store, mine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
+			Title: cmp.Or(s.Title, strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place))),
+			Hide: func(text string) string {
+				return withoutParts(withoutParts(withoutParts(text, dsn), s.Sessions), s.Lessons)
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, page)
+		return page.Handler(), nil
+	}
+	handler, err := s.ByScope(entry, made)
+	if err == nil && handler == nil {
+		handler, err = made(nil, entry)
+	}
 	if err != nil {
 		return err
 	}
-	defer page.Close()
 	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s\n", listener.Addr(), place)
-	return door.Serve(p.ctx, listener, p.watched(sent, page.Handler(), entry, s.Serving, e.Pool.PingContext), page.Close)
+	return door.Serve(p.ctx, listener, p.watched(sent, handler, entry, s.Serving, e.Pool.PingContext), closePages)
 }
 
 // store is what keeps conversations, and the words for its place.

@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
@@ -88,7 +92,7 @@ func (s *serveMCP) Run(p *program) error {
 			return err
 		}
 		defer e.Close()
-		db, err := exec.New(e.Pool, e.Dialect, e.Config)
+		db, err := e.Guarded()
 		if err != nil {
 			return err
 		}
@@ -99,11 +103,14 @@ func (s *serveMCP) Run(p *program) error {
 		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed})
 		places, pools = append(places, e.Place), append(pools, e.Pool)
 	}
-	server, err := mcpserver.New(c)
-	if err != nil {
-		return &setup.UsageError{Err: err}
-	}
 	if s.HTTP == "" {
+		server, err := mcpserver.New(c)
+		if err != nil {
+			return &setup.UsageError{Err: err}
+		}
+		if s.Scopes != "" {
+			return &setup.UsageError{Err: errors.New("--scopes needs --http; --scope names the scope of the one client")}
+		}
 		return server.Run(p.ctx, &mcp.IOTransport{Reader: io.NopCloser(p.in), Writer: writer{p.out}, MaxLineLength: maxLine})
 	}
 	d, err := s.Door(p.getenv)
@@ -123,7 +130,41 @@ func (s *serveMCP) Run(p *program) error {
 		}
 		return nil
 	}
-	return door.Serve(p.ctx, l, p.watched(sent, d.Guard(server.Handler()), d, s.Serving, ready), server.Close)
+	var servers []*mcpserver.Server
+	closeAll := func() {
+		for _, server := range servers {
+			server.Close()
+		}
+	}
+	defer closeAll()
+	made := func(scope *exec.Scope, d door.Door) (http.Handler, error) {
+		mine := c
+		mine.Databases = slices.Clone(c.Databases)
+		for i := range mine.Databases {
+			if of := &mine.Databases[i]; scope != nil {
+				if of.Engine, err = of.Engine.For(texttosql.WithScope(*scope)); err == nil {
+					of.DB, err = of.DB.For(scope, nil)
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+		server, err := mcpserver.New(mine)
+		if err != nil {
+			return nil, &setup.UsageError{Err: err}
+		}
+		servers = append(servers, server)
+		return d.Guard(server.Handler()), nil
+	}
+	handler, err := s.ByScope(d, made)
+	if err == nil && handler == nil {
+		handler, err = made(nil, d)
+	}
+	if err != nil {
+		return err
+	}
+	return door.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, ready), closeAll)
 }
 
 // maxLine bounds a message of a client on standard input, in bytes. A longer one ends the program.

@@ -82,6 +82,16 @@ type Opened struct {
 	Engine  string      // its name: "sqlite", "postgres", …
 	Place   string      // where it is, without user and password, for messages
 	Config  exec.Config // policy and limits, where flags named them
+	Scope   *exec.Scope // whose rows are read; nil: no flag says it
+}
+
+// Guarded returns the database under the policy, as the scope sees it.
+func (o *Opened) Guarded() (*exec.DB, error) {
+	db, err := exec.New(o.Pool, o.Dialect, o.Config)
+	if err != nil || o.Scope == nil {
+		return db, err
+	}
+	return db.For(o.Scope, nil)
 }
 
 // Close closes the pool.

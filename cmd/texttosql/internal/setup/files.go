@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,6 +72,75 @@ func ReadBudget(r io.Reader) (llm.Budget, error) {
 	return llm.Budget{Calls: b.Calls, Tokens: b.Tokens, Room: b.Room, Money: b.Money, Time: time.Duration(b.Time), Prices: b.Prices}, err
 }
 
+// scope is an exec.Scope as a file has it.
+type scope struct {
+	Key      string
+	Params   map[string]json.RawMessage
+	Settings map[string]string
+}
+
+// scope returns it. A number without a fraction is an integer, so that none is rounded.
+func (s scope) scope() (*exec.Scope, error) {
+	out := &exec.Scope{Key: s.Key, Settings: s.Settings, Params: map[string]any{}}
+	if s.Key == "" {
+		return nil, errors.New("a scope needs a Key")
+	}
+	for name, raw := range s.Params {
+		var v any
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+			v = n
+		} else if err := json.Unmarshal(raw, &v); err != nil {
+			return nil, err
+		}
+		switch v.(type) {
+		case nil, bool, int64, float64, string:
+		default:
+			return nil, fmt.Errorf("%s is neither a number, a text, a truth value nor null", name)
+		}
+		out.Params[name] = v
+	}
+	return out, nil
+}
+
+func readScope(r io.Reader) (*exec.Scope, error) {
+	var s scope
+	if err := readObject(r, &s); err != nil {
+		return nil, err
+	}
+	return s.scope()
+}
+
+// Scopes say whose rows a client of a server reads, by what it shows.
+type Scopes struct {
+	Header string                 // the header in which a proxy names the signed-in user; "": the keys of Of are tokens
+	Of     map[string]*exec.Scope // by user or token
+}
+
+func readScopes(r io.Reader) (*Scopes, error) {
+	var file struct {
+		Header        string
+		Users, Tokens map[string]scope
+	}
+	if err := readObject(r, &file); err != nil {
+		return nil, err
+	}
+	if (file.Header == "") != (len(file.Users) == 0) || (len(file.Users) == 0) == (len(file.Tokens) == 0) {
+		return nil, errors.New(`want {"Header": "X-User", "Users": {USER: SCOPE}} or {"Tokens": {TOKEN: SCOPE}}`)
+	}
+	if file.Users == nil {
+		file.Users = file.Tokens
+	}
+	all := &Scopes{Header: file.Header, Of: map[string]*exec.Scope{}}
+	for name, s := range file.Users {
+		one, err := s.scope()
+		if err != nil {
+			return nil, err // a token is not repeated
+		}
+		all.Of[name] = one
+	}
+	return all, nil
+}
+
 // maxFile bounds a file of settings, in bytes.
 const maxFile = 1 << 20
 
@@ -118,6 +188,14 @@ func article(kind string) string {
 // twice finds a member that is given twice, of which encoding/json would take the later one.
 func twice(d *json.Decoder) error {
 	token, err := d.Token()
+	if err == nil && token == json.Delim('[') {
+		for d.More() {
+			if err := twice(d); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+	}
 	if err != nil || token != json.Delim('{') {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 type Database struct {
 	DB           []string      `name:"db" short:"d" sep:"none" placeholder:"DB" help:"The database: a SQLite file or a DSN; default: TEXTTOSQL_DSN."`
 	Policy       []string      `sep:"none" placeholder:"FILE" help:"What may be read, as JSON: {\"DenyColumns\": [\"users.password\"]}."`
+	Scope        string        `placeholder:"FILE" help:"Whose rows are read, where the policy has rules about rows, as JSON: {\"Key\": \"acme\", \"Params\": {\"tenant\": 42}}."`
 	Limits       string        `placeholder:"FILE" help:"What statements may take, as JSON: {\"Answer\": {\"Rows\": 500, \"Timeout\": \"10s\"}}."`
 	Rows         int           `placeholder:"N" help:"Most rows of an answer; default: 1000."`
 	Timeout      time.Duration `placeholder:"TIME" help:"Most time of a statement; default: 3s for one that is compared, 30s for one whose rows are shown."`
@@ -166,9 +167,10 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 		return nil, nil, &UsageError{errors.New("--db is given twice: this verb asks one database; serve-mcp takes several")}
 	}
 	policy, err := read("policy", last(d.Policy), exec.ReadPolicy)
+	scope, scopeErr := read("scope", d.Scope, readScope)
 	limits, limitsErr := read("limits", d.Limits, ReadLimits)
 	told, toldErr := read("descriptions", last(d.Descriptions), schema.ReadDescriptions)
-	if err := cmp.Or(err, limitsErr, toldErr); err != nil {
+	if err := cmp.Or(err, scopeErr, limitsErr, toldErr); err != nil {
 		return nil, nil, err
 	}
 	if d.Rows < 0 || d.Timeout < 0 {
@@ -180,7 +182,7 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	if err != nil {
 		return nil, nil, err
 	}
-	opened.Config = exec.Config{Policy: policy, Limits: limits}
+	opened.Config, opened.Scope = exec.Config{Policy: policy, Limits: limits}, scope
 	return opened, []texttosql.Option{
 		texttosql.WithDialect(opened.Dialect), texttosql.WithPolicy(policy), texttosql.WithLimits(limits), texttosql.WithDescriptions(told.Descriptions),
 	}, nil
@@ -223,6 +225,9 @@ func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, o
 	e.Opened = opened
 	if e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...); err == nil {
 		err = e.Engine.Ready(ctx)
+	}
+	if err == nil && opened.Scope != nil {
+		e.Engine, err = e.Engine.For(texttosql.WithScope(*opened.Scope))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", opened.Place, err), e.Close())

@@ -101,7 +101,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		Confirmed []string `json:"confirmed"` // questions, the latest first
 		Suggested []string `json:"suggested"`
 	}{[]string{}, []string{}}
-	if pairs, err := s.Confirmed.Pairs(); err == nil {
+	if pairs, err := s.Confirmed.PairsOf(s.Engine.ScopeKey()); err == nil {
 		for _, p := range slices.Backward(pairs) {
 			if len(out.Confirmed) < maxOffered {
 				out.Confirmed = append(out.Confirmed, visible(p.Question))

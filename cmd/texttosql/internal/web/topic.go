@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/texttosql/texttosql"
@@ -125,13 +125,19 @@ func (s *Server) saved(id string, revision int64) {
 	}
 }
 
-// Progress carries the steps of questions from an Engine to a Server: its Tell is for texttosql.WithProgress. One
-// Progress belongs to one Server. Safe for concurrent use.
-type Progress struct{ to atomic.Pointer[Server] }
+// Progress carries the steps of questions from an Engine to the Servers that have it, one for each scope: its Tell is for
+// texttosql.WithProgress. Safe for concurrent use.
+type Progress struct {
+	mu sync.Mutex
+	to []*Server
+}
 
 // Tell takes one step.
 func (p *Progress) Tell(n texttosql.Progress) {
-	if s := p.to.Load(); s != nil {
+	p.mu.Lock()
+	to := p.to
+	p.mu.Unlock()
+	for _, s := range to { // the conversation is one of one of them
 		s.progress(n)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -74,7 +75,9 @@ func New(c Config) (*Server, error) {
 	s := &Server{Config: c, page: assembled(), topics: map[string]*topic{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if c.Progress != nil {
-		c.Progress.to.Store(s)
+		c.Progress.mu.Lock()
+		c.Progress.to = append(slices.Clip(c.Progress.to), s)
+		c.Progress.mu.Unlock()
 	}
 	if c.Sweep {
 		s.calls.Go(s.sweep)

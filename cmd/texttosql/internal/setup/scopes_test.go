@@ -1,0 +1,84 @@
+package setup
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/exec"
+)
+
+// TestReadScope: what could mean another scope is an error.
+func TestReadScope(t *testing.T) {
+	got, err := readScope(strings.NewReader(`{"Key": "acme", "Params": {"tenant": 9007199254740993, "share": 0.5, "region": "EU", "none": null}}`))
+	want := &exec.Scope{Key: "acme", Params: map[string]any{"tenant": int64(9007199254740993), "share": .5, "region": "EU", "none": nil}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	for why, text := range map[string]string{
+		"no key": `{"Params": {}}`, "a list": `{"Key": "a", "Params": {"x": [1]}}`, "a misspelt member": `{"Key": "a", "Parms": {}}`,
+		"given twice": `{"Key": "a", "Key": "b"}`, "nothing": ``,
+	} {
+		if s, err := readScope(strings.NewReader(text)); err == nil {
+			t.Errorf("%s: %+v", why, s)
+		}
+	}
+}
+
+// TestByScope: each client reads as the scope of its user or token, and one that shows neither as nobody.
+func TestByScope(t *testing.T) {
+	const long, other = "0123456789abcdef-acme", "0123456789abcdef-globex"
+	users := `{"Header": "X-User", "Users": {"ann": {"Key": "acme"}, "bob": {"Key": "globex"}}}`
+	tokens := fmt.Sprintf(`{"Tokens": {%q: {"Key": "acme"}, %q: {"Key": "globex"}}}`, long, other)
+	for _, tt := range []struct {
+		why, file, token string
+		header           http.Header
+		says             string // "": refused
+	}{
+		{"a user", users, long, http.Header{"X-User": {"ann"}, "Authorization": {"Bearer " + long}}, "acme"},
+		{"another user", users, long, http.Header{"X-User": {"bob"}, "Authorization": {"Bearer " + long}}, "globex"},
+		{"a user without the proxy's token", users, long, http.Header{"X-User": {"ann"}}, ""},
+		{"two users", users, long, http.Header{"X-User": {"ann", "bob"}, "Authorization": {"Bearer " + long}}, ""},
+		{"an unknown user", users, long, http.Header{"X-User": {"eve"}, "Authorization": {"Bearer " + long}}, ""},
+		{"no user", users, long, http.Header{"Authorization": {"Bearer " + long}}, ""},
+		{"a token", tokens, "", http.Header{"Authorization": {"Bearer " + other}}, "globex"},
+		{"an unknown token", tokens, "", http.Header{"Authorization": {"Bearer 0123456789abcdef"}}, ""},
+		{"no token", tokens, "", http.Header{"X-User": {"ann"}}, ""},
+	} {
+		file := filepath.Join(t.TempDir(), "scopes.json")
+		if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, err := Serving{Scopes: file}.ByScope(door.Door{Token: tt.token, Hosts: []string{"example.com"}}, func(s *exec.Scope, d door.Door) (http.Handler, error) {
+			return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.Key) })), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("GET", "http://example.com/", nil)
+		r.Header = tt.header
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if said := w.Body.String(); (w.Code == http.StatusOK) != (tt.says != "") || tt.says != "" && said != tt.says {
+			t.Errorf("%s: %d %s, want %q", tt.why, w.Code, said, tt.says)
+		}
+	}
+	for why, text := range map[string]string{
+		"a header that anybody may send": users, "a short token": `{"Tokens": {"short": {"Key": "a"}}}`, "both": `{"Header": "X", "Tokens": {"a": {"Key": "a"}}}`, "none": `{}`,
+	} {
+		file := filepath.Join(t.TempDir(), "scopes.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (Serving{Scopes: file}).ByScope(door.Door{}, nil); err == nil {
+			t.Errorf("%s is taken", why)
+		}
+	}
+}
