@@ -223,6 +223,7 @@ func WithInstructions(text string) Option {
 
 // WithExemplars gives a pool of solved questions to strategies that show some in their prompts. PETSQL shows 9.
 // Consensus, Direct, SelfConsistency and a Prompt show as many as their Shots say, none by default.
+// Schemas over the budget of a prompt are linked with them: they say which tables answer which words (linker.Index).
 func WithExemplars(pairs ...memory.Pair) Option {
 	return option(func(c *config) {
 		for i, p := range pairs {

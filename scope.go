@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 )
@@ -98,11 +99,12 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	if v := c.views[key]; v != nil {
 		return v, nil
 	}
+	indexes := &linker.Indexes{}
 	v := &Engine{config: e.config, common: c, db: db, view: key, profiling: semaphore.NewWeighted(1), narrowed: e.narrowed || a.policy != nil}
 	if a.policy == nil {
-		v.whole = e
+		v.whole, indexes = e, e.indexes // the schema is the same
 	}
-	v.plain = &memory.Pool{Pairs: v.configured()}
+	v.remember(indexes)
 	if len(c.used) > mostViews {
 		delete(c.views, c.used[0])
 		c.used = slices.Delete(c.used, 0, 1)
@@ -118,6 +120,17 @@ func (e *Engine) ScopeKey() string {
 		return s.Key
 	}
 	return ""
+}
+
+// remember fills in what the configured pairs are for: exemplars, and what was asked before. Indexes that have some keep
+// theirs.
+func (e *Engine) remember(indexes *linker.Indexes) {
+	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes
+	if e.whole == nil {
+		for _, p := range e.plain.Pairs {
+			indexes.History = append(indexes.History, linker.Past{Question: p.Question, SQL: p.SQL})
+		}
+	}
 }
 
 // configured are the pairs of WithExemplars that the scope may be shown.

@@ -36,7 +36,7 @@ type Engine struct {
 	db      *exec.DB
 	rows    exec.SampleCache
 	texts   strategy.TextCache
-	indexes linker.Indexes
+	indexes *linker.Indexes
 	learned learned      // under mu
 	renamed renamed      // under mu
 	plain   *memory.Pool // the configured exemplars alone
@@ -103,7 +103,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 		guarded = guarded.WithoutExecution()
 	}
 	e.db = guarded
-	e.plain = &memory.Pool{Pairs: e.configured()}
+	e.remember(&linker.Indexes{})
 	for range e.models {
 		e.learners = append(e.learners, &llm.Learner{Room: e.budget.Room, Lacks: e.lacks})
 	}
@@ -425,7 +425,7 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 		DB: e.db, Models: models, Schema: snap.schema,
 		Host: strategy.Host{
 			Profile: func(ctx context.Context, s *schema.Schema) (*schema.Schema, error) { return e.profile(ctx, snap, s) },
-			Rows:    &e.rows, Texts: &e.texts, Indexes: &e.indexes, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
+			Rows:    &e.rows, Texts: &e.texts, Indexes: e.indexes, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
 			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
 		Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,

@@ -3,12 +3,15 @@ package linker_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -119,5 +122,39 @@ func BenchmarkIndex(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestTablesAskedAbout: what asks about each table asks about the first of the index, however many there are.
+func TestTablesAskedAbout(t *testing.T) {
+	s := wide(2000)
+	s.Tables = append(s.Tables, tables([]string{"penguins", "weight"}).Tables...)
+	for _, tt := range []struct {
+		why    string
+		linker func(m llm.Model) linker.Linker
+		most   int
+	}{
+		{"the default", func(m llm.Model) linker.Linker { return linker.MapReduce{Model: m} }, 40},
+		{"fewer", func(m llm.Model) linker.Linker { return linker.MapReduce{Model: m, Tables: 7} }, 7},
+		{"the default", func(m llm.Model) linker.Linker { return linker.PerTable{Model: m} }, 40},
+		{"fewer", func(m llm.Model) linker.Linker { return linker.PerTable{Model: m, Tables: 7} }, 7},
+	} {
+		var asked atomic.Int64
+		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			text := req.Messages[len(req.Messages)-1].Text
+			if req.Purpose == "score" || req.Purpose == "table" {
+				asked.Add(1)
+			}
+			yes := strings.Contains(text, "CREATE TABLE penguins")
+			return llm.Response{Text: fmt.Sprintf(`{"relevant": %v, "score": %d, "is_relevant": %[1]v}`, yes, map[bool]int{true: 1}[yes])}, nil
+		})
+		l := tt.linker(model)
+		got, err := l.Link(t.Context(), linker.Input{Question: "How heavy are the penguins in stock?", Schema: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Tables) != 1 || got.Tables[0].Table != "penguins" || int(asked.Load()) > tt.most || asked.Load() < int64(tt.most)/2 {
+			t.Errorf("%T, %s: linked %s, asked about %d tables, want at most %d", l, tt.why, linked(got), asked.Load(), tt.most)
+		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -32,7 +31,7 @@ type run struct {
 
 func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*run, error) {
 	r := &run{Strategy: m.filled(t), env: env, task: t, out: &strategy.Outcome{}}
-	shown, err := r.shown(ctx)
+	shown, err := env.Part(ctx, t, r.out)
 	if err != nil {
 		return nil, err
 	}
@@ -49,23 +48,6 @@ func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task)
 		r.prompts.advice = env.Advice(shown, t)
 	}
 	return r, nil
-}
-
-// shown is the schema that prompts hold: linked to the question where all of it is over the budget.
-func (r *run) shown(ctx context.Context) (*schema.Schema, error) {
-	s := r.env.Schema
-	if tokens, err := r.env.SchemaTokens(ctx, s); err != nil || tokens <= r.env.Budget() {
-		return s, err
-	}
-	in := r.env.LinkerInput(r.task, s)
-	in.WithoutValues = true
-	links, err := linker.Conversation{Linker: linker.Lexical{}}.Link(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	s, _ = s.Restrict(links)
-	r.out.Warn(ctx, "schema-linked", "the schema is over its budget: it is linked to the question")
-	return s, nil
 }
 
 // answer runs the phases, and the fallback where they give no answer.

@@ -106,12 +106,22 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	if err := cmp.Or(checkModels(env.Models), env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
+	var cut strategy.Outcome
+	if len(env.Schema.Tables) > wholeTables {
+		part, err := env.Part(ctx, t, &cut)
+		if err != nil {
+			return nil, err
+		}
+		round := *env
+		round.Schema, env = part, &round
+	}
 	admission := strategy.NewExaminer(ctx, env, t, nil, nil)
 	defer admission.Close()
 	first, err := p.first(ctx, env, t, admission)
 	if err != nil {
 		return nil, err
 	}
+	first.notes = append(cut.Notes, first.notes...)
 	voters, err := p.voters(env, first.report.Grade)
 	if err != nil {
 		return nil, err
@@ -144,6 +154,9 @@ func (p Strategy) fallBack(ctx context.Context, env *strategy.Env, first *firstR
 	out.Warn(ctx, "presql-only", "no statement of round 2 may vote: the answer is the preliminary SQL")
 	return nil
 }
+
+// wholeTables is the size of the largest schema that round 1 sees whole, as published, whatever tokens it takes.
+const wholeTables = 40
 
 // firstRound is what round 1 found out for all voters.
 type firstRound struct {
