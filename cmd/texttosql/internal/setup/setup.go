@@ -297,9 +297,11 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 		options = append(options, texttosql.WithLessons(e.Lessons))
 	}
 	if a.Confirmed != "" {
-		if e.Confirmed, err = memory.OpenConfirmed(a.Confirmed); err != nil {
+		kept, err := memory.OpenConfirmed(a.Confirmed)
+		if err != nil {
 			return nil, &UsageError{fmt.Errorf("--confirmed: %w", err)}
 		}
+		e.Confirmed = kept
 	}
 	return append(options, texttosql.WithConfirmed(e.Confirmed)), nil
 }

@@ -18,7 +18,7 @@ const maxSuggested = 5
 
 var (
 	quantity = regexp.MustCompile(`(?i)(amount|total|price|cost|revenue|sales|quantity|qty|salary|value|population|score|rating|budget|balance|payment)`)
-	sorts    = regexp.MustCompile(`(?i)^(status|state|type|kind|category|country|region|city|town|genre|gender|department|segment|channel|priority|language|colou?r)$`)
+	sorts    = regexp.MustCompile(`(?i)^(status|state|type|kind|category|country|region|city|town|genre|gender|department|segment|channel|priority|language)$`)
 	dated    = regexp.MustCompile(`(?i)(^|_)(date|day|month|year|time|at|on)$|date|_at$`)
 	called   = regexp.MustCompile(`(?i)^(name|title|label|full_?name|.*_name|.*_title)$`)
 	numbers  = regexp.MustCompile(`(?i)int|num|dec|real|double|float|money`)

@@ -299,7 +299,8 @@ func TestManage(t *testing.T) {
 	b.axe("delete")
 	b.until("document.querySelector('dialog').innerText.includes('for good')")
 	b.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('dialog button').click(); undefined"))
-	b.until("location.hash === '' && document.querySelectorAll('#list a').length === 0 && document.querySelector('#list').innerText.includes('None has these words')")
+	b.until("location.hash === '' && document.querySelectorAll('#list a').length === 0 && " +
+		"document.querySelector('#list').innerText.includes('None has these words')")
 	if _, err := s.store.Load(t.Context(), c.ID); err == nil {
 		t.Error("it is still there")
 	}
