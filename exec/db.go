@@ -32,8 +32,8 @@ type Config struct {
 // connection then goes back to the pool as it was. After a cancelled statement it is closed instead, unless its
 // database lives in memory. At most Limits.Connections connections are held at once, and no call holds two.
 //
-// A statement has the rights of the pool. Who may ask what is decided by the database, or by a pool for each user. Safe
-// for concurrent use.
+// A statement has the rights of the pool. Who may ask what is decided by the database, by a pool for each user, or by
+// Policy.Rows and [DB.For]. Safe for concurrent use.
 type DB struct {
 	*shared
 	lookOnly bool   // statements from outside do not run

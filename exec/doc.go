@@ -1,8 +1,7 @@
 // Package exec runs SQL of untrusted origin on a database: one reading statement at a time, on a guarded
 // connection, within bounds.
 //
-// It is not for writing, not for who may ask what (that belongs to the rights of the *sql.DB), and not for judging
-// answers.
+// It is not for writing, not for knowing who asks, and not for judging answers.
 //
 //	pool, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
 //	db, _ := exec.New(pool, sqlite.Dialect{}, exec.Config{})
@@ -15,6 +14,13 @@
 // connection of the pool refuse all but reading, and what the [Policy] denies, while the engine compiles; it also
 // lowers the engine's own limits. [Limits] bounds rows, bytes and time. Then the connection goes back to the pool
 // as it was, or is closed. What each wall stops and what it does not is told by the dialect: see exec/sqlite.
+//
+// # Rows by user
+//
+// Policy.Rows has rules about rows, and [DB.For] gives the view of one [Scope]. A statement gives there what it would give
+// on a copy of the database without the other rows: the rules are written into its text at each place that names a table,
+// and a second look has the engine say that none is read elsewhere. What cannot be placed is refused. Without a scope
+// nothing runs.
 //
 // # Errors
 //

@@ -618,3 +618,25 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// Two tenants of one database: each reads its own rows, and nobody reads without a scope.
+func ExampleDB_For() {
+	pool := must(sql.Open("sqlite3", ":memory:"))
+	defer pool.Close()
+	pool.SetMaxOpenConns(1)
+	must(pool.Exec("CREATE TABLE orders (tenant, total); INSERT INTO orders VALUES ('acme', 10), ('acme', 20), ('globex', 500)"))
+	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{
+		Rows: map[string]string{"orders": "tenant = :tenant"},
+	}}))
+	for _, tenant := range []string{"acme", "globex"} {
+		view := must(db.For(&exec.Scope{Key: tenant, Params: map[string]any{"tenant": tenant}}, nil))
+		table := must(view.Query(context.Background(), "SELECT count(*), sum(total) FROM orders"))
+		fmt.Println(tenant, table.Rows)
+	}
+	_, err := db.Query(context.Background(), "SELECT count(*) FROM orders")
+	fmt.Println(errors.Is(err, exec.ErrNoScope))
+	// Output:
+	// acme [[2 30]]
+	// globex [[1 500]]
+	// true
+}

@@ -48,6 +48,15 @@
 // statement that meets the lock while the guard is on, up to nine tenths of its time-out and the busy_timeout of its
 // connection, and of a driver that meets it while it opens a connection (go-sqlite3), up to that busy_timeout.
 //
+// # Rules about rows
+//
+// With Policy.Rows a table becomes (SELECT * FROM main.t WHERE (rule)) AS t, and a view its definition with the same in it.
+// The second look compiles the statement without these subqueries: the authorizer may hear of no table that has a rule,
+// and around it the names of such tables are common table expressions that cannot be compiled. Refused are rowid, _rowid_
+// and oid of such a table, x IN t, a table that is also the name of a common table expression unless its schema stands in
+// front, and a view with a string in double quotes. No rule can be about a virtual table, and one whose definition names a
+// table with a rule may not be read. The fence is LIMIT -1. Which index SQLite takes may depend on statistics of all rows.
+//
 // # The schema
 //
 // Tables come in the order in which they were made, database by database; those of the main database have no Schema.

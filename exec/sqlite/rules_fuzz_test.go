@@ -19,8 +19,8 @@ type statements struct {
 func pick[T any](s *statements, of ...T) T { return of[s.IntN(len(of))] }
 
 func (s *statements) table() (text, alias string) {
-	name := pick(s, "orders", "customers", "keyless", "ids", "countries", "big", "Orders", `"orders"`, "[customers]", "'ids'", "`orders`", "main.orders", "main.customers",
-		"MAIN . ids", "main.big", "/* x */ orders", "renamed", "plain", "c1", "c2")
+	name := pick(s, "orders", "customers", "keyless", "ids", "countries", "big", "Orders", `"orders"`, "[customers]", "'ids'", "`orders`", "main.orders",
+		"main.customers", "MAIN . ids", "main.big", "/* x */ orders", "renamed", "plain", "c1", "c2")
 	if s.depth > 0 && s.IntN(4) == 0 {
 		name = "(" + s.query() + ")"
 	}
@@ -108,7 +108,8 @@ func (s *statements) query() string {
 		}
 		from = append(from, join+text)
 	}
-	q := "SELECT " + pick(s, "", "", "DISTINCT ") + pick(s, "*", s.expression(), s.expression()+", "+s.expression(), s.names[0]+".*") + " FROM " + strings.Join(from, "")
+	q := "SELECT " + pick(s, "", "", "DISTINCT ") +
+		pick(s, "*", s.expression(), s.expression()+", "+s.expression(), s.names[0]+".*") + " FROM " + strings.Join(from, "")
 	if s.IntN(2) == 0 {
 		q += " WHERE " + s.expression()
 	}

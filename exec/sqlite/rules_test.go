@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -8,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
@@ -52,6 +55,65 @@ var shopRules = exec.Policy{
 		"ids": "tenant = :tenant", "keyless": "tenant IN (:tenant)", `"odd name"`: "tenant = :tenant",
 	},
 	Shared: []string{"countries"},
+}
+
+// blind is SQLite with a first look that finds nothing in statements.
+type blind struct{ sqlite.Dialect }
+
+func (b blind) Guard(c exec.GuardConfig) (exec.Open, error) {
+	open, err := b.Dialect.Guard(c)
+	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+		o, err := open(ctx, conn, timeout)
+		if err == nil {
+			o.Conn = blindConn{o.Conn.(exec.RulerConn)}
+		}
+		return o, err
+	}, err
+}
+
+type blindConn struct{ exec.RulerConn }
+
+func (c blindConn) Spots(ctx context.Context, s *exec.Statement) ([]guard.Spot, error) {
+	if s.Ours {
+		return c.RulerConn.Spots(ctx, s)
+	}
+	return nil, nil
+}
+
+// TestSecondLook: what the first look misses is refused, also where SQLite does not tell the authorizer of a table.
+func TestSecondLook(t *testing.T) {
+	pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "blind.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	_, err = pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'mine'), (2, 'CANARY'); CREATE TABLE u (a, b); INSERT INTO u VALUES (2, 'CANARY');
+		CREATE VIEW v AS SELECT * FROM t`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := exec.New(pool, blind{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :a"}, Shared: []string{"u"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if db, err = db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"SELECT b FROM t", "SELECT count(*) FROM t", "SELECT count(*) FROM main.t", "SELECT * FROM v", "SELECT 1 FROM main.v", "SELECT x.b FROM t AS x",
+		"SELECT count(*) FROM u NATURAL JOIN t", "SELECT count(*) FROM u JOIN t USING (a, b)", "SELECT u.a FROM u JOIN main.t USING (a)",
+		"SELECT u.a FROM u NATURAL JOIN main . t",
+		"SELECT u.a FROM u NATURAL JOIN v", "SELECT u.a FROM u JOIN [main].'t' USING (a)", "SELECT (2, 'CANARY') IN t", "SELECT (2, 'CANARY') IN main.t",
+		"WITH x AS (SELECT * FROM t) SELECT * FROM x", "SELECT 1 WHERE EXISTS (SELECT 1 FROM t WHERE a = 2)", "WITH t AS (SELECT * FROM main.t) SELECT * FROM t",
+		"SELECT u.a FROM u LEFT JOIN t USING (a)", "SELECT u.a FROM u LEFT JOIN t ON 1",
+	} {
+		if got, err := db.Query(t.Context(), text); err == nil || !isRefusal(err) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	if got, err := db.Query(t.Context(), "WITH t(a) AS (SELECT 7) SELECT t.a FROM u JOIN t"); err != nil || fmt.Sprint(got.Rows) != "[[7]]" {
+		t.Errorf("a common table expression alone: %v, %v", got, err)
+	}
 }
 
 // shops returns the database with its rules, and a copy that has only the rows of tenant 1.
