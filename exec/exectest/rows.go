@@ -70,7 +70,7 @@ func Rows(t testing.TB, e Engine, of RowsOf, statements ...string) (answered int
 
 func checkRows(t testing.TB, e Engine) error {
 	if _, ok := e.Dialect.(exec.Ruler); !ok {
-		_, err := exec.New(e.open(t, "").user, e.Dialect, exec.Config{Policy: rowsPolicy})
+		_, err := exec.New(e.open(t, e.fixture()).user, e.Dialect, exec.Config{Policy: rowsPolicy})
 		if err == nil {
 			return errors.New("no error for rules about rows, which the dialect cannot read through")
 		}
