@@ -37,8 +37,8 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	for _, warning := range c.Warnings {
 		db.warn(ctx, warning)
 	}
-	db.warnUnlisted(ctx, c)
 	if current := db.schemas.current.Load(); current == nil || current.Version != c.Version {
+		db.warnUnlisted(ctx, c)
 		db.schemas.current.Store(db.permitted(ctx, c, c.Schema))
 	}
 	return db.schemas.current.Load(), nil

@@ -158,16 +158,27 @@ func (j *joined) component(kept map[int]bool, start int) map[int]bool {
 	return part
 }
 
-// shortestPath returns the tables between part and the nearest kept table outside it; nil if there is no path. The
+// longestBridge is how many tables a path may add in a schema of manyTables. Longer ones would join there what nobody
+// asked to join.
+const longestBridge, manyTables = 4, 200
+
+// shortestPath returns the tables between part and the nearest kept table outside it; nil if there is no path, or only one that is too long. The
 // search goes breadth first from the tables of part, all by name, so it always finds the same path.
 func (j *joined) shortestPath(kept, part map[int]bool) (path []int) {
 	queue := slices.SortedFunc(maps.Keys(part), j.byName)
+	level, ends := 0, len(queue) // tables between part and those of the level, and where the level ends
 	defer func() {
 		for _, i := range queue {
 			j.from[i] = 0
 		}
 	}()
 	for at := 0; at < len(queue); at++ {
+		if at == ends {
+			if level++; level > longestBridge && len(j.s.Tables) > manyTables {
+				return nil
+			}
+			ends = len(queue)
+		}
 		i := queue[at]
 		for _, n := range j.neighbours(i) {
 			next := int(n)

@@ -11,7 +11,7 @@ import (
 // Tables stay in the order of s, columns in the order of their table. Kept are:
 //   - the linked tables, each with its linked columns, or with all of them if the link names none that exists;
 //   - bridge tables: while no foreign keys join all linked tables, the tables on a shortest path of foreign keys
-//     between two parts. Parts are taken in the order of their first table's name, and of several shortest paths the
+//     between two parts (in a schema of over 200 tables, four at most). Parts are taken in the order of their first table's name, and of several shortest paths the
 //     first by name. A part that no path leads out of stays alone. A bridge shows all its columns, or only its keys if
 //     some link names columns;
 //   - the foreign keys between kept tables, those of a table to itself included;

@@ -41,13 +41,14 @@ func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
 	return r.Tokens, err
 }
 
-// TextCache keeps the texts of schemas from question to question: the last 8 that were used, of one over 32 kB only what
-// it takes and leaves out. The environments that share one quote names in the same way.
+// TextCache keeps the texts of schemas from question to question: the last 8 that were used, none over 32 kB, and how long
+// the last 8 are that were measured. The environments that share one quote names in the same way.
 //
 // The zero TextCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use.
 type TextCache struct {
-	mu   sync.Mutex
-	kept []cachedText // the one used last is the last
+	mu    sync.Mutex
+	texts []cachedText // the one used last is the last
+	sizes []cachedText // without their texts
 }
 
 type cachedText struct {
@@ -65,50 +66,46 @@ type textKey struct {
 }
 
 func (c *TextCache) render(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
-	out, err := c.measure(ctx, r, s)
-	if err == nil && out.Text == "" && out.Tokens > 0 {
+	if c == nil {
 		return r.Render(ctx, s)
 	}
-	return out, err
+	return c.kept(ctx, &c.texts, r, s)
 }
 
-// measure is render whose Text may be missing.
+// measure is render without the Text.
 func (c *TextCache) measure(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
 	if c == nil {
 		return r.Render(ctx, s)
 	}
+	return c.kept(ctx, &c.sizes, r, s)
+}
+
+func (c *TextCache) kept(ctx context.Context, in *[]cachedText, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
+	const most, mostBytes = 8, 32 << 10 // of one text
 	key := textKey{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.Text, r.WithoutValues}
-	if out, ok := c.get(key); ok || ctx.Err() != nil {
-		return out, ctx.Err()
+	c.mu.Lock()
+	if i := slices.IndexFunc(*in, func(t cachedText) bool { return t.of == key }); i >= 0 {
+		found := (*in)[i]
+		*in = append(slices.Delete(*in, i, i+1), found)
+		c.mu.Unlock()
+		return found.rendering, ctx.Err()
+	}
+	c.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return schema.Rendering{}, err
 	}
 	out, err := r.Render(ctx, s)
-	if err == nil {
-		c.put(cachedText{key, out})
+	if in == &c.sizes {
+		out.Text = ""
 	}
-	return out, err
-}
-
-func (c *TextCache) get(key textKey) (schema.Rendering, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.kept, func(t cachedText) bool { return t.of == key })
-	if i < 0 {
-		return schema.Rendering{}, false
-	}
-	found := c.kept[i]
-	c.kept = append(slices.Delete(c.kept, i, i+1), found)
-	return found.rendering, true
-}
-
-func (c *TextCache) put(t cachedText) {
-	const mostTexts, mostBytes = 8, 32 << 10 // of one text
-	if len(t.rendering.Text) > mostBytes {
-		t.rendering.Text = ""
+	if err != nil || len(out.Text) > mostBytes {
+		return out, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept = append(slices.DeleteFunc(c.kept, func(old cachedText) bool { return old.of == t.of }), t)
-	c.kept = slices.Delete(c.kept, 0, max(len(c.kept)-mostTexts, 0))
+	*in = append(slices.DeleteFunc(*in, func(old cachedText) bool { return old.of == key }), cachedText{key, out})
+	*in = slices.Delete(*in, 0, max(len(*in)-most, 0))
+	return out, nil
 }
 
 // SchemaSection writes s by r for the prompt of a sample, under a heading and within Budget. The error is ctx.Err().

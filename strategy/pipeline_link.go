@@ -23,7 +23,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	r.schema, r.whole, r.wide = whole, whole, whole
 	l := r.Linker
 	if tokens > env.Budget() {
-		out.Warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, env.Budget())
+		env.warnLinked(ctx, out, tokens)
 		if l == nil {
 			l = overBudget
 		} else {
@@ -94,6 +94,27 @@ func shown(links schema.Links, s *schema.Schema) schema.Links {
 		}
 	}
 	return links
+}
+
+// Fitting is Schema, or the part of it that the words of t link where it is over Budget, with a warning: for a method that
+// shows the whole in its first prompt. The error is ctx.Err().
+func (e *Env) Fitting(ctx context.Context, out *Outcome, t Task) (*schema.Schema, error) {
+	tokens, err := e.SchemaTokens(ctx, e.Schema)
+	if err != nil || tokens <= e.Budget() {
+		return e.Schema, err
+	}
+	e.warnLinked(ctx, out, tokens)
+	links, err := linker.Conversation{Linker: linker.Lexical{}}.Link(ctx, e.LinkerInput(t, e.Schema))
+	if err != nil {
+		return nil, err
+	}
+	out.Notes = append(out.Notes, links.Notes...)
+	part, _ := e.Schema.Restrict(links)
+	return part, nil
+}
+
+func (e *Env) warnLinked(ctx context.Context, out *Outcome, tokens int) {
+	out.Warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, e.Budget())
 }
 
 // LinkerInput is what a linker looks at for t. s is Schema or a part of it, with profiles if there are some.

@@ -72,7 +72,7 @@ func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Mes
 // schema writes the section of the schema.
 func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, error) {
 	r := schema.Renderer{Form: p.Form, Text: p.Text, Examples: p.Examples}
-	if p.Whole && in.Whole != nil && in.Whole != in.Schema {
+	if p.Whole && in.Whole != nil && in.Whole != in.Schema && columns(in.Whole) <= 2*env.Budget() { // a column takes half a token at least
 		r.MaxTokens = env.Budget()
 		r.Names, r.WithoutValues = env, env.WithoutValues
 		whole, err := env.Host.Texts.measure(ctx, r, in.Whole)
@@ -86,6 +86,14 @@ func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, e
 		}
 	}
 	return env.SchemaSection(ctx, r, in.Schema, in.Sample)
+}
+
+// columns counts those of all tables.
+func columns(s *schema.Schema) (n int) {
+	for i := range s.Tables {
+		n += len(s.Tables[i].Columns)
+	}
+	return n
 }
 
 // System is the system message: the dialect, the rules and Env.Instructions.

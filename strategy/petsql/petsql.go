@@ -29,7 +29,7 @@ import (
 
 // Strategy answers in two rounds.
 //
-// Round 1: the first model answers the REp prompt with the whole schema. What its statement, the PreSQL, reads are the
+// Round 1: the first model answers the REp prompt with the whole schema (over Env.SchemaBudget: what words link). What its statement, the PreSQL, reads are the
 // links. Round 2: every model of texttosql.WithModels answers the same prompt with the linked tables only, and the
 // results vote. A statement may read other tables. If both prompts are equal the PreSQL is the first model's answer,
 // without a second call.
@@ -173,7 +173,12 @@ type firstRound struct {
 func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Examiner) (*firstRound, error) {
 	ctx, span := trace.Start(ctx, "round 1")
 	defer span.End()
-	full, err := p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: env.Schema})
+	var fitted strategy.Outcome
+	whole, err := env.Fitting(ctx, &fitted, t)
+	if err != nil {
+		return nil, err
+	}
+	full, err := p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: whole})
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +198,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	l.Analyze = admission.Analyze
 	in := env.LinkerInput(t, env.Schema)
 
-	f := &firstRound{report: Report{Grade: "extra", Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
+	f := &firstRound{notes: fitted.Notes, report: Report{Grade: "extra", Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
 	if len(env.Models) == 1 {
 		f.notes = append(f.notes, "one model: its own samples vote (self-consistency), no other model confirms them")
 	}
@@ -226,7 +231,9 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		}
 	}
 	f.notes = append(f.notes, f.links.Notes...)
-	f.schema, _ = env.Schema.Restrict(f.links)
+	if f.schema, _ = env.Schema.Restrict(f.links); f.schema == env.Schema {
+		f.schema = whole
+	}
 	again := p.Prompter
 	again.Exemplars.Draft = f.draft.SQL
 	if f.prompt, err = again.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: f.schema, Links: f.links}); err != nil {
