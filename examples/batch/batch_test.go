@@ -227,8 +227,8 @@ func TestKills(t *testing.T) {
 		t.Errorf("%d calls paid again, %d were in flight at the kills", again, inFlight)
 	}
 	t.Logf("%d questions, %d kills: %d calls needed, %d paid again (%d in flight at the kills, at most %d possible), "+
-		"%d questions taken over; last kill after %v, all after %v", questions, kills, needed, again, inFlight, kills*parallel*samples, one(t, b, "SELECT count(*) FROM batch_answers WHERE attempt > 1"),
-		killed.Round(time.Second/10), time.Since(begin).Round(time.Second/10))
+		"%d questions taken over; last kill after %v, all after %v", questions, kills, needed, again, inFlight, kills*parallel*samples,
+		one(t, b, "SELECT count(*) FROM batch_answers WHERE attempt > 1"), killed.Round(time.Second/10), time.Since(begin).Round(time.Second/10))
 }
 
 func one(t *testing.T, b *batch, query string) (n int) {
@@ -321,6 +321,36 @@ func TestClasses(t *testing.T) {
 	want := "1 jobs cancelled\n5 jobs completed\n3 answered\n1 without an answer: declined\n1 without an answer: provider\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+// TestReplied: an attempt pays only for what no earlier attempt had a reply to, and no other question has its replies.
+func TestReplied(t *testing.T) {
+	b := opened(t, newDSN(t), "replies")
+	var calls []string
+	model := llm.Chain(llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		calls = append(calls, fmt.Sprint(req.Sample))
+		if req.Sample == 2 {
+			return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded}
+		}
+		return llm.Response{Text: fmt.Sprint("reply ", len(calls))}, nil
+	}), replied)
+	for _, attempt := range []struct {
+		id      string
+		samples []int
+		calls   string
+	}{{"a", []int{0}, "0"}, {"a", []int{0, 1, 2}, "1 2"}, {"a", []int{0, 1, 2}, "2"}, {"b", []int{0}, "0"}} {
+		calls = nil
+		recorded, err := b.replies(t.Context(), question{ID: attempt.id, Key: "k"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sample := range attempt.samples {
+			model.Complete(context.WithValue(t.Context(), replies{}, recorded), llm.Request{Sample: sample})
+		}
+		if got := strings.Join(calls, " "); got != attempt.calls {
+			t.Errorf("question %s, samples %v: calls %q, want %q", attempt.id, attempt.samples, got, attempt.calls)
+		}
 	}
 }
 
