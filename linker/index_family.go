@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
 const (
 	wholeFamily = 4 // a family of fewer tables is linked whole
 	mostMembers = 8 // of a family that a question's numbers choose
+
+	mostNumbered = 4096 // characters that are looked through for numbers
 )
 
 // member is a table of a family, with the numbers in its name.
@@ -30,7 +33,8 @@ var (
 )
 
 // askedNumbers are the numbers and dates of a question as names write them: 2017, 201701, 20170131.
-func askedNumbers(text string) (numbers []string) {
+func askedNumbers(in Input) (numbers []string) {
+	text := words.Cut(in.Question+" "+in.Evidence, mostNumbered) // evidence may be a document
 	for _, d := range isoDates.FindAllStringSubmatch(text, -1) {
 		numbers = append(numbers, d[1]+d[2]+d[3])
 	}
@@ -138,7 +142,7 @@ func (in Input) narrow(s *schema.Schema, most int) *schema.Schema {
 	}
 	x := in.index()
 	list, _ := x.rank(in)
-	kept, numbers := map[schema.TableName]bool{}, askedNumbers(in.Question+" "+in.Evidence)
+	kept, numbers := map[schema.TableName]bool{}, askedNumbers(in)
 	for _, r := range list {
 		places, _ := x.choose(r.entry, numbers)
 		if len(kept)+len(places) > most {

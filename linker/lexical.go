@@ -83,7 +83,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", found, kept))
 		order = order[:kept]
 	}
-	asked, numbers := askedWords(in, false), askedNumbers(in.Question+" "+in.Evidence)
+	asked, numbers := askedWords(in, false), askedNumbers(in)
 	for _, r := range order {
 		places, note := x.choose(r.entry, numbers)
 		if note != "" {
