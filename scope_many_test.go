@@ -26,7 +26,8 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	script := "CREATE TABLE tenants (id INTEGER PRIMARY KEY, title TEXT); CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant INTEGER REFERENCES tenants (id), item TEXT, price REAL);"
+	script := "CREATE TABLE tenants (id INTEGER PRIMARY KEY, title TEXT);" +
+		"CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant INTEGER REFERENCES tenants (id), item TEXT, price REAL);"
 	for i := range tenants {
 		script += fmt.Sprintf("INSERT INTO tenants VALUES (%d, 'CANARY-%02d title');", i, i)
 		for j := range 5 {

@@ -46,7 +46,8 @@ of the database loses the rows that the rules hide. Then each distinct statement
 database with the rules, and on the copy without; both must give the same.
 
 A result that SQL does not determine is found by two more copies: one read backwards (PRAGMA reverse_unordered_selects; SQLite
-only), three with shuffled rows and without keys. Where the result changes there, only the numbers of rows are compared.
+only), three with shuffled rows and without keys. Where the result changes there, or is
+the same without the LIMIT at its end, only the numbers of rows are compared.
 
 JSON: a line for each database, and "db": "all".
   db, n         statements
@@ -445,6 +446,9 @@ func (l *rowsLine) count(o outcome) {
 	}
 }
 
+// limited is a LIMIT at the end of a statement.
+var limited = regexp.MustCompile(`(?is)\blimit\b[^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)\s*)?;?\s*$`)
+
 var ordered = regexp.MustCompile(`(?is)\border\s+by\b[^()]*$`)
 
 // try runs one statement on the copy and under the rules.
@@ -478,6 +482,15 @@ func (b *rowsBase) try(ctx context.Context, left, right *exec.Runner, text strin
 			o.Was, o.Why = "names differ", fmt.Sprintf("columns %q on the copy, %q with rules", want.Columns, got.Columns)
 		}
 		return o
+	}
+	// Of rows that an ORDER BY does not tell apart, a LIMIT takes any.
+	if cut := limited.FindStringIndex(text); cut != nil {
+		a, errA := left.Query(ctx, text[:cut[0]])
+		c, errC := right.Query(ctx, text[:cut[0]])
+		if errA == nil && errC == nil && nineDigits.Equal(a, c) && len(want.Rows) == len(got.Rows) {
+			o.Was = "undetermined"
+			return o
+		}
 	}
 	o.Was, o.Why = "differ", fmt.Sprintf("%d rows on the copy, %d with rules", len(want.Rows), len(got.Rows))
 	for _, db := range b.variants {

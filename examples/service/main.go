@@ -5,7 +5,9 @@
 //	curl -N -H 'Authorization: Bearer demo' -d '{"question": "Which customers in the USA never ordered?"}' localhost:8080/ask
 //
 // The reply is a stream of server-sent events: "progress" for each sample and step that ends, then one "answer" with the
-// result as JSON, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy": {"DenyTables": […]}};
+// result as JSON, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy": {"DenyTables": […]}}.
+// Tenants of one database have its policy with rules about rows, and a scope each that gives the parameters of the rules:
+// {"db": FILE, "policy": {"Rows": {"orders": "tenant_id = :tenant"}}, "scope": {"Key": "acme", "Params": {"tenant": 42}}};
 // in place of a file a "db" may be a DSN of PostgreSQL, postgres://…. The routes are those of a chi router.
 package main
 
@@ -99,10 +101,14 @@ func (s service) routes() http.Handler {
 type tenant struct {
 	DB     string          `json:"db"`     // a SQLite file, or postgres://… for a pool of pgx; "": the shop
 	Policy json.RawMessage `json:"policy"` // as exec.ReadPolicy reads it; none: everything may be read
+	Scope  *struct {
+		Key    string
+		Params map[string]any
+	} `json:"scope"` // whose rows are read, where the policy has rules about rows
 }
 
 type service struct {
-	engines  map[string]*texttosql.Engine // by token
+	engines  map[string]*texttosql.Engine // by token; those of one database and policy share an engine
 	deadline time.Duration
 }
 
@@ -110,6 +116,7 @@ type service struct {
 func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadline time.Duration) (s service, closeAll func(), err error) {
 	s = service{engines: map[string]*texttosql.Engine{}, deadline: deadline}
 	closeAll = func() {}
+	shared := map[string]*texttosql.Engine{}
 	for token, t := range tenants {
 		var policy exec.Policy
 		if t.Policy != nil {
@@ -117,22 +124,42 @@ func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadl
 				return s, closeAll, fmt.Errorf("database %q: %w", t.place(), err)
 			}
 		}
+		if engine := shared[t.DB+" "+string(t.Policy)]; engine != nil {
+			if s.engines[token], err = t.within(engine); err != nil {
+				return s, closeAll, err
+			}
+			continue
+		}
 		db, dialect, closeDB, err := t.pool(ctx)
 		if err != nil {
 			return s, closeAll, err
 		}
 		others := closeAll
 		closeAll = func() { closeDB(); others() }
-		s.engines[token], err = texttosql.New(db, model, dialect, texttosql.WithPolicy(policy),
+		engine, err := texttosql.New(db, model, dialect, texttosql.WithPolicy(policy),
 			texttosql.WithBudget(llm.Budget{Calls: 20, Tokens: 200_000}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500}}))
 		if err == nil {
-			err = s.engines[token].Ready(ctx)
+			err = engine.Ready(ctx)
+		}
+		if err == nil {
+			shared[t.DB+" "+string(t.Policy)] = engine
+			s.engines[token], err = t.within(engine)
 		}
 		if err != nil {
 			return s, closeAll, fmt.Errorf("database %q: %w", t.place(), err)
 		}
 	}
 	return s, closeAll, nil
+}
+
+// within is the engine as the tenant sees it. With rules about rows and without a scope every question is refused, so that is an
+// error here.
+func (t tenant) within(engine *texttosql.Engine) (*texttosql.Engine, error) {
+	if t.Scope == nil {
+		return engine.For()
+	}
+	scope := texttosql.Scope{Key: t.Scope.Key, Params: t.Scope.Params} // numbers of JSON are floats; those over 2^53 need more care
+	return engine.For(texttosql.WithScope(scope))
 }
 
 // pool opens the database of a tenant. An engine runs on the connections of a pgxpool.Pool, which the rest of a service may use.

@@ -245,3 +245,36 @@ func TestRun(t *testing.T) {
 type writer func([]byte)
 
 func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
+
+// TestTenantsOfOneDatabase: tenants of one database share an engine, and each reads its own rows.
+func TestTenantsOfOneDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "all.sqlite")
+	if err := shop.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	var tenants map[string]tenant
+	const row = `{"db": %q, "policy": {"Rows": {"customers": "country = :country"}}, "scope": {"Key": %q, "Params": {"country": %[2]q}}}`
+	file := fmt.Sprintf(`{"usa": `+row+`, "norway": `+fmt.Sprintf(row, path, "Norway")+`}`, path, "USA")
+	if err := json.Unmarshal([]byte(file), &tenants); err != nil {
+		t.Fatal(err)
+	}
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "SELECT DISTINCT country FROM customers"}, nil
+	})
+	s, closeAll, err := open(t.Context(), model, tenants, time.Minute)
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]string{"usa": "[[USA]]", "norway": "[[Norway]]"} {
+		if r, err := s.engines[token].Ask(t.Context(), "Which countries have customers?"); err != nil || fmt.Sprint(r.Rows.Rows) != want {
+			t.Errorf("%s: %+v, %v", token, r, err)
+		}
+	}
+	nobody := tenants["usa"]
+	nobody.Scope = nil
+	if _, closeAll, err := open(t.Context(), model, map[string]tenant{"nobody": nobody}, time.Minute); err == nil {
+		closeAll()
+		t.Error("a tenant without a scope is served")
+	}
+}

@@ -71,7 +71,8 @@ func TestByScope(t *testing.T) {
 		}
 	}
 	for why, text := range map[string]string{
-		"a header that anybody may send": users, "a short token": `{"Tokens": {"short": {"Key": "a"}}}`, "both": `{"Header": "X", "Tokens": {"a": {"Key": "a"}}}`, "none": `{}`,
+		"a header that anybody may send": users, "a short token": `{"Tokens": {"short": {"Key": "a"}}}`,
+		"both": `{"Header": "X", "Tokens": {"a": {"Key": "a"}}}`, "none": `{}`,
 	} {
 		file := filepath.Join(t.TempDir(), "scopes.json")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
