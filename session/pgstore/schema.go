@@ -19,12 +19,13 @@ INSERT INTO texttosql_store VALUES (1);
 -- A session: its record as session.Record.Encode writes it, with its checksum, and what lists are sorted and filtered by.
 CREATE TABLE texttosql_sessions (
 	id text COLLATE "C" PRIMARY KEY,
+	scope text COLLATE "C" NOT NULL, -- exec.Scope.Key; '': none
 	state text NOT NULL,
 	updated bigint NOT NULL,      -- seconds since 1970
 	updated_nanos integer NOT NULL,
 	record bytea NOT NULL         -- convert_from(record, 'UTF8') shows it
 );
-CREATE INDEX texttosql_sessions_updated ON texttosql_sessions (updated DESC, updated_nanos DESC, id);
+CREATE INDEX texttosql_sessions_updated ON texttosql_sessions (scope, updated DESC, updated_nanos DESC, id);
 
 -- The replies of a session's models, a line of llm/replay each.
 CREATE TABLE texttosql_journal (

@@ -137,8 +137,8 @@ func (s *Store) Save(ctx context.Context, r session.Record) error {
 		if !ours {
 			return fmt.Errorf("%w: its lease is that of another process", session.ErrConflict)
 		}
-		const columns = "(id, state, updated, updated_nanos, record) VALUES ($1, $2, $3, $4, $5)"
-		values := []any{r.ID, string(r.State), r.Updated.Unix(), r.Updated.Nanosecond(), text}
+		const columns = "(id, state, updated, updated_nanos, record, scope) VALUES ($1, $2, $3, $4, $5, $6)"
+		values := []any{r.ID, string(r.State), r.Updated.Unix(), r.Updated.Nanosecond(), text, r.Scope}
 		if r.Revision == 0 {
 			done, err := tx.ExecContext(ctx, "INSERT INTO texttosql_sessions "+columns+" ON CONFLICT DO NOTHING", values...)
 			if err != nil || affected(done) == 1 {
@@ -160,7 +160,7 @@ func (s *Store) Save(ctx context.Context, r session.Record) error {
 		if now.Revision != r.Revision {
 			return fmt.Errorf("%w: it has revision %d, not %d", session.ErrConflict, now.Revision, r.Revision)
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE texttosql_sessions SET state = $2, updated = $3, updated_nanos = $4, record = $5 WHERE id = $1", values...)
+		_, err = tx.ExecContext(ctx, "UPDATE texttosql_sessions SET state = $2, updated = $3, updated_nanos = $4, record = $5, scope = $6 WHERE id = $1", values...)
 		return err
 	})
 }
@@ -181,7 +181,7 @@ func (s *Store) List(ctx context.Context, f session.Filter) ([]session.Summary, 
 	}
 	limit := cmp.Or(f.Limit, 10)
 	for read := limit; ; read *= 2 { // once more where broken records took the place of others
-		all, broken, n, err := s.list(ctx, states, read)
+		all, broken, n, err := s.list(ctx, f, states, read)
 		if err != nil {
 			return nil, told(ctx, err)
 		}
@@ -192,9 +192,10 @@ func (s *Store) List(ctx context.Context, f session.Filter) ([]session.Summary, 
 }
 
 // list reads the first n records of a list, all if limit is negative.
-func (s *Store) list(ctx context.Context, states []string, limit int) (all []session.Summary, broken []error, n int, err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, substring(record FOR $3) FROM texttosql_sessions WHERE cardinality($1::text[]) = 0 OR state = ANY ($1)
-		ORDER BY updated DESC, updated_nanos DESC, id LIMIT CASE WHEN $2 > 0 THEN $2::bigint END`, states, limit, largest)
+func (s *Store) list(ctx context.Context, f session.Filter, states []string, limit int) (all []session.Summary, broken []error, n int, err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT id, substring(record FOR $3) FROM texttosql_sessions
+		WHERE (cardinality($1::text[]) = 0 OR state = ANY ($1)) AND ($4 OR scope = $5)
+		ORDER BY updated DESC, updated_nanos DESC, id LIMIT CASE WHEN $2 > 0 THEN $2::bigint END`, states, limit, largest, f.Every, f.Scope)
 	if err != nil {
 		return nil, nil, 0, err
 	}

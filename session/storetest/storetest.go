@@ -393,6 +393,7 @@ func checkList(ctx context.Context, s session.Store) error {
 		if i%2 == 1 {
 			r.State = session.Completed
 		}
+		r.Scope = []string{"", "acme", "", "globex"}[i/3]   // the last are the newest
 		r.Updated = day.Add(time.Duration(i/2) * time.Hour) // two of each time
 		if err := s.Save(ctx, r); err != nil {
 			return err
@@ -400,7 +401,11 @@ func checkList(ctx context.Context, s session.Store) error {
 		all = append(all, r)
 	}
 	done := []session.State{session.Completed}
-	for _, f := range []session.Filter{{}, {Limit: 3}, {Limit: -1}, {States: done}, {States: done, Limit: 2}, {States: []session.State{session.Failed}}} {
+	for _, f := range []session.Filter{
+		{Every: true}, {Every: true, Limit: 3}, {Every: true, Limit: -1}, {}, {Limit: 3}, {Limit: -1},
+		{Scope: "acme", Limit: 2}, {Scope: "acme", Limit: -1, States: done}, {Scope: "Acme"}, {Scope: "acme", Every: true},
+		{States: done}, {States: done, Limit: 2}, {States: []session.State{session.Failed}},
+	} {
 		var want []session.Summary
 		for _, r := range all {
 			want = append(want, r.Summary())

@@ -137,6 +137,14 @@ func TestConformanceFindsBrokenStores(t *testing.T) {
 			f.Limit = -1
 			return b.Memory.List(ctx, f)
 		}}, "list"},
+		{"lists other scopes", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
+			f.Every = true
+			return b.Memory.List(ctx, f)
+		}}, "list"},
+		{"cuts the list before the scope", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
+			all, err := b.Memory.List(ctx, session.Filter{Every: true, Limit: f.Limit})
+			return f.Apply(all), err
+		}}, "list"},
 		{"oldest first", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
 			all, err := b.Memory.List(ctx, f)
 			slices.Reverse(all)
