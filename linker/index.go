@@ -301,7 +301,7 @@ func (x *Index) profiled(s *schema.Schema) *Index {
 				for k, v := range c.Profile.Examples {
 					if text, ok := v.(string); ok {
 						if list := words.Of(text); len(list) > 0 {
-							first := words.Stem(list[0])
+							first := strings.Clone(words.Stem(list[0]))
 							y.values[first] = append(y.values[first], valuePlace{int32(e), i, int32(j), int32(k)})
 						}
 					}
@@ -321,7 +321,8 @@ type ranked struct {
 
 // rank returns all entries, best first, those that score alike in the order of the schema. found counts those that are found,
 // none where no whole word is.
-func (x *Index) rank(in Input) (list []ranked, found int) {
+// It adds to asked, the words of in, those that the question writes apart.
+func (x *Index) rank(in Input, asked map[string]bool) (list []ranked, found int) {
 	scores, hit := make([]float64, len(x.entries)), make([]bool, len(x.entries))
 	best := make([]float64, len(x.entries)) // of one word
 	var reached []int32
@@ -336,7 +337,6 @@ func (x *Index) rank(in Input) (list []ranked, found int) {
 			direct = direct || share == 1
 		}
 	}
-	asked := askedWords(in, false)
 	own := askedWords(Input{Question: in.Question}, false)
 	pair := words.Of(in.Question)
 	for i := 1; i < len(pair); i++ { // bike share is bikeshare

@@ -25,7 +25,6 @@ type member struct {
 }
 
 var (
-	digitRuns = regexp.MustCompile(`[0-9]+`)
 	isoDates  = regexp.MustCompile(`\b([0-9]{4})[-/.]([0-9]{2})(?:[-/.]([0-9]{2}))?\b`)
 	months    = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 	monthName = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
@@ -35,18 +34,29 @@ var (
 // askedNumbers are the numbers and dates of a question as names write them: 2017, 201701, 20170131.
 func askedNumbers(in Input) (numbers []string) {
 	text := words.Cut(in.Question+" "+in.Evidence, mostNumbered) // evidence may be a document
-	for _, d := range isoDates.FindAllStringSubmatch(text, -1) {
-		numbers = append(numbers, d[1]+d[2]+d[3])
-	}
-	text = isoDates.ReplaceAllString(text, " ")
-	for _, d := range wordDates.FindAllStringSubmatch(text, -1) {
-		number := fmt.Sprintf("%s%02d", d[4], 1+slices.Index(months, strings.ToLower(d[2])))
-		if day := cmp.Or(d[1], d[3]); day != "" {
-			number += strings.Repeat("0", 2-len(day)) + day
+	for line := range strings.Lines(text) {                      // on which a date stands whole
+		if runs := digitRuns(line); !slices.ContainsFunc(runs, func(run string) bool { return len(run) == 4 }) {
+			numbers = append(numbers, runs...) // there is no year, and the expressions are slow
+			continue
 		}
-		numbers = append(numbers, number)
+		for _, d := range isoDates.FindAllStringSubmatch(line, -1) {
+			numbers = append(numbers, d[1]+d[2]+d[3])
+		}
+		line = isoDates.ReplaceAllString(line, " ")
+		for _, d := range wordDates.FindAllStringSubmatch(line, -1) {
+			number := fmt.Sprintf("%s%02d", d[4], 1+slices.Index(months, strings.ToLower(d[2])))
+			if day := cmp.Or(d[1], d[3]); day != "" {
+				number += strings.Repeat("0", 2-len(day)) + day
+			}
+			numbers = append(numbers, number)
+		}
+		numbers = append(numbers, digitRuns(wordDates.ReplaceAllString(line, " "))...)
 	}
-	return append(numbers, digitRuns.FindAllString(wordDates.ReplaceAllString(text, " "), -1)...)
+	return numbers
+}
+
+func digitRuns(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // Family returns the tables that are one entry with t, in the order of the schema: t alone where it has no family, none
@@ -73,7 +83,7 @@ func (x *Index) choose(e int, numbers []string) (places []int32, note string) {
 	}
 	members := make([]member, len(all))
 	for i, place := range all {
-		members[i] = member{place, digitRuns.FindAllString(x.schema.Tables[place].Name, -1)}
+		members[i] = member{place, digitRuns(x.schema.Tables[place].Name)}
 	}
 	slices.SortStableFunc(members, func(a, b member) int { return slices.CompareFunc(a.runs, b.runs, compareNumbers) })
 	longest := 0
@@ -141,7 +151,7 @@ func (in Input) narrow(s *schema.Schema, most int) *schema.Schema {
 		return s
 	}
 	x := in.index()
-	list, _ := x.rank(in)
+	list, _ := x.rank(in, askedWords(in, false))
 	kept, numbers := map[schema.TableName]bool{}, askedNumbers(in)
 	for _, r := range list {
 		places, _ := x.choose(r.entry, numbers)

@@ -76,6 +76,7 @@ func (h *history) learn(p Past, entries []int32) {
 	}
 	for w := range askedWords(Input{Question: text}, false) {
 		if h.words[w] == nil {
+			w = strings.Clone(w)
 			h.words[w] = map[int32]float64{}
 		}
 		h.words[w][-1]++

@@ -158,3 +158,25 @@ func TestTablesAskedAbout(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkEvidence links a question whose evidence is a document, as the knowledge of Spider2 is: up to 55 KB of Markdown.
+func BenchmarkEvidence(b *testing.B) {
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "| `event_%d.itemRevenue%d` | FLOAT64 | The %s of item no. %d of the customer's order, in USD |\n",
+			i%97, i, [...]string{"revenue", "city", "prices"}[i%3], i)
+	}
+	for _, n := range []int{100, 1000} {
+		s := wide(n)
+		for _, size := range []int{5_000, 55_000} {
+			in := linker.Input{Question: "Which city has the largest amount of stock?", Evidence: text.String()[:size], Schema: s, Index: linker.NewIndex(s)}
+			b.Run(fmt.Sprintf("%d/%d", n, size), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := (linker.Lexical{}).Link(context.Background(), in); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

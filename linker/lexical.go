@@ -44,7 +44,8 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		return schema.Links{}, err
 	}
 	x := in.index()
-	all, found := x.rank(in)
+	asked := askedWords(in, false)
+	all, found := x.rank(in, asked)
 	most := cmp.Or(max(l.Tables, 0), 8)
 	var links schema.Links
 	if found == 0 {
@@ -83,7 +84,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", found, kept))
 		order = order[:kept]
 	}
-	asked, numbers := askedWords(in, false), askedNumbers(in)
+	numbers := askedNumbers(in)
 	for _, r := range order {
 		places, note := x.choose(r.entry, numbers)
 		if note != "" {

@@ -9,31 +9,34 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Of returns the words of a question or a text in lower case, in text order: runs of letters, marks and digits. An
-// apostrophe inside a word stays in it ("don't"; the typographic one becomes '). Every other character separates.
+// apostrophe inside a word stays in it ("don't"; the typographic one becomes '). Every other character separates. The words
+// share the memory of the text.
 func Of(text string) []string {
 	var words []string
-	start := -1
-	runes := []rune(strings.ReplaceAll(strings.ToLower(text), "’", "'") + " ")
-	for i := range runes {
-		switch in := inWord(runes, i); {
+	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
+	start, letter := -1, false // of the word at hand; whether a letter stands before
+	for i, r := range text {
+		in := isWordRune(r)
+		if r == '\'' && letter {
+			next, _ := utf8.DecodeRuneInString(text[i+1:])
+			in = unicode.IsLetter(next)
+		}
+		switch letter = unicode.IsLetter(r); {
 		case in && start < 0:
 			start = i
 		case !in && start >= 0:
-			words = append(words, string(runes[start:i]))
+			words = append(words, text[start:i])
 			start = -1
 		}
 	}
-	return words
-}
-
-func inWord(runes []rune, i int) bool {
-	if runes[i] == '\'' {
-		return i > 0 && unicode.IsLetter(runes[i-1]) && unicode.IsLetter(runes[i+1])
+	if start >= 0 {
+		words = append(words, text[start:])
 	}
-	return isWordRune(runes[i])
+	return words
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
