@@ -347,6 +347,7 @@ function hang() {
 
 const drawn = new Map(); // the articles on the page, by place: what they show
 let shape = ''; // of the actions on the page
+let ran = false; // the person's own statement ran, and its rows are not on the page yet
 
 function render(before) {
 	const box = $('turns'), turns = talk.turns, busy = talk.state === 'running';
@@ -374,6 +375,13 @@ function render(before) {
 	manage();
 	composer(talk.state);
 	if (held) mine = talk.id;
+	const own = ran && box.querySelector('[data-mine]'); // drawn by the load that asked, or by a newer one of the stream
+	if (own) {
+		ran = false;
+		own.focus();
+		own.scrollIntoView({block: 'start'});
+		say('Your rows are there');
+	}
 	if (fresh && !busy && (mine === talk.id || before && before.state === 'running')) arrived();
 }
 
@@ -523,10 +531,8 @@ function editor(box, edit, t, sql) {
 		say('Running the statement');
 		try {
 			await api('conversations/' + talk.id + '/query', {sql: text.value});
+			ran = true;
 			await load();
-			const mine = $('turns').querySelector('[data-mine]');
-			if (mine) { mine.focus(); mine.scrollIntoView({block: 'start'}); }
-			say('Your rows are there');
 		} catch (failed) {
 			wrong.textContent = failed.error;
 			wrong.hidden = false;
