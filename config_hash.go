@@ -28,6 +28,9 @@ func (e *Engine) configHash() string {
 	}
 	for _, p := range e.exemplars {
 		fmt.Fprintf(h, " %q %q", p.Question, p.SQL)
+		if p.Past {
+			io.WriteString(h, " past")
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -15,9 +15,11 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -257,6 +259,29 @@ func ExampleWithDescriptions() {
 }
 
 // A budget that ends the samples early leaves the best answer there is.
+// A log of statements that people ran says what they mean by churn: the names of the schema do not.
+func ExampleWithExemplars_history() {
+	past := []memory.Pair{ // of a file (memory.ReadPairs), or of a table of the database's log
+		{Question: "churn by quarter", SQL: "SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer FROM orders)", Past: true},
+		{SQL: "SELECT sum(total) FROM orders", Past: true},
+	}
+	engine, err := texttosql.New(inMemory(), says("```sql\nSELECT count(*) FROM customers\n```"), texttosql.WithExemplars(past...),
+		texttosql.WithStrategy(strategy.Pipeline{Linker: linker.Lexical{}}))
+	if err != nil {
+		panic(err)
+	}
+	answer, err := engine.Ask(context.Background(), "How much churn is there?")
+	if err != nil {
+		panic(err)
+	}
+	for _, link := range answer.Links.Tables {
+		fmt.Println(link.Table)
+	}
+	// Output:
+	// orders
+	// customers
+}
+
 func ExampleWithBudget() {
 	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"),
 		texttosql.WithBudget(llm.Budget{Calls: 3}))

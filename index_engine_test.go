@@ -32,6 +32,9 @@ func TestHistoryLinks(t *testing.T) {
 	}{
 		{"no word leads to the table", nil, false},
 		{"a solved question does", []memory.Pair{{Question: "What is our churn?", SQL: "SELECT count(*) FROM asset_status"}}, true},
+		{"a past statement with a title does", []memory.Pair{{Question: "churn 2024", SQL: "SELECT count(*) FROM asset_status", Past: true}}, true},
+		{"so does one whose literals say it", []memory.Pair{{SQL: "SELECT count(*) FROM asset_status WHERE id = 'churn'", Past: true}}, true},
+		{"of another scope none does", []memory.Pair{{Question: "churn", SQL: "SELECT count(*) FROM asset_status", Past: true, Scope: "t1"}}, false},
 	} {
 		shown := false
 		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {

@@ -223,12 +223,15 @@ func WithInstructions(text string) Option {
 
 // WithExemplars gives a pool of solved questions to strategies that show some in their prompts. PETSQL shows 9.
 // Consensus, Direct, SelfConsistency and a Prompt show as many as their Shots say, none by default.
-// Schemas over the budget of a prompt are linked with them: they say which tables answer which words (linker.Index).
+//
+// Linkers use them too, as does every strategy for a schema over the budget of a prompt: they say which tables answer which
+// words, and which are read together (linker.Index). Past statements of a log are for that alone: see memory.Pair.Past. A
+// hundred thousand of them cost no question more time than a thousand; the first one reads them all.
 func WithExemplars(pairs ...memory.Pair) Option {
 	return option(func(c *config) {
 		for i, p := range pairs {
-			if p.Question == "" || p.SQL == "" {
-				c.fail("WithExemplars", "pair %d needs a question and SQL", i)
+			if p.SQL == "" || p.Question == "" && !p.Past {
+				c.fail("WithExemplars", "pair %d needs a question and SQL, a past one SQL", i)
 			}
 		}
 		c.exemplars = append(c.exemplars, pairs...)

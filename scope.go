@@ -122,19 +122,22 @@ func (e *Engine) ScopeKey() string {
 	return ""
 }
 
-// remember fills in what the configured pairs are for: exemplars, and what was asked before. Indexes that have some keep
+// remember fills in what the configured pairs are for: exemplars, and what was asked before. Indexes that are shared keep
 // theirs.
 func (e *Engine) remember(indexes *linker.Indexes) {
 	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes
 	if e.whole == nil {
-		for _, p := range e.plain.Pairs {
-			indexes.History = append(indexes.History, linker.Past{Question: p.Question, SQL: p.SQL})
+		for _, p := range e.exemplars {
+			if e.mayShow(p) {
+				indexes.History = append(indexes.History, linker.Past{Question: p.Question, SQL: p.SQL})
+			}
 		}
 	}
 }
 
 // configured are the pairs of WithExemplars that the scope may be shown.
 func (e *Engine) configured() []memory.Pair {
-	key := e.ScopeKey()
-	return slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Pair) bool { return p.Scope != "" && p.Scope != key })
+	return slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Pair) bool { return p.Past || !e.mayShow(p) })
 }
+
+func (e *Engine) mayShow(p memory.Pair) bool { return p.Scope == "" || p.Scope == e.ScopeKey() }

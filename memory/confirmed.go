@@ -16,7 +16,7 @@ import (
 )
 
 // ReadPairs reads a file of solved questions. Each line is a JSON object with "question" and "sql", and may have "id",
-// "evidence" and the "sum" of [OpenConfirmed]. Empty lines are skipped. The error about a line is a *[PairError].
+// "evidence", "past": true ([Pair].Past; then "question" may be missing) and the "sum" of [OpenConfirmed]. Empty lines are skipped. The error about a line is a *[PairError].
 func ReadPairs(path string) (pairs []Pair, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func OpenConfirmed(path string) (*Confirmed, error) {
 	return c, nil
 }
 
-// Add keeps one answer. A file is synced to disk when Add returns.
+// Add keeps one answer; a Past pair is none. A file is synced to disk when Add returns.
 func (c *Confirmed) Add(p Pair) error {
 	if err := p.valid(); err != nil {
 		return fmt.Errorf("memory: %w", err)
@@ -160,9 +160,12 @@ func (c *Confirmed) refresh() error {
 	return nil
 }
 
-// put keeps p in memory. A slice that a caller has does not change: a new pair stands behind its end, and a pair is
+// put keeps p in memory, if it is no past statement. A slice that a caller has does not change: a new pair stands behind its end, and a pair is
 // replaced in a copy.
 func (c *Confirmed) put(p Pair) {
+	if p.Past {
+		return
+	}
 	if c.place == nil {
 		c.place = map[string]int{}
 	}

@@ -21,17 +21,20 @@ import (
 // Pair is a solved question: an exemplar of a prompt or a line of training data.
 type Pair struct {
 	ID       string `json:"id,omitempty"`       // the owner's name for the pair; may be empty
-	Question string `json:"question"`           // the question as a person asked it; required
+	Question string `json:"question"`           // the question as a person asked it; required, but of a Past one
 	Evidence string `json:"evidence,omitempty"` // what was known beside the question; may be empty
 	SQL      string `json:"sql"`                // a statement that answers it; required
 	Scope    string `json:"scope,omitempty"`    // exec.Scope.Key of those that may see it; "": it belongs to no scope
 
+	// Past marks a statement of a log, of which nobody said that it answers its Question (a title, a comment; may be empty).
+	// It is shown to no model: it only says which tables answer which words, see linker.Past.
+	Past bool `json:"past,omitempty"`
 	// Valueless says whether its answer had no rows or nothing but NULL when it was confirmed. nil: nobody looked.
 	Valueless *bool `json:"valueless,omitempty"`
 }
 
 func (p Pair) valid() error {
-	if strings.TrimSpace(p.Question) == "" || strings.TrimSpace(p.SQL) == "" {
+	if strings.TrimSpace(p.SQL) == "" || strings.TrimSpace(p.Question) == "" && !p.Past {
 		return errors.New("a solved question needs a question and its SQL")
 	}
 	return nil
@@ -67,13 +70,13 @@ type Pool struct {
 	index  *index // nil: none yet
 }
 
-// pick returns the first k pairs in an order. It leaves out the pairs that skip names, the question itself and
+// pick returns the first k pairs in an order. It leaves out the pairs that skip names, past ones, the question itself and
 // questions that it has.
 func (p *Pool) pick(k int, order []int, question string, skip func(i int) bool) (picked []Pair) {
 	seen := map[string]bool{words.Fold(question): true}
 	for _, i := range order {
 		key := words.Fold(p.Pairs[i].Question)
-		if seen[key] || skip(i) {
+		if seen[key] || p.Pairs[i].Past || skip(i) {
 			continue
 		}
 		seen[key] = true

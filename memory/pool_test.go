@@ -2,7 +2,11 @@ package memory_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -139,5 +143,40 @@ func TestPoolForOtherSchemas(t *testing.T) {
 	}
 	if got, err := (memory.Similar{}).Pick(t.Context(), shop, "q"); got != nil || err != nil {
 		t.Errorf("no pool: %v, %v", got, err)
+	}
+}
+
+// TestPastStatements: what nobody said is right is read from files, and shown by none.
+func TestPastStatements(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log.jsonl")
+	lines := `{"sql": "SELECT 1", "past": true}
+{"question": "singers of France", "sql": "SELECT 2", "past": true}
+{"question": "singers of Norway", "sql": "SELECT 3"}
+`
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := memory.ReadPairs(file)
+	if err != nil || len(pairs) != 3 || !pairs[0].Past || pairs[2].Past {
+		t.Fatalf("read %+v, %v", pairs, err)
+	}
+	pool := &memory.Pool{Pairs: pairs}
+	similar, err := memory.Similar{Pool: pool}.Pick(t.Context(), nil, "singers of Chile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	confirmed, err := memory.OpenConfirmed(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer confirmed.Close()
+	kept, err := confirmed.Pairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by, got := range map[string][]memory.Pair{"by likeness": similar, "by chance": pool.Random(3, "how many songs", 1), "confirmed": kept} {
+		if diff := cmp.Diff(pairs[2:], got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", by, diff)
+		}
 	}
 }
