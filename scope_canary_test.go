@@ -100,7 +100,8 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 		}), &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
 	if both {
-		options = append(options, texttosql.WithExemplars(memory.Pair{Question: "What is the churn of " + canary + "?", SQL: "SELECT word FROM area_ab", Scope: "acme"}))
+		options = append(options, texttosql.WithExemplars(
+			memory.Pair{Question: "What is the churn of " + canary + "?", SQL: "SELECT word FROM area_ab", Scope: "acme"}))
 	}
 	e, err := texttosql.New(open(t, twoSchools(both, wide)), model, options...)
 	if err != nil {
