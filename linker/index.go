@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -37,6 +39,7 @@ type names struct {
 	titled   []int32          // by id: tables that have the word in their names
 	domains  int
 	keys     map[string][]int32 // entries by the name of a column that may be a key
+	meaning  *meaning
 }
 
 // entry is a table, or a family of tables.
@@ -70,7 +73,7 @@ var fieldWeights = [...]float64{fieldName: 3, fieldSchema: 2, fieldColumn: 1, fi
 
 // NewIndex reads a schema once. It takes a few microseconds a column.
 func NewIndex(s *schema.Schema) *Index {
-	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}}, schema: s, stems: map[string][]int32{}}
+	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}, meaning: &meaning{lock: semaphore.NewWeighted(1)}}, schema: s, stems: map[string][]int32{}}
 	b.families()
 	for e := range b.entries {
 		b.read(e, b.measure)

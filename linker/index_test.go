@@ -2,6 +2,7 @@ package linker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // TestIndexesShares keeps one Index a version of the schema, whoever asks first, and none that knows too much.
@@ -179,4 +181,80 @@ func BenchmarkEvidence(b *testing.B) {
 			})
 		}
 	}
+}
+
+// concepts embeds texts by what they are about: money, people, places.
+type concepts struct {
+	err   error
+	calls *int
+}
+
+func (c concepts) EmbedDocuments(_ context.Context, texts []string) (vectors [][]float32, err error) {
+	*c.calls++
+	for _, text := range texts {
+		v := make([]float32, 3)
+		for i, about := range []string{"amount payment turnover деньги", "client buyer покупатели", "city office where"} {
+			for _, w := range strings.Fields(about) {
+				v[i] += float32(strings.Count(strings.ToLower(text), w))
+			}
+		}
+		vectors = append(vectors, v)
+	}
+	return vectors, c.err
+}
+
+func (c concepts) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	v, err := c.EmbedDocuments(ctx, []string{text})
+	return v[0], err
+}
+
+// TestEmbedder: meaning finds what words do not, and words what is left without it.
+func TestEmbedder(t *testing.T) {
+	s := tables([]string{"clients", "id"}, []string{"payments", "amount"}, []string{"offices", "city"}, []string{"log", "line"})
+	for _, tt := range []struct {
+		why, question, want string
+		err                 error
+		warns               bool
+	}{
+		{"a synonym", "How many buyers do we have?", "clients(*)", nil, false},
+		{"another script", "Сколько покупатели?", "clients(*)", nil, false},
+		{"words before meaning", "turnover by the log", "log(*) payments(*)", nil, false},
+		{"no meaning is near", "nothing at all", "whole", nil, false},
+		{"it fails, no word is known", "How many buyers do we have?", "whole", errors.New("no network"), true},
+		{"it fails, words link", "lines of the log", "log(*)", errors.New("no network"), true},
+	} {
+		calls := 0
+		l := linker.Lexical{Embedder: concepts{tt.err, &calls}}
+		in := linker.Input{Question: tt.question, Schema: s, Indexes: &linker.Indexes{}}
+		for range 2 {
+			ctx, root := trace.Tracer{}.Start(t.Context(), "test")
+			got, err := l.Link(ctx, in)
+			root.End()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if linked(got) != tt.want || (len(root.Warnings()) > 0) != tt.warns {
+				t.Errorf("%s: %s, want %s; warnings %v", tt.why, linked(got), tt.want, root.Warnings())
+			}
+		}
+		if tt.err == nil && calls != 3 {
+			t.Errorf("%s: %d calls of the embedder, want one for the tables and one a question", tt.why, calls)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (linker.Lexical{Embedder: concepts{nil, new(int)}}).Link(ctx, linker.Input{Question: "x", Schema: s}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
+func ExampleLexical_embedder() {
+	s := tables([]string{"clients", "id"}, []string{"payments", "amount"})
+	l := linker.Lexical{Embedder: concepts{nil, new(int)}} // a program has openai.Embedder("text-embedding-3-small"), for example
+	links, err := l.Link(context.Background(), linker.Input{Question: "How many buyers are there?", Schema: s})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(links.Tables[0].Table)
+	// Output: clients
 }

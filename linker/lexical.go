@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -27,12 +28,17 @@ const noChoice = "no-choice"
 // all that tie where there is no better one. If no word matches, the whole schema is kept, with a note, or the first Tables
 // of a schema of over 40 tables;
 // of a follow-up, which has Input.Earlier, it then has no opinion. Lexical calls no
-// model and runs no SQL. Safe for concurrent use.
+// model but Embedder and runs no SQL. Safe for concurrent use.
 type Lexical struct {
 	Tables  int  // tables linked, best first, and those that tie with the last of them; a family counts once; 0 means 8
 	Columns bool // link matching columns only; a table without a matching column keeps all
 	// Fill links Tables tables even where fewer have a word of the question: the rest are those closest to the best.
 	Fill bool
+	// Embedder adds how close tables are to the question in meaning: by cosines, half as much for the closest as words for the
+	// best. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a version of the schema,
+	// in the first question, whose budget its calls count in. If it fails, words alone link, with the warning "link-lexical".
+	// nil: words alone.
+	Embedder memory.Embedder
 }
 
 // askedTables is how many tables linkers look at that ask about or into each.
@@ -46,6 +52,15 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	x := in.index()
 	asked := askedWords(in, false)
 	all, found := x.rank(in, asked)
+	if l.Embedder != nil {
+		meant, err := x.addMeaning(ctx, l.Embedder, in.Question, all)
+		if cerr := ctx.Err(); cerr != nil {
+			return schema.Links{}, cerr
+		}
+		if found += meant; err != nil {
+			trace.From(ctx).Warn("link-lexical", fmt.Sprintf("tables are linked by words alone, the embedder failed: %v", err))
+		}
+	}
 	most := cmp.Or(max(l.Tables, 0), 8)
 	var links schema.Links
 	if found == 0 {
