@@ -150,6 +150,7 @@ type Statement struct {
 	Splice *guard.Splice
 	reads  []guard.Read
 	ruled  *Statement // the statement with the rules in it, which runs in place of this one
+	quiet  bool       // its warnings are not told: a text is looked for in a column of dates
 }
 
 // Rows are the rows of a statement, and how to treat them. The functions are nil where there is nothing to do.

@@ -189,7 +189,7 @@ func (a *Statement) runs() *Statement {
 // read runs a statement that was admitted, and returns its rows and what the engine warned of. With rules about rows, an
 // error or a warning may be about a row that the rules hide: then only that of a second run is told, behind a fence.
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
-	t, warnings, err := h.attempt(ctx, a.runs(), b)
+	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet)
 	if a.ruled != nil && !a.ruled.Splice.Fenced && (err != nil || len(warnings) > 0) && ctx.Err() == nil {
 		switch {
 		case h.unfit && err != nil:
@@ -201,7 +201,7 @@ func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table,
 		if ferr != nil {
 			return nil, ferr
 		}
-		t, warnings, err = h.attempt(ctx, fenced, b)
+		t, warnings, err = h.attempt(ctx, fenced, b, a.quiet)
 	}
 	for _, text := range warnings {
 		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
@@ -222,8 +222,8 @@ func (h *held) fence(ctx context.Context, a *Statement) (*Statement, error) {
 	return fenced, err
 }
 
-// attempt runs a statement once.
-func (h *held) attempt(ctx context.Context, a *Statement, b Bounds) (t *result.Table, warnings []string, err error) {
+// attempt runs a statement once. Of one that is quiet nobody asks for warnings.
+func (h *held) attempt(ctx context.Context, a *Statement, b Bounds, quiet bool) (t *result.Table, warnings []string, err error) {
 	rows, err := h.Run(ctx, a, b)
 	if err != nil {
 		return nil, nil, h.classify(err)
@@ -236,7 +236,7 @@ func (h *held) attempt(ctx context.Context, a *Statement, b Bounds) (t *result.T
 			t.Columns[i] = a.Splice.Original(name)
 		}
 	}
-	if rows.Warnings != nil && !h.unfit {
+	if rows.Warnings != nil && !h.unfit && !quiet {
 		if warnings, err = rows.Warnings(ctx); err != nil {
 			return nil, nil, h.db.unblamed(err)
 		}

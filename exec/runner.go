@@ -153,6 +153,7 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 			if err != nil {
 				return false, err
 			}
+			a.quiet = true
 			t, err := h.read(ctx, a, Bounds{Rows: 1, Bytes: valueBytes, CellBytes: 1, Columns: 1})
 			return err == nil && len(t.Rows) > 0, err
 		})
