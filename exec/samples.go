@@ -74,16 +74,16 @@ func (c *SampleCache) sample(ctx context.Context, db *DB, whole *schema.Schema, 
 	e := &sampleEntry{turn: semaphore.NewWeighted(1)}
 	if c != nil {
 		e = c.entry(whole, sampleKey{db.scopeKey(), t.TableName(), o.Rows, o.Spread, o.Seed})
-		// A table that a linker cut down is read whole, for the questions that see all of it.
-		if all, ok := whole.Lookup(t.Schema, t.Name); ok {
-			t = *all
-		}
 	}
 	if err := e.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer e.turn.Release(1)
 	if e.sample == nil {
+		// A table that a linker cut down is read whole, for the questions that see all of it.
+		if all, ok := whole.Lookup(t.Schema, t.Name); ok && c != nil {
+			t = *all
+		}
 		ctx, cancel := context.WithTimeout(trace.Into(ctx, nil), db.limits.Candidate.Timeout)
 		defer cancel()
 		found, err := db.Sample(ctx, t, o)

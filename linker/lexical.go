@@ -25,7 +25,7 @@ const noChoice = "no-choice"
 // Of a family of tables alike the one is linked that the question's numbers and dates name, else the last, with a note.
 // No table is dropped for its place in the schema: those that tie for the last place are all linked, up to twice
 // Tables. If they are more, words cannot choose, which is the warning "no-choice": then the better tables are linked, or
-// all that tie where there is no better one. If no word matches, the whole schema is kept, with a note, or the first Tables
+// where there is no better one those that tie, of over 40 the first. If no word matches, the whole schema is kept, with a note, or the first Tables
 // of a schema of over 40 tables;
 // of a follow-up, which has Input.Earlier, it then has no opinion. Lexical calls no
 // model but Embedder and runs no SQL. Safe for concurrent use.
@@ -90,8 +90,8 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		}
 		kept := end
 		if end > 2*most {
-			if better > 0 {
-				kept = better
+			if kept = better; better == 0 {
+				kept = min(end, max(2*most, askedTables))
 			}
 			links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question equally well: words cannot choose among them", end-better))
 			trace.From(ctx).Warn(noChoice, links.Notes[0])

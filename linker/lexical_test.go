@@ -147,6 +147,10 @@ func TestLexical(t *testing.T) {
 			want: linked(schema.Links{Tables: links(lettered(40))}), note: "words cannot choose among them", why: "any eight would be a guess",
 		},
 		{
+			name: "too many alike for a prompt", schema: lettered(120), question: "amount of the sale",
+			want: linked(schema.Links{Tables: links(lettered(40))}), note: "120 tables match words of the question, the best 40", why: "no prompt has room for all",
+		},
+		{
 			name: "a family, one named", schema: numbered("sale_%03d", 300), question: "amount of sale 42", want: "sale_042(*)",
 			note: "sale_000 to sale_299 are a family of 300 tables alike: the question means sale_042", why: "42 meets 042",
 		},

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -42,18 +44,20 @@ func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
 }
 
 // TextCache keeps the texts of schemas from question to question: the last 8 that were used, none over 32 kB, and how long
-// the last 8 are that were measured. The environments that share one quote names in the same way.
+// the last 8 are that were measured. Prompts that need a text at the same time share one. The environments that share one quote names in the same way.
 //
 // The zero TextCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use.
 type TextCache struct {
 	mu    sync.Mutex
-	texts []cachedText // the one used last is the last
-	sizes []cachedText // without their texts
+	texts []*cachedText // the one used last is the last
+	sizes []*cachedText // without their texts
 }
 
+// cachedText is one text. turn is held by the prompt that writes it; the others wait no longer than their own contexts.
 type cachedText struct {
 	of        textKey
-	rendering schema.Rendering
+	turn      *semaphore.Weighted
+	rendering *schema.Rendering // nil: not written yet
 }
 
 // textKey is what a text depends on. A schema is not changed once it was handed out, so its address stands for it.
@@ -80,31 +84,37 @@ func (c *TextCache) measure(ctx context.Context, r schema.Renderer, s *schema.Sc
 	return c.kept(ctx, &c.sizes, r, s)
 }
 
-func (c *TextCache) kept(ctx context.Context, in *[]cachedText, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
+func (c *TextCache) kept(ctx context.Context, in *[]*cachedText, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
 	const most, mostBytes = 8, 32 << 10 // of one text
 	key := textKey{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.Text, r.WithoutValues}
 	c.mu.Lock()
-	if i := slices.IndexFunc(*in, func(t cachedText) bool { return t.of == key }); i >= 0 {
-		found := (*in)[i]
-		*in = append(slices.Delete(*in, i, i+1), found)
-		c.mu.Unlock()
-		return found.rendering, ctx.Err()
+	e := &cachedText{of: key, turn: semaphore.NewWeighted(1)}
+	if i := slices.IndexFunc(*in, func(t *cachedText) bool { return t.of == key }); i >= 0 {
+		e = (*in)[i]
+		*in = slices.Delete(*in, i, i+1)
 	}
+	*in = append(*in, e)
+	*in = slices.Delete(*in, 0, max(len(*in)-most, 0))
 	c.mu.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), e.turn.Acquire(ctx, 1)); err != nil {
 		return schema.Rendering{}, err
+	}
+	defer e.turn.Release(1)
+	if e.rendering != nil {
+		return *e.rendering, nil
 	}
 	out, err := r.Render(ctx, s)
 	if in == &c.sizes {
 		out.Text = ""
 	}
-	if err != nil || len(out.Text) > mostBytes {
+	if err != nil {
 		return out, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*in = append(slices.DeleteFunc(*in, func(old cachedText) bool { return old.of == key }), cachedText{key, out})
-	*in = slices.Delete(*in, 0, max(len(*in)-most, 0))
+	if e.rendering = &out; len(out.Text) > mostBytes { // for those who wait
+		c.mu.Lock()
+		*in = slices.DeleteFunc(*in, func(t *cachedText) bool { return t == e })
+		c.mu.Unlock()
+	}
 	return out, nil
 }
 

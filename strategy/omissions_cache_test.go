@@ -62,6 +62,17 @@ func TestTextCache(t *testing.T) {
 		t.Errorf("an ended context: %v", err)
 	}
 	var wg sync.WaitGroup
+	at := schematest.Shop() // needed by all at a time
+	texts := make([]string, 20)
+	for i := range texts {
+		wg.Go(func() { texts[i] = write(schema.Renderer{}, at) })
+	}
+	wg.Wait()
+	for _, text := range texts {
+		if !same(text, texts[0]) {
+			t.Error("a text was written twice")
+		}
+	}
 	for i := range 20 {
 		wg.Go(func() {
 			if text, err := env.Render(t.Context(), i, schema.Renderer{Form: schema.Form(i % 3)}, s); err != nil || text.Text == "" {

@@ -94,6 +94,9 @@ type Host struct {
 	// Profile returns s, which is Schema or a part of it, with column profiles. Those of a table are taken at most once a
 	// version of the schema. nil: nothing is profiled.
 	Profile func(ctx context.Context, s *schema.Schema) (*schema.Schema, error)
+	// Whole is the snapshot that Rows keeps rows of, for a strategy that puts a part of it into Env.Schema: else the rows
+	// were read anew for each part. nil: Env.Schema.
+	Whole *schema.Schema
 	// Rows keeps the sample rows of prompts from question to question; see Samples. nil: they are read anew for each
 	// prompt.
 	Rows *exec.SampleCache
@@ -180,7 +183,7 @@ func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOption
 	if e.WithoutValues || o.Rows < 1 {
 		return nil, nil
 	}
-	return e.Host.Rows.Samples(ctx, e.DB, e.Schema, s, o)
+	return e.Host.Rows.Samples(ctx, e.DB, cmp.Or(e.Host.Whole, e.Schema), s, o)
 }
 
 // CallsLeft says how many model calls the question's budget has left; false: no limit.

@@ -113,7 +113,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 			return nil, err
 		}
 		round := *env
-		round.Schema, env = part, &round
+		round.Schema, round.Host.Whole, env = part, cmp.Or(env.Host.Whole, env.Schema), &round
 	}
 	admission := strategy.NewExaminer(ctx, env, t, nil, nil)
 	defer admission.Close()

@@ -220,6 +220,31 @@ func TestPETSQLSchemas(t *testing.T) {
 	}
 }
 
+// TestPETSQLKeepsRows: the rows of a table are read once, also where each question sees another part of the schema.
+func TestPETSQLKeepsRows(t *testing.T) {
+	script := ""
+	for i := range 50 {
+		script += fmt.Sprintf("CREATE TABLE visit%c%c (a); INSERT INTO visit%[1]c%[2]c VALUES ('first');\n", 'a'+i/10, 'a'+i%10)
+	}
+	pool := strategytest.PoolOf(t, script)
+	a, model := petModel("a", "SELECT a FROM visitaa", "SELECT a FROM visitaa")
+	env := strategytest.EnvAt(t, pool, a)
+	env.SchemaBudget = 20
+	for i, question := range []string{"visitaa", "visitaa or visitbb"} {
+		if _, err := (petsql.Strategy{}).Generate(t.Context(), env, strategy.Task{Question: question}); err != nil {
+			t.Fatal(err)
+		}
+		requests := model.Requests()
+		text := strategytest.Written(requests[len(requests)-1].Messages)
+		if !strings.Contains(text, `visitaa(a["first"])`) || strings.Contains(text, "later") {
+			t.Errorf("question %d: the rows were read anew:\n%s", i, text)
+		}
+		if _, err := pool.ExecContext(t.Context(), "UPDATE visitaa SET a = 'later'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestPETSQLDeterministic: the order in which models answer changes nothing.
 func TestPETSQLDeterministic(t *testing.T) {
 	strategytest.SameWhateverTheLatency(t, petsql.Strategy{}, strategytest.ShopEnv(t, nil), strategy.Task{Question: petQuestion}, func() (models []llm.Model) {
