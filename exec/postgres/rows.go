@@ -255,7 +255,7 @@ func values(args []any) [][]byte {
 		case []byte:
 			out[i] = fmt.Appendf(nil, `\x%x`, v)
 		default:
-			out[i] = fmt.Append(nil, v)
+			out[i] = fmt.Append([]byte{}, v) // an empty text is none that is NULL
 		}
 	}
 	return out

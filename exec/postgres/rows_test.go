@@ -40,6 +40,38 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestRowsParams: each value of a parameter is compared as what it is.
+func TestRowsParams(t *testing.T) {
+	d := engine("", "reader").Open(t, "CREATE TABLE notes(id INTEGER, memo TEXT);\nINSERT INTO notes VALUES (1, ''), (2, NULL), (3, 'x'), (4, '5');\n")
+	user := sql.OpenDB(d.User)
+	defer user.Close()
+	for _, test := range []struct {
+		why, rule string
+		value     any
+		want      string
+	}{
+		{"a text", "memo = :v", "x", "[[3]]"},
+		{"an empty text is not NULL", "memo = :v", "", "[[1]]"},
+		{"and other texts are not it", "memo IS NULL OR memo <> :v", "", "[[2] [3] [4]]"},
+		{"a number where a text is", "memo = :v", 5, "[[4]]"},
+	} {
+		view, err := newDB(t, user, exec.Config{Policy: exec.Policy{Rows: map[string]string{"notes": test.rule}}}).
+			For(&exec.Scope{Key: "x", Params: map[string]any{"v": test.value}}, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", test.why, err)
+		}
+		got := ""
+		if table, err := view.Query(t.Context(), "SELECT id FROM notes ORDER BY id"); err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(table.Rows)
+		}
+		if got != test.want {
+			t.Errorf("%s: %s gives %s, want %s", test.why, test.rule, got, test.want)
+		}
+	}
+}
+
 // TestScopeSettings: settings of a scope hold for its statements and no longer, and no table is read past its row security.
 func TestScopeSettings(t *testing.T) {
 	e := engine("", "reader")
