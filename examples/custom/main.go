@@ -14,12 +14,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/shop"
-	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/memory"
 )
@@ -35,34 +38,44 @@ var solved = []memory.Pair{
 	{Question: "How many pieces of the Kite were sold?", SQL: "SELECT sum(i.quantity) FROM order_items AS i JOIN products AS p ON p.id = i.product_id WHERE p.name = 'Kite'"},
 }
 
-func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
+		log.SetFlags(0)
+		log.Fatal(err)
+	}
+}
 
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("custom", flag.ContinueOnError)
-	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: custom [flags] [question]\n\nAnswers a question about a small shop with a strategy of its own.\n\n")
-		flags.PrintDefaults()
-	}
-	spec := cli.ModelFlag(flags)
-	if err := cli.Parse(flags, args); err != nil {
-		return err
-	}
-	question, err := cli.Question(flags, "")
-	if err != nil {
+	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME or anthropic:NAME")
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	script := shop.ReadScript(replies)
-	scripted := cli.Scripted{Questions: script.Questions(), Models: []llm.Model{script.Model()}, File: "examples/custom/replies.json", Model: providers.Model}
-	models, questions, err := scripted.Choose(stdout, getenv, "", question, *spec)
-	if err != nil {
-		return err
+	model, questions := script.Model(), script.Questions()
+	if *spec != "" {
+		var err error
+		if model, err = providers.Model(*spec, getenv); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted.")
+	}
+	if flags.NArg() > 0 {
+		question := strings.Join(flags.Args(), " ")
+		if *spec == "" && !slices.Contains(questions, question) {
+			return errors.New("no model is configured for this question; name one: -model openai:NAME")
+		}
+		questions = []string{question}
 	}
 	db, closeDB, err := shop.Open("")
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	engine, err := texttosql.New(db, models[0], texttosql.WithStrategy(Critique{}), texttosql.WithExemplars(solved...))
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}), texttosql.WithExemplars(solved...))
 	if err != nil {
 		return err
 	}
@@ -70,25 +83,25 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	for _, q := range questions {
 		answer, err := engine.Ask(ctx, q)
 		if err != nil {
-			failed = append(failed, cli.Brief(err))
+			failed = append(failed, err)
 			if answer == nil || ctx.Err() != nil {
 				break
 			}
 		}
-		cli.Say(stdout, "\n── %s\n", q)
+		fmt.Fprintf(stdout, "\n── %q\n", q)
 		for _, s := range answer.Steps {
-			cli.Say(stdout, "%-9s %s\n", s.Action+":", s.SQL)
+			fmt.Fprintf(stdout, "%-9s %q\n", s.Action+":", s.SQL) // quoted: no terminal obeys a model
 			if s.Problem != "" {
-				cli.Say(stdout, "          %s\n", s.Problem)
+				fmt.Fprintf(stdout, "          %q\n", s.Problem)
 			}
 		}
 		for _, n := range answer.Notes {
-			cli.Say(stdout, "note:     %s\n", n)
+			fmt.Fprintf(stdout, "note:     %q\n", n)
 		}
 		if err != nil {
 			continue
 		}
-		cli.Say(stdout, "%d calls\n\n", answer.Usage.Calls)
+		fmt.Fprintf(stdout, "%d calls\n\n", answer.Usage.Calls)
 		if err := answer.Rows.WriteTable(stdout); err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/shop"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), nil, &out, none); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"none is called", "Noor Hughes", "note:     the draft was revised: count(*) counts lines", "no such column: state", "16\n"} {
+	for _, part := range []string{"none is called", "Noor Hughes", "the draft was revised: count(*) counts lines", "no such column: state", "16\n"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("no %q in\n%s", part, out.String())
 		}

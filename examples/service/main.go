@@ -20,11 +20,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -33,24 +36,30 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/trace"
 )
 
-func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
+		log.SetFlags(0)
+		log.Fatal(err)
+	}
+}
 
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("service", flag.ContinueOnError)
-	spec := cli.ModelFlag(flags)
+	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME or anthropic:NAME")
 	addr := flags.String("addr", "127.0.0.1:8080", "the `address` to listen on")
 	file := flags.String("tenants", "", "JSON `file` of tenants by token; default: one, \"demo\"")
 	deadline := flags.Duration("deadline", time.Minute, "the longest that a question may take")
-	if err := cli.Parse(flags, args); err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: json.RawMessage(`{"DenyColumns": ["customers.joined"]}`)}}

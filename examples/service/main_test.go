@@ -19,8 +19,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/internal/servers"
-	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 )
 
