@@ -187,7 +187,7 @@ func TestServeMCPOverStdio(t *testing.T) {
 	}
 }
 
-var served = regexp.MustCompile(`at (http://\S+)\n`)
+var served = regexp.MustCompile(`at (http://[^\s,]+)[,\n]`)
 
 // serveHTTP starts the server on HTTP and returns its URL. stop ends it as a service manager does.
 func serveHTTP(t *testing.T, f *fakeProvider, more ...string) (url string, stop func()) {

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// caller is a client: what it shows with each request.
+type caller map[string]string
+
+func (c caller) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range c {
+		r.Header.Set(name, value)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestScopesOfClients: on the page and over MCP, by a proxy's header and by token, each user reads its own rows and conversations,
+// and one that the file does not have is refused.
+func TestScopesOfClients(t *testing.T) {
+	const tokenOfAnn, tokenOfBo = "a token of ann 0123456789", "a token of bo 01234567890"
+	f := newFakeProvider(t)
+	db, dir := singers(t), t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	policy := file("policy", `{"Rows": {"singer": "id = :id"}}`)
+	scope := func(id int) string { return fmt.Sprintf(`{"Key": "%d", "Params": {"id": %[1]d}}`, id) }
+	byHeader := file("header", fmt.Sprintf(`{"Header": "X-User", "Users": {"ann": %s, "bo": %s}}`, scope(1), scope(2)))
+	byToken := file("tokens", fmt.Sprintf(`{"Tokens": {%q: %s, %q: %s}}`, tokenOfAnn, scope(1), tokenOfBo, scope(2)))
+	proxy := func(user string) caller { return caller{"Authorization": "Bearer " + testToken, "X-User": user} }
+	for _, tt := range []struct {
+		name    string
+		args    []string
+		ann, bo caller
+		refused map[string]caller
+		status  int // of who is refused
+	}{
+		{"header", []string{"--scopes", byHeader, "--token-file", tokenFile(t)}, proxy("ann"), proxy("bo"), map[string]caller{
+			"an unknown user": proxy("eve"), "no header": {"Authorization": "Bearer " + testToken}, "an empty header": proxy(""),
+		}, http.StatusForbidden},
+		{"header without the proxy's token", []string{"--scopes", byHeader, "--token-file", tokenFile(t)}, proxy("ann"), proxy("bo"), map[string]caller{
+			"no token": {"X-User": "ann"}, "a token of another": {"X-User": "ann", "Authorization": "Bearer " + tokenOfBo},
+		}, http.StatusUnauthorized},
+		{"tokens", []string{"--scopes", byToken}, caller{"Authorization": "Bearer " + tokenOfAnn}, caller{"Authorization": "Bearer " + tokenOfBo},
+			map[string]caller{"an unknown token": {"Authorization": "Bearer " + testToken}, "none": {}}, http.StatusForbidden},
+	} {
+		common := append([]string{"--db", db, "--policy", policy, "--model", "openai:m"}, tt.args...)
+		t.Run("page by "+tt.name, func(t *testing.T) {
+			cmd := asProgram(f, append([]string{"serve", "--listen", "127.0.0.1:0", "--sessions", filepath.Join(t.TempDir(), "kept"), "-n", "1"}, common...)...)
+			said := newNotes(t)
+			cmd.Stdout, cmd.Stderr = said.File, said.File
+			url, _ := startHTTP(t, cmd, said)
+			send := func(c caller, method, path, body string) (int, string) {
+				req, _ := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set("X-Texttosql", "1")
+				resp, err := (&http.Client{Transport: c}).Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				text, _ := io.ReadAll(resp.Body)
+				return resp.StatusCode, string(text)
+			}
+			for why, c := range tt.refused {
+				if status, text := send(c, http.MethodGet, "/api/conversations", ""); status != tt.status {
+					t.Errorf("%s: %d %s", why, status, text)
+				}
+			}
+			var ids []string
+			for own, c := range map[string]caller{"Ann": tt.ann, "Bo": tt.bo} {
+				other := map[string]string{"Ann": "Bo", "Bo": "Ann"}[own]
+				if status, text := send(c, http.MethodGet, "/api/sample?table=singer", ""); status != 200 || !strings.Contains(text, own) || strings.Contains(text, other) {
+					t.Errorf("rows of %s: %d %s", own, status, text)
+				}
+				status, text := send(c, http.MethodPost, "/api/conversations", `{"question": "How many singers are there?"}`)
+				var made struct{ ID string }
+				if err := json.Unmarshal([]byte(text), &made); err != nil || status >= 300 || made.ID == "" {
+					t.Fatalf("%s asks: %d %s", own, status, text)
+				}
+				ids = append(ids, made.ID)
+				var list struct{ Conversations []struct{ ID string } }
+				if _, text := send(c, http.MethodGet, "/api/conversations", ""); json.Unmarshal([]byte(text), &list) != nil ||
+					len(list.Conversations) != 1 || list.Conversations[0].ID != made.ID {
+					t.Errorf("conversations of %s: %s", own, text)
+				}
+				if status, text := send(c, http.MethodGet, "/api/conversations/"+ids[0], ""); ids[0] != made.ID && status != http.StatusNotFound {
+					t.Errorf("%s reads a conversation of %s: %d %s", own, other, status, text)
+				}
+			}
+			if status, text := send(tt.ann, http.MethodGet, "/", ""); status != 200 || !strings.Contains(text, "<html") {
+				t.Errorf("the page: %d %.200s", status, text)
+			}
+		})
+		t.Run("MCP by "+tt.name, func(t *testing.T) {
+			cmd := asProgram(f, append([]string{"serve-mcp", "--http", "127.0.0.1:0"}, common...)...)
+			errs := newNotes(t)
+			cmd.Stderr = errs.File
+			url, _ := startHTTP(t, cmd, errs)
+			client := func(c caller) (*mcp.ClientSession, error) {
+				transport := &mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1, HTTPClient: &http.Client{Transport: c}}
+				return mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+			}
+			for why, c := range tt.refused {
+				if _, err := client(c); err == nil || !strings.Contains(err.Error(), http.StatusText(tt.status)) {
+					t.Errorf("%s: %v", why, err)
+				}
+			}
+			for own, c := range map[string]caller{"Ann": tt.ann, "Bo": tt.bo} {
+				cs, err := client(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for tool, in := range map[string]map[string]any{
+					"ask": {"question": "Which singers are the best?"}, "query": {"sql": "SELECT name FROM singer"},
+				} {
+					res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: in})
+					if err != nil {
+						t.Fatal(err)
+					}
+					text, _ := json.Marshal(res)
+					other := map[string]string{"Ann": "Bo", "Bo": "Ann"}[own]
+					if bytes.Contains(text, []byte(`"`+other+`\"`)) || bytes.Contains(text, []byte(other+" ")) || tool == "query" && !bytes.Contains(text, []byte(own)) {
+						t.Errorf("%s of %s: %s", tool, own, text)
+					}
+				}
+				if err := cs.Close(); err != nil {
+					t.Log(err)
+				}
+			}
+		})
+	}
+}
