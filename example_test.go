@@ -240,6 +240,29 @@ func ExampleWithPolicy() {
 	// exec: refused (column): customers.password may not be read
 }
 
+// Two tenants ask the same of one database; each is answered from its own rows, and nobody without a scope.
+func ExampleWithScope() {
+	engine, err := texttosql.New(inMemory(), says("SELECT name FROM customers"),
+		texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"customers": "country = :country"}, Reveal: []string{"*"}}))
+	if err != nil {
+		panic(err)
+	}
+	for _, country := range []string{"USA", "Norway"} {
+		tenant := texttosql.Scope{Key: "tenant of " + country, Params: map[string]any{"country": country}}
+		answer, err := engine.Ask(context.Background(), "Who are my customers?", texttosql.WithScope(tenant))
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(country, answer.Rows.Rows)
+	}
+	_, err = engine.Ask(context.Background(), "Who are my customers?")
+	fmt.Println(errors.Is(err, texttosql.ErrNoScope))
+	// Output:
+	// USA [[Ada] [Cyd]]
+	// Norway [[Bo]]
+	// true
+}
+
 // What the program knows about its data, and what belongs to one question, go
 // into the prompts in different ways.
 func ExampleWithDescriptions() {

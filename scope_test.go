@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // prompted is a model that always says the same and keeps what it was shown.
@@ -217,6 +218,38 @@ func TestLessonsByOwner(t *testing.T) {
 	for text, want := range map[string]bool{"for acme": true, "for all": true, "for globex": false} {
 		if strings.Contains(shown, text) != want {
 			t.Errorf("%q shown: %v", text, !want)
+		}
+	}
+}
+
+// TestUnlistedTables: Ready and the first question tell of tables that are in neither list of the policy.
+func TestUnlistedTables(t *testing.T) {
+	rules := exec.Policy{Rows: map[string]string{"customers": "country = :country"}}
+	tells := func(warnings []trace.Warning) bool {
+		return slices.ContainsFunc(warnings, func(w trace.Warning) bool {
+			return w.Code == "tables-without-rule" && strings.Contains(w.Message, "orders") && !strings.Contains(w.Message, "customers")
+		})
+	}
+	scope := texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})
+	for why, listens := range map[string]bool{"Ready has a span": true, "nobody hears Ready": false} {
+		e := engine(t, always("SELECT name FROM customers"), texttosql.WithPolicy(rules), texttosql.WithSamples(1))
+		ctx, root := trace.Tracer{}.Start(t.Context(), "start")
+		if !listens {
+			ctx = t.Context()
+		}
+		if err := e.Ready(ctx); err != nil {
+			t.Fatal(err)
+		}
+		root.End()
+		if tells(root.Warnings()) != listens {
+			t.Errorf("%s: Ready warns: %v", why, root.Warnings())
+		}
+		r, err := e.Ask(t.Context(), whoInUSA, scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tells(r.Warnings) == listens {
+			t.Errorf("%s: the first question warns: %v", why, r.Warnings)
 		}
 	}
 }

@@ -108,8 +108,12 @@ func (db *DB) warnSensitive(ctx context.Context, format string, columns []string
 
 // warn adds a warning to the span in ctx, unless db gave it before.
 func (db *DB) warn(ctx context.Context, w trace.Warning) {
+	span := trace.From(ctx)
+	if span == nil { // nobody hears it: the next one does
+		return
+	}
 	if _, told := db.told.LoadOrStore(w, true); !told {
-		trace.From(ctx).Warn(w.Code, w.Message)
+		span.Warn(w.Code, w.Message)
 	}
 }
 
