@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,6 +75,7 @@ type heard struct {
 // hear asks the same questions as globex; with both, of an engine on which acme has worked before and works between them.
 func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 	listening := false
+	var mu sync.Mutex // QASQL and PerTable ask in parallel
 	statements := []string{
 		"SELECT name FROM pupils JOIN marks USING (pupil_id) WHERE mark = 4", "SELECT name FROM pupils WHERE name = 'canary 3'",
 		"SELECT nothing FROM pupils", "SELECT json_extract(note, '$') FROM marks",
@@ -84,7 +86,9 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 			all.WriteString(m.Text + "\n")
 		}
 		if listening {
+			mu.Lock()
 			h.prompts = append(h.prompts, req.Purpose+"\n"+all.String())
+			mu.Unlock()
 		}
 		sql := statements[(len(all.String())+req.Sample)%len(statements)]
 		return llm.Response{Text: reply(req.Purpose, func() string { return bothTables }, func() string { return sql }), StopReason: llm.StopEnd}, nil
