@@ -50,7 +50,12 @@ func main() {
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("custom", flag.ContinueOnError)
 	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME or anthropic:NAME")
+	flags.SetOutput(io.Discard) // main tells the error, once
 	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(stdout)
+			flags.PrintDefaults()
+		}
 		return err
 	}
 	script := shop.ReadScript(replies)
@@ -66,7 +71,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if flags.NArg() > 0 {
 		question := strings.Join(flags.Args(), " ")
 		if *spec == "" && !slices.Contains(questions, question) {
-			return errors.New("no model is configured for this question; name one: -model openai:NAME")
+			return errors.New("no model is configured for this question; name one before it: -model openai:NAME \"QUESTION\"")
 		}
 		questions = []string{question}
 	}

@@ -59,7 +59,12 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	addr := flags.String("addr", "127.0.0.1:8080", "the `address` to listen on")
 	file := flags.String("tenants", "", "JSON `file` of tenants by token; default: one, \"demo\"")
 	deadline := flags.Duration("deadline", time.Minute, "the longest that a question may take")
+	flags.SetOutput(io.Discard) // main tells the error, once
 	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(stdout)
+			flags.PrintDefaults()
+		}
 		return err
 	}
 	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: json.RawMessage(`{"DenyColumns": ["customers.joined"]}`)}}
