@@ -73,6 +73,8 @@ type Opened struct {
 	Conn
 	// Place says what the connection sees: connections with the same Place find the same tables by the same names.
 	Place string
+	// Engine is what the server is, for telemetry, where the Dialect serves several; "": Language.Name.
+	Engine string
 	// Version is that of the schema now; "": Conn.Version has to be asked, which exec does once a second at most.
 	Version string
 	// Private says that the connection has a database of its own, in memory, so that another one would not see the data.

@@ -74,6 +74,9 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)}, trace.Attr{Key: "engine", Value: s.db.Language().Name})
 		defer span.End()
 		t, err = generated(ctx, s, sql, b.Timeout, func(ctx context.Context, h *held, a *Statement) (*result.Table, error) {
+			if h.Engine != "" {
+				span.Set("engine", h.Engine)
+			}
 			return h.read(ctx, a, b)
 		})
 		if err != nil {

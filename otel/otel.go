@@ -156,6 +156,8 @@ func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, 
 		case isCall(s):
 			r.call(ctx, out, s, of)
 		case s.Name() == querySpan:
+			of[0] = system(fmt.Sprint(value(s, "engine"))) // the server may have told since
+			out.SetAttributes(of[0])
 			r.query(ctx, s, of)
 		}
 		r.end(out, s)

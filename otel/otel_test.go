@@ -165,6 +165,33 @@ func TestProviders(t *testing.T) {
 	}
 }
 
+// TestSystem: the conventions' names of engines, and of a server that says what it is while the statement runs.
+func TestSystem(t *testing.T) {
+	for _, tt := range []struct{ dialect, server, want string }{
+		{"mysql", "", "mysql"}, {"mysql", "mariadb", "mariadb"}, {"postgres", "", "postgresql"}, {"bigquery", "", "gcp.bigquery"}, {"sqlite", "", "sqlite"},
+	} {
+		spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
+		r, err := otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Meter: metric.NewMeterProvider(metric.WithReader(reader))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, _ := trace.Tracer{Follow: r.Follow}.Start(t.Context(), "statement")
+		_, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "engine", Value: tt.dialect})
+		if tt.server != "" {
+			span.Set("engine", tt.server)
+		}
+		span.End()
+		var metrics metricdata.ResourceMetrics
+		if err := reader.Collect(t.Context(), &metrics); err != nil {
+			t.Fatal(err)
+		}
+		counted := fmt.Sprint(metrics.ScopeMetrics[0].Metrics[0].Data)
+		if got := attr(spans.GetSpans()[0], "db.system.name"); got != tt.want || !strings.Contains(counted, tt.want) {
+			t.Errorf("%s, %q: %q, want %q; the metric: %s", tt.dialect, tt.server, got, tt.want, counted)
+		}
+	}
+}
+
 // TestLive: while a model works, the question and the steps around the call have begun, and what the model does stands below the
 // call; what a driver does stands below its statement.
 func TestLive(t *testing.T) {

@@ -86,7 +86,7 @@ func (s *serveMCP) Run(p *program) error {
 			asking.Database = d.Database
 			e, err = asking.Open(p.ctx, p.getenv, []llm.Middleware{mcpserver.Charge()}, followed)
 		} else {
-			e, err = d.Engine(p.ctx, p.getenv)
+			e, err = d.Engine(p.ctx, p.getenv, followed)
 		}
 		if err != nil {
 			return err

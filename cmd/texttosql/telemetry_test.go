@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +23,7 @@ type receiver struct {
 	mu      sync.Mutex
 	spans   map[string]string // the name of the parent by the name of a span, of the last that had it
 	service string
+	db      map[string]string // the conventional attributes of the last statement
 	metrics map[string]bool
 }
 
@@ -47,6 +50,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			for _, scope := range resource.ScopeSpans {
 				for _, s := range scope.Spans {
 					r.spans[s.Name] = names[string(s.ParentSpanId)]
+					for _, a := range s.Attributes {
+						if strings.HasPrefix(a.Key, "db.") {
+							r.db[a.Key] = a.Value.GetStringValue()
+						}
+					}
 				}
 			}
 		}
@@ -63,19 +71,44 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// TestTelemetry: talk, serve and serve-mcp send the spans and metrics of a question to a receiver that the environment names.
-func TestTelemetry(t *testing.T) {
+// newReceiver starts a receiver, and returns env with its URL.
+func newReceiver(t *testing.T, env map[string]string) (*receiver, map[string]string) {
+	got := &receiver{spans: map[string]string{}, metrics: map[string]bool{}, db: map[string]string{}}
+	server := httptest.NewServer(got)
+	t.Cleanup(server.Close)
+	return got, with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", server.URL+"/")
+}
+
+// called calls a tool of serve-mcp, with its arguments, and ends the server.
+func called(t *testing.T, env map[string]string, tool, arguments string) (reply string) {
+	t.Helper()
 	const call = `{"jsonrpc":"2.0","id":1,"method":"initialize",
 "params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"question":"How many customers are there?"}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}
 `
+	in, write := io.Pipe()
+	said, out := io.Pipe()
+	p := &program{ctx: t.Context(), in: in, out: out, err: io.Discard, args: []string{"serve-mcp"}, getenv: func(name string) string { return env[name] }}
+	ended := make(chan int, 1)
+	go func() { ended <- p.report(p.run()); out.Close() }()
+	go fmt.Fprintf(write, call, tool, arguments)
+	lines := bufio.NewScanner(said)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"id":2`) {
+	}
+	reply = lines.Text()
+	write.Close()
+	if code := <-ended; code != 0 {
+		t.Fatal(code)
+	}
+	return reply
+}
+
+// TestTelemetry: talk, serve and serve-mcp send the spans and metrics of a question to a receiver that the environment names.
+func TestTelemetry(t *testing.T) {
 	for _, verb := range []string{"talk", "serve-mcp", "serve"} {
 		t.Run(verb, func(t *testing.T) {
-			got := &receiver{spans: map[string]string{}, metrics: map[string]bool{}}
-			server := httptest.NewServer(got)
-			defer server.Close()
-			env := with(asking(t, always("SELECT count(*) FROM customers")), "OTEL_EXPORTER_OTLP_ENDPOINT", server.URL+"/")
+			got, env := newReceiver(t, asking(t, always("SELECT count(*) FROM customers")))
 			env["TEXTTOSQL_DSN"] = shopFile(t)
 			switch verb {
 			case "talk":
@@ -83,19 +116,7 @@ func TestTelemetry(t *testing.T) {
 					t.Fatal(code, told)
 				}
 			case "serve-mcp":
-				in, write := io.Pipe()
-				said, out := io.Pipe()
-				p := &program{ctx: t.Context(), in: in, out: out, err: io.Discard, args: []string{"serve-mcp"}, getenv: func(name string) string { return env[name] }}
-				ended := make(chan int, 1)
-				go func() { ended <- p.report(p.run()); out.Close() }()
-				go io.WriteString(write, call)
-				lines := bufio.NewScanner(said)
-				for lines.Scan() && !strings.Contains(lines.Text(), `"id":2`) {
-				}
-				write.Close()
-				if code := <-ended; code != 0 {
-					t.Fatal(code)
-				}
+				called(t, env, "ask", `{"question":"How many customers are there?"}`)
 			case "serve":
 				watched(t, env)
 			}
@@ -114,6 +135,45 @@ func TestTelemetry(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTelemetryWithoutModel: serve-mcp sends the statement of a tool too, with the name of the server that it runs on.
+func TestTelemetryWithoutModel(t *testing.T) {
+	for engine, dsn := range map[string]func(t *testing.T) string{
+		"sqlite":  shopFile,
+		"mariadb": func(t *testing.T) string { return fmt.Sprintf("mysql://root@127.0.0.1:%d/shop", mariaDBShop(t)) },
+	} {
+		t.Run(engine, func(t *testing.T) {
+			got, env := newReceiver(t, map[string]string{"TEXTTOSQL_DSN": dsn(t)})
+			if reply := called(t, env, "query", `{"sql":"SELECT 7 AS seven"}`); !strings.Contains(reply, `"rows":[[7]]`) {
+				t.Fatal(reply)
+			}
+			got.mu.Lock()
+			defer got.mu.Unlock()
+			if parent, ok := got.spans["statement"]; !ok || parent != "" || got.spans["SELECT shop"] != "rows" {
+				t.Errorf("spans %v", got.spans)
+			}
+			db := got.db
+			if db["db.system.name"] != engine || db["db.namespace"] != "shop" || db["db.operation.name"] != "SELECT" || !got.metrics["db.client.operation.duration"] {
+				t.Errorf("%v, metrics %v", db, got.metrics)
+			}
+		})
+	}
+}
+
+// mariaDBShop makes an empty database on MariaDB, and returns the port of the server.
+func mariaDBShop(t *testing.T) int {
+	t.Helper()
+	port := my.Get(t).Port
+	pool, err := sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", port))
+	if err == nil {
+		_, err = pool.Exec("CREATE DATABASE shop")
+		t.Cleanup(func() { pool.Exec("DROP DATABASE shop"); pool.Close() })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // watched asks a question of the page, and looks at what watches the server.

@@ -70,7 +70,7 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 	}
 	settings, transaction := ofMySQL, "0"
 	if isMaria {
-		settings, transaction = ofMariaDB, "@@in_transaction"
+		settings, transaction, o.Engine = ofMariaDB, "@@in_transaction", "mariadb"
 	}
 	if len(s.policy.DenyColumns) == 0 {
 		settings = slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return s.trace })

@@ -188,13 +188,13 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	}, nil
 }
 
-// Engine opens the database for a verb that asks no model.
-func (d Database) Engine(ctx context.Context, getenv func(string) string) (*Engine, error) {
+// Engine opens the database for a verb that asks no model. More options come after those of the flags.
+func (d Database) Engine(ctx context.Context, getenv func(string) string, more ...texttosql.Option) (*Engine, error) {
 	opened, options, err := d.Open(ctx, getenv)
 	if err != nil {
 		return nil, err
 	}
-	return build(ctx, opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{texttosql.NoModel}, options)
+	return build(ctx, opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{texttosql.NoModel}, append(options, more...))
 }
 
 // Open opens the models, the files and the database. Every model is wrapped in wrap, the first outermost. More options
