@@ -8,12 +8,13 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/memory"
 )
 
 // Confirm keeps a question with SQL that a person found to be the right answer, as an exemplar for later questions to
 // strategies that show some: PETSQL does, others where their Shots says how many. See WithExemplars. Confirmed ones
-// come before the configured.
+// come before the configured. At once it also says which tables the words of later questions mean.
 //
 // The SQL passes the checks of Check first: what the guard refuses or the engine rejects is not kept, and the error is
 // theirs. A question that is confirmed again replaces its answer. Where statements may run, it is run for one row: how
@@ -66,16 +67,17 @@ func (e *Engine) learn() (learned, error) {
 	if e.learned.pool == nil || len(old) != len(confirmed) || len(old) > 0 && &old[0] != &confirmed[0] {
 		key := e.ScopeKey()
 		own := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Pair) bool { return p.Scope != key })
-		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(own, e.configured())}, emptyShare(own)}
+		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(own, e.configured())}, e.indexes.WithHistory(past(own)), emptyShare(own)}
 	}
 	return e.learned, nil
 }
 
 // learned is what one state of the confirmed answers tells.
 type learned struct {
-	confirmed  []memory.Pair // those of all scopes
-	pool       *memory.Pool  // the solved questions that strategies may show
-	emptyShare float64       // strategy.Env.EmptyAnswerRate
+	confirmed  []memory.Pair   // those of all scopes
+	pool       *memory.Pool    // the solved questions that strategies may show
+	indexes    *linker.Indexes // which tables they read
+	emptyShare float64         // strategy.Env.EmptyAnswerRate
 }
 
 // emptyShare estimates how often a right answer has no value; 0 where nobody looked.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -25,33 +27,67 @@ func TestHistoryLinks(t *testing.T) {
 		}
 	}
 	db := open(t, script.String())
+	const churn = "SELECT count(*) FROM asset_status"
+	solved := memory.Pair{Question: "What is our churn?", SQL: churn}
+	none, under, forgetful := texttosql.WithSamples(0), texttosql.WithScope, texttosql.WithoutMemory()
 	for _, tt := range []struct {
-		why   string
-		pairs []memory.Pair
-		want  bool
+		why         string
+		pairs       []memory.Pair
+		confirmed   []memory.Pair // while the engine works; a Scope is the one it is confirmed under
+		as          texttosql.AskOption
+		want, after bool // before something is confirmed and after it
 	}{
-		{"no word leads to the table", nil, false},
-		{"a solved question does", []memory.Pair{{Question: "What is our churn?", SQL: "SELECT count(*) FROM asset_status"}}, true},
-		{"a past statement with a title does", []memory.Pair{{Question: "churn 2024", SQL: "SELECT count(*) FROM asset_status", Past: true}}, true},
-		{"so does one whose literals say it", []memory.Pair{{SQL: "SELECT count(*) FROM asset_status WHERE id = 'churn'", Past: true}}, true},
-		{"of another scope none does", []memory.Pair{{Question: "churn", SQL: "SELECT count(*) FROM asset_status", Past: true, Scope: "t1"}}, false},
+		{"no word leads to the table", nil, nil, none, false, false},
+		{"a solved question does", []memory.Pair{solved}, nil, none, true, true},
+		{"a past statement with a title does", []memory.Pair{{Question: "churn 2024", SQL: churn, Past: true}}, nil, none, true, true},
+		{"so does one whose literals say it", []memory.Pair{{SQL: churn + " WHERE id = 'churn'", Past: true}}, nil, none, true, true},
+		{"of another scope none does", []memory.Pair{{Question: "churn", SQL: churn, Past: true, Scope: "acme"}}, nil, none, false, false},
+		{"of its own scope it does", []memory.Pair{{Question: "churn", SQL: churn, Past: true, Scope: "acme"}}, nil, under(acme), true, true},
+		{"under a scope, what is nobody's does", []memory.Pair{solved}, nil, under(acme), true, true},
+		{"what is confirmed does at once", nil, []memory.Pair{solved}, none, false, true},
+		{"the answer that replaced another one does not", nil, []memory.Pair{solved, {Question: "What is our churn?", SQL: "SELECT 1"}}, none, false, false},
+		{"what is confirmed under a scope does there", nil, []memory.Pair{{Question: "churn", SQL: churn, Scope: "acme"}}, under(acme), false, true},
+		{"and not under another", nil, []memory.Pair{{Question: "churn", SQL: churn, Scope: "acme"}}, under(globex), false, false},
+		{"nor without one", nil, []memory.Pair{{Question: "churn", SQL: churn, Scope: "acme"}}, none, false, false},
+		{"what is confirmed without one does not under one", nil, []memory.Pair{solved}, under(acme), false, false},
+		{"a question without memory sees nothing of it", nil, []memory.Pair{solved}, forgetful, false, false},
+		{"but what was configured", []memory.Pair{solved}, nil, forgetful, true, true},
 	} {
-		shown := false
+		var shown atomic.Bool
 		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 			for _, m := range req.Messages {
-				shown = shown || strings.Contains(m.Text, "asset_status")
+				if strings.Contains(m.Text, "TABLE asset_status") {
+					shown.Store(true)
+				}
 			}
 			return llm.Response{Text: "```sql\nSELECT 1\n```"}, nil
 		})
-		engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...))
+		engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...), texttosql.WithConfirmed(&memory.Confirmed{}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := engine.Ask(t.Context(), "churn of the payroll history"); err != nil {
-			t.Logf("%s: %v", tt.why, err)
+		ask := func(want bool) {
+			shown.Store(false)
+			if _, err := engine.Ask(t.Context(), "churn of the payroll history", tt.as); err != nil {
+				t.Errorf("%s: %v", tt.why, err)
+			}
+			if shown.Load() != want {
+				t.Errorf("%s: asset_status in a prompt: %v, want %v", tt.why, !want, want)
+			}
 		}
-		if shown != tt.want {
-			t.Errorf("%s: asset_status in a prompt: %v, want %v", tt.why, shown, tt.want)
+		ask(tt.want)
+		var others sync.WaitGroup // questions while somebody confirms: for the race detector
+		others.Go(func() { engine.Ask(t.Context(), "churn of the payroll history", tt.as) })
+		for _, p := range tt.confirmed {
+			opts := []texttosql.AskOption{none}
+			if p.Scope != "" {
+				opts = append(opts, under(texttosql.Scope{Key: p.Scope}))
+			}
+			if err := engine.Confirm(t.Context(), p.Question, p.SQL, opts...); err != nil {
+				t.Fatal(err)
+			}
 		}
+		others.Wait()
+		ask(tt.after)
 	}
 }

@@ -122,17 +122,18 @@ func (e *Engine) ScopeKey() string {
 	return ""
 }
 
-// remember fills in what the configured pairs are for: exemplars, and what was asked before. Indexes that are shared keep
-// theirs.
+// remember fills in what the configured pairs are for: exemplars, and what was asked before, beside what indexes know.
 func (e *Engine) remember(indexes *linker.Indexes) {
-	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes
-	if e.whole == nil {
-		for _, p := range e.exemplars {
-			if e.mayShow(p) {
-				indexes.History = append(indexes.History, linker.Past{Question: p.Question, SQL: p.SQL})
-			}
-		}
+	others := func(p memory.Pair) bool { return !e.mayShow(p) || e.whole != nil && p.Scope == "" } // or those of the whole
+	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes.WithHistory(past(slices.DeleteFunc(slices.Clone(e.exemplars), others)))
+}
+
+// past are pairs as what was asked before.
+func past(pairs []memory.Pair) (list []linker.Past) {
+	for _, p := range pairs {
+		list = append(list, linker.Past{Question: p.Question, SQL: p.SQL})
 	}
+	return list
 }
 
 // configured are the pairs of WithExemplars that the scope may be shown.

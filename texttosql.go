@@ -411,7 +411,7 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 	if len(snap.unknown) > 0 {
 		trace.From(ctx).Warn("unknown-description", fmt.Sprintf("descriptions of names that do not exist: %s", strings.Join(snap.unknown, ", ")))
 	}
-	known := learned{pool: e.plain}
+	known := learned{pool: e.plain, indexes: e.indexes}
 	if !e.forgets(q) {
 		if known, err = e.learn(); err != nil {
 			return nil, err
@@ -425,7 +425,7 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 		DB: e.db, Models: models, Schema: snap.schema,
 		Host: strategy.Host{
 			Profile: func(ctx context.Context, s *schema.Schema) (*schema.Schema, error) { return e.profile(ctx, snap, s) },
-			Rows:    &e.rows, Texts: &e.texts, Indexes: e.indexes, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
+			Rows:    &e.rows, Texts: &e.texts, Indexes: known.indexes, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
 			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
 		Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,

@@ -497,13 +497,23 @@ func bestOf(scores []float64, n int) (places []int) {
 // Indexes keeps the Index of the schemas that were asked about last, so that each version is read once. The zero value is
 // ready to use. Safe for concurrent use; do not copy it.
 type Indexes struct {
-	History []Past // what was asked before; see Index.WithHistory. Set it before the first question
+	base *Indexes // where an index comes from; nil: the schema is read
+	past []Past   // what base does not have
 
 	mu   sync.Mutex
 	kept []*Index // the last one first
 }
 
 const mostIndexes = 4 // a schema, its profiled form, and those of the version before
+
+// WithHistory returns Indexes with past statements beside those that c has; see Index.WithHistory. A schema that both are
+// asked about is read once.
+func (c *Indexes) WithHistory(past []Past) *Indexes {
+	if len(past) == 0 {
+		return c
+	}
+	return &Indexes{base: c, past: past}
+}
 
 // Of returns the Index of s. A schema that differs from a kept one in profiles only shares what was read of it. Others wait
 // while one caller reads a schema.
@@ -519,15 +529,27 @@ func (c *Indexes) Of(s *schema.Schema) *Index {
 		x = c.kept[at]
 		c.kept = slices.Delete(c.kept, at, at+1)
 	default:
-		if at = slices.IndexFunc(c.kept, func(x *Index) bool { return sameNames(x.schema, s) }); at >= 0 {
-			x = c.kept[at].profiled(s)
-		} else if x = NewIndex(s); len(c.History) > 0 {
-			x = x.WithHistory(c.History)
-		}
+		x = c.read(s)
 	}
 	c.kept = slices.Insert(c.kept, 0, x)
 	c.kept = c.kept[:min(len(c.kept), mostIndexes)]
 	return x
+}
+
+// read makes the Index of a schema that none is kept of.
+func (c *Indexes) read(s *schema.Schema) *Index {
+	if c.base == nil {
+		if at := slices.IndexFunc(c.kept, func(x *Index) bool { return sameNames(x.schema, s) }); at >= 0 {
+			return c.kept[at].profiled(s)
+		}
+		return NewIndex(s)
+	}
+	x := *c.base.Of(s)
+	if at := slices.IndexFunc(c.kept, func(k *Index) bool { return k.names == x.names }); at >= 0 {
+		x.history = c.kept[at].history
+		return &x
+	}
+	return x.WithHistory(c.past)
 }
 
 // sameNames reports whether two schemas differ in profiles and keys at most.

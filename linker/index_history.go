@@ -27,17 +27,17 @@ const (
 
 // history counts what past statements read. An answer of n statements is kept as counts, whatever their number.
 type history struct {
-	n     float64
-	reads []float64                    // statements by entry
-	words map[string]map[int32]float64 // statements by word of the question and entry; -1: all
-	pairs []map[int32]float64          // statements that read two entries
+	n      float64
+	words  map[string]map[int32]float64 // statements by word of the question and entry; -1: all
+	pairs  map[int32]map[int32]float64  // statements that read two entries; of one entry twice: all that read it
+	before *history                     // counts that belong to it, and that other indexes may have too
 }
 
-// WithHistory returns the Index with past statements: which tables answer which words, which are usual, and which are
-// read together. The names in a statement are read from its text; those that the schema does not have are left out.
-// A thousand statements take some milliseconds.
+// WithHistory returns the Index with past statements beside those that it has: which tables answer which words, which are
+// usual, and which are read together. The names in a statement are read from its text; those that the schema does not have
+// are left out. A thousand statements take some milliseconds.
 func (x *Index) WithHistory(past []Past) *Index {
-	h := &history{reads: make([]float64, len(x.entries)), words: map[string]map[int32]float64{}, pairs: make([]map[int32]float64, len(x.entries))}
+	h := &history{words: map[string]map[int32]float64{}, pairs: map[int32]map[int32]float64{}, before: x.history}
 	byName := map[string][]int32{}
 	for e := range x.entries {
 		for _, i := range x.entries[e].members {
@@ -85,14 +85,11 @@ func (h *history) learn(p Past, entries []int32) {
 		}
 	}
 	for _, e := range entries {
-		h.reads[e]++
 		for _, other := range entries {
-			if other != e {
-				if h.pairs[e] == nil {
-					h.pairs[e] = map[int32]float64{}
-				}
-				h.pairs[e][other]++
+			if h.pairs[e] == nil {
+				h.pairs[e] = map[int32]float64{}
 			}
+			h.pairs[e][other]++
 		}
 	}
 }
@@ -104,27 +101,40 @@ func (h *history) add(asked map[string]bool, scores []float64, hit []bool) (foun
 			scores[e] /= top
 		}
 	}
+	layers, n, read := []*history(nil), 0.0, make([]float64, len(scores)) // counts are whole numbers: no order matters to their sums
+	for l := h; l != nil; l = l.before {
+		layers, n = append(layers, l), n+l.n
+		for e, with := range l.pairs {
+			read[e] += with[e]
+		}
+	}
 	answers, all := make([]float64, len(scores)), 0.0
 	for _, w := range sortedWords(asked) {
-		with := h.words[w][-1]
+		counts := map[int32]float64{}
+		for _, l := range layers {
+			for e, count := range l.words[w] {
+				counts[e] += count
+			}
+		}
+		with := counts[-1]
 		if with == 0 {
 			continue
 		}
-		rare := math.Log(1 + (h.n-with+.5)/(with+.5))
+		rare := math.Log(1 + (n-with+.5)/(with+.5))
 		all += rare
-		for e, reads := range h.reads {
+		for e, reads := range read {
 			if reads > 0 {
-				answers[e] += rare * (h.words[w][int32(e)] + fewWords*reads/h.n) / (with + fewWords)
+				answers[e] += rare * (counts[int32(e)] + fewWords*reads/n) / (with + fewWords)
 			}
 		}
 	}
-	known := h.n / (h.n + fewStatements)
-	for e, reads := range h.reads {
+	known := n / (n + fewStatements)
+	for e, reads := range read {
 		if all > 0 {
 			scores[e] += known * answersWeight * answers[e] / all
 		}
-		if h.n > 0 {
-			scores[e] += known * usualWeight * reads / h.n
+		if n > 0 {
+			scores[e] += known * usualWeight * reads / n
 		}
 		if reads > 0 && all > 0 && !hit[e] {
 			hit[e] = true
@@ -133,8 +143,16 @@ func (h *history) add(asked map[string]bool, scores []float64, hit []bool) (foun
 	}
 	beside := map[int32]float64{}
 	for _, b := range bestOf(scores, bestBeside) {
-		for e, n := range h.pairs[b] {
-			beside[e] = max(beside[e], n/(h.reads[b]+1))
+		together := map[int32]float64{}
+		for _, l := range layers {
+			for e, count := range l.pairs[int32(b)] {
+				together[e] += count
+			}
+		}
+		for e, count := range together {
+			if int(e) != b {
+				beside[e] = max(beside[e], count/(read[b]+1))
+			}
 		}
 	}
 	for e, share := range beside {

@@ -76,6 +76,8 @@ func TestHistory(t *testing.T) {
 		{"a name of WITH is no table", "how much cash", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
 		{"a statement without a question is known by its own words", "refunds", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
 		{"words of the schema go first", "payments of buyers", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
+		{"in two parts it says the same", "payments of buyers", "payments(*) orders(*) clients(*)", x.WithHistory(history[:1]).WithHistory(history[1:])},
+		{"the first part counts", "who are the buyers?", "orders(*) clients(*)", x.WithHistory(history[:2]).WithHistory(history[2:])},
 		{"no history is no opinion", "who are the buyers?", "whole", x.WithHistory(nil)},
 		{"names that do not exist say nothing", "nonsense", "whole", x.WithHistory(history[4:])},
 	} {
@@ -89,6 +91,14 @@ func TestHistory(t *testing.T) {
 		again, _ := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index})
 		if diff := cmp.Diff(got, again); diff != "" {
 			t.Errorf("%s: the same question gave other links:\n%s", tt.why, diff)
+		}
+	}
+	again := *s // as with other profiles
+	kept := new(linker.Indexes).WithHistory(history)
+	for _, s := range []*schema.Schema{s, &again, s} {
+		got, err := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: "who are the buyers?", Schema: s, Indexes: kept})
+		if err != nil || linked(got) != "orders(*) clients(*)" {
+			t.Errorf("with the index that is kept: %s, %v", linked(got), err)
 		}
 	}
 }
