@@ -62,7 +62,8 @@ func TestHistoryLinks(t *testing.T) {
 			}
 			return llm.Response{Text: "```sql\nSELECT 1\n```"}, nil
 		})
-		engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...), texttosql.WithConfirmed(&memory.Confirmed{}))
+		engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...),
+			texttosql.WithConfirmed(&memory.Confirmed{}))
 		if err != nil {
 			t.Fatal(err)
 		}
