@@ -6,8 +6,8 @@
 //	lessons, err := memory.LessonsOn(store.Lessons("shop"))
 //
 // It is tested on PostgreSQL 15. Do not keep sessions in the database that is asked: its guard wants a role that only reads.
-// One set of tables is for the conversations about one database; give another database a schema of its own by the search_path
-// of the DSN.
+// One set of tables is for the conversations about one database; give another database, and another application, a schema of its
+// own: [Config].Schema, or the search_path of the DSN.
 //
 // # Leases
 //

@@ -10,8 +10,8 @@ import (
 const Version = 1
 
 // Schema makes the tables of a Store. Open runs it where there is no table texttosql_store; run it yourself where the role of
-// the DSN may not make tables. The tables are made, and found, in the first schema of the connection's search_path, which a DSN
-// can name ("…?search_path=shop"). Beside them the role needs SELECT, INSERT, UPDATE and DELETE.
+// the DSN may not make tables. The tables are made, and found, in Config.Schema. Beside them the role needs SELECT, INSERT, UPDATE
+// and DELETE.
 const Schema = `
 CREATE TABLE texttosql_store (version integer NOT NULL);
 INSERT INTO texttosql_store VALUES (1);
@@ -70,6 +70,9 @@ func (s *Store) setUp(ctx context.Context) error {
 			return err
 		}
 		if !there {
+			if err := s.makeSchema(ctx, tx); err != nil {
+				return fmt.Errorf("making the schema: %w", err)
+			}
 			if _, err := tx.ExecContext(ctx, Schema); err != nil {
 				return fmt.Errorf("making the tables: %w", err)
 			}
@@ -84,4 +87,14 @@ func (s *Store) setUp(ctx context.Context) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM texttosql_leases WHERE until < clock_timestamp() - interval '1 day'")
 		return err
 	})
+}
+
+// makeSchema makes Config.Schema. What is there needs no right to make it.
+func (s *Store) makeSchema(ctx context.Context, tx *sql.Tx) error {
+	there := false
+	err := tx.QueryRowContext(ctx, "SELECT $1 = '' OR to_regnamespace($1) IS NOT NULL", s.schema).Scan(&there)
+	if err == nil && !there {
+		_, err = tx.ExecContext(ctx, "CREATE SCHEMA "+s.schema)
+	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,11 @@ import (
 
 // Config says how a Store works. The zero Config is ready.
 type Config struct {
+	// Schema is the namespace: the schema of the database that has the tables, which Open makes if it is not there. Stores of
+	// different schemas see nothing of each other; give each application, and each database that is asked, one of its own.
+	// "" means the first of the search_path, which the DSN may name. Tenants of one application are told apart by exec.Scope.Key.
+	Schema string
+
 	// Lease is how long a conversation stays with a process that does not say that it is alive, which is how long a dead one
 	// keeps others away; 0 means 15 seconds, less than a second is an error.
 	Lease time.Duration
@@ -37,6 +43,7 @@ const largest = 1<<20 + 1
 // Store keeps sessions and lessons on PostgreSQL. Make one with Open. Safe for concurrent use, also by any number of processes.
 type Store struct {
 	db      *sql.DB
+	schema  string // as SQL; "": that of the search_path
 	lease   time.Duration
 	process string // names this store in leases
 }
@@ -47,11 +54,18 @@ func Open(ctx context.Context, dsn string, c Config) (*Store, error) {
 	if c.Lease != 0 && c.Lease < time.Second {
 		return nil, fmt.Errorf("pgstore: Config.Lease is %v: want a second or more", c.Lease)
 	}
+	if len(c.Schema) > 63 || strings.ContainsRune(c.Schema, 0) { // PostgreSQL would cut it off: two would be one
+		return nil, fmt.Errorf("pgstore: Config.Schema %q is not a name of PostgreSQL, which has at most 63 bytes", c.Schema)
+	}
 	parsed, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("pgstore: the DSN cannot be read: %w", cmp.Or(errors.Unwrap(err), err)) // err itself repeats it
 	}
 	s := &Store{lease: cmp.Or(c.Lease, 15*time.Second), process: session.NewID()}
+	if c.Schema != "" {
+		s.schema = pgx.Identifier{c.Schema}.Sanitize()
+		parsed.RuntimeParams["search_path"] = s.schema
+	}
 	s.db = stdlib.OpenDB(*parsed, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
 		return err

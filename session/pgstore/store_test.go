@@ -95,11 +95,44 @@ func open(t testing.TB, dsn string, c pgstore.Config) *pgstore.Store {
 	return s
 }
 
+// Two namespaces of one database see nothing of each other; each is a store.
 func TestStore(t *testing.T) {
-	storetest.Conformance(t, func(t *testing.T) session.Store {
-		dsn, _ := newDSN(t)
-		return open(t, dsn, pgstore.Config{})
-	})
+	for _, c := range [][2]pgstore.Config{{{}, {Schema: "shop"}}, {{Schema: `Shop "2"; x`}, {Schema: "shop"}}} {
+		storetest.Conformance(t, func(t *testing.T) session.Store {
+			dsn, _ := newDSN(t)
+			s, other := open(t, dsn, c[0]), open(t, dsn, c[1])
+			r := saved(t, other)
+			release, err := other.Hold(t.Context(), r.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := other.Lessons("shop").Change(func([]byte) ([]byte, error) { return []byte("[]"), nil }); err != nil {
+				t.Fatal(err)
+			}
+			if free, err := s.Hold(t.Context(), r.ID); err != nil {
+				t.Errorf("a lease of the other namespace is seen: %v", err)
+			} else {
+				free()
+			}
+			t.Cleanup(func() { // after the store was used
+				ctx := context.Background()
+				if _, err := s.Load(ctx, r.ID); !errors.Is(err, session.ErrNotFound) {
+					t.Errorf("a session of the other namespace: %v", err)
+				}
+				if text, version, err := s.Lessons("shop").Read(""); len(text) > 0 || version != "0" || err != nil {
+					t.Errorf("lessons of the other namespace: %s, %s, %v", text, version, err)
+				}
+				if all, err := other.List(ctx, session.Filter{Every: true, Limit: -1}); err != nil || len(all) != 1 || all[0].ID != r.ID {
+					t.Errorf("the other namespace has %v, %v", all, err)
+				}
+				if _, err := other.Hold(ctx, r.ID); !errors.Is(err, session.ErrHeld) {
+					t.Errorf("the lease of the other namespace is gone: %v", err)
+				}
+				release()
+			})
+			return s
+		})
+	}
 }
 
 // A store whose role may not make tables, and whose server does not wait for its disk, is one too.
@@ -116,10 +149,11 @@ func TestStoreOfAnOwner(t *testing.T) {
 		run(t, owner, "TRUNCATE shop.texttosql_sessions, shop.texttosql_journal, shop.texttosql_leases")
 		return open(t, dsn+"&search_path=shop", pgstore.Config{})
 	})
+	open(t, dsn, pgstore.Config{Schema: "shop"}) // it is there: nothing needs to be made
 }
 
 func TestOpen(t *testing.T) {
-	for _, c := range []pgstore.Config{{Lease: time.Millisecond}, {Lease: -1}} {
+	for _, c := range []pgstore.Config{{Lease: time.Millisecond}, {Lease: -1}, {Schema: strings.Repeat("x", 64)}, {Schema: "a\x00"}} {
 		if _, err := pgstore.Open(t.Context(), "", c); err == nil {
 			t.Errorf("%+v is no error", c)
 		}
