@@ -199,6 +199,8 @@ type Spot struct {
 	// Insert is what stands in place of Pos to End where Relation is nil, as "" for a word that has no place beside a
 	// splice. Exec/postgres writes such spots.
 	Insert string
+	// Fence asks for a fence here, whatever [SpliceOptions] say: the engine gives wrong results without one.
+	Fence bool
 }
 
 // Splice is a statement into which the rules were written.
@@ -342,11 +344,11 @@ func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
 		case s.Relation.View && (hint != "" || depth == deepestView):
 			return Refuse(ReasonRows, "the view %s is named with a hint, or too deep in other views", s.Relation.Name)
 		case s.Relation.View:
-			if err := w.view(s.Relation, depth); err != nil {
+			if err := w.view(s, depth); err != nil {
 				return err
 			}
 		default:
-			if err := w.table(s.Relation, name, hint); err != nil {
+			if err := w.table(s, name, hint); err != nil {
 				return err
 			}
 		}
@@ -376,7 +378,8 @@ func (w *spliceWriter) edited(begin int, was string, depth int) {
 }
 
 // table writes a table through its rules.
-func (w *spliceWriter) table(r *Relation, name, hint string) error {
+func (w *spliceWriter) table(s Spot, name, hint string) error {
+	r := s.Relation
 	columns, bare := "*", make([]string, 0, len(r.columns))
 	readable := make([]string, 0, len(r.columns))
 	for i, column := range r.columns {
@@ -419,7 +422,7 @@ func (w *spliceWriter) table(r *Relation, name, hint string) error {
 		}
 		w.text.WriteString(")")
 	}
-	if w.Fenced {
+	if w.Fenced || s.Fence {
 		w.text.WriteString(" " + w.Fence)
 	}
 	w.text.WriteString(")")
@@ -427,7 +430,8 @@ func (w *spliceWriter) table(r *Relation, name, hint string) error {
 }
 
 // view writes a view out.
-func (w *spliceWriter) view(v *Relation, depth int) error {
+func (w *spliceWriter) view(s Spot, depth int) error {
+	v := s.Relation
 	if v.Refused != nil {
 		return v.Refused
 	}
@@ -444,7 +448,11 @@ func (w *spliceWriter) view(v *Relation, depth int) error {
 	if err := w.write(query, spots, depth+1); err != nil {
 		return err
 	}
-	w.both(") SELECT * FROM " + name + ")")
+	w.both(") SELECT * FROM " + name)
+	if s.Fence {
+		w.both(" " + w.Fence)
+	}
+	w.both(")")
 	return nil
 }
 

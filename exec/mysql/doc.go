@@ -26,6 +26,10 @@
 // Then it sets the variables back. What a policy denies holds for a new column from the next statement on. Columns in
 // exec.Analysis are more than are read where a name may mean several, and never fewer.
 //
+// With rules about rows (exec.Policy.Rows), a statement that has a subquery in a HAVING always runs as with Fence "always".
+// There MariaDB 10.11 gives wrong results for queries in FROM, and for views, with rules or without. Columns of
+// results are called as the table spells them, not as the statement does: a splice is a query, and the server takes its names.
+//
 // # What it does not stop
 //
 //   - Memory of the server: one value up to its max_allowed_packet, sorts, aggregates. Such a value reaches the client

@@ -12,6 +12,9 @@ import (
 
 // Rules says how SQL of MySQL is written around a rule. A query with a LIMIT is not merged into the one around it, so the
 // server evaluates nothing of that on a row before the rule.
+//
+// A statement with a subquery in a HAVING always has the fence: MariaDB 10.11 gives such a subquery the value of another
+// group where it names a column of a query in FROM that was merged.
 func (d Dialect) Rules() guard.Splicing {
 	l := d.Language()
 	return guard.Splicing{Fence: "LIMIT " + noLimit, Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder}
@@ -48,7 +51,7 @@ func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) (spots []guard
 		case len(table.PartitionNames) > 0 && r.Ruled():
 			return nil, guard.Refuse(exec.ReasonRows, "a partition of %s is named: its rule is about the table", r.Name)
 		}
-		spot := guard.Spot{Relation: r, Pos: t.Pos(first), End: t.End(last)}
+		spot := guard.Spot{Relation: r, Pos: t.Pos(first), End: t.End(last), Fence: w.fence}
 		next := last + 1
 		switch {
 		case table.alias == "":

@@ -30,5 +30,24 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestSubqueryInHaving: MariaDB gives a subquery in HAVING the value of another group where it names a column of a query in
+// FROM that was merged, as a splice is.
+func TestSubqueryInHaving(t *testing.T) {
+	const condition = " GROUP BY a.customer_id HAVING count(*) = (SELECT count(*) FROM orders AS b WHERE b.customer_id = a.customer_id)"
+	of := exectest.RowsOf{Script: "CREATE VIEW counted AS SELECT a.customer_id FROM orders AS a" + condition + ";\n" +
+		"CREATE ALGORITHM = TEMPTABLE VIEW bought AS SELECT customer_id AS by_whom FROM orders;\n"}
+	statements := []string{
+		"SELECT a.customer_id FROM orders AS a" + condition,
+		"SELECT customer_id FROM counted",
+		"SELECT a.by_whom FROM bought AS a GROUP BY a.by_whom HAVING count(*) = (SELECT count(*) FROM bought AS b WHERE b.by_whom = a.by_whom)",
+		"SELECT a.customer_id FROM orders AS a GROUP BY a.customer_id HAVING EXISTS (SELECT 1 FROM orders AS b WHERE b.customer_id = a.customer_id AND total = 10)",
+		"SELECT a.customer_id FROM orders AS a GROUP BY a.customer_id HAVING max(a.id) IN (SELECT b.id FROM orders AS b WHERE b.customer_id >= a.customer_id)",
+		"SELECT a.customer_id c FROM orders AS a HAVING c > (SELECT min(b.customer_id) FROM orders AS b WHERE b.total > a.total)",
+	}
+	if n := exectest.Rows(t, engine("", "reader"), of, statements...); n != len(statements) {
+		t.Errorf("%d of %d statements are answered", n, len(statements))
+	}
+}
+
 // BenchmarkRows: 1.3 times the filter by hand at the median is the bar.
 func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine("", "reader")) }

@@ -95,6 +95,7 @@ type walker struct {
 	within    map[*ast.WithClause]bool // those that inScope visited
 	edits     []edit                   // what the parser reads differs in from the text
 	tables    []tableAt
+	fence     bool // a HAVING has a subquery: see Rules
 }
 
 // tableAt is a table in a FROM. unsure: its name may also mean a common table expression.
@@ -188,6 +189,10 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 	case *ast.Limit:
 		w.limited = true
 		fields()
+	case *ast.HavingClause:
+		before := w.selects
+		fields()
+		w.fence = w.fence || w.selects > before
 	case *ast.IndexHint:
 		for _, name := range n.IndexNames {
 			if !schema.EqualFold(name.O, "primary") {
