@@ -154,7 +154,8 @@ func TestFiles(t *testing.T) {
 	}{
 		{"descriptions that cannot be written", []string{"describe", "-o", missing}, exitError, "no such file"},
 		{"no place for descriptions", []string{"describe"}, exitUsage, "--out"},
-		{"sessions that cannot be written", []string{"talk", "--dir", filepath.Join(db, "x")}, exitUsage, "not a directory"},
+		{"sessions on a server that is not there", []string{"talk", "--sessions", "postgres://me:" + secret + "@127.0.0.1:1/x"}, exitUsage, "--sessions: pgstore"},
+		{"sessions that cannot be written", []string{"talk", "--sessions", filepath.Join(db, "x")}, exitUsage, "not a directory"},
 		{"an id that is none", []string{"talk", "--resume", "../x"}, exitError, "no such conversation"},
 		{"no questions", []string{"eval", missing}, exitUsage, "no such file"},
 		{"questions without answers", []string{"eval", file(t, "q.jsonl", `{"question": "Who?"}`)}, exitUsage, "sql"},
@@ -291,7 +292,7 @@ func TestServers(t *testing.T) {
 
 // TestInterrupted: a signal while the model thinks ends the process with 130 and one line; talk says how to go on.
 func TestInterrupted(t *testing.T) {
-	for _, args := range []string{"ask Who?", "talk --dir sessions"} {
+	for _, args := range []string{"ask Who?", "talk --sessions sessions"} {
 		asked := make(chan bool, 100)
 		hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body) // or the server does not see that the client went away
@@ -320,7 +321,7 @@ func TestInterrupted(t *testing.T) {
 		if code := c.ProcessState.ExitCode(); code != exitInterrupted || told.String() != "texttosql: interrupted\n" {
 			t.Errorf("%s: code %d, %q", args, code, &told)
 		}
-		if strings.HasPrefix(args, "talk") && !strings.Contains(out.String(), "stopped; to go on: --dir sessions --resume ") {
+		if strings.HasPrefix(args, "talk") && !strings.Contains(out.String(), "stopped; to go on: --sessions sessions --resume ") {
 			t.Errorf("%s", &out)
 		}
 	}

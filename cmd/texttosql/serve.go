@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -66,7 +65,11 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	store, place, closeStore, err := s.store(p.ctx, e.Opened)
+	place, err := s.place(e.Opened)
+	if err != nil {
+		return err
+	}
+	store, place, closeStore, err := setup.OpenSessions(p.ctx, place)
 	if err != nil {
 		return err
 	}
@@ -115,24 +118,8 @@ func (s *serve) Run(p *program) error {
 	return door.Serve(p.ctx, listener, p.watched(sent, handler, entry, s.Serving, e.Pool.PingContext), closePages)
 }
 
-// store is what keeps conversations, and the words for its place.
-func (s *serve) store(ctx context.Context, o *setup.Opened) (_ session.Store, place string, end func() error, err error) {
-	if setup.IsShared(s.Sessions) {
-		shared, err := setup.OpenShared(ctx, "sessions", s.Sessions)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		return shared, "PostgreSQL", shared.Close, nil
-	}
-	if place, err = s.folder(o); err != nil {
-		return nil, "", nil, err
-	}
-	files, err := session.OpenFiles(place)
-	return files, place, func() error { return nil }, err
-}
-
-// folder is where conversations about a database are kept: those about another one could not go on.
-func (s *serve) folder(o *setup.Opened) (string, error) {
+// place is where conversations about a database are kept: those about another one could not go on.
+func (s *serve) place(o *setup.Opened) (string, error) {
 	if s.Sessions != "" {
 		return s.Sessions, nil
 	}

@@ -43,6 +43,14 @@ func TestServe(t *testing.T) {
 		env["TEXTTOSQL_SESSIONS"] = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", pg.Get(t).Port)
 		serveTwice(t, env, "--lessons", env["TEXTTOSQL_SESSIONS"], "--token-file", token)
 	}
+	for _, place := range []string{folder, env["TEXTTOSQL_SESSIONS"]} { // to talk the flag means the same
+		if place == "" {
+			continue
+		}
+		if code, out, told := try(t, env, "", "talk", "--list", "--sessions", place); code != 0 || !strings.Contains(out, "How many customers are there?") {
+			t.Errorf("talk --list: code %d, %s%s", code, out, told)
+		}
+	}
 	for _, tt := range []struct {
 		args []string
 		says string

@@ -19,9 +19,9 @@ import (
 // conversation is the verb of a conversation.
 type conversation struct {
 	setup.Asking `embed:""`
-	Dir          string `placeholder:"DIR" help:"Folder of the sessions; default: texttosql/sessions in XDG_STATE_HOME or ~/.local/state."`
+	Sessions     string `placeholder:"FOLDER" help:"Keep sessions here, or on PostgreSQL (postgres://…); default: texttosql/sessions in XDG_STATE_HOME or ~/.local/state."`
 	Resume       string `placeholder:"ID" help:"Go on with this session: nothing is paid twice."`
-	List         bool   `help:"List the sessions of the folder, and stop."`
+	List         bool   `help:"List the sessions, and stop."`
 }
 
 // Help is the part of --help below the flags.
@@ -44,14 +44,15 @@ const askBelow = 0.6
 
 // Run talks.
 func (c *conversation) Run(p *program) error {
-	dir, err := c.dir(p)
+	place, err := c.place(p)
 	if err != nil {
 		return err
 	}
-	store, err := session.OpenFiles(dir)
+	store, place, closeStore, err := setup.OpenSessions(p.ctx, place)
 	if err != nil {
-		return &setup.UsageError{Err: fmt.Errorf("--dir %s: %w", dir, cli.PathlessError(err))}
+		return err
 	}
+	defer closeStore()
 	if c.List {
 		return c.list(p, store)
 	}
@@ -74,7 +75,7 @@ func (c *conversation) Run(p *program) error {
 	}
 	defer e.Close()
 	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Lessons: e.Lessons, Again: func(id string) string {
-		return fmt.Sprintf("--dir %s --resume %s", dir, id)
+		return fmt.Sprintf("--sessions %s --resume %s", place, id)
 	}}
 	width, _ := p.size()
 	t.Rows = func(rows *result.Table) error { return rows.WriteTableWithin(p.out, width) }
@@ -121,17 +122,17 @@ func (p *program) edited() (lines func() (string, error), restore func()) {
 	}, restore
 }
 
-func (c *conversation) dir(p *program) (string, error) {
+func (c *conversation) place(p *program) (string, error) {
 	state, home := p.getenv("XDG_STATE_HOME"), p.getenv("HOME")
 	switch {
-	case c.Dir != "":
-		return c.Dir, nil
+	case c.Sessions != "":
+		return c.Sessions, nil
 	case state != "":
 		return filepath.Join(state, "texttosql", "sessions"), nil
 	case home != "":
 		return filepath.Join(home, ".local", "state", "texttosql", "sessions"), nil
 	}
-	return "", &setup.UsageError{Err: errors.New("--dir is needed where neither XDG_STATE_HOME nor HOME is set")}
+	return "", &setup.UsageError{Err: errors.New("--sessions is needed where neither XDG_STATE_HOME nor HOME is set")}
 }
 
 func (c *conversation) list(p *program, store session.Store) error {

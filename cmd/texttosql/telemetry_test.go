@@ -112,7 +112,7 @@ func TestTelemetry(t *testing.T) {
 			env["TEXTTOSQL_DSN"] = shopFile(t)
 			switch verb {
 			case "talk":
-				if code, _, told := try(t, env, "How many customers are there?\n", "talk", "--dir", t.TempDir()); code != 0 {
+				if code, _, told := try(t, env, "How many customers are there?\n", "talk", "--sessions", t.TempDir()); code != 0 {
 					t.Fatal(code, told)
 				}
 			case "serve-mcp":
@@ -238,12 +238,12 @@ func watched(t *testing.T, env map[string]string) {
 // TestTelemetryUsage: an endpoint that is none is told before anything is asked, and a receiver that is away once.
 func TestTelemetryUsage(t *testing.T) {
 	env := with(asking(t, always("SELECT count(*) FROM customers")), "TEXTTOSQL_DSN", shopFile(t))
-	if code, _, told := try(t, with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"), "", "talk", "--dir", t.TempDir()); code != exitUsage ||
+	if code, _, told := try(t, with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"), "", "talk", "--sessions", t.TempDir()); code != exitUsage ||
 		!strings.Contains(told, "OTEL_EXPORTER_OTLP_ENDPOINT") {
 		t.Errorf("%d %s", code, told)
 	}
 	if code, _, told := try(t, with(with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense"), "OTEL_SDK_DISABLED", "true"), "/exit\n",
-		"talk", "--dir", t.TempDir()); code != 0 {
+		"talk", "--sessions", t.TempDir()); code != 0 {
 		t.Errorf("%d %s", code, told)
 	}
 }
