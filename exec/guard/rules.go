@@ -177,7 +177,7 @@ func (r *Relation) InRule(column string) bool {
 // same is done and every other table has its schema in front.
 type Splicing struct {
 	// Fence stands behind the rule and makes the engine apply it before it evaluates anything else on a row: "LIMIT -1" in
-	// SQLite.
+	// SQLite. %s in it is the query without its WHERE.
 	Fence string
 	// Quote and QuoteSchema write names, Placeholder parameter n, 1 is the first. Numbered says that Placeholder has its
 	// number in it; else parameters count as they stand in the text, and those of a statement of exec's own stand behind its
@@ -423,7 +423,7 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 		w.text.WriteString(")")
 	}
 	if w.Fenced || s.Fence {
-		w.text.WriteString(" " + w.Fence)
+		w.text.WriteString(" " + strings.Replace(w.Fence, "%s", "SELECT "+columns+" FROM "+name, 1))
 	}
 	w.text.WriteString(")")
 	return nil

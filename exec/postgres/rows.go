@@ -17,10 +17,10 @@ import (
 )
 
 // Rules says how SQL of PostgreSQL is written around a rule. Behind OFFSET 0 the planner evaluates nothing of the statement
-// on a row before the rule.
+// on a row before the rule, and through a UNION it sees no statistics, on whose values it would try LIKE and the like.
 func (d Dialect) Rules() guard.Splicing {
 	l := d.Language()
-	return guard.Splicing{Fence: "OFFSET 0", Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Numbered: true, Settings: true}
+	return guard.Splicing{Fence: "UNION ALL %s WHERE false OFFSET 0", Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Numbered: true, Settings: true}
 }
 
 // viewText reads the queries of views, into which rules are written.
@@ -127,6 +127,8 @@ func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, er
 			return nil, guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", table.Relname)
 		case slices.ContainsFunc(table.relation.heirs, func(heir *relation) bool { return heir.shown || heir.Allowed() }):
 			return nil, guard.Refuse(exec.ReasonRows, "%s has the rows of tables that inherit from it", table.Relname)
+		case !table.Inh && len(table.relation.heirs) > 0:
+			return nil, guard.Refuse(exec.ReasonRows, "%s has its rows in tables that inherit from it, which ONLY leaves out", table.Relname)
 		case !table.Inh && t.Word(first-1) != "only":
 			return nil, guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", table.Relname)
 		}

@@ -20,10 +20,21 @@ CREATE MATERIALIZED VIEW matview AS SELECT memo FROM orders;
 CREATE FUNCTION nth_memo(int) RETURNS text LANGUAGE sql STABLE AS 'SELECT memo FROM orders WHERE id = $1';
 CREATE FUNCTION memos() RETURNS SETOF text LANGUAGE sql STABLE AS 'SELECT memo FROM orders';
 CREATE FUNCTION first_memo(orders) RETURNS text LANGUAGE sql STABLE AS 'SELECT max(memo) FROM orders';
+CREATE TABLE parted(id INTEGER, tenant_id INTEGER, memo TEXT) PARTITION BY LIST (tenant_id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2);
+INSERT INTO parted VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-p');
+CREATE TABLE often(tenant_id INTEGER, memo TEXT);
+INSERT INTO often SELECT 1 + i % 2, CASE WHEN i % 2 = 0 THEN 'x' ELSE 'Zebu-Q7-' || i % 3 END FROM generate_series(1, 300) AS i;
 ANALYZE;
 `,
-	Hidden: "DELETE FROM parent_orders WHERE tenant_id <> 1;\nREFRESH MATERIALIZED VIEW matview;\n",
-	Rows:   map[string]string{"kid_orders": "tenant_id = :tenant"},
+	Hidden: `DELETE FROM parent_orders WHERE tenant_id <> 1;
+REFRESH MATERIALIZED VIEW matview;
+DELETE FROM parted WHERE tenant_id <> 1;
+DELETE FROM often WHERE tenant_id <> 1;
+ANALYZE;
+`,
+	Rows: map[string]string{"kid_orders": "tenant_id = :tenant", "parted": "tenant_id = :tenant", "often": "tenant_id = :tenant"},
 }
 
 // TestRows runs the hostile statements under rules about rows, fenced after an error and always.
