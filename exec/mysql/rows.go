@@ -48,6 +48,8 @@ func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) (spots []guard
 			return nil, err
 		case table.unsure:
 			return nil, guard.Refuse(exec.ReasonRows, "%s may be a table or a common table expression", r.Name)
+		case w.matches && r.Ruled():
+			return nil, guard.Refuse(exec.ReasonRows, "MATCH weighs words by all rows of %s, and only some may be read: write LIKE", r.Name)
 		case len(table.PartitionNames) > 0 && r.Ruled():
 			return nil, guard.Refuse(exec.ReasonRows, "a partition of %s is named: its rule is about the table", r.Name)
 		}

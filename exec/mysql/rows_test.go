@@ -11,9 +11,11 @@ import (
 var rowTraps = exectest.RowsOf{
 	Script: `CREATE TABLE invisible(id INTEGER, tenant_id INTEGER, hidden VARCHAR(40) INVISIBLE);
 INSERT INTO invisible(id, tenant_id, hidden) VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-i');
+CREATE TABLE docs(id INTEGER PRIMARY KEY, tenant_id INTEGER, body TEXT, FULLTEXT(body));
+INSERT INTO docs VALUES (1, 1, 'apple pear'), (2, 1, 'cherry'), (3, 2, 'apple Zebu-Q7-d');
 `,
-	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\n",
-	Rows:   map[string]string{"invisible": "tenant_id = :tenant"},
+	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\nDELETE FROM docs WHERE tenant_id <> 1;\n",
+	Rows:   map[string]string{"invisible": "tenant_id = :tenant", "docs": "tenant_id = :tenant"},
 }
 
 // TestRows runs the hostile statements under rules about rows, fenced after an error or a warning and always.

@@ -88,6 +88,7 @@ type walker struct {
 	names     guard.Names
 	functions map[string]bool // called
 	limited   bool            // it has a LIMIT, which may be that of the whole
+	matches   bool            // it has a MATCH … AGAINST
 	visited   int
 	selects   int                      // met so far
 	current   int                      // number of the SELECT around; 0 for none
@@ -193,6 +194,9 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		before := w.selects
 		fields()
 		w.fence = w.fence || w.selects > before
+	case *ast.MatchAgainst:
+		w.matches = true
+		fields()
 	case *ast.IndexHint:
 		for _, name := range n.IndexNames {
 			if !schema.EqualFold(name.O, "primary") {
