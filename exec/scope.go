@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/json"
@@ -156,7 +157,8 @@ const mostNarrowed = 32
 
 // narrowed returns what a DB with a narrower policy shares with db.
 func (db *DB) narrowed(n Policy) (*shared, error) {
-	if err := n.Validate(); err != nil {
+	_, err := guard.ReadRules(db.language.Text, n) // each alone: "1) OR (1" would widen what it is joined with
+	if err = cmp.Or(n.Validate(), err); err != nil {
 		return nil, err
 	}
 	p, err := db.policy.Narrow(n)

@@ -87,6 +87,7 @@ func TestForFailsClosed(t *testing.T) {
 		"a table with a rule that was denied":     {Rows: map[string]string{"secrets": "1"}},
 		"a table that is shared by the wrong one": {Shared: []string{"t"}},
 		"a function of nobody":                    {AllowFunctions: []string{"f"}},
+		"a rule that ends the one before":         {Rows: map[string]string{"t": "1) OR (1"}},
 	} {
 		if _, err := view.For(nil, &p); err == nil {
 			t.Errorf("%s is no error", why)
