@@ -17,7 +17,8 @@ type Plan struct {
 	Rows  []PlanRow  `json:"rows"`            // the rows of the plan as the engine gives them
 	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
 
-	// EngineCost is what the engine estimates the statement to cost, in a unit of its own; 0: it does not tell.
+	// EngineCost is what the engine estimates the statement to cost, in a unit of its own; 0: it does not tell, or
+	// rules about rows hide it: it counts all rows.
 	EngineCost float64 `json:"engine_cost,omitempty"`
 	EngineRows float64 `json:"engine_rows,omitempty"` // how many rows it estimates; 0: it does not tell
 }

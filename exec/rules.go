@@ -190,8 +190,10 @@ func (a *Statement) runs() *Statement {
 // error or a warning may be about a row that the rules hide: then only that of a second run is told, behind a fence.
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
 	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet)
-	if a.ruled != nil && !a.ruled.Splice.Fenced && (err != nil || len(warnings) > 0) && ctx.Err() == nil {
+	if a.ruled != nil && !a.ruled.Splice.Fenced && (err != nil || len(warnings) > 0) {
 		switch {
+		case ctx.Err() != nil: // that it ended is all that is told of an error
+			return t, err
 		case h.unfit && err != nil:
 			return nil, unavailable{errors.New("exec: the database failed while it ran a statement with rules about rows")}
 		case h.unfit: // the rows are whole

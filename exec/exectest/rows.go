@@ -132,14 +132,16 @@ func runRows(t testing.TB, e Engine, of RowsOf, statements []string) (answered i
 	}
 	var errs []error
 	for _, text := range statements {
-		told, rows, err := rowsTold(view, text)
-		_, want, werr := rowsTold(copied, text)
+		told, rows, cost, err := rowsTold(view, text)
+		_, want, real, werr := rowsTold(copied, text)
 		fail := func(format string, args ...any) {
 			errs = append(errs, fmt.Errorf("%s:\n\t%w", text, fmt.Errorf(format, args...)))
 		}
 		switch {
 		case strings.Contains(told, RowsCanary):
 			fail("tells of a hidden row: %s", told)
+		case cost != 0 && cost != real:
+			fail("tells that it costs %v, with all rows", cost)
 		case err == nil && werr != nil:
 			fail("is answered, but fails on the copy: %w", werr)
 		case err == nil && !slices.Equal(rows, want):
@@ -153,8 +155,8 @@ func runRows(t testing.TB, e Engine, of RowsOf, statements []string) (answered i
 	return answered, errors.Join(errs...)
 }
 
-// rowsTold runs a statement and returns all that is told of it, its rows, sorted, and its error.
-func rowsTold(db *exec.DB, text string) (told string, lines []string, err error) {
+// rowsTold runs a statement and returns all that is told of it, its rows, sorted, its cost and its error.
+func rowsTold(db *exec.DB, text string) (told string, lines []string, cost float64, err error) {
 	root := trace.Tracer{Keep: ^trace.Private(0)}.New("rows")
 	ctx := trace.Into(context.Background(), root)
 	table, err := db.Query(ctx, text)
@@ -169,5 +171,5 @@ func rowsTold(db *exec.DB, text string) (told string, lines []string, err error)
 		slices.Sort(lines)
 		lines = append(lines, strings.Join(table.Columns, ","))
 	}
-	return fmt.Sprintf("%s %v %v %v %v %s", lines, err, plan, perr, aerr, shown), lines, err
+	return fmt.Sprintf("%s %v %v %v %v %s", lines, err, plan, perr, aerr, shown), lines, plan.EngineCost, err
 }
