@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 const shop = `
@@ -46,10 +47,7 @@ func TestAnalyze(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			got, err := db.Analyze(context.Background(), test.sql)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.Value(db.Analyze(context.Background(), test.sql))(t)
 			want := exec.Analysis{Kind: "select", Tables: append([]exec.TableRead{}, test.tables...), Functions: append([]string{}, test.functions...)}
 			for i := range want.Tables {
 				want.Tables[i].Columns = append([]string(nil), want.Tables[i].Columns...)
@@ -87,14 +85,11 @@ func TestUnknownNames(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			c, err := db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := need.Value(db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{}))(t)
 			if len(c.Findings) != len(test.found) {
 				t.Fatalf("findings %+v, want %q", c.Findings, test.found)
 			}
-			_, err = db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{Reject: true})
+			_, err := db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{Reject: true})
 			var invalid *exec.InvalidError
 			switch {
 			case len(test.found) == 0 && err != nil:
@@ -110,15 +105,12 @@ func TestUnknownNames(t *testing.T) {
 func TestUnknownNamesInLists(t *testing.T) {
 	pool, _ := open(t, shop, exec.Config{})
 	looked := 0
-	db, err := exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+	db := need.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
 		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
 			looked += strings.Count(s.SQL(), "`") / 2
 			return confirm()
 		},
-	}), exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}), exec.Config{}))(t)
 	for _, test := range []struct {
 		why, sql string
 		looked   int

@@ -56,11 +56,9 @@ func Example() {
 
 // A policy keeps a column out of every statement, whichever way it is read.
 func ExamplePolicy() {
-	pool, _ := openShop()
-	defer pool.Close()
-	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := openShop(exec.Config{
 		Policy: exec.Policy{DenyColumns: []string{"customers.name"}},
-	}))
+	})
 	ctx := context.Background()
 	for _, text := range []string{
 		"SELECT country FROM customers",
@@ -77,13 +75,9 @@ func ExamplePolicy() {
 }
 
 func ExampleDB_Analyze() {
-	pool, db := openShop()
-	defer pool.Close()
-	a, err := db.Analyze(context.Background(),
-		"SELECT c.name, sum(o.total) FROM customers c JOIN orders o ON o.customer = c.id GROUP BY c.id")
-	if err != nil {
-		log.Fatal(err)
-	}
+	db := openShop(exec.Config{})
+	a := must(db.Analyze(context.Background(),
+		"SELECT c.name, sum(o.total) FROM customers c JOIN orders o ON o.customer = c.id GROUP BY c.id"))
 	for _, t := range a.Tables {
 		fmt.Println(t.Table, t.Columns)
 	}
@@ -96,8 +90,7 @@ func ExampleDB_Analyze() {
 
 // SQLite takes a misspelt name in double quotes for a string.
 func ExampleDB_Examine() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	c := must(db.Examine(context.Background(), `SELECT "nmae" FROM customers WHERE country = "Chile"`))
 	for _, f := range c.Findings {
 		fmt.Println(f.Rule+":", f.Detail)
@@ -110,8 +103,7 @@ func ExampleDB_Examine() {
 
 // A check of one's own stands beside the others.
 func ExampleCheckFunc() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	noStar := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		if strings.Contains(c.SQL, "*") {
 			c.Findings = append(c.Findings, exec.Finding{Rule: "star", Detail: "name the columns"})
@@ -123,23 +115,9 @@ func ExampleCheckFunc() {
 	// Output: 3 [{star name the columns}]
 }
 
-func ExampleDB_Probe() {
-	pool, db := openShop()
-	defer pool.Close()
-	ctx := context.Background()
-	for _, country := range []string{"USA", "usa"} {
-		stored, err := db.Probe(ctx, "", "customers", "country", country)
-		fmt.Println(country, stored, err)
-	}
-	// Output:
-	// USA true <nil>
-	// usa false <nil>
-}
-
 // What became of a statement decides what to do next.
 func ExampleIsRejection() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	for _, text := range []string{
 		"SELECT nmae FROM customers",
 		"SELECT load_extension('x')",
@@ -161,13 +139,8 @@ func ExampleIsRejection() {
 
 // Many statements, one after the other, on one guarded connection.
 func ExampleDB_Runner() {
-	pool := must(sql.Open("sqlite3", ":memory:"))
-	defer pool.Close()
-	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{}))
-	session, err := db.Runner(exec.Bounds{Rows: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
+	db := openShop(exec.Config{})
+	session := must(db.Runner(exec.Bounds{Rows: 2}))
 	defer session.Close()
 	for _, text := range []string{"VALUES (1), (2), (3)", "DROP TABLE t", "SELECT 'still at work'"} {
 		table, err := session.Query(context.Background(), text)
@@ -186,8 +159,7 @@ func ExampleDB_Runner() {
 // The first check that any text should pass: one statement, reading, compiled,
 // within the policy. It runs nothing.
 func ExampleReadOnly() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	for _, text := range []string{
 		" SELECT name FROM customers; -- all of them",
 		"SELECT 1; SELECT 2",
@@ -211,8 +183,7 @@ func ExampleReadOnly() {
 // As a finding a misspelt name costs a doubt; with Reject it fails the statement,
 // for which a model can be asked to repair it.
 func ExampleUnknownNames() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	const text = `SELECT "nmae" FROM customers`
 	for _, names := range []exec.UnknownNames{{}, {Reject: true}} {
 		c, err := db.Examine(context.Background(), text, names)
@@ -225,8 +196,7 @@ func ExampleUnknownNames() {
 
 // Rows by hand: within bounds of one's own, and with a word on what is odd.
 func ExampleExecute() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	few := []exec.Check{exec.ReadOnly{}, exec.Execute{Bounds: exec.Bounds{Rows: 2}}, exec.EmptyResult{}}
 	for _, text := range []string{
 		"SELECT name FROM customers",
@@ -248,8 +218,7 @@ func ExampleExecute() {
 
 // What may not run can still be compared: by its plan.
 func ExamplePlanChecks() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	for _, text := range []string{"SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers WHERE name = 'Ann'"} {
 		c, err := db.Examine(context.Background(), text, exec.PlanChecks()...)
 		if err != nil {
@@ -265,8 +234,7 @@ func ExamplePlanChecks() {
 
 // Checks of one's own go behind those that are there.
 func ExampleDefaultChecks() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	oneColumn := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		if c.Table == nil { // where nothing may be executed
 			return nil
@@ -284,8 +252,7 @@ func ExampleDefaultChecks() {
 // A statement that is too wide leaves no result, and the error says which limit
 // it met; too many rows are cut instead.
 func ExampleLimitError() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	narrow := exec.Bounds{Columns: 2, Rows: 1}
 	for _, text := range []string{"SELECT * FROM customers", "SELECT id, name FROM customers"} {
 		table, err := db.QueryWithin(context.Background(), text, narrow)
@@ -304,8 +271,7 @@ func ExampleLimitError() {
 // The rule says why a statement was refused, Writes that it was no accident of
 // spelling.
 func ExampleRefusedError() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	for _, text := range []string{
 		"DELETE FROM customers",
 		"SELECT name FROM sqlite_master",
@@ -325,8 +291,7 @@ func ExampleRefusedError() {
 
 // The fault decides whether asking a model again makes sense.
 func ExampleInvalidError() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	for _, text := range []string{
 		"SELECT name FORM customers",
 		"SELECT c.nmae FROM customers c",
@@ -348,14 +313,12 @@ func ExampleInvalidError() {
 
 // Limits that are not set are their defaults.
 func ExampleLimits() {
-	pool, _ := openShop()
-	defer pool.Close()
-	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := openShop(exec.Config{
 		Limits: exec.Limits{Answer: exec.Bounds{Rows: 50, Timeout: 5 * time.Second}},
-	}))
+	})
 	fmt.Printf("%+v\n%+v\n", db.Limits().Answer, db.Limits().Candidate)
 
-	_, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Connections: -1}})
+	_, err := exec.New(new(sql.DB), sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Connections: -1}})
 	fmt.Println(err)
 	// Output:
 	// {Rows:50 Bytes:4194304 CellBytes:1000000 Columns:500 Timeout:5s}
@@ -365,11 +328,9 @@ func ExampleLimits() {
 
 // Tables on no list are neither shown nor read, not even counted.
 func ExamplePolicy_tables() {
-	pool, _ := openShop()
-	defer pool.Close()
-	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := openShop(exec.Config{
 		Policy: exec.Policy{AllowTables: []string{"orders"}, DenyColumns: []string{"total"}},
-	}))
+	})
 	ctx := context.Background()
 	s := must(db.Schema(ctx))
 	for _, t := range s.Tables {
@@ -388,11 +349,9 @@ func ExamplePolicy_tables() {
 
 // A slip of the pen in a policy is found before the first question.
 func ExamplePolicyError() {
-	pool, _ := openShop()
-	defer pool.Close()
-	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{
+	db := openShop(exec.Config{
 		Policy: exec.Policy{DenyTables: []string{"order"}, DenyColumns: []string{"customers.nmae", "customers.country"}},
-	}))
+	})
 	var policy *exec.PolicyError
 	if errors.As(db.Ready(context.Background()), &policy) {
 		for _, entry := range policy.Unknown {
@@ -406,8 +365,7 @@ func ExamplePolicyError() {
 
 // A join that two aliases spell is the same join.
 func ExampleColumnNames() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	s := must(db.Schema(context.Background()))
 	names := exec.ColumnNames(s, db.Dialect())
 	for _, sql := range []string{
@@ -429,33 +387,22 @@ func ExampleNames() {
 	// Output: archive."order items"
 }
 
-// openShop makes a small database in memory.
-func openShop() (*sql.DB, *exec.DB) {
-	pool, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		panic(err)
-	}
+// openShop is a DB on a small database in memory.
+func openShop(c exec.Config) *exec.DB {
+	pool := must(sql.Open("sqlite3", ":memory:"))
 	pool.SetMaxOpenConns(1) // a database in memory belongs to its connection
-	_, err = pool.Exec(`
+	must(pool.Exec(`
 		CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
 		CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL);
 		INSERT INTO customers VALUES (1, 'Ann', 'USA'), (2, 'Bo', 'USA'), (3, 'Cy', 'Peru');
-		INSERT INTO orders VALUES (1, 1, 9.5), (2, 1, 20), (3, 3, NULL)`)
-	if err != nil {
-		panic(err)
-	}
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		panic(err)
-	}
-	return pool, db
+		INSERT INTO orders VALUES (1, 1, 9.5), (2, 1, 20), (3, 3, NULL)`))
+	return must(exec.New(pool, sqlite.Dialect{}, c))
 }
 
 // Two spellings of one question have one signature, so they are one vote even
 // where nothing may run.
 func ExamplePlan_Signature() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	for _, sql := range []string{
 		"SELECT name FROM orders JOIN customers ON customers.id = customer",
 		"SELECT T2.name FROM orders AS T1, customers AS T2 WHERE T1.customer = T2.id",
@@ -471,8 +418,7 @@ func ExamplePlan_Signature() {
 }
 
 func ExampleDB_Explain() {
-	pool, db := openShop()
-	defer pool.Close()
+	db := openShop(exec.Config{})
 	plan := must(db.Explain(context.Background(), "SELECT country, count(*) FROM customers GROUP BY country"))
 	for _, row := range plan.Rows {
 		fmt.Println(row.Detail)
@@ -483,104 +429,6 @@ func ExampleDB_Explain() {
 	// SCAN customers
 	// USE TEMP B-TREE FOR GROUP BY
 	// exec: invalid statement (schema): no such column: nosuch
-}
-
-func ExampleDB_Profile() {
-	pool, db := openShop()
-	defer pool.Close()
-	ctx := context.Background()
-	s := must(db.Schema(ctx))
-	s, err := db.Profile(ctx, s, exec.ProfileOptions{Tables: []string{"customers"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	customers, _ := s.Lookup("", "customers")
-	country, _ := customers.Column("country")
-	fmt.Println(*customers.Rows, "rows")
-	fmt.Println(country.Profile.Distinct, "countries:", country.Profile.Examples)
-	fmt.Println("most frequent:", country.Profile.Top[0])
-	// Output:
-	// 3 rows
-	// 2 countries: [Peru USA]
-	// most frequent: {USA 2}
-}
-
-func ExampleDB_Sample() {
-	pool, db := openShop()
-	defer pool.Close()
-	ctx := context.Background()
-	s := must(db.Schema(ctx))
-	orders, _ := s.Lookup("", "orders")
-	sample := must(db.Sample(ctx, *orders, exec.SampleOptions{Rows: 2}))
-	fmt.Println(sample.Columns)
-	for _, row := range sample.Rows {
-		fmt.Println(row...)
-	}
-	fmt.Println("more rows:", sample.Truncated)
-	// Output:
-	// [id customer total]
-	// 1 1 9.5
-	// 2 1 20
-	// more rows: true
-}
-
-// What a profile found goes into the text that a model reads, as examples.
-func ExampleDB_Profile_prompt() {
-	pool, db := openShop()
-	defer pool.Close()
-	ctx := context.Background()
-	s := must(db.Schema(ctx))
-	s, err := db.Profile(ctx, s, exec.ProfileOptions{Examples: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	r := must(schema.Renderer{Form: schema.MSchema}.Render(ctx, s))
-	fmt.Print(r.Text)
-	// Output:
-	// 【Schema】
-	// # Table: customers
-	// [
-	// (id:INTEGER, Primary Key, Examples: [1, 2]),
-	// (name:TEXT, Examples: ["Ann", "Bo"]),
-	// (country:TEXT, Examples: ["Peru", "USA"])
-	// ]
-	// # Table: orders
-	// [
-	// (id:INTEGER, Primary Key, Examples: [1, 2]),
-	// (customer:INTEGER, Examples: [1, 3]),
-	// (total:REAL, Examples: [9.5, 20.0])
-	// ]
-	// 【Foreign keys】
-	// orders.customer=customers.id
-}
-
-// First rows behind the CREATE text of their table.
-func ExampleDB_Sample_prompt() {
-	pool, db := openShop()
-	defer pool.Close()
-	ctx := context.Background()
-	s := must(db.Schema(ctx))
-	var samples []schema.Sample
-	for _, t := range s.Tables {
-		rows := must(db.Sample(ctx, t, exec.SampleOptions{Rows: 2}))
-		samples = append(samples, schema.Sample{Table: schema.TableName{Schema: t.Schema, Name: t.Name}, Columns: rows.Columns, Rows: rows.Rows})
-	}
-	r := must(schema.Renderer{Form: schema.Augmented}.Render(ctx, s, samples...))
-	fmt.Print(r.Text)
-	// Output:
-	// CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT)
-	// -- Sample data from customers:
-	// -- Columns: id, name, country
-	// -- Example: (1, "Ann", "USA")
-	// -- Example: (2, "Bo", "USA")
-	//
-	// CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL)
-	// -- Sample data from orders:
-	// -- Columns: id, customer, total
-	// -- Example: (1, 1, 9.5)
-	// -- Example: (2, 1, 20.0)
 }
 
 // bare is a driver without the hooks that a guard needs, and its connections.

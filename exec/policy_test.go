@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -67,10 +68,7 @@ func TestPolicyNames(t *testing.T) {
 // unused returns a pool that is never used.
 func unused(t testing.TB) *sql.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
 	t.Cleanup(func() { pool.Close() })
 	return pool
 }
@@ -206,18 +204,9 @@ func TestSensitive(t *testing.T) {
 				_, db := open(t, script, config)
 				root := trace.New("test")
 				ctx := trace.Into(t.Context(), root)
-				s, err := db.Schema(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				profiled, err := db.Profile(ctx, s, exec.ProfileOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				sample, err := db.Sample(ctx, s.Tables[0], exec.SampleOptions{Rows: 3})
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := need.Value(db.Schema(ctx))(t)
+				profiled := need.Value(db.Profile(ctx, s, exec.ProfileOptions{}))(t)
+				sample := need.Value(db.Sample(ctx, s.Tables[0], exec.SampleOptions{Rows: 3}))(t)
 				denied, held := test.secret == "name" && !reveal, test.secret == "value" && !reveal
 				columns := profiled.Tables[0].Columns
 				if (len(columns) == 1) != denied || !denied && (columns[1].Sensitive != held || (columns[1].Profile == nil) != held) {
@@ -231,7 +220,7 @@ func TestSensitive(t *testing.T) {
 					t.Errorf("reveal %v: the sample has the columns %v", reveal, sample.Columns)
 				}
 				var refused *exec.RefusedError
-				_, err = db.Query(ctx, "SELECT "+test.column+" FROM t")
+				_, err := db.Query(ctx, "SELECT "+test.column+" FROM t")
 				if errors.As(err, &refused) != denied || denied && (refused.Reason != exec.ReasonColumn || refused.Name != "") {
 					t.Errorf("reveal %v: a statement that names it: %v", reveal, err)
 				}
@@ -262,9 +251,7 @@ func TestSensitiveGiven(t *testing.T) {
 		t.Errorf("%+v, %v; given %+v", got, err, given)
 	}
 	for i, statement := range []string{"CREATE TABLE u(a)", "CREATE TABLE v(a, token)", "CREATE TABLE api(api_key TEXT)"} {
-		if _, err := pool.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec(statement))(t)
 		if _, err := db.Schema(ctx); err != nil || len(root.Warnings()) != max(1, i) {
 			t.Errorf("after %s: %v, %v", statement, err, root.Warnings())
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -56,10 +57,7 @@ func TestOtherEngines(t *testing.T) {
 	db := exectest.NewDB(t, pool, other(&seen), exec.Config{Limits: exec.Limits{EngineCost: 60}})
 	root := trace.New("question")
 	ctx := trace.Into(t.Context(), root)
-	got, err := db.QueryWithin(ctx, "SELECT name, price FROM t WHERE name < 'd'", exec.Bounds{Rows: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(db.QueryWithin(ctx, "SELECT name, price FROM t WHERE name < 'd'", exec.Bounds{Rows: 9}))(t)
 	want := [][]any{{"a", result.Decimal("0.1")}, {"b", int64(12)}, {"c", nil}}
 	if diff := cmp.Diff(want, got.Rows); diff != "" {
 		t.Errorf("converted: %s", diff)
@@ -106,12 +104,9 @@ func nan() float64 { var zero float64; return zero / zero }
 // TestProbePlaceholder: a look-up is written with the parameters of the engine.
 func TestProbePlaceholder(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x')", exec.Config{})
-	db, err := exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+	db := need.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
 		Language: func(l *exec.Language) { l.Parameter = func(n int) string { return fmt.Sprintf("?%d", n) } },
-	}), exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}), exec.Config{}))(t)
 	for value, want := range map[string]bool{"x": true, "y": false} {
 		if found, err := db.Probe(t.Context(), "", "t", "a", value); err != nil || found != want {
 			t.Errorf("%s: %v, %v", value, found, err)
@@ -171,10 +166,7 @@ func TestFinish(t *testing.T) {
 	} {
 		var calls []string
 		db := exectest.NewDB(t, pool, finishing(&calls, func() (bool, error) { return tt.fit, tt.err }), exec.Config{})
-		s, err := db.Runner(exec.Bounds{Bytes: 40, Rows: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.Value(db.Runner(exec.Bounds{Bytes: 40, Rows: 2}))(t)
 		for range 2 {
 			if got, err := s.Query(t.Context(), tt.sql); !errors.Is(err, tt.err) || err == nil && len(got.Rows) != tt.rows {
 				t.Errorf("%s: %v, %v", tt.why, got, err)

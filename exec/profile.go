@@ -18,7 +18,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -171,96 +170,6 @@ func (s *Runner) profileTable(ctx context.Context, t *schema.Table, readable *sc
 func isCellLimit(err error) bool {
 	var limit *LimitError
 	return errors.As(err, &limit) && limit.Limit == "cell"
-}
-
-// Sample returns at most o.Rows rows of a table or view: the first ones in the order in which the engine reads the
-// table itself, in SQLite by rowid or primary key. With o.Spread they come from all over a long table, and the same o
-// on the same data gives the same rows; see [Sampler.SampleRows]. A table is never read whole for it, but a view may
-// have to read all of the tables under it.
-//
-// Columns are those that the policy allows, that are not Sensitive, and whose values do not look like secrets (see
-// Policy.Reveal), in the order of the table. Values are as stored unless o.Cut is set, up to the limits of an answer; a
-// column with a value over the limit on cells is left out. Truncated says that the table has more rows.
-//
-// A table that the policy hides or that does not exist is an error, and so is a number of rows below 1. Safe for
-// concurrent use.
-func (db *DB) Sample(ctx context.Context, table schema.Table, o SampleOptions) (*result.Table, error) {
-	if o.Rows < 1 {
-		return nil, fmt.Errorf("exec: sampling %s: %d rows asked for", table.Name, o.Rows)
-	}
-	readable, err := db.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	source, columns, err := readableColumns(&table, readable)
-	if err != nil {
-		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
-	}
-	out, err := with(&Runner{db: db, bounds: db.limits.Answer, own: true}, func(s *Runner) (*result.Table, error) {
-		return s.sample(ctx, source, columns, o)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
-	}
-	return out, nil
-}
-
-func (s *Runner) sample(ctx context.Context, source schema.Table, columns []string, o SampleOptions) (*result.Table, error) {
-	read := func(columns []string) (*result.Table, error) {
-		t := &result.Table{Columns: columns, Rows: [][]any{}}
-		if len(columns) == 0 {
-			return t, nil
-		}
-		o.Columns = columns
-		sample, err := sampleRows(ctx, s.db.dialect, func(ctx context.Context, sql string, n int) (*result.Table, error) {
-			part, err := s.sampled(ctx, sql, n)
-			if err == nil {
-				t.Truncated, t.TooLarge = part.Truncated, part.TooLarge
-			}
-			return part, err
-		}, source, o)
-		t.Rows = sample.Rows
-		return t, err
-	}
-	out, err := read(columns)
-	if isCellLimit(err) {
-		out, err = read(slices.DeleteFunc(columns, func(name string) bool {
-			_, err := read([]string{name})
-			return isCellLimit(err)
-		}))
-	}
-	if err == nil {
-		s.db.dropSecrets(source, out)
-	}
-	return out, err
-}
-
-// readableColumns returns t as readable has it, and the names of those columns of t that may be read and shown. The
-// caller's t may have more columns than the policy allows; readable has only those.
-func readableColumns(t *schema.Table, readable *schema.Schema) (source schema.Table, names []string, err error) {
-	found, ok := readable.Lookup(t.Schema, t.Name)
-	if !ok || found.Schema != t.Schema || found.Name != t.Name {
-		return source, nil, errors.New("no such table, or it may not be read")
-	}
-	for _, c := range t.Columns {
-		if own, ok := found.Column(c.Name); ok && own.Name == c.Name && !own.Sensitive && !c.Sensitive {
-			names = append(names, c.Name)
-		}
-	}
-	return *found, names, nil
-}
-
-// sampleRows reads a sample in the way of d, or by a primary key of one column.
-func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table, o SampleOptions) (RowSample, error) {
-	if s, ok := d.(Sampler); ok {
-		return s.SampleRows(ctx, run, t, o)
-	}
-	l := d.Language()
-	sampled := guard.NewSampled(t.TableName().Quoted(l), t, o, l.Quote, nil)
-	if len(t.PrimaryKey) == 1 {
-		sampled.Key = "t." + l.Quote(t.PrimaryKey[0])
-	}
-	return guard.SampleRows(ctx, run, sampled, o)
 }
 
 // summarize makes the profile of one column of a sample.

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -25,14 +26,9 @@ import (
 // open makes a database file of script and a DB on it.
 func open(t testing.TB, script string, c exec.Config) (*sql.DB, *exec.DB) {
 	t.Helper()
-	pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "test.db")))(t)
 	t.Cleanup(func() { pool.Close() })
-	if _, err := pool.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(script))(t)
 	db, err := exec.New(pool, sqlite.Dialect{}, c)
 	if err == nil {
 		err = db.Ready(context.Background())
@@ -233,22 +229,14 @@ func TestBusy(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
-			pool, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000")
-			if err != nil {
-				t.Fatal(err)
-			}
+			pool := need.Value(sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000"))(t)
 			defer pool.Close()
 			pool.SetMaxOpenConns(1) // to open another one would wait for the lock
-			if _, err := pool.Exec("CREATE TABLE t(a)"); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec("CREATE TABLE t(a)"))(t)
 			within := func(timeout time.Duration) *exec.DB {
-				db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{
+				db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{
 					Candidate: exec.Bounds{Timeout: timeout}, Answer: exec.Bounds{Timeout: timeout},
-				}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}}))(t)
 				return db
 			}
 			patient, hasty := within(time.Hour), within(100*time.Millisecond)
@@ -261,9 +249,7 @@ func TestBusy(t *testing.T) {
 			if err := test.run(ctx, patient); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %v", err)
 			}
-			if _, err := other.Exec("COMMIT"); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(other.Exec("COMMIT"))(t)
 			var timeout int
 			if err := pool.QueryRow("PRAGMA busy_timeout").Scan(&timeout); err != nil || timeout != 3600000 {
 				t.Errorf("the connection now waits %d ms for a lock, %v", timeout, err)
@@ -302,16 +288,13 @@ func (late) Run(ctx context.Context, _ *exec.Statement, _ exec.Bounds) (*exec.Ro
 func TestBusyUntilTheTimeout(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
 	for _, catalog := range []bool{false, true} {
-		db, err := exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		db := need.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
 			Open: func(_ context.Context, _ *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
 				o, err := open()
 				o.Conn = late{o.Conn, catalog}
 				return o, err
 			},
-		}), exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}), exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}}))(t)
 		if _, err := db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
 			t.Errorf("a statement: %v", err)
 		}
@@ -324,15 +307,10 @@ func TestBusyUntilTheTimeout(t *testing.T) {
 // locking is a pool of one connection, on which script leaves a transaction open.
 func locking(t *testing.T, path, script string) *sql.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", path))(t)
 	t.Cleanup(func() { pool.Close() })
 	pool.SetMaxOpenConns(1) // the transaction stays on it
-	if _, err := pool.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(script))(t)
 	return pool
 }
 
@@ -403,11 +381,8 @@ func TestPoolInUse(t *testing.T) {
 	if got := db.Limits().Connections; got != 1 {
 		t.Errorf("%d connections of a pool of one", got)
 	}
-	rows, err := pool.Query("SELECT 1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.QueryWithin(context.Background(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
+	rows := need.Value(pool.Query("SELECT 1"))(t)
+	_, err := db.QueryWithin(context.Background(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
 	if !errors.Is(err, exec.ErrBusy) || !strings.Contains(err.Error(), "1 in use") {
 		t.Errorf("error %v", err)
 	}
@@ -456,10 +431,7 @@ func TestParallel(t *testing.T) {
 func TestSession(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01'), (2, 'soon')", exec.Config{})
 	bounds := exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}
-	session, err := db.Runner(bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(db.Runner(bounds))(t)
 	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	for i, sql := range []string{
 		"SELECT a, d FROM t", "SELECT nix FROM t", "DELETE FROM t", "SELECT 1; SELECT 2", "", "SELECT a FROM t ORDER BY a DESC",
@@ -496,17 +468,12 @@ func TestSession(t *testing.T) {
 func TestSessionConnection(t *testing.T) {
 	pool, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 1}})
 	pool.SetMaxOpenConns(1)
-	session, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(db.Runner(exec.Bounds{}))(t)
 	if pool.Stats().InUse != 0 {
 		t.Error("a session holds a connection before its first statement")
 	}
 	for range 3 {
-		if _, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(session.Query(t.Context(), "SELECT a FROM t"))(t)
 	}
 	if n := pool.Stats().InUse; n != 1 {
 		t.Errorf("%d connections in use, want 1", n)
@@ -516,9 +483,7 @@ func TestSessionConnection(t *testing.T) {
 	if _, err := db.Query(short, "SELECT a FROM t"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a second statement: %v", err)
 	}
-	if err := session.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, session.Close())
 	if _, err := pool.Exec("INSERT INTO t VALUES (1)"); err != nil {
 		t.Errorf("the connection is still guarded: %v", err)
 	}
@@ -534,9 +499,7 @@ func TestSessionConnection(t *testing.T) {
 	if got, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
 		t.Errorf("after a cancelled statement: %v, %v", got, err)
 	}
-	if err := session.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, session.Close())
 	if n := pool.Stats().InUse; n != 0 {
 		t.Errorf("%d connections in use after Close", n)
 	}
@@ -544,10 +507,7 @@ func TestSessionConnection(t *testing.T) {
 
 func TestSessionTime(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01')", exec.Config{})
-	session, err := db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}))(t)
 	defer session.Close()
 	for _, sql := range []string{"SELECT d FROM t", count10 + "SELECT i FROM n"} {
 		if took, err := session.Time(t.Context(), sql); err != nil || took <= 0 {

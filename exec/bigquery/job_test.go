@@ -18,6 +18,7 @@ import (
 	bq "github.com/texttosql/texttosql/exec/bigquery"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // database is a DB on f.
@@ -30,9 +31,7 @@ func database(t testing.TB, f *fake, c bq.Config, e exec.Config) *exec.DB {
 func TestJob(t *testing.T) {
 	f := hostileFake(t)
 	db := database(t, f, bq.Config{MaxBytesBilled: 12345, Labels: map[string]string{"app": "texttosql"}}, exec.Config{})
-	if _, err := db.QueryWithin(t.Context(), "SELECT a FROM t", exec.Bounds{Timeout: 7 * time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.QueryWithin(t.Context(), "SELECT a FROM t", exec.Bounds{Timeout: 7 * time.Second}))(t)
 	if len(f.bodies) != 2 || !f.bodies[0].Configuration.DryRun || f.bodies[1].Configuration.DryRun {
 		t.Fatalf("sent were %+v, want a dry run and a job", f.bodies)
 	}
@@ -53,10 +52,7 @@ func TestJob(t *testing.T) {
 	if _, err := pool.Exec("SELECT 1"); err == nil {
 		t.Error("the pool has an Exec")
 	}
-	rows, err := pool.Query("SELECT a FROM t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := need.Value(pool.Query("SELECT a FROM t"))(t)
 	rows.Close()
 	if last := f.bodies[len(f.bodies)-1].Configuration.Query; last.MaximumBytesBilled != "1073741824" {
 		t.Errorf("the cap of the caller's own statement is %q", last.MaximumBytesBilled)
@@ -140,17 +136,13 @@ func TestRoundTrips(t *testing.T) {
 			},
 		})
 		db := exectest.NewDB(t, f.pool(bq.Config{}), d, exec.Config{Policy: test.policy})
-		if err := db.Ready(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, db.Ready(t.Context()))
 		time.Sleep(1100 * time.Millisecond) // the age of tables where columns are denied
 		before := map[string]int{}
 		for _, call := range []string{"dry", "insert", "table", "list"} {
 			before[call] = f.count(call)
 		}
-		if _, err := db.Examine(t.Context(), "SELECT a FROM t"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Examine(t.Context(), "SELECT a FROM t"))(t)
 		got := map[string]int{"read": reads, "confirm": confirms}
 		for call, n := range before {
 			got[call] = f.count(call) - n

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // service returns a client of the real service and a new dataset in it, which goes with the test. It skips the test
@@ -27,19 +28,14 @@ func service(t testing.TB) (client *bigquery.Client, set string) {
 	if name == "" {
 		t.Skip("TEXTTOSQL_BIGQUERY_PROJECT names no project: the real service is not asked; see README.md")
 	}
-	client, err := bigquery.NewClient(context.Background(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client = need.Value(bigquery.NewClient(context.Background(), name))(t)
 	set = fmt.Sprintf("texttosql_test_%d", time.Now().UnixNano())
 	location := os.Getenv("TEXTTOSQL_BIGQUERY_LOCATION")
 	if location == "" {
 		location = "US"
 	}
 	meta := &bigquery.DatasetMetadata{Location: location, DefaultTableExpiration: time.Hour} // in case the test ends badly
-	if err := client.Dataset(set).Create(context.Background(), meta); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, client.Dataset(set).Create(context.Background(), meta))
 	t.Cleanup(func() {
 		if err := client.Dataset(set).DeleteWithContents(context.Background()); err != nil {
 			t.Error(err)
@@ -151,10 +147,7 @@ func TestServiceStatements(t *testing.T) {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	before, err := contents(t.Context(), client, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := need.Value(contents(t.Context(), client, set))(t)
 	pool := bq.Open(client, bq.Config{Dataset: set})
 	defer pool.Close()
 	here := strings.NewReplacer(home, set, project, client.Project())

@@ -10,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -47,11 +48,8 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 		}
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 	})
-	e, err := texttosql.New(f.pool(bq.Config{}), model, texttosql.WithDialect(bq.Dialect{}),
-		texttosql.WithStrategy(threephase.Strategy{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(f.pool(bq.Config{}), model, texttosql.WithDialect(bq.Dialect{}),
+		texttosql.WithStrategy(threephase.Strategy{})))(t)
 	res, err := e.Ask(t.Context(), "Which customers have an order over 5?")
 	if err != nil || fmt.Sprint(res.Rows.Rows) != "[[Bo]]" || res.SQL != strings.Replace(wrong, "nmae", "name", 1) {
 		t.Fatalf("%v: %+v", err, res)
@@ -73,10 +71,7 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 // may be old now.
 func TestDryRunAgain(t *testing.T) {
 	f := hostileFake(t)
-	session, err := database(t, f, bq.Config{}, exec.Config{}).Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(database(t, f, bq.Config{}, exec.Config{}).Runner(exec.Bounds{}))(t)
 	defer session.Close()
 	for use := 1; use <= 2; use++ {
 		if _, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil || f.count("dry") != use || f.count("insert") != use {

@@ -20,15 +20,13 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // script copies a SQLite database: DuckDB's own reader of SQLite is an extension. A column has the type of what is in it.
 func script(t *testing.T, path string) string {
 	t.Helper()
-	pool, err := sql.Open("sqlite3", "file:"+url.PathEscape(path)+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", "file:"+url.PathEscape(path)+"?mode=ro"))(t)
 	defer pool.Close()
 	tables, err := exectest.Texts(t.Context(), pool, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1")
 	if err != nil {
@@ -37,16 +35,10 @@ func script(t *testing.T, path string) string {
 	var out strings.Builder
 	quote := duckdb.Dialect{}.Language().Quote
 	for _, table := range tables {
-		columns, err := exectest.Texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')")
-		if err != nil {
-			t.Fatal(err)
-		}
+		columns := need.Value(exectest.Texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')"))(t)
 		var declared, quoted []string
 		for _, c := range columns {
-			kinds, err := exectest.Texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c), quote(table)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			kinds := need.Value(exectest.Texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c), quote(table))))(t)
 			kind := "VARCHAR"
 			switch {
 			case slices.Contains(kinds, "text") || slices.Contains(kinds, "blob") || len(kinds) == 0:
@@ -108,20 +100,14 @@ func TestGolds(t *testing.T) {
 			if err != nil {
 				continue // SQLite's own words, or its types
 			}
-			err = errors.Join(rows.Err(), rows.Close())
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, errors.Join(rows.Err(), rows.Close()))
 			ran++
 			if _, err := db.Query(t.Context(), gold); err != nil {
 				refused++
 				t.Errorf("%s: %s: %v", name, gold, err)
 				continue
 			}
-			a, err := db.Analyze(t.Context(), gold)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := need.Value(db.Analyze(t.Context(), gold))(t)
 			for table, columns := range planned(t, bare, gold) {
 				i := slices.IndexFunc(a.Tables, func(r exec.TableRead) bool { return strings.EqualFold(r.Table, table) })
 				for _, c := range columns {
@@ -146,17 +132,13 @@ func TestGolds(t *testing.T) {
 func planned(t *testing.T, pool *sql.DB, text string) map[string][]string {
 	t.Helper()
 	var kind, raw string
-	if err := pool.QueryRowContext(t.Context(), "EXPLAIN (FORMAT JSON) "+text).Scan(&kind, &raw); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRowContext(t.Context(), "EXPLAIN (FORMAT JSON) "+text).Scan(&kind, &raw))
 	type step struct {
 		Children []step         `json:"children"`
 		Info     map[string]any `json:"extra_info"`
 	}
 	var steps []step
-	if err := json.Unmarshal([]byte(raw), &steps); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, json.Unmarshal([]byte(raw), &steps))
 	found := map[string][]string{}
 	var walk func(s step)
 	walk = func(s step) {

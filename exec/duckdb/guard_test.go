@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -49,12 +50,9 @@ func TestMacros(t *testing.T) {
 	}
 	// What none of these rules knows DuckDB's plan tells, as long as DuckDB reads the table and not its statistics.
 	pool := openFile(t, exectest.Fixture+"CREATE MACRO list_aggr(x, y) AS (SELECT string_agg(password) FROM users);", small)
-	db, err := exec.New(pool, exectest.Change(duckdb.Dialect{}, exectest.Changes{
+	db := need.Value(exec.New(pool, exectest.Change(duckdb.Dialect{}, exectest.Changes{
 		Read: func(*exec.Statement, func() (*guard.Names, error)) (*guard.Names, error) { return nil, nil },
-	}), exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}), exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}))(t)
 	if _, err := db.Query(t.Context(), "SELECT list_sum(range(3))"); reasonOf(err) != "guard" {
 		t.Errorf("without a tree: %v", err)
 	}
@@ -106,10 +104,7 @@ INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = db.Profile(t.Context(), s, exec.ProfileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	for _, c := range s.Tables[0].Columns {
 		if c.Profile == nil || c.Profile.Sampled != 6 {
 			t.Errorf("%s %s: %+v", c.Name, c.Type, c.Profile)
@@ -133,26 +128,19 @@ INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 // TestOnce counts what one examination of a new statement sends: its tree, its plan and its rows, each once.
 func TestOnce(t *testing.T) {
 	file := makeFile(t, exectest.Fixture)
-	connector, err := duckdb.NewConnector(file, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	connector := need.Value(duckdb.NewConnector(file, small))(t)
 	faults := &exectest.Faults{Connector: connector}
 	pool := sql.OpenDB(faults)
 	defer pool.Close()
 	db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Unwrap: exectest.Unwrap, Policy: denied})
-	if _, err := db.Schema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Schema(t.Context()))(t)
 	const text = "SELECT name FROM users WHERE id = 2"
 	events := map[string]int{}
 	faults.Fail(func(event string) error {
 		events[strings.SplitN(event, "\n", 2)[0]]++
 		return nil
 	})
-	if _, err := db.Examine(t.Context(), text); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Examine(t.Context(), text))(t)
 	delete(events, "next")
 	delete(events, "reset")
 	want := map[string]int{"rows closed": 5, "statement closed": 5}
@@ -176,10 +164,7 @@ func TestDriver(t *testing.T) {
 	if got := reflect.TypeOf(pool.Driver()).PkgPath(); got != path {
 		t.Errorf("the driver is of %s", got)
 	}
-	foreign, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	foreign := need.Value(sql.Open("duckdb", ""))(t)
 	defer foreign.Close()
 	l := duckdb.Dialect{}.Language()
 	if !l.Recognises(pool.Driver()) || !l.Recognises(foreign.Driver()) {
@@ -195,9 +180,7 @@ func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
 }
@@ -210,16 +193,10 @@ func TestOpenFolder(t *testing.T) {
 	})
 	made := makeFile(t, "COPY (SELECT range AS n FROM range(5)) TO '"+folder+"/numbers.parquet'")
 	_ = made
-	pool, err := duckdb.OpenFolder(t.Context(), folder, duckdb.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
 	defer pool.Close()
 	db := onPool(t, pool, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	var got []string
 	for _, table := range s.Tables {
 		for _, c := range table.Columns {
@@ -235,11 +212,8 @@ func TestOpenFolder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	table, err := db.Query(t.Context(), `SELECT p.name, p.born, o.lines, (SELECT sum(n) FROM numbers), w.b
-		FROM people p LEFT JOIN orders o USING (id), "odd [1] * name" w ORDER BY p.id`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := need.Value(db.Query(t.Context(), `SELECT p.name, p.born, o.lines, (SELECT sum(n) FROM numbers), w.b
+		FROM people p LEFT JOIN orders o USING (id), "odd [1] * name" w ORDER BY p.id`))(t)
 	if diff := cmp.Diff([][]any{{"ann", "2001-02-03", `[{"n":2}]`, int64(10), "x"}, {"bob", nil, nil, int64(10), "x"}}, table.Rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -247,9 +221,7 @@ func TestOpenFolder(t *testing.T) {
 	if err != nil || len(before) == 0 {
 		t.Fatal(before, err)
 	}
-	if err := pool.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.Close())
 	after, err := filepath.Glob(filepath.Join(os.TempDir(), "texttosql-duckdb-*"))
 	if err != nil || len(after) >= len(before) {
 		t.Errorf("left behind: %v, %v", after, err)
@@ -318,10 +290,7 @@ CREATE UNIQUE INDEX b_n ON b(n); CREATE INDEX b_l ON b(a_id);
 CREATE TABLE s2.c(x INTEGER);
 CREATE VIEW v AS SELECT id, d FROM a;
 COMMENT ON TABLE a IS 'the a'; COMMENT ON COLUMN a.d IS 'in euros'; COMMENT ON VIEW v IS 'the v';`, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	want := []schema.Table{
 		{
 			Schema: "main", Name: "a", Kind: schema.BaseTable, Description: "the a", PrimaryKey: []string{"id"}, Unique: [][]string{{"u"}},
@@ -449,4 +418,39 @@ var values = []exectest.Value{
 	{SQL: "'1'::JSON", Want: "1"},
 	{SQL: "'nan'::DOUBLE IS NULL", Want: int64(0)}, {SQL: "['nan'::DOUBLE]", Want: `["NaN"]`},
 	{SQL: "[UUID '123e4567-e89b-12d3-a456-426655440000']", Want: `["123e4567-e89b-12d3-a456-426655440000"]`},
+}
+
+// TestUnguarded: each handle that is not fit says what to do.
+func TestUnguarded(t *testing.T) {
+	file := makeFile(t, exectest.Fixture)
+	ctx := t.Context()
+	for _, test := range []struct {
+		why, want string
+		dsn, then string // dsn "": a handle of Open
+	}{
+		{"a handle that writes", "opened by the driver itself", file, ""},
+		{"one that only reads, and reads files too", "opened by the driver itself", file + "?access_mode=READ_ONLY", ""},
+		{"a database in memory", "opened by the driver itself", ":memory:", ""},
+		{"a temporary view", "temporary tables, views or macros", "", "CREATE TEMP VIEW names AS SELECT password FROM users"},
+		{"a temporary table", "temporary tables, views or macros", "", "CREATE TEMP TABLE t(a INT)"},
+		{"a macro", "temporary tables, views or macros", "", "CREATE TEMP MACRO lower(x) AS 1"},
+		{"an open transaction", "a transaction is open", "", "BEGIN"},
+	} {
+		open := func() (*sql.DB, error) { return duckdb.Open(file, small) }
+		if test.dsn != "" {
+			open = func() (*sql.DB, error) { return sql.Open("duckdb", test.dsn) }
+		}
+		pool := need.Value(open())(t)
+		pool.SetMaxOpenConns(1)
+		if test.then != "" {
+			need.Value(pool.ExecContext(ctx, test.then))(t)
+		}
+		db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{})
+		_, err := db.Query(ctx, "SELECT a FROM t")
+		var unguarded *exec.UnguardedError
+		if !errors.As(err, &unguarded) || !strings.Contains(err.Error(), test.want) || unguarded.Remedy == "" {
+			t.Errorf("%s: %v, want %q", test.why, err, test.want)
+		}
+		pool.Close()
+	}
 }

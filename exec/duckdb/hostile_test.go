@@ -1,21 +1,18 @@
 package duckdb_test
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // traps are what an attacker would like to find, beside the tables of the suite.
@@ -389,15 +386,9 @@ func reasonOf(err error) string {
 // leaves the database, so no wall stands alone.
 func TestAblation(t *testing.T) {
 	file := makeFile(t, traps)
-	pool, err := duckdb.Open(file, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(duckdb.Open(file, small))(t)
 	defer pool.Close()
-	before, err := contents(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := need.Value(contents(file))(t)
 	for _, text := range []string{
 		"DROP TABLE t", "INSERT INTO t VALUES (6, 'x')", "COPY t TO '/tmp/x.csv'", "EXPORT DATABASE '/tmp/x'", "ATTACH '/tmp/evil.db' AS e", "INSTALL httpfs",
 		"LOAD httpfs", "SET enable_external_access = true",
@@ -424,22 +415,15 @@ func TestFiles(t *testing.T) {
 	folder := t.TempDir()
 	allowed, other := filepath.Join(folder, "in"), filepath.Join(folder, "out")
 	for _, name := range []string{allowed, other} {
-		if err := os.Mkdir(name, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(name, "people.csv"), []byte("id,name,password\n1,ann,s3cret-1\n2,bob,s3cret-2\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.Mkdir(name, 0o700))
+		need.OK(t, os.WriteFile(filepath.Join(name, "people.csv"), []byte("id,name,password\n1,ann,s3cret-1\n2,bob,s3cret-2\n"), 0o600))
 	}
 	in, out := filepath.Join(allowed, "people.csv"), filepath.Join(other, "people.csv")
 	file := makeFile(t, strings.NewReplacer("ALLOWED", allowed, "IN", in, "OUT", out).Replace(`
 		COPY (SELECT 1 AS id, 9.5::DECIMAL(9,2) AS total) TO 'ALLOWED/orders.parquet';
 		CREATE VIEW people AS SELECT * FROM 'IN'; CREATE VIEW orders AS SELECT * FROM read_parquet('ALLOWED/*.parquet');
 		CREATE VIEW outside AS SELECT * FROM read_csv('OUT'); CREATE VIEW names AS SELECT id, name FROM people; CREATE VIEW words AS SELECT password FROM people;`))
-	pool, err := duckdb.Open(file, duckdb.Options{Files: []string{allowed}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(duckdb.Open(file, duckdb.Options{Files: []string{allowed}}))(t)
 	defer pool.Close()
 	db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.password"}}})
 	for _, test := range []struct{ why, text, reason string }{
@@ -467,168 +451,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestUnguarded: each handle that is not fit says what to do.
-func TestUnguarded(t *testing.T) {
-	file := makeFile(t, exectest.Fixture)
-	ctx := t.Context()
-	for _, test := range []struct {
-		why, want string
-		dsn, then string // dsn "": a handle of Open
-	}{
-		{"a handle that writes", "opened by the driver itself", file, ""},
-		{"one that only reads, and reads files too", "opened by the driver itself", file + "?access_mode=READ_ONLY", ""},
-		{"a database in memory", "opened by the driver itself", ":memory:", ""},
-		{"a temporary view", "temporary tables, views or macros", "", "CREATE TEMP VIEW names AS SELECT password FROM users"},
-		{"a temporary table", "temporary tables, views or macros", "", "CREATE TEMP TABLE t(a INT)"},
-		{"a macro", "temporary tables, views or macros", "", "CREATE TEMP MACRO lower(x) AS 1"},
-		{"an open transaction", "a transaction is open", "", "BEGIN"},
-	} {
-		open := func() (*sql.DB, error) { return duckdb.Open(file, small) }
-		if test.dsn != "" {
-			open = func() (*sql.DB, error) { return sql.Open("duckdb", test.dsn) }
-		}
-		pool, err := open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pool.SetMaxOpenConns(1)
-		if test.then != "" {
-			if _, err := pool.ExecContext(ctx, test.then); err != nil {
-				t.Fatal(err)
-			}
-		}
-		db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{})
-		_, err = db.Query(ctx, "SELECT a FROM t")
-		var unguarded *exec.UnguardedError
-		if !errors.As(err, &unguarded) || !strings.Contains(err.Error(), test.want) || unguarded.Remedy == "" {
-			t.Errorf("%s: %v, want %q", test.why, err, test.want)
-		}
-		pool.Close()
-	}
-}
-
-// survivors may answer, fail or be refused, but neither take long nor much memory.
-var survivors = []string{
-	"SELECT count(*) FROM range(100000000000)", "SELECT * FROM range(100000000000)", "SELECT repeat('x', 10000) FROM range(100000000)",
-	"SELECT repeat('x', 10000), i FROM range(1000000) r(i) ORDER BY i DESC",
-	"SELECT i, repeat('x', 10000) || i AS s FROM range(1000000) r(i) ORDER BY s", "SELECT string_agg(repeat('x', 10000), '') FROM range(1000000)",
-	"SELECT list(i) FROM range(100000000) r(i)",
-	"SELECT len(list(repeat('x', 10000))) FROM range(1000000)", "SELECT json_group_array(repeat('x', 10000)) FROM range(100000)",
-	"SELECT count(*) FROM (SELECT DISTINCT repeat('x', 1000) || i FROM range(10000000) r(i))",
-	"SELECT i, count(*) FROM range(100000000) r(i) GROUP BY i", "SELECT histogram(i) FROM range(100000000) r(i)",
-	"SELECT max(len(range(i, i + 100000000))) FROM range(100) r(i)", "SELECT sum(len(range(x))) FROM (SELECT 100000000 AS x)",
-	"WITH RECURSIVE c(s, n) AS (SELECT 'x', 0 UNION ALL SELECT s || s, n + 1 FROM c WHERE n < 60) SELECT max(length(s)) FROM c",
-	"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
-	"WITH RECURSIVE c(x) AS (SELECT [1] UNION ALL SELECT x || x FROM c) SELECT max(len(x)) FROM c",
-	"SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range + b.range = 7",
-	"SELECT a.range, sum(b.range) OVER (ORDER BY b.range) FROM range(10000) a, range(10000) b",
-	"SELECT quantile_cont(i, 0.5) OVER (ORDER BY i ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) FROM range(1000000) r(i)",
-	"SELECT * FROM (SELECT unnest(range(100000)) AS a), (SELECT unnest(range(100000)) AS b) ORDER BY a * b DESC",
-	"SELECT count(*) FROM range(100000) a JOIN range(100000) b ON a.range < b.range", "SELECT factorial(30), power(10, 300)",
-	"SELECT levenshtein(repeat('ab', 5000), repeat('ba', 5000)) FROM range(100000)", "SELECT regexp_matches(repeat('a', 10000), '(a*)*b') FROM range(100000)",
-	"SELECT md5(repeat('x', 10000)) FROM range(10000000) ORDER BY 1",
-	"SELECT " + strings.Repeat("(SELECT ", 60) + "1" + strings.Repeat(")", 60), "SELECT a FROM t WHERE a IN (" + strings.Repeat("1, ", 9000) + "1)",
-	"SELECT " + strings.Repeat("a + ", 200) + "a FROM t",
-	"SELECT * FROM t" + attack.Joined(40),
-	"SELECT count(*) FROM t" + attack.Joined(12) + " WHERE " + strings.TrimSuffix(strings.Repeat("t.a = x1.a AND ", 12), "AND "),
-	"SELECT a FROM t GROUP BY CUBE (a, b, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11)",
-	attack.Doubled("SELECT a.c FROM %[1]s AS a, %[1]s AS b", "AS MATERIALIZED", 12),
-	attack.Doubled("SELECT c FROM %[1]s UNION ALL SELECT c FROM %[1]s", "AS", 12),
-	"SELECT a FROM t WHERE b LIKE '" + strings.Repeat("%a", 4000) + "'", "SELECT list_sort(list(i)) FROM range(10000000) r(i)",
-	"SELECT to_json(list(i)) FROM range(10000000) r(i)", "SELECT list_distinct(flatten(list([i, i]))) FROM range(10000000) r(i)",
-	"SELECT i FROM range(1000000000) r(i) LIMIT 1 OFFSET 900000000", "SELECT random() AS r FROM range(1000000000) ORDER BY r LIMIT 3",
-}
-
-// TestSurvivors runs what is made to end a process.
-func TestSurvivors(t *testing.T) {
-	if attack.Race {
-		t.Skip("the race detector takes memory of its own")
-	}
-	e := engine()
-	for _, text := range survivors {
-		e.Payloads = append(e.Payloads, exectest.Payload{Name: "survivor", SQL: text, Expect: exectest.Survive})
-	}
-	exectest.Payloads(t, e)
-}
-
-// TestMemory: what DuckDB keeps outside of its own limit ends by what the process grows.
-func TestMemory(t *testing.T) {
-	if runtime.GOOS != "linux" || attack.Race {
-		t.Skip("the system does not tell the memory of a process, or the race detector takes some of its own")
-	}
-	db := onPool(t, openFile(t, exectest.Fixture, small), exec.Config{})
-	for text, want := range map[string]string{
-		"SELECT histogram(i) FROM range(100000000) r(i)":           "memory",
-		"SELECT quantile_cont(i, 0.5) FROM range(1000000000) r(i)": "memory",
-		"SELECT mode(i % 5) FROM range(1000000) r(i)":              "",
-	} {
-		_, err := db.Query(t.Context(), text)
-		var limit *exec.LimitError
-		if errors.As(err, &limit); want != "" && (limit == nil || limit.Limit != want) || want == "" && err != nil {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
-	}
-}
-
-// TestLate: the driver alone interrupts half a second late. A statement that runs ends with its context here, and one
-// whose rows are read as well.
-func TestLate(t *testing.T) {
-	pool := openFile(t, exectest.Fixture, small)
-	for _, text := range []string{exectest.Endless, "SELECT i FROM range(100000000000) r(i) WHERE i < 0 OR i = 99999999999"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		db := onPool(t, pool, exec.Config{})
-		start := time.Now()
-		_, err := db.Query(ctx, text)
-		took := time.Since(start)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v, want the end of the context", text, err)
-		}
-		t.Logf("%v", took)
-	}
-	// A limit on time is the statement's own.
-	db := onPool(t, pool, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 500 * time.Millisecond}}})
-	_, err := db.Query(t.Context(), exectest.Endless)
-	var limit *exec.LimitError
-	if !errors.As(err, &limit) || limit.Limit != "time" || limit.Running {
-		t.Errorf("%v, want the limit on time", err)
-	}
-}
-
-// TestCut: of a long answer no more is made than is read, and an error behind the first rows is one.
-func TestCut(t *testing.T) {
-	db := newDB(t, exectest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 10, CellBytes: 1 << 20, Timeout: 20 * time.Second}}})
-	table, err := db.Query(t.Context(), "SELECT i FROM range(100000000000) r(i)")
-	if err != nil || len(table.Rows) != 10 || !table.Truncated {
-		t.Errorf("a long answer: %v, %v", table, err)
-	}
-	db = newDB(t, exectest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1_000_000, Bytes: 1 << 30, Timeout: 20 * time.Second}}})
-	_, err = db.Query(t.Context(), "SELECT CASE WHEN i = 90000 THEN 'x' ELSE '1' END::INTEGER FROM range(100000) r(i)")
-	var invalid *exec.InvalidError
-	if !errors.As(err, &invalid) || invalid.Fault != exec.FaultRun {
-		t.Errorf("an error behind 90,000 rows: %v, want a fault of the run", err)
-	}
-}
-
-// TestSession: many statements on one connection, some of which fail.
-func TestSession(t *testing.T) {
-	db := newDB(t, exectest.Fixture, exec.Config{})
-	s, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for range 20 {
-		for text, ok := range map[string]bool{
-			"SELECT a FROM t": true, "SELECT nosuch FROM t": false, "DROP TABLE t": false, "SELECT b::INTEGER FROM t": false, "SELECT max(a) FROM t": true,
-		} {
-			if _, err := s.Query(t.Context(), text); (err == nil) != ok {
-				t.Fatalf("%s: %v", text, err)
-			}
-		}
-	}
-}
-
 // FuzzGuard: whatever DuckDB makes of a text, the guard comes back, no call of a forbidden function gets through, as the
 // tokens tell it, and no denied column is read, as DuckDB's own plan tells it. The file stays what it was.
 func FuzzGuard(f *testing.F) {
@@ -642,10 +464,7 @@ func FuzzGuard(f *testing.F) {
 	file := makeFile(f, exectest.Fixture)
 	pool, bare := openPath(f, file, small), openPath(f, file, small)
 	db := onPool(f, pool, exec.Config{Policy: denied})
-	before, err := contents(file)
-	if err != nil {
-		f.Fatal(err)
-	}
+	before := need.Value(contents(file))(f)
 	d := duckdb.Dialect{}.Language().Text
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := db.Analyze(t.Context(), text); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // small are the options of tests: survivors may not take more than 64 MiB.
@@ -23,14 +24,9 @@ var small = duckdb.Options{MemoryBytes: 32 << 20, Threads: 2}
 func makeFile(t testing.TB, script string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "test.db")
-	pool, err := sql.Open("duckdb", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("duckdb", file))(t)
 	defer pool.Close()
-	if _, err := pool.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(script))(t)
 	return file
 }
 
@@ -42,10 +38,7 @@ func openFile(t testing.TB, script string, o duckdb.Options) *sql.DB {
 
 func openPath(t testing.TB, file string, o duckdb.Options) *sql.DB {
 	t.Helper()
-	pool, err := duckdb.Open(file, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(duckdb.Open(file, o))(t)
 	t.Cleanup(func() { pool.Close() })
 	return pool
 }
@@ -108,10 +101,7 @@ func engine() exectest.Engine {
 		},
 		Open: func(t testing.TB, script string) exectest.Database {
 			file := makeFile(t, script)
-			connector, err := duckdb.NewConnector(file, small)
-			if err != nil {
-				t.Fatal(err)
-			}
+			connector := need.Value(duckdb.NewConnector(file, small))(t)
 			return exectest.Database{User: connector, Contents: func(context.Context) (string, error) { return contents(file) }}
 		},
 	}

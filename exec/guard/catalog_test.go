@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -114,9 +115,7 @@ func TestPermit(t *testing.T) {
 			}},
 	} {
 		c := shop(test.change)
-		if err := c.Apply(test.policy); err != nil {
-			t.Fatal(test.why, err)
-		}
+		need.OK(t, c.Apply(test.policy), test.why)
 		err := c.Permit(names(c, test.from, test.columns...))
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.why, err, test.want)
@@ -185,9 +184,7 @@ func TestSpread(t *testing.T) {
 
 func TestReads(t *testing.T) {
 	c := shop(nil)
-	if err := c.Apply(guard.Policy{}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, c.Apply(guard.Policy{}))
 	for _, test := range []struct{ from, want, functions string }{
 		{"people", "people(id)", "[]"},
 		{"names", "names(id) people(id,name)", "[]"},
@@ -211,9 +208,7 @@ func TestReads(t *testing.T) {
 // TestConfirm: the engine's own word against what the names tell.
 func TestConfirm(t *testing.T) {
 	c := shop(nil)
-	if err := c.Apply(guard.Policy{DenyTables: []string{"staff"}}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, c.Apply(guard.Policy{DenyTables: []string{"staff"}}))
 	relation := func(name string) *guard.Relation { return names(c, name).Sources[0].Relation }
 	for _, test := range []struct {
 		why, from string
@@ -244,9 +239,7 @@ func TestWeigh(t *testing.T) {
 	c := shop(func(c *guard.Catalog, by map[string]*guard.Relation) {
 		by["names"].Definition = bomb + " SELECT a FROM x16"
 	})
-	if err := c.Apply(guard.Policy{}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, c.Apply(guard.Policy{}))
 	for sql, refused := range map[string]bool{
 		"SELECT id FROM people": false, bomb + " SELECT a FROM x3": false, bomb + " SELECT a FROM x16": true,
 		"SELECT a FROM names": true, "SELECT a FROM public.names": true,
@@ -329,9 +322,7 @@ func TestColumns(t *testing.T) {
 	u, p, o := guard.Source{Alias: "u", Relation: users}, guard.Source{Alias: "pets", Relation: pets}, guard.Source{Alias: "odd", Relation: odd}
 	sub := guard.Source{Alias: "x"}
 	c := &guard.Catalog{Relations: []*guard.Relation{users, pets, odd, loud}}
-	if err := c.Apply(guard.Policy{DenyColumns: []string{"users.Password", "secret"}}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, c.Apply(guard.Policy{DenyColumns: []string{"users.Password", "secret"}}))
 	shout := guard.Source{Alias: "s", Relation: loud}
 	calls := func(name string) bool { return name == "to_json" }
 	for _, test := range []struct {
@@ -482,15 +473,9 @@ func TestReadSet(t *testing.T) {
 
 // TestQuery: after an error nothing is left open, and a connection that is dropped is gone.
 func TestQuery(t *testing.T) {
-	pool, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
 	defer pool.Close()
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(pool.Conn(t.Context()))(t)
 	if _, _, err := guard.Query(t.Context(), conn, "SELECT"); err == nil {
 		t.Error("half a statement")
 	}

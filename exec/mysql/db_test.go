@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -48,21 +49,14 @@ func TestBrokenViews(t *testing.T) {
 func TestDroppedInBetween(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT); CREATE TABLE u(b INT); INSERT INTO u VALUES (1)", "")
 	db := guarded(t, pool, exec.Policy{})
-	session, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(db.Runner(exec.Bounds{}))(t)
 	defer session.Close()
 	p, err := session.Explain(t.Context(), "SELECT b FROM u")
 	if err != nil || !strings.Contains(p.Signature(), `"table_name": "u"`) {
 		t.Fatalf("%q, %v", p.Signature(), err)
 	}
-	if _, err := db.Schema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := session.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Schema(t.Context()))(t)
+	need.OK(t, session.Close())
 	exec1(t, pool, "DROP TABLE u")
 	if _, err := session.Query(t.Context(), "SELECT b FROM u"); !exec.IsRejection(err) {
 		t.Errorf("the table is gone: %v", err)
@@ -214,9 +208,7 @@ ANALYZE TABLE customers, orders;`
 func TestPlans(t *testing.T) {
 	pool, _ := open(t, planScript, "")
 	var version string
-	if err := pool.QueryRow("SELECT VERSION()").Scan(&version); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRow("SELECT VERSION()").Scan(&version))
 	db := guarded(t, pool, exec.Policy{})
 	signatures := map[string]bool{}
 	for _, sql := range []string{

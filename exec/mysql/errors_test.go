@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // invalidAs reports whether err is an InvalidError with the fault and name of want.
@@ -52,9 +53,7 @@ func TestServerErrors(t *testing.T) {
 		CREATE TABLE u(id INT); CREATE VIEW broken AS SELECT id FROM u; DROP TABLE u`, "")
 	c := one(t, pool)
 	for _, q := range []string{"SET max_statement_time = 0.05", "SET lock_wait_timeout = 1", "SET sql_mode = ''"} {
-		if _, err := c.ExecContext(t.Context(), q); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(c.ExecContext(t.Context(), q))(t)
 	}
 	for _, s := range []struct{ sql, want string }{
 		{"SELECT nmae FROM t", "invalid schema nmae"},
@@ -100,9 +99,7 @@ func TestServerErrors(t *testing.T) {
 			t.Errorf("%s: classified twice", s.sql)
 		}
 	}
-	if _, err := c.ExecContext(t.Context(), "SET SESSION tx_read_only = 1, max_statement_time = 0"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(c.ExecContext(t.Context(), "SET SESSION tx_read_only = 1, max_statement_time = 0"))(t)
 	_, err := c.ExecContext(t.Context(), "DELETE FROM t")
 	if got := kind((mysql.Dialect{}).Classify(err)); got != "refused not-read-only writes=true" {
 		t.Errorf("a write: %s (%v)", got, err)
@@ -165,15 +162,10 @@ func TestStatementWarnings(t *testing.T) {
 		{"EXPLAIN EXTENDED SELECT a FROM t", 0, ""},
 		{"SELECT 1/0", 1, "Division by 0"},
 	} {
-		rows, err := c.QueryContext(t.Context(), s.sql)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := need.Value(c.QueryContext(t.Context(), s.sql))(t)
 		for rows.Next() {
 		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, errors.Join(rows.Err(), rows.Close()))
 		got, err := mysql.StatementWarnings(t.Context(), c)
 		if err != nil || len(got) != s.want || s.want > 0 && got[0] != s.text {
 			t.Errorf("%s: %q, %v", s.sql, got, err)
@@ -189,10 +181,7 @@ func TestServerGone(t *testing.T) {
 		{fmt.Sprintf("root:wrong@tcp(127.0.0.1:%d)/mysql", s.Port), "a wrong password"},
 		{fmt.Sprintf("root@tcp(127.0.0.1:%d)/no_such_database", s.Port), "no such database"},
 	} {
-		pool, err := sql.Open("mysql", c.dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(sql.Open("mysql", c.dsn))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if err := guarded(t, pool, exec.Policy{}).Ready(ctx); err == nil || exec.IsRejection(err) {
 			t.Errorf("%s: %v", c.why, err)
@@ -202,14 +191,9 @@ func TestServerGone(t *testing.T) {
 	}
 	pool, _ := open(t, "CREATE TABLE t(a INT)", "")
 	db := guarded(t, pool, exec.Policy{})
-	session, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(db.Runner(exec.Bounds{}))(t)
 	defer session.Close()
-	if _, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(session.Query(t.Context(), "SELECT a FROM t"))(t)
 	if err := s.Kill(); err != nil {
 		t.Log("the server ended:", err)
 	}
@@ -218,9 +202,7 @@ func TestServerGone(t *testing.T) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
-	if err := s.Resume(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, s.Resume())
 	if _, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil {
 		t.Errorf("restarted: %v", err)
 	}
@@ -275,15 +257,10 @@ func TestValues(t *testing.T) {
 			t.Fatalf("%s: %v", query, err)
 		}
 		defer rows.Close()
-		types, err := rows.ColumnTypes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		types := need.Value(rows.ColumnTypes())(t)
 		for rows.Next() {
 			var cell any
-			if err := rows.Scan(&cell); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, rows.Scan(&cell))
 			if convert := mysql.ConverterOf(types[0]); convert != nil {
 				if cell, err = convert(cell); err != nil {
 					t.Errorf("%s: %v", query, err)
@@ -301,10 +278,7 @@ func TestValues(t *testing.T) {
 	var first string
 	for _, mode := range []string{"", "parseTime=true", "parseTime=true&loc=Asia%2FTokyo",
 		"interpolateParams=true&multiStatements=true", "charset=utf8mb4&collation=utf8mb4_bin"} {
-		pool, err := sql.Open("mysql", dsn+mode)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(sql.Open("mysql", dsn+mode))(t)
 		c := one(t, pool)
 		for _, prepared := range []bool{true, false} {
 			var b strings.Builder

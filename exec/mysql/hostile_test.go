@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -185,9 +186,7 @@ func TestLexing(t *testing.T) {
 				continue
 			}
 			columns, err := rows.Columns()
-			if err := rows.Close(); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, rows.Close())
 			if compared++; err != nil || len(columns) != fields {
 				t.Errorf("%q: the server sees %d columns, the parser %d, %v", s.SQL(), len(columns), fields, err)
 			}

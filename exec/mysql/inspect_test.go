@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -21,20 +22,14 @@ import (
 
 func inspect(t testing.TB, pool *sql.DB) *schema.Schema {
 	t.Helper()
-	c, err := held(t, pool).Catalog(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(held(t, pool).Catalog(t.Context()))(t)
 	return c.Schema
 }
 
 // one returns a connection of its own: temporary tables and settings belong to it.
 func one(t testing.TB, pool *sql.DB) *sql.Conn {
 	t.Helper()
-	c, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(pool.Conn(t.Context()))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -50,10 +45,7 @@ func exec1(t testing.TB, on interface {
 
 func file(t testing.TB, name string) string {
 	t.Helper()
-	b, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.Value(os.ReadFile("testdata/" + name))(t)
 	return string(b)
 }
 
@@ -64,18 +56,12 @@ func TestInspectRich(t *testing.T) {
 	for _, statement := range []string{"CREATE TEMPORARY TABLE passing(x INT)", "CREATE TEMPORARY TABLE two(b TEXT, other INT)"} {
 		exec1(t, pool, statement)
 	}
-	c, err := held(t, pool).Catalog(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(held(t, pool).Catalog(t.Context()))(t)
 	if got := fmt.Sprint(c.Warnings); strings.Count(got, "broken-view") != 1 || !strings.Contains(got, "the view broken is left out") {
 		t.Error("warnings:", got)
 	}
 	c.Schema.Default = "" // a number
-	got, err := json.MarshalIndent(c.Schema, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(json.MarshalIndent(c.Schema, "", "  "))(t)
 	golden.Check(t, "rich.golden.json", append(got, '\n'))
 }
 
@@ -84,10 +70,7 @@ func TestVersion(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT, b INT); CREATE VIEW v AS SELECT a FROM t; CREATE FUNCTION f() RETURNS INT RETURN 1", "")
 	conn := held(t, pool)
 	version := func() string {
-		v, err := conn.Version(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := need.Value(conn.Version(t.Context()))(t)
 		if c, err := conn.Catalog(t.Context()); err != nil || c.Version != v {
 			t.Fatalf("the catalog has the version %q, want %q: %v", c.Version, v, err)
 		}
@@ -150,10 +133,7 @@ func TestGrants(t *testing.T) {
 	}
 	pool, _ := open(t, "", "")
 	warnings := func(pool *sql.DB) []trace.Warning {
-		c, err := held(t, pool).Catalog(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := need.Value(held(t, pool).Catalog(t.Context()))(t)
 		return c.Warnings
 	}
 	found := warnings(pool)
@@ -162,14 +142,9 @@ func TestGrants(t *testing.T) {
 	}
 	exec1(t, pool, "CREATE USER IF NOT EXISTS plain@'127.0.0.1' IDENTIFIED BY 'p'")
 	var name string
-	if err := pool.QueryRow("SELECT DATABASE()").Scan(&name); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRow("SELECT DATABASE()").Scan(&name))
 	exec1(t, pool, "GRANT SELECT, SHOW VIEW ON "+name+".* TO plain@'127.0.0.1'")
-	plain, err := sql.Open("mysql", fmt.Sprintf("plain:p@tcp(127.0.0.1:%d)/%s", server.Get(t).Port, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := need.Value(sql.Open("mysql", fmt.Sprintf("plain:p@tcp(127.0.0.1:%d)/%s", server.Get(t).Port, name)))(t)
 	t.Cleanup(func() { plain.Close() })
 	if found := warnings(plain); len(found) != 0 {
 		t.Errorf("a role that reads: %v", found)
@@ -194,9 +169,7 @@ CREATE VIEW v AS SELECT id, w FROM keyed`, "")
 	read := func() (handler int) {
 		for _, name := range []string{"Handler_read_next", "Handler_read_rnd_next"} {
 			var n int
-			if err := c.QueryRowContext(t.Context(), "SHOW SESSION STATUS LIKE '"+name+"'").Scan(new(string), &n); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, c.QueryRowContext(t.Context(), "SHOW SESSION STATUS LIKE '"+name+"'").Scan(new(string), &n))
 			handler += n
 		}
 		return handler

@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 )
 
@@ -34,9 +35,7 @@ func open(t testing.TB, script, parameters string) (pool *sql.DB, dsn string) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if _, err := root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4; USE " + name + "; " + script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4; USE " + name + "; " + script))(t)
 	dsn = fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s?%s", s.Port, name, parameters)
 	if pool, err = sql.Open("mysql", dsn); err != nil {
 		t.Fatal(err)
@@ -50,14 +49,8 @@ var databases int
 // held puts the guard on a connection of pool, until the end of the test.
 func held(t testing.TB, pool *sql.DB) exec.Conn {
 	t.Helper()
-	open, err := mysql.Dialect{}.Guard(exec.GuardConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := open(t.Context(), one(t, pool), 10*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := need.Value(mysql.Dialect{}.Guard(exec.GuardConfig{}))(t)
+	o := need.Value(open(t.Context(), one(t, pool), 10*time.Second))(t)
 	t.Cleanup(func() { o.Close(false) })
 	return o.Conn
 }
@@ -86,9 +79,7 @@ func engine(parameters, user string) exectest.Engine {
 				"CREATE USER IF NOT EXISTS reader@'127.0.0.1', boss@'127.0.0.1'", "GRANT SELECT, SHOW VIEW ON " + name + ".* TO reader@'127.0.0.1'",
 				"GRANT ALL ON *.* TO boss@'127.0.0.1' WITH GRANT OPTION",
 			} {
-				if _, err := owner.Exec(grant); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(owner.Exec(grant))(t)
 			}
 			as := strings.Replace(dsn, "root@", user+"@", 1)
 			if parameters != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -118,19 +119,12 @@ func withoutNames() exec.Dialect {
 func TestNewColumn(t *testing.T) {
 	pool, _ := open(t, people, "")
 	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
-	s, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Runner(exec.Bounds{}))(t)
 	defer s.Close()
-	if _, err := s.Query(t.Context(), "SELECT * FROM t"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(s.Query(t.Context(), "SELECT * FROM t"))(t)
 	for _, change := range []string{"ALTER TABLE t ADD password TEXT", "CREATE TABLE late(x INTEGER, password TEXT)",
 		"CREATE OR REPLACE VIEW v_ok AS SELECT id, password AS name FROM users"} {
-		if _, err := pool.Exec(change); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec(change))(t)
 	}
 	for _, sql := range []string{"SELECT * FROM t", "SELECT password FROM t", "SELECT * FROM late", "SELECT * FROM v_ok", "SELECT name FROM v_over"} {
 		if _, err := s.Query(t.Context(), sql); !errors.As(err, new(*exec.RefusedError)) {
@@ -175,16 +169,11 @@ func TestAnalysis(t *testing.T) {
 // TestShowView: a view whose text the user may not see is refused, with the statement that mends it.
 func TestShowView(t *testing.T) {
 	pool, dsn := open(t, people+"; CREATE USER IF NOT EXISTS blind@'127.0.0.1' IDENTIFIED BY 'r'", "")
-	if _, err := pool.Exec("GRANT SELECT ON " + databaseOf(dsn) + ".* TO blind@'127.0.0.1'"); err != nil {
-		t.Fatal(err)
-	}
-	blind, err := sql.Open("mysql", strings.Replace(dsn, "root@", "blind:r@", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("GRANT SELECT ON " + databaseOf(dsn) + ".* TO blind@'127.0.0.1'"))(t)
+	blind := need.Value(sql.Open("mysql", strings.Replace(dsn, "root@", "blind:r@", 1)))(t)
 	defer blind.Close()
 	db := exectest.NewDB(t, blind, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
-	_, err = db.Query(t.Context(), "SELECT * FROM v_ok")
+	_, err := db.Query(t.Context(), "SELECT * FROM v_ok")
 	var refused *exec.RefusedError
 	if !errors.As(err, &refused) || !strings.Contains(refused.Detail, "GRANT SHOW VIEW ON `"+databaseOf(dsn)+"`.*") {
 		t.Error(err)
@@ -205,12 +194,9 @@ func databaseOf(dsn string) string {
 // its schema; files, locks and other databases are open, so the tree is needed.
 func TestWithoutTree(t *testing.T) {
 	pool, _ := open(t, strings.ReplaceAll(fixture, "OUTFILE", ""), "multiStatements=true")
-	db, err := exec.New(pool, exectest.Change(mysql.Dialect{}, exectest.Changes{
+	db := need.Value(exec.New(pool, exectest.Change(mysql.Dialect{}, exectest.Changes{
 		Read: func(*exec.Statement, func() (*guard.Names, error)) (*guard.Names, error) { return &guard.Names{}, nil },
-	}), exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}), exec.Config{}))(t)
 	for _, tt := range []struct {
 		sql string
 		ran bool
@@ -259,10 +245,7 @@ func TestReaderOfViews(t *testing.T) {
 		CREATE VIEW shown AS SELECT id AS a, name AS password FROM users`, "multiStatements=true")
 	_, database, _ := strings.Cut(strings.TrimSuffix(dsn, "?multiStatements=true"), "/")
 	exec1(t, owner, "CREATE OR REPLACE USER viewer@'127.0.0.1'; GRANT SELECT, SHOW VIEW ON "+database+".* TO viewer@'127.0.0.1'")
-	pool, err := sql.Open("mysql", strings.Replace(dsn, "root@", "viewer@", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("mysql", strings.Replace(dsn, "root@", "viewer@", 1)))(t)
 	defer pool.Close()
 	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"password"}})
 	refused := func(text string) {
@@ -292,10 +275,7 @@ func TestSecrets(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE people(id INT, name TEXT, password TEXT, shown TEXT AS (CONCAT(password, '!')) VIRTUAL,
 		again TEXT AS (UPPER(shown)) STORED, hello TEXT AS (CONCAT('hello ', name)));
 		CREATE VIEW front AS SELECT id, again AS a FROM people; CREATE VIEW names AS SELECT hello FROM people`, "")
-	s, err := guarded(t, pool, exec.Policy{Reveal: []string{}}).Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(guarded(t, pool, exec.Policy{Reveal: []string{}}).Schema(t.Context()))(t)
 	if diff := cmp.Diff([]string{"names.hello", "people.hello", "people.id", "people.name"}, exectest.Columns(s)); diff != "" {
 		t.Error(diff)
 	}
@@ -305,10 +285,7 @@ func TestSecrets(t *testing.T) {
 func TestCatalogInASession(t *testing.T) {
 	pool, _ := open(t, people, "")
 	db := guarded(t, pool, exec.Policy{})
-	s, err := db.Runner(exec.Bounds{Rows: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Runner(exec.Bounds{Rows: 1}))(t)
 	defer s.Close()
 	if got, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil || !got.Truncated {
 		t.Fatal(got, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -25,30 +26,20 @@ var moving = []string{"timestamp", "warning_count", "error_count", "pseudo_threa
 // state is what a later user of the only connection of a pool finds: all variables and what statements leave behind.
 func state(t *testing.T, pool *sql.DB) map[string]string {
 	t.Helper()
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	found := map[string]string{}
 	for _, query := range []string{"SHOW SESSION VARIABLES", "SHOW SESSION STATUS LIKE 'Prepared_stmt_count'", "SELECT 'open transaction', @@in_transaction",
 		"SELECT 'a user variable', @v", "SELECT 'lock', IS_USED_LOCK('x')"} {
-		rows, err := conn.QueryContext(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := need.Value(conn.QueryContext(t.Context(), query))(t)
 		for rows.Next() {
 			var name, value sql.NullString
-			if err := rows.Scan(&name, &value); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, rows.Scan(&name, &value))
 			if !slices.Contains(moving, name.String) {
 				found[name.String] = value.String
 			}
 		}
-		if err := rows.Close(); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, rows.Close())
 	}
 	return found
 }
@@ -56,9 +47,7 @@ func state(t *testing.T, pool *sql.DB) map[string]string {
 // connection is the number of the only connection of a pool.
 func connection(t *testing.T, pool *sql.DB) (id int) {
 	t.Helper()
-	if err := pool.QueryRow("SELECT CONNECTION_ID()").Scan(&id); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRow("SELECT CONNECTION_ID()").Scan(&id))
 	return id
 }
 
@@ -121,18 +110,14 @@ func TestState(t *testing.T) {
 			pool, now := single(t, fixture+"; CREATE TABLE docs(v LONGTEXT); INSERT INTO docs SELECT REPEAT('x', 8388608) FROM seq_1_to_5",
 				"multiStatements=true&parseTime=true")
 			if tt.odd {
-				if _, err := pool.Exec(odd); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(pool.Exec(odd))(t)
 			}
 			before, id := state(t, pool), connection(t, pool)
 			if _, err := pool.Exec("ROLLBACK"); err != nil { // autocommit is off
 				t.Fatal(err)
 			}
 			db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: tt.policy})
-			if err := db.Ready(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, db.Ready(t.Context()))
 			ctx, cancel := context.WithCancel(t.Context())
 			if tt.cancel {
 				time.AfterFunc(100*time.Millisecond, cancel)
@@ -161,9 +146,7 @@ func TestState(t *testing.T) {
 func TestLeftOpen(t *testing.T) {
 	for _, begin := range []string{"START TRANSACTION", "BEGIN; SELECT 1", "START TRANSACTION READ ONLY", "SET autocommit=0; SELECT a FROM t; SELECT 1"} {
 		pool, _ := single(t, "CREATE TABLE t(a INTEGER)", "multiStatements=true")
-		if _, err := pool.Exec(begin); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec(begin))(t)
 		db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
 		_, err := db.Query(t.Context(), "SELECT 1")
 		var unguarded *exec.UnguardedError
@@ -200,9 +183,7 @@ func TestUnguarded(t *testing.T) {
 		{"@v=1; USE information_schema", mysql.Dialect{}, "one of the server's own"},
 	} {
 		pool, _ := single(t, "", "multiStatements=true")
-		if _, err := pool.Exec("SET " + tt.set); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec("SET " + tt.set))(t)
 		before := state(t, pool)
 		db := exectest.NewDB(t, pool, tt.dialect, exec.Config{})
 		_, err := db.Query(t.Context(), "SELECT 1 + 1")
@@ -214,10 +195,7 @@ func TestUnguarded(t *testing.T) {
 		}
 	}
 	s := server.Get(t)
-	none, err := sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port)))(t)
 	defer none.Close()
 	db := exectest.NewDB(t, none, mysql.Dialect{}, exec.Config{})
 	if err := db.Ready(t.Context()); !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "no database") {
@@ -231,17 +209,10 @@ func TestKilled(t *testing.T) {
 	root, _ := open(t, "", "")
 	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
 	id := connection(t, pool)
-	s, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Runner(exec.Bounds{}))(t)
 	defer s.Close()
-	if _, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := root.Exec(fmt.Sprint("KILL CONNECTION ", id)); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(s.Query(t.Context(), "SELECT a FROM t"))(t)
+	need.Value(root.Exec(fmt.Sprint("KILL CONNECTION ", id)))(t)
 	if _, err := s.Query(t.Context(), "SELECT a FROM t"); err == nil || exec.IsRejection(err) {
 		t.Errorf("on a dead connection: %v", err)
 	}
@@ -257,13 +228,9 @@ func TestKilled(t *testing.T) {
 		done <- err
 	}()
 	for running := 0; running == 0; {
-		if err := root.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&running); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, root.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&running))
 	}
-	if _, err := root.Exec(fmt.Sprint("KILL CONNECTION ", id)); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec(fmt.Sprint("KILL CONNECTION ", id)))(t)
 	if err := <-done; err == nil || exec.IsRejection(err) && !errors.As(err, new(*exec.LimitError)) {
 		t.Errorf("killed while it ran: %v", err)
 	}
@@ -275,15 +242,9 @@ func TestKilled(t *testing.T) {
 // TestSocket: a user whom the server knows by the socket that he comes through has all rights, and the guard holds.
 func TestSocket(t *testing.T) {
 	_, dsn := open(t, people, "")
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := need.Value(user.Current())(t)
 	_, database, _ := strings.Cut(dsn, "/")
-	root, err := sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", server.Get(t).Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", server.Get(t).Port)))(t)
 	t.Cleanup(func() { root.Close() })
 	if me.Username == "root" { // the tests come as root by TCP, so this one is another root
 		t.Cleanup(func() { exec1(t, root, "ALTER USER root@localhost IDENTIFIED BY ''") })
@@ -292,10 +253,7 @@ func TestSocket(t *testing.T) {
 		exec1(t, root, "CREATE USER '"+me.Username+"'@localhost IDENTIFIED VIA unix_socket")
 		exec1(t, root, "GRANT ALL ON *.* TO '"+me.Username+"'@localhost WITH GRANT OPTION")
 	}
-	pool, err := sql.Open("mysql", fmt.Sprintf("%s@unix(%s/s.sock)/%s", me.Username, server.Get(t).Dir, database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("mysql", fmt.Sprintf("%s@unix(%s/s.sock)/%s", me.Username, server.Get(t).Dir, database)))(t)
 	defer pool.Close()
 	var plugin string
 	if err := pool.QueryRow("SELECT plugin FROM mysql.user WHERE CONCAT(user, '@', host) = CURRENT_USER()").Scan(&plugin); err != nil || plugin != "unix_socket" {
@@ -326,10 +284,7 @@ func TestSocket(t *testing.T) {
 // others, and the locks stay.
 func TestLockedTables(t *testing.T) {
 	pool, dsn := open(t, "CREATE TABLE t(a INT); INSERT INTO t VALUES (7); CREATE TABLE u(b INT); INSERT INTO u VALUES (8)", "")
-	other, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := need.Value(sql.Open("mysql", dsn))(t)
 	defer other.Close()
 	pool.SetMaxOpenConns(1)
 	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -81,15 +82,11 @@ func TestErrors(t *testing.T) {
 	pool.SetMaxOpenConns(1)
 	for _, setting := range []string{"CREATE ROLE errors_pgx", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO errors_pgx",
 		"SET statement_timeout = '5s'", "SET default_transaction_read_only = on", "SET ROLE errors_pgx"} {
-		if _, err := pool.Exec(setting); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec(setting))(t)
 	}
 	for _, tt := range tests {
 		if tt.sql == "SELECT pg_sleep(10)" {
-			if _, err := pool.Exec("SET statement_timeout = '50ms'"); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec("SET statement_timeout = '50ms'"))(t)
 		}
 		rows, err := pool.Query(tt.sql)
 		if err == nil {
@@ -102,9 +99,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s (%s)\n%v\n%s", tt.sql[:min(len(tt.sql), 80)], tt.reason, err, cmp.Diff(tt.want, got))
 		}
 		if tt.sql == "SELECT pg_sleep(10)" {
-			if _, err := pool.Exec("SET statement_timeout = '20s'"); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec("SET statement_timeout = '20s'"))(t)
 		}
 	}
 }
@@ -256,10 +251,7 @@ func TestValues(t *testing.T) {
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
 		t.Run(mode, func(t *testing.T) {
 			_, dsn := open(t, script)
-			pool, err := sql.Open("pgx", dsn+"&timezone=Asia/Tokyo&default_query_exec_mode="+mode)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pool := need.Value(sql.Open("pgx", dsn+"&timezone=Asia/Tokyo&default_query_exec_mode="+mode))(t)
 			defer pool.Close()
 			for _, v := range values {
 				got, err := one(pool, v.sql)

@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/sqlc-dev/oliphant/parser"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // traps are what hostile needs beside the large fixture: names that an engine resolves without their being written.
@@ -228,9 +231,7 @@ func TestRefusals(t *testing.T) {
 	functions := exec.Policy{AllowFunctions: []string{"one", "LOWER", "chk", "opf", "to_mood", "pg_sleep", "spy"}}
 	catalogs := map[string]postgres.Catalog{}
 	var version int
-	if err := pool.QueryRow("SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRow("SELECT current_setting('server_version_num')::int").Scan(&version))
 	for _, test := range []struct {
 		why    string
 		policy exec.Policy
@@ -386,9 +387,7 @@ func TestUnknownOfPolicy(t *testing.T) {
 	if c.RowSecurity() {
 		t.Error("row security, and no table has it")
 	}
-	if _, err := pool.Exec("ALTER TABLE users ENABLE ROW LEVEL SECURITY"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("ALTER TABLE users ENABLE ROW LEVEL SECURITY"))(t)
 	if !readCatalog(t, pool, exec.Policy{}).RowSecurity() {
 		t.Error("row security is not noticed")
 	}
@@ -399,9 +398,7 @@ func TestPermit(t *testing.T) {
 	pool, _ := open(t, treeSchema)
 	oid := func(name string) (n uint32) {
 		t.Helper()
-		if err := pool.QueryRow("SELECT $1::regclass::oid::bigint", name).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, pool.QueryRow("SELECT $1::regclass::oid::bigint", name).Scan(&n))
 		return n
 	}
 	const share = "AccessShareLock"
@@ -455,4 +452,43 @@ func TestPermit(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.why, diff)
 		}
 	}
+}
+
+// FuzzCheck: the tree never panics, and what it accepts is one SELECT that
+// writes nothing and calls nothing that acts.
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{
+		"SELECT 1", "SELECT * FROM t", "SELECT u.id FROM users u JOIN t ON u.id = t.a", "WITH c AS (SELECT 1) SELECT * FROM c", "VALUES (1), (2)",
+		"SELECT password FROM users", "SELECT pg_sleep(1)", "SELECT (1).pg_sleep", "SELECT 'a'::regclass", "SELECT 1; SELECT 2", "SELECT 1 INTO x",
+		"SELECT count(*) OVER (PARTITION BY a ORDER BY b) FROM t", "SELECT x.id FROM jsonb_to_recordset('[]') AS x(id int)", "TABLE t",
+		"SELECT a FROM t UNION SELECT id FROM users ORDER BY 1", "SELECT format('%s', 1), repeat('a', 3)", "SELECT a FROM t TABLESAMPLE system (1)",
+		"SELECT * FROM (t CROSS JOIN users) AS j(a, b)", "SELECT json_object('a': 1)", "SELECT ARRAY[1][1], (ROW(1)).f1, $1", "DELETE FROM t",
+	} {
+		f.Add(s)
+	}
+	c := postgres.MadeCatalog()
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, err := sqltext.PostgreSQL().Check(s); err != nil {
+			return
+		}
+		_, err := c.Check(s)
+		if err != nil {
+			if kind := kindOf(err); kind == string(exec.ReasonGuard) || kind == "other" {
+				t.Fatal(err)
+			}
+			return
+		}
+		text, err := parser.ParseToJSON(s)
+		if err != nil || strings.Count(text, `"stmt":`) != 1 || !strings.Contains(text, `"stmts":[{"stmt":{"SelectStmt":`) {
+			t.Fatalf("accepted: %v %s", err, text)
+		}
+		for _, never := range []string{
+			`"InsertStmt":`, `"UpdateStmt":`, `"DeleteStmt":`, `"MergeStmt":`, `"intoClause":`, `"lockingClause":`, `"XmlExpr":`, `"ParamRef":`,
+			`"funcname":[{"String":{"sval":"pg_sleep"`,
+		} {
+			if strings.Contains(text, never) {
+				t.Fatalf("accepted %s: %s", never, s)
+			}
+		}
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -32,20 +33,12 @@ func inspect(t testing.TB, pool *sql.DB) *schema.Schema {
 // TestInspectAwkward holds everything that makes a schema awkward to a golden file: go test
 // ./exec/postgres -run InspectAwkward -update
 func TestInspectAwkward(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join("testdata", "awkward.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := need.Value(os.ReadFile(filepath.Join("testdata", "awkward.sql")))(t)
 	pool, _ := open(t, string(script))
-	if _, err := pool.Exec("CREATE TEMP TABLE passing (a integer)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("CREATE TEMP TABLE passing (a integer)"))(t)
 	s := inspect(t, pool)
 	s.Version = ""
-	got, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(json.MarshalIndent(s, "", "  "))(t)
 	golden.Check(t, "awkward.golden.json", append(got, '\n'))
 }
 
@@ -64,10 +57,7 @@ func TestInspectRights(t *testing.T) {
 		DROP ROLE IF EXISTS inspector; CREATE ROLE inspector LOGIN;
 		GRANT SELECT ON closed.a, c, owners, readers TO inspector; GRANT SELECT (x, y) ON b TO inspector`)
 	t.Cleanup(func() { _, _ = pool.Exec("DROP OWNED BY inspector; DROP ROLE inspector") })
-	limited, err := sql.Open("pgx", strings.Replace(dsn, "postgres@", "inspector@", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := need.Value(sql.Open("pgx", strings.Replace(dsn, "postgres@", "inspector@", 1)))(t)
 	defer limited.Close()
 	s := readCatalog(t, limited, exec.Policy{})
 	var got []string
@@ -89,10 +79,7 @@ func TestInspectRights(t *testing.T) {
 func TestDefaultSchema(t *testing.T) {
 	_, dsn := open(t, `CREATE SCHEMA app; CREATE TABLE app.a(x integer); CREATE TABLE b(x integer, a integer)`)
 	for path, want := range map[string]string{"app,public": "app", "missing,public": "public", "pg_catalog,app": "app", "missing": "", `"$user",app`: "app"} {
-		pool, err := sql.Open("pgx", dsn+"&search_path="+path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(sql.Open("pgx", dsn+"&search_path="+path))(t)
 		s := inspect(t, pool)
 		if s.Default != want {
 			t.Errorf("%s: %q, want %q", path, s.Default, want)
@@ -143,16 +130,9 @@ func TestVersion(t *testing.T) {
 	// A Runner that ends leaves its counts at once.
 	change := func(text string) {
 		t.Helper()
-		other, err := sql.Open("pgx", dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := other.Exec(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := other.Close(); err != nil {
-			t.Fatal(err)
-		}
+		other := need.Value(sql.Open("pgx", dsn))(t)
+		need.Value(other.Exec(text))(t)
+		need.OK(t, other.Close())
 	}
 	settled := func(before string) string { // the server counts when the session has gone
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -200,10 +180,7 @@ func TestSample(t *testing.T) {
 		CREATE TABLE parts(k integer) PARTITION BY LIST (k); CREATE TABLE p1 PARTITION OF parts DEFAULT; INSERT INTO parts SELECT i FROM generate_series(1, 30000) i`
 	pool, _ := open(t, script)
 	db := exectest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	for _, tt := range []struct {
 		schema, table string
 		o             exec.SampleOptions
@@ -252,14 +229,8 @@ func TestProfile(t *testing.T) {
 	pool, _ := open(t, `CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t(id integer, m mood, n numeric, d date, code char(4), password text);
 		INSERT INTO t SELECT i, (CASE WHEN i % 3 = 0 THEN 'sad' ELSE 'ok' END)::mood, i / 4.0, date '2024-01-01' + i % 2, 'c', 'x' FROM generate_series(1, 40) i`)
 	db := exectest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := db.Profile(t.Context(), s, exec.ProfileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
+	got := need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	columns := got.Tables[0].Columns
 	if *got.Tables[0].Rows != 40 || len(columns) != 5 {
 		t.Errorf("%+v", got.Tables[0])
@@ -276,19 +247,14 @@ func TestProfile(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	pool, dsn := open(t, "DROP ROLE IF EXISTS warned; CREATE ROLE warned LOGIN; CREATE TABLE t(a integer); GRANT SELECT ON t TO warned")
 	t.Cleanup(func() { _, _ = pool.Exec("DROP OWNED BY warned; DROP ROLE warned") })
-	limited, err := sql.Open("pgx", strings.Replace(dsn, "postgres@", "warned@", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := need.Value(sql.Open("pgx", strings.Replace(dsn, "postgres@", "warned@", 1)))(t)
 	defer limited.Close()
 	codes := func(pool *sql.DB) (codes []string) {
 		t.Helper()
 		db := exectest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
 		ctx, span := trace.Start(trace.Into(t.Context(), trace.New("test")), "schema")
 		for range 2 {
-			if _, err := db.Schema(ctx); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(db.Schema(ctx))(t)
 		}
 		for _, w := range span.Warnings() {
 			codes = append(codes, w.Code)
@@ -301,9 +267,7 @@ func TestWarnings(t *testing.T) {
 	if got := codes(limited); !cmp.Equal(got, []string{"temp-files-unbounded"}) {
 		t.Errorf("reader: %v", got)
 	}
-	if _, err := pool.Exec("ALTER TABLE t OWNER TO warned; ALTER ROLE warned SET temp_file_limit = '1MB'"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("ALTER TABLE t OWNER TO warned; ALTER ROLE warned SET temp_file_limit = '1MB'"))(t)
 	limited.SetMaxIdleConns(0) // a new session has the setting
 	if got := codes(limited); !cmp.Equal(got, []string{"privileged-user"}) {
 		t.Errorf("owner: %v", got)

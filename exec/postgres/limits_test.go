@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -56,9 +57,7 @@ func TestWalls(t *testing.T) {
 		pool.SetMaxOpenConns(1)
 		tree, locks := withoutTree(t, pool), withoutLocks(t, pool)
 		pid := func() (pid int) {
-			if err := pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid))
 			return pid
 		}
 		before := pid()
@@ -84,10 +83,8 @@ func TestWalls(t *testing.T) {
 		}
 		left := -1
 		for range 250 { // the server ends what belongs to a closed connection a moment later
-			if err := root.QueryRow(`SELECT (SELECT count(*) FROM pg_largeobject_metadata) +
-				(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')`).Scan(&left); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, root.QueryRow(`SELECT (SELECT count(*) FROM pg_largeobject_metadata) +
+				(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')`).Scan(&left))
 			if left == 0 {
 				break
 			}
@@ -111,9 +108,7 @@ func TestNewColumns(t *testing.T) {
 	for _, change := range []string{
 		"ALTER TABLE w RENAME word TO password", "CREATE OR REPLACE VIEW v AS SELECT id, length(password) AS x FROM u",
 	} {
-		if _, err := root.Exec(change); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(root.Exec(change))(t)
 	}
 	for _, text := range []string{"SELECT * FROM w", "SELECT x FROM v"} {
 		if got, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
@@ -127,26 +122,19 @@ func TestRole(t *testing.T) {
 	root, dsn := open(t, fixture)
 	who := func(d postgres.Dialect) string {
 		db := exectest.NewDB(t, openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}), exec.Config{})
-		got, err := db.Query(t.Context(), "SELECT current_user, count(*) FROM secured")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(db.Query(t.Context(), "SELECT current_user, count(*) FROM secured"))(t)
 		return fmt.Sprint(got.Rows[0])
 	}
 	if got := []string{who(postgres.Dialect{}), who(postgres.Dialect{KeepRole: true})}; !cmp.Equal(got, []string{"[pg_read_all_data 2]", "[postgres 2]"}) {
 		t.Error(got)
 	}
-	if _, err := root.Exec("ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON secured USING (who = current_user)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec("ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON secured USING (who = current_user)"))(t)
 	if got := who(postgres.Dialect{}); got != "[postgres 2]" {
 		t.Errorf("with row security: %s", got)
 	}
 	// An ordinary role sees its rows.
-	if _, err := root.Exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ann') THEN CREATE ROLE ann LOGIN; END IF; END $$;
-		GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann`); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ann') THEN CREATE ROLE ann LOGIN; END IF; END $$;
+		GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann`))(t)
 	db := newDB(t, openWay(t, "exec", strings.Replace(dsn, "postgres@", "ann@", 1)), exec.Config{})
 	if got, err := db.Query(t.Context(), "SELECT a FROM secured"); err != nil || !cmp.Equal(got.Rows, [][]any{{int64(1)}}) {
 		t.Errorf("ann sees %v, %v", got, err)
@@ -196,17 +184,13 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%s: a sort of more than temp_file_limit: %v", way, err)
 	}
 	// A limit of the role that is lower than ours holds.
-	if _, err := root.Exec("ALTER ROLE postgres SET statement_timeout = '150ms'"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec("ALTER ROLE postgres SET statement_timeout = '150ms'"))(t)
 	start = time.Now()
 	_, err = newDB(t, openWay(t, way, dsn), exec.Config{}).Query(t.Context(), forever)
 	if kind(err) != "time" || time.Since(start) > 20*time.Second {
 		t.Errorf("%s: the server's own time-out: %v after %v", way, err, time.Since(start))
 	}
-	if _, err := root.Exec("ALTER ROLE postgres RESET statement_timeout"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec("ALTER ROLE postgres RESET statement_timeout"))(t)
 }
 
 // TestSettings: limits of the caller that are lower than those of the guard hold, and his search path is the guard's.
@@ -217,20 +201,13 @@ func TestSettings(t *testing.T) {
 	quoted := make([]string, len(path))
 	for i, name := range path {
 		quoted[i] = postgres.Dialect{}.Language().Quote(name)
-		if _, err := pool.Exec("CREATE SCHEMA IF NOT EXISTS " + quoted[i]); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec("CREATE SCHEMA IF NOT EXISTS " + quoted[i]))(t)
 	}
-	if _, err := pool.Exec("SET search_path = " + strings.Join(quoted, ", ")); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("SET search_path = " + strings.Join(quoted, ", ")))(t)
 	db := changedDB(t, pool, exectest.Changes{Read: blind, Confirm: deaf})
 	ask := func(expression string) string {
 		t.Helper()
-		got, err := db.QueryWithin(t.Context(), "SELECT "+expression, exec.Bounds{Timeout: 10 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(db.QueryWithin(t.Context(), "SELECT "+expression, exec.Bounds{Timeout: 10 * time.Second}))(t)
 		return fmt.Sprint(got.Rows[0][0])
 	}
 	if diff := cmp.Diff(strings.Join(path, "|"), ask("array_to_string((current_schemas(false))[2:], '|')")); diff != "" {
@@ -240,9 +217,7 @@ func TestSettings(t *testing.T) {
 		"0": {"9s", "8s"}, "250us": {"9s", "8s"}, "150ms": {"150ms", "150ms"}, "2s": {"2s", "2s"}, "8500ms": {"8500ms", "8s"},
 		"7min": {"9s", "8s"}, "3h": {"9s", "8s"}, "1d": {"9s", "8s"},
 	} {
-		if _, err := pool.Exec("SET statement_timeout = '" + setting + "'; SET lock_timeout = '" + setting + "'"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec("SET statement_timeout = '" + setting + "'; SET lock_timeout = '" + setting + "'"))(t)
 		if got := [2]string{ask("current_setting('statement_timeout')"), ask("current_setting('lock_timeout')")}; got != want {
 			t.Errorf("%s: %v, want %v", setting, got, want)
 		}

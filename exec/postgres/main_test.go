@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -30,26 +31,16 @@ func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 func open(t testing.TB, script string) (pool *sql.DB, dsn string) {
 	t.Helper()
 	s := server.Get(t)
-	root, err := sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
 	defer root.Close()
 	databases++
 	name := fmt.Sprintf("d%d", databases)
-	if _, err := root.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec("CREATE DATABASE " + name))(t)
 	dsn = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port, name)
-	pool, err = sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool = need.Value(sql.Open("pgx", dsn))(t)
 	t.Cleanup(func() { pool.Close() })
 	if script != "" {
-		if _, err := pool.Exec(script); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec(script))(t)
 	}
 	return pool, dsn
 }
@@ -87,14 +78,9 @@ func engine(parameters, user string) exectest.Engine {
 				"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO reader",
 				"SELECT pg_stat_force_next_flush()",
 			} {
-				if _, err := owner.Exec(grant); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(owner.Exec(grant))(t)
 			}
-			u, err := url.Parse(dsn)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := need.Value(url.Parse(dsn))(t)
 			u.User = url.User(user)
 			if parameters != "" {
 				u.RawQuery += "&" + parameters
@@ -171,10 +157,7 @@ func TestConformance(t *testing.T) {
 // TestPayloads runs every statement of the data set on its large fixture, in each mode and as each user. Other versions of
 // the server: TEXTTOSQL_SERVERS=1 TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
 func TestPayloads(t *testing.T) {
-	script, err := os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := need.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
 	all := attack.Payloads(t, "postgres")
 	for i, c := range connections {
 		if i > 0 && attack.Race {
@@ -202,10 +185,7 @@ func TestPayloads(t *testing.T) {
 
 // TestPayloadsTree runs the hostile statements against the tree alone, which refuses them all, and the harmless ones.
 func TestPayloadsTree(t *testing.T) {
-	fixture, err := os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture := need.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
 	pool, _ := open(t, withoutRoles(string(fixture)))
 	checks := map[string]func(string) error{}
 	refused, accepted := 0, 0

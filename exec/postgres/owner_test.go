@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // ownerSchema is what the owner of a schema may build that shows values under another name, or calls his functions
@@ -178,10 +179,7 @@ func TestOwner(t *testing.T) {
 		if len(codes) < 4 || !strings.Contains(all, "pair_ops") || !strings.Contains(all, "int_ops") || !strings.Contains(all, "point_ops") {
 			t.Errorf("%s: warnings %q", user, codes)
 		}
-		s, err := newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{}}}).Schema(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.Value(newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{}}}).Schema(t.Context()))(t)
 		secret := []string{"users.password", "users.shown", "v_w.n", "v_w.x", "w.c", "w.d", "w.h", "w.s", "w.u", "w.us"}
 		for _, name := range exectest.Columns(s) {
 			if slices.Contains(secret, name) {
@@ -197,19 +195,14 @@ func readerOf(t testing.TB, d exectest.Database) driver.Connector {
 	pool := sql.OpenDB(d.Owner)
 	defer pool.Close()
 	var port, name string
-	if err := pool.QueryRow("SELECT current_setting('port'), current_database()").Scan(&port, &name); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRow("SELECT current_setting('port'), current_database()").Scan(&port, &name))
 	return exectest.ConnectorOf(t, "pgx", "postgres://reader@127.0.0.1:"+port+"/"+name+"?sslmode=disable")
 }
 
 // TestOnce: in an examination the server parses the text of a statement once. exectest counts the calls of the dialect.
 func TestOnce(t *testing.T) {
 	_, dsn := open(t, fixture)
-	c, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(pgx.ParseConfig(dsn))(t)
 	const text = "SELECT a, b FROM t WHERE a = 7"
 	var sent atomic.Int64
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -284,11 +277,8 @@ func TestDrivers(t *testing.T) {
 func TestSearchPath(t *testing.T) {
 	_, dsn := open(t, fixture)
 	for path, guarded := range map[string]bool{"public,pg_temp": true, "public": true, "pg_temp,public": false, "pg_temp": false, `"pg_temp",public`: false} {
-		pool, err := sql.Open("pgx", dsn+"&search_path="+path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = newDB(t, pool, exec.Config{}).Query(t.Context(), "SELECT count(*) FROM t")
+		pool := need.Value(sql.Open("pgx", dsn+"&search_path="+path))(t)
+		_, err := newDB(t, pool, exec.Config{}).Query(t.Context(), "SELECT count(*) FROM t")
 		var unguarded *exec.UnguardedError
 		if guarded && err != nil || !guarded && (!errors.As(err, &unguarded) || !strings.Contains(unguarded.Reason, "pg_temp")) {
 			t.Errorf("%s: %v", path, err)
@@ -320,7 +310,5 @@ func TestWritten(t *testing.T) {
 		}
 	}
 	stop()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, <-done)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 )
 
@@ -78,9 +79,7 @@ const stateText = `SELECT concat_ws(E'\n', pg_backend_pid(), session_user, curre
 
 func keptBy(t testing.TB, pool *sql.DB) (state string) {
 	t.Helper()
-	if err := pool.QueryRow(stateText).Scan(&state); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRow(stateText).Scan(&state))
 	return state
 }
 
@@ -94,9 +93,7 @@ func TestState(t *testing.T) {
 				"SET work_mem = '5MB'", "SET search_path = public, pg_catalog", "SET statement_timeout = '7min'", "SET DateStyle = 'SQL, DMY'",
 				"PREPARE mine AS SELECT 1", "SELECT pg_advisory_lock(77)", "LISTEN news", "CREATE TEMP TABLE mine(a INT)", "DECLARE mine CURSOR WITH HOLD FOR SELECT 1",
 			} {
-				if _, err := pool.Exec(text); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(pool.Exec(text))(t)
 			}
 			db := newDB(t, pool, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Rows: 10, Bytes: 4 << 20}}})
 			before := keptBy(t, pool)
@@ -183,9 +180,7 @@ func TestState(t *testing.T) {
 					return ask(forever, exec.Bounds{Timeout: time.Minute})(t.Context())
 				}},
 			} {
-				if _, err := pool.Exec("SELECT pg_advisory_lock(77)"); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(pool.Exec("SELECT pg_advisory_lock(77)"))(t)
 				if err := tt.run(); err == nil {
 					t.Errorf("%s: no error", tt.why)
 				}
@@ -229,10 +224,7 @@ func TestIdleSession(t *testing.T) {
 	const way = "exec"
 	root, dsn := open(t, fixture)
 	db := newDB(t, openWay(t, way, dsn), exec.Config{})
-	s, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Runner(exec.Bounds{}))(t)
 	if _, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil { // its transaction ends with it
 		t.Fatal(err)
 	}
@@ -241,9 +233,7 @@ func TestIdleSession(t *testing.T) {
 		func() error { _, err := s.Analyze(t.Context(), "SELECT a FROM t"); return err },
 		func() error { _, err := s.Probe(t.Context(), "", "t", "a", int64(7)); return err },
 	} {
-		if err := use(); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, use())
 		var locks, snapshots int
 		err := root.QueryRow(`SELECT (SELECT count(*) FROM pg_locks l WHERE locktype <> 'virtualxid' AND l.pid = a.pid),
 			(a.backend_xmin IS NOT NULL)::int FROM pg_stat_activity a
@@ -282,15 +272,12 @@ func TestUnguarded(t *testing.T) {
 			pool := openWay(t, way, dsn)
 			db := newDB(t, pool, exec.Config{})
 			before := keptBy(t, pool)
-			conn, err := pool.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := need.Value(pool.Conn(t.Context()))(t)
 			for _, text := range strings.Split(set, "; ") {
 				_, _ = conn.ExecContext(t.Context(), text)
 			}
 			conn.Close()
-			_, err = db.Query(t.Context(), "SELECT a FROM t")
+			_, err := db.Query(t.Context(), "SELECT a FROM t")
 			if dropped := strings.HasPrefix(set, "BEGIN") && way != "wrapped"; dropped { // by pgx itself
 				if err != nil || keptBy(t, pool) == before {
 					t.Errorf("%s, %s: %v", way, set, err)
@@ -327,19 +314,12 @@ func TestServer(t *testing.T) {
 	s := (&servers.Lazy{Start: servers.Postgres}).Get(t)
 	t.Cleanup(func() { s.Close() })
 	dsn := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)
-	root, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := need.Value(sql.Open("pgx", dsn))(t)
 	defer root.Close()
-	if _, err := root.Exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7); CREATE ROLE keyed LOGIN PASSWORD 'right'"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7); CREATE ROLE keyed LOGIN PASSWORD 'right'"))(t)
 	do := func(f func() error) {
 		t.Helper()
-		if err := f(); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, f())
 	}
 	restart := func() { t.Helper(); do(s.Halt); do(s.Resume) }
 	hba, err := os.ReadFile(s.Dir + "/data/pg_hba.conf")
@@ -366,10 +346,7 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s, %s: %d rows, %v", way, what, rows, err)
 		}
 	}
-	session, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(db.Runner(exec.Bounds{}))(t)
 	inSession := func() (int, error) {
 		got, err := session.Query(t.Context(), "SELECT a FROM t")
 		if err != nil {
@@ -393,9 +370,7 @@ func TestServer(t *testing.T) {
 	}
 	wrong := fmt.Sprintf("postgres://keyed:wrong@127.0.0.1:%d/postgres?sslmode=disable", s.Port)
 	outside(way+": a wrong password", newDB(t, openWay(t, way, wrong), exec.Config{}).Ready(t.Context()))
-	if _, err := root.Exec("ALTER SYSTEM SET default_transaction_read_only = on"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(root.Exec("ALTER SYSTEM SET default_transaction_read_only = on"))(t)
 	restart()
 	readsOnly(t, "default_transaction_read_only", dsn)
 }
@@ -410,20 +385,12 @@ func TestStandby(t *testing.T) {
 	dsn := func(s *servers.Server) string {
 		return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)
 	}
-	primary, err := sql.Open("pgx", dsn(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	primary := need.Value(sql.Open("pgx", dsn(s)))(t)
 	defer primary.Close()
-	if _, err := primary.Exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(primary.Exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7)"))(t)
 	copied := (&servers.Lazy{Start: s.Standby}).Get(t)
 	t.Cleanup(func() { copied.Close() })
-	standby, err := sql.Open("pgx", dsn(copied))
-	if err != nil {
-		t.Fatal(err)
-	}
+	standby := need.Value(sql.Open("pgx", dsn(copied)))(t)
 	defer standby.Close()
 	var follows bool
 	if err := standby.QueryRow("SELECT pg_is_in_recovery()").Scan(&follows); err != nil || !follows {
@@ -435,9 +402,7 @@ func TestStandby(t *testing.T) {
 	if _, err := db.Query(t.Context(), "SELECT b FROM t"); !errors.As(err, new(*exec.InvalidError)) {
 		t.Errorf("a column that is not there: %v", err)
 	}
-	if _, err := primary.Exec("ALTER TABLE t ADD COLUMN b INTEGER DEFAULT 8; INSERT INTO t VALUES (9, 9)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(primary.Exec("ALTER TABLE t ADD COLUMN b INTEGER DEFAULT 8; INSERT INTO t VALUES (9, 9)"))(t)
 	waitUntil(t, "the standby does not get what the primary has", func() bool {
 		got, err := db.Query(t.Context(), "SELECT b FROM t")
 		return err == nil && len(got.Rows) == 2

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"cmp"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -159,43 +158,6 @@ type walk struct {
 	casts        []*typ          // types that it casts to
 	lent         bool            // it calls a function that the policy allows, whose result may be of any type
 	doubts       []doubt
-}
-
-// doubt is a name that also means something of a user, whose arguments are of certain types.
-type doubt struct {
-	takes []uint32
-	err   error
-}
-
-// doubtful refuses a name at once, or later if the statement has a value of one of the types.
-func (w *walk) doubtful(takes []uint32, symbol string, err error) {
-	if !w.c.apart(takes, symbol) {
-		guard.Stop(err)
-	}
-	w.doubts = append(w.doubts, doubt{takes, err})
-}
-
-// decide refuses the names in doubt whose arguments may be of the types of a user.
-func (w *walk) decide() {
-	if len(w.doubts) == 0 {
-		return
-	}
-	has := map[uint32]bool{}
-	for _, r := range w.n.Relations() {
-		for _, c := range r.Own.(*relation).columns {
-			maps.Copy(has, w.c.within(c.of))
-		}
-	}
-	for id, t := range w.c.types {
-		if slices.Contains(w.casts, t) {
-			maps.Copy(has, w.c.within(id))
-		}
-	}
-	for _, d := range w.doubts {
-		if w.lent || slices.ContainsFunc(d.takes, func(id uint32) bool { return has[id] }) {
-			guard.Stop(d.err)
-		}
-	}
 }
 
 // dot is a name behind a dot that could call a function which is not on the list.
@@ -382,12 +344,6 @@ func (w *walk) define(columns []*ast.Node) {
 	}
 }
 
-func (w *walk) own(name string) {
-	if w.c.functions[name].user && !w.c.allows(name) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s", unlisted(name)))
-	}
-}
-
 // names returns the texts of a list of names; other nodes, as a star or an index, are left out.
 func names(nodes []*ast.Node) (out []string) {
 	for _, n := range nodes {
@@ -466,85 +422,4 @@ func (w *walk) behindDots() {
 			guard.Stop(guard.Refuse(exec.ReasonFunction, ".%s may call the function %[1]s, which is not on the list", d.name))
 		}
 	}
-}
-
-// symbol refuses operators that are not the engine's own.
-func (w *walk) symbol(symbols ...string) {
-	for _, symbol := range symbols {
-		if o, user := w.c.operators[symbol]; user {
-			w.doubtful(o.takes, symbol, guard.Refuse(exec.ReasonFunction, "the operator %s may call %s", symbol, unlisted(o.calls)))
-		}
-	}
-}
-
-func (w *walk) operator(name []*ast.Node) {
-	parts := names(name)
-	if len(parts) != len(name) || len(parts) > 2 || len(parts) == 2 && parts[0] != "pg_catalog" {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the operator %s is not on the list", strings.Join(parts, ".")))
-	}
-	if len(parts) == 1 {
-		w.symbol(parts[0])
-	}
-}
-
-func (w *walk) typeName(m *ast.TypeName) {
-	parts := names(m.Names)
-	if m.Setof || m.PctType || len(parts) == 0 || len(parts) != len(m.Names) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the type %s is not on the list", strings.Join(parts, ".")))
-	}
-	t, err := w.c.typed(parts)
-	if err != nil {
-		guard.Stop(err)
-	}
-	w.casts = append(w.casts, t)
-}
-
-func (w *walk) call(m *ast.FuncCall) {
-	parts := names(m.Funcname)
-	if len(parts) == 0 || len(parts) > 2 || len(parts) != len(m.Funcname) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list", strings.Join(parts, ".")))
-	}
-	name, schemaName := parts[len(parts)-1], ""
-	if len(parts) == 2 {
-		schemaName = parts[0]
-	}
-	absent, takes, err := w.c.called(schemaName, name)
-	if err != nil {
-		w.doubtful(takes, "", err)
-	}
-	if absent {
-		w.missing = cmp.Or(w.missing, name)
-	}
-	if t := w.c.typeNamed(name); t != nil { // a cast that is written like a call
-		w.casts = append(w.casts, t)
-	}
-	w.n.Functions = append(w.n.Functions, schema.Fold(name))
-	if w.c.allows(name) {
-		w.lent = true
-		return
-	}
-	switch name {
-	case "repeat", "lpad", "rpad":
-		if len(m.Args) > 1 && (m.FuncVariadic || m.Args[1].GetAConst().GetIval() == nil || m.Args[1].GetAConst().GetIval().GetIval() > 10_000) {
-			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "%s takes a length that is a number of at most 10000", name))
-		}
-	case "format":
-		if len(m.Args) > 0 && (m.Args[0].GetAConst().GetSval() == nil || wide(m.Args[0].GetAConst().GetSval().GetSval())) {
-			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999"))
-		}
-	}
-}
-
-// wide reports whether a format may make more of its arguments than they are.
-func wide(format string) bool {
-	digits := 0
-	for _, r := range format {
-		if digits++; r < '0' || r > '9' {
-			digits = 0
-		}
-		if r == '*' || digits >= 5 {
-			return true
-		}
-	}
-	return false
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -32,31 +33,17 @@ func TestWornConnection(t *testing.T) {
 		{"in memory", func(*testing.T) string { return ":memory:" }, false},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			pool, err := sql.Open("sqlite3", test.dsn(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			pool := need.Value(sql.Open("sqlite3", test.dsn(t)))(t)
 			defer pool.Close()
 			pool.SetMaxOpenConns(1)
 			first := connectionOf(t, pool)
-			open, err := sqlite.Dialect{}.Guard(exec.GuardConfig{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			open := need.Value(sqlite.Dialect{}.Guard(exec.GuardConfig{}))(t)
 			ctx := context.Background()
 			held := 0
 			for ; held < 10_050 && connectionOf(t, pool) == first; held++ {
-				conn, err := pool.Conn(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				h, err := open(ctx, conn, 1e9)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := h.Close(false); err != nil {
-					t.Fatal(err)
-				}
+				conn := need.Value(pool.Conn(ctx))(t)
+				h := need.Value(open(ctx, conn, 1e9))(t)
+				need.OK(t, h.Close(false))
 				conn.Close()
 			}
 			if dropped := held < 10_050; dropped != test.drops {
@@ -109,10 +96,7 @@ func TestOwnFunctions(t *testing.T) {
 // somebody else changed the schema.
 func TestVirtualTables(t *testing.T) {
 	other, file := open(t, exectest.PolicyScript+secrets)
-	pool, err := sql.Open("sqlite3", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", file))(t)
 	defer pool.Close()
 	db := newDB(t, pool, exec.Config{})
 	ctx := context.Background()
@@ -130,9 +114,7 @@ func TestVirtualTables(t *testing.T) {
 		}
 	}
 	look()
-	if _, err := other.Exec("CREATE TABLE another(x)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(other.Exec("CREATE TABLE another(x)"))(t)
 	look()
 	for _, text := range []string{"INSERT INTO docs(docs) VALUES ('optimize')", "SELECT optimize(docs) FROM docs", "SELECT rtreecheck('boxes')"} {
 		if _, err := db.Query(ctx, text); !errors.As(err, new(*exec.RefusedError)) {
@@ -146,9 +128,7 @@ func TestAttached(t *testing.T) {
 	_, file := open(t, exectest.PolicyScript+secrets)
 	pool, _ := open(t, fixture)
 	pool.SetMaxOpenConns(1)
-	if _, err := pool.Exec("ATTACH ? AS \"the other\"", file); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("ATTACH ? AS \"the other\"", file))(t)
 	ctx := context.Background()
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{
 		DenyColumns: []string{`"the other".users.password`}, DenyTables: []string{"main.t"}, Reveal: []string{"*"},
@@ -194,10 +174,7 @@ func TestAttached(t *testing.T) {
 // connection, compiled without a guard.
 func TestStatementCache(t *testing.T) {
 	_, file := open(t, fixture)
-	pool, err := sql.Open("sqlite3", "file:"+file+"?_stmt_cache_size=10")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", "file:"+file+"?_stmt_cache_size=10"))(t)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
 	const text = "SELECT password FROM users"
@@ -205,9 +182,7 @@ func TestStatementCache(t *testing.T) {
 		t.Helper()
 		var s string
 		for range 3 {
-			if err := pool.QueryRow(text).Scan(&s); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, pool.QueryRow(text).Scan(&s))
 		}
 	}
 	use()
@@ -225,9 +200,7 @@ func TestTempStore(t *testing.T) {
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{"password"}}})
 	codes := func() (codes []string) {
 		ctx, span := trace.Start(trace.Into(context.Background(), trace.New("test")), "schema")
-		if _, err := db.Schema(ctx); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Schema(ctx))(t)
 		for _, w := range span.Warnings() {
 			codes = append(codes, w.Code)
 		}
@@ -236,9 +209,7 @@ func TestTempStore(t *testing.T) {
 	if got := codes(); got != nil {
 		t.Errorf("warnings %v", got)
 	}
-	if _, err := pool.Exec("PRAGMA temp_store = MEMORY"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("PRAGMA temp_store = MEMORY"))(t)
 	db = newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}) // it is looked at with the catalog
 	if got := codes(); !cmp.Equal(got, []string{"temp-store-memory"}) {
 		t.Errorf("warnings %v", got)
@@ -286,10 +257,7 @@ func BenchmarkHold(b *testing.B) {
 // TestCompilingEnds: SQLite compiles without a look at the context.
 func TestCompilingEnds(t *testing.T) {
 	pool, _ := open(t, fixture)
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	held := guarded(t, conn, exec.GuardConfig{}, 0)
 	s := admitted(t, held, "SELECT a FROM t")
@@ -319,9 +287,7 @@ func TestCompiledOnce(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			connector, pool := faultyPool(t, "file")
-			if _, err := pool.Exec("CREATE TABLE d(day DATE); INSERT INTO d VALUES ('2020-01-01')"); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec("CREATE TABLE d(day DATE); INSERT INTO d VALUES ('2020-01-01')"))(t)
 			db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 			var got []string
 			connector.Fail(func(event string) error {
@@ -420,10 +386,7 @@ CREATE VIEW over_stored AS SELECT day FROM stored;`)
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			got, err := db.Query(context.Background(), test.sql)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.Value(db.Query(context.Background(), test.sql))(t)
 			if diff := cmp.Diff(test.columns, got.Columns); diff != "" {
 				t.Errorf("columns (-want +got):\n%s", diff)
 			}
@@ -467,14 +430,8 @@ INSERT INTO typed `+rows+`INSERT INTO plain `+rows)
 		"SELECT day FROM %s ORDER BY (SELECT -id), day",
 	} {
 		t.Run(format, func(t *testing.T) {
-			typed, err := db.Query(context.Background(), fmt.Sprintf(format, "typed"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			plain, err := db.Query(context.Background(), fmt.Sprintf(format, "plain"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			typed := need.Value(db.Query(context.Background(), fmt.Sprintf(format, "typed")))(t)
+			plain := need.Value(db.Query(context.Background(), fmt.Sprintf(format, "plain")))(t)
 			if len(plain.Rows) < 10 {
 				t.Fatalf("only %d rows", len(plain.Rows))
 			}

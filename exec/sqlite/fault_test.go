@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -212,14 +213,9 @@ func TestFailedStatement(t *testing.T) {
 // connectionOf returns the address of the connection that the pool has free.
 func connectionOf(t *testing.T, pool *sql.DB) (address any) {
 	t.Helper()
-	conn, err := pool.Conn(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(pool.Conn(context.Background()))(t)
 	defer conn.Close()
-	if err := conn.Raw(func(dc any) error { address = dc; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, conn.Raw(func(dc any) error { address = dc; return nil }))
 	return address
 }
 
@@ -276,9 +272,7 @@ func TestUnguarded(t *testing.T) {
 	t.Run("a temporary table hides one of the schema", func(t *testing.T) {
 		pool, _ := open(t, fixture)
 		pool.SetMaxOpenConns(1)
-		if _, err := pool.Exec("CREATE TEMP VIEW Users AS SELECT 1 AS id"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec("CREATE TEMP VIEW Users AS SELECT 1 AS id"))(t)
 		before := settingsOf(t, pool)
 		err := ready(t, pool, sqlite.Dialect{}, exec.Config{})
 		if !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "users") {
@@ -291,9 +285,7 @@ func TestUnguarded(t *testing.T) {
 	t.Run("another temporary table cannot be read", func(t *testing.T) {
 		pool, _ := open(t, fixture)
 		pool.SetMaxOpenConns(1)
-		if _, err := pool.Exec("CREATE TEMP TABLE basket AS SELECT 1 AS id"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec("CREATE TEMP TABLE basket AS SELECT 1 AS id"))(t)
 		db := newDB(t, pool, exec.Config{})
 		for _, text := range []string{
 			"SELECT id FROM basket", "SELECT count(*) FROM basket", "SELECT count(*) FROM temp.basket", "SELECT count(*) FROM users NATURAL JOIN basket",
@@ -305,10 +297,7 @@ func TestUnguarded(t *testing.T) {
 	})
 	t.Run("not a database", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "test.db")
-		pool, err := sql.Open("sqlite3", "file:"+file+"?mode=ro")
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(sql.Open("sqlite3", "file:"+file+"?mode=ro"))(t)
 		defer pool.Close()
 		if err := ready(t, pool, sqlite.Dialect{}, exec.Config{}); err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(),
 			"unable to open database file") {
@@ -340,14 +329,8 @@ func TestOwnAuthorizer(t *testing.T) {
 		}
 		return 0
 	}
-	conn, err := pool.Conn(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = conn.Raw(func(dc any) error { dc.(sqlite.Hooks).RegisterAuthorizer(own); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(pool.Conn(context.Background()))(t)
+	need.OK(t, conn.Raw(func(dc any) error { dc.(sqlite.Hooks).RegisterAuthorizer(own); return nil }))
 	conn.Close()
 
 	db := exectest.NewDB(t, pool, sqlite.Dialect{Authorizer: own}, exec.Config{})
@@ -375,9 +358,7 @@ func TestWhoWaitsForLocks(t *testing.T) {
 	})
 	db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 	events = nil
-	if _, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Query(t.Context(), "SELECT a FROM t"))(t)
 	at := func(what string) int {
 		return slices.IndexFunc(events, func(e string) bool { return strings.Contains(e, what) })
 	}
@@ -401,9 +382,7 @@ func faultyPool(t *testing.T, place string) (*faulty, *sql.DB) {
 	pool := sql.OpenDB(connector)
 	t.Cleanup(func() { pool.Close() })
 	pool.SetMaxOpenConns(1)
-	if _, err := pool.Exec(fixture); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(fixture))(t)
 	return connector, pool
 }
 

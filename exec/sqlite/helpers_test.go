@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 const fixture = exectest.Fixture
@@ -27,14 +28,9 @@ const fixture = exectest.Fixture
 func open(t testing.TB, script string) (pool *sql.DB, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "test.db")
-	pool, err := sql.Open("sqlite3", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool = need.Value(sql.Open("sqlite3", file))(t)
 	t.Cleanup(func() { pool.Close() })
-	if _, err := pool.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(script))(t)
 	return pool, file
 }
 
@@ -47,31 +43,22 @@ func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	need.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := os.ReadFile(path)
 		files[path] = fmt.Sprintf("%x", sha256.Sum256(content))
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
 // guarded puts the guard on a connection until the test ends.
 func guarded(t testing.TB, conn *sql.Conn, c exec.GuardConfig, timeout time.Duration) exec.Opened {
 	t.Helper()
-	open, err := sqlite.Dialect{}.Guard(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, err := open(t.Context(), conn, timeout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := need.Value(sqlite.Dialect{}.Guard(c))(t)
+	held := need.Value(open(t.Context(), conn, timeout))(t)
 	t.Cleanup(func() { held.Close(false) })
 	return held
 }
@@ -83,9 +70,7 @@ func admitted(t testing.TB, held exec.Opened, text string) *exec.Statement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Apply(exec.Policy{}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, c.Apply(exec.Policy{}))
 	s := &exec.Statement{Statement: sqlite.Dialect{}.Language().Text.Parse(text), Catalog: c}
 	if s.Names, err = held.Read(t.Context(), s); err == nil {
 		s.Seen, err = held.Confirm(t.Context(), s)
@@ -99,24 +84,12 @@ func admitted(t testing.TB, held exec.Opened, text string) *exec.Statement {
 // catalogOf is what a connection of a pool sees.
 func catalogOf(t testing.TB, pool *sql.DB) *exec.Catalog {
 	t.Helper()
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
-	open, err := sqlite.Dialect{}.Guard(exec.GuardConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, err := open(t.Context(), conn, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := need.Value(sqlite.Dialect{}.Guard(exec.GuardConfig{}))(t)
+	held := need.Value(open(t.Context(), conn, time.Minute))(t)
 	defer held.Close(false)
-	c, err := held.Catalog(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(held.Catalog(t.Context()))(t)
 	return c
 }
 
@@ -132,15 +105,9 @@ type settings struct {
 // settingsOf reads the settings of one connection of the pool.
 func settingsOf(t testing.TB, pool *sql.DB) settings {
 	t.Helper()
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
-	s, err := settingsOn(t.Context(), conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(settingsOn(t.Context(), conn))(t)
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -29,20 +30,14 @@ func inspect(t testing.TB, script string) *schema.Schema {
 // TestInspectAwkward holds everything that makes a schema awkward to a golden
 // file: go test ./exec/sqlite -run InspectAwkward -update
 func TestInspectAwkward(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join("testdata", "awkward.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := need.Value(os.ReadFile(filepath.Join("testdata", "awkward.sql")))(t)
 	s := inspect(t, string(script))
 	if len(s.Functions) < 50 || !slices.Contains(s.Functions, "json_extract") || !slices.IsSorted(s.Functions) {
 		t.Errorf("functions: %q", s.Functions)
 	}
 	s.Functions = nil // another build has others
 	s.Version = ""
-	got, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(json.MarshalIndent(s, "", "  "))(t)
 	got = append(got, '\n')
 	golden.Check(t, "awkward.golden.json", got)
 }
@@ -130,20 +125,14 @@ func TestInspectComments(t *testing.T) {
 
 func TestInspectAttached(t *testing.T) {
 	dir := t.TempDir()
-	pool, err := sql.Open("sqlite3", filepath.Join(dir, "main.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", filepath.Join(dir, "main.db")))(t)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	_, err = pool.Exec(`CREATE TABLE t(a INTEGER PRIMARY KEY);
+	need.Value(pool.Exec(`CREATE TABLE t(a INTEGER PRIMARY KEY);
 		ATTACH '` + filepath.Join(dir, "other.db") + `' AS "the other";
 		CREATE TABLE "the other".t(x INTEGER PRIMARY KEY, y UNIQUE);
 		CREATE TABLE "the other".u(t REFERENCES t);
-		CREATE TEMP TABLE hidden(a)`)
-	if err != nil {
-		t.Fatal(err)
-	}
+		CREATE TEMP TABLE hidden(a)`))(t)
 	s := catalogOf(t, pool).Schema
 	var got []string
 	for _, table := range s.Tables {
@@ -162,15 +151,11 @@ func TestVersion(t *testing.T) {
 		return catalogOf(t, pool).Version
 	}
 	first := version()
-	if _, err := pool.Exec("INSERT INTO t VALUES (1)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("INSERT INTO t VALUES (1)"))(t)
 	if got := version(); got != first {
 		t.Errorf("rows changed the version from %q to %q", first, got)
 	}
-	if _, err := pool.Exec("ALTER TABLE t ADD COLUMN b"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("ALTER TABLE t ADD COLUMN b"))(t)
 	if got := version(); got == first {
 		t.Errorf("a new column left the version at %q", got)
 	}
@@ -236,10 +221,7 @@ func TestBrokenViewIsTold(t *testing.T) {
 			pool, _ := open(t, tt.script)
 			db := newDB(t, pool, exec.Config{Policy: tt.policy})
 			root := trace.New("test")
-			s, err := db.Schema(trace.Into(t.Context(), root))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := need.Value(db.Schema(trace.Into(t.Context(), root)))(t)
 			var got []trace.Warning
 			for _, w := range root.Warnings() {
 				if w.Code != "sensitive-columns" {

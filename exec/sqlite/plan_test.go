@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // planFixture is the database of the worked cases.
@@ -143,10 +144,7 @@ func TestWorkedCasesEngine(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			p, err := explained(t, db, c.sql)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := need.Value(explained(t, db, c.sql))(t)
 			if got := p.Signature(); got != c.strict {
 				t.Errorf("Signature = %q, want %q: %s", got, c.strict, c.why)
 			}
@@ -167,14 +165,9 @@ func explained(t *testing.T, pool *sql.DB, text string) (exec.Plan, error) {
 // openFixture opens a new database with the given tables.
 func openFixture(t testing.TB, ddl string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db")))(t)
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Exec(ddl); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(ddl))(t)
 	return db
 }
 
@@ -328,10 +321,7 @@ func TestSignatureOfEqualQueries(t *testing.T) {
 	db := openFixture(t, planFixture)
 	signature := func(sql string) string {
 		t.Helper()
-		p, err := explained(t, db, sql)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := need.Value(explained(t, db, sql))(t)
 		return p.Signature()
 	}
 	equal := [][2]string{

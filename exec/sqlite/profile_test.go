@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -23,14 +24,8 @@ func profiled(t *testing.T, script, table string, c exec.Config, o exec.ProfileO
 	t.Helper()
 	pool, _ := open(t, script)
 	db := newDB(t, pool, c)
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err = db.Profile(t.Context(), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
+	s = need.Value(db.Profile(t.Context(), s, o))(t)
 	out, ok := s.Lookup("", table)
 	if !ok {
 		t.Fatalf("no table %s", table)
@@ -132,15 +127,9 @@ func TestProfileGaps(t *testing.T) {
 func TestProfileDeterminism(t *testing.T) {
 	pool, _ := open(t, numbers(5000, "t(a INTEGER PRIMARY KEY, b)"))
 	db := newDB(t, pool, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	profile := func(seed uint64) *schema.Profile {
-		out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Rows: 100, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{Rows: 100, Seed: seed}))(t)
 		table, _ := out.Lookup("", "t")
 		return column(t, table, "a")
 	}
@@ -182,10 +171,7 @@ func TestProfilePolicy(t *testing.T) {
 	}
 
 	whole, _ := full.Lookup("", "users")
-	sample, err := db.Sample(t.Context(), *whole, exec.SampleOptions{Rows: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := need.Value(db.Sample(t.Context(), *whole, exec.SampleOptions{Rows: 2}))(t)
 	want := &result.Table{Columns: []string{"id"}, Rows: [][]any{{int64(1)}, {int64(2)}}, Truncated: true}
 	if diff := cmp.Diff(want, sample); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -201,10 +187,7 @@ func TestProfileHugeValue(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE t(a INTEGER, doc TEXT, pic BLOB, b TEXT);
 		INSERT INTO t VALUES (1, printf('%.2000000c', 'x'), zeroblob(3000000), 'y')`)
 	db := newDB(t, pool, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{})
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || !strings.Contains(err.Error(), "column doc") {
@@ -214,10 +197,7 @@ func TestProfileHugeValue(t *testing.T) {
 	if *table.Rows != 1 || column(t, table, "a") == nil || column(t, table, "b") == nil || column(t, table, "doc") != nil {
 		t.Errorf("%+v", table)
 	}
-	sample, err := db.Sample(t.Context(), s.Tables[0], exec.SampleOptions{Rows: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := need.Value(db.Sample(t.Context(), s.Tables[0], exec.SampleOptions{Rows: 3}))(t)
 	if diff := cmp.Diff(&result.Table{Columns: []string{"a", "b"}, Rows: [][]any{{int64(1), "y"}}}, sample); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -243,10 +223,7 @@ func TestProfileViews(t *testing.T) {
 func TestProfileOptionFaults(t *testing.T) {
 	pool, _ := open(t, fixture)
 	db := newDB(t, pool, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	if out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Rows: -1}); err == nil || out != nil {
 		t.Errorf("negative rows: %v", err)
 	}
@@ -270,10 +247,7 @@ func TestProfileTimeout(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE t(a); INSERT INTO t VALUES (1);
 		CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) AS i FROM n`)
 	db := newDB(t, pool, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Tables: []string{"endless", "t"}, TableTimeout: 500 * time.Millisecond})
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "time" || limit.Max != "500ms" {
@@ -307,16 +281,10 @@ func TestSampleRowsReadsLittle(t *testing.T) {
 		}
 		return out, err
 	}
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := sqlite.Dialect{}.SampleRows(t.Context(), run, s.Tables[0], exec.SampleOptions{
+	s := need.Value(db.Schema(t.Context()))(t)
+	got := need.Value(sqlite.Dialect{}.SampleRows(t.Context(), run, s.Tables[0], exec.SampleOptions{
 		Columns: []string{"b"}, Rows: 1007, Count: 2000, Spread: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if len(got.Rows) != 1007 || got.Count != 2000 || !got.CountAtLeast || got.Complete {
 		t.Errorf("%d rows, count %d, at least %v, complete %v", len(got.Rows), got.Count, got.CountAtLeast, got.Complete)
 	}
@@ -329,10 +297,7 @@ func TestSampleRowsReadsLittle(t *testing.T) {
 func TestSampleOrder(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE "a ""b"(x, y); CREATE INDEX i ON "a ""b"(x); INSERT INTO "a ""b" VALUES (3, 1), (1, 2), (2, 3)`)
 	db := newDB(t, pool, exec.Config{})
-	got, err := db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}}, exec.SampleOptions{Rows: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}}, exec.SampleOptions{Rows: 2}))(t)
 	want := &result.Table{Columns: []string{"x"}, Rows: [][]any{{int64(3)}, {int64(1)}}, Truncated: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -375,20 +340,11 @@ func TestProfileWide(t *testing.T) {
 func TestProfileAttached(t *testing.T) {
 	pool, file := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)")
 	pool.SetMaxOpenConns(1)
-	_, err := pool.Exec(`ATTACH '` + filepath.Join(filepath.Dir(file), "other.db") + `' AS "the other";
-		CREATE TABLE "the other".t(a); INSERT INTO "the other".t VALUES (3)`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(`ATTACH '` + filepath.Join(filepath.Dir(file), "other.db") + `' AS "the other";
+		CREATE TABLE "the other".t(a); INSERT INTO "the other".t VALUES (3)`))(t)
 	db := newDB(t, pool, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err = db.Profile(t.Context(), s, exec.ProfileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
+	s = need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	for name, want := range map[string]int64{"": 2, "the other": 1} {
 		table, _ := s.Lookup(name, "t")
 		if *table.Rows != want || column(t, table, "a").Sampled != want {

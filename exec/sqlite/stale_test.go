@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // before is the schema that a policy is held against first; passwords are denied.
@@ -98,17 +99,10 @@ func changed(t *testing.T, policy exec.Policy, change string) (*exec.DB, *exec.R
 	t.Helper()
 	pool, _ := open(t, before)
 	db := newDB(t, pool, exec.Config{Policy: policy})
-	session, err := db.Runner(exec.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := need.Value(db.Runner(exec.Bounds{}))(t)
 	t.Cleanup(func() { session.Close() })
-	if _, err := session.Query(t.Context(), "SELECT note FROM t"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pool.Exec(change); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(session.Query(t.Context(), "SELECT note FROM t"))(t)
+	need.Value(pool.Exec(change))(t)
 	return db, session
 }
 
@@ -143,24 +137,16 @@ func TestSchemaChangesInTheMiddle(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			pool, _ := open(t, before)
-			conn, err := pool.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := need.Value(pool.Conn(t.Context()))(t)
 			defer conn.Close()
 			held := guarded(t, conn, exec.GuardConfig{Policy: noPasswords}, 5*time.Second)
-			rows, err := held.Run(t.Context(), admitted(t, held, test.sql), exec.Bounds{Rows: 10})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := need.Value(held.Run(t.Context(), admitted(t, held, test.sql), exec.Bounds{Rows: 10}))(t)
 			defer rows.Close()
-			if _, err := pool.Exec(test.change); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec(test.change))(t)
 			if rows.Next() != (test.want == nil) {
 				t.Error("a row of the changed table, or none of the unchanged one")
 			}
-			err = rows.Err()
+			err := rows.Err()
 			if err != nil {
 				err = rows.Classify(err)
 			}
@@ -179,9 +165,7 @@ func swapped(t *testing.T) (file string, swap func()) {
 	_, other := open(t, "CREATE TABLE vault(id, password); CREATE TABLE t(password, note AS (password)); INSERT INTO t VALUES ('s3cret')")
 	return file, func() {
 		t.Helper()
-		if err := os.Rename(other, file); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.Rename(other, file))
 	}
 }
 
@@ -198,17 +182,12 @@ func TestFileIsReplaced(t *testing.T) {
 	}
 	connect := func(t *testing.T, pool *sql.DB) *sql.Conn {
 		t.Helper()
-		conn, err := pool.Conn(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := need.Value(pool.Conn(ctx))(t)
 		return conn
 	}
 	query := func(t *testing.T, db *exec.DB, sql string) {
 		t.Helper()
-		if _, err := db.Query(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Query(ctx, sql))(t)
 	}
 
 	t.Run("no connection is kept", func(t *testing.T) {
@@ -219,10 +198,7 @@ func TestFileIsReplaced(t *testing.T) {
 		query(t, db, "SELECT note FROM t")
 		swap()
 		refuses(t, db, "SELECT note FROM t")
-		s, err := db.Schema(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.Value(db.Schema(ctx))(t)
 		if table, ok := s.Lookup("", "t"); ok { // nothing of it may be read
 			t.Errorf("the schema of the old file: %+v", table)
 		}
@@ -232,14 +208,9 @@ func TestFileIsReplaced(t *testing.T) {
 		pool := openFile(t, file)
 		pool.SetMaxIdleConns(0)
 		db := newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
-		if _, err := db.Schema(ctx); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Schema(ctx))(t)
 		swap()
-		s, err := db.Schema(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.Value(db.Schema(ctx))(t)
 		if table, ok := s.Lookup("", "t"); !ok || table.Columns[0].Name != "password" {
 			t.Errorf("the schema of the old file: %+v", table)
 		}
@@ -249,9 +220,7 @@ func TestFileIsReplaced(t *testing.T) {
 		pool := openFile(t, file)
 		db := newDB(t, pool, exec.Config{Policy: noPasswords})
 		old := connect(t, pool)
-		if err := old.PingContext(ctx); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, old.PingContext(ctx))
 		swap()
 		old.Close()
 		query(t, db, "SELECT note FROM t") // by the old connection
@@ -265,9 +234,7 @@ func TestFileIsReplaced(t *testing.T) {
 		pool.SetMaxOpenConns(1)
 		run := func(statement string) {
 			t.Helper()
-			if _, err := pool.Exec(statement); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec(statement))(t)
 		}
 		run("ATTACH '" + file + "' AS other")
 		db := newDB(t, pool, exec.Config{Policy: noPasswords})
@@ -282,9 +249,7 @@ func TestFileIsReplaced(t *testing.T) {
 		pool.SetMaxOpenConns(1)
 		run := func(statement string) {
 			t.Helper()
-			if _, err := pool.Exec(statement); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec(statement))(t)
 		}
 		run("ATTACH ':memory:' AS other; CREATE TABLE other.t(id, note)")
 		db := newDB(t, pool, exec.Config{Policy: noPasswords})
@@ -296,10 +261,7 @@ func TestFileIsReplaced(t *testing.T) {
 
 func openFile(t *testing.T, file string) *sql.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite3", filepath.ToSlash(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", filepath.ToSlash(file)))(t)
 	t.Cleanup(func() { pool.Close() })
 	return pool
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -32,9 +33,7 @@ import (
 func TestOnce(t *testing.T) {
 	s := newServer()
 	db := s.open(t, exec.Config{})
-	if err := db.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, db.Ready(t.Context()))
 	s.forget()
 	c, err := db.Examine(t.Context(), "SELECT name FROM users WHERE id = 7")
 	if err != nil || c.Table == nil || c.Plan == nil {
@@ -55,9 +54,7 @@ func TestHeaders(t *testing.T) {
 	s.headers["X-Trino-Transaction-Id"] = "20261123_1" // of a caller
 	db := s.open(t, exec.Config{})
 	for range 2 {
-		if _, err := db.QueryWithin(t.Context(), "SELECT name FROM users", exec.Bounds{Timeout: 9 * time.Second}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.QueryWithin(t.Context(), "SELECT name FROM users", exec.Bounds{Timeout: 9 * time.Second}))(t)
 	}
 	if n := s.count("^SELECT current_user"); n != 1 {
 		t.Errorf("the session was asked for %d times", n)
@@ -105,9 +102,7 @@ func TestVersionIsBelieved(t *testing.T) {
 	s := newServer()
 	db := s.open(t, exec.Config{})
 	query := func(text string) error { _, err := db.Query(t.Context(), text); return err }
-	if err := query("SELECT id FROM orders"); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, query("SELECT id FROM orders"))
 	s.forget()
 	if err := query("SELECT name FROM users"); err != nil || s.count("checksum") != 0 {
 		t.Errorf("a known table: %d checksums, %v", s.count("checksum"), err)
@@ -183,9 +178,7 @@ func TestViewIsLookedAtOnce(t *testing.T) {
 	s := newServer()
 	db := s.open(t, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}})
 	for _, text := range []string{"SELECT name FROM names", "SELECT id FROM names"} {
-		if _, err := db.Query(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Query(t.Context(), text))(t)
 	}
 	for pattern, want := range map[string]int{
 		`^EXPLAIN \(TYPE IO, FORMAT JSON\) SELECT \* FROM "memory"\."shop"\."names"`: 1, "JSON. SELECT id, name FROM users": 1, `SELECT "password"`: 1,
@@ -261,10 +254,7 @@ func TestSecrets(t *testing.T) {
 
 // TestPlan: a plan has no conditions, its cost, and the tables that some connectors only number.
 func TestPlan(t *testing.T) {
-	p, err := newServer().open(t, exec.Config{}).Explain(t.Context(), "SELECT name FROM users")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := need.Value(newServer().open(t, exec.Config{}).Explain(t.Context(), "SELECT name FROM users"))(t)
 	want := "reads shop.users\nOutput\nScanFilter table=memory:0"
 	if p.Signature() != want || p.EngineCost != 60.5 || p.EngineRows != 7 || p.Cost() != 60.5 {
 		t.Errorf("%q, cost %v, %v rows", p.Signature(), p.EngineCost, p.EngineRows)

@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -37,10 +38,7 @@ CREATE VIEW codes AS SELECT code FROM parent;
 	db := guarded(t, "admin", name, trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{Policy: exec.Policy{
 		AllowTables: []string{name + ".parent", name + ".codes", "tpch.tiny.nation"},
 	}})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	want := []schema.Table{
 		{Schema: name, Name: "codes", Kind: schema.View, Columns: []schema.Column{{Name: "code", Type: "varchar(20)"}}},
 		{Schema: name, Name: "parent", Kind: schema.BaseTable, Description: "all parents", Columns: []schema.Column{
@@ -58,10 +56,7 @@ CREATE VIEW codes AS SELECT code FROM parent;
 	if s.Version == "" {
 		t.Error("no version")
 	}
-	all, err := guarded(t, "admin", name, trino.Dialect{}, exec.Config{}).Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := need.Value(guarded(t, "admin", name, trino.Dialect{}, exec.Config{}).Schema(t.Context()))(t)
 	for _, table := range all.Tables {
 		if table.Schema == "information_schema" || strings.Contains(table.Schema, "tpch") {
 			t.Errorf("the schema has %s.%s", table.Schema, table.Name)
@@ -90,10 +85,7 @@ func TestInspectMany(t *testing.T) {
 		}
 		least["Version"] = min(least["Version"], time.Since(start))
 		start = time.Now()
-		found, err := c.Catalog(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := need.Value(c.Catalog(t.Context()))(t)
 		least["Catalog"] = min(least["Catalog"], time.Since(start))
 		n := 0
 		for i := range found.Schema.Tables {
@@ -111,18 +103,9 @@ func TestInspectMany(t *testing.T) {
 // opened is a connection of a user under a guard of its own.
 func opened(t testing.TB, user, schema string) exec.Conn {
 	t.Helper()
-	c, err := pool(t, user, schema).Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, err := trino.Dialect{}.Guard(exec.GuardConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := open(t.Context(), c, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := need.Value(pool(t, user, schema).Conn(t.Context()))(t)
+	open := need.Value(trino.Dialect{}.Guard(exec.GuardConfig{}))(t)
+	o := need.Value(open(t.Context(), c, time.Minute))(t)
 	t.Cleanup(func() { o.Close(false); c.Close() })
 	return o.Conn
 }
@@ -250,10 +233,7 @@ INSERT INTO few VALUES (2, 'second', NULL), (1, 'first', MAP(ARRAY['a'], ARRAY[1
 CREATE TABLE none(id INTEGER);
 `)
 	db := guarded(t, "admin", name, trino.Dialect{}, exec.Config{})
-	s, err := db.Schema(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(context.Background()))(t)
 	for table, want := range map[string]exec.RowSample{
 		"few":  {Rows: [][]any{{int64(1), "fir", `{"a":1}`}, {int64(2), "sec", nil}}, Count: 2, Complete: true},
 		"none": {Rows: [][]any{}, Complete: true},
@@ -284,10 +264,7 @@ func asInvalid(err error) (*exec.InvalidError, bool) {
 // guardedBy is a DB on a data source name.
 func guardedBy(t testing.TB, dsn string, c exec.Config) *exec.DB {
 	t.Helper()
-	p, err := sql.Open("trino", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := need.Value(sql.Open("trino", dsn))(t)
 	t.Cleanup(func() { p.Close() })
 	return exectest.NewDB(t, p, trino.Dialect{}, c)
 }
@@ -331,11 +308,8 @@ func running(t testing.TB, mark string) (n int) {
 	t.Helper()
 	p := pool(t, "admin", "default")
 	defer p.Close()
-	err := p.QueryRowContext(context.WithoutCancel(t.Context()), "SELECT count(*) FROM system.runtime.queries WHERE query LIKE '%"+mark+
-		"%' AND query NOT LIKE '%system.runtime%' AND state NOT IN ('FINISHED', 'FAILED')").Scan(&n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, p.QueryRowContext(context.WithoutCancel(t.Context()), "SELECT count(*) FROM system.runtime.queries WHERE query LIKE '%"+mark+
+		"%' AND query NOT LIKE '%system.runtime%' AND state NOT IN ('FINISHED', 'FAILED')").Scan(&n))
 	return n
 }
 
@@ -381,9 +355,7 @@ func TestEnds(t *testing.T) {
 // work on the other node.
 func TestNodeEnds(t *testing.T) {
 	d := exectest.NewDB(t, pool(t, "admin", "default"), trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
-	if _, err := d.Query(t.Context(), "SELECT count(*) FROM tpch.tiny.nation"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(d.Query(t.Context(), "SELECT count(*) FROM tpch.tiny.nation"))(t)
 	ended := make(chan error, 1)
 	start := time.Now()
 	go func() {
@@ -392,9 +364,7 @@ func TestNodeEnds(t *testing.T) {
 	}()
 	eventually(t, "the statement runs", func() bool { return running(t, "''node''") > 0 })
 	time.Sleep(time.Second) // on both nodes
-	if err := server.Get(t).EndWorker(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, server.Get(t).EndWorker())
 	defer func() {
 		if err := server.Get(t).AddWorker(); err != nil {
 			t.Error(err)
@@ -419,10 +389,7 @@ func TestNodeEnds(t *testing.T) {
 // TestNoServer: what is said without a server, of a user it does not let in, and of places that are not there. No error has
 // the DSN.
 func TestNoServer(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	nobody := l.Addr().String()
 	l.Close()
 	strict := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -436,10 +403,7 @@ func TestNoServer(t *testing.T) {
 		{"no catalog", strings.Replace(dsn(t, "s3cret-user", "default"), "catalog=memory&", "", 1), "name both in the DSN"},
 		{"no schema", strings.Replace(dsn(t, "s3cret-user", "default"), "&schema=default", "", 1), "name both in the DSN"},
 	} {
-		p, err := sql.Open("trino", c.dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := need.Value(sql.Open("trino", c.dsn))(t)
 		defer p.Close()
 		db := exectest.NewDB(t, p, trino.Dialect{}, exec.Config{})
 		_, schemaErr := db.Schema(t.Context())

@@ -20,6 +20,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
@@ -33,9 +34,7 @@ func ruled(t *testing.T, p exec.Policy, user, place string) {
 		t.Fatal(err)
 	}
 	var file map[string][]any
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, json.Unmarshal(raw, &file))
 	type m = map[string]any
 	for section, rest := range map[string]m{
 		"catalogs": {"allow": "all"}, "schemas": {"owner": true},
@@ -47,10 +46,7 @@ func ruled(t *testing.T, p exec.Policy, user, place string) {
 		rest["user"] = ".*"
 		file[section] = append(file[section], rest)
 	}
-	raw, err = json.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw = need.Value(json.Marshal(file))(t)
 	rules(t, string(raw))
 }
 
@@ -96,24 +92,17 @@ func TestHostile(t *testing.T) {
 			text := ""
 			for _, query := range []string{"SELECT * FROM t ORDER BY a", "SELECT * FROM users ORDER BY id", "SHOW TABLES", "SHOW SCHEMAS",
 				"SHOW FUNCTIONS FROM memory." + place, "SHOW CATALOGS", "SHOW ROLES"} {
-				rows, err := exectest.Texts(t.Context(), owner, query)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rows := need.Value(exectest.Texts(t.Context(), owner, query))(t)
 				text += fmt.Sprintln(rows)
 			}
 			return text
 		}
 		before := look()
 		// As if a function and tables of these names were there.
-		if _, err := owner.Exec("CREATE FUNCTION memory." + place + ".spy(x bigint) RETURNS bigint RETURN x"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(owner.Exec("CREATE FUNCTION memory." + place + ".spy(x bigint) RETURNS bigint RETURN x"))(t)
 		var sent texted
 		db := counted(t, user, place, "", &sent, exec.Config{Limits: patient})
-		if err := db.Ready(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, db.Ready(t.Context()))
 		for _, text := range hostile(t) {
 			sent.all()
 			if table, err := db.Query(t.Context(), text); !exec.IsRejection(err) {
@@ -125,9 +114,7 @@ func TestHostile(t *testing.T) {
 				}
 			}
 		}
-		if _, err := owner.Exec("DROP FUNCTION memory." + place + ".spy(bigint)"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(owner.Exec("DROP FUNCTION memory." + place + ".spy(bigint)"))(t)
 		if after := look(); after != before {
 			t.Errorf("%s: the database changed: %s", user, after)
 		}
@@ -172,9 +159,7 @@ func counted(t *testing.T, user, place, more string, sent *texted, c exec.Config
 		}
 		return http.DefaultTransport.RoundTrip(r)
 	})}
-	if err := trinodriver.RegisterCustomClient(name, client); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, trinodriver.RegisterCustomClient(name, client))
 	t.Cleanup(func() { trinodriver.DeregisterCustomClient(name) })
 	p := poolOf(t, dsn(t, user, place)+"&custom_client="+name+more)
 	return exectest.NewDB(t, p, trino.Dialect{Catalogs: []string{"tpch"}}, c)
@@ -301,9 +286,7 @@ func TestPrivileged(t *testing.T) {
 	ruled(t, exec.Policy{}, "reader", place)
 	for user, want := range map[string]bool{"admin": true, "reader": false} {
 		span := trace.New("test")
-		if _, err := guarded(t, user, place, trino.Dialect{}, exec.Config{}).Schema(trace.Into(t.Context(), span)); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(guarded(t, user, place, trino.Dialect{}, exec.Config{}).Schema(trace.Into(t.Context(), span)))(t)
 		if got := strings.Contains(fmt.Sprint(span.Warnings()), "privileged-user"); got != want {
 			t.Errorf("%s: %v", user, span.Warnings())
 		}
@@ -316,10 +299,7 @@ func TestPrivileged(t *testing.T) {
 
 // TestSecrets: views over a column that is called as secrets are left out whole, as is the column.
 func TestSecrets(t *testing.T) {
-	s, err := guarded(t, "admin", open(t, exectest.PolicyScript), trino.Dialect{}, exec.Config{}).Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(guarded(t, "admin", open(t, exectest.PolicyScript), trino.Dialect{}, exec.Config{}).Schema(t.Context()))(t)
 	s = s.Project(func(t *schema.Table) bool { return s.SchemaOf(t) == s.Default }, func(*schema.Table, *schema.Column) bool { return true })
 	want := "[keyring.note names.id names.name orders.id orders.total orders.user_id t.a t.b users.id users.name]"
 	if got := exectest.Columns(s); fmt.Sprint(got) != want {

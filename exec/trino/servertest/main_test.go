@@ -23,6 +23,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 )
 
@@ -45,10 +46,7 @@ func pool(t testing.TB, user, schema string) *sql.DB {
 // poolOf is a pool of a data source name.
 func poolOf(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
-	p, err := sql.Open("trino", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := need.Value(sql.Open("trino", dsn))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -72,10 +70,7 @@ func open(t testing.TB, script string) (schema string) {
 	}
 	run("CREATE SCHEMA " + schema)
 	t.Cleanup(func() {
-		p, err := sql.Open("trino", dsn(t, "admin", schema))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := need.Value(sql.Open("trino", dsn(t, "admin", schema)))(t)
 		defer p.Close()
 		_, _ = p.Exec("DROP SCHEMA " + schema + " CASCADE")
 	})
@@ -96,12 +91,8 @@ func rules(t testing.TB, text string) {
 	s := server.Get(t)
 	write := func(text string) {
 		file := filepath.Join(s.Dir, "rules.json")
-		if err := os.WriteFile(file+".new", []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(file+".new", file); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(file+".new", []byte(text), 0o644))
+		need.OK(t, os.Rename(file+".new", file))
 		time.Sleep(150 * time.Millisecond) // the server reads it at the first question after 100 ms
 	}
 	write(text)
@@ -149,13 +140,10 @@ func engine(user string) exectest.Engine {
 		Open: func(t testing.TB, script string) exectest.Database {
 			schema := open(t, script)
 			owner := pool(t, "admin", schema)
-			sums, err := exectest.Texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
+			sums := need.Value(exectest.Texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
 				" array_join(array_agg(column_name ORDER BY ordinal_position), ', ') || '))) FROM ' || table_name FROM information_schema.columns"+
 				" JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE'"+
-				" GROUP BY table_name ORDER BY 1")
-			if err != nil {
-				t.Fatal(err)
-			}
+				" GROUP BY table_name ORDER BY 1"))(t)
 			return exectest.Database{
 				User:     exectest.ConnectorOf(t, "trino", dsn(t, user, schema)),
 				Owner:    rewriting{exectest.ConnectorOf(t, "trino", dsn(t, "admin", schema))},
