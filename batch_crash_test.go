@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/strategy"
@@ -139,9 +140,7 @@ func TestAskAllKilled(t *testing.T) {
 	if text := os.Getenv("TEXTTOSQL_TEST_BATCH"); text != "" {
 		dir, n, _ := strings.Cut(text, "|")
 		count, _ := strconv.Atoi(n)
-		if err := wholeBatch(dir, count); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, wholeBatch(dir, count))
 		return
 	}
 	n := *manyQuestions
@@ -154,13 +153,8 @@ func TestAskAllKilled(t *testing.T) {
 	}
 	batch := func(kills int) (answers string, calls int64, dir string) {
 		dir = t.TempDir()
-		db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "shop.sqlite")+"?_sync=OFF")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec(shop); err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(dir, "shop.sqlite")+"?_sync=OFF"))(t)
+		need.Value(db.Exec(shop))(t)
 		db.Close()
 		random := rand.New(rand.NewPCG(7, 7))
 		for run := 0; ; run++ {
@@ -168,9 +162,7 @@ func TestAskAllKilled(t *testing.T) {
 			cmd.Env = append(os.Environ(), fmt.Sprintf("TEXTTOSQL_TEST_BATCH=%s|%d", dir, n))
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, cmd.Start())
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
 			// Somewhere in its share of the calls, at no point of its own work.
@@ -184,10 +176,7 @@ func TestAskAllKilled(t *testing.T) {
 					if err != nil {
 						t.Fatalf("run %d: %v\n%s", run, err, out.String())
 					}
-					text, err := os.ReadFile(filepath.Join(dir, "answers"))
-					if err != nil {
-						t.Fatal(err)
-					}
+					text := need.Value(os.ReadFile(filepath.Join(dir, "answers")))(t)
 					return string(text), size(filepath.Join(dir, "calls")), dir
 				case <-time.After(time.Millisecond):
 					if !killed && run < kills && size(filepath.Join(dir, "calls")) > until {

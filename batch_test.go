@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -111,9 +112,7 @@ func TestAskAllOrder(t *testing.T) {
 // warmed asks e a question, whose first call goes alone. The model answers it where isWarming says so.
 func warmed(t *testing.T, e *texttosql.Engine) *texttosql.Engine {
 	t.Helper()
-	if _, err := e.Ask(t.Context(), "warm up", texttosql.WithSamples(1)); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(e.Ask(t.Context(), "warm up", texttosql.WithSamples(1)))(t)
 	return e
 }
 

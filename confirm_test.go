@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy/petsql"
@@ -27,14 +28,10 @@ func TestConfirm(t *testing.T) {
 	var store memory.Confirmed
 	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store))
 	other := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store))
-	if err := e.Confirm(t.Context(), "How many orders are there?", "SELECT count(*) FROM orders;"); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, e.Confirm(t.Context(), "How many orders are there?", "SELECT count(*) FROM orders;"))
 	for _, e := range []*texttosql.Engine{e, other} {
 		prompts = nil
-		if _, err := e.Ask(t.Context(), "How many customers are there?"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(e.Ask(t.Context(), "How many customers are there?"))(t)
 		if !strings.Contains(prompts[0], "### How many orders are there?\nSELECT count(*) FROM orders\n") {
 			t.Errorf("not shown in\n%s", prompts[0])
 		}
@@ -59,12 +56,8 @@ func TestConfirmedComeFirst(t *testing.T) {
 		e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: 1}}}),
 			texttosql.WithExemplars(memory.Pair{Question: configured, SQL: "SELECT 0"}), texttosql.WithConfirmed(&memory.Confirmed{}))
 		confirmed := strings.Replace(configured, "now", "yet", 1)
-		if err := e.Confirm(t.Context(), confirmed, "SELECT count(*) FROM orders"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Ask(t.Context(), "How many customers are there?"); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, e.Confirm(t.Context(), confirmed, "SELECT count(*) FROM orders"))
+		need.Value(e.Ask(t.Context(), "How many customers are there?"))(t)
 		if !strings.Contains(prompt, "SELECT count(*) FROM orders\n") || strings.Contains(prompt, "SELECT 0\n") {
 			t.Errorf("%q is shown, not the confirmed one:\n%s", configured, prompt)
 		}
@@ -82,14 +75,9 @@ func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
 			if sql == "" {
 				break
 			}
-			if err := e.Confirm(t.Context(), fmt.Sprintf("Question %d?", i), sql); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, e.Confirm(t.Context(), fmt.Sprintf("Question %d?", i), sql))
 		}
-		r, err := e.Ask(t.Context(), "Which customers have no number?")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(e.Ask(t.Context(), "Which customers have no number?"))(t)
 		return r.Confidence
 	}
 	rare, usual, common := confidence(usa), confidence(""), confidence("SELECT name FROM customers WHERE id < 0")

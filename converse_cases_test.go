@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -37,17 +38,12 @@ func TestFollowUpThatStandsAlone(t *testing.T) {
 				}
 				return inRoom
 			}}
-			e, err := texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(s))
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(s)))(t)
 			talk := converse(t, e, &session.Memory{}, "")
 			if res, err := talk.Ask(t.Context(), "Who in room 7 has a 4?"); err != nil || res.SQL != inRoom {
 				t.Fatal(res, err)
 			}
-			if _, err := talk.Correct(t.Context(), said); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(talk.Correct(t.Context(), said))(t)
 			before := len(m.asked)
 			res, err := talk.Ask(t.Context(), question)
 			if err != nil || res.SQL != count || cmp.Diff([][]any{{int64(2)}}, res.Rows.Rows) != "" {
@@ -97,10 +93,7 @@ func TestAdviceOfEveryPreset(t *testing.T) {
 // TestEmptyDatabaseInSession: what cannot be asked fails before any call of a model.
 func TestEmptyDatabaseInSession(t *testing.T) {
 	m := &provider{}
-	e, err := texttosql.New(open(t, "SELECT 1"), m, texttosql.WithStrategy(threephase.Strategy{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(t, "SELECT 1"), m, texttosql.WithStrategy(threephase.Strategy{})))(t)
 	s := converse(t, e, &session.Memory{}, "")
 	if _, err := s.Ask(t.Context(), "who?"); !errors.Is(err, texttosql.ErrNoTables) {
 		t.Error(err)
@@ -132,10 +125,7 @@ func TestCancelledInEachState(t *testing.T) {
 		session.GeneratingSQL, session.ExecutingQuery} {
 		t.Run(string(at), func(t *testing.T) {
 			m := &steady{statements: []string{using}}
-			e, err := texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var once sync.Once
@@ -145,7 +135,7 @@ func TestCancelledInEachState(t *testing.T) {
 				}
 			}}
 			s := converse(t, e, store, "")
-			_, err = s.Ask(ctx, "Who has a 4?")
+			_, err := s.Ask(ctx, "Who has a 4?")
 			var stopped *texttosql.InterruptedError
 			if i > 0 {
 				rec := s.Record()
@@ -180,11 +170,8 @@ func TestAskBelowInSession(t *testing.T) {
 			*calls++
 			return llm.Response{Text: replies[req.Sample%len(replies)], StopReason: llm.StopEnd}, nil
 		})
-		e, err := texttosql.New(open(t, shop), llm.Named("m", m), texttosql.WithSamples(4), texttosql.WithAskBelow(below),
-			texttosql.WithStrategy(strategy.SelfConsistency{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(open(t, shop), llm.Named("m", m), texttosql.WithSamples(4), texttosql.WithAskBelow(below),
+			texttosql.WithStrategy(strategy.SelfConsistency{})))(t)
 		return e
 	}
 	for _, tt := range []struct {
@@ -199,10 +186,7 @@ func TestAskBelowInSession(t *testing.T) {
 		{"nobody is to be asked", 0, []string{everyone, usa, nobody, usa}, nil},
 	} {
 		calls := 0
-		vote, err := engineOf(0, &calls, tt.replies...).Ask(t.Context(), "Who is there?")
-		if err != nil {
-			t.Fatal(err)
-		}
+		vote := need.Value(engineOf(0, &calls, tt.replies...).Ask(t.Context(), "Who is there?"))(t)
 		for chosen := range max(1, len(tt.options)) { // a conversation for each option: it is asked the same each time
 			calls = 0
 			e := engineOf(tt.below, &calls, tt.replies...)
@@ -256,9 +240,7 @@ func TestChoiceIsKept(t *testing.T) {
 		}
 		if choose {
 			i := slices.IndexFunc(q.Options, func(o session.Option) bool { return o.Table.Name == "pupils" })
-			if _, err := s.Choose(t.Context(), q.Options[i].ID); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(s.Choose(t.Context(), q.Options[i].ID))(t)
 		}
 		for _, req := range m.asked {
 			prompts = append(prompts, req.Purpose+strategytest.Written(req.Messages))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 )
@@ -111,21 +112,14 @@ func TestConversationKilled(t *testing.T) {
 				select {}
 			}
 		}
-		if _, err := wholeConversation(t, dir); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(wholeConversation(t, dir))(t)
 		return
 	}
 	prepared := func() string {
 		dir := t.TempDir()
-		db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "shop.sqlite")+"?_sync=OFF")
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(dir, "shop.sqlite")+"?_sync=OFF"))(t)
 		defer db.Close()
-		if _, err := db.Exec(shop + twin); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Exec(shop + twin))(t)
 		return dir
 	}
 	calls := func(dir string) int {

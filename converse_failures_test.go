@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -96,19 +97,14 @@ func TestStale(t *testing.T) {
 		t.Run(why, func(t *testing.T) {
 			model, store, db := &provider{}, &session.Memory{}, open(t, shop+twin)
 			newEngine := func(s strategy.Strategy) *texttosql.Engine {
-				e, err := texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(s))
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := need.Value(texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(s)))(t)
 				return e
 			}
 			e := newEngine(asker{})
 			s := converse(t, e, store, "")
 			s.Ask(t.Context(), "unclear")
 			if why == "schema" {
-				if _, err := db.Exec("ALTER TABLE orders ADD COLUMN later TEXT"); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(db.Exec("ALTER TABLE orders ADD COLUMN later TEXT"))(t)
 			} else {
 				e = newEngine(strategy.Func(asker{}.Generate))
 			}

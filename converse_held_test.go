@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -21,16 +22,11 @@ import (
 // question: the next statement that reads it has no vote.
 func TestHeld(t *testing.T) {
 	model := &provider{}
-	e, err := texttosql.New(open(t, shop+twin), model, texttosql.WithStrategy(strategy.Direct{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(t, shop+twin), model, texttosql.WithStrategy(strategy.Direct{})))(t)
 	talk := e.NewConversation(nil)
-	if _, err := talk.Ask(t.Context(), "who lives in the USA?"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(talk.Ask(t.Context(), "who lives in the USA?"))(t)
 	calls := len(model.calls)
-	_, err = talk.Correct(t.Context(), "use table purchases, not customers")
+	_, err := talk.Correct(t.Context(), "use table purchases, not customers")
 	var bad *session.CorrectionError
 	if !errors.As(err, &bad) || bad.Name != "purchases" || bad.Held == nil || !errors.Is(err, session.ErrInvalidCorrection) {
 		t.Fatalf("%v", err)
@@ -92,9 +88,7 @@ func TestChoices(t *testing.T) {
 	if c := rec.Corrections(); len(c) != 1 || c[0].String() != "read customers; do not read people" || rec.Corrected() != 0 {
 		t.Errorf("%v", c)
 	}
-	if _, err := talk.Choose(t.Context(), "j2"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(talk.Choose(t.Context(), "j2"))(t)
 	for i := range session.MaxCorrections { // those of the question before are not counted
 		if _, err := talk.Correct(t.Context(), fmt.Sprint("only number ", i)); err != nil {
 			t.Errorf("correction %d of the follow-up: %v", i, err)
@@ -136,10 +130,7 @@ func TestSecondRequest(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { _, err := first.Ask(t.Context(), "who?"); ended <- err }()
 			<-begun
-			second, err := engines[tt.engines-1].OpenConversation(t.Context(), tt.store, first.Record().ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			second := need.Value(engines[tt.engines-1].OpenConversation(t.Context(), tt.store, first.Record().ID))(t)
 			for _, s := range []*texttosql.Conversation{second, first} {
 				if s == first && tt.engines == 2 {
 					continue
@@ -182,14 +173,8 @@ func TestExplainAgain(t *testing.T) {
 	store := &session.Memory{}
 	e := engine(t, always(usa))
 	talk := e.NewConversation(store)
-	first, err := talk.Ask(t.Context(), whoInUSA)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := converse(t, e, store, talk.Record().ID).Resume(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := need.Value(talk.Ask(t.Context(), whoInUSA))(t)
+	again := need.Value(converse(t, e, store, talk.Record().ID).Resume(t.Context()))(t)
 	if diff := cmp.Diff(first.Ballot.Explain(), again.Ballot.Explain()); diff != "" || first.Ballot.Sampled == 0 {
 		t.Errorf("(-first +again):\n%s", diff)
 	}
@@ -210,9 +195,7 @@ func TestConfirmForgets(t *testing.T) {
 			t.Errorf("Engine.Confirm: %v, want %v", err, tt.want)
 		}
 		talk := e.NewConversation(nil)
-		if _, err := talk.Ask(t.Context(), whoInUSA); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(talk.Ask(t.Context(), whoInUSA))(t)
 		if err := talk.Confirm(t.Context(), ""); !errors.Is(err, tt.want) {
 			t.Errorf("Conversation.Confirm: %v, want %v", err, tt.want)
 		}

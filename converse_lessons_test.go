@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -18,10 +19,7 @@ func TestLessonsOfSession(t *testing.T) {
 	const lesson = "motherland"
 	model, store, lessons := &provider{}, &session.Memory{}, &memory.Lessons{}
 	db := open(t, shop)
-	e, err := texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithLessons(lessons))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithLessons(lessons)))(t)
 	question := "Whose " + lesson + " is the USA?"
 	model.down = &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}
 	before := converse(t, e, store, "")
@@ -33,24 +31,16 @@ func TestLessonsOfSession(t *testing.T) {
 
 	for i, opts := range [][]texttosql.AskOption{{texttosql.WithoutMemory()}, nil} {
 		s := converse(t, e, store, "")
-		if _, err := s.Ask(t.Context(), question, opts...); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Correct(t.Context(), lesson+" means customers.country"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(s.Ask(t.Context(), question, opts...))(t)
+		need.Value(s.Correct(t.Context(), lesson+" means customers.country"))(t)
 		if learned := len(s.Record().Learned) > 0 && strings.Contains(string(s.Record().Learned), "new"); learned != (i == 1) {
 			t.Errorf("session %d: learned %s", i, s.Record().Learned)
 		}
 	}
 	after := converse(t, e, store, "")
-	if _, err := after.Ask(t.Context(), question); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(after.Ask(t.Context(), question))(t)
 	shown := model.texts[len(model.texts)-1]
-	if _, err := converse(t, e, store, before.Record().ID).Resume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(converse(t, e, store, before.Record().ID).Resume(t.Context()))(t)
 	resumed := model.texts[len(model.texts)-1]
 	if !strings.Contains(shown, "customers.country") || strings.Contains(resumed, "customers.country") {
 		t.Errorf("a new session is shown\n%s\nand the one that began before\n%s", shown, resumed)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -109,16 +110,10 @@ func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, 
 			if err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 				t.Fatal(err)
 			}
-			page, err := res.Trace.Comparable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := need.Value(res.Trace.Comparable())(t)
 			c.usages = append(c.usages, res.Usage)
 			res.Trace, res.Usage = nil, llm.Usage{} // a resumed result counts what was paid since
-			text, err := res.MarshalWithRows()
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := need.Value(res.MarshalWithRows())(t)
 			c.results, c.traces = append(c.results, string(text)), append(c.traces, string(page))
 			break
 		}
@@ -145,10 +140,7 @@ func TestEveryPresetReplays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := converseAbout(t, s, &steady{statements: disagreeing}, 1, func(context.CancelFunc) {})
 			for _, workers := range []int{1, 8} {
-				player, err := replay.NewPlayer(bytes.NewReader(first.journal))
-				if err != nil {
-					t.Fatal(err)
-				}
+				player := need.Value(replay.NewPlayer(bytes.NewReader(first.journal)))(t)
 				again := converseAbout(t, s, player, workers, func(context.CancelFunc) {})
 				if diff := cmp.Diff(first.results, again.results); diff != "" {
 					t.Errorf("results:\n%s", diff)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -127,10 +128,7 @@ const twin = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);"
 
 func talking(t *testing.T, m llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	e, err := texttosql.New(open(t, shop+twin), llm.Named("m", m), append([]texttosql.Option{texttosql.WithStrategy(asker{})}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(t, shop+twin), llm.Named("m", m), append([]texttosql.Option{texttosql.WithStrategy(asker{})}, opts...)...))(t)
 	return e
 }
 
@@ -299,9 +297,7 @@ func TestChosenIsChecked(t *testing.T) {
 	s.Ask(t.Context(), "answers that disagree")
 	rec := s.Record()
 	rec.Pending.Options[0].SQL = "DELETE FROM customers"
-	if err := store.Save(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, store.Save(t.Context(), rec))
 	_, err := converse(t, e, store, rec.ID).Choose(t.Context(), "r1")
 	if !errors.Is(err, exec.ErrNotReadOnly) {
 		t.Errorf("it ended with %v", err)
@@ -320,12 +316,8 @@ func TestConfirmInSession(t *testing.T) {
 	kept := &memory.Confirmed{}
 	s := converse(t, talking(t, &provider{}, texttosql.WithConfirmed(kept)), &session.Memory{}, "")
 	for i, standalone := range []string{"", "who of all lives in the USA?"} {
-		if _, err := s.Ask(t.Context(), fmt.Sprint("question ", i)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Confirm(t.Context(), standalone); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(s.Ask(t.Context(), fmt.Sprint("question ", i)))(t)
+		need.OK(t, s.Confirm(t.Context(), standalone))
 	}
 	pairs, err := kept.Pairs()
 	if err != nil || len(pairs) != 2 || pairs[0].Question != "question 0" || pairs[1].Question != "who of all lives in the USA?" || pairs[1].SQL != usa {
@@ -343,14 +335,8 @@ func TestSameSession(t *testing.T) {
 		s := converse(t, talking(t, &provider{}), &session.Memory{}, "")
 		s.Ask(t.Context(), "unclear")
 		s.Choose(t.Context(), "t1")
-		res, err := s.Choose(t.Context(), "j1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := res.Trace.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := need.Value(s.Choose(t.Context(), "j1"))(t)
+		tree := need.Value(res.Trace.Comparable())(t)
 		return timeless(t, s.Record()), tree
 	}
 	a, traceA := run()
@@ -373,9 +359,6 @@ func timeless(t *testing.T, rec session.Record) string {
 	for i := range rec.Turns {
 		rec.Turns[i].At = time.Time{}
 	}
-	text, err := json.MarshalIndent(rec, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(json.MarshalIndent(rec, "", " "))(t)
 	return string(text)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
@@ -37,11 +38,8 @@ func TestCallsAfterCorrections(t *testing.T) {
 		}
 		return llm.Response{Text: text}, nil
 	})
-	e, err := texttosql.New(open(t, shop+twin), llm.Named("m", model),
-		texttosql.WithStrategy(threephase.Strategy{Tables: linker.PerTable{Sequential: false, Workers: 1}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(t, shop+twin), llm.Named("m", model),
+		texttosql.WithStrategy(threephase.Strategy{Tables: linker.PerTable{Sequential: false, Workers: 1}})))(t)
 	s := converse(t, e, &session.Memory{}, "")
 	var q *session.QuestionError
 	tests := []struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -39,13 +40,10 @@ func TestProviderDownInTheMiddle(t *testing.T) {
 		{"for each table", func(r llm.Request) bool { return r.Purpose == "table" }, 0},
 	} {
 		m := &outage{steady: steady{statements: []string{using}}, down: tt.down}
-		e, err := texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
 		store := &session.Memory{}
 		s := converse(t, e, store, "")
-		_, err = s.Ask(t.Context(), "Who has a 4?")
+		_, err := s.Ask(t.Context(), "Who has a 4?")
 		var stopped *texttosql.InterruptedError
 		var provider *llm.Error
 		if !errors.As(err, &stopped) || !errors.As(err, &provider) || provider.Status != 401 || m.calls != tt.calls {
@@ -80,13 +78,10 @@ func TestSavingGivesUp(t *testing.T) {
 		store := &hung{Store: &session.Memory{}}
 		m := &steady{statements: []string{using}}
 		m.hook = func(int) { store.now = true; cancel() }
-		e, err := texttosql.New(open(t, schoolSQL), m, texttosql.WithStrategy(asker{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(open(t, schoolSQL), m, texttosql.WithStrategy(asker{})))(t)
 		s := converse(t, e, store, "")
 		start := time.Now()
-		_, err = s.Ask(ctx, "Who has a 4?")
+		_, err := s.Ask(ctx, "Who has a 4?")
 		if took := time.Since(start); took > 5*time.Second || !errors.Is(err, context.Canceled) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after %v: %v", took, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -15,18 +16,10 @@ import (
 
 // A foreign strategy may know nothing of corrections. Its winner is held to them, also one that an admission passed.
 func TestLastLookAtCorrections(t *testing.T) {
-	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite")))(t)
 	defer pool.Close()
-	if _, err := pool.Exec("CREATE TABLE a(x INTEGER, y INTEGER); CREATE TABLE b(x INTEGER); CREATE TABLE c(x INTEGER)"); err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(pool, &llmtest.Script{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("CREATE TABLE a(x INTEGER, y INTEGER); CREATE TABLE b(x INTEGER); CREATE TABLE c(x INTEGER)"))(t)
+	e := need.Value(New(pool, &llmtest.Script{}))(t)
 	a, b := schema.TableName{Name: "a"}, schema.TableName{Name: "b"}
 	same := schema.Join{Left: schema.ColumnName{Table: a, Column: "x"}, Right: schema.ColumnName{Table: b, Column: "x"}}
 	join := session.Correction{Kind: session.CorrectJoin, Join: &same}
@@ -46,20 +39,14 @@ func TestLastLookAtCorrections(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			env, err := e.env(t.Context(), asking{}, e.budget.Start())
-			if err != nil {
-				t.Fatal(err)
-			}
+			env := need.Value(e.env(t.Context(), asking{}, e.budget.Start()))(t)
 			ignorant := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "x?"}, nil, nil)
 			defer ignorant.Close()
 			c, err := ignorant.ExamineSQL(t.Context(), 0, "", tt.sql)
 			if err != nil || c.Rejected != "" {
 				t.Fatal(c, err)
 			}
-			session, err := e.db.Runner(exec.Bounds{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			session := need.Value(e.db.Runner(exec.Bounds{}))(t)
 			defer session.Close()
 			out := &strategy.Outcome{SQL: tt.sql}
 			for range 2 { // without the candidate, and with it

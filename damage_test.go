@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/memory"
@@ -26,22 +27,10 @@ import (
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	store, err := session.OpenFiles(in("sessions"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lessons, err := memory.OpenLessons(in("lessons.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	confirmed, err := memory.OpenConfirmed(in("confirmed.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec, err := replay.Append(in("replay.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := need.Value(session.OpenFiles(in("sessions")))(t)
+	lessons := need.Value(memory.OpenLessons(in("lessons.json")))(t)
+	confirmed := need.Value(memory.OpenConfirmed(in("confirmed.jsonl")))(t)
+	rec := need.Value(replay.Append(in("replay.jsonl")))(t)
 	var asked []llm.Request
 	model := llm.Named("m", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		asked = append(asked, req)
@@ -49,13 +38,10 @@ func TestFlippedBits(t *testing.T) {
 		resp.Text += fmt.Sprintf(" -- %d", len(asked))
 		return resp, err
 	}))
-	e, err := texttosql.New(open(t, shop), llm.Chain(model, rec.Record), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(),
-		texttosql.WithLessons(lessons), texttosql.WithConfirmed(confirmed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(t, shop), llm.Chain(model, rec.Record), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(),
+		texttosql.WithLessons(lessons), texttosql.WithConfirmed(confirmed)))(t)
 	talk := converse(t, e, store, "")
-	_, err = talk.Ask(t.Context(), "Who lives in the motherland {of Jane}?")
+	_, err := talk.Ask(t.Context(), "Who lives in the motherland {of Jane}?")
 	for _, text := range []string{"motherland means customers.country", "Jane means customers.name"} {
 		if err == nil {
 			_, err = talk.Correct(t.Context(), text)
@@ -66,9 +52,7 @@ func TestFlippedBits(t *testing.T) {
 			err = talk.Confirm(t.Context(), question)
 		}
 	}
-	if err := errors.Join(err, rec.Close(), confirmed.Close()); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, errors.Join(err, rec.Close(), confirmed.Close()))
 	id := talk.Record().ID
 
 	played := func(p *replay.Player, err error) ([]string, error) {
@@ -91,14 +75,8 @@ func TestFlippedBits(t *testing.T) {
 			return texts(t, []session.Record{r}), err
 		}},
 		{in("sessions/" + id + ".jsonl"), true, func() ([]string, error) {
-			log, err := store.Journal(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines, err := log.Read()
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := need.Value(store.Journal(t.Context(), id))(t)
+			lines := need.Value(log.Read())(t)
 			return played(replay.NewPlayer(bytes.NewReader(lines)))
 		}},
 		{in("replay.jsonl"), true, func() ([]string, error) {
@@ -130,10 +108,7 @@ func TestFlippedBits(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 3))
 	for _, kind := range kinds {
 		name := strings.TrimPrefix(kind.path, dir)
-		good, err := os.ReadFile(kind.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		good := need.Value(os.ReadFile(kind.path))(t)
 		want, err := kind.items()
 		if err != nil || len(slices.Compact(slices.Clone(want))) != len(want) || len(want) == 0 {
 			t.Fatalf("%s: %q, %v", name, want, err)
@@ -143,9 +118,7 @@ func TestFlippedBits(t *testing.T) {
 			bit := random.IntN(8 * len(good))
 			bad := bytes.Clone(good)
 			bad[bit/8] ^= 1 << (bit % 8)
-			if err := os.WriteFile(kind.path, bad, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, os.WriteFile(kind.path, bad, 0o600))
 			got, err := kind.items()
 			switch {
 			case errors.As(err, new(*session.RecordError)), errors.As(err, new(*replay.LineError)),
@@ -171,26 +144,16 @@ func TestFlippedBits(t *testing.T) {
 // TestDamagedJournal: a conversation whose recorded replies were changed asks no model and does not go on with them.
 func TestDamagedJournal(t *testing.T) {
 	dir := t.TempDir()
-	store, err := session.OpenFiles(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := need.Value(session.OpenFiles(dir))(t)
 	model := &provider{}
 	e := talking(t, model)
 	talk := converse(t, e, store, "")
-	if _, err := talk.Ask(t.Context(), "Who lives in the USA?"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(talk.Ask(t.Context(), "Who lives in the USA?"))(t)
 	id, calls := talk.Record().ID, len(model.calls)
 	path := filepath.Join(dir, id+".jsonl")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.Replace(text, []byte("'USA'"), []byte("'USB'"), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err = converse(t, e, store, id).Ask(t.Context(), "And how many?")
+	text := need.Value(os.ReadFile(path))(t)
+	need.OK(t, os.WriteFile(path, bytes.Replace(text, []byte("'USA'"), []byte("'USB'"), 1), 0o600))
+	_, err := converse(t, e, store, id).Ask(t.Context(), "And how many?")
 	var line *replay.LineError
 	if !errors.As(err, &line) || !strings.Contains(err.Error(), id) || len(model.calls) != calls {
 		t.Errorf("%d calls, then %d: %v", calls, len(model.calls), err)
@@ -204,10 +167,7 @@ func TestDamagedJournal(t *testing.T) {
 func texts[T any](t *testing.T, list []T) (all []string) {
 	t.Helper()
 	for _, item := range list {
-		text, err := json.Marshal(item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.Value(json.Marshal(item))(t)
 		all = append(all, string(text))
 	}
 	return all

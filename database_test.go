@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -26,15 +27,10 @@ import (
 // TestMemoryDatabase: a database in memory lives in its one connection, which is
 // given back as it was, also after a statement that ran into its time limit.
 func TestMemoryDatabase(t *testing.T) {
-	db, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", ":memory:"))(t)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec(shop + "CREATE TEMP TABLE mine (x)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(shop + "CREATE TEMP TABLE mine (x)"))(t)
 	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Contains: "endless", Replies: llmtest.Texts(endless, usa, usa), Repeat: true},
@@ -65,20 +61,14 @@ func TestMemoryDatabase(t *testing.T) {
 func TestPoolOfOne(t *testing.T) {
 	db := open(t, shop)
 	db.SetMaxOpenConns(1)
-	e, err := texttosql.New(db, always(usa),
-		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, always(usa),
+		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second}})))(t)
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() { answers(t, e) })
 	}
 	all.Wait()
-	held, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := need.Value(db.Conn(t.Context()))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, texttosql.ErrBusy) {
@@ -130,14 +120,9 @@ func (o opener) Driver() driver.Driver { return o.driver }
 // to do about it.
 func TestWrappedDriver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.sqlite")
-	plain, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := need.Value(sql.Open("sqlite3", "file:"+path))(t)
 	defer plain.Close()
-	if _, err := plain.Exec(shop); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(plain.Exec(shop))(t)
 	db := sql.OpenDB(opener{wrapping{&sqlite3.SQLiteDriver{}}, "file:" + path})
 	defer db.Close()
 	unwrap := texttosql.WithDriverHook(func(conn any) any {
@@ -192,26 +177,13 @@ func TestWrappedDriver(t *testing.T) {
 // TestReadOnlyHandle: nothing is written, so a handle that cannot write will do.
 func TestReadOnlyHandle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.sqlite")
-	writer, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := writer.Exec(shop); err != nil {
-		t.Fatal(err)
-	}
+	writer := need.Value(sql.Open("sqlite3", "file:"+path))(t)
+	need.Value(writer.Exec(shop))(t)
 	writer.Close()
-	if err := os.Chmod(path, 0o444); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Chmod(path, 0o444))
 	for _, mode := range []string{"?mode=ro", "?mode=ro&immutable=1", "?mode=ro&_query_only=1"} {
-		db, err := sql.Open("sqlite3", "file:"+path+mode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := texttosql.New(db, always(usa))
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(sql.Open("sqlite3", "file:"+path+mode))(t)
+		e := need.Value(texttosql.New(db, always(usa)))(t)
 		answers(t, e)
 		db.Close()
 	}
@@ -223,23 +195,15 @@ func lockable(t *testing.T, patience int) (db *sql.DB, lock func() (unlock func(
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.sqlite")
 	open := func(options string) *sql.DB {
-		db, err := sql.Open("sqlite3", "file:"+path+options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(sql.Open("sqlite3", "file:"+path+options))(t)
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
 	db = open(fmt.Sprintf("?_busy_timeout=%d", patience))
-	if _, err := db.Exec(shop); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(shop))(t)
 	other := open("?_txlock=exclusive")
 	return db, func() func() {
-		tx, err := other.Begin()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx := need.Value(other.Begin())(t)
 		return func() { tx.Rollback() }
 	}
 }
@@ -248,12 +212,9 @@ func lockable(t *testing.T, patience int) (db *sql.DB, lock func() (unlock func(
 // error that says so, and no candidate is blamed for it; afterwards there is one.
 func TestLockedDatabase(t *testing.T) {
 	db, lock := lockable(t, 1)
-	e, err := texttosql.New(db, always(usa), texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{
+	e := need.Value(texttosql.New(db, always(usa), texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{
 		Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second},
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	})))(t)
 	answers(t, e)
 	unlock := lock()
 	r, err := e.Ask(t.Context(), whoInUSA)
@@ -286,10 +247,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 				}
 				return out, err
 			})
-			e, err := texttosql.New(db, always(usa), texttosql.WithStrategy(s))
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(db, always(usa), texttosql.WithStrategy(s)))(t)
 			r, err := e.Ask(t.Context(), whoInUSA)
 			if !errors.Is(err, texttosql.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: "+tt.doing+": ") || errors.Is(err, texttosql.ErrBudget) {
 				t.Errorf("error %v", err)
@@ -306,10 +264,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 func TestLockedAndCancelled(t *testing.T) {
 	db, lock := lockable(t, 3_600_000)
 	long := exec.Bounds{Timeout: time.Hour}
-	e, err := texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: long, Answer: long}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: long, Answer: long})))(t)
 	lock()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
@@ -336,27 +291,16 @@ func TestDatabaseVanishes(t *testing.T) {
 			if strings.HasSuffix(name, "makes a file") {
 				mode = ""
 			}
-			db, err := sql.Open("sqlite3", "file:"+path+mode)
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := need.Value(sql.Open("sqlite3", "file:"+path+mode))(t)
 			defer db.Close()
-			maker, err := sql.Open("sqlite3", "file:"+path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := maker.Exec(shop); err != nil {
-				t.Fatal(err)
-			}
+			maker := need.Value(sql.Open("sqlite3", "file:"+path))(t)
+			need.Value(maker.Exec(shop))(t)
 			maker.Close()
 			var once sync.Once
-			e, err := texttosql.New(db, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			e := need.Value(texttosql.New(db, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 				once.Do(func() { vanish(db, path) })
 				return llm.Response{Text: usa}, nil
-			}), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(3))
-			if err != nil {
-				t.Fatal(err)
-			}
+			}), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(3)))(t)
 			r, err := e.Ask(t.Context(), whoInUSA)
 			if err == nil || r == nil || r.Usage.Calls == 0 || r.Rows != nil {
 				t.Fatalf("got %+v, %v", r, err)

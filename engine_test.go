@@ -19,6 +19,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
@@ -34,10 +35,7 @@ const whoInUSA = "Which customers live in the USA?"
 // answers checks that e answers the question about the USA.
 func answers(t *testing.T, e *texttosql.Engine) {
 	t.Helper()
-	r, err := e.Ask(t.Context(), whoInUSA)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(e.Ask(t.Context(), whoInUSA))(t)
 	if diff := cmp.Diff([][]any{{"Ada"}, {"Cyd"}}, r.Rows.Rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -122,10 +120,7 @@ func TestCancel(t *testing.T) {
 					once.Do(func() { at = time.Now(); cancel() })
 				}
 			})}, tt.opts...)
-			e, err := texttosql.New(db, tt.model, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(db, tt.model, opts...))(t)
 			before := runtime.NumGoroutine()
 			r, err := e.Ask(ctx, "How much did \"Ada\" order in Norway?")
 			if at.IsZero() {
@@ -243,18 +238,13 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 				return c.RegisterFunc("witness", func(s string) string { ran.Add(1); return s }, false)
 			}}, path})
 			defer db.Close()
-			if _, err := db.Exec(shop); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(db.Exec(shop))(t)
 			for _, without := range []bool{true, false} {
 				opts := []texttosql.Option{texttosql.WithStrategy(tt.s), texttosql.WithPolicy(exec.Policy{AllowFunctions: []string{"witness"}})}
 				if without {
 					opts = append(opts, texttosql.WithoutExecution())
 				}
-				e, err := texttosql.New(db, always(counting), opts...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := need.Value(texttosql.New(db, always(counting), opts...))(t)
 				r, err := e.Ask(t.Context(), whoInUSA)
 				switch {
 				case !without:
@@ -282,9 +272,7 @@ func TestWithoutValues(t *testing.T) {
 		if without {
 			opts = append(opts, texttosql.WithoutValues())
 		}
-		if _, err := engine(t, script, opts...).Ask(t.Context(), "How much did Cyd order?"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(engine(t, script, opts...).Ask(t.Context(), "How much did Cyd order?"))(t)
 		purposes := map[string]bool{}
 		seen := ""
 		for _, req := range script.Requests() {
@@ -348,10 +336,7 @@ func TestWithModels(t *testing.T) {
 		{Purpose: "generate", Replies: llmtest.Texts("SELECT nme FROM customers"), Repeat: true},
 	}}
 	e := engine(t, llm.Named("a", a), texttosql.WithModels(llm.Named("b", b)), texttosql.WithSamples(2))
-	r, err := e.Ask(t.Context(), whoInUSA)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(e.Ask(t.Context(), whoInUSA))(t)
 	var models []string
 	for _, c := range r.Candidates {
 		models = append(models, c.Model)

@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/session"
@@ -54,23 +55,16 @@ func (r remote) open(t *testing.T, script string) *sql.DB {
 	t.Helper()
 	port := r.server.Get(t).Port
 	connect := func(database string) *sql.DB {
-		pool, err := sql.Open(r.driver, r.dsn(port, database))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(sql.Open(r.driver, r.dsn(port, database)))(t)
 		return pool
 	}
 	name := fmt.Sprint("school", remoteDatabases.Add(1))
 	admin := connect(map[string]string{"pgx": "postgres"}[r.driver])
 	defer admin.Close()
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(admin.Exec("CREATE DATABASE " + name))(t)
 	pool := connect(name)
 	t.Cleanup(func() { pool.Close() })
-	if _, err := pool.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(script))(t)
 	return pool
 }
 
@@ -100,10 +94,7 @@ func TestPresetsOnServers(t *testing.T) {
 		presets := everyPreset()
 		for _, name := range slices.Sorted(maps.Keys(presets)) {
 			model := &pupil{statements: []string{r.trips()}, scopes: []string{"Tables: Class Trips\nJoins: none"}}
-			e, err := texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name])))(t)
 			res, err := e.Ask(t.Context(), "Where do trips with an order over 2 go?")
 			if err != nil || res.Rows == nil {
 				t.Errorf("%s: %v", name, err)
@@ -144,11 +135,8 @@ func TestRepairOnServers(t *testing.T) {
 			{"SELECT name FROM pupils GROUP BY room HAVING COUNT(*) > (SELECT 1, 2)", "", "makes no sense"},
 		} {
 			model := &pupil{statements: []string{c.wrong, "SELECT name FROM pupils WHERE room = 7"}}
-			e, err := texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(
-				strategy.Pipeline{Repairer: strategy.TypedRepair{}}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(
+				strategy.Pipeline{Repairer: strategy.TypedRepair{}})))(t)
 			res, err := e.Ask(t.Context(), "Who is in room 7?")
 			if err != nil || res.Rows == nil || fmt.Sprint(res.Rows.Rows) != "[[Ada]]" {
 				t.Errorf("%s (%s): %v, %v", c.wrong, c.why, res, err)
@@ -164,10 +152,7 @@ func TestRepairOnServers(t *testing.T) {
 // TestChecksOnServers: what is doubtful about a statement that runs.
 func TestChecksOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
-		db, err := exec.New(r.open(t, r.school()), r.dialect, exec.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(exec.New(r.open(t, r.school()), r.dialect, exec.Config{}))(t)
 		for _, c := range []struct{ sql, engine, want, why string }{
 			{"SELECT name FROM pupils WHERE name = 'Zoe'", "", exec.FindingAbsent, "no pupil has the name"},
 			{"SELECT name FROM pupils WHERE name = 'Ada'", "", "", ""},
@@ -196,10 +181,7 @@ func TestSessionsOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		pool := r.open(t, r.school())
 		model := &pupil{statements: []string{ofOld, using}}
-		e, err := texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1})))(t)
 		talk := e.NewConversation(&session.Memory{})
 		first, err := talk.Ask(t.Context(), "Who has a 4?")
 		if err != nil || fmt.Sprint(first.Rows.Rows) != "[[Zed]]" {
@@ -220,11 +202,8 @@ func TestSessionsOnServers(t *testing.T) {
 func TestAskBelowOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		model := &pupil{statements: []string{ofOld, using, ofOld, using}}
-		e, err := texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect), texttosql.WithAskBelow(0.9),
-			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect), texttosql.WithAskBelow(0.9),
+			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4})))(t)
 		talk := e.NewConversation(&session.Memory{})
 		res, err := talk.Ask(t.Context(), "Who has a 4?")
 		var q *session.QuestionError

@@ -12,25 +12,17 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestForeignDrivers: a driver for another engine is known before anything is connected, and New says what to import.
 func TestForeignDrivers(t *testing.T) {
 	const postgres = "import github.com/texttosql/texttosql/exec/postgres and give New texttosql.WithDialect(postgres.Dialect{})"
 	const mariadb = "import github.com/texttosql/texttosql/exec/mysql and give New texttosql.WithDialect(mysql.Dialect{})"
-	config, err := pgx.ParseConfig("postgres://u:p4ss@127.0.0.1:1/d")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := mysql.NewConnector(&mysql.Config{User: "u", Passwd: "p4ss", Net: "tcp", Addr: "127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := need.Value(pgx.ParseConfig("postgres://u:p4ss@127.0.0.1:1/d"))(t)
+	other := need.Value(mysql.NewConnector(&mysql.Config{User: "u", Passwd: "p4ss", Net: "tcp", Addr: "127.0.0.1:1"}))(t)
 	named := func(driver, dsn string) *sql.DB {
-		db, err := sql.Open(driver, dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(sql.Open(driver, dsn))(t)
 		return db
 	}
 	inside := texttosql.WithDriverHook(func(any) any { return new(stdlib.Conn) })

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -58,10 +59,7 @@ func TestEstimate(t *testing.T) {
 
 // TestEstimateTable: the table of docs/strategies.md is what Estimate says.
 func TestEstimateTable(t *testing.T) {
-	doc, err := os.ReadFile("docs/strategies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := need.Value(os.ReadFile("docs/strategies.md"))(t)
 	for _, tt := range []struct {
 		name string
 		with texttosql.Option

@@ -22,6 +22,7 @@ import (
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -72,10 +73,7 @@ type evening struct {
 func askHostile(t *testing.T, where, text string, obeys bool, opts ...texttosql.Option) evening {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "test.sqlite")+"?_sync=OFF")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(dir, "test.sqlite")+"?_sync=OFF"))(t)
 	defer db.Close()
 	must := func(statement string, args ...any) {
 		t.Helper()
@@ -127,10 +125,7 @@ func askHostile(t *testing.T, where, text string, obeys bool, opts ...texttosql.
 	// the same repairs and the same judge, for every text.
 	opts = append(opts, texttosql.WithStrategy(strategy.Consensus{Samples: len(replies), Doubts: &doubt.Rules{List: []doubt.Rule{}}}),
 		texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
-	e, err := texttosql.New(db, llm.Named("scripted", script), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, llm.Named("scripted", script), opts...))(t)
 	r, err := e.Ask(t.Context(), question.Text, texttosql.WithEvidence(question.Evidence))
 	if filesAfter, hashAfter := listing(t, dir); filesAfter != files || hashAfter != hash {
 		t.Errorf("the database was changed: %s and %s", files, filesAfter)
@@ -145,17 +140,11 @@ func askHostile(t *testing.T, where, text string, obeys bool, opts ...texttosql.
 // listing is the names in dir and the hash of the database.
 func listing(t *testing.T, dir string) (names, hash string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := need.Value(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		names += e.Name() + " "
 	}
-	content, err := os.ReadFile(filepath.Join(dir, "test.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := need.Value(os.ReadFile(filepath.Join(dir, "test.sqlite")))(t)
 	return names, fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
@@ -300,18 +289,10 @@ func checkCanaries(t *testing.T, got evening, inPrompts bool) {
 	if r == nil {
 		t.Fatalf("no result beside %v", got.err)
 	}
-	tree, err := json.Marshal(r.Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := need.Value(json.Marshal(r.Trace))(t)
+	whole := need.Value(json.Marshal(r))(t)
 	var page bytes.Buffer
-	if err := r.WritePage(&page, texttosql.PageOptions{Err: got.err}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, r.WritePage(&page, texttosql.PageOptions{Err: got.err}))
 	problem := ""
 	if got.err != nil {
 		problem = got.err.Error()
@@ -351,13 +332,8 @@ func TestRowsAreUntouched(t *testing.T) {
 		}
 		text := p.Text
 		db := open(t, fixture)
-		if _, err := db.Exec("INSERT INTO t VALUES (6, CAST(? AS TEXT))", []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		e, err := texttosql.New(db, always("SELECT b FROM t WHERE a = 6"), texttosql.WithStrategy(strategy.Direct{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Exec("INSERT INTO t VALUES (6, CAST(? AS TEXT))", []byte(text)))(t)
+		e := need.Value(texttosql.New(db, always("SELECT b FROM t WHERE a = 6"), texttosql.WithStrategy(strategy.Direct{})))(t)
 		r, err := e.Ask(t.Context(), "What is in row 6?")
 		if err != nil || r.Rows.Rows[0][0] != text {
 			t.Errorf("%s: %q came back as %+v, %v", p.ID, text, r.Rows, err)
@@ -405,15 +381,9 @@ func TestMarksOfTurns(t *testing.T) {
 func TestSecretsStay(t *testing.T) {
 	db := open(t, fixture+`CREATE TABLE cards(id INTEGER, no TEXT); INSERT INTO cards VALUES (1, '4111111111111111');`)
 	script := always("SELECT name FROM users")
-	e, err := texttosql.New(db, script, texttosql.WithSamples(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, script, texttosql.WithSamples(2)))(t)
 	for i := range 2 {
-		r, err := e.Ask(t.Context(), "Who has the password s3cret-1 and the card 4111111111111111?")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(e.Ask(t.Context(), "Who has the password s3cret-1 and the card 4111111111111111?"))(t)
 		var messages []string
 		for _, w := range r.Warnings {
 			if w.Code == "sensitive-columns" {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -32,26 +33,13 @@ INSERT INTO Track VALUES (1, 'Blue'); INSERT INTO Invoice VALUES (1, 1, 9.5); IN
 // renamedRecords is a database with PROD_ in front of the names of its tables, and the schema before that.
 func renamedRecords(t *testing.T) (*sql.DB, *schema.Schema) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "records.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "records.sqlite")))(t)
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Exec(records); err != nil {
-		t.Fatal(err)
-	}
-	old, err := New(db, llm.Func(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared, err := old.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(records))(t)
+	old := need.Value(New(db, llm.Func(nil)))(t)
+	declared := need.Value(old.Schema(t.Context()))(t)
 	for _, table := range declared.Tables {
-		if _, err := db.Exec(fmt.Sprintf("ALTER TABLE %q RENAME TO %q", table.Name, "PROD_"+table.Name)); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(db.Exec(fmt.Sprintf("ALTER TABLE %q RENAME TO %q", table.Name, "PROD_"+table.Name)))(t)
 	}
 	return db, declared
 }
@@ -86,10 +74,7 @@ func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, err
 
 func lessonsOf(t *testing.T, l *memory.Lessons) (lines []string) {
 	t.Helper()
-	list, err := l.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := need.Value(l.All())(t)
 	for _, k := range list {
 		lines = append(lines, fmt.Sprintf("%s %s>%s%s %.2f %d/%d/%d", k.Kind, k.From, k.To, k.Text, k.Confidence, k.Retrieved, k.Applied, k.Successful))
 	}
@@ -104,14 +89,8 @@ func renaming(t *testing.T, db *sql.DB, declared *schema.Schema, model *reader, 
 	for _, table := range declared.Tables {
 		model.tables = append(model.tables, table.Name)
 	}
-	l, err := memory.OpenLessons(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithLessons(l)}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(memory.OpenLessons(path))(t)
+	e := need.Value(New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithLessons(l)}, opts...)...))(t)
 	return e, l
 }
 
@@ -134,9 +113,7 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 			t.Fatalf("%s: %d repairs, want %d, lessons (-want +got):\n%s", why, model.repairs, repairs, diff)
 		}
 	}
-	if _, err := e.Ask(t.Context(), question); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(e.Ask(t.Context(), question))(t)
 	taught("a question without a conversation", 1)
 	asked(t, e.NewConversation(nil), question)
 	taught("one error", 2, what+"0.80 0/0/0")
@@ -162,16 +139,12 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 	}
 	// A correction of an answer takes its success back; one that names both tables is sure.
 	model.sql = "SELECT count(*) FROM PROD_Track"
-	if _, err := second.Correct(t.Context(), "count the songs"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(second.Correct(t.Context(), "count the songs"))(t)
 	taught("the answer to the corrected question reads something else", 4, what+"0.82 2/2/1")
 	model.sql = also
 	correction := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + table}},
 		Rejected: []schema.TableName{{Name: table}}}
-	if _, err := second.Apply(t.Context(), correction); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(second.Apply(t.Context(), correction))(t)
 	taught("a correction that says the same", 4, what+"0.95 2/2/2")
 }
 
@@ -241,9 +214,7 @@ func TestPrefixRule(t *testing.T) {
 	}
 	first := e.NewConversation(nil)
 	asked(t, first, "How many invoices are there?")
-	if _, err := first.Correct(t.Context(), "use the PROD_ prefix"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(first.Correct(t.Context(), "use the PROD_ prefix"))(t)
 	list, err := l.All()
 	if err != nil || len(list) != len(declared.Tables)-1 {
 		t.Fatalf("%d lessons for %d tables: %v", len(list), len(declared.Tables), err)

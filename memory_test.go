@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -20,13 +21,8 @@ func TestIdleEngineKeepsLittle(t *testing.T) {
 		return llm.Response{Text: "SELECT count(*) FROM sales", StopReason: llm.StopEnd}, nil
 	})
 	ask := func() *texttosql.Engine {
-		e, err := texttosql.New(db, model)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Ask(t.Context(), "How many sales are there?"); err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(db, model))(t)
+		need.Value(e.Ask(t.Context(), "How many sales are there?"))(t)
 		return e
 	}
 	live := func() uint64 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -249,11 +250,8 @@ func TestLogFailures(t *testing.T) {
 			text, err := tt.reply()
 			return llm.Response{Text: text}, err
 		})
-		e, err := texttosql.New(open(t, shop), model, append([]texttosql.Option{texttosql.WithStrategy(strategy.SelfConsistency{Samples: 3}),
-			texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, tt.opts...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(open(t, shop), model, append([]texttosql.Option{texttosql.WithStrategy(strategy.SelfConsistency{Samples: 3}),
+			texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, tt.opts...)...))(t)
 		e.Ask(t.Context(), "Which customers live in the USA?")
 		lines := strings.SplitAfter(log.String(), "\n")
 		record := lines[len(lines)-2]

@@ -18,6 +18,7 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 )
@@ -28,10 +29,7 @@ var ctx = context.Background()
 
 // TestFirstBlockBuilds builds the Go block of the README as it stands there, in a main with nothing but imports.
 func TestFirstBlockBuilds(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := need.Value(os.ReadFile("README.md"))(t)
 	_, block, _ := strings.Cut(string(readme), "```go\n")
 	block, _, _ = strings.Cut(block, "```")
 	if n := strings.Count(block, "\n"); n > 12 {
@@ -56,9 +54,7 @@ import (
 
 func main() {
 `
-	if err := os.WriteFile(file, []byte(imports+block+"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(file, []byte(imports+block+"}\n"), 0o600))
 	if out, err := command.CommandContext(t.Context(), "go", "vet", file).CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s%s", err, out, block)
 	}

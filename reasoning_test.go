@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -177,14 +178,8 @@ func TestFirstSampleGoesAlone(t *testing.T) {
 			}
 			return llm.Response{Text: usa}, nil
 		}), texttosql.WithStrategy(vote))
-		r, err := e.Ask(t.Context(), whoInUSA)
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := r.Trace.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(e.Ask(t.Context(), whoInUSA))(t)
+		doc := need.Value(r.Trace.Comparable())(t)
 		docs = append(docs, string(doc))
 		found := 0
 		for s := range r.Trace.All() {
@@ -226,13 +221,8 @@ func TestSharedPrefix(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				model := &sold{marked: tt.marked}
-				e, err := texttosql.New(open(t, script.String()), model, texttosql.WithStrategy(tt.strategy))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := warmed(t, e).Ask(t.Context(), "Which customers are there?"); err != nil {
-					t.Fatal(err)
-				}
+				e := need.Value(texttosql.New(open(t, script.String()), model, texttosql.WithStrategy(tt.strategy)))(t)
+				need.Value(warmed(t, e).Ask(t.Context(), "Which customers are there?"))(t)
 				paid := model.read / (float64(model.sent) / float64(model.calls))
 				t.Logf("%d calls, %.2f prompts", model.calls, paid)
 				if model.calls != 12 || paid > tt.most || paid < tt.least {
@@ -265,9 +255,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 			"SELECT 3 AS n", "SELECT 4 AS n", "SELECT 5 AS n", "SELECT 6 AS n", "SELECT 7 AS n", "SELECT 8 AS n")}}}
 		e := engine(t, script, texttosql.WithStrategy(s))
 		for _, question := range []string{"Which customers live in the USA?", "How many customers have no order?"} {
-			if _, err := e.Ask(t.Context(), question, texttosql.WithEvidence("A customer without orders is new.")); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(e.Ask(t.Context(), question, texttosql.WithEvidence("A customer without orders is new.")))(t)
 		}
 		reqs := script.RequestsFor("generate") // by sample, both questions of each one after the other
 		for i, r := range reqs {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/schema"
@@ -34,15 +35,9 @@ func TestRepeatedQuestion(t *testing.T) {
 	}{
 		{"cache", func(_ *testing.T, m llm.Model, cache llm.Middleware) llm.Model { return llm.Chain(m, cache) }},
 		{"recording", func(t *testing.T, m llm.Model, _ llm.Middleware) llm.Model {
-			rec, err := replay.Append(kept)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rec := need.Value(replay.Append(kept))(t)
 			t.Cleanup(func() { rec.Close() })
-			player, err := replay.Open(kept)
-			if err != nil {
-				t.Fatal(err)
-			}
+			player := need.Value(replay.Open(kept))(t)
 			return llm.Chain(m, player.Or, rec.Record)
 		}},
 	} {
@@ -51,22 +46,13 @@ func TestRepeatedQuestion(t *testing.T) {
 			// ask answers a question with a new engine, and returns what is known of the answer and the number of calls.
 			ask := func(name string, evidence string, opts ...texttosql.Option) (string, int) {
 				before := len(script.Requests())
-				e, err := texttosql.New(db, tt.with(t, llm.Named(name, script), cache), opts...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithEvidence(evidence))
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := need.Value(texttosql.New(db, tt.with(t, llm.Named(name, script), cache), opts...))(t)
+				r := need.Value(e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithEvidence(evidence)))(t)
 				if tt.name == "cache" {
 					r.Usage = llm.Usage{} // a hit costs nothing, and says so
 				}
 				r.Trace = nil // it has times
-				text, err := r.MarshalWithRows()
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := need.Value(r.MarshalWithRows())(t)
 				return string(text), len(script.Requests()) - before
 			}
 			for _, change := range []struct {
@@ -88,9 +74,7 @@ func TestRepeatedQuestion(t *testing.T) {
 				{why: "the schema", model: "m", schema: "ALTER TABLE orders ADD COLUMN note TEXT"},
 				{why: "stored values, which are shown", model: "m", schema: "INSERT INTO customers VALUES (4, 'Dee', 'Chile', NULL)"},
 			} {
-				if _, err := db.Exec(change.schema); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(db.Exec(change.schema))(t)
 				first, calls := ask(change.model, change.evidence, change.opts...)
 				if calls == 0 {
 					t.Errorf("%s: no call was made", change.why)
@@ -120,22 +104,15 @@ type goldQuestion struct {
 func TestBatchKilled(t *testing.T) {
 	if text := os.Getenv("TEXTTOSQL_TEST_BATCH"); text != "" {
 		var b killedBatch
-		if err := json.Unmarshal([]byte(text), &b); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal([]byte(text), &b))
 		b.run(t)
 		return
 	}
 	dir := t.TempDir()
 	whole := killedBatch{Database: filepath.Join(dir, "shop.sqlite")}
-	db, err := sql.Open("sqlite3", "file:"+whole.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+whole.Database))(t)
 	defer db.Close()
-	if _, err := db.Exec(shop); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(shop))(t)
 	for i := range 70 {
 		sql := fmt.Sprintf("SELECT name FROM customers WHERE id > %d", i)
 		whole.Questions = append(whole.Questions, goldQuestion{Question: fmt.Sprintf("Who has a number over %d?", i), Gold: sql})
@@ -153,13 +130,8 @@ func TestBatchKilled(t *testing.T) {
 		b.KillAt = 1 + random.IntN(calls-1)
 		b.start(t)
 		if i%2 == 1 { // as if the machine had stopped within the last line
-			text, err := os.ReadFile(b.Replies)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(b.Replies, text[:len(text)-20], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			text := need.Value(os.ReadFile(b.Replies))(t)
+			need.OK(t, os.WriteFile(b.Replies, text[:len(text)-20], 0o600))
 		}
 		kept := 0
 		for _, line := range lines(t, b.Replies) {
@@ -191,10 +163,7 @@ func lines(t *testing.T, path string) []string {
 // start runs the batch in a process of its own, and returns its answers.
 func (b killedBatch) start(t *testing.T) string {
 	t.Helper()
-	text, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(json.Marshal(b))(t)
 	cmd := osexec.Command(os.Args[0], "-test.run=^TestBatchKilled$")
 	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_BATCH="+string(text))
 	out, err := cmd.CombinedOutput()
@@ -212,10 +181,7 @@ func (b killedBatch) start(t *testing.T) string {
 
 // run is the batch. It writes down which questions it asks, and all answers when it ends.
 func (b killedBatch) run(t *testing.T) {
-	log, err := os.OpenFile(b.Asked, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := need.Value(os.OpenFile(b.Asked, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))(t)
 	defer log.Close()
 	gold := map[string]string{}
 	var questions []texttosql.Question
@@ -245,20 +211,11 @@ func (b killedBatch) run(t *testing.T) {
 		}
 		return llm.Response{Text: gold[text], StopReason: llm.StopEnd}, nil
 	})
-	db, err := sql.Open("sqlite3", "file:"+b.Database+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+b.Database+"?mode=ro"))(t)
 	defer db.Close()
-	rec, err := replay.Append(b.Replies)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := need.Value(replay.Append(b.Replies))(t)
 	defer rec.Close()
-	player, err := replay.Open(b.Replies)
-	if err != nil {
-		t.Fatal(err)
-	}
+	player := need.Value(replay.Open(b.Replies))(t)
 	e, err := texttosql.New(db, llm.Chain(llm.Named("m", model), player.Or, rec.Record), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 2}))
 	if err != nil {
 		t.Fatal(err)
@@ -270,13 +227,8 @@ func (b killedBatch) run(t *testing.T) {
 			t.Fatal(a.Err)
 		}
 		a.Result.Trace, a.Result.Warnings = nil, nil // times; what the first question of a process is told
-		text, err := a.Result.MarshalWithRows()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.Value(a.Result.MarshalWithRows())(t)
 		fmt.Fprintf(&out, "%s %v\n", text, a.Err)
 	}
-	if err := os.WriteFile(b.Out, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(b.Out, out.Bytes(), 0o600))
 }

@@ -15,6 +15,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/result"
@@ -33,9 +34,7 @@ func TestFailedPage(t *testing.T) {
 		},
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, texttosql.PageOptions{Err: texttosql.ErrNoCandidate}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, r.WritePage(&page, texttosql.PageOptions{Err: texttosql.ErrNoCandidate}))
 	for _, want := range []string{"Had no vote because", "the reply holds no query"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not say %q", want)
@@ -47,9 +46,7 @@ func TestFailedPage(t *testing.T) {
 func TestPageOfNumbers(t *testing.T) {
 	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300}, {math.Inf(-1)}}}}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, texttosql.PageOptions{Rows: true}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, r.WritePage(&page, texttosql.PageOptions{Rows: true}))
 	for _, want := range []string{">12345678.9<", ">1000000<", ">0<", ">1e&#43;300<", ">-Inf<"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not show %q", want)
@@ -59,18 +56,9 @@ func TestPageOfNumbers(t *testing.T) {
 
 // TestResultAsJSON leaves rows out unless asked, and comes back.
 func TestResultAsJSON(t *testing.T) {
-	r, err := engine(t, always(usa)).Ask(t.Context(), "Which customers live in the USA?")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := r.MarshalWithRows()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(engine(t, always(usa)).Ask(t.Context(), "Which customers live in the USA?"))(t)
+	plain := need.Value(json.Marshal(r))(t)
+	full := need.Value(r.MarshalWithRows())(t)
 	if bytes.Contains(plain, []byte("Cyd")) || !bytes.Contains(full, []byte("Cyd")) {
 		t.Errorf("rows in the plain form, or none in the full one:\n%s\n%s", plain, full)
 	}
@@ -88,15 +76,10 @@ func TestResultKeepsItsReport(t *testing.T) {
 		SQL: "SELECT 1", Report: want, Steps: []strategy.Step{{Sample: 3, Name: "scope", Action: "repair", Status: "ok", SQL: "SELECT 1", Rows: 1}},
 	}, Rows: &result.Table{Columns: []string{"1"}, Rows: [][]any{{int64(1)}}}}
 	for _, write := range []func() ([]byte, error){r.MarshalJSON, r.MarshalWithRows} {
-		text, err := write()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.Value(write())(t)
 		for range 2 { // and once more
 			var back texttosql.Result
-			if err := json.Unmarshal(text, &back); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, json.Unmarshal(text, &back))
 			got, err := strategy.ReadReport[petsql.Report](back.Report)
 			if err != nil || got.PreSQL != want.PreSQL || !got.FellBack || len(back.Steps) != 1 || back.Steps[0] != r.Steps[0] {
 				t.Fatalf("read back: %+v with %+v, %v", back, got, err)
@@ -129,10 +112,7 @@ func TestResultKeepsRefinements(t *testing.T) {
 	}}
 	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5}, Refine: &strategy.Refine{EmptyResult: true}}
 	e := engine(t, script, texttosql.WithStrategy(pipeline))
-	first, err := e.Ask(t.Context(), "Who lives in the USA?")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := need.Value(e.Ask(t.Context(), "Who lives in the USA?"))(t)
 	var said []string
 	for _, s := range first.Steps {
 		said = append(said, fmt.Sprintf("%d.%d %s %s: %s", s.Sample, s.Try, s.Action, s.Status, s.Problem))
@@ -157,9 +137,7 @@ func TestResultKeepsRefinements(t *testing.T) {
 		t.Errorf("read back: %+v, %v", back.Steps, err)
 	}
 	var page bytes.Buffer
-	if err := back.WritePage(&page, texttosql.PageOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, back.WritePage(&page, texttosql.PageOptions{}))
 	shown := html.UnescapeString(page.String())
 	for _, s := range back.Steps {
 		if !strings.Contains(shown, strings.TrimSuffix(s.Status+": "+s.Problem, ": ")) || !strings.Contains(shown, s.SQL) {

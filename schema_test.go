@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -26,10 +27,7 @@ func TestProfileGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 {
-		r, err := e.Ask(t.Context(), whoInUSA)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(e.Ask(t.Context(), whoInUSA))(t)
 		prompt := script.Requests()[i].Messages[1].Text
 		if !strings.Contains(prompt, `Examples: ["Norway", "USA"]`) {
 			t.Errorf("question %d: the other tables lost their profiles:\n%s", i, prompt)
@@ -44,10 +42,7 @@ func TestProfileGaps(t *testing.T) {
 // once, and one that gives up leaves it to the next.
 func TestProfileIsShared(t *testing.T) {
 	db := open(t, shop)
-	e, err := texttosql.New(db, always(usa), texttosql.WithSamples(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, always(usa), texttosql.WithSamples(1)))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Ask(ended, whoInUSA); !errors.Is(err, context.Canceled) {
@@ -63,10 +58,7 @@ func TestProfileIsShared(t *testing.T) {
 // TestNothingToRead: a database without a table that may be read is told as such.
 func TestNothingToRead(t *testing.T) {
 	for name, opts := range map[string][]texttosql.Option{"CREATE TABLE t (x)": {texttosql.WithPolicy(exec.Policy{DenyTables: []string{"t"}})}, "SELECT 1": nil} {
-		e, err := texttosql.New(open(t, name), always(usa), opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(open(t, name), always(usa), opts...))(t)
 		if r, err := e.Ask(t.Context(), "q"); !errors.Is(err, texttosql.ErrNoTables) || r == nil {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -102,9 +94,7 @@ func TestGivenSchemaUnderPolicy(t *testing.T) {
 		texttosql.WithDescriptions(schema.Descriptions{"customers.name": {Text: "as they call themselves"}}),
 		texttosql.WithPolicy(exec.Policy{DenyTables: []string{"orders"}, DenyColumns: []string{"customers.id"}}))
 	for range 2 { // the second from the cache
-		if _, err := e.Ask(t.Context(), whoInUSA); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(e.Ask(t.Context(), whoInUSA))(t)
 	}
 	for _, r := range script.Requests() {
 		prompt := r.Messages[1].Text
@@ -122,16 +112,11 @@ func TestSchemaChanges(t *testing.T) {
 		{Contains: `returns`, Replies: llmtest.Texts("SELECT count(*) FROM returns"), Repeat: true},
 		{Replies: llmtest.Texts(usa), Repeat: true},
 	}}
-	e, err := texttosql.New(db, script, texttosql.WithStrategy(strategy.Direct{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, script, texttosql.WithStrategy(strategy.Direct{})))(t)
 	if r, err := e.Ask(t.Context(), "q"); err != nil || r.SQL != usa {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := db.Exec("CREATE TABLE returns (id INTEGER PRIMARY KEY)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec("CREATE TABLE returns (id INTEGER PRIMARY KEY)"))(t)
 	if r, err := e.Ask(t.Context(), "q"); err != nil || r.SQL != "SELECT count(*) FROM returns" {
 		t.Errorf("the new table is not seen: %+v, %v", r, err)
 	}
@@ -146,14 +131,8 @@ func TestBigSchemaIsLinked(t *testing.T) {
 	}
 	script.WriteString("CREATE TABLE invoices (id INTEGER PRIMARY KEY, amount REAL);")
 	model := always("SELECT sum(amount) FROM invoices")
-	e, err := texttosql.New(open(t, script.String()), model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Ask(t.Context(), "What is the total amount of all invoices?")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(t, script.String()), model))(t)
+	r := need.Value(e.Ask(t.Context(), "What is the total amount of all invoices?"))(t)
 	prompt := model.Requests()[0].Messages[1].Text
 	if !strings.Contains(prompt, "invoices") || len(prompt) > 4*7000 {
 		t.Errorf("a prompt of %d bytes, with invoices: %v", len(prompt), strings.Contains(prompt, "invoices"))

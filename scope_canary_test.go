@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -107,10 +108,7 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 		options = append(options, texttosql.WithExemplars(
 			memory.Pair{Question: "What is the churn of " + canary + "?", SQL: "SELECT word FROM area_ab", Scope: "acme"}))
 	}
-	e, err := texttosql.New(open(t, twoSchools(both, wide)), model, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(t, twoSchools(both, wide)), model, options...))(t)
 	as := func(key string) texttosql.AskOption {
 		return texttosql.WithScope(texttosql.Scope{Key: key, Params: map[string]any{"school": key}})
 	}
@@ -124,9 +122,7 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 			if _, err := e.Ask(t.Context(), q, as("acme")); err != nil {
 				t.Logf("acme: %v", err)
 			}
-			if err := e.Confirm(t.Context(), q, "SELECT note, name FROM marks JOIN pupils USING (pupil_id) WHERE note = '"+canary+"'", as("acme")); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, e.Confirm(t.Context(), q, "SELECT note, name FROM marks JOIN pupils USING (pupil_id) WHERE note = '"+canary+"'", as("acme")))
 		}
 		talk := e.NewConversation(&store)
 		if _, err := talk.Ask(t.Context(), "Who is called "+canary+"?", as("acme")); err == nil {
@@ -134,9 +130,7 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 				t.Logf("acme: %v", err)
 			}
 		}
-		if err := lessons.Add(memory.Lesson{Kind: memory.GuideLesson, Text: "mind " + canary, Owner: "acme"}); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, lessons.Add(memory.Lesson{Kind: memory.GuideLesson, Text: "mind " + canary, Owner: "acme"}))
 	}
 	for _, q := range []string{"Which pupil has the note canary?", "What is the churn of canary 7 and of Bob 3?", "Which pupil has the note canary?"} {
 		acme()
@@ -153,10 +147,7 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 		}
 		fmt.Fprintf(&h.rest, "%s\n%s\n%v\n", page, whole, r.Warnings)
 	}
-	mine, err := e.For(as("globex"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := need.Value(e.For(as("globex")))(t)
 	for _, sql := range statements {
 		r, err := e.Query(t.Context(), sql, as("globex"))
 		fmt.Fprintf(&h.rest, "%+v %v\n", r, err)

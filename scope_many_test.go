@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
@@ -21,10 +22,7 @@ import (
 // its tenant, and the canary of no other.
 func TestTwentyScopesAtOnce(t *testing.T) {
 	const tenants, questions = 20, 200
-	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db")))(t)
 	defer db.Close()
 	script := "CREATE TABLE tenants (id INTEGER PRIMARY KEY, title TEXT);" +
 		"CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant INTEGER REFERENCES tenants (id), item TEXT, price REAL);"
@@ -34,9 +32,7 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 			script += fmt.Sprintf("INSERT INTO orders (tenant, item, price) VALUES (%d, 'CANARY-%02d item %d', %d);", i, i, j, 100*i+j)
 		}
 	}
-	if _, err := db.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(script))(t)
 	foreign := func(text string, own int) string {
 		for i := range tenants {
 			if canary := fmt.Sprintf("CANARY-%02d", i); i != own && strings.Contains(text, canary) {
@@ -63,11 +59,8 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		return llm.Response{Text: "SELECT t.title, o.item FROM orders o JOIN tenants t ON t.id = o.tenant ORDER BY o.id", StopReason: llm.StopEnd}, nil
 	})
 	for name, s := range map[string]strategy.Strategy{"Consensus": strategy.Consensus{Samples: 2}, "PETSQL": petsql.Strategy{}} {
-		e, err := texttosql.New(db, model, texttosql.WithStrategy(s), texttosql.WithConfirmed(&memory.Confirmed{}),
-			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant", "tenants": "id = :tenant"}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(db, model, texttosql.WithStrategy(s), texttosql.WithConfirmed(&memory.Confirmed{}),
+			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant", "tenants": "id = :tenant"}})))(t)
 		var all sync.WaitGroup
 		for q := range questions {
 			all.Go(func() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -100,10 +101,7 @@ func TestScopeIsRequired(t *testing.T) {
 	if shown := model.shown(); shown != "" {
 		t.Errorf("a model was asked:\n%s", shown)
 	}
-	scoped, err := e.For(texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scoped := need.Value(e.For(texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})))(t)
 	if _, err := scoped.Ask(t.Context(), whoInUSA, texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
 		t.Errorf("the engine of a scope takes another one: %v", err)
 	}
@@ -137,25 +135,17 @@ func TestKeptByScope(t *testing.T) {
 	own := memory.Pair{Question: "How many clients are there, CANARY-program?", SQL: "SELECT count(*) FROM customers"}
 	hers := memory.Pair{Question: "How many buyers are there, CANARY-hers?", SQL: "SELECT count(*) FROM customers", Scope: "globex"}
 	var store memory.Confirmed
-	if err := store.Add(old); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, store.Add(old))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
 	lessons := &memory.Lessons{}
 	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store),
 		texttosql.WithExemplars(own, hers), texttosql.WithLessons(lessons))
 	const asks = "How many customers are there, CANARY-acme?"
-	if err := e.Confirm(t.Context(), asks, "SELECT count(*) FROM customers", texttosql.WithScope(acme)); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, e.Confirm(t.Context(), asks, "SELECT count(*) FROM customers", texttosql.WithScope(acme)))
 	sessions := &session.Memory{}
 	talk := e.NewConversation(sessions)
-	if _, err := talk.Ask(t.Context(), "How many shoppers are there?", texttosql.WithScope(acme)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := talk.Correct(t.Context(), "shoppers means customers.name"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(talk.Ask(t.Context(), "How many shoppers are there?", texttosql.WithScope(acme)))(t)
+	need.Value(talk.Correct(t.Context(), "shoppers means customers.name"))(t)
 	model.shown()
 	for _, tt := range []struct {
 		who  string
@@ -166,9 +156,7 @@ func TestKeptByScope(t *testing.T) {
 		{"globex", []texttosql.AskOption{texttosql.WithScope(globex)}, []string{"CANARY-hers", "CANARY-program"}},
 		{"nobody", nil, []string{"CANARY-old", "CANARY-program"}},
 	} {
-		if _, err := e.Ask(t.Context(), "How many persons are there?", tt.opts...); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(e.Ask(t.Context(), "How many persons are there?", tt.opts...))(t)
 		shown := model.shown()
 		for _, canary := range []string{"CANARY-acme", "CANARY-program", "CANARY-hers", "CANARY-old"} {
 			if strings.Contains(shown, canary) != slices.Contains(tt.want, canary) {
@@ -192,9 +180,7 @@ func TestKeptByScope(t *testing.T) {
 		t.Errorf("the conversation goes on under another scope: %v", err)
 	}
 	old1 := e.NewConversation(sessions)
-	if _, err := old1.Ask(t.Context(), "How many customers are there?"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(old1.Ask(t.Context(), "How many customers are there?"))(t)
 	if _, err := e.OpenConversation(t.Context(), sessions, old1.Record().ID, texttosql.WithScope(acme)); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("a conversation of no scope is opened under one: %v", err)
 	}
@@ -206,14 +192,10 @@ func TestLessonsByOwner(t *testing.T) {
 	mine := func(owner, text string) memory.Lesson {
 		return memory.Lesson{Kind: memory.GuideLesson, Text: text, Owner: owner}
 	}
-	if err := lessons.Add(mine("acme", "for acme"), mine("", "for all"), mine("globex", "for globex")); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, lessons.Add(mine("acme", "for acme"), mine("", "for all"), mine("globex", "for globex")))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
 	e := engine(t, model, texttosql.WithLessons(lessons), texttosql.WithSamples(1))
-	if _, err := e.Ask(t.Context(), whoInUSA, texttosql.WithScope(acme)); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(e.Ask(t.Context(), whoInUSA, texttosql.WithScope(acme)))(t)
 	shown := model.shown()
 	for text, want := range map[string]bool{"for acme": true, "for all": true, "for globex": false} {
 		if strings.Contains(shown, text) != want {
@@ -237,17 +219,12 @@ func TestUnlistedTables(t *testing.T) {
 		if !listens {
 			ctx = t.Context()
 		}
-		if err := e.Ready(ctx); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, e.Ready(ctx))
 		root.End()
 		if tells(root.Warnings()) != listens {
 			t.Errorf("%s: Ready warns: %v", why, root.Warnings())
 		}
-		r, err := e.Ask(t.Context(), whoInUSA, scope)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(e.Ask(t.Context(), whoInUSA, scope))(t)
 		if tells(r.Warnings) == listens {
 			t.Errorf("%s: the first question warns: %v", why, r.Warnings)
 		}

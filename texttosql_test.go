@@ -17,6 +17,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -36,14 +37,9 @@ const usa = "SELECT name FROM customers WHERE country = 'USA'"
 // open makes a database file of its own.
 func open(tb testing.TB, script string) *sql.DB {
 	tb.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")+"?_sync=OFF") // the disk need not last
-	if err != nil {
-		tb.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")+"?_sync=OFF"))(tb) // the disk need not last
 	tb.Cleanup(func() { db.Close() })
-	if _, err := db.Exec(script); err != nil {
-		tb.Fatal(err)
-	}
+	need.Value(db.Exec(script))(tb)
 	return db
 }
 
@@ -55,18 +51,12 @@ func always(text string) *llmtest.Script {
 func engine(tb testing.TB, model llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	tb.Helper()
 	reveal := texttosql.WithPolicy(exec.Policy{Reveal: []string{"*"}}) // the column password is there to be looked for
-	e, err := texttosql.New(open(tb, shop), model, append([]texttosql.Option{reveal}, opts...)...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	e := need.Value(texttosql.New(open(tb, shop), model, append([]texttosql.Option{reveal}, opts...)...))(tb)
 	return e
 }
 
 func TestAsk(t *testing.T) {
-	r, err := engine(t, always("```sql\n"+usa+";\n```")).Ask(t.Context(), "Which customers live in the USA?")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(engine(t, always("```sql\n"+usa+";\n```")).Ask(t.Context(), "Which customers live in the USA?"))(t)
 	if diff := cmp.Diff([][]any{{"Ada"}, {"Cyd"}}, r.Rows.Rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -130,10 +120,7 @@ func TestNewRefuses(t *testing.T) {
 // TestReady: New opens no connection and asks no model; Ready says what the first question would.
 func TestReady(t *testing.T) {
 	never := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { panic("a model was asked") })
-	missing, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "missing.sqlite")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	missing := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "missing.sqlite")+"?mode=ro"))(t)
 	defer missing.Close()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -383,10 +370,7 @@ func TestPromptsCarryEverything(t *testing.T) {
 	}}
 	e := engine(t, script, texttosql.WithSamples(4), texttosql.WithInstructions("Amounts are in crowns."),
 		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"}, "orders.nothing": {Text: "?"}}))
-	r, err := e.Ask(t.Context(), "Which orders are big?", texttosql.WithEvidence("big means over 15"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(e.Ask(t.Context(), "Which orders are big?", texttosql.WithEvidence("big means over 15")))(t)
 	purposes := map[string]int{}
 	for _, req := range script.Requests() {
 		purposes[req.Purpose]++
@@ -444,31 +428,16 @@ func TestReplayIsByteForByte(t *testing.T) {
 	recorder := replay.NewRecorder(&recording)
 	db := open(t, shop)
 	ask := func(m llm.Model) string {
-		e, err := texttosql.New(db, m, texttosql.WithSeed(7))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := e.Ask(t.Context(), "Which customers live in the USA?")
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := r.Trace.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(db, m, texttosql.WithSeed(7)))(t)
+		r := need.Value(e.Ask(t.Context(), "Which customers live in the USA?"))(t)
+		page := need.Value(r.Trace.Comparable())(t)
 		r.Trace = nil
-		rest, err := r.MarshalWithRows()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rest := need.Value(r.MarshalWithRows())(t)
 		return string(rest) + "\n" + string(page)
 	}
 	want := ask(llm.Chain(llm.Named("m", script), recorder.Record))
 	for range 20 {
-		player, err := replay.NewPlayer(bytes.NewReader(recording.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		player := need.Value(replay.NewPlayer(bytes.NewReader(recording.Bytes())))(t)
 		if got := ask(llm.Named("m", player)); got != want {
 			t.Fatalf("the replay differs (-first +replay):\n%s", cmp.Diff(want, got))
 		}

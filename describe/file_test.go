@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -102,10 +103,7 @@ func TestDescribeChangedSchema(t *testing.T) {
 	root := trace.New("test")
 	c.Model = llm.Named("m2", model)
 	changed := dbOf(t, "CREATE TABLE same (a); CREATE TABLE other (b INTEGER, c); CREATE TABLE added (e);", exec.Policy{})
-	f, err := c.Describe(trace.Into(t.Context(), root), changed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(c.Describe(trace.Into(t.Context(), root), changed, nil))(t)
 	if diff := cmp.Diff([]string{"other: b", "added: e"}, model.take()); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
@@ -144,9 +142,7 @@ func TestDescribeFiles(t *testing.T) {
 			"no such file or directory: choose another"},
 	} {
 		path := filepath.Join(t.TempDir(), "d.json")
-		if err := os.WriteFile(path, []byte(tc.text), tc.mode); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(path, []byte(tc.text), tc.mode))
 		model := &writer{}
 		c := describe.Columns{Model: model, File: path}
 		if tc.path != nil {
@@ -167,9 +163,7 @@ func TestDescribeFiles(t *testing.T) {
 func TestDescribeKeepsModeAndLink(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "d.json"), filepath.Join(dir, "link.json")
-	if err := errors.Join(os.WriteFile(file, nil, 0o640), os.Chmod(file, 0o640), os.Symlink(file, link)); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, errors.Join(os.WriteFile(file, nil, 0o640), os.Chmod(file, 0o640), os.Symlink(file, link)))
 	f := run(t, describe.Columns{Model: &writer{}, File: link}, dbOf(t, strategytest.ShopSQL, exec.Policy{}), nil)
 	if diff := cmp.Diff([]string{"the file is empty"}, f.Notes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -82,20 +83,14 @@ func (w *writer) take() []string {
 // dbOf is a guarded database that script makes.
 func dbOf(tb testing.TB, script string, policy exec.Policy) *exec.DB {
 	tb.Helper()
-	db, err := exec.New(strategytest.PoolOf(tb, script), sqlite.Dialect{}, exec.Config{Policy: policy})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	db := need.Value(exec.New(strategytest.PoolOf(tb, script), sqlite.Dialect{}, exec.Config{Policy: policy}))(tb)
 	return db
 }
 
 // run describes a database, which must not fail.
 func run(tb testing.TB, c describe.Columns, db *exec.DB, s *schema.Schema) schema.DescriptionFile {
 	tb.Helper()
-	f, err := c.Describe(tb.Context(), db, s)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	f := need.Value(c.Describe(tb.Context(), db, s))(tb)
 	return f
 }
 
@@ -120,14 +115,9 @@ func texts(f schema.DescriptionFile) []string {
 // edit changes a file as a person's editor does.
 func edit(tb testing.TB, path, old, new string) {
 	tb.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := need.Value(os.ReadFile(path))(tb)
 	if !strings.Contains(string(text), old) {
 		tb.Fatalf("no %s in\n%s", old, text)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	need.OK(tb, os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o600))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -74,18 +75,10 @@ func child(database, file, asked string) error {
 // file is whole at every moment.
 func TestDescribeKilled(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "market.sqlite")
-	made, err := sql.Open("sqlite3", "file:"+database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = made.Exec(strategytest.MarketSQL)
-	if err := errors.Join(err, made.Close()); err != nil {
-		t.Fatal(err)
-	}
-	pool, err := sql.Open("sqlite3", "file:"+database+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := need.Value(sql.Open("sqlite3", "file:"+database))(t)
+	_, err := made.Exec(strategytest.MarketSQL)
+	need.OK(t, errors.Join(err, made.Close()))
+	pool := need.Value(sql.Open("sqlite3", "file:"+database+"?mode=ro"))(t)
 	defer pool.Close()
 	env := strategytest.EnvAt(t, pool, nil)
 	dir := t.TempDir()
@@ -105,9 +98,7 @@ func TestDescribeKilled(t *testing.T) {
 		cmd.Env = append(os.Environ(), "DESCRIBE_DATABASE="+database, "DESCRIBE_FILE="+file, "DESCRIBE_ASKED="+asked)
 		var said bytes.Buffer
 		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, cmd.Start())
 		ended := make(chan error)
 		go func() { ended <- cmd.Wait() }()
 		for over := false; !over; {
@@ -134,10 +125,7 @@ func TestDescribeKilled(t *testing.T) {
 		columns += len(names)
 		want = append(want, env.Quote(table.Name)+": "+strings.Join(names, " "))
 	}
-	log, err := os.ReadFile(asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := need.Value(os.ReadFile(asked))(t)
 	if diff := cmp.Diff(want, slices.Collect(strings.SplitSeq(strings.TrimSpace(string(log)), "\n"))); diff != "" {
 		t.Errorf("each table is asked about once, in order (-want +got):\n%s", diff)
 	}

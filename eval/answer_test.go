@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -98,10 +99,7 @@ func TestReadAnswers(t *testing.T) {
 		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			got, err := readAnswers(write(t, test.file, test.content))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.Value(readAnswers(write(t, test.file, test.content)))(t)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -174,13 +175,8 @@ func TestIsotonicProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
 		list := randomOutcomes(r, 1+r.IntN(60), 1+r.IntN(12))
-		c, err := Isotonic{MinBlock: 1 + r.IntN(8)}.Fit(list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		c := need.Value(Isotonic{MinBlock: 1 + r.IntN(8)}.Fit(list))(t)
+		need.OK(t, c.Validate())
 		var sum, right float64
 		for _, o := range list {
 			sum += c.At(o.Confidence)
@@ -190,10 +186,7 @@ func TestIsotonicProperties(t *testing.T) {
 			t.Fatalf("calibrated sum %v, right %v", sum, right)
 		}
 
-		fit, err := Isotonic{MinBlock: 1}.Fit(list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := need.Value(Isotonic{MinBlock: 1}.Fit(list))(t)
 		best := squared(list, fit.At)
 		for range 20 {
 			rising := vote.Calibration{}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 func TestReadDataset(t *testing.T) {
@@ -97,10 +98,7 @@ func TestReadDataset(t *testing.T) {
 		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			d, err := eval.ReadDataset(write(t, test.file, test.content))
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := need.Value(eval.ReadDataset(write(t, test.file, test.content)))(t)
 			if diff := cmp.Diff(test.want, d.Questions); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -112,10 +110,7 @@ func TestReadDataset(t *testing.T) {
 func TestReadDatasetRepeated(t *testing.T) {
 	const first = `{"idx": 4, "qid": 1, "db_id": "d", "question": "A", "gold": "SELECT 1"}` + "\n"
 	const second = `{"idx": 5, "qid": 2, "db_id": "d", "question": "B", "gold": "SELECT 2"}` + "\n"
-	d, err := eval.ReadDataset(write(t, "q.jsonl", first+second+strings.Replace(first, "4", "6", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := need.Value(eval.ReadDataset(write(t, "q.jsonl", first+second+strings.Replace(first, "4", "6", 1))))(t)
 	if len(d.Questions) != 2 || d.Questions[0].Place != 4 || d.Repeated != 1 {
 		t.Errorf("%+v, repeated %d", d.Questions, d.Repeated)
 	}
@@ -182,10 +177,7 @@ func TestTruncatedGzip(t *testing.T) {
 		lines.WriteString(`{"qid": "` + strings.Repeat("x", 10) + `", "question": "A", "sql": "SELECT 1"}` + "\n")
 	}
 	whole := write(t, "q.jsonl.gz", lines.String())
-	data, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := need.Value(os.ReadFile(whole))(t)
 	for _, test := range []struct {
 		why  string
 		keep int
@@ -196,9 +188,7 @@ func TestTruncatedGzip(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "q.jsonl.gz")
-			if err := os.WriteFile(path, data[:test.keep], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, os.WriteFile(path, data[:test.keep], 0o600))
 			_, answers := readAnswers(path)
 			_, questions := eval.ReadDataset(path)
 			for _, err := range []error{answers, questions} {

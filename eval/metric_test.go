@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // numbers is a database for comparisons.
@@ -20,10 +21,7 @@ func numbers(t testing.TB) func(string) (string, error) {
 func scoreOf(t *testing.T, store *eval.Store, m eval.Metric, gold, sql string) float64 {
 	t.Helper()
 	s := eval.Scorer{Store: store, Metrics: []eval.Metric{m}}
-	v, err := s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: gold}, sql)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := need.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: gold}, sql))(t)
 	if v.Fault != "" {
 		t.Fatal(v.Fault)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -19,16 +20,13 @@ func pets(t *testing.T) (*eval.Dataset, *eval.Scorer) {
 	t.Helper()
 	dir := t.TempDir()
 	makePets(dir)
-	d, err := eval.NewDataset("pets", []eval.Question{
+	d := need.Value(eval.NewDataset("pets", []eval.Question{
 		{ID: "lost", DB: "pets", Text: "Which year is it?", Gold: "SELECT YEAR(now())"},
 		{ID: "cats", DB: "pets", Text: "How many cats are there?", Gold: "SELECT count(*) FROM pet WHERE kind = 'cat'"},
 		{ID: "oldest", DB: "pets", Text: "Who is the oldest?", Gold: "SELECT name FROM pet ORDER BY age DESC LIMIT 1"},
 		{ID: "kinds", DB: "pets", Text: "Which kinds are there?", Gold: "SELECT DISTINCT kind FROM pet"},
 		{ID: "all", DB: "pets", Text: "Who is there?", Gold: "SELECT name FROM pet"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	store := newStore(t, in(dir))
 	return d, &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 }
@@ -38,7 +36,7 @@ func TestRun(t *testing.T) {
 	down := &llm.Error{Class: llm.ClassPermanent, Message: "no such model"}
 	var mu sync.Mutex
 	asked := map[string]bool{}
-	r, err := eval.Run(t.Context(), func(_ context.Context, q eval.Question) (eval.Answer, error) {
+	r := need.Value(eval.Run(t.Context(), func(_ context.Context, q eval.Question) (eval.Answer, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked[q.ID] = true
@@ -58,10 +56,7 @@ func TestRun(t *testing.T) {
 			a.SQL = "SELECT name FROM pat" // invalid
 		}
 		return a, nil
-	}, d, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, d, s))(t)
 	if diff := cmp.Diff(map[string]bool{"cats": true, "oldest": true, "kinds": true, "all": true}, asked); diff != "" {
 		t.Errorf("asked, without what cannot be scored (-want +got):\n%s", diff)
 	}

@@ -12,20 +12,18 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 func fiveQuestions(t *testing.T) *eval.Dataset {
 	t.Helper()
-	d, err := eval.NewDataset("five", []eval.Question{
+	d := need.Value(eval.NewDataset("five", []eval.Question{
 		{ID: "10", DB: "n", Text: "A", Gold: "SELECT id FROM p", Difficulty: "simple", Place: 0},
 		{ID: "11", DB: "n", Text: "B", Gold: "SELECT name FROM p WHERE id = 1", Difficulty: "simple", Place: 1},
 		{ID: "12", DB: "n", Text: "C", Gold: "SELECT nix FROM p", Place: 2},
 		{ID: "13", DB: "gone", Text: "D", Gold: "SELECT 1", Place: 3},
 		{ID: "14", DB: "n", Text: "E", Gold: "SELECT name FROM p WHERE id = 2", Place: 4},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return d
 }
 
@@ -46,10 +44,7 @@ func TestReports(t *testing.T) {
 	}, "\n"))
 	s := eval.Scorer{Store: newStore(t, numbers(t))}
 	d := fiveQuestions(t)
-	reports, err := s.ScoreRuns(t.Context(), d, "answers.jsonl", eval.Answers(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reports := need.Value(s.ScoreRuns(t.Context(), d, "answers.jsonl", eval.Answers(path)))(t)
 	var text strings.Builder
 	for _, r := range reports {
 		text.WriteString(r.String())
@@ -64,10 +59,7 @@ func TestReports(t *testing.T) {
 	if _, ok := first.Value("ts"); ok {
 		t.Error("a metric that was not asked for has a value")
 	}
-	outcomes, err := s.Outcomes(reports[1], "ex_set")
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := need.Value(s.Outcomes(reports[1], "ex_set"))(t)
 	want := eval.Outcome{Pool: "second", Question: "five/11", Template: "select name from p where id = ?", Database: "n", Difficulty: "simple", Score: 1}
 	if diff := cmp.Diff(want, outcomes[1]); diff != "" {
 		t.Errorf("outcome (-want +got)\n%s", diff)
@@ -92,12 +84,9 @@ func databasePath(t *testing.T, s *eval.Store) string {
 // TestPlacedAnswers: files that number their answers mean lines where there are
 // as many as questions, and published places else.
 func TestPlacedAnswers(t *testing.T) {
-	d, err := eval.NewDataset("half", []eval.Question{
+	d := need.Value(eval.NewDataset("half", []eval.Question{
 		{ID: "4", DB: "n", Gold: "SELECT 4", Place: 4}, {ID: "6", DB: "n", Gold: "SELECT 6", Place: 6},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, test := range []struct{ why, file, content, left string }{
 		{"as many lines as questions", "pred.txt", "SELECT 4\nSELECT 6\n", ""},
 		{
@@ -109,10 +98,7 @@ func TestPlacedAnswers(t *testing.T) {
 		t.Run(test.why, func(t *testing.T) {
 			s := eval.Scorer{Store: newStore(t, numbers(t))}
 			path := write(t, test.file, test.content)
-			r, err := s.ScoreRun(t.Context(), d, filepath.Base(path), eval.Answers(path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := need.Value(s.ScoreRun(t.Context(), d, filepath.Base(path), eval.Answers(path)))(t)
 			if ex, _ := r.Value("ex_bag"); ex != 1 || r.LeftOut.String() != test.left {
 				t.Errorf("ex %v, left out %q, want 1 and %q", ex, r.LeftOut, test.left)
 			}
@@ -126,15 +112,9 @@ func TestSpiderLines(t *testing.T) {
 		dir := t.TempDir()
 		makeDatabase(t, dir, name, "CREATE TABLE t (a)")
 		store := newStore(t, in(dir))
-		d, err := eval.NewDataset("d", []eval.Question{{ID: "0", DB: name, Gold: "SELECT 1", Place: 0}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := need.Value(eval.NewDataset("d", []eval.Question{{ID: "0", DB: name, Gold: "SELECT 1", Place: 0}}))(t)
 		path := write(t, "pred.txt", "SELECT\t1\t"+name+"\n")
-		r, err := (&eval.Scorer{Store: store}).ScoreRun(t.Context(), d, "pred.txt", eval.Answers(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value((&eval.Scorer{Store: store}).ScoreRun(t.Context(), d, "pred.txt", eval.Answers(path)))(t)
 		if ex, _ := r.Value("ex_set"); ex != 1 {
 			t.Errorf("database %q: %v", name, r)
 		}
@@ -150,10 +130,7 @@ func TestScoreAgain(t *testing.T) {
 	var texts []string
 	for range 10 {
 		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.SoftF1{}, eval.EM{}}}
-		r, err := s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
 		texts = append(texts, r.String())
 	}
 	for _, text := range texts {
@@ -191,34 +168,23 @@ func TestDamagedDatabases(t *testing.T) {
 	makeDatabase(t, dir, "whole", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
 	makeDatabase(t, dir, "cut", "CREATE TABLE t (a)", "CREATE TABLE u (a)", "INSERT INTO t VALUES (1)", "INSERT INTO u VALUES (1)")
 	cut := filepath.Join(dir, "cut.sqlite")
-	info, err := os.Stat(cut)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := need.Value(os.Stat(cut))(t)
 	if err := os.Truncate(cut, info.Size()-4096); err != nil { // the page of u
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "text.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := eval.NewDataset("damage", []eval.Question{
+	need.OK(t, os.WriteFile(filepath.Join(dir, "text.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600))
+	d := need.Value(eval.NewDataset("damage", []eval.Question{
 		{ID: "1", DB: "whole", Gold: "SELECT a FROM t"},
 		{ID: "2", DB: "text", Gold: "SELECT a FROM t"},
 		{ID: "3", DB: "cut", Gold: "SELECT a FROM u"},
 		{ID: "4", DB: "cut", Gold: "SELECT 1"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	path := write(t, "a.jsonl", `{"qid": 1, "sql": "SELECT 1"}
 {"qid": 2, "sql": "SELECT 1"}
 {"qid": 3, "sql": "SELECT 1"}
 {"qid": 4, "sql": "SELECT a FROM u"}`)
 	s := eval.Scorer{Store: newStore(t, in(dir))}
-	r, err := s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
 	if ex, _ := r.Value("ex_set"); ex != 0.25 {
 		t.Errorf("ex_set %v, want 0.25", ex)
 	}

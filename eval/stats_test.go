@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -200,10 +201,7 @@ func TestStatistic(t *testing.T) {
 func TestPairs(t *testing.T) {
 	a := []Outcome{{Question: "x", Score: 1}, {Question: "y", Score: 0}, {Question: "y", Score: 1, Confidence: 1}, {Pool: "p", Question: "x", Score: .5}}
 	b := []Outcome{{Pool: "p", Question: "x", Score: .25}, {Question: "y", Score: 1}, {Question: "x", Score: 0}}
-	got, err := Pairs(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(Pairs(a, b))(t)
 	want := []Pair{
 		{Outcome{Question: "x", Score: 1}, Outcome{Question: "x", Score: 0}},
 		{Outcome{Question: "y", Score: .5, Confidence: .5}, Outcome{Question: "y", Score: 1}},
@@ -213,7 +211,7 @@ func TestPairs(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
-	_, err = Pairs(append(a, Outcome{Question: "only a"}), append(b, Outcome{Pool: "p", Question: "only b"}))
+	_, err := Pairs(append(a, Outcome{Question: "only a"}), append(b, Outcome{Pool: "p", Question: "only b"}))
 	var unpaired *UnpairedError
 	if !errors.As(err, &unpaired) || !slices.Equal(unpaired.OnlyA, []string{"only a"}) || !slices.Equal(unpaired.OnlyB, []string{"p/only b"}) {
 		t.Errorf("got %v", err)
@@ -227,10 +225,7 @@ func TestPairs(t *testing.T) {
 func TestPairsOfRuns(t *testing.T) {
 	a := []Outcome{{Pool: "a seed 1", Question: "x", Score: 1}, {Pool: "a seed 2", Question: "x", Score: 0}}
 	b := []Outcome{{Pool: "b", Question: "x", Score: 1}}
-	got, err := Pairs(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(Pairs(a, b))(t)
 	want := []Pair{{Outcome{Question: "x", Score: .5}, Outcome{Question: "x", Score: 1}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -251,10 +246,7 @@ func TestCompare(t *testing.T) {
 		o.Score = oneIf(i != 0) // 1..7
 		b.Outcomes = append(b.Outcomes, o)
 	}
-	got, err := Compare(a, b, Bootstrap{Rounds: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(Compare(a, b, Bootstrap{Rounds: 100}))(t)
 	if got.A.Value != .5 || got.B.Value != .875 || got.Difference.Value != .375 || got.ByTemplate.Units != 4 {
 		t.Errorf("got %+v", got)
 	}
@@ -266,7 +258,7 @@ func TestCompare(t *testing.T) {
 	}
 
 	b.Contract.Scorer, b.Contract.Limits = "ex_bag", "30s"
-	_, err = Compare(a, b, Bootstrap{})
+	_, err := Compare(a, b, Bootstrap{})
 	var differ *ContractError
 	if !errors.As(err, &differ) || len(differ.Fields) != 2 {
 		t.Fatalf("got %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -52,10 +53,7 @@ func TestStoreExecute(t *testing.T) {
 		{"too long", endless + "SELECT count(*) FROM n", eval.Execution{Status: eval.StatusTimeout}, "exec: over the limit on time"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			got, err := store.Execute(t.Context(), "shop", test.sql)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.Value(store.Execute(t.Context(), "shop", test.sql))(t)
 			if !strings.HasPrefix(got.Err, test.err) || (got.Err == "") != got.OK() {
 				t.Errorf("Err is %q, want %q", got.Err, test.err)
 			}
@@ -81,9 +79,7 @@ func TestStoreShares(t *testing.T) {
 		"SELECT a FROM t WHERE b = 'x'", "SELECT a FROM t WHERE b = 'X'", // the case of a literal counts
 		"SELECT a FROM t; SELECT a FROM t", "SELECT a FROM t; drop table t", // refused, each by itself
 	} {
-		if _, err := store.Execute(t.Context(), "shop", sql); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(store.Execute(t.Context(), "shop", sql))(t)
 	}
 	want := eval.StoreStats{Asked: 8, Executed: 5, Statements: 5}
 	if diff := cmp.Diff(want, store.Stats()); diff != "" {
@@ -109,9 +105,7 @@ func TestStoreQuotes(t *testing.T) {
 	// A name in quotes is one statement with itself, whatever is around it.
 	before := store.Stats().Executed
 	for _, sql := range []string{`SELECT "b" FROM t`, `select "b"  from T;`} {
-		if _, err := store.Execute(t.Context(), "shop", sql); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(store.Execute(t.Context(), "shop", sql))(t)
 	}
 	if got := store.Stats().Executed - before; got != 1 {
 		t.Errorf("%d statements ran, want 1", got)
@@ -203,9 +197,7 @@ func TestStoreForgetsTables(t *testing.T) {
 
 func TestStoreFaults(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "broken.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(filepath.Join(dir, "broken.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600))
 	find := in(dir)
 	store := newStore(t, find)
 	_, err := store.Execute(t.Context(), "gone", "SELECT 1")
@@ -235,19 +227,10 @@ func TestStoreFaults(t *testing.T) {
 
 // TestStoreUse: a database that is at hand needs neither Find nor Open.
 func TestStoreUse(t *testing.T) {
-	path, err := shop(t)("shop")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := need.Value(shop(t)("shop"))(t)
+	pool := need.Value(sql.Open("sqlite3", path))(t)
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
 	store := eval.NewStore(eval.StoreConfig{})
 	store.Use("mine", db)
 	if x, err := store.Execute(t.Context(), "mine", "SELECT a FROM t"); err != nil || x.Rows != 3 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -25,22 +26,11 @@ INSERT INTO notes VALUES ('Norway');`
 // open makes a database file of its own.
 func open(tb testing.TB, script string, c exec.Config) (*exec.DB, *schema.Schema) {
 	tb.Helper()
-	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")))(tb)
 	tb.Cleanup(func() { pool.Close() })
-	if _, err := pool.Exec(script); err != nil {
-		tb.Fatal(err)
-	}
-	db, err := exec.New(pool, sqlite.Dialect{}, c)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s, err := db.Schema(tb.Context())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	need.Value(pool.Exec(script))(tb)
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, c))(tb)
+	s := need.Value(db.Schema(tb.Context()))(tb)
 	return db, s
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -66,10 +67,7 @@ func TestUnion(t *testing.T) {
 			for _, l := range tt.of {
 				u = append(u, fixed(l))
 			}
-			got, err := u.Link(t.Context(), linker.Input{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.Value(u.Link(t.Context(), linker.Input{}))(t)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 			}
@@ -88,9 +86,7 @@ func TestUnionKeepsItsParts(t *testing.T) {
 	}
 	a := part()
 	other := schema.Links{Tables: []schema.TableLink{{Table: "a", Score: 1, Columns: []string{"y"}, Values: []schema.ValueMatch{{Column: "y"}}}}}
-	if _, err := (linker.Union{fixed(a), nil, fixed(other)}).Link(t.Context(), linker.Input{}); err != nil {
-		t.Fatal(err)
-	}
+	need.Value((linker.Union{fixed(a), nil, fixed(other)}).Link(t.Context(), linker.Input{}))(t)
 	if diff := cmp.Diff(part(), a); diff != "" {
 		t.Errorf("a part was changed (-before +after):\n%s", diff)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -152,10 +153,7 @@ func TestMapReduceMatched(t *testing.T) {
 	for i := range 40 {
 		named = append(named, fmt.Sprintf("part\n%d", i))
 	}
-	reply, err := json.Marshal(map[string]any{"score": 1, "matched_components": append(named[:1:1], named...)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := need.Value(json.Marshal(map[string]any{"score": 1, "matched_components": append(named[:1:1], named...)}))(t)
 	got := study(t, linker.MapReduce{Model: verdicts(map[string]string{"t": string(reply)})}, linker.Input{Question: "?", Schema: tables([]string{"t", "x"})})
 	if m := got.Tables[0].Matched; len(m) != 15 || m[0] != "part 0" || m[14] != "part 14" { // the first one is named twice
 		t.Errorf("matched %q", m)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -63,10 +64,7 @@ func verdicts(of map[string]string) *judging {
 
 func study(t *testing.T, m linker.MapReduce, in linker.Input) linker.MapReduceResult {
 	t.Helper()
-	got, err := m.Run(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(m.Run(t.Context(), in))(t)
 	return got
 }
 
@@ -97,10 +95,7 @@ func TestMapReduceLatencies(t *testing.T) {
 					return fmt.Sprintf(`{"score": 0.%s, "matched_components": ["it"]}`, table[5:]), nil
 				}}
 				root := trace.Tracer{}.New("test")
-				got, err := linker.MapReduce{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.Value(linker.MapReduce{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in))(t)
 				if model.calls.Load() != 21 || int(most.Load()) != workers {
 					t.Errorf("%d calls, %d at once; want 21, and %d", model.calls.Load(), most.Load(), workers)
 				}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -26,10 +27,7 @@ import (
 func identify(t *testing.T, p linker.PerTable, o *oracle, in linker.Input) linker.PerTableResult {
 	t.Helper()
 	p.Model = o
-	got, err := p.Run(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(p.Run(t.Context(), in))(t)
 	return got
 }
 
@@ -64,10 +62,7 @@ func TestPerTableLatencies(t *testing.T) {
 					return o.Complete(ctx, req)
 				})
 				root := trace.Tracer{}.New("test")
-				got, err := linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.Value(linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in))(t)
 				first.same(t, root, got, fmt.Sprintf("round %d, %d workers", round, workers))
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -131,11 +132,8 @@ func TestPreSQLColumns(t *testing.T) {
 			"wide: all of a small table"},
 	}
 	for _, tt := range tests {
-		links, err := linker.PreSQL{Columns: true, Wide: tt.wide, With: linker.Union{}}.Read(t.Context(),
-			linker.Input{Question: tt.question, Schema: s, DB: db}, tt.sql)
-		if err != nil {
-			t.Fatal(err)
-		}
+		links := need.Value(linker.PreSQL{Columns: true, Wide: tt.wide, With: linker.Union{}}.Read(t.Context(),
+			linker.Input{Question: tt.question, Schema: s, DB: db}, tt.sql))(t)
 		if got := linked(links); got != tt.want {
 			t.Errorf("%s: got %s, want %s: %s", tt.sql, got, tt.want, tt.why)
 		}
@@ -149,10 +147,7 @@ func TestPreSQLSamples(t *testing.T) {
 		llmtest.Texts("SELECT title FROM course")[0], llmtest.Errors(errors.New("down"))[0], llmtest.Texts("SELECT age FROM student")[0],
 	}}}}
 	p := linker.PreSQL{Model: model, Prompt: ask, Samples: 3, Seed: func(i int) *int { return new(7 + i) }}
-	links, err := p.Link(t.Context(), linker.Input{Question: "?", Schema: s, DB: db})
-	if err != nil {
-		t.Fatal(err)
-	}
+	links := need.Value(p.Link(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}))(t)
 	if got := linked(links); got != "course(*) student(*)" {
 		t.Errorf("got %s", got)
 	}
@@ -192,10 +187,7 @@ func TestPreSQLErrors(t *testing.T) {
 // TestPreSQLWithoutDatabase reads the text alone.
 func TestPreSQLWithoutDatabase(t *testing.T) {
 	s := tables([]string{"singers", "name"}, []string{"concerts", "year"})
-	links, err := linker.PreSQL{Columns: true}.Read(t.Context(), linker.Input{Question: "?", Schema: s}, "SELECT name FROM singer")
-	if err != nil {
-		t.Fatal(err)
-	}
+	links := need.Value(linker.PreSQL{Columns: true}.Read(t.Context(), linker.Input{Question: "?", Schema: s}, "SELECT name FROM singer"))(t)
 	want := schema.Links{
 		Tables: []schema.TableLink{{Table: "singers", Columns: []string{"name"}, Score: 1}},
 		Notes:  []string{`invented: the preliminary SQL names the table "singer", which does not exist; singers is nearest`},
@@ -254,9 +246,7 @@ func TestPreSQLLeavesOthersLinks(t *testing.T) {
 	db, s := open(t, college, exec.Config{})
 	links := schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}
 	p := linker.PreSQL{Columns: true, With: linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return links, nil })}
-	if _, err := p.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, "SELECT age FROM student"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(p.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, "SELECT age FROM student"))(t)
 	if want := (schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}); !cmp.Equal(want, links) {
 		t.Errorf("changed: %+v", links)
 	}

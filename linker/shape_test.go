@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -57,22 +58,10 @@ func TestAskInAShape(t *testing.T) {
 	schemas := map[string]string{}
 	for _, obeys := range []bool{true, false} {
 		m := &chatty{obeys: obeys, replies: replies, schemas: schemas}
-		study, err := linker.MapReduce{Model: m}.Run(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := linker.PerTable{Model: m}.Run(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := linker.Joins{Model: m}.Connect(t.Context(), in, id.Final)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := json.Marshal([]any{study.Tables, id.Verdicts, id.Final, plan.Joins})
-		if err != nil {
-			t.Fatal(err)
-		}
+		study := need.Value(linker.MapReduce{Model: m}.Run(t.Context(), in))(t)
+		id := need.Value(linker.PerTable{Model: m}.Run(t.Context(), in))(t)
+		plan := need.Value(linker.Joins{Model: m}.Connect(t.Context(), in, id.Final))(t)
+		found := need.Value(json.Marshal([]any{study.Tables, id.Verdicts, id.Final, plan.Joins}))(t)
 		results = append(results, string(found))
 		calls = append(calls, m.calls)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -15,14 +16,8 @@ type steady string
 // same fails the test where a run gave or told something else than the first.
 func (s *steady) same(t *testing.T, root *trace.Span, got any, run string) {
 	t.Helper()
-	told, err := root.Comparable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bytes, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := need.Value(root.Comparable())(t)
+	bytes := need.Value(json.Marshal(got))(t)
 	this := steady(append(bytes, told...))
 	if *s == "" {
 		*s = this

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -57,10 +58,7 @@ func TestValues(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, choose := range []bool{false, true} {
-				got, err := linker.Values{Choose: choose}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, DB: db})
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.Value(linker.Values{Choose: choose}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, DB: db}))(t)
 				if matches(got) != tt.want {
 					t.Errorf("got %q, want %q: %s", matches(got), tt.want, tt.why)
 				}
@@ -75,10 +73,7 @@ func TestValues(t *testing.T) {
 // TestValuesChooses names the columns that hold a match and no others.
 func TestValuesChooses(t *testing.T) {
 	db, s := open(t, shop, exec.Config{})
-	got, err := linker.Values{Choose: true}.Link(t.Context(), linker.Input{Question: `Has Norway orders "On Hold"?`, Schema: s, DB: db})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(linker.Values{Choose: true}.Link(t.Context(), linker.Input{Question: `Has Norway orders "On Hold"?`, Schema: s, DB: db}))(t)
 	if want := "orders(status) customers(country) notes(body)"; linked(got) != want {
 		t.Errorf("got %s, want %s", linked(got), want)
 	}

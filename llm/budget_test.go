@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
@@ -177,9 +178,7 @@ func TestBudgetCountsWhatWasMade(t *testing.T) {
 	cached := llm.Chain(every(costing(3, 7)), account.Middleware(), llm.Cache{}.Middleware())
 	thrice := llm.Chain(every(llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 3, PromptTokens: 9, CompletionTokens: 1, Known: true}}), account.Middleware())
 	for i, m := range []llm.Model{cached, cached, thrice} {
-		if _, err := m.Complete(t.Context(), ask("q")); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(m.Complete(t.Context(), ask("q")))(t)
 		if got, want := account.Usage().Calls, []int{1, 1, 4}[i]; got != want {
 			t.Errorf("%d calls, want %d", got, want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
@@ -28,10 +29,7 @@ func numbering() llm.Model {
 
 func text(t *testing.T, m llm.Model, req llm.Request) string {
 	t.Helper()
-	resp, err := m.Complete(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := need.Value(m.Complete(t.Context(), req))(t)
 	return resp.Text
 }
 
@@ -137,14 +135,9 @@ func TestCacheHitIsVisible(t *testing.T) {
 	account := llm.Budget{}.Start()
 	m := llm.Chain(numbering(), llm.Cache{}.Middleware(), account.Middleware(), llm.Trace())
 	for range 2 {
-		if _, err := m.Complete(ctx, ask("q")); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(m.Complete(ctx, ask("q")))(t)
 	}
-	resp, err := m.Complete(ctx, ask("q"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := need.Value(m.Complete(ctx, ask("q")))(t)
 	if want := (llm.Usage{Known: true}); resp.Usage != want {
 		t.Errorf("usage of a hit = %+v, want %+v", resp.Usage, want)
 	}
@@ -170,9 +163,7 @@ func TestCacheWithinTrace(t *testing.T) {
 	ctx := trace.Into(t.Context(), root)
 	m := llm.Chain(numbering(), llm.Trace(), llm.Cache{}.Middleware())
 	for range 2 {
-		if _, err := m.Complete(ctx, ask("q")); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(m.Complete(ctx, ask("q")))(t)
 	}
 	spans := root.Children()
 	if len(spans) != 2 || len(spans[1].Children()) != 0 {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -58,9 +59,7 @@ func TestLimitConcurrency(t *testing.T) {
 		limit := llm.Limit{Concurrency: 3}.Middleware()
 		m := llm.Chain(answering("x"), limit, g.middleware(), llmtest.Latency{Fixed: time.Second}.Middleware())
 		start := time.Now()
-		if err := errors.Join(ofSamples(t.Context(), m, 12)...); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, errors.Join(ofSamples(t.Context(), m, 12)...))
 		if top := g.top.Load(); top != 3 {
 			t.Errorf("%d calls at once, want 3", top)
 		}
@@ -78,9 +77,7 @@ func TestLimitPerMinute(t *testing.T) {
 		var g gauge
 		m := llm.Chain(answering("x"), llm.Limit{PerMinute: 4}.Middleware(), g.middleware())
 		for i := range 2 { // two bursts, so that a window begins in the middle
-			if err := errors.Join(ofSamples(t.Context(), m, 5)...); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, errors.Join(ofSamples(t.Context(), m, 5)...))
 			time.Sleep(time.Duration(i+1) * 10 * time.Second)
 		}
 		for i := 4; i < len(g.starts); i++ {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -132,10 +133,7 @@ func TestRetryUsage(t *testing.T) {
 			{"given up on: it may have been", failed(llm.ClassTimeout, 0), llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Partial: true}},
 		}
 		for _, tt := range tests {
-			resp, err := llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(), ask("q"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := need.Value(llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(), ask("q")))(t)
 			if diff := cmp.Diff(tt.want, resp.Usage); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 			}

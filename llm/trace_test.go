@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
@@ -43,9 +44,7 @@ func TestTraceGolden(t *testing.T) {
 				req := sampled("How many?", sample)
 				req.Messages = append([]llm.Message{{Role: llm.System, Text: "One statement."}}, req.Messages...)
 				req.Temperature, req.MaxTokens, req.Seed = &temperature, new(512), new(sample+1)
-				if _, err := m.Complete(ctx, req); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(m.Complete(ctx, req))(t)
 			}
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
@@ -56,14 +55,9 @@ func TestTraceGolden(t *testing.T) {
 			}
 			root.End()
 
-			b, err := root.JSON(0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := need.Value(root.JSON(0))(t)
 			var out bytes.Buffer
-			if err := json.Indent(&out, append(b, "\n\n"...), "", "  "); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, json.Indent(&out, append(b, "\n\n"...), "", "  "))
 			golden.Check(t, name, out.Bytes())
 		})
 	}

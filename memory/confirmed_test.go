@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -24,9 +25,7 @@ func TestConfirmedIsReadOnce(t *testing.T) {
 		fmt.Fprintf(&text, "{\"question\": \"question %d\", \"sql\": \"SELECT %d\"}\n", i%(lines/2), i) // the second half replaces the first
 	}
 	path := filepath.Join(t.TempDir(), "confirmed")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	c, err := memory.OpenConfirmed(path)
@@ -50,16 +49,11 @@ func TestConfirmedPairsStay(t *testing.T) {
 	var c memory.Confirmed
 	add := func(question, sql string) {
 		t.Helper()
-		if err := c.Add(memory.Pair{Question: question, SQL: sql}); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, c.Add(memory.Pair{Question: question, SQL: sql}))
 	}
 	pairs := func() []memory.Pair {
 		t.Helper()
-		list, err := c.Pairs()
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := need.Value(c.Pairs())(t)
 		return list
 	}
 	text := func(list []memory.Pair) string {
@@ -94,19 +88,13 @@ func TestConfirmedPairsStay(t *testing.T) {
 func TestConfirmedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "confirmed.jsonl")
 	open := func() *memory.Confirmed {
-		c, err := memory.OpenConfirmed(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := need.Value(memory.OpenConfirmed(path))(t)
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
 	pairs := func(c *memory.Confirmed) (list []string) {
 		t.Helper()
-		found, err := c.Pairs()
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := need.Value(c.Pairs())(t)
 		for _, p := range found {
 			list = append(list, p.Question+"="+p.SQL)
 		}
@@ -114,9 +102,7 @@ func TestConfirmedFile(t *testing.T) {
 	}
 	add := func(c *memory.Confirmed, question, sql string) {
 		t.Helper()
-		if err := c.Add(memory.Pair{Question: question, SQL: sql}); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, c.Add(memory.Pair{Question: question, SQL: sql}))
 	}
 	one, two := open(), open() // as two processes have it
 	add(one, "A?", "SELECT 1")
@@ -129,10 +115,7 @@ func TestConfirmedFile(t *testing.T) {
 		}
 	}
 	// A crash in the middle of a line.
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
 	f.WriteString(`{"question":"C?","sq`)
 	f.Close()
 	if diff := cmp.Diff(want, pairs(open())); diff != "" {
@@ -152,9 +135,7 @@ func TestConfirmedFile(t *testing.T) {
 		t.Errorf("%d answers, want 23", n)
 	}
 	// A broken line is named.
-	if err := os.WriteFile(path, []byte("{\"question\":\"A?\",\"sql\":\"SELECT 1\"}\n{\"question\":\"B?\"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(path, []byte("{\"question\":\"A?\",\"sql\":\"SELECT 1\"}\n{\"question\":\"B?\"}\n"), 0o600))
 	for _, read := range []func() error{
 		func() error { _, err := memory.OpenConfirmed(path); return err },
 		func() error { _, err := memory.ReadPairs(path); return err },

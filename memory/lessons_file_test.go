@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -33,9 +34,7 @@ func TestLessonsFile(t *testing.T) {
 		{"a scope that is not known", `[{"type": "llm_guided", "text": "x", "scope": "moon"}]`},
 	} {
 		path := filepath.Join(t.TempDir(), "lessons.json")
-		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(path, []byte(tt.text), 0o600))
 		var broken *memory.LessonError
 		if _, err := memory.OpenLessons(path); !errors.As(err, &broken) || broken.File != path {
 			t.Errorf("%s: %v", tt.why, err)
@@ -45,14 +44,9 @@ func TestLessonsFile(t *testing.T) {
 		}
 		// A file that breaks while it is in use.
 		other := filepath.Join(t.TempDir(), "lessons.json")
-		l, err := memory.OpenLessons(other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := need.Value(memory.OpenLessons(other))(t)
 		learn(t, l, customers("s"))
-		if err := os.WriteFile(other, []byte(tt.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(other, []byte(tt.text), 0o600))
 		if _, err := l.Learn(customers("s2")); !errors.As(err, &broken) {
 			t.Errorf("%s, in use: %v", tt.why, err)
 		}
@@ -66,10 +60,7 @@ func TestLessonsFile(t *testing.T) {
 	if _, err := memory.OpenLessons("", filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a manual file that is not there is no error")
 	}
-	l, err := memory.OpenLessons(filepath.Join(t.TempDir(), "none", "lessons.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(memory.OpenLessons(filepath.Join(t.TempDir(), "none", "lessons.json")))(t)
 	if _, err := l.Learn(customers("s")); err == nil {
 		t.Error("a folder that is not there is no error")
 	}
@@ -82,10 +73,7 @@ func TestLessonsOfDatabases(t *testing.T) {
 		database string
 		want     int
 	}{{"a", 1}, {"b", 1}, {"a", 1}, {"", 1}, {"b", 2}} {
-		l, err := memory.OpenLessons(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := need.Value(memory.OpenLessons(path))(t)
 		l.Database = tt.database
 		learn(t, l, customers(fmt.Sprint("s", i)))
 		if list := all(t, l); len(list) != tt.want {
@@ -98,10 +86,7 @@ func TestLessonsOfDatabases(t *testing.T) {
 func TestManyProcesses(t *testing.T) {
 	const key, processes, sessions = "TEXTTOSQL_TEST_LESSONS", 8, 50
 	if path := os.Getenv(key); path != "" {
-		l, err := memory.OpenLessons(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := need.Value(memory.OpenLessons(path))(t)
 		for i := range sessions {
 			r := recall(t, l, "How many customers?")
 			r.Map(declared, live)
@@ -110,18 +95,13 @@ func TestManyProcesses(t *testing.T) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "lessons.json")
-	l, err := memory.OpenLessons(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(memory.OpenLessons(path))(t)
 	learn(t, l, customers("first"))
 	var children []*exec.Cmd
 	for range processes {
 		child := exec.Command(os.Args[0], "-test.run=^TestManyProcesses$")
 		child.Env = append(os.Environ(), key+"="+path)
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, child.Start())
 		children = append(children, child)
 	}
 	for _, child := range children {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -63,19 +64,13 @@ func without(e *memory.FinishedQuestion) { e.Attempts = nil }
 
 func learn(t *testing.T, l *memory.Lessons, e memory.FinishedQuestion) memory.LearnResult {
 	t.Helper()
-	r, err := l.Learn(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(l.Learn(e))(t)
 	return r
 }
 
 func all(t *testing.T, l *memory.Lessons) []memory.Lesson {
 	t.Helper()
-	list, err := l.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := need.Value(l.All())(t)
 	return list
 }
 
@@ -96,24 +91,19 @@ func brief(list []memory.Lesson) (lines []string) {
 
 func recall(t *testing.T, l *memory.Lessons, question string) *memory.Recall {
 	t.Helper()
-	r, err := l.Recall(memory.RecallInput{Question: question, Schema: declared, Live: live, Check: func(sql string) error {
+	r := need.Value(l.Recall(memory.RecallInput{Question: question, Schema: declared, Live: live, Check: func(sql string) error {
 		if strings.HasPrefix(sql, "SELECT") {
 			return nil
 		}
 		return errors.New("it does not only read")
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	return r
 }
 
 func given(t *testing.T, lessons ...memory.Lesson) *memory.Lessons {
 	t.Helper()
 	l := &memory.Lessons{}
-	if err := l.Add(lessons...); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, l.Add(lessons...))
 	return l
 }
 
@@ -263,29 +253,19 @@ func TestCounts(t *testing.T) {
 		}, "1/1/0 0.75"},
 	} {
 		path := filepath.Join(t.TempDir(), "lessons.json")
-		l, err := memory.OpenLessons(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Add(lesson); err != nil {
-			t.Fatal(err)
-		}
+		l := need.Value(memory.OpenLessons(path))(t)
+		need.OK(t, l.Add(lesson))
 		r := recall(t, l, "How many customers?")
 		if again := r.Map(declared, live); again == declared {
 			t.Fatal("not mapped")
 		}
 		receipt := learn(t, l, customers("s", func(e *memory.FinishedQuestion) { e.Recall = r; tt.change(e) }))
 		// What was counted of a manual lesson stands in the file, although nothing new was learned.
-		reopened, err := memory.OpenLessons(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reopened := need.Value(memory.OpenLessons(path))(t)
 		if list := all(t, reopened); len(list) != 0 {
 			t.Errorf("%s: without its file a manual lesson is used: %v", tt.why, list)
 		}
-		if err := reopened.Add(lesson); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, reopened.Add(lesson))
 		if got := counts(all(t, reopened)[0]); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
 		}
@@ -379,13 +359,8 @@ func TestManualLessons(t *testing.T) {
  {"type": "query_pattern", "text": "customers without orders", "sql": "SELECT 1", "required_tables": ["PROD_Customers"]},
  {"type": "llm_guided", "text": "round money", "confidence": 0.6}
 ]`
-	if err := os.WriteFile(manual, []byte(text), 0o400); err != nil {
-		t.Fatal(err)
-	}
-	l, err := memory.OpenLessons(path, manual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(manual, []byte(text), 0o400))
+	l := need.Value(memory.OpenLessons(path, manual))(t)
 	learn(t, l, customers("s"))
 	want := []string{"table_mapping Customers>PROD_Customers 0.97 manual", "error_pattern no such function>use only functions of SQLite 0.90 manual",
 		"query_pattern >customers without ordersSELECT 1 0.85 manual", "llm_guided >round money 0.60 manual"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -63,10 +64,7 @@ func TestPoolKeepsRetrieversApart(t *testing.T) {
 	pick := func(x memory.Similar, pool *memory.Pool, withoutValues bool) string {
 		t.Helper()
 		x.Pool, x.WithoutValues = pool, withoutValues
-		picked, err := x.Pick(t.Context(), shop, "beta?")
-		if err != nil {
-			t.Fatal(err)
-		}
+		picked := need.Value(x.Pick(t.Context(), shop, "beta?"))(t)
 		return picked[0].Question
 	}
 	ways := map[string]memory.Similar{
@@ -153,27 +151,16 @@ func TestPastStatements(t *testing.T) {
 {"question": "singers of France", "sql": "SELECT 2", "past": true}
 {"question": "singers of Norway", "sql": "SELECT 3"}
 `
-	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(file, []byte(lines), 0o600))
 	pairs, err := memory.ReadPairs(file)
 	if err != nil || len(pairs) != 3 || !pairs[0].Past || pairs[2].Past {
 		t.Fatalf("read %+v, %v", pairs, err)
 	}
 	pool := &memory.Pool{Pairs: pairs}
-	similar, err := memory.Similar{Pool: pool}.Pick(t.Context(), nil, "singers of Chile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	confirmed, err := memory.OpenConfirmed(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	similar := need.Value(memory.Similar{Pool: pool}.Pick(t.Context(), nil, "singers of Chile"))(t)
+	confirmed := need.Value(memory.OpenConfirmed(file))(t)
 	defer confirmed.Close()
-	kept, err := confirmed.Pairs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := need.Value(confirmed.Pairs())(t)
 	for by, got := range map[string][]memory.Pair{"by likeness": similar, "by chance": pool.Random(3, "how many songs", 1), "confirmed": kept} {
 		if diff := cmp.Diff(pairs[2:], got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", by, diff)

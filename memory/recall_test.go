@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -63,10 +64,7 @@ func TestMap(t *testing.T) {
 			[]memory.Lesson{{Kind: memory.ColumnLesson, Table: "a", From: "y", To: "a.z"}}, nil},
 		{"a word of users is no column", tables("a(x, y)"), tables("a(x, z)"), []memory.Lesson{{Kind: memory.ColumnLesson, From: "y", To: "a.z"}}, nil},
 	} {
-		r, err := given(t, tt.lessons...).Recall(memory.RecallInput{Question: "x?", Schema: tt.declared, Live: tt.live})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(given(t, tt.lessons...).Recall(memory.RecallInput{Question: "x?", Schema: tt.declared, Live: tt.live}))(t)
 		before := shape(tt.declared)
 		got := r.Map(tt.declared, tt.live)
 		if tt.want == nil != (got == tt.declared) {
@@ -88,10 +86,7 @@ func TestMap(t *testing.T) {
 	declared.Tables[1].ForeignKeys = []schema.ForeignKey{{Columns: []string{"a_id"}, RefTable: "a", RefColumns: []string{"id"}}}
 	l := given(t, table("a", "PROD_a", .8), memory.Lesson{Kind: memory.ColumnLesson, Table: "PROD_a", From: "id", To: "PROD_a.key"})
 	live := tables("PROD_a(key)", "b(a_id)")
-	r, err := l.Recall(memory.RecallInput{Question: "x?", Schema: declared, Live: live})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(l.Recall(memory.RecallInput{Question: "x?", Schema: declared, Live: live}))(t)
 	got := r.Map(declared, live)
 	want := []string{"PROD_a(key)", "b(a_id) [a_id]->PROD_a[key]"}
 	if diff := cmp.Diff(want, shape(got)); diff != "" || got.Tables[1].Definition != "" || got.Tables[0].PrimaryKey[0] != "key" {
@@ -161,14 +156,9 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 		}
 		// What a session kept gives the same prompt.
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.Value(json.Marshal(r))(t)
 		again := &memory.Recall{}
-		if err := json.Unmarshal(text, again); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal(text, again))
 		if diff := cmp.Diff(want, tt.section(again, tt.question)); diff != "" {
 			t.Errorf("%s, from JSON: %s", tt.why, diff)
 		}
@@ -193,10 +183,7 @@ func TestAdviceLimits(t *testing.T) {
 			memory.Lesson{Kind: memory.QueryLesson, Text: fmt.Sprint("case ", i), SQL: "SELECT 1", Tables: []string{name}})
 	}
 	s := tables(names...)
-	r, err := given(t, list...).Recall(memory.RecallInput{Question: "t03?", Schema: s, Check: func(string) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(given(t, list...).Recall(memory.RecallInput{Question: "t03?", Schema: s, Check: func(string) error { return nil }}))(t)
 	text := r.ForSQL(s, "t03?")
 	for what, want := range map[string]int{" is the table ": 5, "- the column ": 5, "- for case": 3, "- word": 5, "- try": 0} {
 		if got := strings.Count(text, what); got != want {

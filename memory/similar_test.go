@@ -12,6 +12,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 	"github.com/tmc/langchaingo/embeddings"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -199,9 +200,7 @@ func TestEmbeddingsCount(t *testing.T) {
 		pool := &memory.Pool{Pairs: pool.Pairs}
 		for range 2 {
 			x := memory.Similar{Embedder: e, Dialect: sqltext.SQLite(), Pool: pool}
-			if _, err := x.Pick(account.Into(trace.Into(t.Context(), root)), shop, "How many customers?"); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(x.Pick(account.Into(trace.Into(t.Context(), root)), shop, "How many customers?"))(t)
 		}
 		return account.Usage(), root.Usage(), len(root.Warnings())
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -29,10 +30,7 @@ type replyCase struct {
 
 func replyCases(t testing.TB) []replyCase {
 	t.Helper()
-	f, err := os.Open("testdata/replies.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(os.Open("testdata/replies.jsonl"))(t)
 	defer f.Close()
 	var cases []replyCase
 	for in := bufio.NewScanner(f); in.Scan(); {

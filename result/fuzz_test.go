@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // decodeTable makes a table of arbitrary bytes: a column count, then cells, each
@@ -91,9 +93,7 @@ func FuzzWriters(f *testing.F) {
 		}
 
 		var b bytes.Buffer
-		if err := table.WriteTable(&b); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, table.WriteTable(&b))
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if want := len(table.Rows) + 3; len(lines) != want {
 			t.Fatalf("%d lines for %d rows:\n%q", len(lines), len(table.Rows), lines)
@@ -108,10 +108,7 @@ func FuzzWriters(f *testing.F) {
 			}
 		}
 
-		data, err := json.Marshal(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data = need.Value(json.Marshal(table))(t)
 		var back Table
 		if err := json.Unmarshal(data, &back); err != nil {
 			t.Fatalf("%s: %v", data, err)
@@ -129,8 +126,6 @@ func FuzzWriters(f *testing.F) {
 				t.Fatalf("preview line %q", line)
 			}
 		}
-		if err := table.WriteCSV(&b); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, table.WriteCSV(&b))
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // writerTables are what every writer is shown, by the name of its golden files.
@@ -79,9 +80,7 @@ func TestGoldenWriters(t *testing.T) {
 			}
 			t.Run(name+"."+w.ext, func(t *testing.T) {
 				var b bytes.Buffer
-				if err := w.write(&b); err != nil {
-					t.Fatal(err)
-				}
+				need.OK(t, w.write(&b))
 				golden.Check(t, name+"."+w.ext, b.Bytes())
 			})
 		}
@@ -104,9 +103,7 @@ func TestCellWidth(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := table.writeText(&b, tt.limit, 0); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, table.writeText(&b, tt.limit, 0))
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -141,9 +138,7 @@ func TestWithin(t *testing.T) {
 			"东京タ…  | xxxxxxx… | 1234567890123"}},
 	} {
 		var b strings.Builder
-		if err := table.WriteTableWithin(&b, tt.width); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, table.WriteTableWithin(&b, tt.width))
 		if diff := cmp.Diff(strings.Join(tt.want, "\n")+"\n(2 rows)\n", b.String()); diff != "" {
 			t.Errorf("%d columns (-want +got):\n%s", tt.width, diff)
 		}
@@ -216,9 +211,7 @@ func TestUnmarshalJSONErrors(t *testing.T) {
 		}
 	}
 	var table Table
-	if err := json.Unmarshal([]byte(`{"columns":["n"],"rows":[[12345678901234567890]]}`), &table); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, json.Unmarshal([]byte(`{"columns":["n"],"rows":[[12345678901234567890]]}`), &table))
 	if got := table.Rows[0][0]; got != 12345678901234567890.0 {
 		t.Errorf("a number beyond int64 is %v (%T), want a float", got, got)
 	}
@@ -227,13 +220,8 @@ func TestUnmarshalJSONErrors(t *testing.T) {
 func TestCSVReadsBack(t *testing.T) {
 	table := writerTables()["csv"]
 	var b bytes.Buffer
-	if err := table.WriteCSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	got, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, table.WriteCSV(&b))
+	got := need.Value(csv.NewReader(&b).ReadAll())(t)
 	want := [][]string{{"a,b", `q"q`}, {"x,y", "line\nbreak"}, {`say "hi"`, " lead"}, {"", ""}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -273,9 +261,7 @@ func TestOddCharacters(t *testing.T) {
 	for _, tt := range tests {
 		table := &Table{Columns: []string{"c"}, Rows: [][]any{{tt.text}}}
 		var b strings.Builder
-		if err := table.WriteTable(&b); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, table.WriteTable(&b))
 		if got := strings.Split(b.String(), "\n")[2]; got != tt.table {
 			t.Errorf("%q in a table: %q, want %q", tt.text, got, tt.table)
 		}

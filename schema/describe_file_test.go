@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -17,9 +18,7 @@ import (
 func written(tb testing.TB, f schema.DescriptionFile) string {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := schema.WriteDescriptions(&b, f); err != nil {
-		tb.Fatal(err)
-	}
+	need.OK(tb, schema.WriteDescriptions(&b, f))
 	return b.String()
 }
 
@@ -40,10 +39,7 @@ func described() schema.DescriptionFile {
 func TestDescriptionsComeBack(t *testing.T) {
 	want := described()
 	first := written(t, want)
-	got, err := schema.ReadDescriptions(strings.NewReader(first))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(schema.ReadDescriptions(strings.NewReader(first)))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -15,10 +16,7 @@ var forms = []schema.Form{schema.DDL, schema.Code, schema.MSchema, schema.Augmen
 // render writes s, which must not fail.
 func render(tb testing.TB, r schema.Renderer, s *schema.Schema, samples ...schema.Sample) schema.Rendering {
 	tb.Helper()
-	out, err := r.Render(context.Background(), s, samples...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	out := need.Value(r.Render(context.Background(), s, samples...))(tb)
 	return out
 }
 

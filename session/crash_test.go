@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -23,10 +24,7 @@ func child(t *testing.T, what ...string) *exec.Cmd {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")
 	cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$")
-	text, err := json.Marshal(what)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(json.Marshal(what))(t)
 	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_SESSION="+string(text))
 	return cmd
 }
@@ -35,9 +33,7 @@ func child(t *testing.T, what ...string) *exec.Cmd {
 func task(t *testing.T) (what []string) {
 	t.Helper()
 	if text := os.Getenv("TEXTTOSQL_TEST_SESSION"); text != "" {
-		if err := json.Unmarshal([]byte(text), &what); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal([]byte(text), &what))
 	}
 	return what
 }
@@ -78,10 +74,7 @@ func script(f *session.Files, id string) error {
 // there, and nothing is there in part. Another process goes on from there.
 func TestKilled(t *testing.T) {
 	if what := task(t); what != nil {
-		at, err := strconv.Atoi(what[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := need.Value(strconv.Atoi(what[2]))(t)
 		atomicfile.AtStep = func(step, path string) {
 			if at--; at < 0 {
 				self, _ := os.FindProcess(os.Getpid())
@@ -172,17 +165,13 @@ func TestTornLine(t *testing.T) {
 	const text = "first\nsecond, é\nthird\n"
 	for cut := range len(text) + 1 {
 		f, r := openFiles(t), session.New(session.NewID(), time.Unix(0, 0))
-		if err := f.Save(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, f.Save(t.Context(), r))
 		j, err := f.Journal(t.Context(), r.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(f.dir, r.ID+".jsonl")
-		if err := os.WriteFile(path, []byte(text[:cut]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(path, []byte(text[:cut]), 0o600))
 		kept := text[:strings.LastIndex(text[:cut], "\n")+1]
 		if got, err := j.Read(); string(got) != kept || err != nil {
 			t.Errorf("cut after %d bytes: Read gives %q, %v", cut, got, err)
@@ -192,9 +181,7 @@ func TestTornLine(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := j.Append([]byte("last")); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, j.Append([]byte("last")))
 		if got, err := os.ReadFile(path); string(got) != kept+"last\n" || err != nil {
 			t.Errorf("cut after %d bytes: the file has %q, %v", cut, got, err)
 		}
@@ -204,15 +191,9 @@ func TestTornLine(t *testing.T) {
 // TestProcesses: each of four processes adds 25 turns to one session. Who loses a save loads again, and no turn is lost.
 func TestProcesses(t *testing.T) {
 	if what := task(t); what != nil {
-		f, err := session.OpenFiles(what[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := need.Value(session.OpenFiles(what[0]))(t)
 		for n := 0; n < 25; {
-			r, err := f.Load(t.Context(), what[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := need.Value(f.Load(t.Context(), what[1]))(t)
 			r.Turns = append(r.Turns, session.Turn{Kind: session.TurnCorrection, Text: fmt.Sprint(what[2], " ", n)})
 			switch err := f.Save(t.Context(), r); {
 			case err == nil:
@@ -224,9 +205,7 @@ func TestProcesses(t *testing.T) {
 		return
 	}
 	f, r := openFiles(t), session.New(session.NewID(), time.Unix(0, 0))
-	if err := f.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, f.Save(t.Context(), r))
 	done := make(chan error)
 	for i := range 4 {
 		go func() {
@@ -258,17 +237,9 @@ func TestProcesses(t *testing.T) {
 // TestBrokenRecord: a record that cannot be read is a typed error of every call, is listed as one, and stays as it is.
 func TestBrokenRecord(t *testing.T) {
 	f, good := openFiles(t), session.New(session.NewID(), time.Unix(0, 0))
-	if err := f.Save(t.Context(), good); err != nil {
-		t.Fatal(err)
-	}
-	sealed, err := os.ReadFile(filepath.Join(f.dir, good.ID+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := atomicfile.Unsealed(sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, f.Save(t.Context(), good))
+	sealed := need.Value(os.ReadFile(filepath.Join(f.dir, good.ID+".json")))(t)
+	whole := need.Value(atomicfile.Unsealed(sealed))(t)
 	tests := []struct{ why, text, says string }{
 		{"empty", "", "unexpected end"},
 		{"truncated", string(whole[:len(whole)/2]), "unexpected end"},
@@ -290,9 +261,7 @@ func TestBrokenRecord(t *testing.T) {
 				tt.text = strings.ReplaceAll(tt.text, good.ID, id)
 			}
 			path := filepath.Join(f.dir, id+".json")
-			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, os.WriteFile(path, []byte(tt.text), 0o600))
 			_, load := f.Load(t.Context(), id)
 			list, listed := f.List(t.Context(), session.Filter{})
 			swept, sweep := session.Sweep(t.Context(), f, time.Unix(1000, 0))
@@ -320,9 +289,7 @@ func TestBrokenRecord(t *testing.T) {
 // TestFilesModes: only the owner may read a session.
 func TestFilesModes(t *testing.T) {
 	f, r := openFiles(t), session.New(session.NewID(), time.Unix(0, 0))
-	if err := f.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, f.Save(t.Context(), r))
 	j, err := f.Journal(t.Context(), r.ID)
 	if err == nil {
 		err = j.Append([]byte("x"))
@@ -339,9 +306,7 @@ func TestFilesModes(t *testing.T) {
 			t.Errorf("%s: %v, %v", file.Name(), info.Mode(), err)
 		}
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, j.Close())
 	if _, err := j.Read(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("Read of a closed journal: %v", err)
 	}
@@ -366,9 +331,7 @@ func TestSweep(t *testing.T) {
 				if state == session.Interrupted {
 					r.ResumeState = session.GeneratingSQL
 				}
-				if err := store.Save(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				need.OK(t, store.Save(t.Context(), r))
 				if age <= 30*day || age <= 90*day && state != session.Completed {
 					want = append(want, r.ID)
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -16,10 +17,7 @@ func FuzzDecode(f *testing.F) {
 	r := session.New(id, time.Unix(0, 0).UTC())
 	r.Turns = []session.Turn{{Kind: session.TurnChoice, Option: "t1", Correction: &session.Correction{Kind: session.CorrectText, Text: "x"}}}
 	r.Pending = &session.QuestionError{Kind: session.KindJoin, Options: []session.Option{{ID: "j1"}}}
-	whole, err := r.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	whole := need.Value(r.Encode())(f)
 	for _, seed := range [][]byte{
 		whole, whole[:len(whole)/2], []byte("{}"), []byte("null"),
 		bytes.Replace(whole, []byte(`"initializing"`), []byte(`"interrupted","resume_state":"failed"`), 1),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -214,10 +215,7 @@ func TestParse(t *testing.T) {
 			if tt.want == natural {
 				tt.want += " " + tt.text
 			}
-			c, err := session.Parse(tt.text, shop())
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := need.Value(session.Parse(tt.text, shop()))(t)
 			if got := say(c); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}

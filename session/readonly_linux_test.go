@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -18,18 +19,10 @@ import (
 func TestReadOnlyFolder(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "sessions")
-	f, err := session.OpenFiles(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(session.OpenFiles(dir))(t)
 	r := session.New(session.NewID(), time.Unix(0, 0).UTC())
-	if err := f.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	j, err := f.Journal(t.Context(), r.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, f.Save(t.Context(), r))
+	j := need.Value(f.Journal(t.Context(), r.ID))(t)
 	var files []string
 	for _, pattern := range []string{"*.json", "*.jsonl", "*.lock"} {
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -38,19 +31,12 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	before, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := need.Value(os.ReadFile(files[0]))(t)
 	for _, file := range files {
-		if err := os.Chmod(file, 0o444); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.Chmod(file, 0o444))
 	}
 	for folder, mode := range map[string]fs.FileMode{dir: 0o555, base: 0o755, filepath.Dir(base): 0o755} {
-		if err := os.Chmod(folder, mode); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.Chmod(folder, mode))
 	}
 	defer os.Chmod(dir, 0o755) // for the end of the test
 	var load, save, open, write, list, remove, opened error

@@ -3,6 +3,7 @@ package session_test
 import (
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/session/storetest"
 )
@@ -20,10 +21,7 @@ type dirFiles struct {
 func openFiles(t *testing.T) dirFiles {
 	t.Helper()
 	dir := t.TempDir()
-	f, err := session.OpenFiles(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(session.OpenFiles(dir))(t)
 	return dirFiles{f, dir}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -17,9 +18,7 @@ func TestWithin(t *testing.T) {
 	if err := globex.Save(t.Context(), r); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("another scope saves it: %v", err)
 	}
-	if err := acme.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, acme.Save(t.Context(), r))
 	stolen := r
 	stolen.Scope, stolen.Revision = "globex", 1
 	if err := globex.Save(t.Context(), stolen); !errors.Is(err, session.ErrNotFound) {

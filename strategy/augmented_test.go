@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -18,10 +19,7 @@ func TestAugmentedPrompt(t *testing.T) {
 	env := makerEnv(t, nil)
 	in := strategy.PromptInput{Task: usaTask, Schema: env.Schema}
 	last := func(env *strategy.Env) string {
-		messages, err := strategy.Augmented{}.Prompt(t.Context(), env, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		messages := need.Value(strategy.Augmented{}.Prompt(t.Context(), env, in))(t)
 		return messages[len(messages)-1].Text
 	}
 	text := last(env)
@@ -60,15 +58,11 @@ func TestSamples(t *testing.T) {
 	if got := rows(); got != 3 {
 		t.Fatalf("%d rows", got)
 	}
-	if _, err := pool.Exec("DELETE FROM customers WHERE id = 3"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("DELETE FROM customers WHERE id = 3"))(t)
 	if got := rows(); got != 3 {
 		t.Errorf("%d rows: read again", got)
 	}
-	if _, err := pool.Exec("CREATE TABLE more (id)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("CREATE TABLE more (id)"))(t)
 	var err error
 	if env.Schema, err = env.DB.Schema(t.Context()); err != nil {
 		t.Fatal(err)
@@ -76,9 +70,7 @@ func TestSamples(t *testing.T) {
 	if got := rows(); got != 2 {
 		t.Errorf("%d rows: not read again after the schema changed", got)
 	}
-	if _, err := pool.Exec("DROP TABLE more"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("DROP TABLE more"))(t)
 	fresh := &exec.SampleCache{}
 	samples, err := fresh.Samples(t.Context(), env.DB, env.Schema, env.Schema, exec.SampleOptions{Rows: 3})
 	if err != nil || len(samples) != len(env.Schema.Tables)-1 {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -56,10 +57,7 @@ And in Norway?
 // Earlier questions are turns behind the exemplars, and stand in front of the question once.
 func TestPromptTurns(t *testing.T) {
 	env := shopEnv(t, nil)
-	messages, err := strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: talk, Schema: env.Schema})
-	if err != nil {
-		t.Fatal(err)
-	}
+	messages := need.Value(strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: talk, Schema: env.Schema}))(t)
 	var roles []string
 	for _, m := range messages {
 		roles = append(roles, string(m.Role))
@@ -127,10 +125,7 @@ func TestFollowUpLinks(t *testing.T) {
 	} {
 		p := strategy.Pipeline{Linker: linker.Lexical{}}
 		env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT name FROM customers")}})
-		out, err := p.Generate(t.Context(), env, tt.task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(p.Generate(t.Context(), env, tt.task))(t)
 		var got []string
 		for _, l := range out.Links.Tables {
 			got = append(got, l.Table)

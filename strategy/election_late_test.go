@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
@@ -74,10 +75,7 @@ func TestElectionLate(t *testing.T) {
 					e.State = nil
 				}
 				start := time.Now()
-				got, err := e.Run(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.Value(e.Run(t.Context()))(t)
 				slots := ""
 				for _, s := range got.Slots {
 					switch {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -73,10 +74,7 @@ func TestElectionStops(t *testing.T) {
 				e := letters(tt.votes, second)
 				e.Stop, e.MinWave = tt.stop, tt.wave
 				start := time.Now()
-				got, err := e.Run(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.Value(e.Run(t.Context()))(t)
 				type outcome struct{ Counted, Saved, Wasted int }
 				if diff := cmp.Diff(outcome{tt.counted, tt.saved, tt.wasted}, outcome{len(got.Slots), got.Saved, got.Wasted}); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", tt.why, diff)
@@ -105,15 +103,9 @@ func TestElectionIgnoresTiming(t *testing.T) {
 				e := letters(votes, func(i int) time.Duration { return delays[i] })
 				e.Stop, e.MinWave, e.Concurrency = vote.AheadBy(3), wave, int(seed%4)
 				root := trace.New("test")
-				sampled, err := e.Run(trace.Into(t.Context(), root))
-				if err != nil {
-					t.Fatal(err)
-				}
+				sampled := need.Value(e.Run(trace.Into(t.Context(), root)))(t)
 				root.End()
-				page, err := root.Comparable()
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := need.Value(root.Comparable())(t)
 				got := fmt.Sprintf("%+v %+v %s", sampled.Slots, sampled.State, page)
 				if want == "" {
 					want = got

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -55,9 +56,7 @@ func TestEnvConcurrency(t *testing.T) {
 		})
 		env := shopEnv(t, model)
 		env.Concurrency = tt.set
-		if _, err := plain(40).Generate(t.Context(), env, strategy.Task{Question: "q"}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(plain(40).Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 		if int(peak.Load()) != tt.most {
 			t.Errorf("Concurrency %d: %d calls in flight, want %d", tt.set, peak.Load(), tt.most)
 		}
@@ -99,9 +98,7 @@ func TestTaskSamples(t *testing.T) {
 	for _, s := range []strategy.Strategy{plain(5), strategy.SelfConsistency{}, strategy.Consensus{}} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		root := trace.New("test")
-		if _, err := s.Generate(trace.Into(t.Context(), root), shopEnv(t, script), strategy.Task{Question: "q", Samples: 2}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(s.Generate(trace.Into(t.Context(), root), shopEnv(t, script), strategy.Task{Question: "q", Samples: 2}))(t)
 		if n := len(script.RequestsFor(strategy.PurposeGenerate)); n != 2 {
 			t.Errorf("%T: %d samples", s, n)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -61,10 +62,7 @@ func TestAdmission(t *testing.T) {
 	defer a.Close()
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := a.Examine(t.Context(), i, "m", tt.reply)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := need.Value(a.Examine(t.Context(), i, "m", tt.reply))(t)
 			if c.SQL != tt.sql || c.Sample != i || c.Model != "m" || c.Rejected != "" != (tt.rejected != "") || !strings.Contains(c.Rejected, tt.rejected) {
 				t.Errorf("got %+v: %s", c, tt.why)
 			}
@@ -181,10 +179,7 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 		}
 		a.Close()
 		root.End()
-		tree, err := root.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := need.Value(root.Comparable())(t)
 		got := fmt.Sprintf("%+v\n%s", candidates, tree)
 		if want == "" {
 			want = got

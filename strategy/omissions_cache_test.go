@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/schema"
@@ -21,10 +22,7 @@ func TestTextCache(t *testing.T) {
 	env.Host.Texts, env.Host.Omissions = &strategy.TextCache{}, &strategy.Omissions{}
 	write := func(r schema.Renderer, s *schema.Schema, rows ...schema.Sample) string {
 		t.Helper()
-		out, err := env.Render(t.Context(), 0, r, s, rows...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(env.Render(t.Context(), 0, r, s, rows...))(t)
 		return out.Text
 	}
 	same := func(a, b string) bool { return unsafe.StringData(a) == unsafe.StringData(b) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -19,14 +20,8 @@ import (
 // that of another method.
 func TestReadReport(t *testing.T) {
 	own := maker.Report{Phases: []maker.Phase{{Phase: "scope", Samples: 3, Clusters: []vote.Cluster{{Key: "orders", Members: []int{0, 2}}}}}, Fallback: "quorum"}
-	text, err := json.Marshal(own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := json.Marshal(strategy.RawReport{Name: "maker", JSON: text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(json.Marshal(own))(t)
+	written := need.Value(json.Marshal(strategy.RawReport{Name: "maker", JSON: text}))(t)
 	var raw strategy.RawReport
 	if err := json.Unmarshal(written, &raw); err != nil || raw.Method() != "maker" {
 		t.Fatalf("got %+v, %v of %s", raw, err, written)
@@ -72,10 +67,7 @@ func TestSteps(t *testing.T) {
 		"no model": {[]llmtest.Rule{generate(usa, broken, broken, everyone)}, []string{"0 generate rejected", "1 repair failed"}},
 		"none":     {[]llmtest.Rule{generate(usa, usa, usa, usa)}, nil},
 	} {
-		out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: tt.rules}), strategy.Task{Question: "q"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: tt.rules}), strategy.Task{Question: "q"}))(t)
 		var got []string
 		for _, s := range out.Steps {
 			got = append(got, string(rune('0'+s.Try))+" "+s.Action+" "+s.Status)

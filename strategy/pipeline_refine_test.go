@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -131,10 +132,7 @@ func TestRefineByIndex(t *testing.T) {
 				if voters := len(out.Candidates) - len(out.WithoutVote()); voters != tt.voters {
 					t.Errorf("%d calls, order %v: %d votes, want %d: %s", tt.calls, took, voters, tt.voters, tt.why)
 				}
-				got, err := json.Marshal(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.Value(json.Marshal(out))(t)
 				if first == "" {
 					first = string(got)
 				}
@@ -168,9 +166,7 @@ func TestRefineSeesTheWholeSchema(t *testing.T) {
 		p := strategy.Pipeline{Refine: &strategy.Refine{}, Linker: linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
 			return schema.Links{Tables: []schema.TableLink{{Table: "customers"}}}, nil
 		})}
-		if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "Which names are of the country USA?"}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Which names are of the country USA?"}))(t)
 		if got := strings.Contains(shown, "orders"); got != tt.want {
 			t.Errorf("%s: orders shown is %v", tt.why, got)
 		}
@@ -184,10 +180,7 @@ func TestPromptWhole(t *testing.T) {
 		"customers.country": {Text: "where the customer lives", Described: "the country"}, "orders.total": {Described: "the amount paid"},
 	})
 	env.Schema = whole
-	whole, err := profileOf(env)(t.Context(), env.Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole = need.Value(profileOf(env)(t.Context(), env.Schema))(t)
 	links := schema.Links{Tables: []schema.TableLink{{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}
 	linked, _ := whole.Restrict(links)
 	const orders, person, model, example, named = "orders", "where the customer lives", "the amount paid", `"Norway"`, `customers.country has "USA"`
@@ -207,10 +200,7 @@ func TestPromptWhole(t *testing.T) {
 		{strategy.Prompt{Whole: true, Text: schema.ModelText, Examples: -1}, whole, 0, []string{orders, model}, "a model's"},
 	} {
 		env.SchemaBudget = tt.budget
-		got, err := tt.prompt.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: linked, Whole: tt.whole, Links: links})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(tt.prompt.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: linked, Whole: tt.whole, Links: links}))(t)
 		var shows []string
 		for _, part := range []string{orders, person, model, example, named} {
 			if strings.Contains(got[1].Text, part) {

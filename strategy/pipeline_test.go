@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -100,10 +101,7 @@ func TestPipeline(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: tt.rules}
-			out, err := tt.pipeline.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "Which customers live in the USA?"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := need.Value(tt.pipeline.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "Which customers live in the USA?"}))(t)
 			if out.SQL != tt.sql || out.Ballot.Clusters[0].Share != tt.share {
 				t.Errorf("got %q with share %v, want %q with %v: %s", out.SQL, out.Ballot.Clusters[0].Share, tt.sql, tt.share, tt.why)
 			}
@@ -179,9 +177,7 @@ func TestEachStatementIsCheckedOnce(t *testing.T) {
 	p.Checks = append(exec.DefaultChecks(), count)
 	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, "```sql\n"+usa+";\n```", everyone, usa, everyone)}})
 	env.Concurrency = 1
-	if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"}); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 	if diff := cmp.Diff(map[string]int{usa: 1, everyone: 1}, checked); diff != "" {
 		t.Errorf("checks by statement (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -40,10 +41,7 @@ func TestTracesHoldNoSQL(t *testing.T) {
 			root := trace.New("question")
 			s.Generate(trace.Into(t.Context(), root), makerEnv(t, llm.Chain(script, llm.Trace())), usaTask)
 			root.End()
-			b, err := root.JSON(0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := need.Value(root.JSON(0))(t)
 			if at := strings.Index(string(b), canary); at >= 0 {
 				t.Errorf("%s, %s: the trace has …%s…", name, what, b[max(0, at-200):at+len(canary)])
 			}

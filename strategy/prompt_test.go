@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
@@ -33,10 +34,7 @@ func TestPrompt(t *testing.T) {
 		"customers.country": {Values: "English names"},
 	})
 	env.Schema = described
-	profiled, err := profileOf(env)(t.Context(), env.Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	profiled := need.Value(profileOf(env)(t.Context(), env.Schema))(t)
 	env.Exemplars, env.Seed = &memory.Pool{Pairs: pool}, 1
 	env.Instructions = "  Leave out test customers.\nAmounts are in crowns.  "
 	links := schema.Links{Whole: true, Tables: []schema.TableLink{
@@ -61,10 +59,7 @@ func TestPrompt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			env := *env
 			env.WithoutValues = tt.skip
-			got, err := tt.prompt.Prompt(t.Context(), &env, in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.Value(tt.prompt.Prompt(t.Context(), &env, in))(t)
 			golden.Check(t, tt.name, written(got))
 			for i, m := range got[1:] {
 				if want := []llm.Role{llm.User, llm.Assistant}[i%2]; m.Role != want {
@@ -109,7 +104,7 @@ func TestPromptKeepsItsShape(t *testing.T) {
 	env.Exemplars = &memory.Pool{Pairs: pool[1:]} // one, so that the choice is the same for every question
 	prompt := strategy.Prompt{Shots: 1}
 	write := func(question, evidence string, value any, name string) []llm.Message {
-		got, err := prompt.Prompt(t.Context(), env, strategy.PromptInput{
+		got := need.Value(prompt.Prompt(t.Context(), env, strategy.PromptInput{
 			Task: strategy.Task{Question: question, Evidence: evidence}, Schema: env.Schema,
 			Links: schema.Links{Tables: []schema.TableLink{
 				{Table: "customers", Values: []schema.ValueMatch{{Column: "name", Value: "Ada"}, {Column: "name", Value: value}}},
@@ -117,10 +112,7 @@ func TestPromptKeepsItsShape(t *testing.T) {
 				{Table: "orders", Values: []schema.ValueMatch{{Column: name, Value: "Bo"}}},
 				{Schema: name, Table: "orders", Values: []schema.ValueMatch{{Column: "total", Value: "Bo"}}},
 			}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return got
 	}
 	want := shape(write("How many?", "a note", "value", "name"))
@@ -157,11 +149,8 @@ func TestQuestionStaysItself(t *testing.T) {
 // TestLineEndsJoinNoWords: what a person sees as two words stays two.
 func TestLineEndsJoinNoWords(t *testing.T) {
 	env := shopEnv(t, nil)
-	got, err := strategy.Prompt{}.Prompt(t.Context(), env,
-		strategy.PromptInput{Task: strategy.Task{Question: "how\u2028many\forders\vare\u0085there\u200b?"}, Schema: env.Schema})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need.Value(strategy.Prompt{}.Prompt(t.Context(), env,
+		strategy.PromptInput{Task: strategy.Task{Question: "how\u2028many\forders\vare\u0085there\u200b?"}, Schema: env.Schema}))(t)
 	if !strings.HasSuffix(got[1].Text, "\nhow many orders are there?\n") {
 		t.Errorf("got %q", got[1].Text)
 	}
@@ -204,10 +193,7 @@ func TestVariant(t *testing.T) {
 			strategy.Variant{Prompter: strategy.Alternate{strategy.Prompt{Form: schema.Code}}, Model: "small", Temperature: &hot},
 		},
 	}
-	out, err := p.Generate(t.Context(), env, strategy.Task{Question: "Who?"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}))(t)
 	var got []string
 	for i, c := range out.Candidates {
 		for _, r := range script.Requests() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -124,10 +125,7 @@ func TestRefine(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := contents(t, pool)
-			got, err := refined(t.Context(), t, env, tt.refine, tt.first)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := need.Value(refined(t.Context(), t, env, tt.refine, tt.first))(t)
 			if contents(t, pool) != before {
 				t.Error("the database is another one")
 			}
@@ -176,9 +174,7 @@ func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Re
 func TestRefinePrompt(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Replies: llmtest.Texts(syntax), Times: 1}, {Replies: llmtest.Texts(nobody), Times: 1}, {Replies: llmtest.Texts(usa)}}}
-	if _, err := refined(t.Context(), t, shopEnv(t, script), strategy.Refine{EmptyResult: true, Executions: 4}, typo); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(refined(t.Context(), t, shopEnv(t, script), strategy.Refine{EmptyResult: true, Executions: 4}, typo))(t)
 	all := ""
 	for _, req := range script.Requests() {
 		all += written(req.Messages)
@@ -191,9 +187,7 @@ func TestRefineWithoutValues(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 2two FROM orders"), Times: 1}, {Replies: llmtest.Texts(usa)}}}
 	env := shopEnv(t, script)
 	env.WithoutValues = true
-	if _, err := refined(t.Context(), t, env, strategy.Refine{}, "SELECT 1one FROM orders"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(refined(t.Context(), t, env, strategy.Refine{}, "SELECT 1one FROM orders"))(t)
 	last := script.Requests()[1].Messages
 	if text := last[len(last)-1].Text; strings.Count(text, "unrecognized token: …\n") != 2 || strings.Contains(text, `token: "`) {
 		t.Errorf("the errors are shown with what stood in quotes:\n%s", text)
@@ -249,10 +243,7 @@ func TestRefineSharesExecutions(t *testing.T) {
 	a := strategy.NewExaminer(t.Context(), env, usaTask, nil, nil)
 	defer a.Close()
 	for sample, sql := range []string{typo, typo, syntax, usa} {
-		c, err := a.ExamineSQL(t.Context(), sample, "m", sql)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := need.Value(a.ExamineSQL(t.Context(), sample, "m", sql))(t)
 		got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: usaTask, Schema: env.Schema, Examiner: a, Candidate: c})
 		if err != nil || got.Candidate.SQL != usa || got.Candidate.Sample != sample || got.Candidate.Rejected != "" {
 			t.Errorf("sample %d: %+v, %v", sample, got, err)
@@ -267,12 +258,7 @@ func TestRefineSharesExecutions(t *testing.T) {
 func contents(t *testing.T, pool *sql.DB) string {
 	t.Helper()
 	var path string
-	if err := pool.QueryRow("SELECT file FROM pragma_database_list").Scan(&path); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, pool.QueryRow("SELECT file FROM pragma_database_list").Scan(&path))
+	b := need.Value(os.ReadFile(path))(t)
 	return string(b)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -36,10 +37,7 @@ func TestBigSchemaIsLinkedNotCut(t *testing.T) {
 	})} {
 		p := plain(1)
 		p.Linker = l
-		out, err := p.Generate(t.Context(), env, strategy.Task{Question: "What is the total amount of the invoices of Oslo?"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "What is the total amount of the invoices of Oslo?"}))(t)
 		requests := model.Requests()
 		prompt := requests[len(requests)-1].Messages[1].Text
 		if !strings.Contains(prompt, "branch TEXT") || strings.Contains(prompt, "warehouse_8") {
@@ -123,10 +121,7 @@ func TestRepairLooksAtDoubts(t *testing.T) {
 		p := plain(8)
 		p.Repairer, p.Doubts = strategy.TypedRepair{}, &doubt.Rules{List: []doubt.Rule{odd}}
 		p.Voter = vote.Majority{Penalty: tt.penalty}
-		out, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}))(t)
 		if n := len(script.Requests()); n != tt.calls || out.SQL != tt.sql {
 			t.Errorf("penalty %v: %d calls, %q; want %d, %q", tt.penalty, n, out.SQL, tt.calls, tt.sql)
 		}
@@ -218,9 +213,7 @@ func TestSeeds(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}
 	env := shopEnv(t, script)
 	env.Seed = 7
-	if _, err := plain(2).Generate(t.Context(), env, strategy.Task{Question: "q"}); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(plain(2).Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 	for i, r := range script.RequestsFor(strategy.PurposeGenerate) {
 		if *r.Seed != 7+i {
 			t.Errorf("sample %d was sent seed %d", i, *r.Seed)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -31,11 +32,9 @@ func complaint(t *testing.T, script, sql string, skip bool) string {
 	if err == nil {
 		t.Fatalf("%s runs", sql)
 	}
-	if _, err := (strategy.TypedRepair{}).Repair(t.Context(), env, strategy.RepairInput{
+	need.Value((strategy.TypedRepair{}).Repair(t.Context(), env, strategy.RepairInput{
 		Task: strategy.Task{Question: "q"}, Schema: env.Schema, Sample: 3, SQL: sql, Err: err,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	messages := model.Requests()[0].Messages
 	return messages[len(messages)-1].Text
 }
@@ -121,9 +120,7 @@ func TestRepairRequest(t *testing.T) {
 	in := strategy.RepairInput{
 		Task: strategy.Task{Question: "Who?"}, Schema: env.Schema, Sample: 3, SQL: broken + " -- ```\r\n###\x1b", Err: errors.New("some\nother error"),
 	}
-	if _, err := (strategy.TypedRepair{}).Repair(t.Context(), env, in); err != nil {
-		t.Fatal(err)
-	}
+	need.Value((strategy.TypedRepair{}).Repair(t.Context(), env, in))(t)
 	if len(a.Requests()) != 0 || len(b.Requests()) != 1 {
 		t.Fatalf("%d and %d calls, want none and one: sample 3 is the second model's", len(a.Requests()), len(b.Requests()))
 	}
@@ -148,9 +145,7 @@ func TestRepairOfPrompter(t *testing.T) {
 			return own, nil
 		})}
 	in := strategy.RepairInput{Task: strategy.Task{Question: "Who?"}, SQL: broken, Err: errors.New("no such table")}
-	if _, err := repairer.Repair(t.Context(), shopEnv(t, model), in); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(repairer.Repair(t.Context(), shopEnv(t, model), in))(t)
 	asked := model.Requests()[0].Messages
 	if len(asked) != 3 || asked[0] != own[0] || !strings.Contains(asked[2].Text, "no such table") || own[:2][1].Text != "" {
 		t.Errorf("asked %+v, of %+v", asked, own[:2])

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -115,10 +116,7 @@ func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		p := strategy.Pipeline{Voter: tt.voter, Key: tt.key, Sampler: strategy.Sampler{Samples: 12, Stop: vote.Decided}}
-		out, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
-		if err != nil {
-			t.Fatal(tt.name, err)
-		}
+		out := need.Value(p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}))(t, tt.name)
 		if n := len(script.Requests()); n != tt.samples || out.Saved != 12-tt.samples || out.SQL != usa {
 			t.Errorf("%s: %d samples, %d saved, want %d: %s", tt.name, n, out.Saved, tt.samples, tt.why)
 		}

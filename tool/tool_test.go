@@ -13,6 +13,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/session"
@@ -22,19 +23,10 @@ import (
 
 func engine(t *testing.T, model llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite")))(t)
 	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo')")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := texttosql.New(db, model, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo')"))(t)
+	e := need.Value(texttosql.New(db, model, opts...))(t)
 	return e
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -21,20 +22,12 @@ func TestSpan_JSON_golden(t *testing.T) {
 		file       string
 		keep, show trace.Private
 	}{{"shop.json", 0, 0}, {"shop_shown.json", trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows, trace.PrivateSQL}} {
-		b, err := shop(tt.keep).JSON(tt.show)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := need.Value(shop(tt.keep).JSON(tt.show))(t)
 		var out bytes.Buffer
-		if err := json.Indent(&out, append(b, '\n'), "", "\t"); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Indent(&out, append(b, '\n'), "", "\t"))
 		golden.Check(t, tt.file, out.Bytes())
 	}
-	comparable, err := shop(0).Comparable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	comparable := need.Value(shop(0).Comparable())(t)
 	golden.Check(t, "shop_comparable.json", comparable)
 }
 
@@ -58,10 +51,7 @@ func TestSpan_Comparable(t *testing.T) {
 			s.Cancelled()
 		}
 		trace.Start(ctx, "vote") // never ended
-		b, err := root.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := need.Value(root.Comparable())(t)
 		return string(b)
 	}
 	if diff := cmp.Diff(run(time.Millisecond, false), run(time.Hour, true)); diff != "" {
@@ -111,10 +101,7 @@ func TestSpan_Set_values(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" || !ok {
 				t.Errorf("%s (-want +got)\n%s", tt.why, diff)
 			}
-			b, err := s.JSON(0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := need.Value(s.JSON(0))(t)
 			if want := `"attrs":{"k":` + tt.json + `}`; !strings.Contains(string(b), want) {
 				t.Errorf("%s is not in %s", want, b)
 			}
@@ -129,18 +116,12 @@ func checkRoundTrip(t *testing.T, s *trace.Span) {
 	t.Helper()
 	withSQL := func(s *trace.Span) ([]byte, error) { return s.JSON(trace.PrivateSQL) }
 	for _, write := range []func(*trace.Span) ([]byte, error){(*trace.Span).MarshalJSON, withSQL, (*trace.Span).Comparable} {
-		first, err := write(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := need.Value(write(s))(t)
 		var back trace.Span
 		if err := json.Unmarshal(first, &back); err != nil {
 			t.Fatalf("%v\n%s", err, first)
 		}
-		second, err := write(&back)
-		if err != nil {
-			t.Fatal(err)
-		}
+		second := need.Value(write(&back))(t)
 		if diff := cmp.Diff(string(first), string(second)); diff != "" {
 			t.Errorf("(-first +second)\n%s", diff)
 		}
@@ -165,21 +146,13 @@ func TestSpan_MarshalJSON_inside(t *testing.T) {
 	type holder struct{ Trace *trace.Span }
 	h := holder{shop(0)}
 	h.Trace.Set("markup", "</script>")
-	b, err := json.MarshalIndent(h, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.Value(json.MarshalIndent(h, "", " "))(t)
 	if bytes.Contains(b, []byte("</script>")) {
 		t.Error("json.Marshal did not escape a value")
 	}
 	var back holder
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.MarshalIndent(back, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, json.Unmarshal(b, &back))
+	again := need.Value(json.MarshalIndent(back, "", " "))(t)
 	if diff := cmp.Diff(string(b), string(again)); diff != "" {
 		t.Errorf("(-first +second)\n%s", diff)
 	}
@@ -214,9 +187,7 @@ func TestSpan_UnmarshalJSON_errors(t *testing.T) {
 
 func TestSpan_UnmarshalJSON_addsBelow(t *testing.T) {
 	var s trace.Span
-	if err := json.Unmarshal([]byte(`{"version":1,"root":{"name":"old","open":true,"children":[{"name":"a"}],"cancelled":[{"name":"b"}]}}`), &s); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, json.Unmarshal([]byte(`{"version":1,"root":{"name":"old","open":true,"children":[{"name":"a"}],"cancelled":[{"name":"b"}]}}`), &s))
 	_, c := trace.Start(trace.Into(context.Background(), &s), "c")
 	c.End()
 	if got := names(&s); got != "old\n a\n c\n" {
@@ -249,10 +220,7 @@ func FuzzSpan_UnmarshalJSON(f *testing.F) {
 		if err := json.Unmarshal(a, &second); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, a)
 		}
-		b, err := second.JSON(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := need.Value(second.JSON(0))(t)
 		if !bytes.Equal(a, b) {
 			t.Fatalf("written again it differs\n%s\n%s", a, b)
 		}

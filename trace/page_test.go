@@ -16,15 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
 func render(t *testing.T, p trace.Page) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := p.WriteHTML(&out); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, p.WriteHTML(&out))
 	return out.String()
 }
 
@@ -98,14 +97,9 @@ func TestPage_policy(t *testing.T) {
 
 func TestPage_sameFromJSON(t *testing.T) {
 	root := shop(0)
-	b, err := root.JSON(trace.PrivateSQL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.Value(root.JSON(trace.PrivateSQL))(t)
 	var back trace.Span
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, json.Unmarshal(b, &back))
 	p := shopPage(root)
 	p.Show = trace.PrivateSQL
 	if diff := cmp.Diff(render(t, p), render(t, shopPage(&back))); diff != "" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -51,19 +52,14 @@ func TestPrivate(t *testing.T) {
 	}
 	asJSON := func(show trace.Private) func(keep trace.Private) string {
 		return func(keep trace.Private) string {
-			b, err := secretive(keep, nil).JSON(show)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := need.Value(secretive(keep, nil).JSON(show))(t)
 			return string(b)
 		}
 	}
 	asPage := func(show trace.Private) func(keep trace.Private) string {
 		return func(keep trace.Private) string {
 			var out bytes.Buffer
-			if err := (trace.Page{Root: secretive(keep, nil), Show: show}).WriteHTML(&out); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, (trace.Page{Root: secretive(keep, nil), Show: show}).WriteHTML(&out))
 			return out.String()
 		}
 	}
@@ -157,10 +153,7 @@ func TestPublicFailures(t *testing.T) {
 		s := trace.New("ask")
 		s.Fail(tt.err)
 		var back trace.Span
-		b, err := s.JSON(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := need.Value(s.JSON(0))(t)
 		if err := back.UnmarshalJSON(b); err != nil || back.Failure() != tt.want {
 			t.Errorf("%v: %q, %v, want %q: %s", tt.err, back.Failure(), err, tt.want, tt.why)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -126,10 +127,7 @@ func TestStartAt_concurrent(t *testing.T) {
 		}
 		wg.Wait()
 		root.End()
-		b, err := root.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := need.Value(root.Comparable())(t)
 		return string(b) + fmt.Sprint(root.Warnings(), root.Usage())
 	}
 	first := run()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // mixedVote has clusters of every kind: doubted, empty, truncated, abstaining.
@@ -73,14 +74,8 @@ func TestBallotGolden(t *testing.T) {
 		"penalty.json": {Penalty: 1, MaxDoubt: 6, MinShare: 0.6},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, err := m.Count(mixedVote())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := json.MarshalIndent(b, "", "\t")
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := need.Value(m.Count(mixedVote()))(t)
+			got := need.Value(json.MarshalIndent(b, "", "\t"))(t)
 			got = append(got, '\n')
 			golden.Check(t, name, got)
 			for range 20 {
@@ -154,10 +149,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b, err := tt.m.Count(tt.cands)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := need.Value(tt.m.Count(tt.cands))(t)
 			if tt.name == "judged" {
 				b.Overrule(1)
 			}

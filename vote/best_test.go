@@ -3,6 +3,8 @@ package vote
 import (
 	"math"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestSplitCluster: statements of one plan that return different rows. Cost and
@@ -50,10 +52,7 @@ func TestSplitCluster(t *testing.T) {
 		for i := range tt.candidates {
 			tt.candidates[i].Sample = i
 		}
-		b, err := tt.m.Count(tt.candidates)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := need.Value(tt.m.Count(tt.candidates))(t)
 		w := b.Clusters[0]
 		if w.Best != tt.best || w.SQL != tt.candidates[tt.best].SQL || math.Abs(w.Split-tt.split) > 1e-9 || math.Abs(b.Confidence-tt.confidence) > 1e-9 {
 			t.Errorf("%s: best %d, split %v, confidence %v; want %d, %v, %v: %s", tt.name, w.Best, w.Split, b.Confidence, tt.best, tt.split, tt.confidence, tt.why)

@@ -3,13 +3,13 @@ package vote
 import (
 	"math"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 func TestCalibration(t *testing.T) {
 	c := Calibration{Raw: []float64{0.2, 0.4, 0.8}, Right: []float64{0.1, 0.5, 0.9}}
-	if err := c.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, c.Validate())
 	for raw, want := range map[float64]float64{0: 0.1, 0.2: 0.1, 0.3: 0.3, 0.4: 0.5, 0.6: 0.7, 0.8: 0.9, 1: 0.9} {
 		if got := c.At(raw); math.Abs(got-want) > 1e-12 {
 			t.Errorf("At(%v) = %v, want %v", raw, got, want)

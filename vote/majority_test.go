@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // weighing counts with the weights of the samples.
@@ -35,14 +37,8 @@ func pool(votes string) []Candidate {
 // winner returns the key and the representative of the winner.
 func winner(t *testing.T, m Majority, candidates []Candidate) (key string, best int) {
 	t.Helper()
-	b, err := m.Count(candidates)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := b.Winner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.Value(m.Count(candidates))(t)
+	w := need.Value(b.Winner())(t)
 	return w.Key, w.Best
 }
 
@@ -391,10 +387,7 @@ func randomCandidates(r *rand.Rand, n int) []Candidate {
 }
 
 func TestOverrule(t *testing.T) {
-	b, err := Majority{}.Count(pool("aaabbc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := need.Value(Majority{}.Count(pool("aaabbc")))(t)
 	kept := b
 	b.Overrule(1)
 	var keys []string

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // votes is a tally of two clusters of plain votes.
@@ -136,25 +138,16 @@ func TestDecidedNeverChangesTheWinner(t *testing.T) {
 		}
 		candidates := randomCandidates(r, n)
 		sampled := 1 + r.IntN(n)
-		tally, err := m.State(candidates[:sampled], n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tally := need.Value(m.State(candidates[:sampled], n))(t)
 		if !Decided(tally) {
 			continue
 		}
 		stopped[name]++
-		before, err := m.Count(candidates[:sampled])
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := need.Value(m.Count(candidates[:sampled]))(t)
 		want := before.Clusters[0]
 		check := func(how string) {
 			t.Helper()
-			after, err := m.Count(candidates)
-			if err != nil {
-				t.Fatal(err)
-			}
+			after := need.Value(m.Count(candidates))(t)
 			if got := after.Clusters[0]; got.Key != want.Key {
 				t.Fatalf("%s, %s: decided after %d of %d for %+v, but %+v won\ntally %+v", name, how, sampled, n, want, got, tally)
 			}
@@ -282,10 +275,7 @@ func TestWavesWasteNothing(t *testing.T) {
 		}
 		stop := []Stop{Decided, AheadBy(2), AheadBy(3).Or(Decided), Posterior(0.9), AheadBy(2).Every(4), Posterior(0.9).Every(3).Or(Decided)}[r.IntN(6)]
 		after := func(sampled int) State {
-			tally, err := m.State(candidates[:sampled], n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tally := need.Value(m.State(candidates[:sampled], n))(t)
 			return tally
 		}
 		oneByOne := 0

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 )
@@ -56,20 +57,12 @@ func TestRecording(t *testing.T) {
 	db := shopFile(t)
 	env := asking(t, always(neverOrdered))
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	recorder, err := replay.Append(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorder := need.Value(replay.Append(path))(t)
 	p := &program{ctx: t.Context(), getenv: func(name string) string { return env[name] }}
 	var a ask
 	a.DB, a.Strategy = []string{db}, "direct"
-	e, err := a.Open(p.ctx, p.getenv, []llm.Middleware{recorder.Record})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Ask(p.ctx, "Who never ordered?"); err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(a.Open(p.ctx, p.getenv, []llm.Middleware{recorder.Record}))(t)
+	need.Value(e.Ask(p.ctx, "Who never ordered?"))(t)
 	e.Close()
 	recorder.Close()
 

@@ -20,16 +20,14 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/engines"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 )
 
 // silent is the address of a server that ends every connection at once.
 func silent(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -237,15 +235,10 @@ func TestServers(t *testing.T) {
 					"CREATE USER asked@'%' IDENTIFIED BY '" + secret + "'; GRANT ALL ON d.* TO asked@'%'"}
 				dsn = fmt.Sprintf("mysql://asked:%s@127.0.0.1:%d/d", secret, port)
 			}
-			pool, err := sql.Open(driver, admin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pool := need.Value(sql.Open(driver, admin))(t)
 			defer pool.Close()
 			for _, text := range make {
-				if _, err := pool.Exec(text); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(pool.Exec(text))(t)
 			}
 			env := with(asking(t, always("SELECT a FROM t")), "TEXTTOSQL_DSN", dsn)
 			page := filepath.Join(t.TempDir(), "page.html")
@@ -283,9 +276,7 @@ func TestServers(t *testing.T) {
 				!strings.HasPrefix(why, "texttosql: all samples (1) failed: ") || strings.Count(why, "\n") != 1 {
 				t.Errorf("a server that died: code %d, %q", code, told)
 			}
-			if err := server.Resume(); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, server.Resume())
 		})
 	}
 }
@@ -303,16 +294,12 @@ func TestInterrupted(t *testing.T) {
 		c := shell(t, t.TempDir(), env, "exec texttosql "+args+" -m openai:x")
 		var out, told bytes.Buffer
 		c.Stdout, c.Stderr, c.Stdin = &out, &told, strings.NewReader("Who?\n")
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, c.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- c.Wait() }()
 		select {
 		case <-asked:
-			if err := c.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, c.Process.Signal(syscall.SIGINT))
 			<-ended
 		case <-ended: // before it asked
 		}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/shop"
 )
 
@@ -17,9 +18,7 @@ func shell(t *testing.T, dir string, env map[string]string, line string) *exec.C
 	t.Helper()
 	bin := t.TempDir()
 	script := "#!/bin/sh\nTEXTTOSQL_TEST_PROGRAM=1 exec '" + os.Args[0] + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "texttosql"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(filepath.Join(bin, "texttosql"), []byte(script), 0o755))
 	c := exec.CommandContext(t.Context(), "bash", "-c", line)
 	c.Dir = dir
 	c.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
@@ -32,10 +31,7 @@ func shell(t *testing.T, dir string, env map[string]string, line string) *exec.C
 // commands returns the lines of the code blocks of the README.
 func commands(t *testing.T) (found []string) {
 	t.Helper()
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := need.Value(os.ReadFile("README.md"))(t)
 	for _, block := range strings.Split(string(page), "```sh\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		found = append(found, strings.Split(strings.TrimSpace(block), "\n")...)
@@ -56,26 +52,17 @@ func TestReadme(t *testing.T) {
 	})
 	env["TEXTTOSQL_DSN"] = "shop.db"
 	dir := t.TempDir()
-	if err := shop.Write(filepath.Join(dir, "shop.db")); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, shop.Write(filepath.Join(dir, "shop.db")))
+	page := need.Value(os.ReadFile("README.md"))(t)
 	for line := range strings.Lines(string(page)) { // "    policy.json   {…}"
 		name, content, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if ok && strings.HasPrefix(line, "    ") && strings.HasSuffix(name, ".json") {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
 	}
 	questions := `{"question": "Which customers in the USA never ordered?", "sql": "` + neverOrdered + `"}
 {"question": "How many orders are there?", "sql": "SELECT count(*) FROM orders"}`
-	if err := os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600))
 	wants := map[string]string{
 		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted", "sql": "country", "schema": "customer_id",
 		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
@@ -117,22 +104,15 @@ func startServer(t *testing.T, c *exec.Cmd, verb string) {
 	}
 	var told bytes.Buffer
 	c.Stderr = &told
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := need.Value(c.StdoutPipe())(t)
+	need.OK(t, c.Start())
 	if verb == "serve" {
 		line := make([]byte, 100)
 		n, err := out.Read(line)
 		if err != nil || !strings.Contains(string(line[:n]), "http://127.0.0.1:") {
 			t.Errorf("%s: %q, %v, %s", verb, line[:n], err, &told)
 		}
-		if err := c.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, c.Process.Signal(syscall.SIGINT))
 	}
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != 0 && code != exitInterrupted {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // caller is a client: what it shows with each request.
@@ -33,9 +35,7 @@ func TestScopesOfClients(t *testing.T) {
 	db, dir := singers(t), t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	policy := file("policy", `{"Rows": {"singer": "id = :id"}}`)
@@ -69,10 +69,7 @@ func TestScopesOfClients(t *testing.T) {
 				req, _ := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("X-Texttosql", "1")
-				resp, err := (&http.Client{Transport: c}).Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				resp := need.Value((&http.Client{Transport: c}).Do(req))(t)
 				defer resp.Body.Close()
 				text, _ := io.ReadAll(resp.Body)
 				return resp.StatusCode, string(text)
@@ -122,17 +119,11 @@ func TestScopesOfClients(t *testing.T) {
 				}
 			}
 			for own, c := range map[string]caller{"Ann": tt.ann, "Bo": tt.bo} {
-				cs, err := client(c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				cs := need.Value(client(c))(t)
 				for tool, in := range map[string]map[string]any{
 					"ask": {"question": "Which singers are the best?"}, "query": {"sql": "SELECT name FROM singer"},
 				} {
-					res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: in})
-					if err != nil {
-						t.Fatal(err)
-					}
+					res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: in}))(t)
 					text, _ := json.Marshal(res)
 					other := map[string]string{"Ann": "Bo", "Bo": "Ann"}[own]
 					if bytes.Contains(text, []byte(`"`+other+`\"`)) || bytes.Contains(text, []byte(other+" ")) || tool == "query" && !bytes.Contains(text, []byte(own)) {

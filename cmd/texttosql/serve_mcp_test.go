@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestProgramMCP is the program where a test runs it as a process of its own.
@@ -28,9 +30,7 @@ func TestProgramMCP(t *testing.T) {
 	if args == "" {
 		t.Skip("the other tests start this one")
 	}
-	if err := json.Unmarshal([]byte(args), &os.Args); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, json.Unmarshal([]byte(args), &os.Args))
 	main()
 }
 
@@ -76,9 +76,7 @@ func newFakeProvider(t *testing.T) *fakeProvider {
 func serveProgram(t *testing.T, f *fakeProvider, more ...string) *exec.Cmd {
 	t.Helper()
 	policy := filepath.Join(t.TempDir(), "policy.json")
-	if err := os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600))
 	return asProgram(f, append([]string{"serve-mcp", "--db", singers(t), "--policy", policy, "--model", "openai:m",
 		"--samples", "3", "--ask-below", "0.6"}, more...)...)
 }
@@ -114,10 +112,7 @@ type notes struct {
 }
 
 func newNotes(t *testing.T) notes {
-	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(os.Create(filepath.Join(t.TempDir(), "stderr")))(t)
 	t.Cleanup(func() { f.Close() })
 	return notes{f, t}
 }
@@ -140,10 +135,7 @@ func TestServeMCPOverStdio(t *testing.T) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "r1"}}, nil
 		},
 	})
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := need.Value(cmd.StdinPipe())(t)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -201,9 +193,7 @@ func serveHTTP(t *testing.T, f *fakeProvider, more ...string) (url string, stop 
 // startHTTP starts a program whose errors are notes.
 func startHTTP(t *testing.T, cmd *exec.Cmd, errs notes) (url string, stop func()) {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, cmd.Start())
 	done := make(chan bool)
 	go func() { cmd.Wait(); close(done) }()
 	stop = func() {
@@ -237,9 +227,7 @@ const testToken = "0123456789abcdef0123456789abcdef"
 
 func tokenFile(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, []byte(testToken+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(path, []byte(testToken+"\n"), 0o600))
 	return path
 }
 
@@ -253,10 +241,7 @@ func TestServeMCPOverHTTP(t *testing.T) {
 	if _, err := client("wrong"); err == nil {
 		t.Error("a wrong token opens")
 	}
-	cs, err := client(testToken)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := need.Value(client(testToken))(t)
 	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "How many singers are there?"}})
 	if err != nil || res.IsError {
 		t.Fatalf("%v %v", err, res)
@@ -278,10 +263,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Every command line of MCP.md that serves does so.
 func TestMCPCommands(t *testing.T) {
-	text, err := os.ReadFile("MCP.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(os.ReadFile("MCP.md"))(t)
 	lines := regexp.MustCompile(`(?m)^    .*\btexttosql (serve-mcp .*)$`).FindAllStringSubmatch(string(text), -1)
 	listed := regexp.MustCompile(`"args": (\[.*\]),`).FindSubmatch(text)
 	var commands [][]string
@@ -360,42 +342,25 @@ func clientOfOthers(t *testing.T) string {
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Skip("npm, which has the client of another SDK, is not installed")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := os.ReadFile("testdata/mcp-client/package.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := need.Value(os.UserCacheDir())(t)
+	spec := need.Value(os.ReadFile("testdata/mcp-client/package.json"))(t)
 	dir := filepath.Join(cache, "texttosql", "mcp-client")
 	if had, _ := os.ReadFile(filepath.Join(dir, "installed.json")); !bytes.Equal(had, spec) {
 		if os.Getenv("CI") == "" {
 			t.Skipf("the client of another SDK is not installed: CI=true go test installs it in %s", dir)
 		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "package.json"), spec, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.MkdirAll(dir, 0o755))
+		need.OK(t, os.WriteFile(filepath.Join(dir, "package.json"), spec, 0o644))
 		npm := exec.CommandContext(t.Context(), "npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts")
 		npm.Dir = dir
 		if text, err := npm.CombinedOutput(); err != nil {
 			t.Fatalf("npm: %v\n%s", err, text)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "installed.json"), spec, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(filepath.Join(dir, "installed.json"), spec, 0o644))
 	}
-	script, err := os.ReadFile("testdata/mcp-client/client.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := need.Value(os.ReadFile("testdata/mcp-client/client.mjs"))(t)
 	path := filepath.Join(dir, "client.mjs") // beside its modules, where Node looks for them
-	if err := os.WriteFile(path, script, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(path, script, 0o644))
 	return path
 }
 
@@ -403,9 +368,7 @@ func clientOfOthers(t *testing.T) string {
 func TestServeMCPWithoutAModel(t *testing.T) {
 	f := newFakeProvider(t)
 	policy := filepath.Join(t.TempDir(), "policy.json")
-	if err := os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600))
 	cmd := asProgram(f, "serve-mcp", "--db", "a="+singers(t), "-d", "b="+singers(t), "--policy", "b="+policy)
 	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/shop"
 )
 
@@ -25,17 +26,11 @@ func TestServe(t *testing.T) {
 	}))
 	defer provider.Close()
 	dir := filepath.Join(t.TempDir(), "s3cret")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Mkdir(dir, 0o700))
 	db := filepath.Join(dir, "shop.sqlite")
-	if err := shop.Write(db); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, shop.Write(db))
 	token := filepath.Join(dir, "token")
-	if err := os.WriteFile(token, []byte("a token of the tests\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(token, []byte("a token of the tests\n"), 0o600))
 	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": provider.URL, "TEXTTOSQL_DSN": db}
 	folder := t.TempDir()
 	serveTwice(t, env, "--sessions", folder, "--token-file", token)
@@ -100,10 +95,7 @@ func serveTwice(t *testing.T, env map[string]string, args ...string) {
 				req.Header.Set("X-Texttosql", "1")
 			}
 			req.Header.Set("Authorization", "Bearer a token of the tests")
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := need.Value(http.DefaultClient.Do(req))(t)
 			defer resp.Body.Close()
 			text, _ := io.ReadAll(resp.Body)
 			if json.Unmarshal(text, &got) != nil || resp.StatusCode >= 300 || strings.Contains(string(text), "s3cret") {
@@ -126,15 +118,10 @@ func serveTwice(t *testing.T, env map[string]string, args ...string) {
 
 // TestServeDocument: the commands of SERVE.md serve.
 func TestServeDocument(t *testing.T) {
-	text, err := os.ReadFile("SERVE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(os.ReadFile("SERVE.md"))(t)
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	if err := errors.Join(shop.Write("shop.db"), os.WriteFile("token", []byte(strings.Repeat("t", 64)), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, errors.Join(shop.Write("shop.db"), os.WriteFile("token", []byte(strings.Repeat("t", 64)), 0o600)))
 	commands := 0
 	for line := range strings.Lines(string(text)) {
 		command, _, _ := strings.Cut(line, " #")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // screen is a terminal of 100 columns and 30 lines with a shell in it.
@@ -71,12 +72,8 @@ func TestTerminal(t *testing.T) {
 	})
 	t.Cleanup(func() { close(gone) }) // before the server is closed, which waits for its handlers
 	conf := filepath.Join(dir, "texttosql", "config.toml")
-	if err := os.MkdirAll(filepath.Dir(conf), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(conf, []byte("strategy = \"direct\"\n[profiles.small]\nrows = 2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.MkdirAll(filepath.Dir(conf), 0o755))
+	need.OK(t, os.WriteFile(conf, []byte("strategy = \"direct\"\n[profiles.small]\nrows = 2\n"), 0o600))
 	sh := shell(t, dir, env, "")
 	env["PATH"], _ = strings.CutPrefix(sh.Env[0], "PATH=")
 	env["TEXTTOSQL_DSN"], env["XDG_CONFIG_HOME"], env["XDG_STATE_HOME"] = shopFile(t), dir, dir

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 var update = flag.Bool("update", false, "write the files of the folder api anew")
@@ -20,17 +22,11 @@ func TestAPI(t *testing.T) {
 	folder := filepath.Join(root, "api")
 	got := packages(t, root)
 	if *update {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.RemoveAll(folder))
 		for name, text := range got {
 			file := filepath.Join(folder, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			need.OK(t, os.WriteFile(file, []byte(text), 0o644))
 		}
 	}
 	want := recorded(t, folder)
@@ -45,7 +41,7 @@ func TestAPI(t *testing.T) {
 // packages returns the API of every package that others can import, by file name.
 func packages(t *testing.T, root string) map[string]string {
 	all := map[string]string{}
-	err := fs.WalkDir(os.DirFS(root), ".", func(dir string, entry fs.DirEntry, err error) error {
+	need.OK(t, fs.WalkDir(os.DirFS(root), ".", func(dir string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
@@ -58,10 +54,7 @@ func packages(t *testing.T, root string) map[string]string {
 			all[path.Clean(strings.TrimSuffix(dir, ".")+".txt")] = text
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	all["texttosql.txt"] = all[".txt"]
 	delete(all, ".txt")
 	return all
@@ -128,9 +121,7 @@ type Port interface, unexported
 var Err error
 `
 	for name, text := range map[string]string{"p.go": source, "p_test.go": "package p\nfunc TestX() {}\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	got, err := Package(dir)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 const module = "github.com/texttosql/texttosql"
@@ -146,10 +148,7 @@ func TestNothingImportsLab(t *testing.T) {
 		t.Skip("no git: ", err)
 	}
 	for _, file := range strings.Fields(string(files)) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := need.Value(os.ReadFile(file))(t)
 		if strings.Contains(string(text), module+"/lab v") {
 			t.Errorf("%s requires the laboratory", file)
 		}
@@ -187,18 +186,12 @@ func TestStrategyNamesNoMethod(t *testing.T) {
 // parsed are the files of a package but for its tests.
 func parsed(t *testing.T, dir string) (files []*ast.File) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := need.Value(filepath.Glob(filepath.Join("../..", dir, "*.go")))(t)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := need.Value(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 		files = append(files, file)
 	}
 	return files

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 const (
@@ -25,17 +27,14 @@ var elsewhere = regexp.MustCompile(`methods/[a-z-]+\.md|\b(security|design|style
 func goFiles(t *testing.T, f func(path string, text []byte)) {
 	t.Helper()
 	root := os.DirFS("../..")
-	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+	need.OK(t, fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}
 		text, err := fs.ReadFile(root, path)
 		f(path, text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestComments holds comments to what can be counted of being plain: a type's doc
@@ -43,10 +42,7 @@ func goFiles(t *testing.T, f func(path string, text []byte)) {
 func TestComments(t *testing.T) {
 	goFiles(t, func(path string, text []byte) {
 		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, text, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := need.Value(parser.ParseFile(files, path, text, parser.ParseComments))(t)
 		for _, group := range file.Comments {
 			if found := elsewhere.FindString(group.Text()); found != "" {
 				t.Errorf("%s: a comment cites %s, which is not in the repository: name the source itself", files.Position(group.Pos()), found)

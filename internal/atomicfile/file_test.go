@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 func TestFile(t *testing.T) {
@@ -47,9 +48,7 @@ func TestFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Error("the mode is not kept: ", info.Mode())
 	}
-	if err := os.Chmod(path, 0o440); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Chmod(path, 0o440))
 	for why, path := range map[string]string{"read-only": path, "a folder": dir, "no such folder": filepath.Join(dir, "x", "y")} {
 		if err := atomicfile.Write(path, nil, 0o600); err == nil {
 			t.Errorf("%s: no error", why)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // The three ways to write a text, in a plain file and in a gzipped one.
@@ -23,16 +25,12 @@ func TestPayloads(t *testing.T) {
 	z.Close()
 	dir := t.TempDir()
 	t.Setenv("TEXTTOSQL_DATA", dir)
-	if err := os.Mkdir(filepath.Join(dir, "security"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Mkdir(filepath.Join(dir, "security"), 0o755))
 	for name, content := range map[string][]byte{
 		"security/payloads.jsonl": []byte(lines), "security/payloads_resources.jsonl": nil, "security/payloads_engines.jsonl": nil,
 		"lines.gz": packed.Bytes(),
 	} {
-		if err := os.WriteFile(Path(t, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(Path(t, name), content, 0o600))
 	}
 	first := Payload{ID: "a", Engine: "sqlite", Expect: "refuse", Text: "DROP TABLE t"}
 	first.Policy.DenyTables = []string{"t"}

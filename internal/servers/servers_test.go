@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 )
 
@@ -62,9 +63,7 @@ func TestNoTrino(t *testing.T) {
 		t.Errorf("no Java: %v", err)
 	}
 	for _, name := range []string{"java", "javac", "mvn"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho javac 11.0.2\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho javac 11.0.2\n"), 0o755))
 	}
 	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) || !strings.Contains(err.Error(), "no Java 17 or later") {
 		t.Errorf("Java 11: %v", err)

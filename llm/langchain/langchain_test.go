@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 	"github.com/texttosql/texttosql/trace"
@@ -21,10 +22,7 @@ import (
 func TestSuccess(t *testing.T) {
 	eachWire(t, func(t *testing.T, w wire, ours bool) {
 		m := w.model(t, ours, answer(200, w.reply("SELECT 1")))
-		got, err := m.Complete(t.Context(), ask("One?"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(m.Complete(t.Context(), ask("One?")))(t)
 		want := llm.Response{
 			Text:       "SELECT 1",
 			StopReason: llm.StopEnd,
@@ -159,9 +157,7 @@ func TestMessages(t *testing.T) {
 				seen.take(t, r)
 				io.WriteString(rw, w.reply("SELECT 2"))
 			})
-			if _, err := m.Complete(t.Context(), req); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(m.Complete(t.Context(), req))(t)
 			body := seen.all()[0]
 			var got []string
 			if s, ok := body["system"]; ok {
@@ -380,10 +376,7 @@ func TestTemperatureRefused(t *testing.T) {
 		req.Temperature = &warm
 		tracer := trace.New("test")
 		for i, calls := range []int{2, 1, 1} {
-			resp, err := m.Complete(trace.Into(t.Context(), tracer), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := need.Value(m.Complete(trace.Into(t.Context(), tracer), req))(t)
 			if resp.Usage.Calls != calls {
 				t.Errorf("call %d: %d attempts, want %d", i, resp.Usage.Calls, calls)
 			}
@@ -404,9 +397,7 @@ func TestTopPUnsent(t *testing.T) {
 		for _, topP := range []float64{0, 0.9} {
 			req, tracer := ask("One?"), trace.New("test")
 			req.TopP = &topP
-			if _, err := m.Complete(trace.Into(t.Context(), tracer), req); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(m.Complete(trace.Into(t.Context(), tracer), req))(t)
 			told := tracer.Warnings()
 			if want := topP != 0 && !ours; (len(told) == 1 && told[0].Code == "top-p-unsent") != want || len(told) > 1 {
 				t.Errorf("top_p %g: warnings %v, want one %v", topP, told, want)
@@ -433,9 +424,7 @@ func TestTemperatureNamedByThePrompt(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	fail = false
-	if _, err := m.Complete(t.Context(), ask("One?")); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(m.Complete(t.Context(), ask("One?")))(t)
 	all := seen.all()
 	if got := sampling(w, all[len(all)-1])["temperature"]; len(all) != 3 || got != 1.0 {
 		t.Errorf("request %d has temperature %v", len(all), got)
@@ -457,9 +446,7 @@ func TestTemperatureTooHigh(t *testing.T) {
 	for _, temperature := range []float64{1.2, 0.5} {
 		req := ask("One?")
 		req.Temperature = &temperature
-		if _, err := m.Complete(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(m.Complete(t.Context(), req))(t)
 	}
 	for _, body := range seen.all() {
 		got = append(got, sampling(w, body)["temperature"])

@@ -9,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/tmc/langchaingo/llms/openai"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 )
@@ -47,10 +48,7 @@ func TestFailedClient(t *testing.T) {
 			t.Errorf("%s: a call: %v", test.why, err)
 		}
 	}
-	client, err := openai.New(openai.WithToken("sk"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := need.Value(openai.New(openai.WithToken("sk")))(t)
 	if v, ok := llm.Named("m", langchain.Model(client)).(interface{ Validate() error }); !ok || v.Validate() != nil {
 		t.Error("a client with a key")
 	}

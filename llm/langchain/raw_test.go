@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -20,10 +21,7 @@ func TestRawReply(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), "a web page") || strings.Contains(err.Error(), "internal-host-7") {
 					t.Errorf("%s, status %d: %v", w.name, status, err)
 				}
-				text, err := root.JSON(keep)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := need.Value(root.JSON(keep))(t)
 				if got, want := strings.Contains(string(text), "internal-host-7"), keep == trace.PrivateReplies; got != want {
 					t.Errorf("%s, status %d, kinds %v: shown %v, want %v\n%s", w.name, status, keep, got, want, text)
 				}

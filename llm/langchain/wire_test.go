@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 	"github.com/tmc/langchaingo/llms"
@@ -33,10 +34,7 @@ var wires = []wire{
 			if c != nil {
 				options = append(options, openai.WithHTTPClient(c))
 			}
-			m, err := openai.New(options...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := need.Value(openai.New(options...))(t)
 			return m
 		},
 		reply: func(text string) string {
@@ -54,10 +52,7 @@ var wires = []wire{
 			if c != nil {
 				options = append(options, ollama.WithHTTPClient(c))
 			}
-			m, err := ollama.New(options...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := need.Value(ollama.New(options...))(t)
 			return m
 		},
 		reply: func(text string) string { // in two chunks, as the server sends it unasked
@@ -73,10 +68,7 @@ var wires = []wire{
 			if c != nil {
 				options = append(options, anthropic.WithHTTPClient(c))
 			}
-			m, err := anthropic.New(options...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := need.Value(anthropic.New(options...))(t)
 			return m
 		},
 		reply: func(text string) string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -161,9 +162,7 @@ func TestLatency(t *testing.T) {
 				return llm.Response{Text: "x"}, nil
 			}), latency.Middleware())
 			start := time.Now()
-			if _, err := m.Complete(t.Context(), request("", "q", tt.sample)); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(m.Complete(t.Context(), request("", "q", tt.sample)))(t)
 			if d := time.Since(start); d != tt.want {
 				t.Errorf("sample %d took %v, want %v", tt.sample, d, tt.want)
 			}

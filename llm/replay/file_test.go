@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -86,9 +87,7 @@ func (failingReader) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 func write(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -106,24 +105,14 @@ func TestAppendMendsTheEnd(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
 			path := write(t, tt.file)
-			rec, err := replay.Append(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rec := need.Value(replay.Append(path))(t)
 			if len(rec.Notes()) != tt.notes {
 				t.Errorf("notes = %q", rec.Notes())
 			}
 			m := llm.Chain(script(llmtest.Texts("new")...), rec.Record)
-			if _, err := m.Complete(t.Context(), request("q", 0)); err != nil {
-				t.Fatal(err)
-			}
-			if err := rec.Close(); err != nil {
-				t.Fatal(err)
-			}
-			got, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Value(m.Complete(t.Context(), request("q", 0)))(t)
+			need.OK(t, rec.Close())
+			got := need.Value(os.ReadFile(path))(t)
 			if !strings.HasPrefix(string(got), tt.kept) || strings.Count(string(got), "\n") != strings.Count(tt.kept, "\n")+1 {
 				t.Errorf("file = %q, want %q and one line", got, tt.kept)
 			}
@@ -153,15 +142,9 @@ func TestAppendMakesAPrivateFile(t *testing.T) {
 		t.Skip("Windows has no such permissions")
 	}
 	path := filepath.Join(t.TempDir(), "new.jsonl")
-	rec, err := replay.Append(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := need.Value(replay.Append(path))(t)
 	defer rec.Close()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := need.Value(os.Stat(path))(t)
 	if got := info.Mode().Perm(); got != 0o600 {
 		t.Errorf("mode = %v, want 0600", got)
 	}
@@ -172,10 +155,7 @@ func TestAppendMakesAPrivateFile(t *testing.T) {
 
 func TestRecorderParallel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	rec, err := replay.Append(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := need.Value(replay.Append(path))(t)
 	live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(strings.Repeat("x", 10_000)), Repeat: true}}}
 	m := llm.Chain(live, rec.Record)
 	var wg sync.WaitGroup
@@ -187,13 +167,8 @@ func TestRecorderParallel(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := replay.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, rec.Close())
+	p := need.Value(replay.Open(path))(t)
 	for sample := range 100 {
 		if resp, err := p.Complete(t.Context(), request("q", sample)); err != nil || len(resp.Text) != 10_000 {
 			t.Errorf("sample %d: %d bytes, %v", sample, len(resp.Text), err)
@@ -242,13 +217,8 @@ func TestRecorderStopsAtTheFirstFailure(t *testing.T) {
 }
 
 func TestRecorderClosed(t *testing.T) {
-	rec, err := replay.Append(filepath.Join(t.TempDir(), "run.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
+	rec := need.Value(replay.Append(filepath.Join(t.TempDir(), "run.jsonl")))(t)
+	need.OK(t, rec.Close())
 	if _, err := rec.Record(script(llmtest.Texts("x")...)).Complete(t.Context(), llm.Request{}); err == nil {
 		t.Error("a closed recorder takes a call")
 	}
@@ -259,41 +229,23 @@ func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	texts := llmtest.Texts("0", "1", "2", "3")
 	texts[1].Err = &llm.Error{Class: llm.ClassPermanent, Message: "wrong key"}
-	if err := os.WriteFile(path, record(t, script(texts...), 3), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, info.Size()-5); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(path, record(t, script(texts...), 3), 0o600))
+	info := need.Value(os.Stat(path))(t)
+	need.OK(t, os.Truncate(path, info.Size()-5))
 
-	rec, err := replay.Append(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := replay.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := need.Value(replay.Append(path))(t)
+	p := need.Value(replay.Open(path))(t)
 	live := script(llmtest.Texts("live 0", "live 1", "live 2", "live 3")...)
 	m := llm.Chain(live, p.Or, rec.Record)
 	var got []string
 	for sample := range 4 {
-		resp, err := m.Complete(t.Context(), request("How many singers?\nDDL", sample))
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := need.Value(m.Complete(t.Context(), request("How many singers?\nDDL", sample)))(t)
 		got = append(got, resp.Text)
 	}
 	if want := "[0 live 1 live 2 live 3]"; fmt.Sprint(got) != want {
 		t.Errorf("replies = %v, want %v: errors and what is missing are asked again", got, want)
 	}
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, rec.Close())
 	if n := len(live.Requests()); n != 3 {
 		t.Errorf("%d live calls, want 3", n)
 	}
@@ -308,9 +260,7 @@ func FuzzPlayer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		p, err := replay.NewPlayer(bytes.NewReader(file))
 		path := filepath.Join(t.TempDir(), "run.jsonl")
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(path, file, 0o600))
 		rec, appendErr := replay.Append(path)
 		if (err == nil) != (appendErr == nil) {
 			t.Fatalf("NewPlayer says %v, Append %v", err, appendErr)
@@ -328,9 +278,7 @@ func FuzzPlayer(f *testing.F) {
 		req := llm.Request{Sample: 1 << 40}
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: "x"}, nil })
 		_, err = llm.Chain(llm.Named("fuzz", model), rec.Record).Complete(t.Context(), req)
-		if err := errors.Join(err, rec.Close()); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, errors.Join(err, rec.Close()))
 		q, err := replay.Open(path)
 		if err != nil {
 			t.Fatalf("after Append: %v", err)
@@ -354,11 +302,8 @@ func TestAbout(t *testing.T) {
 		{strings.Repeat("é", 81) + "?", strings.Repeat("é", 80) + "…", "a long one"},
 		{" \n", "be brief", "no text of the user"},
 	} {
-		p, err := replay.NewPlayer(strings.NewReader(""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = p.Complete(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "be brief"}, {Role: llm.User, Text: tt.text}}})
+		p := need.Value(replay.NewPlayer(strings.NewReader("")))(t)
+		_, err := p.Complete(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "be brief"}, {Role: llm.User, Text: tt.text}}})
 		var missing *replay.MissingError
 		if !errors.As(err, &missing) || missing.About != tt.want {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)

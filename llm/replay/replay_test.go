@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -59,18 +60,13 @@ func record(t *testing.T, m llm.Model, samples int) []byte {
 	for sample := range samples {
 		m.Complete(t.Context(), request("How many singers?\nDDL", sample))
 	}
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, rec.Close())
 	return file.Bytes()
 }
 
 func player(t *testing.T, file []byte) *replay.Player {
 	t.Helper()
-	p, err := replay.NewPlayer(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := need.Value(replay.NewPlayer(bytes.NewReader(file)))(t)
 	return p
 }
 
@@ -197,9 +193,7 @@ func TestMissing(t *testing.T) {
 func TestKey(t *testing.T) {
 	p := player(t, record(t, script(llmtest.Texts("a")...), 1))
 	base := request("How many singers?\nDDL", 0)
-	if _, err := p.Complete(t.Context(), base); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(p.Complete(t.Context(), base))(t)
 	changes := map[string]func(*llm.Request){
 		"purpose":     func(r *llm.Request) { r.Purpose = "link" },
 		"draw":        func(r *llm.Request) { r.Sample = 1 },
@@ -244,9 +238,7 @@ func TestSeveralModels(t *testing.T) {
 	rec := replay.NewRecorder(&file)
 	for _, name := range []string{"b", "a", ""} {
 		m := llm.Chain(llm.Named(name, script(llmtest.Texts("from "+name)...)), rec.Record)
-		if _, err := m.Complete(t.Context(), request("q", 0)); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(m.Complete(t.Context(), request("q", 0)))(t)
 	}
 	p := player(t, file.Bytes())
 	if diff := cmp.Diff([]string{"", "a", "b"}, p.Models()); diff != "" {
@@ -330,10 +322,7 @@ func TestOrCounts(t *testing.T) {
 			m := player(t, file.Bytes()).Or(live)
 			var got []string
 			for range 3 {
-				resp, err := m.Complete(t.Context(), request("q", 0))
-				if err != nil {
-					t.Fatal(err)
-				}
+				resp := need.Value(m.Complete(t.Context(), request("q", 0)))(t)
 				got = append(got, resp.Text)
 			}
 			if strings.Join(got, " ") != tt.want || len(live.Requests()) != tt.live {

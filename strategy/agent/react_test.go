@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -92,9 +93,7 @@ func TestStatementsRunOnce(t *testing.T) {
 	env := strategytest.ShopEnv(t, scripted(acts(broken, usa), acts(broken, usa)))
 	task := strategytest.USATask
 	task.Samples = 2
-	if _, err := (agent.ReAct{}).Generate(trace.Into(t.Context(), root), env, task); err != nil {
-		t.Fatal(err)
-	}
+	need.Value((agent.ReAct{}).Generate(trace.Into(t.Context(), root), env, task))(t)
 	seen := map[string]int{}
 	for s := range root.All() {
 		if s.Name() == "check" {
@@ -138,10 +137,7 @@ func TestConversation(t *testing.T) {
 			last = strategytest.Written(append(req.Messages, llm.Message{Role: llm.Assistant, Text: resp.Text}))
 			return resp, err
 		})
-		out, err := tt.loop.Generate(t.Context(), strategytest.Asking(env, watched), strategytest.USATask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(tt.loop.Generate(t.Context(), strategytest.Asking(env, watched), strategytest.USATask))(t)
 		for _, s := range out.Steps {
 			last += fmt.Sprintf("--- %d %s %s %q %d rows, %s\n", s.Try, s.Action, s.Status, s.Problem, s.Rows, s.SQL)
 		}
@@ -342,10 +338,7 @@ func TestPrivate(t *testing.T) {
 	env := strategytest.ShopEnv(t, scripted([]string{"Thought: secret plan\nAction: query[SELECT name FROM customers]"}))
 	for _, keep := range []trace.Private{0, trace.PrivateReplies | trace.PrivateRows} {
 		root := trace.Tracer{Keep: keep}.New("question")
-		out, err := agent.ReAct{}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(agent.ReAct{}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask))(t)
 		traced, _ := json.Marshal(root)
 		result, _ := json.Marshal(out)
 		for _, private := range []string{"secret plan", "Ada"} {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -48,14 +49,9 @@ func TestMAKERDatabaseFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "shop.sqlite")
-			pool, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			pool := need.Value(sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1"))(t)
 			t.Cleanup(func() { pool.Close() })
-			if _, err := pool.Exec(makerSQL); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(pool.Exec(makerSQL))(t)
 			script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
 			var once sync.Once
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -54,10 +55,7 @@ func TestMAKERFlags(t *testing.T) {
 			script := &llmtest.Script{Rules: append([]llmtest.Rule{{
 				Purpose: tt.phase, Match: func(r llm.Request) bool { return r.Sample == 1 }, Replies: []llmtest.Reply{tt.reply}, Repeat: true,
 			}}, phases(scopeOne, inUSA, usa)...)}
-			out, err := Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := need.Value(Strategy{}.Generate(t.Context(), asking(env, script), usaTask))(t)
 			i := slices.IndexFunc(reportOf(out).Phases, func(r Phase) bool { return "maker."+r.Phase == tt.phase })
 			if flags := reportOf(out).Phases[i].Flags; len(flags) != 1 || flags[0].Sample != 1 || !strings.HasPrefix(flags[0].Reason, tt.want) {
 				t.Errorf("flags %+v, want sample 1 for %q", flags, tt.want)
@@ -79,9 +77,7 @@ func TestMAKERRedFlagRate(t *testing.T) {
 		always("maker.filter", inUSA), always("maker.projection", usa),
 	}}
 	root := trace.New("question")
-	if _, err := (Strategy{}).Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask); err != nil {
-		t.Fatal(err)
-	}
+	need.Value((Strategy{}).Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask))(t)
 	if w := root.Warnings(); len(w) != 1 || w[0].Code != "red-flag-rate" {
 		t.Errorf("warnings %+v", w)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -148,10 +149,7 @@ func TestMAKER(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: tt.rules}
-			out, err := tt.maker.Generate(t.Context(), asking(env, script), usaTask)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := need.Value(tt.maker.Generate(t.Context(), asking(env, script), usaTask))(t)
 			if out.SQL != tt.sql || reportOf(out).Fallback != tt.fallback {
 				t.Errorf("got %q by fallback %q, want %q by %q: %s", out.SQL, reportOf(out).Fallback, tt.sql, tt.fallback, tt.why)
 			}
@@ -187,10 +185,7 @@ func TestMAKERCalls(t *testing.T) {
 			})
 			env := asking(db, model)
 			env.Host.Rows = &exec.SampleCache{} // its channels belong to one test
-			out, err := tt.maker.Generate(t.Context(), env, usaTask)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := need.Value(tt.maker.Generate(t.Context(), env, usaTask))(t)
 			if n := int(calls.Load()); n != tt.calls || out.SQL != ordered {
 				t.Errorf("%+v: %d calls for %q, want %d", tt.maker, n, out.SQL, tt.calls)
 			}
@@ -206,10 +201,7 @@ func TestMAKERConflict(t *testing.T) {
 		always("maker.filter", inUSA), always("maker.projection", ordered),
 	}}
 	root := trace.New("question")
-	out, err := Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := need.Value(Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask))(t)
 	want := []string{
 		"scope valid=true samples=10 flagged=0 unique=2 customers",
 		"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
@@ -315,10 +307,7 @@ func TestMAKERLock(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: append(phases(tt.scope, "No filters needed", tt.reply), always("generate", everyone))}
-			out, err := Strategy{}.Generate(t.Context(), asking(env, script), usaTask)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := need.Value(Strategy{}.Generate(t.Context(), asking(env, script), usaTask))(t)
 			if voted := reportOf(out).Fallback == ""; voted != tt.votes {
 				t.Errorf("voted %v (fallback %q, %v), want %v: %s", voted, reportOf(out).Fallback, reports(out), tt.votes, tt.why)
 			}
@@ -332,9 +321,7 @@ func TestMAKERPrompts(t *testing.T) {
 	env := makerEnv(t, nil)
 	for compat, s := range map[bool]Strategy{false: {}, true: Strategy{}.Published()} {
 		script := &llmtest.Script{Rules: phases(scopeBoth, inUSA, ordered)}
-		if _, err := s.Generate(t.Context(), asking(env, script), usaTask); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(s.Generate(t.Context(), asking(env, script), usaTask))(t)
 		for purpose, want := range map[string][]string{
 			"maker.scope":      nil,
 			"maker.filter":     {"Tables: customers, orders", "Joins: customers.id = orders.customer_id"},

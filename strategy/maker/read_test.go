@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -191,10 +192,7 @@ func TestScopeKey(t *testing.T) {
 		"Tables: orders, customers", "Tables: Customers,orders", "Tables: ORDERS , CUSTOMERS\nJoins: orders.customer_id = customers.id",
 		"Tables: main.orders, customers c", "Tables: `orders`, \"customers\"", "Tables: [orders, customers]",
 	} {
-		scope, err := readScope(makerSchema(), sqltext.SQLite(), reply)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scope := need.Value(readScope(makerSchema(), sqltext.SQLite(), reply))(t)
 		keys[scope.Key()] = true
 	}
 	if len(keys) != 1 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -231,17 +232,13 @@ func TestPETSQLKeepsRows(t *testing.T) {
 	env := strategytest.EnvAt(t, pool, a)
 	env.SchemaBudget = 20
 	for i, question := range []string{"visitaa", "visitaa or visitbb"} {
-		if _, err := (petsql.Strategy{}).Generate(t.Context(), env, strategy.Task{Question: question}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value((petsql.Strategy{}).Generate(t.Context(), env, strategy.Task{Question: question}))(t)
 		requests := model.Requests()
 		text := strategytest.Written(requests[len(requests)-1].Messages)
 		if !strings.Contains(text, `visitaa(a["first"])`) || strings.Contains(text, "later") {
 			t.Errorf("question %d: the rows were read anew:\n%s", i, text)
 		}
-		if _, err := pool.ExecContext(t.Context(), "UPDATE visitaa SET a = 'later'"); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.ExecContext(t.Context(), "UPDATE visitaa SET a = 'later'"))(t)
 	}
 }
 
@@ -365,9 +362,7 @@ func TestPETSQLDraftPicks(t *testing.T) {
 		a, script := petModel("a", petUSA, petUSA)
 		env := petEnv(t, a)
 		env.Exemplars = &memory.Pool{Pairs: pairs}
-		if _, err := (petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value((petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}))(t)
 		for purpose, want := range map[string]int{"link": tt.link, strategy.PurposeGenerate: tt.final} {
 			shown := strategytest.Written(script.RequestsFor(purpose)[0].Messages)
 			if !strings.Contains(shown, pairs[want].SQL) || strings.Contains(shown, pairs[1-want].SQL) {
@@ -391,9 +386,7 @@ func TestPETSQLSends(t *testing.T) {
 		{"another for the PreSQL", petsql.Strategy{MaxTokens: 99, Linker: linker.PreSQL{MaxTokens: 50}}.Published(), 50, 99, 0},
 	} {
 		a, script := petModel("a", petUSA, petUSA)
-		if _, err := tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}))(t)
 		link, final := script.RequestsFor("link")[0], script.RequestsFor(strategy.PurposeGenerate)[0]
 		if *link.MaxTokens != tt.link || *final.MaxTokens != tt.final || link.TopP != nil || topP(final) != tt.topP {
 			t.Errorf("%s: %d and %d tokens, top_p %g and %g", tt.why, *link.MaxTokens, *final.MaxTokens, topP(link), topP(final))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -19,10 +20,7 @@ import (
 // repOf writes the prompt of a question over a whole schema.
 func repOf(t *testing.T, r petsql.REp, env *strategy.Env, task strategy.Task) string {
 	t.Helper()
-	messages, err := r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: env.Schema})
-	if err != nil {
-		t.Fatal(err)
-	}
+	messages := need.Value(r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: env.Schema}))(t)
 	return strategytest.Written(messages)
 }
 
@@ -157,9 +155,7 @@ func wideEnv(tb testing.TB, tables int) *strategy.Env {
 func TestREpContext(t *testing.T) {
 	env := wideEnv(t, 30)
 	in := strategy.PromptInput{Task: strategy.Task{Question: "How many are there?"}, Schema: env.Schema}
-	if _, err := (petsql.REp{}).Prompt(t.Context(), env, in); err != nil {
-		t.Fatal(err)
-	}
+	need.Value((petsql.REp{}).Prompt(t.Context(), env, in))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, r := range []petsql.REp{{}, {MaxTokens: 100}, {Without: petsql.Parts{Values: true}}} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -26,21 +27,15 @@ func TestREpTokens(t *testing.T) {
 		env.Host.Rows = &exec.SampleCache{}
 		task := strategy.Task{Question: "What is the amount of the first?"}
 		length := func(r petsql.REp, s *schema.Schema) int {
-			messages, err := r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s})
-			if err != nil {
-				t.Fatal(err)
-			}
+			messages := need.Value(r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s}))(t)
 			n := 0
 			for _, m := range messages {
 				n += schema.EstimateTokens(m.Text)
 			}
 			return n
 		}
-		links, err := linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema, DB: env.DB},
-			"SELECT a.amount FROM thing3 a JOIN thing5 b ON a.id = b.before_id")
-		if err != nil {
-			t.Fatal(err)
-		}
+		links := need.Value(linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema, DB: env.DB},
+			"SELECT a.amount FROM thing3 a JOIN thing5 b ON a.id = b.before_id"))(t)
 		small, _ := env.Schema.Restrict(links)
 		full, linked := length(petsql.REp{}, env.Schema), length(petsql.REp{}, small)
 		t.Logf("%d tables: %d tokens, linked to %d tables %d tokens, %.0f %% saved", tables, full, len(small.Tables), linked, 100*(1-float64(linked)/float64(full)))

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -59,9 +60,7 @@ func TestPanelFromLabels(t *testing.T) {
 		"rare": {"small": {1, 1}, "big": {0, 1}, "odd": {0, 1}},
 	}
 	p := PanelFromLabels(2, records)
-	if err := p.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, p.Validate())
 	for grade, want := range map[string][]string{
 		"easy": {"big", "small"}, "hard": {"odd", "big"},
 		"rare":  {"big", "small"}, // one question: how good they are in general decides

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -102,10 +103,7 @@ func TestFailedSampleStaysAlone(t *testing.T) {
 			replies[2] = llmtest.Reply{Err: failing}
 		}
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}
-		out, err := planvote.Plain{Samples: 6}.Published().Generate(t.Context(), asking(env, script), usaTask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(planvote.Plain{Samples: 6}.Published().Generate(t.Context(), asking(env, script), usaTask))(t)
 		return out.Candidates
 	}
 	want := slices.DeleteFunc(candidates(nil), func(c vote.Candidate) bool { return c.Sample == 2 })

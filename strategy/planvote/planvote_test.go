@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -99,9 +100,7 @@ func TestPlainCalls(t *testing.T) {
 		{planvote.Plain{Cheapest: true, Samples: 5}, strategy.Task{Question: "q"}, 5, "any sample may be the cheapest"},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
-		if _, err := tt.s.Generate(t.Context(), asking(env, script), tt.task); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(tt.s.Generate(t.Context(), asking(env, script), tt.task))(t)
 		if n := len(script.Requests()); n != tt.calls {
 			t.Errorf("%+v: %d calls, want %d: %s", tt.s, n, tt.calls, tt.why)
 		}
@@ -144,10 +143,7 @@ func TestPlainDeterminism(t *testing.T) {
 func TestCandidateLimits(t *testing.T) {
 	pool := poolOf(t, shopSQL)
 	base := makerEnvOf(t, pool, nil)
-	db, err := exec.New(pool, base.DB.Dialect(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(exec.New(pool, base.DB.Dialect(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}}))(t)
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	var examined atomic.Int32
 	count := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { examined.Add(1); return nil })
@@ -156,10 +152,7 @@ func TestCandidateLimits(t *testing.T) {
 	p := planvote.Plain{Samples: 10}.Pipeline(env)
 	p.Sampler.Stop = nil
 	p.Checks = append([]exec.Check{count}, p.Checks...)
-	out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 	if out.SQL != usa || out.Ballot.Voted != 8 || examined.Load() != 3 {
 		t.Errorf("%q with %d votes, %d statements examined", out.SQL, out.Ballot.Voted, examined.Load())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/strategy/planvote"
 )
 
@@ -15,10 +16,7 @@ import (
 func TestSlowProbe(t *testing.T) {
 	pool := poolOf(t, `CREATE VIEW endless AS WITH RECURSIVE n(name) AS (SELECT 'a' UNION ALL SELECT name FROM n) SELECT name FROM n`)
 	dbWithin := func(timeout time.Duration) *exec.DB {
-		db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: timeout}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: timeout}}}))(t)
 		return db
 	}
 	var limit *exec.LimitError

@@ -7,6 +7,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/strategy/planvote"
 )
 
@@ -103,10 +104,7 @@ func TestPublishedSignature(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			plans := []exec.Plan{sqlite.ReadPlan(tt.sql, textRows(tt.rows))}
 			if tt.sql != "" {
-				p, err := env.DB.Explain(t.Context(), tt.sql)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := need.Value(env.DB.Explain(t.Context(), tt.sql))(t)
 				plans = append(plans, p)
 			}
 			for _, p := range plans {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/schema"
@@ -17,10 +18,7 @@ import (
 func TestPublishedSchemaGolden(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	for name, limit := range map[string]int{"published_schema.golden": 8000, "published_schema_none.golden": 1} {
-		r, err := publishedPrompt{rows: 3, maxChars: limit}.render(t.Context(), env, schematest.Shop(), schematest.Samples())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(publishedPrompt{rows: 3, maxChars: limit}.render(t.Context(), env, schematest.Shop(), schematest.Samples()))(t)
 		text := r.Text
 		for _, x := range r.Reduced {
 			text += fmt.Sprintf("reduced: {Schema:%s Table:%s Step:%s Columns:%d}\n", x.Table.Schema, x.Table.Name, x.Step, x.Columns)

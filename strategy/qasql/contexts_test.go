@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -36,14 +37,8 @@ func generated(t *testing.T, env *strategy.Env, s qasql.Strategy, task strategy.
 		}
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 	})
-	out, err := s.Generate(t.Context(), strategytest.Asking(env, model), task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := strategy.ReadReport[qasql.Report](out.Report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := need.Value(s.Generate(t.Context(), strategytest.Asking(env, model), task))(t)
+	report := need.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
 	if told := strings.Join(out.Notes, " "); strings.Contains(told, "linked to the question") {
 		t.Errorf("the schema was linked a second time: %s", told)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -219,10 +220,7 @@ func TestSameWhateverTheLatency(t *testing.T) {
 		generate: []string{broken, usa, everyone, everyone, chile}, repair: []string{usaJoin}, judge: verdicts("A", "B")}
 	for _, workers := range []int{1, 16} {
 		env := described(t, nil)
-		profiled, err := env.Host.Profile(t.Context(), env.Schema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		profiled := need.Value(env.Host.Profile(t.Context(), env.Schema))(t)
 		env.Schema, env.Host.Profile = profiled, nil
 		s := qasql.Strategy{Linker: linker.MapReduce{Workers: workers}}
 		strategytest.SameWhateverTheLatency(t, s, env, strategytest.USATask, func() []llm.Model {
@@ -258,20 +256,14 @@ func TestRequests(t *testing.T) {
 		env.Seed = 7
 		task := strategytest.USATask
 		task.Samples = tt.samples
-		out, err := qasql.Strategy{}.Generate(t.Context(), env, task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := need.Value(qasql.Strategy{}.Generate(t.Context(), env, task))(t)
 		judged := prompts[strategy.PurposeJudge]
 		for _, want := range []string{"CREATE TABLE orders", fmt.Sprintf("1 of %d samples", 5*max(tt.samples, 1)), task.Evidence} {
 			if !strings.Contains(judged, want) {
 				t.Errorf("%s: %q is not in what the judge is shown, who may choose what was not linked:\n%s", tt.why, want, judged)
 			}
 		}
-		report, err := strategy.ReadReport[qasql.Report](out.Report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := need.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
 		if got := report.Candidate(6); tt.samples == 2 && got != "Q2.2 sme_metadata" {
 			t.Errorf("sample 6 is %s", got)
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -200,10 +201,7 @@ func TestQASQL(t *testing.T) {
 			if !errors.Is(err, tt.is) {
 				t.Fatalf("error %v, want %v", err, tt.is)
 			}
-			report, err := strategy.ReadReport[qasql.Report](out.Report)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := need.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
 			var votes, all float64
 			if tt.share != "" {
 				fmt.Sscanf(tt.share, "%g/%g", &votes, &all)

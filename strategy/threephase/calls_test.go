@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -87,9 +88,7 @@ func TestNeededColumns(t *testing.T) {
 	env := strategytest.EnvOf(t, script.String()+")", m)
 	for limit, all := range map[int]bool{2000: false, 20_000: true} {
 		m.requests = nil
-		if _, err := (threephase.Strategy{CallTokens: limit}).Generate(t.Context(), env, strategy.Task{Question: "What did the last one measure?"}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value((threephase.Strategy{CallTokens: limit}).Generate(t.Context(), env, strategy.Task{Question: "What did the last one measure?"}))(t)
 		text := said(m.of("generate")[0])
 		if !strings.Contains(text, "_377 ") || strings.Contains(text, "_001 ") != all || !strings.Contains(text, "id INTEGER PRIMARY KEY") {
 			t.Errorf("%d tokens:\n%s", limit, text)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -136,9 +137,7 @@ func TestCallsAfterCorrections(t *testing.T) {
 	}
 	var journal bytes.Buffer
 	recorder := replay.NewRecorder(&journal)
-	if _, err := run(recorder.Record(&scripted{tables: heroes, sql: []string{answer}}), task); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(run(recorder.Record(&scripted{tables: heroes, sql: []string{answer}}), task))(t)
 	recorded := journal.String()
 	eye := joinOf(column("superhero", "eye_colour_id"), column("colour", "id"))
 	for _, tt := range []struct {
@@ -160,10 +159,7 @@ func TestCallsAfterCorrections(t *testing.T) {
 		{session.Correction{Kind: session.CorrectFilter, Text: "only living heroes"},
 			map[string]int{"table": 10, "tables": 1, "synthesis": 1, "generate": 1}, "a filter: everything"},
 	} {
-		player, err := replay.NewPlayer(strings.NewReader(recorded))
-		if err != nil {
-			t.Fatal(err)
-		}
+		player := need.Value(replay.NewPlayer(strings.NewReader(recorded)))(t)
 		live := &scripted{tables: heroes, sql: []string{answer}, synthesis: map[string]any{"joins_needed": true}}
 		again := task
 		again.Corrections = []session.Correction{tt.c}

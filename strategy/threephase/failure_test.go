@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -174,19 +175,11 @@ func TestNothing(t *testing.T) {
 // is.
 func TestRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.sqlite")
-	pool, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", "file:"+path))(t)
 	defer pool.Close()
-	if _, err := pool.Exec(strategytest.ShopSQL); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec(strategytest.ShopSQL))(t)
 	hash := func() [32]byte {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := need.Value(os.ReadFile(path))(t)
 		return sha256.Sum256(raw)
 	}
 	before := hash()
@@ -196,10 +189,7 @@ func TestRefused(t *testing.T) {
 	for i := range hostile {
 		for _, opts := range [][]texttosql.Option{nil, {texttosql.WithoutExecution()}} {
 			m := &scripted{tables: both, sql: []string{hostile[i], hostile[(i+1)%len(hostile)], strategytest.USA}}
-			engine, err := texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			engine := need.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
 			out, err := engine.Generate(t.Context(), orderedTask.Question)
 			if err != nil || out.SQL != strategytest.USA || out.Rows != nil || len(out.Steps) != 3 || out.Steps[0].Status == "ok" || out.Steps[0].Problem == "" {
 				t.Errorf("%q: %+v, %v", hostile[i], out.Steps, err)

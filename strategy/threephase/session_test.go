@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -18,10 +19,7 @@ import (
 // engineOf is an engine for the strategy.
 func engineOf(t *testing.T, m llm.Model, s threephase.Strategy, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	e, err := texttosql.New(strategytest.PoolOf(t, strategytest.HeroesSQL), m, append(opts, texttosql.WithStrategy(s))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(strategytest.PoolOf(t, strategytest.HeroesSQL), m, append(opts, texttosql.WithStrategy(s))...))(t)
 	return e
 }
 
@@ -75,10 +73,7 @@ func TestConverseBudget(t *testing.T) {
 	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || len(m.requests) != 7 {
 		t.Fatalf("%v after %d calls", err, len(m.requests))
 	}
-	again, err := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 30})).OpenConversation(t.Context(), &store, stopped.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := need.Value(engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 30})).OpenConversation(t.Context(), &store, stopped.ID))(t)
 	if res, err := again.Resume(t.Context()); err != nil || res.SQL != m.sql[0] || len(m.requests) != 10+1+1 {
 		t.Errorf("%v after %d calls: %v", res, len(m.requests), err)
 	}
@@ -99,10 +94,7 @@ func TestConverseUnreadable(t *testing.T) {
 		t.Fatalf("%v: %+v", err, told)
 	}
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
-	again, err := engineOf(t, m, strategy).OpenConversation(t.Context(), &store, stopped.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := need.Value(engineOf(t, m, strategy).OpenConversation(t.Context(), &store, stopped.ID))(t)
 	if res, err := again.Restart(t.Context()); err != nil || res.SQL != m.sql[0] {
 		t.Errorf("%v: %v", res, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/session"
@@ -42,14 +43,8 @@ func TestAnswer(t *testing.T) {
 	if diff := cmp.Diff(want, *heard); diff != "" {
 		t.Error(diff)
 	}
-	report, err := strategy.ReadReport[threephase.Report](out.Report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(out.Report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := need.Value(strategy.ReadReport[threephase.Report](out.Report))(t)
+	text := need.Value(json.Marshal(out.Report))(t)
 	again, err := strategy.ReadReport[threephase.Report](strategy.RawReport{Name: "threephase", JSON: text})
 	if diff := cmp.Diff(report, again); diff != "" || err != nil {
 		t.Errorf("read back: %v %s", err, diff)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 const token = "0123456789abcdef0123456789abcdef"
@@ -44,10 +45,7 @@ func TestListen(t *testing.T) {
 // serve serves on loopback until the test ends.
 func serve(t *testing.T, d door.Door, h http.Handler) (url string) {
 	t.Helper()
-	l, err := d.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(d.Listen(t.Context(), "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- door.Serve(ctx, l, d.Guard(h), nil) }()
@@ -109,18 +107,12 @@ func TestGuard(t *testing.T) {
 				body, _ := io.ReadAll(r.Body)
 				called = "called with " + string(body)
 			}))
-			req, err := http.NewRequest(tt.method, url, strings.NewReader(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := need.Value(http.NewRequest(tt.method, url, strings.NewReader(tt.body)))(t)
 			req.Host = tt.host
 			for k, v := range tt.header {
 				req.Header.Set(k, v)
 			}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := need.Value(http.DefaultClient.Do(req))(t)
 			said, _ := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if resp.StatusCode != tt.want {
@@ -143,20 +135,14 @@ func TestGuard(t *testing.T) {
 // A client that sends half a body keeps no handler.
 func TestBodyThatStops(t *testing.T) {
 	url := serve(t, door.Door{}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") }))
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := need.Value(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
 	conn.Close() // the end of the server, in Cleanup, waits for every handler
 }
 
 func TestServeEnds(t *testing.T) {
 	d := door.Door{}
-	l, err := d.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(d.Listen(t.Context(), "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	inside, closed, done := make(chan bool), make(chan bool), make(chan error)
 	stream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

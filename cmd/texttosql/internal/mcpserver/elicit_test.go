@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // The protocols that ask a user in a way of their own: the client calls again, the form has titles, the form has none.
@@ -159,13 +160,10 @@ func TestStateOfAQuestion(t *testing.T) {
 		return res
 	}
 	again := func(cs *mcp.ClientSession, question, state string) (*mcp.CallToolResult, string) {
-		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{
+		res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{
 			Name: "ask", Arguments: map[string]any{"question": question}, RequestState: state,
 			InputResponses: mcp.InputResponseMap{"choice": &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "r2"}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return res, textOf(res)
 	}
 	state := begin().RequestState
@@ -205,16 +203,13 @@ func TestEndWhileTheUserIsAsked(t *testing.T) {
 			done := make(chan error, 1)
 			go func() { done <- s.Run(ctx, there) }()
 			asked := make(chan bool)
-			cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 				ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 					close(asked)
 					<-ctx.Done()
 					return nil, ctx.Err()
 				},
-			}).Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}).Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}))(t)
 			call, cancel := context.WithCancel(t.Context())
 			over := make(chan bool)
 			go func() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 const token = "0123456789abcdef0123456789abcdef"
@@ -21,10 +22,7 @@ const token = "0123456789abcdef0123456789abcdef"
 // serve serves s on loopback until the test ends.
 func serve(t *testing.T, s *mcpserver.Server, d door.Door) (url string) {
 	t.Helper()
-	l, err := d.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(d.Listen(t.Context(), "127.0.0.1:0"))(t)
 	ctx, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- door.Serve(ctx, l, d.Guard(s.Handler()), s.Close) }()
@@ -73,14 +71,8 @@ func TestHTTP(t *testing.T) {
 	}}
 	progress := make(chan string, 100)
 	chosen.ProgressNotificationHandler = func(_ context.Context, req *mcp.ProgressNotificationClientRequest) { progress <- req.Params.Message }
-	cs, err := connectHTTP(t, url, token, chosen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := connectHTTP(t, url, token, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := need.Value(connectHTTP(t, url, token, chosen))(t)
+	other := need.Value(connectHTTP(t, url, token, nil))(t)
 	// Two clients at once, each with its own session.
 	answers := make(chan string, 2)
 	for _, c := range []*mcp.ClientSession{cs, other} {
@@ -114,10 +106,7 @@ func TestHTTP(t *testing.T) {
 // post sends one message as a client does.
 func post(t *testing.T, url, session, body string, change func(*http.Request)) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequest("POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := need.Value(http.NewRequest("POST", url, strings.NewReader(body)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	if session != "" {
@@ -126,10 +115,7 @@ func post(t *testing.T, url, session, body string, change func(*http.Request)) (
 	if change != nil {
 		change(req)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := need.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	said, _ := io.ReadAll(resp.Body)
 	return resp, string(said)
@@ -242,10 +228,7 @@ func TestHTTPEndsQuestions(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"question":%q,"samples":1}}}`, blocks)
-			req, err := http.NewRequestWithContext(ctx, "POST", url, bytes.NewReader([]byte(body)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := need.Value(http.NewRequestWithContext(ctx, "POST", url, bytes.NewReader([]byte(body))))(t)
 			req.Header.Set("Content-Type", "application/json")
 			req.Header.Set("Accept", "application/json, text/event-stream")
 			req.Header.Set("Mcp-Session-Id", session)

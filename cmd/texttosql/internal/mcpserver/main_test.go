@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -126,22 +127,13 @@ func serverOf(t *testing.T, m llm.Model, change func(*mcpserver.Config), opts ..
 	pool := open(t)
 	opts = append([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithAskBelow(0.6), texttosql.WithPolicy(denyPayroll),
 		texttosql.WithRetry(llm.Retry{Attempts: 1})}, opts...)
-	e, err := texttosql.New(pool, llm.Chain(m, mcpserver.Charge()), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(pool, llm.Chain(m, mcpserver.Charge()), opts...))(t)
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
 	c.Databases = []mcpserver.Database{{Engine: e, DB: db}}
 	if change != nil {
 		change(&c)
 	}
-	s, err := mcpserver.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(mcpserver.New(c))(t)
 	return s
 }
 
@@ -151,11 +143,8 @@ func connect(t *testing.T, s *mcpserver.Server, opts *mcp.ClientOptions, protoco
 	there, here := mcp.NewInMemoryTransports()
 	done := make(chan error, 1)
 	go func() { done <- s.Run(context.Background(), there) }()
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).
-		Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).
+		Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: protocol}))(t)
 	t.Cleanup(func() {
 		cs.Close()
 		if err := <-done; err != nil {
@@ -188,10 +177,7 @@ func textOf(res *mcp.CallToolResult) (text string) {
 // asJSON is what goes over the wire, for comparing.
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(json.Marshal(v))(t)
 	return string(text)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // without is a server that has no model, over one database or several of these names.
@@ -22,18 +23,10 @@ func without(t *testing.T, limits exec.Limits, names ...string) *mcpserver.Serve
 		for i, name := range append(names, "")[:max(1, len(names))] {
 			pool := open(t)
 			if i > 0 {
-				if _, err := pool.Exec("UPDATE singer SET name = 'of " + name + "'"); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(pool.Exec("UPDATE singer SET name = 'of " + name + "'"))(t)
 			}
-			e, err := texttosql.New(pool, texttosql.NoModel, texttosql.WithPolicy(denyPayroll), texttosql.WithLimits(limits))
-			if err != nil {
-				t.Fatal(err)
-			}
-			db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(pool, texttosql.NoModel, texttosql.WithPolicy(denyPayroll), texttosql.WithLimits(limits)))(t)
+			db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
 			c.Databases = append(c.Databases, mcpserver.Database{Name: name, Engine: e, DB: db})
 		}
 	})
@@ -116,10 +109,7 @@ func TestQuery(t *testing.T) {
 // TestToolsWithoutAModel: five tools, and no word of a model in what a client is told first.
 func TestToolsWithoutAModel(t *testing.T) {
 	cs := connect(t, without(t, exec.Limits{}), nil, "")
-	tools, err := cs.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := need.Value(cs.ListTools(t.Context(), nil))(t)
 	var names []string
 	for _, tool := range tools.Tools {
 		names = append(names, tool.Name)
@@ -131,10 +121,7 @@ func TestToolsWithoutAModel(t *testing.T) {
 		t.Errorf("instructions: %s", cs.InitializeResult().Instructions)
 	}
 	t.Logf("the list of tools has %d bytes", len(asJSON(t, tools)))
-	all, err := connect(t, serverOf(t, newModel(), nil), nil, "").ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := need.Value(connect(t, serverOf(t, newModel(), nil), nil, "").ListTools(t.Context(), nil))(t)
 	t.Logf("with a model it has %d bytes", len(asJSON(t, all)))
 }
 
@@ -160,14 +147,8 @@ func TestSeveralDatabases(t *testing.T) {
 		var all []mcpserver.Database
 		for _, name := range names {
 			pool := open(t)
-			e, err := texttosql.New(pool, texttosql.NoModel)
-			if err != nil {
-				t.Fatal(err)
-			}
-			db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := need.Value(texttosql.New(pool, texttosql.NoModel))(t)
+			db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
 			all = append(all, mcpserver.Database{Name: name, Engine: e, DB: db})
 		}
 		if _, err := mcpserver.New(mcpserver.Config{Databases: all}); err == nil || !strings.Contains(err.Error(), "names of their own") {

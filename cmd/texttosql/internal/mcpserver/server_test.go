@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -128,9 +129,7 @@ func TestProgress(t *testing.T) {
 	}, "")
 	params := &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany, "samples": 3}}
 	params.SetProgressToken("p1")
-	if _, err := cs.CallTool(t.Context(), params); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(cs.CallTool(t.Context(), params))(t)
 	for {
 		mu.Lock()
 		text := strings.Join(seen, ", ")
@@ -145,9 +144,7 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	n := len(seen)
-	if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}))(t)
 	if mu.Lock(); len(seen) != n {
 		t.Errorf("a client without a token was told of %v", seen[n:])
 	}
@@ -187,10 +184,7 @@ func TestClientGoesAway(t *testing.T) {
 			defer stop()
 			done := make(chan error, 1)
 			go func() { done <- s.Run(ctx, there) }()
-			cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil))(t)
 			called := make(chan bool)
 			go func() {
 				defer close(called)
@@ -297,23 +291,12 @@ func TestAddressIsSecret(t *testing.T) {
 	db := sql.OpenDB(faults)
 	defer db.Close()
 	var log safeBuffer
-	if _, err := db.Exec("CREATE TABLE singer (id INTEGER)"); err != nil {
-		t.Fatal(err)
-	}
-	keep, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec("CREATE TABLE singer (id INTEGER)"))(t)
+	keep := need.Value(db.Conn(t.Context()))(t)
 	defer keep.Close()
-	e, err := texttosql.New(db, newModel(), texttosql.WithDriverHook(exectest.Unwrap))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(texttosql.New(db, newModel(), texttosql.WithDriverHook(exectest.Unwrap)))(t)
 	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) {
-		db, err := exec.New(db, sqlite.Dialect{}, exec.Config{Unwrap: exectest.Unwrap})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(exec.New(db, sqlite.Dialect{}, exec.Config{Unwrap: exectest.Unwrap}))(t)
 		c.Databases[0].Engine, c.Databases[0].DB, c.Logger = e, db, slog.New(slog.NewTextHandler(&log, nil))
 	}), nil, "")
 	faults.Fail(func(event string) error {

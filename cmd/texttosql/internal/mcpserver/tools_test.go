@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -131,14 +132,9 @@ func TestExplainAnswer(t *testing.T) {
 
 func TestResources(t *testing.T) {
 	confirmed := &memory.Confirmed{}
-	if err := confirmed.Add(memory.Pair{Question: "How many?", SQL: "SELECT count(*) FROM singer"}); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, confirmed.Add(memory.Pair{Question: "How many?", SQL: "SELECT count(*) FROM singer"}))
 	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Databases[0].Confirmed = confirmed }), nil, "")
-	list, err := cs.ListResources(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := need.Value(cs.ListResources(t.Context(), nil))(t)
 	var uris []string
 	for _, r := range list.Resources {
 		uris = append(uris, r.URI)
@@ -181,10 +177,7 @@ func TestResourcesFollowTheSchema(t *testing.T) {
 	var db *sql.DB
 	s := serverOf(t, newModel(), func(c *mcpserver.Config) {
 		db = open(t)
-		e, err := texttosql.New(db, newModel())
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(db, newModel()))(t)
 		c.Databases[0].Engine = e
 	})
 	cs := connect(t, s, nil, "")
@@ -195,9 +188,7 @@ func TestResourcesFollowTheSchema(t *testing.T) {
 	if !there("wide") || there("late") {
 		t.Fatal("the tables are not those of the fixture")
 	}
-	if _, err := db.Exec("DROP TABLE wide; CREATE TABLE late (id INTEGER)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec("DROP TABLE wide; CREATE TABLE late (id INTEGER)"))(t)
 	if there("wide") || !there("late") {
 		t.Error("the tables are not those of the database")
 	}
@@ -228,10 +219,7 @@ func TestPrompts(t *testing.T) {
 // Nothing of the database stands where a client takes instructions from.
 func TestDescriptionsAreOurs(t *testing.T) {
 	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
-	tools, err := cs.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := need.Value(cs.ListTools(t.Context(), nil))(t)
 	text := asJSON(t, tools) + asJSON(t, cs.InitializeResult().Instructions)
 	for _, never := range []string{"singer", "ignore", "previous", "payroll"} {
 		if strings.Contains(text, never) {

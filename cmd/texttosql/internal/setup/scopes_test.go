@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestReadScope: what could mean another scope is an error.
@@ -53,9 +54,7 @@ func TestByScope(t *testing.T) {
 		{"no token", tokens, "", http.Header{"X-User": {"ann"}}, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "scopes.json")
-		if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(file, []byte(tt.file), 0o600))
 		h, err := Serving{Scopes: file}.ByScope(door.Door{Token: tt.token, Hosts: []string{"example.com"}}, func(s *exec.Scope, d door.Door) (http.Handler, error) {
 			return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.Key) })), nil
 		})
@@ -75,9 +74,7 @@ func TestByScope(t *testing.T) {
 		"both": `{"Header": "X", "Tokens": {"a": {"Key": "a"}}}`, "none": `{}`,
 	} {
 		file := filepath.Join(t.TempDir(), "scopes.json")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		if _, err := (Serving{Scopes: file}).ByScope(door.Door{}, nil); err == nil {
 			t.Errorf("%s is taken", why)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 )
@@ -46,9 +47,7 @@ func TestTableChoice(t *testing.T) {
 		{ID: "t1", Label: "sales: <b>what was sold</b>", Table: &schema.TableName{Name: "sales"}},
 		{ID: "t2", Label: "clerks\u202e", Table: &schema.TableName{Name: "clerks"}},
 	}}
-	if err := s.store.Save(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, s.store.Save(t.Context(), rec))
 	q := s.view(t, rec.ID).Turns[0].Question
 	if q == nil || q.Message != "which table is meant?" || q.Options[1].Label != "clerks⟨U+202E⟩" || q.Options[0].SQL != "" {
 		t.Fatalf("%+v", q)

@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -141,14 +142,9 @@ func open(t *testing.T, change func(*Config)) *shop {
 func openWith(t *testing.T, script string, change func(*Config)) *shop {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "s3cret-market.sqlite")+"?_sync=OFF")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(dir, "s3cret-market.sqlite")+"?_sync=OFF"))(t)
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(script))(t)
 	s := &shop{model: &clerk{}, db: db, dir: dir}
 	s.start(t, change)
 	return s
@@ -165,15 +161,9 @@ func (s *shop) start(t *testing.T, change func(*Config)) {
 		t.Fatal(err)
 	}
 	told := &Progress{}
-	engine, err := texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithSamples(3), texttosql.WithAskBelow(0.6),
-		texttosql.WithConfirmed(s.confirmed), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell))
-	if err != nil {
-		t.Fatal(err)
-	}
-	access, err := exec.New(s.db, sqlite.Dialect{}, exec.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := need.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithSamples(3), texttosql.WithAskBelow(0.6),
+		texttosql.WithConfirmed(s.confirmed), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell)))(t)
+	access := need.Value(exec.New(s.db, sqlite.Dialect{}, exec.Config{}))(t)
 	config := Config{Engine: engine, DB: access, Store: s.store, Confirmed: s.confirmed, Progress: told, Title: "market"}
 	if change != nil {
 		change(&config)
@@ -212,10 +202,7 @@ func (s *shop) do(t *testing.T, path string, body any, change func(*http.Request
 			t.Fatal(err)
 		}
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := need.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(text)))(t)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Texttosql", "1")
@@ -223,15 +210,9 @@ func (s *shop) do(t *testing.T, path string, body any, change func(*http.Request
 	if change != nil {
 		change(req)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := need.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := need.Value(io.ReadAll(resp.Body))(t)
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
 	} {

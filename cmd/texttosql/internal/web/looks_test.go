@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // pale lists the visible texts whose contrast with what is behind them is below 4.5.
@@ -39,9 +41,7 @@ const wide = `(() => document.documentElement.scrollWidth <= innerWidth ? [] : [
 // With TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
 func TestLooks(t *testing.T) {
 	s := open(t, nil)
-	if _, err := s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank (a_column_that_does_so_too_and_even_longer INT)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank (a_column_that_does_so_too_and_even_longer INT)"))(t)
 	line, bars := s.asked(t, "", "What was sold each day?").ID, s.asked(t, "", "How much did each region?").ID
 	asked := s.asked(t, "", "Which sale was the largest?").ID
 	none := s.asked(t, "", "What is the weather?").ID

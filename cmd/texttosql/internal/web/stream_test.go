@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // stream is the events of a conversation.
@@ -20,14 +22,8 @@ type stream struct {
 func (s *shop) stream(t *testing.T, id string) *stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/conversations/"+id+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := need.Value(http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/conversations/"+id+"/events", nil))(t)
+	resp := need.Value(http.DefaultClient.Do(req))(t)
 	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
 		t.Fatal(resp.Status, kind)
 	}

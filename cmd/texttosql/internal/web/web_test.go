@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 )
@@ -70,9 +71,7 @@ func TestRefusals(t *testing.T) {
 	s := open(t, nil)
 	done := s.asked(t, "", "How many in the north?").ID
 	missing := "/api/conversations/" + session.NewID()
-	if err := os.WriteFile(filepath.Join(s.dir, "sessions", strings.Repeat("b", 32)+".json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(filepath.Join(s.dir, "sessions", strings.Repeat("b", 32)+".json"), []byte("{"), 0o600))
 	ask := map[string]any{"question": "How many in the north?"}
 	for _, tt := range []struct {
 		path   string
@@ -194,9 +193,7 @@ func TestStops(t *testing.T) {
 				t.Fatal(err)
 			}
 			rec.Revision = 0
-			if err := s.store.Save(t.Context(), rec); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, s.store.Save(t.Context(), rec))
 		}
 		s.end()
 		if n := goroutines(); n != "" {
@@ -285,9 +282,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	again := map[string]any{"text": "only those of clerk 1"}
-	if _, err := s.db.Exec("ALTER TABLE clerks ADD COLUMN born TEXT"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(s.db.Exec("ALTER TABLE clerks ADD COLUMN born TEXT"))(t)
 	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/correct", again, nil); status != 409 || refused["code"] != "stale" {
 		t.Error(status, refused)
 	}
@@ -327,10 +322,7 @@ func TestToken(t *testing.T) {
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/login", body)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Texttosql", "1")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := need.Value(http.DefaultClient.Do(req))(t)
 	resp.Body.Close()
 	given := resp.Cookies()
 	if len(given) != 1 || !given[0].HttpOnly || given[0].SameSite != http.SameSiteStrictMode || strings.Contains(given[0].Value, token) {
