@@ -27,10 +27,11 @@ import (
 
 // question is a job. Its ID and Key together are asked once.
 type question struct {
-	ID       string `json:"id" river:"unique"`
-	Key      string `json:"key" river:"unique"` // hash of what the answer depends on; add makes it
-	Question string `json:"question"`
-	Evidence string `json:"evidence,omitempty"`
+	ID       string        `json:"id" river:"unique"`
+	Key      string        `json:"key" river:"unique"` // hash of what the answer depends on; add makes it
+	Question string        `json:"question"`
+	Evidence string        `json:"evidence,omitempty"`
+	Deadline time.Duration `json:"deadline"` // in the job: one process looks for the dead of all queues, by its own settings
 }
 
 // Kind names the jobs.
@@ -124,7 +125,7 @@ func (b *batch) add(ctx context.Context, file io.Reader) (added, known int, err 
 			if err := in.Decode(&q); err != nil || q.ID == "" || q.Question == "" {
 				return added, known, fmt.Errorf(`question %d: want {"id": "…", "question": "…"} (%v)`, added+known+len(keys)+1, err)
 			}
-			q.Key = hash(b.depends, q.Question, q.Evidence)
+			q.Deadline, q.Key = b.deadline, hash(b.depends, q.Question, q.Evidence)
 			keys = append(keys, q.ID+" "+q.Key)
 			all[q.ID+" "+q.Key] = q
 		}
@@ -186,22 +187,26 @@ func (b *batch) work(ctx context.Context, engine *texttosql.Engine, parallel int
 			err = errors.Join(err, c.StopAndCancel(context.WithoutCancel(ctx)))
 		}
 	}()
-	for tick := time.NewTicker(time.Second); ; {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for failed := 0; ; {
 		select {
 		case <-ctx.Done():
-			tick.Stop()
 			return ctx.Err()
 		case <-tick.C:
 		}
 		var left, paused bool
 		err := b.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM river_job WHERE queue = $1 AND finalized_at IS NULL),
 			EXISTS (SELECT FROM river_queue WHERE name = $1 AND paused_at IS NOT NULL)`, b.queue).Scan(&left, &paused)
-		if ctx.Err() == nil && err == nil && paused {
-			err = errPaused
-		}
-		if err != nil || !left {
-			tick.Stop()
+		switch {
+		case err != nil && failed < 60: // a server that starts again
+			failed++
+		case paused:
+			return errPaused
+		case err != nil || !left:
 			return err
+		default:
+			failed = 0
 		}
 	}
 }
@@ -212,6 +217,9 @@ type worker struct {
 	b      *batch
 	engine *texttosql.Engine
 }
+
+// Timeout is that of the one who added the question.
+func (*worker) Timeout(job *river.Job[question]) time.Duration { return job.Args.Deadline }
 
 // Work asks and keeps what came of it.
 func (w *worker) Work(ctx context.Context, job *river.Job[question]) error {

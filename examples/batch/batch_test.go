@@ -324,6 +324,52 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// TestLeases: a question that another process works on stays with it for its own deadline, whatever that of the process is which
+// looks for the dead; and work goes on over connections that break.
+func TestLeases(t *testing.T) {
+	dsn := newDSN(t)
+	slow, quick := opened(t, dsn, "slow"), opened(t, dsn, "quick")
+	slow.deadline, quick.deadline = 20*time.Second, time.Second
+	if _, _, err := slow.add(t.Context(), strings.NewReader(`{"id": "1", "question": "How many customers?"}`)); err != nil {
+		t.Fatal(err)
+	}
+	e, end, err := newEngine("", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		time.Sleep(time.Second)
+		return llm.Response{Text: "SELECT count(*) FROM customers"}, nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	for seconds, want := range map[int]int{3: 1, 30: 0} { // of a job that another process works on since then
+		exec1(t, slow, fmt.Sprintf("UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '%d s', attempted_by = '{other}'", seconds))
+		c, err := quick.client(&worker{b: quick, engine: e}, 1)
+		if err == nil {
+			err = c.Start(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := one(t, slow, "SELECT count(*) FROM river_job WHERE state = 'running'"); n != want {
+			t.Errorf("begun %d s ago: %d jobs run, want %d", seconds, n, want)
+		}
+	}
+	exec1(t, slow, "UPDATE river_job SET state = 'available', scheduled_at = now()")
+	ended := make(chan error)
+	go func() { ended <- slow.work(context.WithoutCancel(t.Context()), e, 1) }()
+	for range 5 {
+		time.Sleep(500 * time.Millisecond)
+		quick.pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	}
+	if err := <-ended; err != nil || one(t, slow, "SELECT count(*) FROM batch_answers WHERE failure = ''") != 1 {
+		t.Errorf("connections that broke: %v", err)
+	}
+}
+
 // TestReplied: an attempt pays only for what no earlier attempt had a reply to, and no other question has its replies.
 func TestReplied(t *testing.T) {
 	b := opened(t, newDSN(t), "replies")

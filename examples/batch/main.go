@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	path := flags.String("db", "", "the SQLite `file` that is asked; default: a small shop")
 	samples := flags.Int("n", 5, "statements that are sampled for a question")
 	parallel := flags.Int("parallel", 8, "questions that this process works on at a time")
-	deadline := flags.Duration("deadline", 2*time.Minute, "the longest that a question may take; a dead process's questions are taken over after it")
+	deadline := flags.Duration("deadline", 2*time.Minute, "the longest that a question that is added may take; a dead process's questions are taken over after it")
 	if err := cli.Parse(flags, args); err != nil {
 		return err
 	}
