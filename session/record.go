@@ -84,11 +84,11 @@ func (r *Record) Turn() int {
 	return -1
 }
 
-// Last returns the place of the turn that the state is about: the last one that is no confirmation, and nothing that was
-// held of a correction. It is -1 if there is none.
+// Last returns the place of the turn that the state is about: the last one that is no confirmation, no statement of the
+// user, and nothing that was held of a correction. It is -1 if there is none.
 func (r *Record) Last() int {
 	i := len(r.Turns) - 1
-	for i > 0 && (r.Turns[i].Kind == TurnConfirmation || r.Turns[i].Kind == TurnHeld) {
+	for i > 0 && slices.Contains([]TurnKind{TurnConfirmation, TurnHeld, TurnStatement}, r.Turns[i].Kind) {
 		i--
 	}
 	return i
@@ -139,7 +139,7 @@ func (r *Record) ChosenBefore(q *QuestionError) (o Option, c Correction) {
 }
 
 // Earlier returns the last three answered questions before the current one, oldest first, each with the last statement
-// that answered it.
+// that answered it, by the model's word or the user's.
 func (r *Record) Earlier() []Earlier {
 	var all []Earlier
 	question, answer := "", ""
@@ -152,6 +152,9 @@ func (r *Record) Earlier() []Earlier {
 		}
 		if t.Answer != nil {
 			answer = t.Answer.SQL
+		}
+		if t.Confirmed && question != "" {
+			answer = t.Text
 		}
 	}
 	if answer != "" {
@@ -179,8 +182,14 @@ func (r Record) Clone() Record {
 // Summary returns what a list of sessions shows of r.
 func (r *Record) Summary() Summary {
 	s := Summary{ID: r.ID, Title: r.Title, Scope: r.Scope, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
-	if len(r.Turns) > 0 {
-		s.Question = r.Turns[0].Text
+	for _, t := range r.Turns {
+		if s.Question == "" {
+			s.Question = t.Text
+		}
+		if t.Kind == TurnQuestion {
+			s.Question = t.Text
+			break
+		}
 	}
 	return s
 }

@@ -24,6 +24,9 @@ func TestRecordOfTurns(t *testing.T) {
 	question := func(text, sql string) session.Turn {
 		return session.Turn{Kind: session.TurnQuestion, Text: text, Answer: answer(sql)}
 	}
+	written := func(sql string, confirmed bool) session.Turn {
+		return session.Turn{Kind: session.TurnStatement, Text: sql, Confirmed: confirmed}
+	}
 	unanswered := session.Turn{Kind: session.TurnFollowUp, Text: "unanswered"}
 	correction := session.Turn{Kind: session.TurnCorrection, Correction: said("c"), Answer: answer("corrected")}
 	tests := []struct {
@@ -45,6 +48,9 @@ func TestRecordOfTurns(t *testing.T) {
 		{"a confirmation changes nothing",
 			[]session.Turn{question("q1", "s1"), {Kind: session.TurnConfirmation, Text: "alone"}, question("q2", "s2")}, 2, 0, 0,
 			[]session.Earlier{{Question: "q1", SQL: "s1"}}},
+		{"a statement of the user answers what it was confirmed for, and only that",
+			[]session.Turn{written("s0", true), question("q1", ""), written("own", true), question("q2", "s2"), written("other", false), unanswered}, 5, 0, 0,
+			[]session.Earlier{{Question: "q1", SQL: "own"}, {Question: "q2", SQL: "s2"}}},
 		{"the last three", []session.Turn{question("q1", "s1"), question("q2", "s2"), question("q3", "s3"), question("q4", "s4"), unanswered}, 4, 0, 0,
 			[]session.Earlier{{Question: "q2", SQL: "s2"}, {Question: "q3", SQL: "s3"}, {Question: "q4", SQL: "s4"}}},
 	}
@@ -239,4 +245,18 @@ func ExampleQuestionError_Correction() {
 	c, err := q.Correction("t1")
 	fmt.Println(c.Constraint(), err)
 	// Output: MANDATORY TABLE: Use table 'orders'. DO NOT use: orders_archive <nil>
+}
+
+// TestStatement: a statement that the user wrote is nothing that the state is about, and names a conversation only until
+// something was asked.
+func TestStatement(t *testing.T) {
+	r := session.Record{Turns: []session.Turn{{Kind: session.TurnStatement, Text: "SELECT 1"}}}
+	if r.Turn() != -1 || r.Last() != 0 || r.Summary().Question != "SELECT 1" {
+		t.Error(r.Turn(), r.Last(), r.Summary())
+	}
+	r.Turns = append(r.Turns, session.Turn{Kind: session.TurnQuestion, Text: "q"}, session.Turn{Kind: session.TurnStatement, Text: "SELECT 2"},
+		session.Turn{Kind: session.TurnFollowUp, Text: "f"}, session.Turn{Kind: session.TurnStatement, Text: "SELECT 3"})
+	if r.Turn() != 3 || r.Last() != 3 || r.Summary().Question != "q" {
+		t.Error(r.Turn(), r.Last(), r.Summary())
+	}
 }

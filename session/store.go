@@ -84,7 +84,7 @@ type Filter struct {
 type Summary struct {
 	ID       string
 	Scope    string // exec.Scope.Key of its questions; "": it belongs to no scope
-	Question string // the first one; "": none
+	Question string // the first one; where nothing was asked yet, the user's first statement; "": none
 	Title    string // what its user calls it; "": nothing else than Question
 	State    State
 	Created  time.Time

@@ -18,6 +18,7 @@ const (
 	TurnCorrection   TurnKind = "correction"   // a correction of the answer or of the pending Question
 	TurnHeld         TurnKind = "held"         // what holds of a correction that could not be used
 	TurnConfirmation TurnKind = "confirmation" // the answer is right
+	TurnStatement    TurnKind = "statement"    // a statement that the user wrote, as Text; it changes no state
 )
 
 // Turn is one thing that the user did, with the answer to it.
@@ -29,6 +30,7 @@ type Turn struct {
 	Samples  int       `json:"samples,omitempty"`  // how many samples the caller of a question asked for; 0: the engine's
 	// WithoutMemory: of a question that is shown nothing learned, and teaches nothing.
 	WithoutMemory bool        `json:"without_memory,omitempty"`
+	Confirmed     bool        `json:"confirmed,omitempty"`  // of a statement: its user said that it answers the question before it
 	Option        string      `json:"option,omitempty"`     // the id of the option that a choice takes
 	Correction    *Correction `json:"correction,omitempty"` // what a correction says, or a choice of a table or join
 	Answer        *Answer     `json:"answer,omitempty"`     // nil: none, or none yet

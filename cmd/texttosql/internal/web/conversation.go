@@ -23,7 +23,7 @@ func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 		talk = s.Engine.NewConversation(store)
 		id = talk.Record().ID
 	}
-	within, release, err := s.claim(id)
+	within, release, err := s.claim(context.WithoutCancel(ctx), id)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,17 +94,13 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 // forget deletes a conversation, unless it is being answered.
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	_, release, err := s.claim(id)
+	_, release, err := s.claim(r.Context(), id)
 	if err == nil {
 		err = s.Store.Delete(r.Context(), id)
 		s.seen.drop(id, 0)
 		release()
 	}
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	answer(w, http.StatusOK, struct{}{})
+	s.done(w, id, err)
 }
 
 // maxTitle bounds the name of a conversation, in bytes.
@@ -117,47 +114,58 @@ func (s *Server) rename(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	err := s.rewrite(r.Context(), r.PathValue("id"), func(rec *session.Record) error {
+	rec, err := s.rewrite(r.Context(), r.PathValue("id"), func(_ context.Context, rec *session.Record) error {
 		rec.Title = words.Cut(strings.TrimSpace(in.Title), maxTitle)
 		return nil
 	})
+	s.done(w, rec.ID, err)
+}
+
+// done answers with the id of a conversation that was changed, or with an error.
+func (s *Server) done(w http.ResponseWriter, id string, err error) {
 	if err != nil {
 		s.refuse(w, err)
 		return
 	}
-	answer(w, http.StatusOK, struct{}{})
+	answer(w, http.StatusOK, map[string]string{"id": id})
 }
 
-// rewrite changes a record on which nobody works.
-func (s *Server) rewrite(ctx context.Context, id string, f func(*session.Record) error) error {
-	_, release, err := s.claim(id)
+// rewrite changes a record on which nobody works, a new one for the id "", and returns it.
+func (s *Server) rewrite(ctx context.Context, id string, f func(context.Context, *session.Record) error) (rec session.Record, err error) {
+	isNew := id == ""
+	if rec = session.New(session.NewID(), time.Now()); !isNew {
+		rec.ID = id
+	}
+	ctx, release, err := s.claim(ctx, rec.ID)
 	if err != nil {
-		return err
+		return rec, err
 	}
 	defer release()
 	store := &saves{Store: s.Store, server: s, first: make(chan struct{})}
-	free, err := store.Hold(ctx, id)
+	free, err := store.Hold(ctx, rec.ID)
 	if err != nil {
 		if errors.Is(err, session.ErrHeld) {
 			err = errBusy
 		}
-		return err
+		return rec, err
 	}
 	defer free()
-	rec, err := s.Store.Load(ctx, id)
+	if !isNew {
+		rec, err = s.Store.Load(ctx, id)
+	}
 	if err == nil {
-		err = f(&rec)
+		err = f(ctx, &rec)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = store.Save(ctx, rec)
 	}
-	return store.Save(ctx, rec)
+	return rec, err
 }
 
 // rephrase puts other words in the place of a question that was stopped or has no answer, and takes back what was said about
 // it.
 func (s *Server) rephrase(ctx context.Context, id, question string) error {
-	return s.rewrite(ctx, id, func(rec *session.Record) error {
+	_, err := s.rewrite(ctx, id, func(_ context.Context, rec *session.Record) error {
 		i := rec.Turn()
 		switch {
 		case strings.TrimSpace(question) == "":
@@ -169,10 +177,12 @@ func (s *Server) rephrase(ctx context.Context, id, question string) error {
 		}
 		asked := rec.Turns[i]
 		asked.Text, asked.Answer, asked.Attempts = strings.TrimSpace(question), nil, nil
-		rec.Turns = append(rec.Turns[:i:i], asked)
+		after := slices.DeleteFunc(rec.Turns[i+1:], func(t session.Turn) bool { return t.Kind != session.TurnStatement })
+		rec.Turns = append(append(rec.Turns[:i:i], asked), after...)
 		s.seen.drop(id, i)
 		return nil
 	})
+	return err
 }
 
 // maxQuestion bounds a question, as the engine does, in bytes.

@@ -31,7 +31,6 @@ type details struct {
 	Cost     string     `json:"cost,omitempty"`
 	Rows     *table     `json:"rows,omitempty"`
 	Trace    bool       `json:"trace,omitempty"` // there is a page about it
-	Own      *own       `json:"own,omitempty"`   // what the person ran in place of it
 }
 
 // share is a cluster of the vote.
@@ -47,7 +46,6 @@ type share struct {
 type kept struct {
 	details
 	all     *result.Table     // Rows, whole
-	own     *own              // nil: the person ran nothing
 	problem *failure          // why the question was stopped
 	options map[string]*table // the rows of the options of a question to the user
 	result  *texttosql.Result // without its rows
@@ -130,9 +128,7 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	} else {
 		k.details = s.explain(res)
 	}
-	if k.Rows, k.all = tabled(res.Rows), res.Rows; old != nil {
-		k.own = old.own
-	}
+	k.Rows, k.all = tabled(res.Rows), res.Rows
 	var asked *session.QuestionError
 	switch {
 	case errors.As(err, &asked):

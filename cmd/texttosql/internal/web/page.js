@@ -146,8 +146,8 @@ function blank(title, lead) {
 	named(title);
 	$('lead').textContent = lead || '';
 	$('lead').hidden = !lead;
-	for (const id of ['gate', 'progress', 'composer', 'suggested', 'offered', 'schema', 'manage']) $(id).hidden = true;
-	for (const id of ['turns', 'actions', 'tables', 'manage']) $(id).replaceChildren();
+	for (const id of ['gate', 'progress', 'composer', 'write', 'suggested', 'offered', 'schema', 'manage']) $(id).hidden = true;
+	for (const id of ['turns', 'actions', 'tables', 'manage', 'write']) $(id).replaceChildren();
 	drawn.clear();
 	shape = '';
 	complain(null);
@@ -156,7 +156,8 @@ function blank(title, lead) {
 
 async function route() {
 	const hash = location.hash.slice(1);
-	const next = hash === 'schema' ? {kind: 'schema', id: ''} : hash.startsWith('c/') ? {kind: 'talk', id: hash.slice(2)} : {kind: 'new', id: ''};
+	const to = /^c\/(.*?)(?:\/(\d+))?$/.exec(hash); // a conversation, and the place of an answer in it
+	const next = hash === 'schema' ? {kind: 'schema', id: ''} : to ? {kind: 'talk', id: to[1], at: to[2]} : {kind: 'new', id: ''};
 	const first = page.kind === '';
 	hang();
 	page = next;
@@ -172,6 +173,8 @@ async function route() {
 	} else if (next.kind === 'new') {
 		blank('What do you want to know?', 'Ask in your own words. The answer is a statement that only reads, shown with its rows and how sure it is.');
 		composer('new');
+		$('write').replaceChildren(...writing('Write the SQL yourself', ''));
+		$('write').hidden = false;
 		$('question').focus();
 		offer(next);
 		await tables(next);
@@ -309,7 +312,11 @@ async function load() {
 
 // rows asks for rows that no record holds: those of the last answer, and of the answers to choose from.
 function rows() {
-	const turn = talk.turns[talk.turns.length - 1];
+	const turn = talk.turns.findLast((t) => !t.own), own = talk.turns[talk.turns.length - 1];
+	if (own && own.own && !own.own.rows && !again.has(talk.id + own.place)) {
+		again.add(talk.id + own.place);
+		reread(own).catch(() => {});
+	}
 	const missing = talk.state === 'answered' ? turn && turn.answer && !turn.answer.rows
 		: talk.state === 'waiting' && turn && turn.question && turn.question.options.every((o) => o.sql && !o.rows);
 	const key = talk.id + ' ' + talk.revision;
@@ -317,6 +324,13 @@ function rows() {
 	again.add(key);
 	const id = talk.id;
 	api('conversations/' + id + '/resume', {}).then(() => { if (page.id === id) load(); }, () => {});
+}
+
+// reread lets the server read rows again that it does not have in memory.
+async function reread(t) {
+	const id = talk.id;
+	await api('conversations/' + id + '/rows/' + t.place);
+	if (page.id === id) await load();
 }
 
 function listen() {
@@ -353,8 +367,9 @@ function render(before) {
 	const box = $('turns'), turns = talk.turns, busy = talk.state === 'running';
 	if (talk.title) named(talk.title);
 	let fresh = false, held = false; // the answer that changes has the focus
+	const at = turns.findLastIndex((t) => !t.own); // what the state is about; statements of the person may follow
 	turns.forEach((t, i) => {
-		const isLast = i === turns.length - 1, key = JSON.stringify([t, isLast]);
+		const isLast = i >= at, key = JSON.stringify([t, isLast]);
 		if (drawn.get(i) === key) return;
 		const a = article(t, i, isLast);
 		held ||= isLast && box.children[i] && box.children[i].contains(document.activeElement) && document.activeElement.matches('[data-goal]');
@@ -375,23 +390,35 @@ function render(before) {
 	manage();
 	composer(talk.state);
 	if (held) mine = talk.id;
-	const own = ran && box.querySelector('[data-mine]'); // drawn by the load that asked, or by a newer one of the stream
-	if (own) {
+	if (ran && turns.length && turns[turns.length - 1].own) { // drawn by the load that asked, or by a newer one of the stream
 		ran = false;
-		own.focus();
-		own.scrollIntoView({block: 'start'});
+		go(box.lastElementChild);
 		say('Your rows are there');
+	}
+	const linked = box.querySelector('[data-place="' + Number(page.at) + '"]');
+	if (linked) {
+		page.at = undefined;
+		const folded = linked.querySelector(':scope > details.more');
+		if (folded) folded.open = true;
+		go(linked);
 	}
 	if (fresh && !busy && (mine === talk.id || before && before.state === 'running')) arrived();
 }
 
+function go(a) {
+	const heading = a.querySelector('h2');
+	heading.tabIndex = -1;
+	heading.focus();
+	a.scrollIntoView({block: 'start'});
+}
+
 // arrived tells of a new answer, and goes to it if this tab asked for it.
 function arrived() {
-	const t = talk.turns[talk.turns.length - 1];
+	const t = talk.turns.findLast((t) => !t.own);
 	const what = t.confirmed ? 'Confirmed' : t.question ? 'The answers disagree. Choose one.' : t.failure ? 'There is no answer.'
 		: t.answer ? 'Answer: ' + (t.answer.rows ? t.answer.rows.count : 'a statement') + ', confidence ' + percent(t.answer.confidence) : '';
 	say(what);
-	const heading = $('turns').lastElementChild && $('turns').lastElementChild.querySelector('[data-goal]');
+	const heading = [...$('turns').querySelectorAll('[data-goal]')].pop();
 	if (mine === talk.id && heading) {
 		heading.focus();
 		heading.closest('article').scrollIntoView({block: 'start'});
@@ -418,21 +445,28 @@ function steps(news) {
 	}
 }
 
-const by = {question: 'You asked', follow_up: 'You asked next', choice: 'You chose', correction: 'You corrected', confirmation: 'You confirmed'};
+const by = {question: 'You asked', follow_up: 'You asked next', choice: 'You chose', correction: 'You corrected', statement: 'You wrote'};
 
 function article(t, i, isLast) {
 	const id = newID('turn'), asked = t.kind === 'question' || t.kind === 'follow_up';
-	const a = el('article', {'aria-labelledby': id},
+	const a = el('article', {'aria-labelledby': id, 'data-place': t.place, class: t.own ? 'mine' : null},
 		el('p', {class: 'by'}, by[t.kind] || t.kind),
-		el('h2', {id, dir: 'auto'}, t.text || t.meaning || (asked ? '' : t.kind)),
+		el('h2', {id, dir: 'auto'}, t.own ? 'Your own statement' : t.text || t.meaning || (asked ? '' : t.kind)),
 		t.meaning && t.text && t.kind === 'correction' ? el('p', {class: 'meaning', dir: 'auto'}, 'Understood as: ' + t.meaning) : null);
-	if (t.answer) a.append(...isLast ? answer(t, i) : [more('Show this answer', ...answer(t, i))]);
+	if (t.own) a.append(...mine_of(t, i));
+	if (t.answer) a.append(...isLast ? answer(t, true) : [more('Show this answer', ...answer(t, false))]);
 	if (t.question) a.append(choice(t.question));
 	if (t.failure) a.append(...failure(t, i));
 	return a;
 }
 
-function answer(t, i) {
+// absent stands where rows are not in memory.
+function absent(t) {
+	const wrong = el('p', {class: 'note', role: 'alert', dir: 'auto'});
+	return el('div', {class: 'row'}, button('Show the rows', () => reread(t).catch((e) => { wrong.textContent = e.error; })), wrong);
+}
+
+function answer(t, isLast) {
 	const a = t.answer, parts = [], id = newID('why');
 	const why = el('div', {id, class: 'why', hidden: true}, ...reasons(a));
 	parts.push(el('div', {class: 'head'}, el('h3', {tabindex: '-1', 'data-goal': true}, a.rows ? 'Answer' : 'Statement'),
@@ -443,13 +477,15 @@ function answer(t, i) {
 				e.currentTarget.setAttribute('aria-expanded', String(!why.hidden));
 			}, {class: 'sure', 'aria-expanded': 'false', 'aria-controls': id})), why);
 	if (a.says) parts.push(el('p', {class: 'says', dir: 'auto'}, a.says));
-	if (a.rows) parts.push(...(a.rows.charts || []).map(figure), rows_of(t, a.rows, ''));
+	parts.push(...a.rows ? [...(a.rows.charts || []).map(figure), rows_of(t, a.rows)] : isLast ? [] : [absent(t)]);
 	for (const w of a.warnings || []) parts.push(el('p', {class: 'warning', dir: 'auto'}, w));
-	parts.push(...statement(a.sql, i === talk.turns.length - 1 ? t : null));
-	if (a.own) parts.push(...mine_of(t, a.own));
-	parts.push(el('p', {class: 'line note'}, a.cost ? el('span', {}, a.cost) : null, a.trace ? page_of(t) : null));
+	parts.push(...statement(a.sql, isLast), foot(t, a.cost, a.trace));
 	return parts;
 }
+
+// foot ends an answer: what it cost, every step, and its address for others who may see the conversation.
+const foot = (t, cost, traced) => el('p', {class: 'line note'}, cost ? el('span', {}, cost) : null, traced ? page_of(t) : null,
+	button('Copy link', (e) => copy(location.href.split('#')[0] + '#c/' + talk.id + '/' + t.place, null, e.currentTarget), {class: 'link'}));
 
 // reasons say why a confidence is what it is.
 function reasons(a) {
@@ -464,17 +500,16 @@ function reasons(a) {
 }
 
 // mine_of is a statement that the person ran.
-function mine_of(t, own) {
-	const asked = talk.turns.findLast((x) => x.kind === 'question' || x.kind === 'follow_up');
-	const keep = (text) => api('conversations/' + talk.id + '/keep', text === undefined ? {} : {text}).then(() => { say('Confirmed'); load(); }, complain);
-	const wording = asked.kind === 'follow_up' ? standalone(keep) : null;
-	return [el('section', {class: 'mine', 'aria-label': 'Your own statement'},
-		el('h3', {tabindex: '-1', 'data-mine': true}, 'Your own statement'),
-		el('p', {class: 'note'}, 'You wrote it: it has no votes and no confidence. It ran under the same guard and limits.'),
-		own.says ? el('p', {class: 'says', dir: 'auto'}, own.says) : null,
-		rows_of(t, own.rows, 'own&'), code(own.sql),
-		own.confirmed ? el('p', {class: 'good'}, '✓ Confirmed by you, in place of the answer above') : el('div', {class: 'row'},
-			button('Mine is right', () => { if (wording) { wording.hidden = false; wording.querySelector('input').focus(); } else keep(); })), wording)];
+function mine_of(t, i) {
+	const asked = talk.turns.slice(0, i).findLast((x) => x.kind === 'question' || x.kind === 'follow_up');
+	const keep = (text) => api('conversations/' + talk.id + '/keep', {turn: t.place, text: text || ''}).then(() => { say('Confirmed'); load(); }, complain);
+	const wording = asked && asked.kind === 'question' ? null : standalone(keep);
+	return [el('p', {class: 'note'}, 'You wrote it: it has no votes and no confidence. It ran under the same guard and limits.'),
+		t.own.says ? el('p', {class: 'says', dir: 'auto'}, t.own.says) : null,
+		...t.own.rows ? [...(t.own.rows.charts || []).map(figure), rows_of(t, t.own.rows)] : [absent(t)], ...statement(t.text, true),
+		t.confirmed ? el('p', {class: 'good'}, '✓ Confirmed by you as the answer' + (asked ? ' to “' + short(asked.text, 80) + '”' : '')) : el('div', {class: 'row'},
+			button('Mine is right', () => { if (wording) { wording.hidden = false; wording.querySelector('input').focus(); } else keep(); })),
+		t.confirmed ? null : wording, foot(t)].filter(Boolean);
 }
 
 const page_of = (t) => el('a', {href: '/trace/' + talk.id + '/' + t.place, target: '_blank', rel: 'noopener'}, 'Every step (new tab)');
@@ -508,15 +543,19 @@ function code(sql) {
 }
 
 // statement shows the SQL of an answer. That of the last one can be edited and run.
-function statement(sql, t) {
-	const pre = code(sql), box = el('div');
-	const edit = t && ['answered', 'failed'].includes(talk.state) ? button('Edit', () => editor(box, edit, t, (t.answer.own || t.answer).sql),
-		{class: 'small', 'aria-label': 'Edit the SQL and run it'}) : null;
+function statement(sql, last) {
+	const pre = code(sql), [edit, box] = last ? writing('Edit', sql, {class: 'small', 'aria-label': 'Edit the SQL and run it'}) : [null, ''];
 	return [el('div', {class: 'head'}, el('h3', {}, 'SQL'), el('div', {class: 'row'}, edit,
 		button('Copy', () => copy(pre.textContent, pre), {class: 'small', 'aria-label': 'Copy the SQL'}))), pre, box];
 }
 
-function editor(box, edit, t, sql) {
+// writing is a button that opens an editor, and the place for that.
+function writing(name, sql, props) {
+	const box = el('div'), edit = button(name, () => editor(box, edit, sql), props);
+	return [edit, box];
+}
+
+function editor(box, edit, sql) {
 	const text = el('textarea', {id: newID('sql'), class: 'code', rows: '8', dir: 'ltr', spellcheck: 'false', autocapitalize: 'off', maxlength: '60000', required: true});
 	const wrong = el('p', {class: 'problem', role: 'alert', dir: 'auto', hidden: true}), run = el('button', {type: 'submit', class: 'first'}, 'Run');
 	const close = () => { box.replaceChildren(); edit.hidden = false; edit.focus(); };
@@ -530,9 +569,11 @@ function editor(box, edit, t, sql) {
 		wrong.hidden = run.disabled = true;
 		say('Running the statement');
 		try {
-			await api('conversations/' + talk.id + '/query', {sql: text.value});
+			const talking = page.kind === 'talk', {id} = await api(talking ? 'conversations/' + talk.id + '/query' : 'query', {sql: text.value});
 			ran = true;
-			await load();
+			close();
+			if (talking) await load();
+			else location.hash = 'c/' + id;
 		} catch (failed) {
 			wrong.textContent = failed.error;
 			wrong.hidden = false;
@@ -545,13 +586,15 @@ function editor(box, edit, t, sql) {
 	text.focus();
 }
 
-async function copy(text, from) {
+async function copy(text, from, pressed) {
 	try {
 		await navigator.clipboard.writeText(text);
 		say('Copied');
+		if (pressed) pressed.textContent = 'Copied';
 	} catch { // no leave, or no secure connection
 		if (from) getSelection().selectAllChildren(from);
-		say(from ? 'Selected: copy it with the keyboard' : 'The browser does not let the page copy here: save it as CSV');
+		if (pressed) pressed.replaceWith(el('input', {class: 'address', 'aria-label': 'Link to this answer', value: text, readonly: true}));
+		say('Copy it with the keyboard');
 	}
 }
 
@@ -560,9 +603,9 @@ const bar = (share, lead) => draw('svg', {class: 'bar', viewBox: '0 0 1000 10', 
 	draw('rect', {class: lead ? 'lead' : 'rest', width: 1000 * Math.min(1, Math.max(0, share)), height: 10}));
 
 // rows_of are the rows of an answer, a page at a time: to be sorted, searched and taken along.
-function rows_of(t, first, which) {
-	const base = '/conversations/' + talk.id + '/rows/' + t.place + '?' + which, box = el('div', {class: 'rows'}), at = {from: 0, sort: 0, down: false, find: ''};
-	const label = which ? 'Rows of your statement' : 'Rows of the answer';
+function rows_of(t, first) {
+	const base = '/conversations/' + talk.id + '/rows/' + t.place + '?', box = el('div', {class: 'rows'}), at = {from: 0, sort: 0, down: false, find: ''};
+	const label = t.own ? 'Rows of your statement ' + t.place : 'Rows of the answer';
 	const query = (more) => base + 'sort=' + at.sort + (at.down ? '&down' : '') + '&find=' + encodeURIComponent(at.find) + (more || '');
 	const held = el('div'), pager = el('div', {class: 'row pager'});
 	const wrong = el('p', {class: 'note', role: 'alert'});
@@ -660,7 +703,7 @@ function failure(t, i) {
 // ---- What can be done next.
 
 function actions() {
-	const last = talk.turns[talk.turns.length - 1];
+	const last = talk.turns.findLast((t) => !t.own);
 	const key = [talk.id, talk.state, talk.revision, talk.turns.length, talk.left, last && last.confirmed].join();
 	if (key === shape) return;
 	shape = key;
@@ -681,7 +724,12 @@ function actions() {
 		e.currentTarget.remove();
 		input.focus();
 	}));
-	if (talk.state === 'answered' && !last.confirmed) {
+	if (['stopped', 'failed'].includes(talk.state) && !talk.active && last) {
+		const tried = last.failure && last.failure.attempts || [], [write, box] = writing('Write the SQL', tried.length ? tried[tried.length - 1].sql : '');
+		row.append(write);
+		parts.push(box);
+	}
+	if (talk.state === 'answered' && last && !last.confirmed) {
 		const wording = asked.kind === 'follow_up' ? standalone((text) => act('confirm', {text})) : null;
 		row.append(button('This is right', () => {
 			if (!wording) { act('confirm'); return; }
@@ -691,7 +739,7 @@ function actions() {
 		if (wording) parts.push(wording);
 	}
 	if (row.childNodes.length) parts.unshift(row);
-	if (['answered', 'failed', 'waiting'].includes(talk.state)) parts.push(correction());
+	if (['answered', 'failed', 'waiting'].includes(talk.state) && last) parts.push(correction());
 	$('actions').replaceChildren(...parts);
 }
 
@@ -699,7 +747,7 @@ function actions() {
 function standalone(keep) {
 	const input = el('input', {id: newID('wording'), type: 'text', maxlength: '8000', dir: 'auto', required: true});
 	return el('form', {hidden: true, submit: (e) => { e.preventDefault(); keep(input.value); }},
-		el('label', {for: input.id}, 'The question, said so that it can be understood alone'), input,
+		el('label', {for: input.id}, talk.turns.some((t) => !t.own) ? 'The question, said so that it can be understood alone' : 'The question that it answers'), input,
 		el('div', {class: 'row'}, el('button', {type: 'submit', class: 'first'}, 'Confirm')));
 }
 
@@ -794,7 +842,7 @@ function correction() {
 		act('correct', corrections[pick.value](values));
 	}}, el('label', {for: pick.id}, 'What is wrong?'), pick, fields, known,
 	el('div', {class: 'row'}, el('button', {type: 'submit', class: 'first'}, 'Correct and ask again'),
-		el('p', {class: 'note'}, talk.left === 1 ? 'One correction is left for this question.' : talk.left + ' corrections are left for this question.')));
+		talk.left === 1 ? el('p', {class: 'note'}, 'This is the last correction of this question; then ask it in other words.') : null));
 	const box = more(talk.state === 'waiting' ? 'None of these' : 'Something is wrong', form);
 	box.addEventListener('toggle', async () => {
 		if (!box.open || known.firstChild) return;
@@ -812,7 +860,7 @@ function composer(state) {
 	const first = state === 'new';
 	$('composer').hidden = !first && !['answered', 'failed', 'waiting'].includes(state);
 	$('composer').classList.toggle('below', !first);
-	$('question-label').textContent = first ? 'Your question' : 'A follow-up question';
+	$('question-label').textContent = first || !talk.turns.some((t) => !t.own) ? 'Your question' : 'A follow-up question';
 	$('question').rows = first ? 2 : 1;
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
@@ -15,31 +16,23 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// own is a statement that a person wrote in place of an answer's, with its rows.
+// own is what a statement computes that the person wrote, with its rows.
 type own struct {
-	SQL       string `json:"sql"`
-	Says      string `json:"says,omitempty"` // what it computes
-	Rows      *table `json:"rows"`
-	Confirmed bool   `json:"confirmed,omitempty"`
-	all       *result.Table
+	Says string `json:"says,omitempty"`
+	Rows *table `json:"rows,omitempty"`
 }
 
-// rows gives the rows of an answer, or of the person's own statement: a page of them from a row on, or all as CSV, JSON,
+// rows gives the rows of an answer, or of a statement of the person: a page of them from a row on, or all as CSV, JSON,
 // Markdown or text for a spreadsheet; ordered by a column, and those that contain a text.
 func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 	turn, err := strconv.Atoi(r.PathValue("turn"))
-	known := s.seen.get(memoKey{r.PathValue("id"), turn})
 	q := r.URL.Query()
 	var all *result.Table
-	switch {
-	case err != nil || known == nil:
-	case q.Has("own") && known.own != nil:
-		all = known.own.all
-	case !q.Has("own"):
-		all = known.all
+	if err == nil {
+		all, err = s.all(r.Context(), memoKey{r.PathValue("id"), turn})
 	}
-	if all == nil {
-		answer(w, http.StatusNotFound, problem{"missing", "these rows are not in memory any more; ask for the conversation again"})
+	if err != nil {
+		s.refuse(w, err)
 		return
 	}
 	by, _ := strconv.Atoi(q.Get("sort"))
@@ -59,6 +52,38 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="rows.`+q.Get("form")+`"`)
 	}
 	write(w) // the client may be gone
+}
+
+// all returns the rows of a turn. Those that are in memory no more are read again.
+func (s *Server) all(ctx context.Context, at memoKey) (*result.Table, error) {
+	if known := s.seen.get(at); known != nil && known.all != nil {
+		return known.all, nil
+	}
+	rec, err := s.Store.Load(ctx, at.id)
+	if err != nil {
+		return nil, err
+	}
+	sql := ""
+	if at.turn >= 0 && at.turn < len(rec.Turns) {
+		if t := rec.Turns[at.turn]; t.Kind == session.TurnStatement {
+			sql = t.Text
+		} else if t.Answer != nil {
+			sql = t.Answer.SQL
+		}
+	}
+	if sql == "" {
+		return nil, session.ErrNotFound
+	}
+	ctx, release, err := s.claim(ctx, at.id+" "+strconv.Itoa(at.turn)) // beside what the conversation does
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	rows, err := s.Engine.Query(ctx, sql)
+	if err == nil {
+		s.seen.change(at, func(k *kept) { k.Rows, k.all = tabled(rows), rows })
+	}
+	return rows, err
 }
 
 // form returns what writes a table in a form, and its type. Values are exact; no text is a formula to a spreadsheet.
@@ -91,77 +116,61 @@ func (s *Server) form(name string, t *result.Table) (write func(io.Writer) error
 	return nil, ""
 }
 
-// query runs a statement of the person beside the last answer, under the same guard, policy and limits.
+// query runs a statement of the person, under the same guard, policy and limits, and keeps it in the conversation, a new one
+// without an id. It takes the place of the one before where that was not confirmed.
 func (s *Server) query(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
 	var in struct {
 		SQL string `json:"sql"`
 	}
 	if !read(w, r, &in) {
 		return
 	}
-	rec, err := s.Store.Load(r.Context(), id)
-	if err == nil && (len(rec.Turns) == 0 || rec.State != session.Completed && rec.State != session.Failed) {
-		err = &texttosql.StateError{Call: "Query", State: rec.State, Hint: "Ask first, or choose"}
-	}
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	within, release, err := s.claim(id)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	defer release()
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(within, cancel)()
-	rows, err := s.Engine.Query(ctx, in.SQL, texttosql.WithID(id))
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	mine := &own{SQL: visible(in.SQL), Says: s.says(in.SQL), Rows: tabled(rows), all: rows}
-	s.seen.change(memoKey{id, rec.Last()}, func(k *kept) { k.own = mine })
-	answer(w, http.StatusOK, mine)
+	rec, err := s.rewrite(r.Context(), r.PathValue("id"), func(ctx context.Context, rec *session.Record) error {
+		if rec.State.Active() && rec.State != session.Initializing {
+			return &texttosql.StateError{Call: "Query", State: rec.State, Hint: "Go on with the question first"}
+		}
+		rows, err := s.Engine.Query(ctx, in.SQL, texttosql.WithID(rec.ID))
+		if err != nil {
+			return err
+		}
+		n := len(rec.Turns)
+		if n > 0 && rec.Turns[n-1].Kind == session.TurnStatement && !rec.Turns[n-1].Confirmed {
+			n--
+		}
+		rec.Updated, rec.Scope = time.Now(), s.Engine.ScopeKey()
+		rec.Turns = append(rec.Turns[:n], session.Turn{Kind: session.TurnStatement, At: rec.Updated, Text: in.SQL})
+		s.seen.put(memoKey{rec.ID, n}, &kept{details: details{Rows: tabled(rows)}, all: rows})
+		return nil
+	})
+	s.done(w, rec.ID, err)
 }
 
-// confirmOwn keeps the person's statement as the answer to a question, in the words given or in those of the question.
+// confirmOwn keeps a statement of the person as the answer to a question, in the words given or in those of the question
+// before it.
 func (s *Server) confirmOwn(w http.ResponseWriter, r *http.Request) {
 	var in struct {
+		Turn int    `json:"turn"`
 		Text string `json:"text"`
 	}
 	if !read(w, r, &in) {
 		return
 	}
-	rec, err := s.Store.Load(r.Context(), r.PathValue("id"))
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	at := memoKey{rec.ID, rec.Last()}
-	known := s.seen.get(at)
-	if known == nil || known.own == nil {
-		answer(w, http.StatusNotFound, problem{"missing", "there is no statement of yours; run it again"})
-		return
-	}
-	if asked := rec.Turns[rec.Turn()]; in.Text == "" && asked.Kind == session.TurnFollowUp {
-		err = texttosql.ErrNotStandalone
-	} else {
-		if in.Text == "" {
-			in.Text = asked.Text
+	rec, err := s.rewrite(r.Context(), r.PathValue("id"), func(ctx context.Context, rec *session.Record) error {
+		if in.Turn < 0 || in.Turn >= len(rec.Turns) || rec.Turns[in.Turn].Kind != session.TurnStatement {
+			return session.ErrNotFound
 		}
-		err = s.Engine.Confirm(r.Context(), in.Text, known.own.SQL)
-	}
-	if err != nil && !errors.Is(err, texttosql.ErrForgotten) {
-		s.refuse(w, err)
-		return
-	}
-	s.seen.change(at, func(k *kept) {
-		mine := *known.own
-		mine.Confirmed = true
-		k.own = &mine
+		before := session.Record{Turns: rec.Turns[:in.Turn]}
+		if i := before.Turn(); in.Text == "" && i >= 0 && before.Turns[i].Kind == session.TurnQuestion {
+			in.Text = before.Turns[i].Text
+		}
+		if in.Text == "" {
+			return texttosql.ErrNotStandalone
+		}
+		if err := s.Engine.Confirm(ctx, in.Text, rec.Turns[in.Turn].Text); err != nil && !errors.Is(err, texttosql.ErrForgotten) {
+			return err
+		}
+		rec.Turns[in.Turn].Confirmed = true
+		return nil
 	})
-	answer(w, http.StatusOK, struct{}{})
+	s.done(w, rec.ID, err)
 }

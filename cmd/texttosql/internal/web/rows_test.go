@@ -102,44 +102,126 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: %d %q, want %q", query, status, text, want)
 		}
 	}
-	for query, want := range map[string]int{"form=xls": 400, "own&sort=1": 404} {
+	for query, want := range map[string]int{"form=xls": 400, "sort=1": 200} {
 		if status, _ := s.do(t, path+query, nil, nil); status != want {
 			t.Errorf("%s: %d", query, status)
 		}
 	}
 }
 
-// TestOwn: a statement of the person runs under the guard, is kept beside the answer, and can be confirmed in its place.
+// TestOwn: a statement of the person runs under the guard and without a model, after an answer, after none and without any
+// question; it is kept, with its rows read again by the next program, and can be confirmed.
 func TestOwn(t *testing.T) {
 	s := open(t, nil)
 	c := s.asked(t, "", "How many in the north?")
 	path := "/api/conversations/" + c.ID
 	for sql, code := range map[string]string{"DELETE FROM sales": "writes", "SELECT colour FROM sales": "unknown-name", "": "refused"} {
-		if status, refused := s.do(t, path+"/query", map[string]any{"sql": sql}, nil); status < 400 || refused["code"] != code {
-			t.Errorf("%q: %d %v", sql, status, refused)
+		for _, to := range []string{path + "/query", "/api/query"} {
+			if status, refused := s.do(t, to, map[string]any{"sql": sql}, nil); status < 400 || refused["code"] != code {
+				t.Errorf("%q: %d %v", sql, status, refused)
+			}
 		}
 	}
-	if status, refused := s.do(t, path+"/keep", map[string]any{}, nil); status != 404 {
-		t.Error(status, refused)
+	for _, turn := range []int{-1, 0, 1} { // an answer is no statement of the person
+		if status, refused := s.do(t, path+"/keep", map[string]any{"turn": turn}, nil); status != 404 {
+			t.Error(status, refused)
+		}
 	}
 	const sql = "SELECT count(*) FROM sales WHERE region = 'North' AND amount > 150"
-	before := s.model.called()
-	if status, own := s.do(t, path+"/query", map[string]any{"sql": sql}, nil); status != 200 || own["says"] == "" || s.model.called() != before {
-		t.Error(status, own)
+	wrote := func(id, sql string) conversation {
+		t.Helper()
+		before := s.model.called()
+		to := "/api/query"
+		if id != "" {
+			to = "/api/conversations/" + id + "/query"
+		}
+		status, kept := s.do(t, to, map[string]any{"sql": sql}, nil)
+		if status != 200 || s.model.called() != before {
+			t.Fatal(status, kept)
+		}
+		return s.view(t, kept["id"].(string))
 	}
-	if c = s.view(t, c.ID); c.Turns[0].Answer.Own == nil || *c.Turns[0].Answer.Own.Rows.Rows[0][0] != "1" || c.State != answered {
+	wrote(c.ID, "SELECT 1 AS replaced FROM sales")
+	if c = wrote(c.ID, sql); len(c.Turns) != 2 || c.Turns[1].Text != sql || c.Turns[1].Own.Says == "" ||
+		*c.Turns[1].Own.Rows.Rows[0][0] != "1" || c.State != answered {
 		t.Errorf("%+v", c)
 	}
-	if status, _ := s.do(t, path+"/keep", map[string]any{}, nil); status != 200 {
-		t.Error(status)
+	if status, refused := s.do(t, path+"/keep", map[string]any{"turn": 1}, nil); status != 200 {
+		t.Error(status, refused)
 	}
 	if pairs, err := s.confirmed.Pairs(); err != nil || len(pairs) != 1 || pairs[0].SQL != sql || pairs[0].Question != "How many in the north?" {
 		t.Errorf("%+v %v", pairs, err)
 	}
+	s.say(t, c.ID, "confirm", map[string]any{}) // the answer above it
 	s.asked(t, c.ID, "And in the south?")
-	s.do(t, path+"/query", map[string]any{"sql": sql}, nil)
-	if status, refused := s.do(t, path+"/keep", map[string]any{}, nil); status != 422 || refused["code"] != "correction" {
+	if c = wrote(c.ID, sql); len(c.Turns) != 4 || !c.Turns[0].Confirmed || !c.Turns[1].Confirmed || c.Turns[3].Confirmed {
+		t.Errorf("%+v", c.Turns)
+	}
+	place := c.Turns[3].Place
+	if status, refused := s.do(t, path+"/keep", map[string]any{"turn": place}, nil); status != 422 || refused["code"] != "correction" {
 		t.Error(status, refused) // a follow-up means nothing alone
+	}
+
+	none := wrote(s.asked(t, "", "What is the weather?").ID, sql)
+	if none.State != failed || len(none.Turns) != 2 || none.Turns[0].Failure == nil || none.Turns[1].Own.Rows == nil {
+		t.Errorf("%+v", none)
+	}
+	none = s.say(t, none.ID, "edit", map[string]any{"question": "How many in the north?"})
+	if none.State != answered || len(none.Turns) != 2 || none.Turns[1].Own == nil {
+		t.Errorf("%+v", none)
+	}
+	release := s.model.hold()
+	_, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"}, nil)
+	id := r["id"].(string)
+	if status, refused := s.do(t, "/api/conversations/"+id+"/query", map[string]any{"sql": sql}, nil); status != 409 || refused["code"] != "busy" {
+		t.Error(status, refused)
+	}
+	s.do(t, "/api/conversations/"+id+"/cancel", map[string]any{}, nil)
+	s.settled(t, id)
+	release()
+	if cancelled := wrote(id, sql); cancelled.State != stopped || cancelled.Turns[1].Own.Rows == nil {
+		t.Errorf("%+v", cancelled)
+	}
+	if cancelled := s.say(t, id, "resume", map[string]any{}); cancelled.State != answered || cancelled.Turns[0].Answer == nil || cancelled.Turns[1].Own == nil {
+		t.Errorf("%+v", cancelled)
+	}
+
+	alone := wrote("", sql)
+	if alone.State != answered || alone.Title != sql || len(alone.Turns) != 1 {
+		t.Errorf("%+v", alone)
+	}
+	if status, refused := s.do(t, "/api/conversations/"+alone.ID+"/keep", map[string]any{"turn": 0}, nil); status != 422 {
+		t.Error(status, refused)
+	}
+	said := map[string]any{"turn": 0, "text": "How many large ones in the north?"}
+	if status, refused := s.do(t, "/api/conversations/"+alone.ID+"/keep", said, nil); status != 200 {
+		t.Error(status, refused)
+	}
+	then := s.asked(t, alone.ID, "How many in the north?")
+	if then.Title != "How many in the north?" || then.Turns[1].Kind != session.TurnQuestion || then.State != answered {
+		t.Errorf("%+v", then)
+	}
+
+	s.killed(t)
+	s.start(t, nil)
+	calls := s.model.called()
+	for id, places := range map[string][]int{c.ID: {0, 1, 2, place}, none.ID: {0, 1}, id: {0, 1}, alone.ID: {0, 1}} {
+		if v := s.view(t, id); len(v.Turns) != len(places) || v.Turns[0].Own != nil && v.Turns[0].Own.Rows != nil {
+			t.Errorf("%+v", v)
+		}
+		for i, place := range places {
+			v := s.view(t, id)
+			at := v.Turns[i].Place
+			if status, page := s.do(t, fmt.Sprintf("/api/conversations/%s/rows/%d", id, at), nil, nil); status != 200 || len(page["rows"].([]any)) != 1 {
+				t.Errorf("place %d: %d %v", place, status, page)
+			}
+			if v = s.view(t, id); v.Turns[i].Own != nil && *v.Turns[i].Own.Rows.Rows[0][0] != "1" || v.Turns[i].Answer != nil && v.Turns[i].Answer.Rows == nil {
+				t.Errorf("%+v", v.Turns[i])
+			}
+		}
+	}
+	if s.model.called() != calls {
+		t.Error("a model was asked")
 	}
 }
 

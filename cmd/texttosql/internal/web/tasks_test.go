@@ -161,7 +161,7 @@ func TestTenTasks(t *testing.T) {
 	b.unringed()
 	b.shows("You wrote it")
 	b.click("Mine is right")
-	b.shows("in place of the answer above")
+	b.shows("Confirmed by you as the answer to “Who are our best customers?”")
 	b.shot("page-own", ".mine")
 	task("edit and run")
 

@@ -65,8 +65,8 @@ func (t *topic) tell() {
 	}
 }
 
-// claim lets the caller run a call of a conversation, until release.
-func (s *Server) claim(id string) (within context.Context, release func(), err error) {
+// claim lets the caller run a call of a conversation, until release. within ends with ctx, by cancel and with Close.
+func (s *Server) claim(ctx context.Context, id string) (within context.Context, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.topic(id)
@@ -82,12 +82,14 @@ func (s *Server) claim(id string) (within context.Context, release func(), err e
 		s.tidy(id)
 		return nil, nil, err
 	}
-	within, t.cancel = context.WithCancel(s.ctx)
+	within, t.cancel = context.WithCancel(ctx)
+	leave := context.AfterFunc(s.ctx, t.cancel)
 	t.steps, t.began = nil, time.Now()
 	s.jobs++
 	s.calls.Add(1)
 	t.tell()
 	return within, func() {
+		leave()
 		s.mu.Lock()
 		t.cancel()
 		t.cancel = nil

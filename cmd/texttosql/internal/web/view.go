@@ -41,6 +41,7 @@ type turn struct {
 	Answer    *reply           `json:"answer,omitempty"`
 	Question  *choice          `json:"question,omitempty"` // what the user is asked
 	Failure   *failure         `json:"failure,omitempty"`
+	Own       *own             `json:"own,omitempty"` // of a statement of the person
 	Confirmed bool             `json:"confirmed,omitempty"`
 }
 
@@ -95,21 +96,26 @@ func (s *Server) says(sql string) string {
 func (s *Server) view(r session.Record) conversation {
 	c := conversation{ID: r.ID, Revision: r.Revision, Left: max(0, session.MaxCorrections-r.Corrected()), Turns: []turn{}}
 	c.State, c.Active = s.state(r.ID, r.State)
+	main := 0 // the last one that is no statement of the person
 	for i, t := range r.Turns {
 		if i > 0 && (t.Kind == session.TurnConfirmation || t.Kind == session.TurnHeld) { // the refusal told what is held
-			c.Turns[len(c.Turns)-1].Confirmed = t.Kind == session.TurnConfirmation || c.Turns[len(c.Turns)-1].Confirmed
+			c.Turns[main].Confirmed = t.Kind == session.TurnConfirmation || c.Turns[main].Confirmed
 			continue
 		}
-		v := turn{Place: i, Kind: t.Kind, Text: visible(t.Text)}
+		v := turn{Place: i, Kind: t.Kind, Text: visible(t.Text), Confirmed: t.Confirmed}
 		if t.Correction != nil {
 			v.Meaning = visible(t.Correction.String())
 		}
 		known := s.seen.get(memoKey{r.ID, i})
+		if t.Kind != session.TurnStatement {
+			main = len(c.Turns)
+		} else if v.Own = (&own{Says: s.says(t.Text)}); known != nil {
+			v.Own.Rows = known.Rows
+		}
 		if a := t.Answer; a != nil && (i < r.Last() || c.State == answered) { // a choice has one before it was checked
 			v.Answer = &reply{SQL: visible(a.SQL), Says: s.says(a.SQL), Confidence: a.Confidence}
 			if known != nil {
 				v.Answer.details = known.details
-				v.Answer.Own = known.own
 			}
 			if t.Kind == session.TurnChoice && t.Correction == nil {
 				if v.Answer.Says != "" {
@@ -123,9 +129,7 @@ func (s *Server) view(r session.Record) conversation {
 		}
 		c.Turns = append(c.Turns, v)
 	}
-	if c.Title = visible(r.Title); c.Title == "" && len(c.Turns) > 0 {
-		c.Title = c.Turns[0].Text
-	}
+	c.Title = visible(cmp.Or(r.Title, r.Summary().Question))
 	return c
 }
 
@@ -135,7 +139,7 @@ func (s *Server) state(id string, at session.State) (state string, active bool) 
 	switch {
 	case at == session.AwaitingCorrection:
 		return waiting, false
-	case at == session.Completed:
+	case at == session.Completed, at == session.Initializing: // of statements of the person alone
 		return answered, false
 	case at == session.Failed:
 		return failed, false

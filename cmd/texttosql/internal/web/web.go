@@ -124,6 +124,7 @@ func (s *Server) Handler() http.Handler {
 	inner.HandleFunc("GET /api/conversations/{id}", s.show)
 	inner.HandleFunc("DELETE /api/conversations/{id}", s.forget)
 	inner.HandleFunc("GET /api/conversations/{id}/rows/{turn}", s.rows)
+	inner.HandleFunc("POST /api/query", s.query)
 	inner.HandleFunc("POST /api/conversations/{id}/query", s.query)
 	inner.HandleFunc("POST /api/conversations/{id}/keep", s.confirmOwn)
 	inner.HandleFunc("POST /api/conversations/{id}/rename", s.rename)
