@@ -1,17 +1,13 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync/atomic"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
@@ -27,28 +23,6 @@ type storedSteps struct {
 			Fix string `json:"raw_fix"`
 		} `json:"repairs"`
 	} `json:"steps"`
-}
-
-// readSteps reads the file of stored replies.
-func readSteps(path string) (list []storedSteps, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	for d := json.NewDecoder(z); ; {
-		var s storedSteps
-		if err := d.Decode(&s); errors.Is(err, io.EOF) {
-			return list, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: question %d: %w", path, len(list)+1, err)
-		}
-		list = append(list, s)
-	}
 }
 
 // errNotStored is the end of what is stored. There is no reply of a baseline either.
@@ -116,7 +90,7 @@ func (s storedSteps) any(p *program, lab *agentLab, env strategy.Env, q eval.Que
 
 // replayLadder answers from the stored replies with one stage of the ladder.
 func replayLadder(p *program, lab *agentLab, system string) ([]agentLine, error) {
-	stored, err := readSteps(lab.folder.Path("predictions", "classicmodels_stage3_candidates.jsonl.gz"))
+	stored, err := files.Lines[storedSteps](lab.folder.Path("predictions", "classicmodels_stage3_candidates.jsonl.gz"))
 	if err != nil {
 		return nil, err
 	}

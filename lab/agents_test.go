@@ -63,10 +63,7 @@ func TestRunWalks(t *testing.T) {
 // TestReplayWalks holds what is asked of the tool loop on the stored walks.
 func TestReplayWalks(t *testing.T) {
 	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
-	out, notes, err := evaluate(t, env, "replay-agent", "--system", "react,react-document", "--json")
-	if err != nil {
-		t.Fatal(err, notes)
-	}
+	out, _ := measured(t, env, "replay-agent", "--system", "react,react-document", "--json")
 	type run struct{ n, right, recorded, calls, diverged, same float64 }
 	runs := map[string]map[string]run{"react": {}, "react-document": {}}
 	for _, o := range objects(t, out) {
@@ -99,10 +96,7 @@ func TestReplayLadder(t *testing.T) {
 	if !testing.Short() {
 		args = append(args, "--suites", t.TempDir())
 	}
-	out, notes, err := evaluate(t, env, args...)
-	if err != nil {
-		t.Fatal(err, notes)
-	}
+	out, _ := measured(t, env, args...)
 	before := 0.0
 	for stage, o := range objects(t, out) {
 		most := []float64{3, 3, 12, 16}[stage] * 106 // no baseline is stored
@@ -131,11 +125,8 @@ func TestRunLadder(t *testing.T) {
 	}{
 		{"staged0", 3}, {"staged1", 3}, // one call a question, since each first statement runs
 	} {
-		out, notes, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model", "pool:spider_dev/first",
+		out, _ := measured(t, env, "run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model", "pool:spider_dev/first",
 			"--json", "--rounds", "50")
-		if err != nil {
-			t.Fatal(err, notes)
-		}
 		lines := objects(t, out)
 		if sum := lines[len(lines)-1]; sum["n"] != 3.0 || sum["ex"] != 1.0 || sum["calls"] != tt.calls {
 			t.Errorf("%s: %v", tt.strategy, sum)

@@ -8,16 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/lab/pools"
 )
 
 // TestAsk: the second of three questions is answered in three ways, of which one fails, the third in two.
 func TestAsk(t *testing.T) {
-	out, notes, err := evaluate(t, nil, "ask", "--data", data(t), "--pool", "spider_dev/all", "--pool", "spider_dev/all?first=1", "--below", "0.7", "--json")
-	if err != nil {
-		t.Fatal(err, notes)
-	}
+	out, _ := measured(t, nil, "ask", "--data", data(t), "--pool", "spider_dev/all", "--pool", "spider_dev/all?first=1", "--below", "0.7", "--json")
 	third := 1.0 / 3
 	want := []map[string]any{
 		{"pool": "spider_dev/all", "n": 3.0, "below": 0.7, "vote": 2 * third, "asked": 2 * third, "ex": 1.0, "any": 1.0,
@@ -41,10 +39,7 @@ func TestAsk(t *testing.T) {
 // TestAskRecorded holds the figures of asking on recorded answers. A user who always takes the first option changes no
 // answer: the first option is the answer of the vote.
 func TestAskRecorded(t *testing.T) {
-	folder, err := pools.OpenFolder(evaldata.Path(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := need.Value(pools.OpenFolder(evaldata.Path(t)))(t)
 	loaded, err := replay.Loader{Folder: folder}.Load(t.Context(), askPools)
 	if err != nil || len(loaded.Pools) != len(askPools) {
 		t.Fatal(err, loaded.Failed)
@@ -56,14 +51,8 @@ func TestAskRecorded(t *testing.T) {
 		{0.6, [5][2]float64{{.15, .768}, {.41, .899}, {.08, .768}, {.19, .899}, {.28, .913}}},
 		{0.75, [5][2]float64{{.30, .848}, {.53, .909}, {.26, .828}, {.24, .907}, {.35, .928}}},
 	} {
-		got, err := replay.Ask(loaded.Pools, tt.below, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, err := replay.Ask(loaded.Pools, tt.below, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(replay.Ask(loaded.Pools, tt.below, 3))(t)
+		first := need.Value(replay.Ask(loaded.Pools, tt.below, 1))(t)
 		for i, f := range got {
 			// One of 70 questions of superhero has an answer here that only runs once it is taken out of its reply.
 			if want := tt.shares[i]; math.Abs(f.Asked.Asked-want[0]) > .025 || math.Abs(f.EX-want[1]) > .01 || f.EX < f.Vote+.03 || f.Other.EX < f.Other.Vote+.03 {

@@ -43,10 +43,7 @@ func TestCompare(t *testing.T) {
 	}
 	a := file("a", runLines("base", usual, 0, 0, 0, 1, 1, 0, 0, 0)...)
 	b := file("b", runLines("adapter", usual, 1, 1, 0, 1, 0, 1, 1, 0)...)
-	out, _, err := evaluate(t, nil, "compare", a, b, "--json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, _ := measured(t, nil, "compare", a, b, "--json")
 	got := objects(t, out)[0]
 	// By hand: 4 better, 1 worse: mid-p is 2·(P(0) + P(1)/2) of Binomial(5, ½) = 2·(1 + 5/2)/32.
 	for key, want := range map[string]any{
@@ -113,10 +110,7 @@ func TestCompareRuns(t *testing.T) {
 	votes := out("b", "--strategy", "self-consistency", "--samples", "3", "--model", "pool:spider_dev/all")
 	patient := []string{"--strategy", "direct", "--model", "pool:spider_dev/first", "--timeout", "5s"}
 	second := out("c", patient...)
-	text, _, err := evaluate(t, nil, "compare", first, votes, "--json", "--rounds", "50")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, _ := measured(t, nil, "compare", first, votes, "--json", "--rounds", "50")
 	if got := objects(t, text)[0]; got["n"] != 3.0 || got["a"] != "direct pool:spider_dev/third" {
 		t.Errorf("got %v", got)
 	}
@@ -146,10 +140,7 @@ func TestExport(t *testing.T) {
 {"question": "Which countries are there?", "sql": "SELECT DISTINCT country FROM customers"}
 `)
 	args := []string{"export", "--data", dir, "--db", "shop", "--pairs", pairs, "--against", "spider_dev", "--out", train}
-	out, notes, err := evaluate(t, nil, append(args, "--json")...)
-	if err != nil {
-		t.Fatal(err, notes)
-	}
+	out, _ := measured(t, nil, append(args, "--json")...)
 	lines := objects(t, out)
 	manifest := lines[len(lines)-1]
 	if manifest["kept"] != 2.0 || manifest["k"] != 0.0 {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // twoShops is data with a second database, "mall", that question 6 is about, a
@@ -32,26 +34,16 @@ func twoShops(t *testing.T) string {
 // unpack returns a file followed by more members: gzip files may be put together.
 func unpack(t *testing.T, path, more string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(os.ReadFile(path))(t)
 	return string(text) + more
 }
 
 func makeDatabase(t *testing.T, path, statements string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	db := need.Value(sql.Open("sqlite3", path))(t)
 	defer db.Close()
-	if _, err := db.Exec(statements); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(statements))(t)
 }
 
 // The ways in which a folder of data may be damaged. Each costs what is in the
@@ -70,16 +62,12 @@ var damages = []struct {
 
 func remove(t *testing.T, dir, name string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(dir, name)); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Remove(filepath.Join(dir, name)))
 }
 
 func cut(t *testing.T, dir, name string, to int64) {
 	t.Helper()
-	if err := os.Truncate(filepath.Join(dir, name), to); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Truncate(filepath.Join(dir, name), to))
 }
 
 // last is the last JSON line of what a command wrote that says what about.
@@ -103,10 +91,7 @@ func TestDamagedDatabase(t *testing.T) {
 			dir := twoShops(t)
 			d.damage(t, dir)
 
-			out, notes, err := evaluate(t, nil, "votes", "--data", dir, "--pool", "spider_dev/all", "--voter", "result", "--rounds", "20", "--json")
-			if err != nil {
-				t.Fatalf("votes: %v", err)
-			}
+			out, notes := measured(t, nil, "votes", "--data", dir, "--pool", "spider_dev/all", "--voter", "result", "--rounds", "20", "--json")
 			if l := last(t, out, "voter", "result"); l["n"] != 3.0 || l["left_out"] != 3.0 {
 				t.Errorf("votes: %v\n%s", l, notes)
 			}
@@ -114,11 +99,8 @@ func TestDamagedDatabase(t *testing.T) {
 				t.Errorf("votes does not say what it left out:\n%s", notes)
 			}
 
-			out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--run", "first", "--rounds", "20", "--json",
+			out, notes = measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--run", "first", "--rounds", "20", "--json",
 				"--predictions", filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz"))
-			if err != nil {
-				t.Fatalf("score: %v", err)
-			}
 			if l := last(t, out, "metric", "ex_set"); l["value"] != 0.5 || l["n"] != 6.0 || l["faults"] != 3.0 {
 				t.Errorf("score: %v", l)
 			}
@@ -129,11 +111,8 @@ func TestDamagedDatabase(t *testing.T) {
 				}
 			}
 
-			out, notes, err = evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first",
+			out, notes = measured(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first",
 				"--rounds", "20", "--json")
-			if err != nil {
-				t.Fatalf("run: %v", err)
-			}
 			if l := last(t, out, "strategy", "direct"); l["n"] != 3.0 || l["left_out"] != 3.0 {
 				t.Errorf("run: %v\n%s", l, notes)
 			}
@@ -207,10 +186,7 @@ func TestFaultsAreBounded(t *testing.T) {
 	write(t, filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"), pack(questions...))
 	answers := filepath.Join(t.TempDir(), "a.jsonl")
 	write(t, answers, `{"qid": 0, "sql": "SELECT 1"}`)
-	_, notes, err := evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20")
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20")
 	if n := strings.Count(notes, "\n"); n != 12 {
 		t.Errorf("%d lines:\n%s", n, notes)
 	}

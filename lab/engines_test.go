@@ -43,10 +43,7 @@ func TestOnServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append(verb, "--data", dir)
-			out, notes, err := evaluate(t, nil, args...)
-			if err != nil {
-				t.Fatal(err, notes)
-			}
+			out, _ := measured(t, nil, args...)
 			want := objects(t, out)
 			for _, engine := range engines {
 				out, notes, err := evaluate(t, nil, append(args, loaded(t, engine, dir)...)...)
@@ -106,10 +103,7 @@ func TestEngines(t *testing.T) {
 			}
 			sum := func(args ...string) (n, runs, accepted, compared, same float64) {
 				t.Helper()
-				out, notes, err := evaluate(t, nil, append(append([]string{"engines", "--json", "--list", "--data", dir}, args...), flags...)...)
-				if err != nil {
-					t.Fatal(err, notes)
-				}
+				out, _ := measured(t, nil, append(append([]string{"engines", "--json", "--list", "--data", dir}, args...), flags...)...)
 				for _, o := range objects(t, out) {
 					switch {
 					case o["refused"] != nil:

@@ -12,20 +12,17 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestFollow holds the figures of the verb follow: the gold of the turn before in the place of the last answer.
 func TestFollow(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"follow", "--json", "--data", evaldata.Path(t), "--dataset", "sparc_dev"}, &out, &bytes.Buffer{}, os.Getenv); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, run(t.Context(), []string{"follow", "--json", "--data", evaldata.Path(t), "--dataset", "sparc_dev"}, &out, &bytes.Buffer{}, os.Getenv))
 	var got []followLine
 	for line := range strings.Lines(out.String()) {
 		var l followLine
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal([]byte(line), &l))
 		l.AllTables, l.TablesKept = math.Round(1000*l.AllTables)/1000, math.Round(1000*l.TablesKept)/1000
 		got = append(got, l)
 	}
@@ -44,10 +41,7 @@ func TestTurnsBefore(t *testing.T) {
 	for _, id := range []string{"1.0", "1.1", "1.2", "2.1", "2.2", "3", "4.x", "5.0", "5.2"} {
 		questions = append(questions, eval.Question{ID: id, Text: id})
 	}
-	dataset, err := eval.NewDataset("talks", questions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dataset := need.Value(eval.NewDataset("talks", questions))(t)
 	for id, want := range map[string]string{"1.0": "", "1.1": "1.0", "1.2": "1.0 1.1", "2.1": "", "2.2": "2.1", "3": "", "4.x": "", "5.2": ""} {
 		var got []string
 		for _, e := range turnsBefore(dataset, id) {

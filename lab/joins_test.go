@@ -9,10 +9,7 @@ import (
 
 // TestJoins holds the figures of linker.JoinCandidates on the databases of the evaluation data.
 func TestJoins(t *testing.T) {
-	out, notes, err := evaluate(t, nil, "joins", "--data", evaldata.Path(t), "--json")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, notes)
-	}
+	out, _ := measured(t, nil, "joins", "--data", evaldata.Path(t), "--json")
 	l := objects(t, out)[0]
 	if l["pairs"] != 82.0 || l["unrelated"] != 207.0 || l["first"].(float64) < 77 || l["none"].(float64) > 3 || l["false_joins"].(float64) > 4 {
 		t.Errorf("%v; want at least 77 first, at most 3 none and 4 false joins of 82 and 207 pairs", l)

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -160,7 +157,7 @@ type largeSet struct {
 
 func (l *large) questions(name, file string) (*largeSet, error) {
 	set := &largeSet{schemas: map[string]*schema.Schema{}, knowledge: map[string]string{}, merged: name == "spider2_merged"}
-	databases, err := readLarge[largeSchema](filepath.Join(l.Data, "schemas", file+".jsonl.gz"))
+	databases, err := files.Lines[largeSchema](filepath.Join(l.Data, "schemas", file+".jsonl.gz"))
 	if err != nil {
 		return nil, err
 	}
@@ -173,10 +170,10 @@ func (l *large) questions(name, file string) (*largeSet, error) {
 		set.schemas[d.DB] = &schema.Schema{}
 		d.add(set.schemas[d.DB], "")
 	}
-	if set.questions, err = readLarge[largeQuestion](filepath.Join(l.Data, "questions", "questions_"+file+".jsonl.gz")); err != nil {
+	if set.questions, err = files.Lines[largeQuestion](filepath.Join(l.Data, "questions", "questions_"+file+".jsonl.gz")); err != nil {
 		return nil, err
 	}
-	texts, err := readLarge[struct{ Name, Text string }](filepath.Join(l.Data, "knowledge", file+".jsonl.gz"))
+	texts, err := files.Lines[struct{ Name, Text string }](filepath.Join(l.Data, "knowledge", file+".jsonl.gz"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -191,31 +188,8 @@ func (l *large) questions(name, file string) (*largeSet, error) {
 	if filepath.Base(folder) == "history" { // or the folder that it is in
 		folder = filepath.Dir(folder)
 	}
-	set.history, err = readLarge[largeQuestion](filepath.Join(folder, past))
+	set.history, err = files.Lines[largeQuestion](filepath.Join(folder, past))
 	return set, err
-}
-
-// readLarge reads a file of JSON lines.
-func readLarge[T any](path string) (list []T, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<28)
-	for lines.Scan() {
-		var x T
-		if err := json.Unmarshal(lines.Bytes(), &x); err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", path, len(list)+1, err)
-		}
-		list = append(list, x)
-	}
-	return list, lines.Err()
 }
 
 // measure links every question that has gold tables.

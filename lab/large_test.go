@@ -11,10 +11,7 @@ func TestLarge(t *testing.T) {
 	if dir == "" {
 		t.Skip("TEXTTOSQL_DATA_LARGE is not set")
 	}
-	out, _, err := evaluate(t, nil, "large", "--data", dir, "--history", dir, "--json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, _ := measured(t, nil, "large", "--data", dir, "--history", dir, "--json")
 	bars := map[string][2]float64{"spider2_snow": {.97, 15}, "spider2_merged": {.6, 15}, "beaver": {.6, 12}, "sede_history": {.92, 9.5}}
 	for _, l := range objects(t, out) {
 		bar, ok := bars[l["data"].(string)]

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestLink holds the figures of the verb link on recorded first statements: with
@@ -29,14 +30,10 @@ func TestLink(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		args := append(strings.Fields("link --json --data "+dir), strings.Fields(tt.args)...)
-		if err := run(t.Context(), args, &out, &bytes.Buffer{}, os.Getenv); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, run(t.Context(), args, &out, &bytes.Buffer{}, os.Getenv))
 		var last linkLine
 		for line := range strings.Lines(out.String()) {
-			if err := json.Unmarshal([]byte(line), &last); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, json.Unmarshal([]byte(line), &last))
 		}
 		recall, full := last.TableRecall, last.TableFull
 		if strings.Contains(tt.args, "--columns") {
@@ -60,10 +57,7 @@ func TestLinkVerdicts(t *testing.T) {
 		{"bird_dev", "bird_dev/all", 1, .6, .95},
 		{"classicmodels", "classicmodels/base_k3", .9895, .6, .95},
 	} {
-		out, notes, err := evaluate(t, nil, "link", "--data", dir, "--dataset", tt.dataset, "--verdicts", tt.pool, "--json")
-		if err != nil {
-			t.Fatalf("%v\n%s", err, notes)
-		}
+		out, _ := measured(t, nil, "link", "--data", dir, "--dataset", tt.dataset, "--verdicts", tt.pool, "--json")
 		l, words := last(t, out, "linker", "mapreduce"), last(t, out, "linker", "mapreduce-lexical")
 		if l["db"] != "all" || l["table_full"].(float64) < tt.full || l["tables_kept"].(float64) > tt.kept {
 			t.Errorf("%s: %v, want %v, keeping %v", tt.dataset, l, tt.full, tt.kept)
@@ -95,20 +89,14 @@ func TestLinkRuns(t *testing.T) {
 	}
 	for dataset, want := range map[string]float64{"spider_dev": .75, "bird_dev": .5} {
 		// The second question names a column of the other table, which counts for less than a verdict.
-		out, notes, err := evaluate(t, nil, "link", "--data", dir, "--dataset", dataset, "--verdicts", dataset+"/all", "--json")
-		if err != nil {
-			t.Fatalf("%v\n%s", err, notes)
-		}
+		out, _ := measured(t, nil, "link", "--data", dir, "--dataset", dataset, "--verdicts", dataset+"/all", "--json")
 		if l := last(t, out, "linker", "mapreduce"); l["table_full"] != want || l["tables_kept"] != .5 || l["runs"] != 2.0 {
 			t.Errorf("%s: %v, want %v of half the tables", dataset, l, want)
 		}
 		if l := last(t, out, "linker", "mapreduce-lexical"); l["table_full"] != 1.0 || l["tables_kept"] != .5 || l["runs"] != 1.0 {
 			t.Errorf("%s: %v, want all, by their words", dataset, l)
 		}
-		out, notes, err = evaluate(t, nil, "link", "--data", dir, "--dataset", dataset, "--presql", dataset+"/all", "--json")
-		if err != nil {
-			t.Fatalf("%v\n%s", err, notes)
-		}
+		out, _ = measured(t, nil, "link", "--data", dir, "--dataset", dataset, "--presql", dataset+"/all", "--json")
 		if l := last(t, out, "linker", "presql"); l["table_recall"] != want || l["table_full"] != want || l["runs"] != 2.0 {
 			t.Errorf("%s: %v, want a recall of %v", dataset, l, want)
 		}

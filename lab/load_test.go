@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/ported"
 )
 
@@ -49,10 +50,7 @@ func TestLoad(t *testing.T) {
 			args := append([]string{"load", "--json", "--data", dir}, flags...)
 			load := func() []map[string]any {
 				t.Helper()
-				out, _, err := evaluate(t, nil, args...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				out, _ := measured(t, nil, args...)
 				return objects(t, out)
 			}
 			want := []map[string]any{{"db": "shop", "tables": 2.0, "rows": 4.0, "same": false, "notes": []any{
@@ -62,14 +60,8 @@ func TestLoad(t *testing.T) {
 			if diff := cmp.Diff(want, load()); diff != "" {
 				t.Fatalf("(-want +got)\n%s", diff)
 			}
-			s, err := ported.Connect(engine, flags[3])
-			if err != nil {
-				t.Fatal(err)
-			}
-			db, err := s.Open("shop")
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := need.Value(ported.Connect(engine, flags[3]))(t)
+			db := need.Value(s.Open("shop"))(t)
 			defer db.Close()
 			// Arithmetic shows what a type is.
 			quote := s.Dialect.Language().Quote
@@ -113,21 +105,15 @@ func TestLoad(t *testing.T) {
 			}
 			defer root.Close()
 			for _, foreign := range []string{"DROP DATABASE shop", "CREATE DATABASE shop"} {
-				if _, err := root.Exec(foreign); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(root.Exec(foreign))(t)
 			}
 			if engine == "mysql" {
-				if _, err := root.Exec("DELETE FROM texttosql_evaluate.copies WHERE name = 'shop'"); err != nil {
-					t.Fatal(err)
-				}
+				need.Value(root.Exec("DELETE FROM texttosql_evaluate.copies WHERE name = 'shop'"))(t)
 			}
 			if db, err = s.Open("shop"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Exec("CREATE TABLE mine (a INT)"); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(db.Exec("CREATE TABLE mine (a INT)"))(t)
 			_, _, err = evaluate(t, nil, args...)
 			var taken *ported.ForeignError
 			if !errors.As(err, &taken) || taken.Database != "shop" {

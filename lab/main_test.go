@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // data writes a folder of evaluation data: a shop, five questions of which one
@@ -55,12 +57,8 @@ func pack(lines ...string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	need.OK(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // evaluate runs the program and returns what it wrote.
@@ -69,6 +67,14 @@ func evaluate(t *testing.T, env map[string]string, args ...string) (out, notes s
 	var o, e bytes.Buffer
 	err = run(t.Context(), args, &o, &e, func(key string) string { return env[key] })
 	return o.String(), e.String(), err
+}
+
+// measured is evaluate where it must not fail.
+func measured(t *testing.T, env map[string]string, args ...string) (out, notes string) {
+	t.Helper()
+	out, notes, err := evaluate(t, env, args...)
+	need.OK(t, err, notes)
+	return out, notes
 }
 
 // objects reads JSON lines.
@@ -88,10 +94,7 @@ func objects(t *testing.T, text string) []map[string]any {
 // selfContained reports anything in a page that would be fetched.
 func selfContained(t *testing.T, path string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need.Value(os.ReadFile(path))(t)
 	for _, part := range []string{"http:", "https:", "<script", "<link", "<img", "url(", "@import"} {
 		if bytes.Contains(text, []byte(part)) {
 			t.Errorf("%s holds %q", path, part)
@@ -108,13 +111,8 @@ func TestBadInput(t *testing.T) {
 	dir := data(t)
 	predictions := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
 	broken := t.TempDir()
-	if err := os.CopyFS(broken, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(predictions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.CopyFS(broken, os.DirFS(dir)))
+	whole := need.Value(os.ReadFile(predictions))(t)
 	write(t, filepath.Join(broken, "predictions", "preds_spider_dev.jsonl.gz"), string(whole[:len(whole)/2]))
 	file := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)

@@ -53,10 +53,7 @@ func TestVotesOnOddPools(t *testing.T) {
 				t.Fatalf("a table: %v\n%s", err, notes)
 			}
 			args = append(args, "--json")
-			out, notes, err := evaluate(t, nil, args...)
-			if err != nil {
-				t.Fatalf("JSON: %v\n%s", err, notes)
-			}
+			out, _ := measured(t, nil, args...)
 			again, _, _ := evaluate(t, nil, args...)
 			if out != again {
 				t.Errorf("two runs of one seed differ:\n%s\n%s", out, again)
@@ -76,12 +73,9 @@ func TestVotesOnOddPools(t *testing.T) {
 func TestScoreAndRunOddAnswers(t *testing.T) {
 	dir := oddities(t)
 	answers := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
-	out, notes, err := evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20", "--json",
+	out, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20", "--json",
 		"--timed", "--per-question",
 		"--suites", t.TempDir())
-	if err != nil {
-		t.Fatalf("%v\n%s", err, notes)
-	}
 	ex := map[string]float64{}
 	for _, l := range objects(t, out) {
 		if l["metric"] == "ex_set" {

@@ -53,10 +53,7 @@ func TestRunExemplars(t *testing.T) {
 	} {
 		prompts.Reset()
 		args := []string{"run", "--dataset", "spider_dev", "--strategy", "petsql", "--model", "openai:m", "--limit", "1", "--json", "--rounds", "50"}
-		out, notes, err := evaluate(t, env, append(args, tt.flags...)...)
-		if err != nil {
-			t.Fatal(err, notes)
-		}
+		out, notes := measured(t, env, append(args, tt.flags...)...)
 		for _, text := range tt.shown {
 			if !strings.Contains(prompts.String(), text) {
 				t.Errorf("%s: %q is not shown in\n%s", tt.why, text, prompts.String())

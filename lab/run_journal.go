@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/internal/files"
 )
 
 // journalVersion is the version of the lines of --out, and lineStart is their beginning.
@@ -140,36 +140,23 @@ func (j *journal) close() error {
 
 // readLatencies reads the times of calls by question, and all of them under "". A call without a time has null there.
 func readLatencies(path string) (map[string][]time.Duration, error) {
-	file, err := os.Open(path)
+	list, err := files.Lines[struct {
+		ID      json.Number `json:"qid"`
+		Latency *float64    `json:"latency_s"`
+	}](path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
 	times := make(map[string][]time.Duration)
-	lines := bufio.NewScanner(z)
-	n := 0
-	for lines.Scan() {
-		n++
-		var l struct {
-			ID      json.Number `json:"qid"`
-			Latency *float64    `json:"latency_s"`
+	for i, l := range list {
+		if l.ID == "" {
+			return nil, fmt.Errorf("%s:%d: no line with qid and latency_s", path, i+1)
 		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.ID == "" {
-			return nil, fmt.Errorf("%s:%d: no line with qid and latency_s", path, n)
+		if l.Latency != nil {
+			d := time.Duration(*l.Latency * float64(time.Second))
+			times[l.ID.String()] = append(times[l.ID.String()], d)
+			times[""] = append(times[""], d)
 		}
-		if l.Latency == nil {
-			continue
-		}
-		d := time.Duration(*l.Latency * float64(time.Second))
-		times[l.ID.String()] = append(times[l.ID.String()], d)
-		times[""] = append(times[""], d)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", path, n+1, err)
 	}
 	if len(times) == 0 {
 		return nil, fmt.Errorf("%s: no call in it was timed", path)

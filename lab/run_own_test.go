@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // ownShop is a folder of somebody's own: one SQLite file, and a file of questions of the name and text given.
@@ -56,14 +58,9 @@ func TestRunOwn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			db, questions := ownShop(t, tt.file, tt.text)
 			page, prices := filepath.Join(t.TempDir(), "page.html"), filepath.Join(t.TempDir(), "prices.json")
-			if err := os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			out, notes, err := evaluate(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "consensus", "--samples", "3",
+			need.OK(t, os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`), 0o600))
+			out, _ := measured(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "consensus", "--samples", "3",
 				"--model", "openai:m", "--json", "--rounds", "50", "--html", page, "--prices", prices)
-			if err != nil {
-				t.Fatalf("%s: %v\n%s", tt.why, err, notes)
-			}
 			lines := objects(t, out)
 			last := lines[len(lines)-1]
 			if len(lines) != 3 || last["n"] != 2.0 || last["ex"] != 0.5 || last["va"] != 1.0 || last["dataset"] != questions || last["model_kind"] != "live" ||
@@ -89,10 +86,7 @@ func TestRunOwnPool(t *testing.T) {
 	if _, _, err := evaluate(t, nil, args...); err == nil || !strings.Contains(err.Error(), "--data") {
 		t.Errorf("without the folder of the pool: %v", err)
 	}
-	out, notes, err := evaluate(t, nil, append(args, "--data", dir)...)
-	if err != nil {
-		t.Fatal(err, notes)
-	}
+	out, _ := measured(t, nil, append(args, "--data", dir)...)
 	if lines := objects(t, out); lines[len(lines)-1]["ex"] != 1.0 {
 		t.Errorf("%v", lines)
 	}
@@ -126,9 +120,7 @@ func TestRunOwnBadInput(t *testing.T) {
 	}
 	db, questions := ownShop(t, "q.jsonl", first)
 	broken := filepath.Join(t.TempDir(), "broken.db")
-	if err := os.WriteFile(broken, []byte(strings.Repeat("no database ", 20)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(broken, []byte(strings.Repeat("no database ", 20)), 0o600))
 	for _, tt := range []struct {
 		name, want string
 		args       []string

@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // The recorded runs about superheroes that the lab page replays.
@@ -34,17 +35,12 @@ func TestQASQLReplay(t *testing.T) {
 		{fiveRuns, "model", "0", 58, 36, []int{48, 55, 47, 60, 62}}, // nobody answers
 	}
 	for _, tt := range tests {
-		out, _, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "bird_dev", "--strategy", "qasql", "--json",
+		out, _ := measured(t, nil, "run", "--data", dir, "--dataset", "bird_dev", "--strategy", "qasql", "--json",
 			"--concurrency", "1", // on a busy machine a sample may be late otherwise
 			"--model", tt.model, "--judge", tt.judge, "--min-share", tt.share)
-		if err != nil {
-			t.Fatal(err)
-		}
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		var s summary
-		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &s); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal([]byte(lines[len(lines)-1]), &s))
 		var byContext []int
 		for _, c := range s.Contexts {
 			byContext = append(byContext, c.Right)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
@@ -46,10 +47,7 @@ func TestRunQASQL(t *testing.T) {
 	}
 	command := []string{"run", "--data", dir, "--dataset", "spider_dev", "--rounds", "50"}
 	for _, tt := range tests {
-		out, notes, err := evaluate(t, nil, slices.Concat(command, []string{"--strategy", "qasql", "--json"}, tt.args)...)
-		if err != nil {
-			t.Fatalf("%s: %v", tt.why, err)
-		}
+		out, notes := measured(t, nil, slices.Concat(command, []string{"--strategy", "qasql", "--json"}, tt.args)...)
 		lines := objects(t, out)
 		last, got := lines[len(lines)-1], map[string]any{}
 		for key := range tt.want {
@@ -89,10 +87,7 @@ func TestRunQASQLGoesOn(t *testing.T) {
 		"--model", "pool:spider_dev/first,spider_dev/third", "--json", "--rounds", "50", "--out", filepath.Join(t.TempDir(), "run.jsonl")}
 	var sums []map[string]any
 	for range 2 {
-		out, _, err := evaluate(t, nil, command...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out, _ := measured(t, nil, command...)
 		lines := objects(t, out)
 		sums = append(sums, lines[len(lines)-1])
 	}
@@ -131,10 +126,7 @@ func TestQASQLFigures(t *testing.T) {
 		scorer:  &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}},
 		program: &program{ctx: t.Context(), out: t.Output(), err: t.Output()}}
 	defer a.close()
-	f, err := a.ask(t.Context(), dataset.Questions[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(a.ask(t.Context(), dataset.Questions[1]))(t)
 	for i := range f.Contexts {
 		f.Contexts[i].Tokens = 0
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 func TestRunGoesOn(t *testing.T) {
@@ -22,22 +24,13 @@ func TestRunGoesOn(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "run.html")
 	command := []string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "consensus", "--model", "pool:spider_dev/all",
 		"--samples", "3", "--out", file, "--json", "--rounds", "50", "--html", page}
-	_, _, err := evaluate(t, nil, append(command, "--limit", "1")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	measured(t, nil, append(command, "--limit", "1")...)
 	// A crash cut the next line.
-	log, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := need.Value(os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0))(t)
 	io.WriteString(log, `{"v":1,"run":"consensus`)
 	log.Close()
 
-	out, notes, err := evaluate(t, nil, command...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, notes := measured(t, nil, command...)
 	lines := objects(t, out)
 	last := lines[len(lines)-1]
 	if len(lines) != 3 || last["n"] != 3.0 || last["ex"] != 1.0 || last["va"] != 1.0 || last["model_kind"] != "recorded" || last["left_out"] != 2.0 {
@@ -56,7 +49,7 @@ func TestRunGoesOn(t *testing.T) {
 		t.Errorf("the file holds:\n%s", text)
 	}
 	// The file can be scored.
-	out, _, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--rounds", "50")
+	out, _, err := evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--rounds", "50")
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(out), " "), "ex_set 0.6000 5") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -87,22 +80,14 @@ func TestTwoRunsOnOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	var logs [2]*journal
 	for i := range logs {
-		log, err := openJournal(file, "r", "d")
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := need.Value(openJournal(file, "r", "d"))(t)
 		defer log.close()
 		logs[i] = log
 	}
 	for i := range 6 {
-		if err := logs[i%2].keep(finished{Version: journalVersion, Run: "r", Dataset: "d", ID: fmt.Sprint(i)}); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, logs[i%2].keep(finished{Version: journalVersion, Run: "r", Dataset: "d", ID: fmt.Sprint(i)}))
 	}
-	again, err := openJournal(file, "r", "d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := need.Value(openJournal(file, "r", "d"))(t)
 	defer again.close()
 	if len(again.finished) != 6 {
 		t.Errorf("%d questions are finished, want 6", len(again.finished))
@@ -110,11 +95,8 @@ func TestTwoRunsOnOneFile(t *testing.T) {
 }
 
 func TestRunWithSeveralPools(t *testing.T) {
-	out, _, err := evaluate(t, nil, "run", "--data", data(t), "--dataset", "spider_dev", "--strategy", "self-consistency",
+	out, _ := measured(t, nil, "run", "--data", data(t), "--dataset", "spider_dev", "--strategy", "self-consistency",
 		"--model", "pool:spider_dev/first,spider_dev/third", "--samples", "2", "--json", "--rounds", "50")
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := objects(t, out)
 	if last := lines[len(lines)-1]; last["calls"] != 6.0 || last["tokens_known"] != false {
 		t.Errorf("got %v", last)
@@ -136,10 +118,7 @@ func TestRunLive(t *testing.T) {
 	defer server.Close()
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
 	file := filepath.Join(t.TempDir(), "run.jsonl")
-	out, notes, err := evaluate(t, env, "run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "openai:m", "--json", "--rounds", "50", "--out", file)
-	if err != nil {
-		t.Fatal(err, notes)
-	}
+	out, _ := measured(t, env, "run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "openai:m", "--json", "--rounds", "50", "--out", file)
 	lines := objects(t, out)
 	last := lines[len(lines)-1]
 	if last["model_kind"] != "live" || last["tokens"] != 3*28.0 || last["tokens_known"] != true || last["ex"].(float64) < 0.66 || calls.Load() != 3 {
@@ -148,7 +127,7 @@ func TestRunLive(t *testing.T) {
 	// Of another dataset nothing is finished, even where its questions have the same ids.
 	questions := filepath.Join(env["TEXTTOSQL_DATA"], "questions")
 	write(t, filepath.Join(questions, "questions_bird_dev.jsonl.gz"), unpack(t, filepath.Join(questions, "questions_spider_dev.jsonl.gz"), ""))
-	_, _, err = evaluate(t, env, "run", "--dataset", "bird_dev", "--strategy", "direct", "--model", "openai:m", "--out", file)
+	_, _, err := evaluate(t, env, "run", "--dataset", "bird_dev", "--strategy", "direct", "--model", "openai:m", "--out", file)
 	if err == nil || !strings.Contains(err.Error(), file+`: line 1: of the dataset "spider_dev"`) {
 		t.Errorf("the file of another dataset: %v", err)
 	}
@@ -194,11 +173,8 @@ func TestCancelledRun(t *testing.T) {
 // TestRunPhases: run knows simulated models.
 func TestRunPhases(t *testing.T) {
 	dir := data(t)
-	out, _, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "maker", "--model",
+	out, _ := measured(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "maker", "--model",
 		"phases:spider_dev/all?keep=scope", "--samples", "3", "--json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := objects(t, out)
 	if last := lines[len(lines)-1]; last["model_kind"] != "simulated" || last["n"] != 3.0 {
 		t.Errorf("got %v", last)

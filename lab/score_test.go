@@ -12,11 +12,8 @@ func TestScore(t *testing.T) {
 	dir := data(t)
 	page := filepath.Join(t.TempDir(), "score.html")
 	file := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
-	out, notes, err := evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file,
+	out, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file,
 		"--run", "second", "--json", "--per-question", "--rounds", "50", "--html", page)
-	if err != nil {
-		t.Fatal(err)
-	}
 	got := map[string]map[string]any{}
 	questions := 0
 	for _, l := range objects(t, out) {
@@ -46,7 +43,7 @@ func TestScore(t *testing.T) {
 	// A file of another form: Spider's, a statement a line.
 	plain := filepath.Join(t.TempDir(), "pred.txt")
 	write(t, plain, strings.Repeat("SELECT count(*) FROM customers\tshop\n", 4)+"SELECT 1\tfarm\n")
-	out, _, err = evaluate(t, nil, "score", "--data", dir, "--dataset", filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"),
+	out, _, err := evaluate(t, nil, "score", "--data", dir, "--dataset", filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"),
 		"--predictions", plain, "--rounds", "50")
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(out), " "), "pred ex_set 0.2000 5") {
 		t.Errorf("%v\n%s", err, out)

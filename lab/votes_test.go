@@ -15,11 +15,8 @@ import (
 
 func TestVotes(t *testing.T) {
 	dir := data(t)
-	out, notes, err := evaluate(t, nil, "votes", "--data", dir, "--pool", "spider_dev/all", "--pool", "spider_dev/first",
+	out, notes := measured(t, nil, "votes", "--data", dir, "--pool", "spider_dev/all", "--pool", "spider_dev/first",
 		"--json", "--rules", "--rounds", "50", "--folds", "2")
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := objects(t, out)
 	keys := []string{"pool", "voter", "n", "k", "right", "ex", "ci", "calls", "auroc", "model_kind"}
 	right := map[string]float64{}
@@ -86,11 +83,8 @@ func interval(x any, value float64) bool {
 }
 
 func TestVotesTable(t *testing.T) {
-	out, _, err := evaluate(t, map[string]string{"TEXTTOSQL_DATA": data(t)}, "votes", "--pool", "spider_dev/all", "--voter", "result", "--voter",
+	out, _ := measured(t, map[string]string{"TEXTTOSQL_DATA": data(t)}, "votes", "--pool", "spider_dev/all", "--voter", "result", "--voter",
 		"consensus", "--rounds", "50")
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "pool ") || !strings.Contains(lines[2], "consensus") {
 		t.Errorf("got:\n%s", out)
@@ -100,10 +94,7 @@ func TestVotesTable(t *testing.T) {
 // TestVotesOfOnePool: the lines of all pools are there for who reads them, however
 // many pools there are.
 func TestVotesOfOnePool(t *testing.T) {
-	out, _, err := evaluate(t, nil, "votes", "--data", data(t), "--pool", "spider_dev/all", "--voter", "consensus", "--rounds", "50", "--json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, _ := measured(t, nil, "votes", "--data", data(t), "--pool", "spider_dev/all", "--voter", "consensus", "--rounds", "50", "--json")
 	lines := objects(t, out)
 	if len(lines) != 2 || lines[1]["pool"] != "all" {
 		t.Fatalf("got:\n%s", out)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
@@ -21,7 +22,7 @@ import (
 
 func singers(t *testing.T) *models.Recorded {
 	t.Helper()
-	m, err := models.NewRecorded("pool/one", []models.Question{
+	return need.Value(models.NewRecorded("pool/one", []models.Question{
 		{ID: "1", Text: "How many singers are there?", Replies: []models.Reply{
 			{Text: "  SELECT count(*) FROM singer;\n", Model: "gpt"},
 			{Text: "SELECT 7", Usage: llm.Usage{Calls: 1, PromptTokens: 300, CompletionTokens: 4, Known: true}},
@@ -29,11 +30,7 @@ func singers(t *testing.T) *models.Recorded {
 		}},
 		{ID: "2", Text: "How many singers are there? Count them per country.", Replies: []models.Reply{{Text: "SELECT 2"}}},
 		{ID: "3", Text: "Show all", Replies: []models.Reply{{Text: "SELECT 3"}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	}))(t)
 }
 
 func ask(sample int, texts ...string) llm.Request {
@@ -115,14 +112,8 @@ func TestRecordedErrors(t *testing.T) {
 
 func TestRecordedUsage(t *testing.T) {
 	m := singers(t)
-	first, err := m.Complete(t.Context(), ask(0, "How many singers are there?"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := m.Complete(t.Context(), ask(1, "How many singers are there?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := need.Value(m.Complete(t.Context(), ask(0, "How many singers are there?")))(t)
+	second := need.Value(m.Complete(t.Context(), ask(1, "How many singers are there?")))(t)
 	want := []llm.Usage{
 		{Calls: 1, PromptTokens: 9, CompletionTokens: 8}, // 35 and 32 characters
 		{Calls: 1, PromptTokens: 300, CompletionTokens: 4, Known: true},
@@ -140,10 +131,7 @@ func TestInTurn(t *testing.T) {
 	for i := range 3 {
 		replies = append(replies, models.Reply{Text: fmt.Sprint("SELECT ", i)})
 	}
-	m, err := models.NewRecorded("p", []models.Question{{ID: "1", Text: "Show all", Replies: replies}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.Value(models.NewRecorded("p", []models.Question{{ID: "1", Text: "Show all", Replies: replies}}))(t)
 	second := m.InTurn(2)
 	for i, sample := range []int{1, 3, 5} { // the odd samples are the second model's
 		resp, err := second.Complete(t.Context(), ask(sample, "Show all"))
@@ -198,10 +186,7 @@ func TestFromPool(t *testing.T) {
 	if _, err := models.FromPool(p, ""); err == nil || !strings.Contains(err.Error(), "questions 1 and 2") {
 		t.Errorf("the same question about two databases: %v", err)
 	}
-	m, err := models.FromPool(p, "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.Value(models.FromPool(p, "b"))(t)
 	first, err := m.Complete(t.Context(), ask(0, "Show all"))
 	if err != nil || first.Text != "SELECT 2" || first.Model != "m" {
 		t.Errorf("got %+v, %v, want the answer to question 2", first, err)
@@ -236,10 +221,7 @@ func TestConformance(t *testing.T) {
 		case llmtest.Fails:
 			text = "Which stadium is it?"
 		}
-		m, err := models.NewRecorded("p", []models.Question{{ID: "1", Text: text, Replies: slices.Repeat([]models.Reply{reply}, 20)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := need.Value(models.NewRecorded("p", []models.Question{{ID: "1", Text: text, Replies: slices.Repeat([]models.Reply{reply}, 20)}}))(t)
 		return m
 	})
 }

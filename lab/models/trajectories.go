@@ -1,17 +1,15 @@
 package models
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -64,30 +62,14 @@ func (t Trajectory) Diverged(ran []bool) int {
 
 // ReadTrajectories reads a file of trajectories, JSON lines that may be compressed by gzip. What is wrong with it is an
 // *eval.FileError.
-func ReadTrajectories(path string) (list []Trajectory, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var r io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
-			return nil, &eval.FileError{File: path, Err: err}
+func ReadTrajectories(path string) ([]Trajectory, error) {
+	list, err := files.Lines[Trajectory](path)
+	for i, t := range list {
+		if t.Run == "" || t.Question == "" || len(t.Steps) == 0 {
+			return nil, &eval.FileError{File: path, Line: i + 1, Err: errors.New("want run, qid and steps")}
 		}
 	}
-	for d := json.NewDecoder(r); ; {
-		var t Trajectory
-		switch err := d.Decode(&t); {
-		case errors.Is(err, io.EOF):
-			return list, nil
-		case err != nil:
-			return nil, &eval.FileError{File: path, Line: len(list) + 1, Err: err}
-		case t.Run == "" || t.Question == "" || len(t.Steps) == 0:
-			return nil, &eval.FileError{File: path, Line: len(list) + 1, Err: errors.New("want run, qid and steps")}
-		}
-		list = append(list, t)
-	}
+	return list, err
 }
 
 // Trajectories is an [llm.Model] that replays stored walks: sample i of a question goes the i-th trajectory of it, and a

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
@@ -22,22 +23,14 @@ const walked = `{"run": "a", "qid": 4, "steps": [{"thought": "t", "action": "que
 // written writes a file of trajectories.
 func written(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "walks.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 // TestTrajectories: a request gets the step that follows those in it, and a warning where its observation is another one.
 func TestTrajectories(t *testing.T) {
-	list, err := models.ReadTrajectories(written(t, walked))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := models.NewTrajectories("walks", list, []models.Question{{ID: "4", Text: "How many?"}, {ID: "5", Text: "Why?"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := need.Value(models.ReadTrajectories(written(t, walked)))(t)
+	m := need.Value(models.NewTrajectories("walks", list, []models.Question{{ID: "4", Text: "How many?"}, {ID: "5", Text: "Why?"}}))(t)
 	user := func(text string) llm.Message { return llm.Message{Role: llm.User, Text: text} }
 	said := llm.Message{Role: llm.Assistant, Text: "Thought: t"}
 	asked := user("### Question\nHow many?\n")
@@ -77,10 +70,7 @@ func TestTrajectories(t *testing.T) {
 
 // TestDiverged: statements are compared in order, those that were not reached aside.
 func TestDiverged(t *testing.T) {
-	list, err := models.ReadTrajectories(written(t, walked))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := need.Value(models.ReadTrajectories(written(t, walked)))(t)
 	for _, tt := range []struct {
 		ran  []bool
 		want int

@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/pools"
 )
@@ -31,10 +32,7 @@ func openStore(t testing.TB, c eval.StoreConfig) *eval.Store {
 // makeDatabase writes a database into dir.
 func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", filepath.Join(dir, id+".sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
 	defer db.Close()
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
@@ -47,34 +45,22 @@ func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 func write(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := need.Value(os.Create(path))(t)
 	defer file.Close()
 	if !strings.HasSuffix(name, ".gz") {
-		if _, err := file.WriteString(content); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(file.WriteString(content))(t)
 		return path
 	}
 	z := gzip.NewWriter(file)
-	if _, err := z.Write([]byte(content)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(z.Write([]byte(content)))(t)
+	need.OK(t, z.Close())
 	return path
 }
 
 // folder is the evaluation data, without which the test is skipped.
 func folder(t testing.TB) *pools.Folder {
 	t.Helper()
-	f, err := pools.OpenFolder(evaldata.Path(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(pools.OpenFolder(evaldata.Path(t)))(t)
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/pools"
 )
 
@@ -18,20 +19,13 @@ func dataFolder(t *testing.T, files map[string]string) *pools.Folder {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"questions", "predictions", "samples", "db/spider"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.MkdirAll(filepath.Join(dir, sub), 0o700))
 	}
 	for name, content := range files {
-		if err := os.Rename(write(t, filepath.Base(name), content), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.Rename(write(t, filepath.Base(name), content), filepath.Join(dir, name)))
 	}
 	makeDatabase(t, filepath.Join(dir, "db", "spider"), "shop", "CREATE TABLE t (a, b)", "INSERT INTO t VALUES (1, 'x'), (2, 'y')")
-	f, err := pools.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(pools.OpenFolder(dir))(t)
 	return f
 }
 
@@ -94,10 +88,7 @@ func TestPool(t *testing.T) {
 		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			p, err := f.Pool(test.name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := need.Value(f.Pool(test.name))(t)
 			got := map[string][]string{}
 			for i, q := range p.Questions {
 				for _, a := range p.Answers[i] {
@@ -205,9 +196,7 @@ func TestFolder(t *testing.T) {
 	}
 
 	nested := filepath.Join(t.TempDir(), "shop")
-	if err := os.Mkdir(nested, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Mkdir(nested, 0o700))
 	makeDatabase(t, nested, "shop", "CREATE TABLE t (a)")
 	if path, err := pools.DatabaseIn(filepath.Dir(nested), "shop"); err != nil || path != filepath.Join(nested, "shop.sqlite") {
 		t.Errorf("a database in a folder of its own: %s, %v", path, err)
@@ -223,9 +212,7 @@ func TestUnreadableFolder(t *testing.T) {
 	})
 	loop := func(path string) string {
 		t.Helper()
-		if err := errors.Join(os.RemoveAll(path), os.Symlink(filepath.Base(path), path)); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, errors.Join(os.RemoveAll(path), os.Symlink(filepath.Base(path), path)))
 		return path
 	}
 	for _, id := range []string{"none", strings.Repeat("x", 300), "a\x00b"} {
@@ -250,9 +237,7 @@ func TestUnreadableFolder(t *testing.T) {
 	if _, err := f.Dataset("a"); err == nil || !strings.Contains(err.Error(), questions) || strings.Contains(err.Error(), "there is no") {
 		t.Errorf("the questions cannot be read: %v", err)
 	}
-	if err := errors.Join(os.Remove(questions), os.Mkdir(questions, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, errors.Join(os.Remove(questions), os.Mkdir(questions, 0o700)))
 	if _, err := f.Dataset("a"); err == nil || !strings.HasSuffix(err.Error(), "there are none") {
 		t.Errorf("an empty folder of questions: %v", err)
 	}

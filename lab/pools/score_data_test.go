@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestRecordedVerdicts holds the scorer against verdicts that plain Python made
@@ -27,10 +28,7 @@ func TestRecordedVerdicts(t *testing.T) {
 		{"spider_dev", "samples/samples_spider_dev100_diverse.exec.jsonl.gz"},
 	} {
 		t.Run(strings.ReplaceAll(test.file, "/", "_"), func(t *testing.T) {
-			d, err := f.Dataset(test.dataset)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := need.Value(f.Dataset(test.dataset))(t)
 			var answers []eval.Answer
 			for a, err := range eval.Answers(f.Path(test.file)) {
 				if err != nil {
@@ -113,8 +111,6 @@ func verdictsOf(t *testing.T, s *eval.Scorer, d *eval.Dataset, answers []eval.An
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, g.Wait())
 	return out
 }

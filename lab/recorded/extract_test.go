@@ -16,6 +16,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -61,10 +62,7 @@ func answerFiles(t testing.TB, executed bool) []string {
 	t.Helper()
 	var files []string
 	for _, folder := range []string{"predictions", "samples"} {
-		found, err := filepath.Glob(evaldata.Path(t, folder, "*.jsonl.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := need.Value(filepath.Glob(evaldata.Path(t, folder, "*.jsonl.gz")))(t)
 		files = append(files, found...)
 	}
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".exec.jsonl.gz") != executed })
@@ -174,13 +172,8 @@ func databases(t testing.TB) func(id string) *sql.DB {
 			folder = id
 		}
 		path := evaldata.Path(t, "db", folder, id+".sqlite")
-		if _, err := os.Stat(path); err != nil {
-			t.Fatal(err)
-		}
-		db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Value(os.Stat(path))(t)
+		db := need.Value(sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1"))(t)
 		open[id] = db
 		return db
 	}
@@ -203,19 +196,14 @@ func rowsOf(t testing.TB, db *sql.DB, stmt string) string {
 		return err.Error()
 	}
 	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := need.Value(rows.Columns())(t)
 	cells := make([]any, len(names))
 	for i := range cells {
 		cells[i] = new(any)
 	}
 	var b strings.Builder
 	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, rows.Scan(cells...))
 		for _, c := range cells {
 			fmt.Fprintf(&b, "%#v|", *c.(*any))
 		}

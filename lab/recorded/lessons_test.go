@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -59,17 +60,11 @@ func (h *heeding) Complete(_ context.Context, req llm.Request) (llm.Response, er
 // without.
 func TestLessons(t *testing.T) {
 	folder := folder(t)
-	dataset, err := folder.Dataset("bird_dev")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dataset := need.Value(folder.Dataset("bird_dev"))(t)
 	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: files.OpenReadOnly})
 	t.Cleanup(func() { _ = store.Close() })
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
-	pool, err := files.OpenReadOnly(evaldata.Path(t, "db", "bird", "superhero.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(files.OpenReadOnly(evaldata.Path(t, "db", "bird", "superhero.sqlite")))(t)
 	t.Cleanup(func() { pool.Close() })
 	type ran struct {
 		QID  int
@@ -98,10 +93,7 @@ func TestLessons(t *testing.T) {
 			if with {
 				opts = append(opts, texttosql.WithLessons(lessons))
 			}
-			engine, err := texttosql.New(pool, m, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			engine := need.Value(texttosql.New(pool, m, opts...))(t)
 			for session := range 3 {
 				questions, failed, right := 0, 0, 0
 				m.calls = 0
@@ -110,14 +102,8 @@ func TestLessons(t *testing.T) {
 						continue
 					}
 					m.sql, m.gold = how.of(failures[q.ID], session), q.Gold
-					res, err := engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.WithEvidence(q.Evidence))
-					if err != nil {
-						t.Fatal(q.ID, err)
-					}
-					v, err := scorer.Score(t.Context(), q, res.SQL)
-					if err != nil {
-						t.Fatal(err)
-					}
+					res := need.Value(engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.WithEvidence(q.Evidence)))(t, q.ID)
+					v := need.Value(scorer.Score(t.Context(), q, res.SQL))(t)
 					if res.SQL == v.Question.Gold {
 						failed += len(res.Steps) - 1
 					} else if v.Scores[0] == 1 {
@@ -125,10 +111,7 @@ func TestLessons(t *testing.T) {
 					}
 					questions++
 				}
-				all, err := lessons.All()
-				if err != nil {
-					t.Fatal(err)
-				}
+				all := need.Value(lessons.All())(t)
 				t.Logf("%s, lessons %-5v, session %d: %d questions, %d calls, %d failed statements, %d run at once and are right, %d lessons kept",
 					how.name, with, session+1, questions, m.calls, failed, right, len(all))
 				most := map[bool]int{false: 60, true: how.most}[with]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/result"
@@ -24,10 +25,7 @@ import (
 // are the same bytes, and the votes are right as often as they were.
 func TestPETSQLRecorded(t *testing.T) {
 	f := folder(t)
-	d, err := f.Dataset("bird_dev")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := need.Value(f.Dataset("bird_dev"))(t)
 	d = d.Select(func(q eval.Question) bool { return q.DB == "superhero" })
 	const first = "rsl_sql/gpt-4o/step1/preliminary_sql"
 	runs := []string{
@@ -65,14 +63,8 @@ func TestPETSQLRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("question %s: %v", q.ID, err)
 		}
-		told, err := json.Marshal(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps, err := root.Comparable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		told := need.Value(json.Marshal(out))(t)
+		steps := need.Value(root.Comparable())(t)
 		return out, append(told, steps...)
 	}
 	const (

@@ -6,6 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -37,10 +38,7 @@ func TestSimilarRetrieves(t *testing.T) {
 				masking[q.DB] = &memory.Pool{Pairs: pairs, Mask: func(p memory.Pair) string { return maskers[p.Evidence](p.Question) }}
 			}
 			pick := func(pool *memory.Pool, s *schema.Schema) []memory.Pair {
-				got, err := memory.Similar{Pool: pool, K: k}.Pick(t.Context(), s, q.Text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := need.Value(memory.Similar{Pool: pool, K: k}.Pick(t.Context(), s, q.Text))(t)
 				return got
 			}
 			raw += overlap(q.Gold, pick(plain[q.DB], nil))
@@ -55,17 +53,11 @@ func TestSimilarRetrieves(t *testing.T) {
 		return random / n, raw / n, masked / n
 	}
 
-	spider, err := f.Dataset("spider_dev")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spider := need.Value(f.Dataset("spider_dev"))(t)
 	spider = spider.Select(func(q eval.Question) bool { _, err := f.Database(q.DB); return err == nil })
 	pools := map[string][]memory.Pair{}
 	for _, id := range spider.Databases() {
-		path, err := f.Database(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := need.Value(f.Database(id))(t)
 		schemas[id] = profiled(t, path, exec.ProfileOptions{Rows: 500, Top: 100, Examples: 100})
 		maskers[id] = memory.Masker(schemas[id], true)
 		for _, q := range spider.Questions {
@@ -80,14 +72,8 @@ func TestSimilarRetrieves(t *testing.T) {
 		t.Errorf("masked %.3f; want raw %.3f + .015 and random %.3f + .10", masked, raw, random)
 	}
 
-	classic, err := f.Dataset("classicmodels")
-	if err != nil {
-		t.Fatal(err)
-	}
-	train, err := eval.ReadDataset(f.Path("questions", "classicmodels_train.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	classic := need.Value(f.Dataset("classicmodels"))(t)
+	train := need.Value(eval.ReadDataset(f.Path("questions", "classicmodels_train.jsonl")))(t)
 	s := profiled(t, f.Path("db", "classicmodels", "classicmodels.sqlite"), exec.ProfileOptions{Top: 100, Examples: 100})
 	schemas["classicmodels"], maskers["classicmodels"] = s, memory.Masker(s, true)
 	var pool []memory.Pair
@@ -105,10 +91,7 @@ func TestSimilarRetrieves(t *testing.T) {
 func profiled(t *testing.T, path string, opts exec.ProfileOptions) *schema.Schema {
 	t.Helper()
 	db := openAt(t, path, exec.Config{})
-	plain, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := need.Value(db.Schema(t.Context()))(t)
 	s, err := db.Profile(t.Context(), plain, opts)
 	if s == nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
@@ -48,19 +49,10 @@ func envs(t *testing.T) func(db string) *strategy.Env {
 		if id == "classicmodels" {
 			dir = id
 		}
-		pool, err := mysqlite.OpenReadOnly(evaldata.Path(t, "db", dir, id+".sqlite"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(mysqlite.OpenReadOnly(evaldata.Path(t, "db", dir, id+".sqlite")))(t)
 		t.Cleanup(func() { pool.Close() })
-		db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: mysqlite.Policy()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := db.Schema(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: mysqlite.Policy()}))(t)
+		s := need.Value(db.Schema(t.Context()))(t)
 		opened[id] = &strategy.Env{DB: db, Schema: s, Host: strategy.Host{Rows: &exec.SampleCache{}, Texts: &strategy.TextCache{}}}
 		return opened[id]
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // dataDatabases opens the SQLite files of the evaluation data, by name.
@@ -20,15 +21,9 @@ func dataDatabases(t testing.TB) map[string]*sql.DB {
 	t.Helper()
 	pools := map[string]*sql.DB{}
 	for _, pattern := range []string{"db/spider/*.sqlite", "db/bird/*.sqlite", "db/classicmodels/*.sqlite"} {
-		files, err := filepath.Glob(evaldata.Path(t, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := need.Value(filepath.Glob(evaldata.Path(t, pattern)))(t)
 		for _, file := range files {
-			pool, err := sql.Open("sqlite3", "file:"+file+"?mode=ro&immutable=1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			pool := need.Value(sql.Open("sqlite3", "file:"+file+"?mode=ro&immutable=1"))(t)
 			t.Cleanup(func() { pool.Close() })
 			name := filepath.Base(file)
 			pools[name[:len(name)-len(".sqlite")]] = pool
@@ -61,10 +56,7 @@ func TestRealStatements(t *testing.T) {
 		dbs[name] = newDB(t, pool, exec.Config{Limits: exec.Limits{
 			Answer: exec.Bounds{Rows: 200_000, Bytes: 256 << 20, Timeout: 10 * time.Second},
 		}})
-		s, err := dbs[name].Schema(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := need.Value(dbs[name].Schema(context.Background()))(t)
 		table := s.Tables[0]
 		denied[name] = table.Name + "." + table.Columns[len(table.Columns)-1].Name
 		column := sqlite.Dialect{}.Language().Quote(table.Name) + "." + sqlite.Dialect{}.Language().Quote(table.Columns[len(table.Columns)-1].Name)
@@ -147,9 +139,6 @@ func TestRealStatements(t *testing.T) {
 
 func newDB(t *testing.T, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
-	db, err := exec.New(pool, sqlite.Dialect{}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, c))(t)
 	return db
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
@@ -58,25 +59,15 @@ var shopGolds = []testsuite.Gold{
 func shopFile(t testing.TB, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.sqlite")
-	db, err := open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(script); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(open(path))(t)
+	need.Value(db.Exec(script))(t)
+	need.OK(t, db.Close())
 	return path
 }
 
 func query(t *testing.T, path, text string) []string {
 	t.Helper()
-	db, err := open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(open(path))(t)
 	defer db.Close()
 	rows, err := db.Query(text)
 	if err != nil {
@@ -90,9 +81,7 @@ func query(t *testing.T, path, text string) []string {
 		for i := range values {
 			dest[i] = &values[i]
 		}
-		if err := rows.Scan(dest...); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, rows.Scan(dest...))
 		var texts []string
 		for _, v := range values {
 			texts = append(texts, v.String)
@@ -107,10 +96,7 @@ func TestRules(t *testing.T) {
 	base := shopFile(t, shop)
 	for seed := range uint64(3) {
 		dir := t.TempDir()
-		m, err := testsuite.Generator{Open: open, Golds: shopGolds, Seed: seed, Replicas: 6}.Generate(t.Context(), base, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := need.Value(testsuite.Generator{Open: open, Golds: shopGolds, Seed: seed, Replicas: 6}.Generate(t.Context(), base, dir))(t)
 		if len(m.Rejected) > 0 || len(m.Replicas) != 6 {
 			t.Errorf("seed %d: %d replicas, rejected %v", seed, len(m.Replicas), m.Rejected)
 		}
@@ -149,10 +135,7 @@ func TestRules(t *testing.T) {
 // Each operator must leave a trace, and in the shop each has something to do.
 func TestOperators(t *testing.T) {
 	base := shopFile(t, shop)
-	m, err := testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 2}.Generate(t.Context(), base, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.Value(testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 2}.Generate(t.Context(), base, t.TempDir()))(t)
 	seen := map[string]bool{}
 	for _, r := range m.Replicas {
 		for _, o := range r.Operations {
@@ -181,13 +164,8 @@ func TestSameSeed(t *testing.T) {
 	var texts []string
 	for i, dir := range dirs {
 		g.Workers = 1 + 3*i
-		if _, err := g.Generate(t.Context(), base, dir); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Value(g.Generate(t.Context(), base, dir))(t)
+		text := need.Value(os.ReadFile(filepath.Join(dir, "manifest.json")))(t)
 		texts = append(texts, string(text))
 	}
 	if texts[0] != texts[1] {
@@ -214,9 +192,7 @@ func TestGenerateErrors(t *testing.T) {
 	for path, content := range map[string]string{
 		text: "this is no database at all", logged: "", logged + "-wal": "x", filepath.Join(taken, "manifest.json"): "{}",
 	} {
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	refuses := func(string) (*sql.DB, error) { return nil, errors.New("no driver today") }
 	g := testsuite.Generator{Open: open, Replicas: 1}

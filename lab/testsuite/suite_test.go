@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
@@ -15,13 +16,8 @@ func shopSuite(t testing.TB) (*testsuite.Suite, *eval.Scorer) {
 	t.Helper()
 	base, dir := shopFile(t, shop), t.TempDir()
 	g := testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 4}
-	if _, err := g.Generate(t.Context(), base, dir); err != nil {
-		t.Fatal(err)
-	}
-	suite, err := testsuite.Load(dir, eval.StoreConfig{Open: open})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Value(g.Generate(t.Context(), base, dir))(t)
+	suite := need.Value(testsuite.Load(dir, eval.StoreConfig{Open: open}))(t)
 	store := eval.NewStore(eval.StoreConfig{Open: open, Find: func(string) (string, error) { return base, nil }})
 	t.Cleanup(func() {
 		if err := suite.Close(); err != nil {
@@ -104,9 +100,7 @@ func TestTSWithoutSuite(t *testing.T) {
 func TestLoadErrors(t *testing.T) {
 	manifest := func(text string) string {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644))
 		return dir
 	}
 	c := eval.StoreConfig{Open: open}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
@@ -76,9 +77,7 @@ func TestExportClassicModels(t *testing.T) {
 			if last.Role != llm.Assistant || !strings.HasPrefix(last.Text, "SELECT") || !strings.HasSuffix(last.Text, ";") {
 				t.Errorf("K %d, line %d ends in %+v", k, i+1, last)
 			}
-			if _, err := e.Generate(t.Context(), train[i].Question); err != nil {
-				t.Fatal(err)
-			}
+			need.Value(e.Generate(t.Context(), train[i].Question))(t)
 			guard := memory.NewGuard(sqltext.SQLite(), train[i:i+1])
 			shows := func(messages []llm.Message) bool { // a pair that the guard keeps away
 				return slices.ContainsFunc(train, func(p memory.Pair) bool {

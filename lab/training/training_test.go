@@ -26,6 +26,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	guarded "github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
@@ -44,23 +45,15 @@ INSERT INTO orders VALUES (1,1,10.5),(2,2,20),(3,1,NULL);`
 // open opens a new database.
 func open(t *testing.T, script string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.sqlite")))(t)
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Exec(script); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(script))(t)
 	return db
 }
 
 func exporter(t *testing.T, opts ...texttosql.Option) *training.Exporter {
 	t.Helper()
-	e, err := training.NewExporter(t.Context(), open(t, shop), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(training.NewExporter(t.Context(), open(t, shop), opts...))(t)
 	return e
 }
 
@@ -110,18 +103,13 @@ func TestExportReasons(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "train.jsonl")
 	against := []memory.Pair{solved[1], {Question: "Who lives in Chile?", SQL: "SELECT 1 FROM customers WHERE country = 'Chile'"}}
-	report, err := exporter(t).Export(t.Context(), path, pairs, training.Config{Against: against})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := need.Value(exporter(t).Export(t.Context(), path, pairs, training.Config{Against: against}))(t)
 	if diff := cmp.Diff(want, report.Dropped, cmpopts.IgnoreFields(training.Dropped{}, "Detail")); diff != "" {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
 	var written training.Manifest
 	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".manifest.json")
-	if err := errors.Join(err, json.Unmarshal(b, &written)); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, errors.Join(err, json.Unmarshal(b, &written)))
 	if diff := cmp.Diff(counts, written.Dropped); diff != "" || written.Kept != len(tests)-len(want) || written.SHA256 != report.Manifest.SHA256 {
 		t.Errorf("manifest %+v; dropped (-want +got):\n%s", written, diff)
 	}
@@ -141,9 +129,7 @@ func TestExportExemplars(t *testing.T) {
 	config := training.Config{K: 2}
 	write := func(pairs []memory.Pair) [][]llm.Message {
 		path := filepath.Join(t.TempDir(), "train.jsonl")
-		if _, err := e.Export(t.Context(), path, pairs, config); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(e.Export(t.Context(), path, pairs, config))(t)
 		return exported(t, path)
 	}
 	backwards := slices.Clone(solved)
@@ -171,9 +157,7 @@ func TestExportFaults(t *testing.T) {
 	var refused *strategy.ConfigError
 	var failed *training.Error
 	readOnly := filepath.Join(t.TempDir(), "read-only")
-	if err := os.Mkdir(readOnly, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.Mkdir(readOnly, 0o555))
 	if os.Geteuid() == 0 { // modes do not bind this user
 		readOnly = "/proc"
 	}
@@ -240,24 +224,14 @@ func TestExportKilled(t *testing.T) {
 		child(dir)
 	}
 	dir := t.TempDir()
-	db, err := sql.Open("sqlite3", filepath.Join(dir, "shop.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, "shop.sqlite")))(t)
 	defer db.Close()
-	if _, err := db.Exec(shop); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(shop))(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestExportKilled$")
 	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_EXPORT="+dir)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := need.Value(cmd.StdoutPipe())(t)
+	need.OK(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	cmd.Process.Kill() // SIGKILL
 	cmd.Wait()
@@ -272,10 +246,7 @@ func TestExportKilled(t *testing.T) {
 	if parts, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(parts) != 2 {
 		t.Errorf("the export had not begun: %q", parts)
 	}
-	e, err := training.NewExporter(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(training.NewExporter(t.Context(), db))(t)
 	report, err := e.Export(t.Context(), filepath.Join(dir, "train.jsonl"), solved, training.Config{})
 	if err != nil || report.Manifest.Kept != 4 {
 		t.Errorf("the next export: %+v, %v", report, err)
@@ -285,21 +256,12 @@ func TestExportKilled(t *testing.T) {
 // TestManifestUnfit: a run under another contract is told, by what differs.
 func TestManifestUnfit(t *testing.T) {
 	of := func(k int, opts ...texttosql.Option) training.Manifest {
-		m, err := exporter(t, opts...).Manifest(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := need.Value(exporter(t, opts...).Manifest(t.Context(), k))(t)
 		return m
 	}
 	other := func() training.Manifest {
-		e, err := training.NewExporter(t.Context(), open(t, "CREATE TABLE customers (id INTEGER)"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := e.Manifest(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(training.NewExporter(t.Context(), open(t, "CREATE TABLE customers (id INTEGER)")))(t)
+		m := need.Value(e.Manifest(t.Context(), 0))(t)
 		return m
 	}
 	for _, tt := range []struct {
@@ -347,28 +309,17 @@ func TestServedAdapter(t *testing.T) {
 	}))
 	defer server.Close()
 	adapter := func(name string, k int) (*texttosql.Engine, *training.Exporter) {
-		client, err := openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
-			openai.WithHTTPClient(langchain.HTTPClient(nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := need.Value(openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
+			openai.WithHTTPClient(langchain.HTTPClient(nil))))(t)
 		db, shown := open(t, shop), texttosql.WithExemplars(solved[1], solved[3])
-		e, err := texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}), shown)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := training.NewExporter(t.Context(), db, shown)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := need.Value(texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}), shown))(t)
+		x := need.Value(training.NewExporter(t.Context(), db, shown))(t)
 		return e, x
 	}
 	for _, k := range []int{0, 2} {
 		e, x := adapter("shop-adapter", k)
 		path := filepath.Join(t.TempDir(), "train.jsonl")
-		if _, err := x.Export(t.Context(), path, solved[:1], training.Config{K: k}); err != nil {
-			t.Fatal(err)
-		}
+		need.Value(x.Export(t.Context(), path, solved[:1], training.Config{K: k}))(t)
 		if r, err := e.Ask(t.Context(), solved[0].Question); err != nil || r.SQL != "SELECT name FROM customers" {
 			t.Fatal(r, err)
 		}

@@ -3,14 +3,12 @@ package mysqlite_test
 import (
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 )
 
 func TestFunctions(t *testing.T) {
-	db, err := mysqlite.Open(":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(mysqlite.Open(":memory:"))(t)
 	defer db.Close()
 	for expression, want := range map[string]string{
 		"YEAR('2004-05-06 10:00:00')":               "2004",

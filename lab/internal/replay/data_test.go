@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/pools"
 )
 
@@ -20,10 +21,7 @@ import (
 func folder(t testing.TB) *pools.Folder {
 	t.Helper()
 	dir := evaldata.Path(t)
-	f, err := pools.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(pools.OpenFolder(dir))(t)
 	return f
 }
 
@@ -40,10 +38,7 @@ var all = sync.OnceValues(func() ([]Pool, error) {
 func reference(t *testing.T) []Pool {
 	t.Helper()
 	folder(t)
-	pools, err := all()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pools := need.Value(all())(t)
 	return pools
 }
 
@@ -52,16 +47,10 @@ func lines(t *testing.T, pools []Pool, names ...string) map[string]Line {
 	t.Helper()
 	var voters []Voter
 	for _, name := range names {
-		v, err := VoterNamed(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := need.Value(VoterNamed(name))(t)
 		voters = append(voters, v)
 	}
-	list, err := Measure(pools, voters, Settings{}, eval.Bootstrap{Rounds: 2000}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := need.Value(Measure(pools, voters, Settings{}, eval.Bootstrap{Rounds: 2000}, nil))(t)
 	by := make(map[string]Line)
 	for _, l := range list {
 		by[l.Pool+" "+l.Voter] = l
@@ -148,32 +137,17 @@ func TestConsensusOnBothData(t *testing.T) {
 	if dir == "" {
 		t.Skip("TEXTTOSQL_DATA_FRESH is not set")
 	}
-	f, err := pools.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := os.ReadFile(filepath.Join(dir, "pools.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := Loader{Folder: f}.Load(context.Background(), strings.Split(strings.TrimSpace(string(names)), "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := need.Value(pools.OpenFolder(dir))(t)
+	names := need.Value(os.ReadFile(filepath.Join(dir, "pools.txt")))(t)
+	loaded := need.Value(Loader{Folder: f}.Load(context.Background(), strings.Split(strings.TrimSpace(string(names)), "\n")))(t)
 	check("fresh", loaded.Pools, 0.024, 0.76, 0.229)
 }
 
 func TestStoppingEarly(t *testing.T) {
 	pools := reference(t)
 	for _, names := range [][2]string{{"result", "result+decided"}, {"consensus", "consensus+decided"}} {
-		full, err := VoterNamed(names[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		early, err := VoterNamed(names[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		full := need.Value(VoterNamed(names[0]))(t)
+		early := need.Value(VoterNamed(names[1]))(t)
 		for _, p := range pools {
 			a, _ := full.start(p, nil, Settings{})
 			b, _ := early.start(p, nil, Settings{})
@@ -248,10 +222,7 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 	for _, v := range fitted() {
 		// A fold whose verdicts are turned round changes nothing for its own
 		// questions: they were fitted on the others.
-		before, err := Measure(pools, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 1}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := need.Value(Measure(pools, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 1}, nil))(t)
 		folds := eval.Folds(before[0].Outcomes, eval.ByTemplate, Settings{}.folds())
 		turned := pools[0]
 		turned.Questions = nil
@@ -267,10 +238,7 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 			}
 			turned.Questions = append(turned.Questions, &one)
 		}
-		after, err := Measure([]Pool{turned}, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 1}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := need.Value(Measure([]Pool{turned}, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 1}, nil))(t)
 		for i := range before[0].Outcomes {
 			b, a := before[0].Outcomes[i], after[0].Outcomes[i]
 			if folds[i] == 0 && (b.Confidence != a.Confidence || b.Score == a.Score) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // experts is the pool of four systems that answer most of Spider alike, made of
@@ -48,9 +50,7 @@ func TestPlanVotesReproduceTheReference(t *testing.T) {
 		{"samples/spider_samples_multi", 245, 164, 166, 164, 164, 163, 163, 2},
 	}
 	loaded, err := Loader{Folder: f}.Load(context.Background(), []string{"bird_minidev/all"})
-	if err := errors.Join(append(loaded.Failed, err)...); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, errors.Join(append(loaded.Failed, err)...))
 	pools := append(loaded.Pools, reference(t)...)
 	for _, p := range reference(t) {
 		if p.Name == "spider_dev/all" {
@@ -65,14 +65,8 @@ func TestPlanVotesReproduceTheReference(t *testing.T) {
 		for _, name := range []string{
 			"first", "cost-compat", "plan-compat", "plan-probing-compat", "result", "result-bag", "result-probing", "plan", "plan-probing", "result-demote",
 		} {
-			v, err := VoterNamed(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := measure(p, nil, v, Settings{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := need.Value(VoterNamed(name))(t)
+			l := need.Value(measure(p, nil, v, Settings{}))(t)
 			right[p.Name+" "+name] = l.Right
 			questions[p.Name] = float64(l.N)
 		}

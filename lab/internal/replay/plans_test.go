@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -52,14 +53,8 @@ func TestPlans(t *testing.T) {
 		{"result-demote", edit("BBa", func(q *Question) { q.Candidates[0].Empty, q.Candidates[1].Empty = true, true }), 1, "one result with rows beats two without"},
 	}
 	for _, tt := range tests {
-		v, err := VoterNamed(tt.voter)
-		if err != nil {
-			t.Fatal(err)
-		}
-		elect, err := v.start(Pool{}, nil, Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := need.Value(VoterNamed(tt.voter))(t)
+		elect := need.Value(v.start(Pool{}, nil, Settings{}))(t)
 		d, err := elect(tt.q)
 		if err != nil || d.Score != tt.right {
 			t.Errorf("%s: %v, %v, want %v: %s", tt.voter, d.Score, err, tt.right, tt.why)
