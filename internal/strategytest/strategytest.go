@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -231,16 +230,6 @@ func CheckPrompts(t *testing.T, s strategy.Strategy, file string) {
 		}
 	}
 	golden.Check(t, file, b.String())
-}
-
-// Latencies are n answer times with a long tail, as providers have: a median of 0.1 s, and one in a hundred above 1 s.
-func Latencies(n int) []time.Duration {
-	random := rand.New(rand.NewPCG(1, 2))
-	all := make([]time.Duration, n)
-	for i := range all {
-		all[i] = time.Duration(0.1 * math.Exp(random.NormFloat64()) * float64(time.Second))
-	}
-	return all
 }
 
 // SameWhateverTheLatency answers one question thirty times, with replies that come in any order: outcome, report, error and

@@ -226,26 +226,6 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func BenchmarkComplete(b *testing.B) {
-	var questions []models.Question
-	for i := range 500 {
-		questions = append(questions, models.Question{
-			ID: fmt.Sprint(i), Text: fmt.Sprintf("What are the names of the singers who sang more than %d songs?", i),
-			Replies: []models.Reply{{Text: "SELECT 1"}},
-		})
-	}
-	m, err := models.NewRecorded("p", questions)
-	if err != nil {
-		b.Fatal(err)
-	}
-	req := ask(0, strings.Repeat("CREATE TABLE singer (id INTEGER, name TEXT);\n", 200)+questions[250].Text)
-	for b.Loop() {
-		if _, err := m.Complete(b.Context(), req); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func ExampleRecorded() {
 	m, err := models.NewRecorded("spider_dev/all", []models.Question{{
 		ID: "6", Text: "How many singers are there?",

@@ -275,13 +275,3 @@ func TestSpider(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkGenerate(b *testing.B) {
-	base := shopFile(b, shop)
-	for b.Loop() {
-		g := testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 5}
-		if _, err := g.Generate(b.Context(), base, b.TempDir()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

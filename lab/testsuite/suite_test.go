@@ -142,16 +142,3 @@ func TestRejectedDraws(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func BenchmarkTS(b *testing.B) {
-	_, scorer := shopSuite(b)
-	i := 0
-	for b.Loop() {
-		i++
-		q := eval.Question{DB: "shop", Gold: "SELECT COUNT(*) FROM people WHERE region = 'N'"}
-		sql := "SELECT COUNT(*) FROM people WHERE region = 'N' AND id <> -" + strings.Repeat("1", 1+i%9)
-		if _, err := scorer.Score(b.Context(), q, sql); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

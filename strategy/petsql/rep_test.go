@@ -164,23 +164,3 @@ func TestREpContext(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkREp writes the prompt over tables of 20 columns whose rows are known. With
-// the default limit the values of 400 tables have no room.
-func BenchmarkREp(b *testing.B) {
-	for _, tables := range []int{100, 400} {
-		b.Run(fmt.Sprintf("tables=%d", tables), func(b *testing.B) {
-			env := wideEnv(b, tables)
-			in := strategy.PromptInput{Task: strategy.Task{Question: "How many are there?"}, Schema: env.Schema}
-			write := func() {
-				if _, err := (petsql.REp{}).Prompt(b.Context(), env, in); err != nil {
-					b.Fatal(err)
-				}
-			}
-			write() // reads the rows
-			for b.Loop() {
-				write()
-			}
-		})
-	}
-}
