@@ -1,7 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"fmt"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -76,4 +81,45 @@ func TestOwnPage(t *testing.T) {
 	other.at("Your own statement")
 	other.until("document.querySelectorAll('article').length === 5 && document.activeElement.closest('article')?.dataset.place === '0'")
 	b.clean()
+}
+
+// TestChartOfCategories: a series for each category has a legend, and is saved as the picture that is seen.
+func TestChartOfCategories(t *testing.T) {
+	s := openWith(t, store, nil)
+	id := s.asked(t, "", "Revenue by month and status in 2025").ID
+	for name, l := range map[string]look{"": {1280, false}, "-phone-dark": {400, true}} {
+		b := s.tab(t, l, "/#c/"+id)
+		b.shows("revenue by month and status")
+		b.until("document.querySelectorAll('figure .legend li').length === 3 && document.querySelectorAll('figure .curve').length === 6")
+		b.axe("categories" + name)
+		if pale := eval[[]string](b, pale); len(pale) > 0 {
+			t.Errorf("too pale: %q", pale)
+		}
+		b.shot("page-chart" + name)
+		raw := b.download("Save the chart as PNG: revenue by month and status")
+		picture, err := png.Decode(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatalf("%d bytes: %v", len(raw), err)
+		}
+		colors := map[color.Color]int{}
+		for y := range picture.Bounds().Dy() {
+			for x := range picture.Bounds().Dx() {
+				colors[color.RGBAModel.Convert(picture.At(x, y))]++
+			}
+		}
+		for _, want := range map[bool][]color.RGBA{false: {{0x1f, 0x5f, 0xae, 255}, {0xb3, 0x54, 0x1e, 255}, {255, 255, 255, 255}},
+			true: {{0x7b, 0xb2, 0xf5, 255}, {0xf0, 0xa0, 0x60, 255}, {0x14, 0x16, 0x1a, 255}}}[l.dark] {
+			if colors[want] < 100 {
+				t.Errorf("%v has %d points of %v", want, colors[want], picture.Bounds())
+			}
+		}
+		if dir := os.Getenv("TEXTTOSQL_PICTURES"); dir != "" {
+			os.WriteFile(filepath.Join(dir, "saved"+name+".png"), raw, 0o600)
+		}
+		b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('figure select').value = 'columns';
+			document.querySelector('figure select').dispatchEvent(new Event('change')); undefined`))
+		b.until("document.querySelectorAll('figure .block').length === 34")
+		b.shot("columns" + name)
+		b.clean()
+	}
 }

@@ -33,6 +33,11 @@ type document struct {
 	policy string
 }
 
+// icon is the sign of the page in a tab: a speech bubble with rows in it.
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
+	`<path fill="#1f5fae" d="M5 3h22a3 3 0 0 1 3 3v15a3 3 0 0 1-3 3H16l-8 6v-6H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z"/>` +
+	`<path stroke="#fff" stroke-width="3" d="M7 9h5m3 0h10M7 14h5m3 0h10M7 19h5m3 0h5"/></svg>`
+
 // assembled puts style and scripts into the document. The policy names them by their hashes: nothing else runs, and no
 // text can become markup (trusted types).
 func assembled() document {
@@ -46,7 +51,7 @@ func assembled() document {
 		hashes = append(hashes, hash(script.text))
 	}
 	d.policy = "default-src 'none'; script-src " + strings.Join(hashes, " ") + "; style-src " + hash(pageCSS) +
-		"; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'" +
+		"; connect-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'" +
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)

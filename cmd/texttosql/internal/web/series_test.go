@@ -44,6 +44,16 @@ func TestSeries(t *testing.T) {
 		{[]string{"region", "clerk_id"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "a key is no quantity"},
 		{[]string{"region", "n"}, rows(30, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "too many names"},
 		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 2.5} }), "", "bars of two quantities"},
+		{[]string{"day", "status", "n"}, rows(8, func(i int) []any { return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)} }),
+			"line: n by day and status", "a time and a category"},
+		{[]string{"status", "day", "n"}, rows(8, func(i int) []any { return []any{fmt.Sprint("s", i/4), day(i % 4)[0], nil} }), "", "no number at all"},
+		{[]string{"status", "day", "n"}, rows(8, func(i int) []any { return []any{fmt.Sprint("s", i/4), day(i % 4)[0], 1.5} }),
+			"line: n by day and status", "a category and a time"},
+		{[]string{"region", "status", "n"}, rows(6, func(i int) []any { return []any{fmt.Sprint("r", i/2), fmt.Sprint("s", i%2), int64(i)} }),
+			"columns: n by region and status", "names and a category"},
+		{[]string{"region", "status", "n"}, rows(6, func(i int) []any { return []any{"r", fmt.Sprint("s", i%2), int64(i)} }), "", "a pair that comes twice"},
+		{[]string{"day", "status", "n"}, rows(40, func(i int) []any { return []any{day(i / 8)[0], fmt.Sprint("s", i%8), int64(i)} }), "", "eight categories"},
+		{[]string{"day", "clerk", "clerk_id"}, rows(8, func(i int) []any { return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)} }), "", "a key by category"},
 		{[]string{"n"}, rows(4, func(i int) []any { return []any{int64(i)} }), "", "one column"},
 	} {
 		var got []string
@@ -60,6 +70,28 @@ func TestSeries(t *testing.T) {
 	down := series(&result.Table{Columns: two, Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}})
 	if diff := cmp.Diff([]string{"2026-01-01", "2026-01-02", "2026-01-09"}, down[0].Labels); diff != "" || down[0].At[2]-down[0].At[1] != 7*24*3600 {
 		t.Error(diff, down[0].At)
+	}
+}
+
+// TestCrossed: a value stands at its label and in its category; where a pair is missing nothing does.
+func TestCrossed(t *testing.T) {
+	c := series(&result.Table{Columns: []string{"month", "status", "n"}, Rows: [][]any{
+		{"2026-03", "open", int64(1234)}, {"2026-01", "open", 2.5}, {"2026-01", "sent", int64(3)}, {"2026-02", "sent", nil}}})[0]
+	value := func(v *float64) any {
+		if v == nil {
+			return nil
+		}
+		return *v
+	}
+	var got []any
+	for _, l := range c.Lines {
+		for i := range c.Labels {
+			got = append(got, l.Name+" "+c.Labels[i]+" "+l.Texts[i], value(l.Values[i]))
+		}
+	}
+	if diff := cmp.Diff([]any{"open 2026-01 2.5", 2.5, "open 2026-02 ", nil, "open 2026-03 1,234", 1234.0,
+		"sent 2026-01 3", 3.0, "sent 2026-02 NULL", nil, "sent 2026-03 ", nil}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -61,6 +61,9 @@ func init() {
 			`SELECT c.name, SUM(o.total) AS spent FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name ORDER BY spent DESC LIMIT 10`},
 		"only those in Japan": {`SELECT c.name, COUNT(*) AS n FROM customers c JOIN orders o ON o.customer_id = c.id
 			WHERE o.status = 'shipped' AND c.country = 'Japan' GROUP BY c.name ORDER BY n DESC LIMIT 10`},
+		"Revenue by month and status in 2025": {`SELECT strftime('%Y-%m', ordered_on) AS month, status, SUM(total) AS revenue FROM orders
+			WHERE ordered_on >= '2025-01-01' AND ordered_on < '2026-01-01' AND NOT (status = 'open' AND ordered_on BETWEEN '2025-05-01' AND '2025-06-31')
+			GROUP BY month, status`},
 		"List all orders":                  {"SELECT id, ordered_on, status, total FROM orders ORDER BY id LIMIT 1000"},
 		"How many orders were canceled?":   {"SELECT COUNT(*) FROM orders WHERE status = 'canceled'"},
 		"How many orders were cancelled?":  {"SELECT COUNT(*) FROM orders WHERE status = 'cancelled'"},
@@ -165,26 +168,7 @@ func TestTenTasks(t *testing.T) {
 	b.shot("page-own", ".mine")
 	task("edit and run")
 
-	dir := t.TempDir()
-	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		info, err := cdp.Call(ctx, t, target.GetTargetInfo, target.GetTargetInfoParams{})
-		if err != nil {
-			return err
-		}
-		_, err = cdp.Call(ctx, t, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
-			Behavior: "allow", DownloadPath: dir, BrowserContextID: info.TargetInfo.BrowserContextID})
-		return err
-	}))
-	b.click("CSV")
-	var saved []byte
-	for range 200 {
-		if files, _ := filepath.Glob(filepath.Join(dir, "*.csv")); len(files) > 0 {
-			if saved, _ = os.ReadFile(files[0]); len(saved) > 0 {
-				break
-			}
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	saved := b.download("CSV")
 	if rows, err := csv.NewReader(bytes.NewReader(saved)).ReadAll(); err != nil || len(rows) < 3 || len(rows[0]) != 2 {
 		t.Errorf("%q: %v", saved, err)
 	}
@@ -273,6 +257,31 @@ func TestTenTasks(t *testing.T) {
 		b.shot("page-start-" + name)
 		b.clean()
 	}
+}
+
+// download clicks on what saves a file, and returns that.
+func (b *tab) download(name string) (saved []byte) {
+	b.t.Helper()
+	dir := b.t.TempDir()
+	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		info, err := cdp.Call(ctx, t, target.GetTargetInfo, target.GetTargetInfoParams{})
+		if err != nil {
+			return err
+		}
+		_, err = cdp.Call(ctx, t, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
+			Behavior: "allow", DownloadPath: dir, BrowserContextID: info.TargetInfo.BrowserContextID})
+		return err
+	}))
+	b.click(name)
+	for range 1000 {
+		if files, _ := filepath.Glob(filepath.Join(dir, "*.[cp][sn][vg]")); len(files) > 0 {
+			if saved, _ = os.ReadFile(files[0]); len(saved) > 0 {
+				break
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return saved
 }
 
 // TestManage: conversations are named by their first question, found, renamed and deleted; what cannot be read is shown.

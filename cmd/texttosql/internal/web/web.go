@@ -117,7 +117,10 @@ func (s *Server) Handler() http.Handler {
 	front, inner := http.NewServeMux(), http.NewServeMux()
 	front.HandleFunc("GET /{$}", s.index)
 	front.HandleFunc("POST /api/login", s.login)
-	front.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	front.HandleFunc("GET /favicon.svg", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		io.WriteString(w, icon)
+	})
 	front.HandleFunc("GET /api/alive", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, struct{}{}) })
 	inner.HandleFunc("GET /api/conversations", s.list)
 	inner.HandleFunc("POST /api/conversations", s.ask)
