@@ -25,8 +25,8 @@ const (
 UNION ALL SELECT 'view', TABLE_NAME, NULL, VIEW_DEFINITION, NULL FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()
 UNION ALL SELECT ROUTINE_TYPE, ROUTINE_NAME, LAST_ALTERED, SECURITY_TYPE, NULL FROM information_schema.ROUTINES
 	WHERE ROUTINE_SCHEMA = DATABASE()`
-	countsQuery = `SHOW GLOBAL STATUS WHERE Variable_name IN ('Threads_running', 'Uptime', 'Com_flush', 'Com_import') OR Variable_name LIKE 'Com_create%'
-	OR Variable_name LIKE 'Com_alter%' OR Variable_name LIKE 'Com_drop%' OR Variable_name LIKE 'Com_rename%'
+	countsQuery = `SHOW GLOBAL STATUS WHERE Variable_name IN ('Threads_running', 'wsrep_connected', 'Uptime', 'Com_flush', 'Com_import')
+	OR Variable_name LIKE 'Com_create%' OR Variable_name LIKE 'Com_alter%' OR Variable_name LIKE 'Com_drop%' OR Variable_name LIKE 'Com_rename%'
 	OR Variable_name LIKE 'Com_grant%' OR Variable_name LIKE 'Com_revoke%'`
 	columnsQuery = `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT, GENERATION_EXPRESSION
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`
@@ -56,8 +56,10 @@ func (h *held) objects(ctx context.Context, order string, take func(kind, name, 
 // CREATE_TIME at each ALTER, to the second: what is altered twice within one second and read in between shows its new
 // version only at its next change.
 //
-// A server reads a file for each table to tell that, a second for 10,000 tables. So while it has begun no statement that
-// changes a schema since the last hash, the hash of that time stands, for a minute at most: see still.
+// A server reads a file for each table to tell that, a second for 10,000 tables. So while MariaDB has begun no statement
+// that changes a schema since the last hash, and nothing else ran then, the hash of that time stands, for a minute at most:
+// see still. Procedures and events are counted as clients are. Where the scheduler of events is on, or the server is a
+// replica or a node of Galera, a hash never stands.
 func (h *held) Version(ctx context.Context) (string, error) {
 	now, err := h.count(ctx)
 	if err != nil {
@@ -76,7 +78,8 @@ func (h *held) look(ctx context.Context, before tally, order string, take func(k
 		return "", err
 	}
 	after, err := h.count(ctx)
-	quiet := before.running == "1" && after.running == "1" && before.changes == after.changes
+	isMaria := h.server.isMaria.Load()
+	quiet := isMaria != nil && *isMaria && before.running == "1" && after.running == "1" && before.changes == after.changes
 	h.server.sights.Store(h.where, sight{before, version, quiet})
 	return version, err
 }
@@ -96,8 +99,12 @@ func (h *held) count(ctx context.Context) (c tally, err error) {
 	err = guard.Each(ctx, h.conn, countsQuery, func(scan func(...any) error) error {
 		err := scan(&name, &value)
 		switch {
-		case name == "Threads_running":
-			c.running = value
+		case name == "Threads_running": // on MariaDB those among them that apply a replica's changes, or run events
+			c.running += value
+		case name == "wsrep_connected":
+			if value != "OFF" { // changes of other nodes are applied by threads that sleep
+				c.running += " and Galera"
+			}
 		case name == "Uptime":
 			c.up, _ = strconv.ParseInt(value, 10, 64)
 		case !strings.Contains(name, "_temporary_"): // what one session sees alone
@@ -115,7 +122,7 @@ type sight struct {
 	quiet   bool // nothing else ran then: a statement is counted where it begins, and may take its time
 }
 
-const mostStill = time.Minute // for what no counter tells: a replica applies statements that are not threads that run
+const mostStill = time.Minute // for what no counter tells: files that are changed by hand
 
 // still reports whether the version of s is that of a server with the tally now.
 func (s sight) still(now tally) bool {
