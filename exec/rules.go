@@ -54,7 +54,10 @@ func (h *held) judgeRuled(ctx context.Context, a *Statement) error {
 			return h.judge(ctx, a)
 		}
 		ruled := *a.ruled
-		ruled.Splice = ruled.Splice.With(h.db.scope.Params)
+		var err error
+		if ruled.Splice, err = ruled.Splice.With(h.db.scope.Params); err != nil {
+			return err
+		}
 		ruled.Args, a.ruled = ruled.Splice.Args, &ruled
 		return h.judge(ctx, &ruled)
 	}
@@ -94,6 +97,14 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 	}
 	splice, err := a.Catalog.Splice(a.SQL(), spots, guard.SpliceOptions{
 		Splicing: db.ruled, Params: params, Fenced: fenced, Own: a.Args,
+		Type: func(r *guard.Relation, name string) string {
+			t, known := a.Catalog.Schema.Lookup(r.Schema, r.Name)
+			if !known {
+				return ""
+			}
+			c, _ := t.Column(name) // which the rule has
+			return c.Type
+		},
 		View: func(v *guard.Relation) (string, []string, []guard.Spot, error) {
 			return db.viewQuery(ctx, c, a.Catalog, v)
 		},

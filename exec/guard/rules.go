@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,28 @@ type Rule struct {
 // piece is a part of a rule: text as it stands, a parameter, or a column.
 type piece struct {
 	text, param, column string
+	beside              string // the column that a parameter is compared with
+}
+
+var compares = regexp.MustCompile(`(?i)^\s*(?:[=<>!]+|(?:not\s+)?in\s*\([^()]*|(?:not\s+)?between(?:\s+\S+\s+and)?)\s*$`)
+
+// beside returns the column with which the parameter at i is compared; "" where it is none for sure.
+func beside(pieces []piece, i int) string {
+	left := i - 1
+	for left > 1 && pieces[left-1].param != "" { // IN (:a, :b), or BETWEEN :a AND :b
+		text := fold(strings.TrimSpace(pieces[left].text))
+		if !(strings.HasPrefix(text, ",") && !strings.Contains(text, "(")) && !(text == "and" && strings.Contains(fold(pieces[left-2].text), "between")) {
+			break
+		}
+		left -= 2
+	}
+	switch {
+	case left > 0 && compares.MatchString(pieces[left].text):
+		return pieces[left-1].column
+	case i+2 < len(pieces) && compares.MatchString(pieces[i+1].text):
+		return pieces[i+2].column
+	}
+	return ""
 }
 
 // ReadRules reads the rules of a policy, in the order of their tables. It refuses one that is no single expression: it has a
@@ -122,6 +145,11 @@ func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
 	case strings.TrimSpace(text) == "":
 		return r, errors.New("it is empty")
 	}
+	for i := range r.pieces {
+		if r.pieces[i].param != "" {
+			r.pieces[i].beside = beside(r.pieces, i)
+		}
+	}
 	slices.Sort(r.Params)
 	r.Params = slices.Compact(r.Params)
 	return r, nil
@@ -187,6 +215,9 @@ type Splicing struct {
 	Numbered           bool
 	// Settings says that the engine takes the settings of a scope.
 	Settings bool
+	// Loose is for an engine to which the text "7x" and the number 7 are the same: it says of the type of a column whether it
+	// has numbers or texts, so that no parameter of the other kind is compared with it. nil: the engine is not so.
+	Loose func(columnType string) (number, text bool)
 }
 
 // Spot is a place in the text of a statement that names a table or a view. Offsets are in bytes.
@@ -213,7 +244,7 @@ type Splice struct {
 	Bare   string
 	Fenced bool // a fence stands behind each rule
 
-	params []string // the names of the parameters that rules have, in their order
+	params []param // those that rules have, in their order
 	edits  []edit
 }
 
@@ -260,13 +291,55 @@ func (s *Splice) Original(name string) string {
 }
 
 // With returns s with other values of the parameters. It is for a statement without arguments of its own.
-func (s *Splice) With(params map[string]any) *Splice {
+func (s *Splice) With(params map[string]any) (*Splice, error) {
 	other := *s
 	other.Args = make([]any, len(s.params))
-	for i, name := range s.params {
-		other.Args[i] = params[name]
+	for i, p := range s.params {
+		var err error
+		if other.Args[i], err = p.value(params); err != nil {
+			return nil, err
+		}
 	}
-	return &other
+	return &other, nil
+}
+
+// param is a parameter in a rule, and what a loose engine compares it with.
+type param struct {
+	name         string
+	number, text bool
+}
+
+var isNumber = regexp.MustCompile(`^[+-]?\d+(?:\.\d+)?$`)
+
+// value returns what is bound.
+func (p param) value(params map[string]any) (any, error) {
+	value, ok := params[p.name]
+	if !ok {
+		return nil, Refuse(ReasonScope, "the scope has no parameter %s", p.name)
+	}
+	digits := ""
+	switch v := value.(type) {
+	case string:
+		digits = v
+	case []byte:
+		digits = string(v)
+	case int64, float64:
+		if p.text {
+			value = fmt.Sprint(v)
+		}
+		return value, nil
+	case bool:
+		if p.text {
+			return nil, Refuse(ReasonScope, "the parameter %s of the scope is no text, as what a rule compares it with", p.name)
+		}
+		return value, nil
+	default: // NULL
+		return value, nil
+	}
+	if p.number && !isNumber.MatchString(digits) {
+		return nil, Refuse(ReasonScope, "the parameter %s of the scope is no number, as what a rule compares it with", p.name)
+	}
+	return value, nil
 }
 
 // SpliceOptions says how [Catalog.Splice] writes.
@@ -275,6 +348,8 @@ type SpliceOptions struct {
 	Params map[string]any // the values of parameters
 	Fenced bool
 	Own    []any // the arguments of the statement itself
+	// Type returns the type of a column.
+	Type func(r *Relation, column string) string
 	// View returns the query of a view, its columns in order, and the spots in the query.
 	View func(v *Relation) (query string, columns []string, spots []Spot, err error)
 }
@@ -408,11 +483,15 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 		for _, p := range rule.pieces {
 			switch {
 			case p.param != "":
-				value, ok := w.Params[p.param]
-				if !ok {
-					return Refuse(ReasonScope, "the scope has no parameter %s", p.param)
+				bound := param{name: p.param}
+				if w.Loose != nil && p.beside != "" {
+					bound.number, bound.text = w.Loose(w.Type(r, p.beside))
 				}
-				w.out.Args, w.out.params = append(w.out.Args, value), append(w.out.params, p.param)
+				value, err := bound.value(w.Params)
+				if err != nil {
+					return err
+				}
+				w.out.Args, w.out.params = append(w.out.Args, value), append(w.out.params, bound)
 				w.text.WriteString(w.Placeholder(len(w.out.Args)))
 			case p.column != "":
 				w.text.WriteString(name + "." + w.Quote(p.column))

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"regexp"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
@@ -17,7 +18,16 @@ import (
 // group where it names a column of a query in FROM that was merged.
 func (d Dialect) Rules() guard.Splicing {
 	l := d.Language()
-	return guard.Splicing{Fence: "LIMIT " + noLimit, Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder}
+	return guard.Splicing{Fence: "LIMIT " + noLimit, Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Loose: kindOf}
+}
+
+var (
+	numbers = regexp.MustCompile(`^(?:(?:tiny|small|medium|big)?int|decimal|float|double|bit|year)`)
+	texts   = regexp.MustCompile(`char|text|^enum|^set`)
+)
+
+func kindOf(columnType string) (number, text bool) {
+	return numbers.MatchString(columnType), texts.MatchString(columnType)
 }
 
 // Spots implements exec.RulerConn.

@@ -1,9 +1,15 @@
 package mysql_test
 
 import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
 )
 
@@ -48,6 +54,45 @@ func TestSubqueryInHaving(t *testing.T) {
 	}
 	if n := exectest.Rows(t, engine("", "reader"), of, statements...); n != len(statements) {
 		t.Errorf("%d of %d statements are answered", n, len(statements))
+	}
+}
+
+// TestRowsParams: no text is compared with a number, of which the server takes the digits that it begins with.
+func TestRowsParams(t *testing.T) {
+	d := engine("", "reader").Open(t, "CREATE TABLE t(id INTEGER, word VARCHAR(9), n DECIMAL(4,1));\n"+
+		"INSERT INTO t VALUES (0, 'a', 0), (7, '7', 1.5), (8, '7x', 7), (9, '', 9);\n")
+	user := sql.OpenDB(d.User)
+	defer user.Close()
+	for _, test := range []struct {
+		rule  string
+		value any
+		want  string // the ids, or a part of the error
+	}{
+		{"id = :v", 7, "[[7]]"}, {"id = :v", "7", "[[7]]"}, {"id = :v", []byte("7"), "[[7]]"}, {"id = :v", nil, "[]"}, {"id = :v", true, "[]"},
+		{"id = :v", "7x", "no number"}, {"id = :v", "a", "no number"}, {"id = :v", "", "no number"}, {"id = :v", []byte("0 or 1"), "no number"},
+		{":v = t.id", "a", "no number"}, {"id <=> :v", "a", "no number"}, {"(id IN (5, :w, :v))", "a", "no number"}, {"id NOT IN (:w,:v)", "a", "no number"},
+		{"n >= :v AND word <> :w", "7x", "no number"}, {"n BETWEEN 7 AND :v", "9x", "no number"},
+		{"n BETWEEN :w AND :v", "9x", "no number"}, {"FIND_IN_SET(id, :v)", "7,x", "[[7]]"}, {"n = :v", "1.5", "[[7]]"}, {"n BETWEEN :v AND 2", "", "no number"},
+		{"word = :v", 7, "[[7]]"}, {"word = :v", 0, "[]"}, {"word = :v", "7x", "[[8]]"}, {"word IN (:w, :v)", 0, "[]"}, {"word = :v", false, "no text"},
+	} {
+		db, err := exec.New(user, mysql.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": test.rule}}})
+		for i, value := range []any{test.value, nil, test.value} { // at the last one the statement is known
+			if err != nil {
+				t.Fatal(err)
+			}
+			view, ferr := db.For(&exec.Scope{Key: "x", Params: map[string]any{"v": value, "w": "5"}}, nil)
+			if ferr != nil {
+				t.Fatal(ferr)
+			}
+			table, err := view.Query(t.Context(), "SELECT id FROM t")
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = fmt.Sprint(table.Rows)
+			}
+			if i != 1 && !strings.Contains(got, test.want) || err != nil && !errors.Is(err, exec.ErrNoScope) {
+				t.Errorf("%s with %#v gives %s, want %s", test.rule, test.value, got, test.want)
+			}
+		}
 	}
 }
 
