@@ -1,5 +1,5 @@
 // Package tool is an engine as the tool of an agent, for any framework: two types, which encode to JSON, and a function. A
-// program whose agent speaks MCP needs none of it: texttosql serve-mcp is a server of more tools. examples/eino shows the
+// program whose agent speaks MCP needs none of it: texttosql serve-mcp is a server of more tools. examples/tool shows the
 // function in a framework.
 package tool
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/cli"
 )
 
 // check is the verb that holds a statement against the guard.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	columns "github.com/texttosql/texttosql/describe"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 	tables "github.com/texttosql/texttosql/schema"
 )

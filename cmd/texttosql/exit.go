@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/trace"
 )

@@ -14,8 +14,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/internal/cli"
 )
 
 func main() {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/servers"
-	"github.com/texttosql/texttosql/internal/shop"
 )
 
 var (
@@ -63,7 +63,16 @@ func tryWithin(t *testing.T, ctx context.Context, env map[string]string, stdin s
 func shopFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.db")
-	if err := shop.Write(path); err != nil {
+	script, err := os.ReadFile("../../examples/shop/shop.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(string(script)); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/need"
-	"github.com/texttosql/texttosql/internal/shop"
 )
 
 // shell returns a command of bash in a folder, in which texttosql is this program.
@@ -51,8 +50,7 @@ func TestReadme(t *testing.T) {
 		return "SELECT count(*) AS customers FROM customers"
 	})
 	env["TEXTTOSQL_DSN"] = "shop.db"
-	dir := t.TempDir()
-	need.OK(t, shop.Write(filepath.Join(dir, "shop.db")))
+	dir := filepath.Dir(shopFile(t))
 	page := need.Value(os.ReadFile("README.md"))(t)
 	for line := range strings.Lines(string(page)) { // "    policy.json   {…}"
 		name, content, ok := strings.Cut(strings.TrimSpace(line), " ")

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
 	tables "github.com/texttosql/texttosql/schema"
 )

@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/web"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/session"
 )
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/need"
-	"github.com/texttosql/texttosql/internal/shop"
 )
 
 // TestServe: the program serves the page, keeps conversations in their folder, and ends when it is told to.
@@ -28,7 +26,7 @@ func TestServe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s3cret")
 	need.OK(t, os.Mkdir(dir, 0o700))
 	db := filepath.Join(dir, "shop.sqlite")
-	need.OK(t, shop.Write(db))
+	need.OK(t, os.Rename(shopFile(t), db))
 	token := filepath.Join(dir, "token")
 	need.OK(t, os.WriteFile(token, []byte("a token of the tests\n"), 0o600))
 	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": provider.URL, "TEXTTOSQL_DSN": db}
@@ -119,9 +117,9 @@ func serveTwice(t *testing.T, env map[string]string, args ...string) {
 // TestServeDocument: the commands of SERVE.md serve.
 func TestServeDocument(t *testing.T) {
 	text := need.Value(os.ReadFile("SERVE.md"))(t)
-	t.Chdir(t.TempDir())
+	t.Chdir(filepath.Dir(shopFile(t)))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	need.OK(t, errors.Join(shop.Write("shop.db"), os.WriteFile("token", []byte(strings.Repeat("t", 64)), 0o600)))
+	need.OK(t, os.WriteFile("token", []byte(strings.Repeat("t", 64)), 0o600))
 	commands := 0
 	for line := range strings.Lines(string(text)) {
 		command, _, _ := strings.Cut(line, " #")

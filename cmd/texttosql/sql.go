@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/trace"
 )

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )

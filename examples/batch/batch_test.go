@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -22,7 +25,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/servers"
-	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -69,13 +71,23 @@ func opened(t *testing.T, dsn, depends string) *batch {
 	return b
 }
 
-func newEngine(path string, model llm.Model) (*texttosql.Engine, func(), error) {
-	db, end, err := shop.Open(path)
-	if err != nil {
-		return nil, nil, err
+func newEngine(db *sql.DB, model llm.Model) (*texttosql.Engine, error) {
+	return texttosql.New(db, llm.Chain(model, replied), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(samples))
+}
+
+// customers makes a database to ask about.
+func customers(t *testing.T) (path string, db *sql.DB) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "shop.sqlite")
+	db, err := sql.Open("sqlite3", path)
+	if err == nil {
+		_, err = db.Exec("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo')")
+		t.Cleanup(func() { db.Close() })
 	}
-	e, err := texttosql.New(db, llm.Chain(model, replied), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(samples))
-	return e, end, err
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, db
 }
 
 // What the workers of TestKills do; each is a process of its own.
@@ -116,11 +128,15 @@ func child(dsn, path string) error {
 	}
 	defer b.pool.Close()
 	b.rescue = time.Second
-	e, end, err := newEngine(path, paidModel(b.pool))
+	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro")
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer db.Close()
+	e, err := newEngine(db, paidModel(b.pool))
+	if err != nil {
+		return err
+	}
 	if err := b.work(ctx, e, parallel); ctx.Err() == nil {
 		return err
 	}
@@ -134,11 +150,9 @@ func TestKills(t *testing.T) {
 	if full {
 		questions, kills = 5000, 20
 	}
-	dsn, path := newDSN(t), filepath.Join(t.TempDir(), "shop.sqlite")
+	dsn := newDSN(t)
+	path, _ := customers(t)
 	b := opened(t, dsn, "kills")
-	if err := shop.Write(path); err != nil {
-		t.Fatal(err)
-	}
 	exec1(t, b, "CREATE TABLE paid (question text, hash text, sample int, pid int)")
 	var file strings.Builder
 	for i := range questions {
@@ -257,11 +271,7 @@ func TestClasses(t *testing.T) {
 		"wrong":    func(n int) error { return &llm.Error{Class: llm.ClassPermanent, Status: 400} },
 		"key":      func(n int) error { return &llm.Error{Class: llm.ClassPermanent, Status: 401} },
 	}
-	db, end, err := shop.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end()
+	_, db := customers(t)
 	fixed := false
 	e, err := texttosql.New(db, llm.Chain(llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		for name, fail := range fails {
@@ -333,14 +343,14 @@ func TestLeases(t *testing.T) {
 	if _, _, err := slow.add(t.Context(), strings.NewReader(`{"id": "3", "question": "How many customers?"} {"id": "30", "question": "How many?"}`)); err != nil {
 		t.Fatal(err)
 	}
-	e, end, err := newEngine("", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+	_, db := customers(t)
+	e, err := newEngine(db, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 		time.Sleep(time.Second)
 		return llm.Response{Text: "SELECT count(*) FROM customers"}, nil
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer end()
 	// Another process has worked on the jobs for as many seconds as their IDs say.
 	exec1(t, slow, "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 s' * (args ->> 'id')::int, attempted_by = '{other}'")
 	c, err := quick.client(&worker{b: quick, engine: e}, 1)
@@ -406,13 +416,22 @@ func TestRun(t *testing.T) {
 	dsn := newDSN(t)
 	file := filepath.Join(t.TempDir(), "questions.jsonl")
 	var text strings.Builder
-	for i, q := range shop.Listed().Questions()[:2] {
-		fmt.Fprintf(&text, "{\"id\": \"%d\", \"question\": %q}\n", i, q)
+	for i := range 2 {
+		fmt.Fprintf(&text, "{\"id\": \"%d\", \"question\": \"How many customers have an id over %d?\"}\n", i, i)
 	}
+	path, _ := customers(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT count(*) FROM customers"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	getenv := func(string) string { return dsn }
+	env := map[string]string{"BATCH_DSN": dsn, "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL}
+	getenv := func(name string) string { return env[name] }
+	flags := func(args string) []string {
+		return append([]string{"-db", path, "-model", "openai:x"}, strings.Fields(args)...)
+	}
 	for _, tt := range []struct{ args, says string }{
 		{"add " + file, "2 added, 0 were there\n"},
 		{"add " + file, "0 added, 2 were there\n"},
@@ -421,17 +440,17 @@ func TestRun(t *testing.T) {
 		{"-n 3 add " + file, "2 added, 0 were there\n"},
 	} {
 		var out strings.Builder
-		if err := run(t.Context(), strings.Fields(tt.args), &out, getenv); err != nil || out.String() != tt.says {
+		if err := run(t.Context(), flags(tt.args), &out, getenv); err != nil || out.String() != tt.says {
 			t.Fatalf("%s: %v\n%s", tt.args, err, out.String())
 		}
 	}
 	var out strings.Builder
-	if err := run(t.Context(), []string{"results"}, &out, getenv); err != nil || strings.Count(out.String(), "\n") != 2 ||
-		!strings.Contains(out.String(), `"sql" : "SELECT name FROM customers`) {
+	if err := run(t.Context(), flags("results"), &out, getenv); err != nil || strings.Count(out.String(), "\n") != 2 ||
+		!strings.Contains(out.String(), `"sql" : "SELECT count(*) FROM customers`) {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	for why, args := range map[string]string{"no verb": "", "another verb": "play", "no file": "add", "a file that is not there": "add /none"} {
-		if err := run(t.Context(), strings.Fields(args), io.Discard, getenv); err == nil {
+		if err := run(t.Context(), flags(args), io.Discard, getenv); err == nil {
 			t.Errorf("%s is no error", why)
 		}
 	}

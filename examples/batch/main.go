@@ -19,47 +19,63 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
+	_ "github.com/mattn/go-sqlite3"
+
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/providers"
 )
 
-func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Getenv)) }
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
+		log.SetFlags(0)
+		log.Fatal("batch: ", err)
+	}
+}
 
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("batch", flag.ContinueOnError)
-	spec := cli.ModelFlag(flags)
-	path := flags.String("db", "", "the SQLite `file` that is asked; default: a small shop")
+	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME or anthropic:NAME")
+	path := flags.String("db", "", "the SQLite `file` that is asked")
 	samples := flags.Int("n", 5, "statements that are sampled for a question")
 	parallel := flags.Int("parallel", 8, "questions that this process works on at a time")
 	deadline := flags.Duration("deadline", 2*time.Minute, "the longest that a question that is added may take; a dead process's questions are taken over after it")
-	if err := cli.Parse(flags, args); err != nil {
+	flags.SetOutput(io.Discard) // main tells the error, once
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(stdout)
+			flags.PrintDefaults()
+		}
 		return err
 	}
-	if getenv("BATCH_DSN") == "" {
+	switch {
+	case getenv("BATCH_DSN") == "":
 		return errors.New("set BATCH_DSN to the PostgreSQL database of the batch")
+	case *path == "" || *spec == "":
+		return errors.New("-db and -model are needed (-h lists the flags)")
 	}
-	model := shop.Listed().Model()
-	if *spec != "" {
-		var err error
-		if model, err = providers.Model(*spec, getenv); err != nil {
-			return err
-		}
-	}
-	db, closeDB, err := shop.Open(*path)
+	model, err := providers.Model(*spec, getenv)
 	if err != nil {
 		return err
 	}
-	defer closeDB()
+	db, err := sql.Open("sqlite3", "file:"+*path+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
 	engine, err := texttosql.New(db, llm.Chain(model, replied), texttosql.WithSamples(*samples))
 	if err != nil {
 		return err
@@ -81,7 +97,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		}
 		defer file.Close()
 		added, known, err := b.add(ctx, file)
-		cli.Say(stdout, "%d added, %d were there\n", added, known)
+		fmt.Fprintf(stdout, "%d added, %d were there\n", added, known)
 		return err
 	case verb == "work":
 		return b.work(ctx, engine, *parallel)

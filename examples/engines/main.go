@@ -1,21 +1,17 @@
-// Engines asks questions about databases on PostgreSQL and MariaDB (or MySQL) servers, and about DuckDB files and folders
-// of Parquet and CSV files:
+// Engines asks about a database of any engine, each through its driver and its dialect:
 //
 //	cd examples/engines
-//	go run . demo postgres                # a server of its own, the listed questions, scripted replies
-//	go run . ask -engine postgres -dsn postgres://texttosql@localhost/shop -model openai:gpt-4o-mini "How many orders are open?"
-//	go run . safety -engine mysql -dsn 'texttosql@tcp(localhost:3306)/shop' -statements payloads.jsonl -deadline 1s -json
-//	go run . demo duckdb                  # no server: a folder of Parquet and CSV files
-//	go run . ask -engine duckdb -dsn ./reports -model openai:gpt-4o-mini "Which month had the highest revenue?"
-//	go run . rules -engine trino -dsn 'https://admin@host:8443?catalog=hive&schema=shop' -policy policy.json -user texttosql
+//	go run .                                  # CSV files in DuckDB, a scripted reply
+//	go run . -model openai:gpt-4o-mini -db postgres://texttosql@localhost/shop "How many orders are open?"
+//	go run . -model … -db 'texttosql@tcp(localhost:3306)/shop' "…"             # MariaDB and MySQL
+//	go run . -model … -db ./reports "…"                                        # a DuckDB file, or a folder of Parquet, CSV and JSON files
+//	go run . -model … -db 'https://me@host:8443?catalog=hive&schema=shop' "…"  # Trino
+//	go run . -db 'https://admin@host:8443?catalog=hive&schema=shop' -policy policy.json -rules texttosql
 //
-// The DSN is that of the driver, github.com/jackc/pgx/v5, github.com/go-sql-driver/mysql or trinodb/trino-go-client; for DuckDB it is the path of the
-// file or folder. Without -dsn it is the variable TEXTTOSQL_DSN, since other users of the machine may see the arguments of a
-// program. No error repeats one that may hold a password.
+// The last one prints rules for Trino's file-based access control, by which the server itself holds the user "texttosql" to a policy.
 //
-// "ask" has the flags and the output of examples/quickstart, "safety" those of examples/safety. "demo" needs the programs
-// of a server; its error says how to get them. It asks about the shop of the other examples, or about Chinook with its
-// published script for the engine, -script FILE. It asks as a role with few rights, made by role_postgres.sql or role_mysql.sql.
+// Without -db it is the variable TEXTTOSQL_DSN, since other users of the machine may see the arguments of a program. docs/safety.md
+// has a role with few rights for each engine. The command, texttosql, finds driver and dialect in the same way.
 package main
 
 import (
@@ -25,108 +21,173 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"strings"
 
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	driver "github.com/trinodb/trino-go-client/trino"
+
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/internal/ask"
-	"github.com/texttosql/texttosql/examples/internal/trial"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/engines"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/duckdb"
+	"github.com/texttosql/texttosql/exec/mysql"
+	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/providers"
 )
 
-func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
-
-const usage = `usage: engines ask -engine ENGINE -dsn DSN [flags] question
-       engines safety -engine ENGINE -dsn DSN -statements FILE.jsonl [flags]
-       engines demo ENGINE [flags] [question]
-       engines rules -engine trino -dsn DSN -policy FILE -user NAME
-
-ENGINE is postgres, mysql, which is MariaDB too, duckdb, whose DSN is a file or a folder, or trino, without a demo. "engines VERB -h" lists the flags.
-`
-
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
-	if len(args) == 0 {
-		return errors.New("want a verb: ask, safety, demo or rules (-h says more)")
-	}
-	verb, args := args[0], args[1:]
-	flags := flag.NewFlagSet(verb, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	switch verb {
-	case "ask":
-		return runAsk(ctx, flags, args, stdout, stderr, getenv)
-	case "safety":
-		return runSafety(ctx, flags, args, stdout, stderr, getenv)
-	case "demo":
-		return runDemo(ctx, flags, args, stdout, stderr, getenv)
-	case "rules":
-		return runRules(ctx, flags, args, stdout, getenv)
-	case "-h", "-help", "--help", "help":
-		io.WriteString(stderr, usage)
-		return flag.ErrHelp
-	}
-	return fmt.Errorf("unknown verb %q: want ask, safety, demo or rules", verb)
-}
-
-// server is what -engine and -dsn name.
-type server struct{ engine, dsn *string }
-
-func define(flags *flag.FlagSet) server {
-	return server{
-		flags.String("engine", "", "the `engine` of the server: "+engines.Names(all...)),
-		flags.String("dsn", "", "how the driver reaches the database, a `DSN`; default: the variable TEXTTOSQL_DSN"),
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
+		log.SetFlags(0)
+		log.Fatal("engines: ", err)
 	}
 }
 
-// choose returns the engine and the DSN, which may be "".
-func (s server) choose(getenv func(string) string) (engines.Engine, string, error) {
-	if *s.engine == "" {
-		return engines.Engine{}, "", fmt.Errorf("-engine is needed: %s", engines.Names(all...))
-	}
-	e, err := engines.Of(*s.engine, all...)
-	if *s.dsn == "" {
-		*s.dsn = getenv("TEXTTOSQL_DSN")
-	}
-	return e, strings.TrimSpace(*s.dsn), err
-}
-
-func runAsk(ctx context.Context, flags *flag.FlagSet, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
-	named, asked := define(flags), ask.Define(flags)
-	if err := cli.Parse(flags, args); err != nil {
+func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+	flags := flag.NewFlagSet("engines", flag.ContinueOnError)
+	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME or anthropic:NAME")
+	dsn := flags.String("db", "", "the database: a DSN of its driver, or a `file` or folder for DuckDB; default: TEXTTOSQL_DSN")
+	file := flags.String("policy", "", "JSON `file` of what may be read, as exec.ReadPolicy reads it")
+	user := flags.String("rules", "", "print Trino's rules of the policy for this `user`, and ask nothing")
+	flags.SetOutput(io.Discard) // main tells the error, once
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(stdout)
+			flags.PrintDefaults()
+		}
 		return err
 	}
-	e, dsn, err := named.choose(getenv)
+	if *dsn == "" {
+		*dsn = getenv("TEXTTOSQL_DSN")
+	}
+	var policy exec.Policy
+	if *file != "" {
+		f, err := os.Open(*file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if policy, err = exec.ReadPolicy(f); err != nil {
+			return err
+		}
+	}
+	model, question := llm.Model(scripted), strings.Join(flags.Args(), " ")
 	switch {
-	case err != nil:
-		return err
-	case dsn == "":
-		return fmt.Errorf("-dsn or TEXTTOSQL_DSN is needed: %s", e.Form)
-	case flags.NArg() == 0:
-		return errors.New("a question is needed")
+	case *spec != "":
+		var err error
+		if model, err = providers.Model(*spec, getenv); err != nil {
+			return err
+		}
+	case *dsn == "" && question == "":
+		folder, err := reports()
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		fmt.Fprintln(stdout, "No model is configured: none is called, the reply is scripted.")
+		*dsn, question = folder, "How many orders does each customer have?"
+	case *user == "":
+		return errors.New("no model is configured; name one before the question: -model openai:NAME")
 	}
-	question, err := cli.Question(flags, e.Title)
+	pool, dialect, err := open(ctx, *dsn)
 	if err != nil {
 		return err
 	}
-	open := func(ctx context.Context) (*sql.DB, []texttosql.Option, func(), error) { return connect(ctx, e, dsn) }
-	program := ask.Program{Own: e.Title, Question: question, Scripted: cli.Scripted{Model: providers.Model}, Open: open}
-	return asked.Run(ctx, program, stdout, stderr, getenv)
+	defer pool.Close()
+	if *user != "" {
+		return rules(ctx, stdout, pool, dialect, *dsn, *user, policy)
+	}
+	engine, err := texttosql.New(pool, model, texttosql.WithDialect(dialect), texttosql.WithPolicy(policy))
+	if err != nil {
+		return err
+	}
+	answer, err := engine.Ask(ctx, question)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%q\n\n", answer.SQL) // quoted: no terminal obeys a model
+	if err := answer.Rows.WriteTable(stdout); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "\nconfidence %.2f: %s\n", answer.Confidence, answer.Ballot.Explain())
+	return err
 }
 
-func runSafety(ctx context.Context, flags *flag.FlagSet, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
-	named, statements := define(flags), trial.Define(flags)
-	if err := cli.Parse(flags, args); err != nil {
-		return err
-	}
-	e, dsn, err := named.choose(getenv)
+// open opens a database. The engine has the rest of the faults, with its first statement.
+func open(ctx context.Context, dsn string) (pool *sql.DB, d exec.Dialect, err error) {
 	switch {
-	case err != nil:
-		return err
-	case flags.NArg() > 0: // it may be a DSN
-		return fmt.Errorf("%d unexpected arguments behind the flags", flags.NArg())
+	case dsn == "":
+		return nil, nil, errors.New("-db or TEXTTOSQL_DSN is needed")
+	case strings.HasPrefix(dsn, "postgres://"):
+		pool, err = sql.Open("pgx", dsn)
+		return pool, postgres.Dialect{}, err
+	case strings.HasPrefix(dsn, "https://"), strings.HasPrefix(dsn, "http://"):
+		c, err := driver.ParseDSN(dsn)
+		if err != nil || c.Catalog == "" {
+			return nil, nil, errors.New("want https://USER:PASSWORD@HOST:PORT?catalog=CATALOG&schema=SCHEMA") // err may have the password
+		}
+		pool, err = sql.Open("trino", dsn)
+		return pool, trino.Dialect{}, err
+	case strings.Contains(dsn, "@tcp("), strings.Contains(dsn, "@unix("):
+		if pool, err = sql.Open("mysql", dsn); err != nil {
+			return nil, nil, err
+		}
+		var version string
+		if err := pool.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+			return nil, nil, errors.Join(err, pool.Close())
+		}
+		return pool, mysql.Dialect{MariaDB: strings.Contains(version, "MariaDB")}, nil // a server in ANSI mode needs a field more
+	case strings.Contains(dsn, "@"):
+		return nil, nil, errors.New("the database is of no engine that is known here")
 	}
-	return statements.Run(ctx, trial.Database{Engine: e.Name, Flag: "-dsn", Given: dsn != "", Open: func(ctx context.Context) (trial.Target, error) {
-		return target(ctx, e, dsn)
-	}}, stdout, stderr)
+	if info, err := os.Stat(dsn); err == nil && info.IsDir() {
+		pool, err = duckdb.OpenFolder(ctx, dsn, duckdb.Options{})
+		return pool, duckdb.Dialect{}, err
+	}
+	pool, err = duckdb.Open(dsn, duckdb.Options{})
+	return pool, duckdb.Dialect{}, err
 }
+
+// rules prints the rules by which Trino itself holds a policy for a user. The user of the DSN has to see everything.
+func rules(ctx context.Context, out io.Writer, pool *sql.DB, d exec.Dialect, dsn, user string, policy exec.Policy) error {
+	c, err := driver.ParseDSN(dsn)
+	if d.Language().Name != "trino" || err != nil {
+		return errors.New("-rules: only Trino has such rules; docs/safety.md has a role for the others")
+	}
+	db, err := exec.New(pool, d, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}) // they name every column
+	if err != nil {
+		return err
+	}
+	schema, err := db.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := trino.AccessRules(policy, user, c.Catalog, schema)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", text)
+	return err
+}
+
+// reports is what an analyst may have: a folder with a file for each table.
+func reports() (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "texttosql-reports-"); err != nil {
+		return "", err
+	}
+	for name, text := range map[string]string{"customers.csv": "id,name\n1,Ada\n2,Bo\n", "orders.csv": "id,customer_id\n1,1\n2,1\n3,2\n"} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	return folder, err
+}
+
+var scripted = llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{Text: "SELECT c.name, count(*) AS orders FROM customers AS c JOIN orders AS o ON o.customer_id = c.id GROUP BY c.name ORDER BY c.name"}, nil
+})

@@ -4,55 +4,135 @@
 //	go run ./examples/quickstart -model openai:gpt-4o-mini "Which customers in the USA never ordered?"
 //	go run ./examples/quickstart -model ollama:qwen2.5-coder -db shop.sqlite "How many orders are open?"
 //
-// It prints the question, the statement, its rows, the confidence, the cost and the reasons, and each step of a model on
-// standard error. -policy FILE says what may be read
-// (exec.ReadPolicy). With -trace FILE.html it writes a page about the last answer.
+// It prints the question, the statement, its rows, the confidence, the cost and the reasons. -trace FILE.html writes a page about
+// the last answer.
 package main
 
 import (
 	"context"
-	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/internal/ask"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/shop"
-	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm/providers"
 )
 
-func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
-
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
-	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: quickstart [flags] [question]\n\nAnswers a question about a database, or the listed questions about a small shop.\n\n")
-		flags.PrintDefaults()
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
+		log.SetFlags(0)
+		log.Fatal("quickstart: ", err)
 	}
-	asked := ask.Define(flags)
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE")
 	path := flags.String("db", "", "SQLite `file` to ask about; default: a small shop")
 	write := flags.String("write-db", "", "write the shop's database to this `file` and stop")
-	if err := cli.Parse(flags, args); err != nil {
+	page := flags.String("trace", "", "write a page about the last answer to this HTML `file`")
+	flags.SetOutput(io.Discard) // main tells the error, once
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(stdout)
+			flags.PrintDefaults()
+		}
 		return err
 	}
 	if *write != "" {
 		return shop.Write(*write)
 	}
-	question, err := cli.Question(flags, *path)
+	model, questions := shop.Listed().Model(), shop.Listed().Questions()
+	if *spec != "" {
+		var err error
+		if model, err = providers.Model(*spec, getenv); err != nil {
+			return err
+		}
+	}
+	if flags.NArg() > 0 || *path != "" {
+		question := strings.Join(flags.Args(), " ")
+		if *spec == "" && strings.TrimSpace(question) != "" && (*path != "" || !slices.Contains(questions, question)) {
+			return errors.New("no model is configured for this question; name one before it: -model openai:NAME \"QUESTION\"")
+		}
+		questions = []string{question}
+	}
+	if *spec == "" {
+		fmt.Fprint(stdout, "No model is configured: none is called, the replies are scripted.\n")
+	}
+	db, closeDB, err := shop.Open(*path)
 	if err != nil {
 		return err
 	}
-	listed := shop.Listed()
-	return asked.Run(ctx, ask.Program{
-		Scripted: cli.Scripted{Questions: listed.Questions(), Models: []llm.Model{listed.Model()}, File: "internal/shop/replies.json", Model: providers.Model},
-		Own:      *path, Question: question,
-		Open: func(context.Context) (*sql.DB, []texttosql.Option, func(), error) {
-			db, closeDB, err := shop.Open(*path)
-			return db, nil, closeDB, err
-		},
-	}, stdout, stderr, getenv)
+	defer closeDB()
+	engine, err := texttosql.New(db, model)
+	if err != nil {
+		return err
+	}
+	var last *texttosql.Result
+	for _, q := range questions {
+		answer, err := engine.Ask(ctx, q)
+		if err != nil {
+			return err
+		}
+		if err := report(stdout, answer); err != nil {
+			return err
+		}
+		last = answer
+	}
+	if *page == "" {
+		return nil
+	}
+	file, err := os.Create(*page)
+	if err != nil {
+		return err
+	}
+	return errors.Join(last.WritePage(file, texttosql.PageOptions{}), file.Close())
+}
+
+// report prints an answer.
+func report(w io.Writer, r *texttosql.Result) error {
+	fmt.Fprintf(w, "\n── %s\n%s\n\n", printable(r.Question), printable(r.SQL))
+	if err := r.Rows.WriteTable(w); err != nil {
+		return err
+	}
+	about := ""
+	if !r.Usage.Known {
+		about = "about "
+	}
+	fmt.Fprintf(w, "\nconfidence %.2f: %s\n", r.Confidence, r.Ballot.Explain())
+	fmt.Fprintf(w, "%d calls, %s%d tokens, %d samples saved\n", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Saved)
+	for _, a := range r.Ballot.Abstained {
+		fmt.Fprintf(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, printable(a.Why))
+	}
+	for _, c := range r.Candidates {
+		for _, f := range c.Findings {
+			if f.Rule == "repaired" {
+				fmt.Fprintf(w, "  sample %d was repaired: %s\n", c.Sample, printable(f.Detail))
+			}
+		}
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(w, "  warning: %s\n", printable(warning.Message))
+	}
+	return nil
+}
+
+// printable leaves out what a terminal would obey: a model wrote the text.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
 }

@@ -1,5 +1,5 @@
-// Talk is a conversation with a database: the program asks where a question is not clear, takes follow-ups and
-// corrections, learns from them, and goes on where it was stopped.
+// Talk is a conversation with a database: the program asks where a question is not clear, takes follow-ups and corrections,
+// learns from them, and goes on where it was stopped.
 //
 //	go run ./examples/talk                                        # a listed conversation, scripted replies
 //	go run ./examples/talk -model openai:gpt-4o-mini              # type your questions
@@ -12,23 +12,28 @@
 //	ok         confirms the answer, which then serves as an example; a follow-up needs words that stand alone: "ok: TEXT"
 //	new        begins another session
 //	TEXT       a question, or a follow-up to the one before
+//
+// The command has more of it: texttosql talk.
 package main
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/shop"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/memory"
@@ -36,146 +41,201 @@ import (
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
-func main() { cli.Exit(run(cli.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) }
+//go:embed twin.sql
+var twin string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
+		log.SetFlags(0)
+		log.Fatal("talk: ", err)
+	}
+}
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("talk", flag.ContinueOnError)
-	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: talk [flags]\n\nTalks about a database: a small shop with two tables of customers, or one of yours.\n\n")
-		flags.PrintDefaults()
-	}
-	spec := cli.ModelFlag(flags)
-	path := flags.String("db", "", "SQLite `file` to talk about; default: the shop")
+	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME or anthropic:NAME")
+	path := flags.String("db", "", "SQLite `file` to talk about; default: the shop, with two tables of customers")
 	dir := flags.String("dir", "", "`folder` of sessions and lessons; default: a new one")
 	resume := flags.String("resume", "", "`id` of the session to go on with; needs -dir")
 	samples := flags.Int("n", 1, "statements that are sampled; where they disagree you are asked")
-	if err := cli.Parse(flags, args); err != nil {
-		return err
-	}
+	flags.SetOutput(io.Discard) // main tells the error, once
+	err := flags.Parse(args)
 	switch {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return err
+	case err != nil:
+		return err
 	case flags.NArg() > 0:
 		return errors.New("questions are typed once the program runs")
 	case *resume != "" && *dir == "":
 		return errors.New("-resume needs the -dir of the session")
+	case *path != "" && *spec == "":
+		return errors.New("no model is configured; name one: -model openai:NAME")
 	}
 	listed := readScript()
-	scripted := cli.Scripted{Questions: listed.Lines, Models: []llm.Model{llm.Named("scripted", listed)}, File: "examples/talk/replies.json", Model: providers.Model}
-	models, lines, err := scripted.Choose(stdout, getenv, *path, "", *spec)
-	if err != nil {
-		return err
+	model := llm.Named("scripted", listed)
+	if *spec != "" {
+		if model, err = providers.Model(*spec, getenv); err != nil {
+			return err
+		}
 	}
-	db, closeDB, err := open(*path)
+	db, closeDB, err := shop.Open(*path, twin)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	c := conversation{out: stdout, dir: *dir, samples: *samples, model: models[0]}
-	t, err := c.open(ctx, db, *resume)
+	t, err := start(ctx, db, model, *samples, *dir, *resume, stdout)
 	if err != nil {
 		return err
 	}
-	if *resume != "" {
-		if err := t.GoOn(ctx); err != nil {
-			return err
-		}
+	if *spec == "" {
+		fmt.Fprintln(stdout, "No model is configured: none is called, the replies are scripted.")
+		stdin = strings.NewReader(strings.Join(listed.unheard(t.Record()), "\n"))
 	}
-	if *spec != "" {
-		return t.Typed(ctx, stdin)
-	}
-	return play(ctx, t, stdout, lines)
+	return t.listen(ctx, stdin, *spec == "")
 }
 
-//go:embed twin.sql
-var twin string
-
-// open opens a database for reading: that of the file, or the shop with the twin of its customers.
-func open(path string) (db *sql.DB, closeDB func(), err error) {
-	if path != "" {
-		return shop.Open(path)
-	}
-	dir, err := os.MkdirTemp("", "texttosql-talk-db-")
-	if err != nil {
-		return nil, nil, err
-	}
-	remove := func() { os.RemoveAll(dir) }
-	path = filepath.Join(dir, "shop.sqlite")
-	if err = shop.Write(path); err == nil {
-		err = addTwin(path)
-	}
-	if err == nil {
-		db, err = cli.OpenReadOnly(path)
-	}
-	if err != nil {
-		remove()
-		return nil, nil, err
-	}
-	return db, func() { db.Close(); remove() }, nil
+// talk is a conversation, and where it is kept.
+type talk struct {
+	*texttosql.Conversation
+	out    io.Writer
+	engine *texttosql.Engine
+	store  session.Store
+	dir    string
 }
 
-func addTwin(path string) error {
-	db, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	_, err = db.Exec(twin)
-	return err
-}
-
-// conversation is what the program talks with, and where it keeps that.
-type conversation struct {
-	out     io.Writer
-	dir     string // of sessions and lessons
-	samples int
-	model   llm.Model
-}
-
-// open opens the folder and the session of that id, a new one for "".
-func (c *conversation) open(ctx context.Context, db *sql.DB, id string) (_ *cli.Talk, err error) {
-	if c.dir == "" {
-		if c.dir, err = os.MkdirTemp("", "texttosql-talk-"); err != nil {
+// start opens the folder, and the session of that id; "" begins one.
+func start(ctx context.Context, db *sql.DB, model llm.Model, samples int, dir, id string, out io.Writer) (_ *talk, err error) {
+	t := &talk{out: out, dir: dir}
+	if dir == "" {
+		if t.dir, err = os.MkdirTemp("", "texttosql-talk-"); err != nil {
 			return nil, err
 		}
 	}
-	store, err := session.OpenFiles(filepath.Join(c.dir, "sessions"))
+	if t.store, err = session.OpenFiles(filepath.Join(t.dir, "sessions")); err != nil {
+		return nil, err
+	}
+	lessons, err := memory.OpenLessons(filepath.Join(t.dir, "lessons.json"))
 	if err != nil {
 		return nil, err
 	}
-	lessons, err := memory.OpenLessons(filepath.Join(c.dir, "lessons.json"))
+	t.engine, err = texttosql.New(db, model, texttosql.WithStrategy(threephase.Strategy{}), texttosql.WithSamples(samples),
+		texttosql.WithAskBelow(0.6), texttosql.WithLessons(lessons))
 	if err != nil {
 		return nil, err
 	}
-	engine, err := texttosql.New(db, c.model,
-		texttosql.WithStrategy(threephase.Strategy{}),
-		texttosql.WithSamples(c.samples),
-		texttosql.WithAskBelow(0.6),
-		texttosql.WithLessons(lessons))
-	if err != nil {
-		return nil, err
-	}
-	t := &cli.Talk{Out: c.out, Engine: engine, Store: store, Lessons: lessons, Again: func(id string) string {
-		return fmt.Sprintf("-dir %s -resume %s", c.dir, id)
-	}}
-	return t, t.Converse(ctx, id)
+	return t, t.open(ctx, id)
 }
 
-// play plays the lines of the script that the session did not hear.
-func play(ctx context.Context, t *cli.Talk, out io.Writer, lines []string) error {
-	heard := 0
-	for _, turn := range t.Record().Turns {
-		// The turn of a choice has the label of its option as text.
-		for i, line := range lines[heard:] {
-			if strings.HasSuffix(line, turn.Text) || line == turn.Option {
-				heard += i + 1
-				break
+// listen takes lines until there are no more. With echo they are printed, since nobody typed them.
+func (t *talk) listen(ctx context.Context, stdin io.Reader, echo bool) error {
+	lines := make(chan string)
+	go func() { // reading a terminal cannot be interrupted
+		defer close(lines)
+		for in := bufio.NewScanner(stdin); in.Scan(); {
+			select {
+			case lines <- strings.TrimSpace(in.Text()):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for {
+		fmt.Fprint(t.out, "\n> ")
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case line, more := <-lines:
+			if !more {
+				return nil
+			}
+			if echo {
+				fmt.Fprintln(t.out, line)
+			}
+			if err := t.hear(ctx, line); err != nil {
+				return err
 			}
 		}
 	}
-	for _, line := range lines[heard:] {
-		cli.Say(out, "\n> %s\n", line)
-		if err := t.Say(ctx, line); err != nil {
+}
+
+// open begins a session, or goes on with the one of that id: where it was stopped, no call is paid again.
+func (t *talk) open(ctx context.Context, id string) (err error) {
+	t.Conversation = t.engine.NewConversation(t.store)
+	if id != "" {
+		if t.Conversation, err = t.engine.OpenConversation(ctx, t.store, id); err != nil {
 			return err
 		}
+	}
+	fmt.Fprintf(t.out, "\n── session %s\n   after Ctrl-C or a kill it goes on with -dir %[2]s -resume %[1]s\n", t.Record().ID, t.dir)
+	if id == "" {
+		return nil
+	}
+	answer, err := t.Resume(ctx)
+	if errors.Is(err, session.ErrStale) { // the schema or the configuration is another one
+		answer, err = t.Restart(ctx)
+	}
+	return t.tell(answer, err)
+}
+
+// hear does what a line says.
+func (t *talk) hear(ctx context.Context, line string) error {
+	correction, corrects := strings.CutPrefix(line, "no:")
+	wording, confirms := strings.CutPrefix(line, "ok:")
+	pending := t.Record().Pending
+	switch {
+	case line == "":
+		return nil
+	case line == "new":
+		return t.open(ctx, "")
+	case corrects:
+		return t.tell(t.Correct(ctx, strings.TrimSpace(correction)))
+	case line == "ok" || confirms:
+		if line == "ok" {
+			wording = ""
+		}
+		err := t.Confirm(ctx, strings.TrimSpace(wording))
+		if err == nil || errors.Is(err, texttosql.ErrForgotten) { // until the program ends
+			fmt.Fprintln(t.out, "kept")
+			return nil
+		}
+		return t.tell(nil, err)
+	case pending != nil && !strings.Contains(line, " "):
+		return t.tell(t.Choose(ctx, line))
+	}
+	return t.tell(t.Ask(ctx, line))
+}
+
+// tell prints an answer, a question to the person, or why there is neither. The error ends the program.
+func (t *talk) tell(r *texttosql.Result, err error) error {
+	var asked *session.QuestionError
+	var stopped *texttosql.InterruptedError
+	switch {
+	case err == nil:
+		fmt.Fprintf(t.out, "%s\n\n", printable(r.SQL))
+		if err := r.Rows.WriteTable(t.out); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "confidence %.2f, %d calls\n", r.Confidence, r.Usage.Calls)
+		var shown memory.Recall
+		json.Unmarshal(t.Record().Lessons, &shown)
+		for _, l := range shown.Lessons {
+			fmt.Fprintf(t.out, "by a lesson: %q is %s\n", l.From, printable(l.To))
+		}
+	case errors.As(err, &asked):
+		fmt.Fprintf(t.out, "%s\n", printable(asked.Message))
+		for _, o := range asked.Options {
+			fmt.Fprintf(t.out, "  %s  %s %s\n", o.ID, printable(o.Label), printable(o.SQL))
+		}
+	case errors.As(err, &stopped):
+		return err
+	default:
+		f := texttosql.Failure(err)
+		fmt.Fprintf(t.out, "no answer: %s %s\n", printable(f.Message), f.Advice)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 )
@@ -37,8 +38,7 @@ func TestMain(m *testing.M) {
 func killed(ctx context.Context, dir string, at int64) error {
 	s := readScript()
 	var calls atomic.Int64
-	c := conversation{out: io.Discard, dir: dir, samples: 1}
-	c.model = llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+	model := llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if calls.Add(1) == at {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
@@ -51,16 +51,16 @@ func killed(ctx context.Context, dir string, at int64) error {
 		}
 		return s.Complete(ctx, req)
 	}))
-	db, closeDB, err := open("")
+	db, closeDB, err := shop.Open("", twin)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	t, err := c.open(ctx, db, "")
+	t, err := start(ctx, db, model, 1, dir, "", io.Discard)
 	if err != nil {
 		return err
 	}
-	return play(ctx, t, io.Discard, s.Lines)
+	return t.listen(ctx, strings.NewReader(strings.Join(s.Lines, "\n")), true)
 }
 
 // inOrder reports which of the parts is not in text, or not behind the one before.
@@ -83,10 +83,10 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), []string{"-dir", dir}, nil, &out, noEnv); err != nil {
 		t.Fatal(err)
 	}
-	inOrder(t, out.String(), "── session ", "> How many customers live in Portland?", "Which table is meant?\n\n  1 (t1)  customers", "  2 (t2)  clients", "> t1",
+	inOrder(t, out.String(), "── session ", "> How many customers live in Portland?", "Which table is meant?\n  t1  customers", "  t2  clients", "> t1",
 		"FROM customers WHERE city", "> How many of them", "o.status = 'open'", "avg(p.price)", "> no: pay means", "avg(i.unit_price)", "37.905",
-		`learned: "pay" is order_items.unit_price (correction, 0.95)`, "> ok:", "kept", "> What will the weather", "no answer: ", "  Ask again with the names",
-		"── session ", `lesson: "pay" is order_items.unit_price`, "avg(i.unit_price)", "42.75")
+		"> ok:", "kept", "> What will the weather", "no answer: ", "Ask again with the names",
+		"── session ", "avg(i.unit_price)", "42.75", `by a lesson: "pay" is order_items.unit_price`)
 }
 
 // TestResumeAfterKill: the process is killed in a call of the first question, the choice, the follow-up and the
@@ -139,7 +139,7 @@ func TestResumeAfterKill(t *testing.T) {
 
 // TestTyped: lines that make no sense are told and change nothing; a program that is stopped says how to go on.
 func TestTyped(t *testing.T) {
-	db, closeDB, err := open("")
+	db, closeDB, err := shop.Open("", twin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,12 +155,11 @@ func TestTyped(t *testing.T) {
 		{"a table that is not there", "How many customers live in Portland?\nno: use table people\nt1\n", []string{"Which table", "people", "count(*)"}},
 	} {
 		var out strings.Builder
-		c := conversation{out: &out, dir: t.TempDir(), samples: 1, model: llm.Named("scripted", readScript())}
-		talk, err := c.open(t.Context(), db, "")
+		talk, err := start(t.Context(), db, llm.Named("scripted", readScript()), 1, t.TempDir(), "", &out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := talk.Typed(t.Context(), strings.NewReader(tt.lines)); err != nil {
+		if err := talk.listen(t.Context(), strings.NewReader(tt.lines), false); err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 		}
 		inOrder(t, out.String(), tt.parts...)
@@ -169,17 +168,16 @@ func TestTyped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out strings.Builder
 	s := readScript()
-	c := conversation{out: &out, dir: t.TempDir(), samples: 1}
-	c.model = llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+	model := llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		cancel()
 		return s.Complete(ctx, req)
 	}))
-	talk, err := c.open(ctx, db, "")
+	talk, err := start(ctx, db, model, 1, t.TempDir(), "", &out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = talk.Typed(ctx, strings.NewReader("How many customers live in Portland?\n"))
-	if err == nil || !regexp.MustCompile(`stopped; to go on: -dir \S+ -resume [0-9a-f]{32}`).MatchString(out.String()) {
+	err = talk.listen(ctx, strings.NewReader("How many customers live in Portland?\n"), false)
+	if err == nil || !regexp.MustCompile(`goes on with -dir \S+ -resume [0-9a-f]{32}`).MatchString(out.String()) {
 		t.Errorf("cancelled: %v\n%s", err, out.String())
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -79,6 +81,31 @@ func (s script) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 		return llm.Response{}, err
 	}
 	return llm.Response{Text: string(text), StopReason: llm.StopEnd}, ctx.Err()
+}
+
+// unheard returns the lines that a session did not hear.
+func (s script) unheard(r session.Record) []string {
+	lines := s.Lines
+	for _, turn := range r.Turns {
+		// The turn of a choice has the label of its option as text.
+		for i, line := range lines {
+			if strings.HasSuffix(line, turn.Text) || line == turn.Option {
+				lines = lines[i+1:]
+				break
+			}
+		}
+	}
+	return lines
+}
+
+// printable leaves out what a terminal would obey: a model wrote the text.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // readScript panics if the embedded script is broken, which the first test finds.

@@ -25,7 +25,7 @@ const module = "github.com/texttosql/texttosql"
 var bottom = []string{"internal/words", "internal/abandon", "internal/atomicfile", "internal/fields"}
 
 // allowed lists, for every package, the packages of ours that it may import beside
-// bottom. A package without a line may import nothing of ours; examples may import all.
+// bottom. A package without a line may import nothing of ours; examples may import all that is not internal.
 var allowed = map[string][]string{
 	"sqltext":             {},
 	"replies":             {"sqltext"},
@@ -135,6 +135,29 @@ func TestModulesStandAlone(t *testing.T) {
 					!strings.HasPrefix(path, module+"/lab/internal/") {
 					t.Errorf("%s imports %s", dir, path)
 				}
+			}
+		}
+	}
+}
+
+// TestExamplesAreToCopy: no program of examples imports what its reader cannot.
+func TestExamplesAreToCopy(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*/*.go")
+	deeper, err2 := filepath.Glob("../../examples/*/*/*.go")
+	if files = append(files, deeper...); err != nil || err2 != nil || len(files) < 30 {
+		t.Fatal(len(files), err, err2)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imp := range file.Imports {
+			if to, _ := strconv.Unquote(imp.Path.Value); strings.HasPrefix(to, module) && strings.Contains(to, "/internal/") {
+				t.Errorf("%s imports %s", path, to)
 			}
 		}
 	}

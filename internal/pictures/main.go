@@ -20,8 +20,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/texttosql/texttosql/internal/shop"
 )
 
 func main() {
@@ -46,19 +44,30 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.CommandContext(ctx, "go", "build", "-o", dir, "./cmd/texttosql")
+	build := exec.CommandContext(ctx, "go", "build", "-o", dir, "./cmd/texttosql", "./examples/quickstart")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return err
 	}
-	if err := shop.Write(filepath.Join(dir, "shop.db")); err != nil {
+	if err := exec.CommandContext(ctx, filepath.Join(dir, "quickstart"), "-write-db", filepath.Join(dir, "shop.db")).Run(); err != nil {
+		return err
+	}
+	script, err := os.ReadFile("examples/shop/replies.json")
+	if err != nil {
+		return err
+	}
+	var listed []struct {
+		Question string
+		Replies  map[string][]string
+	}
+	if err := json.Unmarshal(script, &listed); err != nil {
 		return err
 	}
 	var calls atomic.Int64
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		prompt, _ := io.ReadAll(r.Body)
 		replies := []string{"DELETE FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)"}
-		for _, e := range shop.Listed() {
+		for _, e := range listed {
 			if strings.Contains(string(prompt), e.Question) {
 				replies = e.Replies["generate"]
 			}

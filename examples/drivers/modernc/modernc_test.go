@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"testing"
 
-	"github.com/texttosql/texttosql/examples/drivers/internal/drivertest"
+	"github.com/texttosql/texttosql/examples/drivers/drivertest"
 	"github.com/texttosql/texttosql/examples/drivers/modernc"
 )
 

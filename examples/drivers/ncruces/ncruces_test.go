@@ -7,7 +7,7 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/drivers/internal/drivertest"
+	"github.com/texttosql/texttosql/examples/drivers/drivertest"
 	"github.com/texttosql/texttosql/examples/drivers/ncruces"
 )
 

@@ -8,7 +8,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/examples/drivers/internal/drivertest"
+	"github.com/texttosql/texttosql/examples/drivers/drivertest"
 	"github.com/texttosql/texttosql/examples/drivers/otelsql"
 )
 

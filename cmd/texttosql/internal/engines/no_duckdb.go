@@ -4,11 +4,9 @@ package engines
 
 import (
 	"fmt"
-
-	"github.com/texttosql/texttosql/internal/engines"
 )
 
 // DuckDB fails: this program was built without it.
-func DuckDB(string) (engines.Engine, string, error) {
-	return engines.Engine{}, "", fmt.Errorf("%w is of DuckDB, which this program was built without (-tags no_duckdb)", ErrForm)
+func DuckDB(string) (Engine, string, error) {
+	return Engine{}, "", fmt.Errorf("%w is of DuckDB, which this program was built without (-tags no_duckdb)", ErrForm)
 }

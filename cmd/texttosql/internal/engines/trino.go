@@ -1,4 +1,3 @@
-// Package engines has the engines of the command line whose drivers the core does not have.
 package engines
 
 import (
@@ -13,7 +12,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/trino"
-	"github.com/texttosql/texttosql/internal/engines"
 )
 
 // ErrForm matches errors about a DSN that repeat nothing of it.
@@ -21,13 +19,13 @@ var ErrForm = errors.New("the DSN")
 
 // Trino returns the engine for a DSN, and the DSN for its driver: "catalogs=a,b" names further catalogs that may be read,
 // which the driver does not know.
-func Trino(dsn string) (engines.Engine, string, error) {
+func Trino(dsn string) (Engine, string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		return engines.Engine{}, "", err
+		return Engine{}, "", err
 	}
 	if _, secret := u.User.Password(); secret && u.Scheme != "https" {
-		return engines.Engine{}, "", fmt.Errorf("%w of Trino has a password, which needs https://", ErrForm)
+		return Engine{}, "", fmt.Errorf("%w of Trino has a password, which needs https://", ErrForm)
 	}
 	query := u.Query()
 	var dialect trino.Dialect
@@ -38,7 +36,7 @@ func Trino(dsn string) (engines.Engine, string, error) {
 	}
 	query.Del("catalogs")
 	u.RawQuery = query.Encode()
-	return engines.Engine{
+	return Engine{
 		Name: "trino", Title: "Trino", Form: "https://USER@HOST:PORT?catalog=CATALOG&schema=SCHEMA&catalogs=OTHER", Open: openTrino,
 		Dialect: func(context.Context, *sql.DB) (exec.Dialect, error) { return dialect, nil },
 		Reason: func(err error) string {

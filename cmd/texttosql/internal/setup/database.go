@@ -14,11 +14,10 @@ import (
 
 	mariadb "github.com/go-sql-driver/mysql"
 
-	own "github.com/texttosql/texttosql/cmd/texttosql/internal/engines"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/engines"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/engines"
 )
 
 // Forms lists what --db takes.
@@ -51,8 +50,8 @@ var kinds = []kind{
 	{regexp.MustCompile(`^(?i:postgres(ql)?://|(host|hostaddr|user|password|dbname|port|service|sslmode)\s*=)`), as(engines.Postgres)},
 	{regexp.MustCompile(`^(?i:(mysql|mariadb)://)`), mysqlURL},
 	{regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\(`), as(engines.MySQL)},
-	{regexp.MustCompile(`^(?i:https?://)`), own.Trino},
-	{regexp.MustCompile(`^duckdb:`), own.DuckDB},
+	{regexp.MustCompile(`^(?i:https?://)`), engines.Trino},
+	{regexp.MustCompile(`^duckdb:`), engines.DuckDB},
 }
 
 // mysqlURL writes a URL as the driver wants it.
@@ -106,7 +105,7 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 		}
 		engine, dsn, err := k.engine(text)
 		if err != nil {
-			if errors.Is(err, own.ErrForm) { // any other error may repeat the DSN
+			if errors.Is(err, engines.ErrForm) { // any other error may repeat the DSN
 				return nil, &UsageError{err}
 			}
 			return nil, &UsageError{errors.New("the DSN cannot be read: want " + Forms)}

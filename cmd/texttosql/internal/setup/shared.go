@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/session/pgstore"
 )

@@ -1,4 +1,4 @@
-// Command eino gives an engine to agents of eino (github.com/cloudwego/eino) as a tool. It invokes the tool as an agent does,
+// Tool gives an engine to agents of eino (github.com/cloudwego/eino) as a tool. It invokes the tool as an agent does,
 // on a small database with a scripted model, so that it needs no key:
 //
 //	go run . '{"question": "Which customers live in the USA?"}'

@@ -1,4 +1,4 @@
--- A small shop, made by internal/shop/generate. Do not edit.
+-- A small shop. Names and numbers are made up.
 PRAGMA foreign_keys = ON;
 
 -- People who have an account.

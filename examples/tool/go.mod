@@ -1,4 +1,4 @@
-module github.com/texttosql/texttosql/examples/eino
+module github.com/texttosql/texttosql/examples/tool
 
 go 1.26.0
 

@@ -69,9 +69,6 @@ func (t *Talk) Converse(ctx context.Context, id string) (err error) {
 	return nil
 }
 
-// Record returns the session as it was saved last.
-func (t *Talk) Record() session.Record { return t.session.Record() }
-
 // Typed takes the lines that a person types, until the input or ctx ends, or the person leaves.
 func (t *Talk) Typed(ctx context.Context, stdin io.Reader) error {
 	next := t.Lines

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,11 +16,12 @@ import (
 	"sync"
 	"testing"
 
+	_ "github.com/mattn/go-sqlite3"
+
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/shop"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -64,11 +66,7 @@ func TestLive(t *testing.T) {
 	spec := os.Getenv("TEXTTOSQL_LIVE_MODEL")
 	for _, part := range asked {
 		t.Run(part.database, func(t *testing.T) {
-			db, closeDB, err := shop.Open("")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer closeDB()
+			db := shop(t)
 			tape := filepath.Join("testdata", part.database+".jsonl")
 			var model func(question string) llm.Model
 			save := func() {}
@@ -98,6 +96,24 @@ func TestLive(t *testing.T) {
 			golden.Check(t, part.database+".golden", report.String())
 		})
 	}
+}
+
+// shop is the database of the examples.
+func shop(t *testing.T) *sql.DB {
+	t.Helper()
+	script, err := os.ReadFile("../../../../examples/shop/shop.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db"))
+	if err == nil {
+		_, err = db.Exec(string(script))
+		t.Cleanup(func() { db.Close() })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // outcome says what became of a question, and holds it to what must be true of every answer.

@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"context"
+	"database/sql"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,19 +15,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/internal/shop"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// TestLine: a line is there before the first reply, counts samples, is written anew, and is gone at the end.
-func TestLine(t *testing.T) {
-	db, closeDB, err := shop.Open("")
+// numbers is a database of one table.
+func numbers(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "numbers.db"))
+	if err == nil {
+		_, err = db.Exec("CREATE TABLE numbers(n INTEGER)")
+		t.Cleanup(func() { db.Close() })
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeDB()
+	return db
+}
+
+// TestLine: a line is there before the first reply, counts samples, is written anew, and is gone at the end.
+func TestLine(t *testing.T) {
+	db := numbers(t)
 	var out safe
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		if req.Sample == 0 && !strings.Contains(out.String(), "reading the schema · 0 s") {
@@ -89,11 +100,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 
 // TestSteps: each sample is told when it ends, before the slowest one gets its reply.
 func TestSteps(t *testing.T) {
-	db, closeDB, err := shop.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeDB()
+	db := numbers(t)
 	told := make(chan struct{}) // closed when two samples were told
 	var known atomic.Bool       // the model has answered: its calls go at once
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {

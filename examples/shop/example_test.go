@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/shop"
+	"github.com/texttosql/texttosql/examples/shop"
 )
 
 func Example() {
