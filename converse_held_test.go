@@ -78,9 +78,7 @@ func TestChoices(t *testing.T) {
 	}
 	_, err = talk.Choose(t.Context(), "t1")
 	asks(err, session.KindJoin)
-	if _, err = talk.Choose(t.Context(), "j1"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(talk.Choose(t.Context(), "j1"))(t)
 	talk = converse(t, e, store, talk.Record().ID)
 	_, err = talk.Ask(t.Context(), "another unclear question")
 	asks(err, session.KindJoin) // the table was chosen
@@ -122,9 +120,7 @@ func TestSecondRequest(t *testing.T) {
 			other := &provider{}
 			engines := make([]*texttosql.Engine, tt.engines)
 			for i := range engines {
-				if engines[i], err = texttosql.New(pool, llm.Named("m", []llm.Model{model, other}[i]), texttosql.WithStrategy(asker{})); err != nil {
-					t.Fatal(err)
-				}
+				engines[i] = need.Value(texttosql.New(pool, llm.Named("m", []llm.Model{model, other}[i]), texttosql.WithStrategy(asker{})))(t)
 			}
 			first := engines[0].NewConversation(tt.store)
 			ended := make(chan error, 1)

@@ -124,9 +124,7 @@ func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, 
 		t.Fatal(err)
 	}
 	defer log.Close()
-	if c.journal, err = log.Read(); err != nil {
-		t.Fatal(err)
-	}
+	c.journal = need.Value(log.Read())(t)
 	return c
 }
 

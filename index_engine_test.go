@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
@@ -62,11 +63,8 @@ func TestHistoryLinks(t *testing.T) {
 			}
 			return llm.Response{Text: "```sql\nSELECT 1\n```"}, nil
 		})
-		engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...),
-			texttosql.WithConfirmed(&memory.Confirmed{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		engine := need.Value(texttosql.New(db, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...),
+			texttosql.WithConfirmed(&memory.Confirmed{})))(t)
 		ask := func(want bool) {
 			shown.Store(false)
 			if _, err := engine.Ask(t.Context(), "churn of the payroll history", tt.as); err != nil {
@@ -84,9 +82,7 @@ func TestHistoryLinks(t *testing.T) {
 			if p.Scope != "" {
 				opts = append(opts, under(texttosql.Scope{Key: p.Scope}))
 			}
-			if err := engine.Confirm(t.Context(), p.Question, p.SQL, opts...); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, engine.Confirm(t.Context(), p.Question, p.SQL, opts...))
 		}
 		others.Wait()
 		ask(tt.after)

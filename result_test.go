@@ -84,9 +84,7 @@ func TestResultKeepsItsReport(t *testing.T) {
 			if err != nil || got.PreSQL != want.PreSQL || !got.FellBack || len(back.Steps) != 1 || back.Steps[0] != r.Steps[0] {
 				t.Fatalf("read back: %+v with %+v, %v", back, got, err)
 			}
-			if text, err = json.Marshal(back); err != nil {
-				t.Fatal(err)
-			}
+			text = need.Value(json.Marshal(back))(t)
 		}
 	}
 	var back texttosql.Result

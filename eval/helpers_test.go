@@ -43,9 +43,7 @@ func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
 	defer db.Close()
 	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
+		need.Value(db.Exec(s))(t, s)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -41,10 +42,7 @@ func TestIndexesShares(t *testing.T) {
 		{"another column is another version", other, "state", "orders(*)"},
 		{"of which the first one knows nothing", plain, "state", "whole"},
 	} {
-		got, err := linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Indexes: &indexes})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Indexes: &indexes}))(t)
 		if linked(got) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
 		}
@@ -81,10 +79,7 @@ func TestHistory(t *testing.T) {
 		{"no history is no opinion", "who are the buyers?", "whole", x.WithHistory(nil)},
 		{"names that do not exist say nothing", "nonsense", "whole", x.WithHistory(history[4:])},
 	} {
-		got, err := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index}))(t)
 		if linked(got) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
 		}
@@ -161,10 +156,7 @@ func TestTablesAskedAbout(t *testing.T) {
 			return llm.Response{Text: fmt.Sprintf(`{"relevant": %v, "score": %d, "is_relevant": %[1]v}`, yes, map[bool]int{true: 1}[yes])}, nil
 		})
 		l := tt.linker(model)
-		got, err := l.Link(t.Context(), linker.Input{Question: "How heavy are the penguins in stock?", Schema: s})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := need.Value(l.Link(t.Context(), linker.Input{Question: "How heavy are the penguins in stock?", Schema: s}))(t)
 		if len(got.Tables) != 1 || got.Tables[0].Table != "penguins" || int(asked.Load()) > tt.most || asked.Load() < int64(tt.most)/2 {
 			t.Errorf("%T, %s: linked %s, asked about %d tables, want at most %d", l, tt.why, linked(got), asked.Load(), tt.most)
 		}

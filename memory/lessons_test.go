@@ -294,10 +294,7 @@ func TestUndo(t *testing.T) {
 		{"nothing is taken back twice", reject, .75},
 		{"nor failed twice", reject, .75},
 	} {
-		var err error
-		if receipt, err = l.Undo(receipt, tt.correction); err != nil {
-			t.Fatal(err)
-		}
+		receipt = need.Value(l.Undo(receipt, tt.correction))(t)
 		list := all(t, l)
 		if k := list[1]; k.Confidence != tt.want || k.Successful != 0 || k.Applied != 1 {
 			t.Errorf("%s: %+v", tt.why, k)

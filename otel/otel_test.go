@@ -28,6 +28,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/otel"
 	"github.com/texttosql/texttosql/trace"
@@ -42,23 +43,15 @@ func ask(t testing.TB, opts ...texttosql.Option) (*texttosql.Result, error) {
 		text := []string{"DELETE FROM people", "SELECT nothing FROM people", "SELECT count(*) FROM people WHERE name = '" + secret + "'"}[req.Sample%3]
 		return llm.Response{Text: text, Model: "m-1", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 7, Known: true}}, nil
 	})
-	engine, err := texttosql.New(database(t), llm.Named("m", model), append(opts, texttosql.WithSamples(3))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := need.Value(texttosql.New(database(t), llm.Named("m", model), append(opts, texttosql.WithSamples(3))...))(t)
 	return engine.Ask(t.Context(), "how many "+secret+"?")
 }
 
 func database(t testing.TB) *sql.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "t.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "t.db")))(t)
 	t.Cleanup(func() { pool.Close() })
-	if _, err := pool.Exec("CREATE TABLE people(name TEXT); INSERT INTO people VALUES ('" + secret + "')"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("CREATE TABLE people(name TEXT); INSERT INTO people VALUES ('" + secret + "')"))(t)
 	return pool
 }
 
@@ -67,18 +60,10 @@ func recorded(t *testing.T, c otel.Config, opts ...texttosql.Option) (*texttosql
 	t.Helper()
 	spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
 	c.Tracer, c.Meter = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), metric.NewMeterProvider(metric.WithReader(reader))
-	r, err := otel.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := ask(t, append(opts, texttosql.WithTelemetry(r))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(otel.New(c))(t)
+	res := need.Value(ask(t, append(opts, texttosql.WithTelemetry(r))...))(t)
 	var metrics metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &metrics); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, reader.Collect(t.Context(), &metrics))
 	return res, spans.GetSpans(), metrics
 }
 
@@ -182,9 +167,7 @@ func TestSystem(t *testing.T) {
 		}
 		span.End()
 		var metrics metricdata.ResourceMetrics
-		if err := reader.Collect(t.Context(), &metrics); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, reader.Collect(t.Context(), &metrics))
 		counted := fmt.Sprint(metrics.ScopeMetrics[0].Metrics[0].Data)
 		if got := attr(spans.GetSpans()[0], "db.system.name"); got != tt.want || !strings.Contains(counted, tt.want) {
 			t.Errorf("%s, %q: %q, want %q; the metric: %s", tt.dialect, tt.server, got, tt.want, counted)
@@ -198,10 +181,7 @@ func TestLive(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	begun := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans), sdktrace.WithSpanProcessor(begun))
-	r, err := otel.New(otel.Config{Tracer: provider})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(otel.New(otel.Config{Tracer: provider}))(t)
 	var once sync.Once
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		once.Do(func() {
@@ -218,17 +198,9 @@ func TestLive(t *testing.T) {
 		return llm.Response{Text: "SELECT count(*) FROM people"}, nil
 	})
 	ctx, outer := provider.Tracer("service").Start(t.Context(), "GET /ask")
-	engine, err := texttosql.New(database(t), llm.Named("m", model), texttosql.WithTelemetry(r), texttosql.WithSamples(4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := engine.Ask(ctx, "how many?")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := engine.Query(ctx, "SELECT name FROM people"); err != nil {
-		t.Fatal(err)
-	}
+	engine := need.Value(texttosql.New(database(t), llm.Named("m", model), texttosql.WithTelemetry(r), texttosql.WithSamples(4)))(t)
+	res := need.Value(engine.Ask(ctx, "how many?"))(t)
+	need.Value(engine.Query(ctx, "SELECT name FROM people"))(t)
 	outer.End()
 	id := map[string]string{}
 	for _, s := range spans.GetSpans() {
@@ -359,16 +331,10 @@ func TestOutcomes(t *testing.T) {
 		{t.Context(), "DELETE FROM people", "writes", "nothing may run"},
 	} {
 		spans := tracetest.NewInMemoryExporter()
-		r, err := otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := need.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))}))(t)
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: tt.reply}, nil })
-		engine, err := texttosql.New(database(t), model, texttosql.WithTelemetry(r))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = engine.Ask(tt.ctx, "how many?")
+		engine := need.Value(texttosql.New(database(t), model, texttosql.WithTelemetry(r)))(t)
+		_, err := engine.Ask(tt.ctx, "how many?")
 		all := spans.GetSpans()
 		if root := all[len(all)-1]; attr(root, "texttosql.outcome") != tt.want || root.Status.Code != codes.Error {
 			t.Errorf("%s: %v, %+v", tt.why, err, root)
@@ -400,22 +366,11 @@ func TestOTLP(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	exporter, err := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(server.URL+"/v1/traces"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	exporter := need.Value(otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(server.URL+"/v1/traces")))(t)
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter))
-	r, err := otel.New(otel.Config{Tracer: provider})
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := ask(t, texttosql.WithTelemetry(r))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := provider.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r := need.Value(otel.New(otel.Config{Tracer: provider}))(t)
+	res := need.Value(ask(t, texttosql.WithTelemetry(r)))(t)
+	need.OK(t, provider.Shutdown(t.Context()))
 	sent := 0
 	for range res.Trace.All() {
 		sent++

@@ -35,9 +35,7 @@ func replyCases(t testing.TB) []replyCase {
 	var cases []replyCase
 	for in := bufio.NewScanner(f); in.Scan(); {
 		var c replyCase
-		if err := json.Unmarshal(in.Bytes(), &c); err != nil {
-			t.Fatalf("testdata/replies.jsonl: %v", err)
-		}
+		need.OK(t, json.Unmarshal(in.Bytes(), &c), "testdata/replies.jsonl:")
 		cases = append(cases, c)
 	}
 	return cases

@@ -110,9 +110,7 @@ func FuzzWriters(f *testing.F) {
 
 		data = need.Value(json.Marshal(table))(t)
 		var back Table
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatalf("%s: %v", data, err)
-		}
+		need.OK(t, json.Unmarshal(data, &back), data)
 		if diff := cmp.Diff(table, &back, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}

@@ -183,14 +183,9 @@ func TestWriterErrors(t *testing.T) {
 
 func TestJSONRoundTrip(t *testing.T) {
 	for name, table := range writerTables() {
-		data, err := json.Marshal(table) // through the interface, as in a Result
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		data := need.Value(json.Marshal(table))(t, name) // through the interface, as in a Result
 		var back Table
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		need.OK(t, json.Unmarshal(data, &back), name)
 		if diff := cmp.Diff(table, &back, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -74,10 +74,7 @@ func TestDescriptionsEdited(t *testing.T) {
 		if tc.old != "" && !strings.Contains(text, tc.old) {
 			t.Fatalf("%s: no %s in\n%s", tc.why, tc.old, text)
 		}
-		f, err := schema.ReadDescriptions(strings.NewReader(strings.Replace(text, tc.old, tc.new, 1)))
-		if err != nil {
-			t.Fatalf("%s: %v", tc.why, err)
-		}
+		f := need.Value(schema.ReadDescriptions(strings.NewReader(strings.Replace(text, tc.old, tc.new, 1))))(t, tc.why)
 		if diff := cmp.Diff(tc.want, f.Descriptions[status]); diff != "" || f.Failed["orders.x1"] != tc.failed {
 			t.Errorf("%s, failed %q (-want +got):\n%s", tc.why, f.Failed["orders.x1"], diff)
 		}

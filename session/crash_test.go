@@ -177,9 +177,7 @@ func TestTornLine(t *testing.T) {
 			t.Errorf("cut after %d bytes: Read gives %q, %v", cut, got, err)
 		}
 		if cut%2 == 0 { // a process that takes over opens the journal first
-			if j, err = f.Journal(t.Context(), r.ID); err != nil {
-				t.Fatal(err)
-			}
+			j = need.Value(f.Journal(t.Context(), r.ID))(t)
 		}
 		need.OK(t, j.Append([]byte("last")))
 		if got, err := os.ReadFile(path); string(got) != kept+"last\n" || err != nil {

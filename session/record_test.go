@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -96,10 +97,7 @@ func TestCorrectionsInForce(t *testing.T) {
 	} {
 		r := session.Record{Turns: []session.Turn{{Kind: session.TurnQuestion}}}
 		for _, text := range tt.said {
-			c, err := session.Parse(text, known)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := need.Value(session.Parse(text, known))(t)
 			r.Turns = append(r.Turns, session.Turn{Kind: session.TurnCorrection, Correction: &c})
 		}
 		var got []string

@@ -64,9 +64,7 @@ func TestSamples(t *testing.T) {
 	}
 	need.Value(pool.Exec("CREATE TABLE more (id)"))(t)
 	var err error
-	if env.Schema, err = env.DB.Schema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	env.Schema = need.Value(env.DB.Schema(t.Context()))(t)
 	if got := rows(); got != 2 {
 		t.Errorf("%d rows: not read again after the schema changed", got)
 	}

@@ -120,10 +120,7 @@ func TestRefine(t *testing.T) {
 			if tt.first == slow {
 				limits.Candidate.Timeout = 300 * time.Millisecond
 			}
-			var err error
-			if env.DB, err = exec.New(pool, watched(&seen), exec.Config{Limits: limits}); err != nil {
-				t.Fatal(err)
-			}
+			env.DB = need.Value(exec.New(pool, watched(&seen), exec.Config{Limits: limits}))(t)
 			before := contents(t, pool)
 			got := need.Value(refined(t.Context(), t, env, tt.refine, tt.first))(t)
 			if contents(t, pool) != before {
@@ -162,10 +159,7 @@ func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Re
 	defer a.Close()
 	c := vote.Candidate{Rejected: "no-sql: the reply holds no query"}
 	if sql != "" {
-		var err error
-		if c, err = a.ExamineSQL(ctx, 0, "m", sql); err != nil {
-			t.Fatal(err)
-		}
+		c = need.Value(a.ExamineSQL(ctx, 0, "m", sql))(t)
 	}
 	return r.Run(ctx, env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: a, Candidate: c})
 }
@@ -236,10 +230,7 @@ func TestRefineSharesExecutions(t *testing.T) {
 	pool := poolOf(t, shopSQL)
 	env := makerEnvOf(t, pool, &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, usa)}})
 	var seen []string
-	var err error
-	if env.DB, err = exec.New(pool, watched(&seen), exec.Config{}); err != nil {
-		t.Fatal(err)
-	}
+	env.DB = need.Value(exec.New(pool, watched(&seen), exec.Config{}))(t)
 	a := strategy.NewExaminer(t.Context(), env, usaTask, nil, nil)
 	defer a.Close()
 	for sample, sql := range []string{typo, typo, syntax, usa} {

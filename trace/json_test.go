@@ -212,10 +212,7 @@ func FuzzSpan_UnmarshalJSON(f *testing.F) {
 		if json.Unmarshal(doc, &first) != nil {
 			return
 		}
-		a, err := first.JSON(0)
-		if err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
-		}
+		a := need.Value(first.JSON(0))(t, "what was read cannot be written:")
 		var second trace.Span
 		if err := json.Unmarshal(a, &second); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, a)

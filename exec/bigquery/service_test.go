@@ -102,9 +102,7 @@ func TestServiceConformance(t *testing.T) {
 		o := owner{client, set}
 		for statement := range strings.SplitSeq(script, ";\n") {
 			if strings.TrimSpace(statement) != "" {
-				if err := o.run(t.Context(), statement); err != nil {
-					t.Fatalf("%s: %v", statement, err)
-				}
+				need.OK(t, o.run(t.Context(), statement), statement)
 			}
 		}
 		return exectest.Database{
@@ -143,9 +141,7 @@ func TestServiceStatements(t *testing.T) {
 		"CREATE VIEW v_ok AS SELECT id, name FROM `" + client.Project() + "." + set + ".users`",
 		"CREATE VIEW v_pw AS SELECT id, password AS pw FROM `" + client.Project() + "." + set + ".users`",
 	} {
-		if err := o.run(t.Context(), statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
+		need.OK(t, o.run(t.Context(), statement), statement)
 	}
 	before := need.Value(contents(t.Context(), client, set))(t)
 	pool := bq.Open(client, bq.Config{Dataset: set})

@@ -100,10 +100,7 @@ func TestProfile(t *testing.T) {
 	j JSON, b BLOB, big VARCHAR[], e ENUM('x', 'y'), t VARCHAR);
 INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 	MAP {'k': i}, i::INTEGER, '{"k": 1}', 'ab'::BLOB, [repeat('x', 2000)], 'x', repeat('y', 2000) FROM range(6) r(i);`, exec.Config{})
-	s, err := db.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(db.Schema(t.Context()))(t)
 	s = need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	for _, c := range s.Tables[0].Columns {
 		if c.Profile == nil || c.Profile.Sampled != 6 {
@@ -367,10 +364,7 @@ func TestErrors(t *testing.T) {
 func TestPlans(t *testing.T) {
 	db := newDB(t, exectest.Fixture+"CREATE TABLE big AS SELECT range AS id, range % 10 AS k FROM range(10000);", exec.Config{})
 	explain := func(text string) exec.Plan {
-		p, err := db.Explain(t.Context(), text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		p := need.Value(db.Explain(t.Context(), text))(t, text)
 		return p
 	}
 	p := explain("SELECT k, count(*) FROM big WHERE id > 5 GROUP BY k")

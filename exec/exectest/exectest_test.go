@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // engine is SQLite, broken or not.
@@ -28,9 +29,7 @@ func engine(d exec.Dialect) Engine {
 			if err == nil {
 				_, err = pool.Exec(script)
 			}
-			if err = cmp.Or(err, pool.Close()); err != nil {
-				t.Fatal(err)
-			}
+			need.OK(t, cmp.Or(err, pool.Close()))
 			return Database{User: ConnectorOf(t, "sqlite3", file)}
 		},
 		State: func(ctx context.Context, conn *sql.Conn) (string, error) {

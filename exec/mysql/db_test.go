@@ -222,10 +222,7 @@ func TestPlans(t *testing.T) {
 		"SELECT `a\nb`.id FROM orders `a\nb` JOIN customers c ON `a\nb`.day = c.name WHERE c.id = 7 AND c.city = 't7'",
 		"VALUES (1), (2)",
 	} {
-		p, err := db.Explain(t.Context(), sql)
-		if err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
+		p := need.Value(db.Explain(t.Context(), sql))(t, sql)
 		if signatures[p.Signature()] {
 			t.Errorf("%s has the signature of another plan", sql)
 		}

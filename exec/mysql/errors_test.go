@@ -243,28 +243,20 @@ func TestValues(t *testing.T) {
 	pool, dsn := open(t, valueScript, "")
 	read := func(c *sql.Conn, prepared bool, query string) (out []string) {
 		query = "SELECT " + query + " FROM v"
-		stmt, err := c.PrepareContext(t.Context(), query)
-		if err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
+		stmt := need.Value(c.PrepareContext(t.Context(), query))(t, query)
 		defer stmt.Close()
 		run := stmt.QueryContext
 		if !prepared {
 			run = func(ctx context.Context, _ ...any) (*sql.Rows, error) { return c.QueryContext(ctx, query) }
 		}
-		rows, err := run(t.Context())
-		if err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
+		rows := need.Value(run(t.Context()))(t, query)
 		defer rows.Close()
 		types := need.Value(rows.ColumnTypes())(t)
 		for rows.Next() {
 			var cell any
 			need.OK(t, rows.Scan(&cell))
 			if convert := mysql.ConverterOf(types[0]); convert != nil {
-				if cell, err = convert(cell); err != nil {
-					t.Errorf("%s: %v", query, err)
-				}
+				cell = need.Value(convert(cell))(t, query)
 			}
 			out = append(out, fmt.Sprintf("%T %#v", cell, cell))
 		}

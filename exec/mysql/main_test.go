@@ -37,9 +37,7 @@ func open(t testing.TB, script, parameters string) (pool *sql.DB, dsn string) {
 	defer root.Close()
 	need.Value(root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4; USE " + name + "; " + script))(t)
 	dsn = fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s?%s", s.Port, name, parameters)
-	if pool, err = sql.Open("mysql", dsn); err != nil {
-		t.Fatal(err)
-	}
+	pool = need.Value(sql.Open("mysql", dsn))(t)
 	t.Cleanup(func() { pool.Close() })
 	return pool, dsn
 }

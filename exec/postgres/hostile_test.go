@@ -429,15 +429,12 @@ func TestPermit(t *testing.T) {
 		{why: "a server that tells no locks", sql: "SELECT id FROM users", want: "guard"},
 	} {
 		c := readCatalog(t, pool, test.policy)
-		n, err := c.Check(test.sql)
-		if err != nil {
-			t.Fatalf("%s: %v", test.why, err)
-		}
+		n := need.Value(c.Check(test.sql))(t, test.why)
 		locks := map[uint32]string{}
 		for name, mode := range test.locks {
 			locks[oid(name)] = mode
 		}
-		err = c.Seen(n, locks)
+		err := c.Seen(n, locks)
 		if got := kindOf(err); got != test.want {
 			t.Errorf("%s: got %q (%v), want %q", test.why, got, err, test.want)
 		}

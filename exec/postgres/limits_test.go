@@ -238,10 +238,7 @@ func TestPlans(t *testing.T) {
 	db := newDB(t, pool, exec.Config{})
 	explain := func(text string) exec.Plan {
 		t.Helper()
-		p, err := db.Explain(t.Context(), text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		p := need.Value(db.Explain(t.Context(), text))(t, text)
 		if len(p.Rows) == 0 || len(p.Nodes) != 0 || p.EngineCost <= 0 && text != "SELECT 1" || p.EngineRows <= 0 || p.Cost() != p.EngineCost {
 			t.Errorf("%s: %+v", text, p)
 		}

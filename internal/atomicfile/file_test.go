@@ -30,9 +30,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err, content())
 	}
 	f.Discard() // nothing after a Commit
-	if f, err = atomicfile.Create(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	f = need.Value(atomicfile.Create(path, 0o600))(t)
 	f.WriteString("two")
 	f.Discard()
 	if left, _ := os.ReadDir(dir); content() != "one" || len(left) != 1 {

@@ -16,6 +16,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/anthropic"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -199,14 +200,9 @@ func TestRequest(t *testing.T) {
 		{"all is marked, of nothing but a question", llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "a"}}, CachePrefix: 1},
 			`{"model":"m-1","max_tokens":32768,"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}`},
 	} {
-		resp, err := m.Complete(t.Context(), tt.req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
-		if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genai"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/gemini"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -193,14 +194,9 @@ func TestRequest(t *testing.T) {
 			"thinkingConfig":{"thinkingLevel":"LOW"},"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}}}`},
 		{"nothing", llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "a"}}}, `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"generationConfig":{}}`},
 	} {
-		resp, err := m.Complete(t.Context(), tt.req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
-		if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
 		}

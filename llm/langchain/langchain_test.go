@@ -115,9 +115,7 @@ func TestWhatIsSent(t *testing.T) {
 					io.WriteString(rw, w.reply("SELECT 1"))
 				})
 				test.req.Messages = ask("One?").Messages
-				if _, err := test.config.Model(client).Complete(t.Context(), test.req); err != nil {
-					t.Fatalf("%s: %v", w.name, err)
-				}
+				need.Value(test.config.Model(client).Complete(t.Context(), test.req))(t, w.name)
 				want := test.want
 				if _, seeded := want["seed"]; seeded && w.name == "anthropic" {
 					want = map[string]any{"temperature": 0.5, "top_p": 0.9, "max": 99.0, "stop": []any{";"}} // it has no seeds

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/openai"
@@ -225,14 +226,9 @@ func TestRequest(t *testing.T) {
 			`{"model":"m-1","messages":[{"content":"s\n\nt","role":"system"},{"content":"a","role":"user"},{"content":"b","role":"assistant"},
 			{"content":"c","role":"user"}]}`},
 	} {
-		resp, err := m.Complete(t.Context(), tt.req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
-		if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
 		}
@@ -411,12 +407,9 @@ func TestConnections(t *testing.T) {
 		}
 	}
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	listener.Close()
-	_, err = openai.Model("m", option.WithBaseURL("http://"+listener.Addr().String()), option.WithAPIKey(key)).Complete(t.Context(), req)
+	_, err := openai.Model("m", option.WithBaseURL("http://"+listener.Addr().String()), option.WithAPIKey(key)).Complete(t.Context(), req)
 	if llm.ClassOf(err) != llm.ClassOverloaded || !strings.Contains(err.Error(), "look at OPENAI_BASE_URL") || !errors.As(err, new(*net.OpError)) {
 		t.Errorf("nothing listens: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 )
@@ -89,11 +90,8 @@ func TestModel(t *testing.T) {
 
 func TestUnknownModelAtTheServer(t *testing.T) {
 	url := server(t)
-	m, err := Model("openai:unknown", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url + "/v1"}.get)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = m.Complete(t.Context(), question())
+	m := need.Value(Model("openai:unknown", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url + "/v1"}.get))(t)
+	_, err := m.Complete(t.Context(), question())
 	want := "llm: permanent (status 404): the server has nothing at " + url + "/v1/chat/completions, look at OPENAI_BASE_URL"
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), ": no such model") {
 		t.Errorf("got %v", err)
@@ -103,10 +101,7 @@ func TestUnknownModelAtTheServer(t *testing.T) {
 // TestUnreachable: until it has answered once, a server that cannot be reached is
 // named and not worth a retry.
 func TestUnreachable(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed := "http://" + listener.Addr().String()
 	listener.Close()
 	for _, spec := range []string{"openai:m", "ollama:m", "anthropic:m"} {
@@ -128,11 +123,8 @@ func TestUnreachable(t *testing.T) {
 
 		// A server that answered, if with an error, and is away now.
 		gone := httptest.NewServer(http.NotFoundHandler())
-		m, err = Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL, "ANTHROPIC_BASE_URL": gone.URL,
-			"OLLAMA_HOST": gone.URL}.get)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m = need.Value(Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL, "ANTHROPIC_BASE_URL": gone.URL,
+			"OLLAMA_HOST": gone.URL}.get))(t)
 		if _, err := m.Complete(t.Context(), question()); llm.ClassOf(err) != llm.ClassPermanent {
 			t.Errorf("%s: got %v", spec, err)
 		}
@@ -148,9 +140,7 @@ func TestModelErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	keys := env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}
@@ -193,25 +183,12 @@ func TestModelErrors(t *testing.T) {
 
 func TestReplay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	rec, err := replay.Append(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	live, err := Model("openai:m", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server(t) + "/v1"}.get)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := llm.Chain(live, rec.Record).Complete(t.Context(), question()); err != nil {
-		t.Fatal(err)
-	}
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
+	rec := need.Value(replay.Append(path))(t)
+	live := need.Value(Model("openai:m", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server(t) + "/v1"}.get))(t)
+	need.Value(llm.Chain(live, rec.Record).Complete(t.Context(), question()))(t)
+	need.OK(t, rec.Close())
 
-	m, err := Model("replay:"+path, env{}.get)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := need.Value(Model("replay:"+path, env{}.get))(t)
 	resp, err := m.Complete(t.Context(), question())
 	if err != nil || resp.Text != "m Bearer k" || llm.NameOf(m) != "openai:m" {
 		t.Errorf("got %+v, %v of %q", resp, err, llm.NameOf(m))

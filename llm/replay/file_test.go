@@ -279,10 +279,7 @@ func FuzzPlayer(f *testing.F) {
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: "x"}, nil })
 		_, err = llm.Chain(llm.Named("fuzz", model), rec.Record).Complete(t.Context(), req)
 		need.OK(t, errors.Join(err, rec.Close()))
-		q, err := replay.Open(path)
-		if err != nil {
-			t.Fatalf("after Append: %v", err)
-		}
+		q := need.Value(replay.Open(path))(t, "after Append:")
 		if resp, err := q.Model("fuzz").Complete(t.Context(), req); err != nil || resp.Text != "x" || q.Notes() != nil {
 			t.Fatalf("got %+v, %v, %q", resp, err, q.Notes())
 		}

@@ -113,10 +113,7 @@ func TestReplayGivesTheSameTrace(t *testing.T) {
 				wg.Go(func() { m.Complete(ctx, request("q", sample)) })
 			}
 			wg.Wait()
-			var err error
-			if comparable, err = root.Comparable(); err != nil {
-				t.Fatal(err)
-			}
+			comparable = need.Value(root.Comparable())(t)
 		})
 		return comparable
 	}

@@ -17,6 +17,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -70,27 +71,19 @@ func newDSN(t testing.TB) (string, *sql.DB) {
 
 func pool(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(sql.Open("pgx", dsn))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
 
 func run(t testing.TB, db *sql.DB, statement string, args ...any) {
 	t.Helper()
-	if _, err := db.Exec(statement, args...); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(db.Exec(statement, args...))(t)
 }
 
 func open(t testing.TB, dsn string, c pgstore.Config) *pgstore.Store {
 	t.Helper()
-	s, err := pgstore.Open(t.Context(), dsn, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(pgstore.Open(t.Context(), dsn, c))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -102,13 +95,8 @@ func TestStore(t *testing.T) {
 			dsn, _ := newDSN(t)
 			s, other := open(t, dsn, c[0]), open(t, dsn, c[1])
 			r := saved(t, other)
-			release, err := other.Hold(t.Context(), r.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := other.Lessons("shop").Change(func([]byte) ([]byte, error) { return []byte("[]"), nil }); err != nil {
-				t.Fatal(err)
-			}
+			release := need.Value(other.Hold(t.Context(), r.ID))(t)
+			need.OK(t, other.Lessons("shop").Change(func([]byte) ([]byte, error) { return []byte("[]"), nil }))
 			if free, err := s.Hold(t.Context(), r.ID); err != nil {
 				t.Errorf("a lease of the other namespace is seen: %v", err)
 			} else {
@@ -190,9 +178,7 @@ func TestOpen(t *testing.T) {
 func saved(t *testing.T, s *pgstore.Store) session.Record {
 	t.Helper()
 	r := session.New(session.NewID(), time.Now().UTC())
-	if err := s.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, s.Save(t.Context(), r))
 	r.Revision++
 	return r
 }
@@ -283,17 +269,12 @@ func TestHoldIsRenewed(t *testing.T) {
 	dsn, db := newDSN(t)
 	a := open(t, dsn, pgstore.Config{Lease: time.Second})
 	ctx, cancel := context.WithCancel(t.Context())
-	release, err := a.Hold(ctx, session.NewID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := need.Value(a.Hold(ctx, session.NewID()))(t)
 	defer release()
 	cancel()
 	var first, last time.Time
 	for last = first; last.Equal(first); {
-		if err := db.QueryRow("SELECT until FROM texttosql_leases").Scan(&last); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, db.QueryRow("SELECT until FROM texttosql_leases").Scan(&last))
 		if first.IsZero() {
 			first = last
 		}
@@ -388,18 +369,9 @@ func TestKilledProcesses(t *testing.T) {
 		p.Process.Kill()
 		p.Wait()
 	}
-	r, err := s.Load(t.Context(), r.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := s.Journal(t.Context(), r.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := j.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = need.Value(s.Load(t.Context(), r.ID))(t)
+	j := need.Value(s.Journal(t.Context(), r.ID))(t)
+	lines := need.Value(j.Read())(t)
 	pids := map[string]bool{}
 	for i, turn := range r.Turns {
 		n, pid, _ := strings.Cut(turn.Text, " of ")
@@ -462,18 +434,10 @@ func TestConversationOfAKilledProcess(t *testing.T) {
 	s := open(t, dsn, pgstore.Config{Lease: time.Second})
 	c, say := child(t, "ask", dsn, "")
 	id := ""
-	if _, err := fmt.Fscan(say, &id); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(fmt.Fscan(say, &id))(t)
 	var calls []int
-	e, err := newEngine(func(sample int) { calls = append(calls, sample) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	talk, err := e.OpenConversation(t.Context(), s, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := need.Value(newEngine(func(sample int) { calls = append(calls, sample) }))(t)
+	talk := need.Value(e.OpenConversation(t.Context(), s, id))(t)
 	if _, err := talk.Resume(t.Context()); !errors.Is(err, texttosql.ErrBusy) {
 		t.Errorf("resume while another process is at it: %v", err)
 	}
@@ -507,15 +471,10 @@ func TestLessons(t *testing.T) {
 		}()
 	}
 	for range learners {
-		if err := <-errs; err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, <-errs)
 	}
 	s := open(t, dsn, pgstore.Config{})
-	l, err := memory.LessonsOn(s.Lessons("shop"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := need.Value(memory.LessonsOn(s.Lessons("shop")))(t)
 	list, err := l.All()
 	if err != nil || len(list) != 1 || len(list[0].Sessions) != learners*each {
 		t.Fatalf("%+v %v", list, err)

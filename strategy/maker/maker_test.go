@@ -398,10 +398,7 @@ func TestMAKERGoesBackTwice(t *testing.T) {
 		}}
 		task := usaTask
 		task.Samples = tt.samples
-		out, err := tt.maker.Generate(t.Context(), makerEnv(t, script), task)
-		if err != nil {
-			t.Fatalf("%s: %v", tt.why, err)
-		}
+		out := need.Value(tt.maker.Generate(t.Context(), makerEnv(t, script), task))(t, tt.why)
 		var attempts []int
 		for _, p := range reportOf(out).Phases {
 			attempts = append(attempts, p.Attempt)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -413,16 +414,11 @@ func TestProbing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sql := "SELECT p.id FROM people AS p, towns AS t WHERE " + tt.where
-			c, err := env.DB.Examine(t.Context(), sql, &planvote.Probing{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := need.Value(env.DB.Examine(t.Context(), sql, &planvote.Probing{}))(t)
 			if stored, probed := count(c.Findings); stored != tt.stored || probed != tt.probed {
 				t.Errorf("%d of %d stored, want %d of %d: %s", stored, probed, tt.stored, tt.probed, tt.why)
 			}
-			if c, err = env.DB.Examine(t.Context(), sql, planvote.PublishedProbing()); err != nil {
-				t.Fatal(err)
-			}
+			c = need.Value(env.DB.Examine(t.Context(), sql, planvote.PublishedProbing()))(t)
 			if stored, probed := count(c.Findings); stored != tt.compat || probed != tt.compatProbed {
 				t.Errorf("compat: %d of %d stored, want %d of %d", stored, probed, tt.compat, tt.compatProbed)
 			}

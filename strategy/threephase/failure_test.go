@@ -195,9 +195,7 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%q: %+v, %v", hostile[i], out.Steps, err)
 			}
 			m = &scripted{tables: both, sql: []string{hostile[i], "SELECT nobody FROM orders", hostile[(i+1)%len(hostile)]}}
-			if engine, err = texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...); err != nil {
-				t.Fatal(err)
-			}
+			engine = need.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
 			if _, err := engine.Generate(t.Context(), orderedTask.Question); !errors.Is(err, texttosql.ErrNoCandidate) {
 				t.Errorf("%q: %v", hostile[i], err)
 			}

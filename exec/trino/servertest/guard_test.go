@@ -29,10 +29,7 @@ import (
 // ruled puts the server under the rules of trino.AccessRules for a user, and lets the others do all.
 func ruled(t *testing.T, p exec.Policy, user, place string) {
 	t.Helper()
-	raw, err := trino.AccessRules(p, user, "memory", schemaOf(t, place))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := need.Value(trino.AccessRules(p, user, "memory", schemaOf(t, place)))(t)
 	var file map[string][]any
 	need.OK(t, json.Unmarshal(raw, &file))
 	type m = map[string]any
@@ -71,9 +68,7 @@ func hostile(t *testing.T) (out []string) {
 	for text := range strings.Lines(string(raw)) {
 		text = strings.TrimSuffix(text, "\n")
 		if strings.HasPrefix(text, `"`) {
-			if text, err = strconv.Unquote(text); err != nil {
-				t.Fatal(err)
-			}
+			text = need.Value(strconv.Unquote(text))(t)
 		}
 		if !strings.HasPrefix(text, "# ") {
 			out = append(out, text)

@@ -157,10 +157,7 @@ func connect(t *testing.T, s *mcpserver.Server, opts *mcp.ClientOptions, protoco
 // call calls a tool, and returns its result, what its structured content holds, and its text.
 func call(t *testing.T, cs *mcp.ClientSession, name string, args map[string]any) (*mcp.CallToolResult, map[string]any, string) {
 	t.Helper()
-	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args}))(t, name)
 	out, _ := res.StructuredContent.(map[string]any)
 	return res, out, textOf(res)
 }

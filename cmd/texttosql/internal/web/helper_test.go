@@ -153,13 +153,8 @@ func openWith(t *testing.T, script string, change func(*Config)) *shop {
 // start serves the conversations of the folder, as a program that was started again does.
 func (s *shop) start(t *testing.T, change func(*Config)) {
 	t.Helper()
-	var err error
-	if s.store, err = session.OpenFiles(filepath.Join(s.dir, "sessions")); err != nil {
-		t.Fatal(err)
-	}
-	if s.confirmed, err = memory.OpenConfirmed(filepath.Join(s.dir, "confirmed.jsonl")); err != nil {
-		t.Fatal(err)
-	}
+	s.store = need.Value(session.OpenFiles(filepath.Join(s.dir, "sessions")))(t)
+	s.confirmed = need.Value(memory.OpenConfirmed(filepath.Join(s.dir, "confirmed.jsonl")))(t)
 	told := &Progress{}
 	engine := need.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithSamples(3), texttosql.WithAskBelow(0.6),
 		texttosql.WithConfirmed(s.confirmed), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell)))(t)
@@ -168,15 +163,11 @@ func (s *shop) start(t *testing.T, change func(*Config)) {
 	if change != nil {
 		change(&config)
 	}
-	if s.server, err = New(config); err != nil {
-		t.Fatal(err)
-	}
+	s.server = need.Value(New(config))(t)
 	s.Server = httptest.NewUnstartedServer(s.server.Handler())
 	if s.at != "" { // where it was before
 		s.Listener.Close()
-		if s.Listener, err = net.Listen("tcp", s.at); err != nil {
-			t.Fatal(err)
-		}
+		s.Listener = need.Value(net.Listen("tcp", s.at))(t)
 	}
 	s.at = s.Listener.Addr().String()
 	s.Start()
@@ -197,10 +188,7 @@ func (s *shop) do(t *testing.T, path string, body any, change func(*http.Request
 	method, text := http.MethodGet, []byte(nil)
 	if body != nil {
 		method = http.MethodPost
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			t.Fatal(err)
-		}
+		text = need.Value(json.Marshal(body))(t)
 	}
 	req := need.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(text)))(t)
 	if body != nil {

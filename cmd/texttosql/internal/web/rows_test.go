@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -61,9 +62,7 @@ func TestShapes(t *testing.T) {
 // TestRows: the rows of an answer are paged, sorted, searched and given in every form, exact and without formulas.
 func TestRows(t *testing.T) {
 	s := open(t, nil)
-	if _, err := s.db.Exec("INSERT INTO clerks VALUES (3, '=1+1', 'Bonn|Köln'), (4, NULL, NULL)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(s.db.Exec("INSERT INTO clerks VALUES (3, '=1+1', 'Bonn|Köln'), (4, NULL, NULL)"))(t)
 	id := s.asked(t, "", "Who are the clerks?").ID
 	path := "/api/conversations/" + id + "/rows/0?"
 	first := func(query string) []string {
@@ -265,9 +264,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		rec.Updated = time.Now().Add(-40 * 24 * time.Hour)
-		if err := s.store.Save(t.Context(), rec); err != nil {
-			t.Fatal(err)
-		}
+		need.OK(t, s.store.Save(t.Context(), rec))
 		s.start(t, func(c *Config) { c.Sweep = sweep })
 		gone := false
 		for range 1000 {
@@ -312,9 +309,7 @@ func TestUnreadable(t *testing.T) {
 	s := open(t, nil)
 	s.asked(t, "", "How many in the north?")
 	id := strings.Repeat("b", 32)
-	if err := os.WriteFile(filepath.Join(s.dir, "sessions", id+".json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(filepath.Join(s.dir, "sessions", id+".json"), []byte("{"), 0o600))
 	_, all := s.do(t, "/api/conversations", nil, nil)
 	if list := all["conversations"].([]any); len(list) != 2 || list[0].(map[string]any)["state"] != "broken" {
 		t.Error(all)

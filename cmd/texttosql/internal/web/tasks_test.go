@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -290,9 +291,7 @@ func TestManage(t *testing.T) {
 	s.asked(t, "", "What was sold each day?")
 	c := s.asked(t, "", "How many in the north?")
 	s.asked(t, c.ID, "And in the south?")
-	if err := os.WriteFile(filepath.Join(s.dir, "sessions", strings.Repeat("b", 32)+".json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.WriteFile(filepath.Join(s.dir, "sessions", strings.Repeat("b", 32)+".json"), []byte("{"), 0o600))
 	b := s.tab(t, desk, "/#c/"+c.ID)
 	b.shows("A conversation that cannot be read")
 	b.axe("broken")
@@ -338,9 +337,7 @@ func (b *tab) click2(field string) {
 func (s *shop) killed(t *testing.T) {
 	t.Helper()
 	left := filepath.Join(t.TempDir(), "left")
-	if err := os.CopyFS(left, os.DirFS(s.dir)); err != nil {
-		t.Fatal(err)
-	}
+	need.OK(t, os.CopyFS(left, os.DirFS(s.dir)))
 	s.end()
 	s.dir = left
 }

@@ -189,9 +189,7 @@ func TestStops(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.dir = t.TempDir()
-			if s.store, err = session.OpenFiles(filepath.Join(s.dir, "sessions")); err != nil {
-				t.Fatal(err)
-			}
+			s.store = need.Value(session.OpenFiles(filepath.Join(s.dir, "sessions")))(t)
 			rec.Revision = 0
 			need.OK(t, s.store.Save(t.Context(), rec))
 		}
