@@ -96,5 +96,28 @@ func TestRowsParams(t *testing.T) {
 	}
 }
 
+// TestRowsPlan: no plan tells whether a key finds a hidden row.
+func TestRowsPlan(t *testing.T) {
+	d := engine("", "reader").Open(t, "CREATE TABLE t(id INTEGER PRIMARY KEY, owner INTEGER, mail VARCHAR(9) UNIQUE);\n"+
+		"INSERT INTO t VALUES (1, 1, 'mine'), (2, 2, 'hidden');\n")
+	user := sql.OpenDB(d.User)
+	defer user.Close()
+	db, err := exec.New(user, mysql.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "owner = :v"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := db.For(&exec.Scope{Key: "x", Params: map[string]any{"v": 1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"SELECT id FROM t WHERE mail = '%s'", "SELECT (SELECT id FROM t WHERE mail = '%s') FROM t"} {
+		hidden, herr := view.Explain(t.Context(), fmt.Sprintf(text, "hidden"))
+		absent, aerr := view.Explain(t.Context(), fmt.Sprintf(text, "absent"))
+		if herr != nil || aerr != nil || fmt.Sprint(hidden) != fmt.Sprint(absent) {
+			t.Errorf("%s: %v %v\n%v\n%v", text, herr, aerr, hidden, absent)
+		}
+	}
+}
+
 // BenchmarkRows: 1.3 times the filter by hand at the median is the bar.
 func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine("", "reader")) }
