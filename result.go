@@ -149,8 +149,14 @@ func (r *Result) votes() trace.Section {
 				label += ", " + count(best.Rows, "row") + " of " + count(best.Columns, "column")
 			}
 		}
+		var samples []int
+		for _, m := range c.Members {
+			if m >= 0 && m < len(r.Candidates) {
+				samples = append(samples, r.Candidates[m].Sample)
+			}
+		}
 		s.Bars = append(s.Bars, trace.Fact{
-			Name: label, Share: c.Share, Value: fmt.Sprintf("%d of %d", len(c.Members), r.Ballot.Sampled),
+			Samples: samples, Name: label, Share: c.Share, Value: fmt.Sprintf("%d of %d", len(c.Members), r.Ballot.Sampled),
 			Detail: c.SQL, Lead: i == 0,
 		})
 	}

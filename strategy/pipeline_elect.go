@@ -117,7 +117,9 @@ func (r *pipelineRun) judge(ctx context.Context) error {
 	default:
 		out.Note("the judge could not tell, the vote stands")
 	}
-	span.Set("choice", choice)
+	if choice >= 0 {
+		span.Set("choice", choice)
+	}
 	return nil
 }
 

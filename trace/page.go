@@ -37,8 +37,9 @@ type Fact struct {
 	Share float64 // 0..1, drawn as a bar; NaN and values outside are moved into it; 0: no bar, or an empty one in a section
 
 	// These are shown in a section only.
-	Detail string // text in a block to be opened, such as the statement of a cluster
-	Lead   bool   // the fact was chosen
+	Detail  string // text in a block, such as the statement of a cluster
+	Lead    bool   // the fact was chosen
+	Samples []int  // samples of a cluster: steps with one of them as attribute "sample" get its colour
 }
 
 // Section is a part of the page with a heading, with bars, a table, or both.
@@ -82,14 +83,16 @@ type pageView struct {
 	Facts    []factView
 	Sections []sectionView
 	Warnings []Warning
-	Rows     []rowView
+	Top      *rowView
+	Steps    int
 	Total    string
 	Started  string
 }
 
 type factView struct {
 	Fact
-	Width string // width of the bar in thousandths; "": no bar
+	Width   string // width of the bar in thousandths; "": no bar
+	Cluster string // the class of its colour; "": that of one that was chosen, or not
 }
 
 type sectionView struct {
@@ -117,8 +120,9 @@ func (p Page) view() pageView {
 		}
 		v.Facts = append(v.Facts, fv)
 	}
+	clusters := map[string]string{}
 	for _, s := range p.Sections {
-		v.Sections = append(v.Sections, s.view())
+		v.Sections = append(v.Sections, s.view(clusters))
 	}
 	if p.Root != nil && p.Root.tree != nil {
 		for _, f := range usageFacts(p.Root) {
@@ -126,7 +130,7 @@ func (p Page) view() pageView {
 		}
 		v.Warnings = p.Root.Warnings()
 		var total time.Duration
-		v.Rows, total = p.Root.rows(p.Show)
+		v.Top, v.Steps, total = p.Root.rows(p.Show, clusters)
 		v.Total = durationText(total)
 		if at := p.Root.Started(); !at.IsZero() {
 			v.Started = at.UTC().Format("2006-01-02 15:04:05 UTC")
@@ -135,10 +139,21 @@ func (p Page) view() pageView {
 	return v
 }
 
-func (s Section) view() sectionView {
+// colours is how many clusters have a colour of their own. Later ones have none.
+const colours = 6
+
+// view adds the colours of its clusters to those by sample.
+func (s Section) view(clusters map[string]string) sectionView {
 	v := sectionView{Section: s}
-	for _, b := range s.Bars {
-		v.Bars = append(v.Bars, factView{Fact: b, Width: thousandths(clamp(b.Share))})
+	for i, b := range s.Bars {
+		f := factView{Fact: b, Width: thousandths(clamp(b.Share))}
+		if len(b.Samples) > 0 && i < colours {
+			f.Cluster = "k" + strconv.Itoa(i+1)
+			for _, sample := range b.Samples {
+				clusters[number(sample)] = f.Cluster
+			}
+		}
+		v.Bars = append(v.Bars, f)
 	}
 	width := len(s.Columns)
 	for _, row := range s.Rows {

@@ -145,6 +145,34 @@ func TestPage_partial(t *testing.T) {
 	}
 }
 
+// Steps stand below the step that made them; samples have the colour of their cluster, whose statement is shown; a step
+// without details cannot be opened; numbers have the digits that a person reads.
+func TestPage_steps(t *testing.T) {
+	root := trace.New("ask", trace.Attr{Key: "confidence", Value: 0.559094}, trace.Attr{Key: "tokens", Value: 12345})
+	ctx := trace.Into(t.Context(), root)
+	for i := range 3 {
+		of, sample := trace.StartAt(ctx, i, "sample", trace.Attr{Key: "sample", Value: i})
+		_, call := trace.Start(of, "call")
+		call.End()
+		sample.End()
+	}
+	root.End()
+	page := render(t, trace.Page{Root: root, Sections: []trace.Section{{Title: "Votes", Bars: []trace.Fact{
+		{Name: "Cluster 1", Detail: "SELECT 1", Samples: []int{0, 2}}, {Name: "Cluster 2", Detail: "SELECT 2", Samples: []int{1}}}}}})
+	for text, n := range map[string]int{
+		`class="span k1"`: 2, `class="span k2"`: 1, `rect class="k1"`: 1, `rect class="k2"`: 1, `>SELECT 2</pre>`: 1, "<details": 4, `<div class="row leaf">`: 3,
+		">0.559<": 1, ">12,345<": 1, "No details": 0, "7 steps in": 1,
+	} {
+		if got := strings.Count(page, text); got != n {
+			t.Errorf("%q is there %d times, want %d", text, got, n)
+		}
+	}
+	nested := regexp.MustCompile(`(?s)<b dir="auto">sample</b>.*?<ul class="steps">\s*<li><div class="row leaf">\s*<span class="name d2"><b dir="auto">call</b>`)
+	if !nested.MatchString(page) {
+		t.Error("a call does not stand below its sample")
+	}
+}
+
 type brokenWriter struct{ err error }
 
 func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }

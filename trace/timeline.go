@@ -22,6 +22,8 @@ type rowView struct {
 	Attrs    []attrView
 	Warnings []Warning
 	Events   []eventView
+	Steps    []*rowView // those below it
+	Cluster  string     // the class of its colour; "": none
 }
 
 type attrView struct {
@@ -37,9 +39,9 @@ type eventView struct {
 
 const maxDepth = 8
 
-// rows lists s and everything below it in tree order, each parent's cancelled children last. It also returns the time
-// from the first start to the last end.
-func (s *Span) rows(show Private) ([]rowView, time.Duration) {
+// rows returns s with everything below it, each parent's cancelled children last, how many steps these are, and the time
+// from the first start to the last end. clusters has the class of a sample, by its number.
+func (s *Span) rows(show Private, clusters map[string]string) (*rowView, int, time.Duration) {
 	now := s.tree.since()
 	s.tree.mu.Lock()
 	defer s.tree.mu.Unlock()
@@ -53,17 +55,23 @@ func (s *Span) rows(show Private) ([]rowView, time.Duration) {
 		}
 	}
 	extent(s)
-	var rows []rowView
-	var add func(*Span, int, bool)
-	add = func(c *Span, depth int, cancelled bool) {
+	n := 0
+	var add func(*Span, int, bool) *rowView
+	add = func(c *Span, depth int, cancelled bool) *rowView {
 		cancelled = cancelled || c.cancelled
-		rows = append(rows, c.row(depth, cancelled, from, to, now, show))
-		for _, c := range append(c.sorted(false), c.sorted(true)...) {
-			add(c, depth+1, cancelled)
+		r := c.row(depth, cancelled, from, to, now, show)
+		for _, a := range r.Attrs {
+			if a.Key == "sample" {
+				r.Cluster = clusters[a.Text]
+			}
 		}
+		n++
+		for _, c := range append(c.sorted(false), c.sorted(true)...) {
+			r.Steps = append(r.Steps, add(c, depth+1, cancelled))
+		}
+		return &r
 	}
-	add(s, 0, false)
-	return rows, to - from
+	return add(s, 0, false), n, to - from
 }
 
 // row returns s in the timeline between from and to. The caller holds the lock.
@@ -75,7 +83,7 @@ func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show 
 	r := rowView{
 		Name: s.name, Depth: min(depth, maxDepth), Failure: s.failure.shown(show),
 		X: thousandths(x), Width: thousandths(max(at(end)-x, narrowest)),
-		Duration: durationText(end - s.start), Tokens: tokensText(s.usage),
+		Duration: durationText(end - s.start), Tokens: tokensText(s.sum(true)),
 		Attrs: attrViews(s.attrs, show), Warnings: s.warnings,
 	}
 	switch {
@@ -150,8 +158,15 @@ func valueText(v any) string {
 		return string(v)
 	case time.Duration:
 		return durationText(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', 6, 64) // JSON has all digits
+	case float64: // JSON has all digits
+		if v >= 1000 || v <= -1000 {
+			return number(int(v))
+		}
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	case int:
+		return number(v)
+	case int64:
+		return number(int(v))
 	default:
 		return fmt.Sprint(v)
 	}

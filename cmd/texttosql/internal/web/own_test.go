@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image/color"
 	"image/png"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -122,4 +126,41 @@ func TestChartOfCategories(t *testing.T) {
 		b.shot("columns" + name)
 		b.clean()
 	}
+}
+
+// TestPrint: on paper an answer has its question, chart, rows and statement, and nothing that is pressed; its rows are not cut,
+// and its colours are those of paper.
+func TestPrint(t *testing.T) {
+	s := openWith(t, store, nil)
+	id := s.asked(t, "", "What was the revenue by month in 2025?").ID
+	b := s.tab(t, look{800, true}, "/#c/"+id)
+	b.shows("revenue by month")
+	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		return err
+	}))
+	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "75 %": true, "2025-12": true, "strftime": true,
+		"New question": false, "Edit": false, "Markdown": false, "PNG": false, "Find a conversation": false, "A follow-up question": false, "Copy link": false, "why?": false} {
+		if got := eval[bool](b, fmt.Sprintf("document.body.innerText.includes(%q)", text)); got != there {
+			t.Errorf("%q is on paper: %v", text, got)
+		}
+	}
+	if back := eval[string](b, "getComputedStyle(document.body).backgroundColor"); back != "rgb(255, 255, 255)" {
+		t.Error(back)
+	}
+	if pale := eval[[]string](b, pale); len(pale) > 0 {
+		t.Errorf("too pale: %q", pale)
+	}
+	if cut := eval[int](b, "[...document.querySelectorAll('.scroll, pre')].filter((e) => e.checkVisibility() && e.scrollHeight > e.clientHeight + 2).length"); cut != 0 {
+		t.Errorf("%d parts are cut", cut)
+	}
+	b.picture("print")
+	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		pdf, err := cdp.Call(ctx, t, cdppage.PrintToPDF, cdppage.PrintToPDFParams{})
+		if dir := os.Getenv("TEXTTOSQL_PICTURES"); err == nil && dir != "" {
+			err = os.WriteFile(filepath.Join(dir, "print.pdf"), pdf.Data, 0o600)
+		}
+		return err
+	}))
 }
