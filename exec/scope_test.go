@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // TestReadRules: what is no rule is an error of New or ReadPolicy.
@@ -51,14 +52,9 @@ func TestReadRules(t *testing.T) {
 // TestForFailsClosed: with rules and without all of a scope nothing runs.
 func TestForFailsClosed(t *testing.T) {
 	pool := newPool(t)
-	if _, err := pool.Exec("CREATE TABLE t (a, b); CREATE TABLE u (a)"); err != nil {
-		t.Fatal(err)
-	}
+	need.Value(pool.Exec("CREATE TABLE t (a, b); CREATE TABLE u (a)"))(t)
 	rules := exec.Policy{Rows: map[string]string{"t": "a = :x"}, Shared: []string{"u"}}
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: rules})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: rules}))(t)
 	for _, c := range []struct {
 		why   string
 		scope *exec.Scope
@@ -76,10 +72,7 @@ func TestForFailsClosed(t *testing.T) {
 	if _, err := db.Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrNoScope) {
 		t.Errorf("a statement without a scope: %v", err)
 	}
-	view, err := db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": 1}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": 1}}, nil))(t)
 	if _, err := view.For(&exec.Scope{Key: "other", Params: map[string]any{"x": 2}}, nil); err == nil {
 		t.Error("a scope is exchanged for another one")
 	}
@@ -93,10 +86,7 @@ func TestForFailsClosed(t *testing.T) {
 			t.Errorf("%s is no error", why)
 		}
 	}
-	narrow, err := view.For(nil, &exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "b > 1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	narrow := need.Value(view.For(nil, &exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "b > 1"}}))(t)
 	want := exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "(a = :x) AND (b > 1)"}, Shared: []string{"u"}}
 	if diff := cmp.Diff(want, narrow.Policy()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -105,10 +95,7 @@ func TestForFailsClosed(t *testing.T) {
 
 func newPool(t *testing.T) *sql.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { pool.Close() })
 	return pool

@@ -38,9 +38,7 @@ func exec1(t testing.TB, on interface {
 	Exec(string, ...any) (sql.Result, error)
 }, statement string) {
 	t.Helper()
-	if _, err := on.Exec(statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
+	need.Value(on.Exec(statement))(t, statement)
 }
 
 func file(t testing.TB, name string) string {

@@ -30,10 +30,7 @@ func open(t testing.TB, script, parameters string) (pool *sql.DB, dsn string) {
 	s := server.Get(t)
 	databases++
 	name := fmt.Sprintf("d%d", databases)
-	root, err := sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/?multiStatements=true", s.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/?multiStatements=true", s.Port)))(t)
 	defer root.Close()
 	need.Value(root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4; USE " + name + "; " + script))(t)
 	dsn = fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s?%s", s.Port, name, parameters)
@@ -189,6 +186,13 @@ func TestPayloads(t *testing.T) {
 }
 
 func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine("", "root")) }
+
+func BenchmarkVersion(b *testing.B) {
+	attack.BenchmarkVersion(b, " ENGINE=MyISAM", func(b *testing.B) *sql.DB {
+		pool, _ := open(b, "", "multiStatements=true")
+		return pool
+	}, func(b *testing.B, pool *sql.DB) exec.Conn { return held(b, pool) })
+}
 
 func ExampleDialect() {
 	d := mysql.Dialect{MariaDB: true} // for texttosql.WithDialect, or exec.New with a pool of github.com/go-sql-driver/mysql

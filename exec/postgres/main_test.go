@@ -222,3 +222,15 @@ func withoutRoles(script string) string {
 }
 
 func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine("", "postgres")) }
+
+func BenchmarkVersion(b *testing.B) {
+	attack.BenchmarkVersion(b, "", func(b *testing.B) *sql.DB {
+		pool, _ := open(b, "")
+		return pool
+	}, func(b *testing.B, pool *sql.DB) exec.Conn {
+		open, conn := need.Value(postgres.Dialect{}.Guard(exec.GuardConfig{}))(b), need.Value(pool.Conn(b.Context()))(b)
+		held := need.Value(open(b.Context(), conn, time.Minute))(b)
+		b.Cleanup(func() { held.Close(false); conn.Close() })
+		return held.Conn
+	})
+}

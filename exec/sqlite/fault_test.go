@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/need"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // TestFaults breaks one thing after the other and looks at what the next user of
@@ -442,107 +440,4 @@ func catch(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// TestLeftovers: nobody waits for a database that does not stop. A file's pool of one gets another connection for as long as
-// it takes; a database in memory has no other.
-func TestLeftovers(t *testing.T) {
-	for _, test := range []struct {
-		why, dsn, event string
-		cancel          bool // by the caller
-		others          error
-	}{
-		{"compiling, in memory", ":memory:", "prepare", false, exec.ErrBusy},
-		{"compiling, given up by the caller", "file", "prepare", true, nil},
-		{"guarding, on disk", "file", "authorizer on", true, exec.ErrBusy},
-	} {
-		t.Run(test.why, func(t *testing.T) {
-			release, stuck := make(chan struct{}), atomic.Bool{}
-			connector, pool := faultyPool(t, test.dsn)
-			db := newDB(t, pool, connector.config(exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Second}}}))
-			connector.fails(func(event string) error {
-				if event == test.event && stuck.CompareAndSwap(false, true) {
-					<-release
-				}
-				return nil
-			})
-
-			root := trace.New("question")
-			ctx, cancel := context.WithCancel(trace.Into(t.Context(), root))
-			defer cancel()
-			if test.cancel {
-				time.AfterFunc(time.Second, cancel)
-			}
-			start := time.Now()
-			_, err := db.Query(ctx, "SELECT a FROM t")
-			if spent := time.Since(start); spent > 10*time.Second {
-				t.Errorf("came back after %v", spent)
-			}
-			var limit *exec.LimitError
-			if test.cancel && !errors.Is(err, context.Canceled) || !test.cancel && (!errors.As(err, &limit) || !limit.Running) {
-				t.Errorf("error %v", err)
-			}
-			if w := root.Warnings(); len(w) != 1 || w[0].Code != "statement-still-running" {
-				t.Errorf("warnings %v", w)
-			}
-			short, done := context.WithTimeout(t.Context(), 3*time.Second)
-			defer done()
-			if _, err := db.Query(short, "SELECT a FROM t"); !errors.Is(err, test.others) {
-				t.Errorf("the next statement: %v, want %v", err, test.others)
-			}
-			close(release)
-			for end := time.Now().Add(5 * time.Second); pool.Stats().MaxOpenConnections != 1 || pool.Stats().InUse > 0; time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("the pool was not given back: %+v", pool.Stats())
-				}
-			}
-			table, err := db.Query(t.Context(), "SELECT a FROM t")
-			if err != nil || len(table.Rows) != 5 {
-				t.Errorf("afterwards: %v, %v", table, err)
-			}
-			if _, err := pool.Exec("INSERT INTO t VALUES (6, 'written')"); err != nil {
-				t.Errorf("the caller cannot write any more: %v", err)
-			}
-		})
-	}
-}
-
-// TestLeftoversAreBounded: at most as many statements are left running as may run, and one more; then no other begins.
-func TestLeftoversAreBounded(t *testing.T) {
-	release := make(chan struct{})
-	connector, pool := faultyPool(t, "file")
-	const running = 2
-	pool.SetMaxOpenConns(0)
-	db := newDB(t, pool, connector.config(exec.Config{Limits: exec.Limits{Connections: running, Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}}))
-	connector.fails(func(event string) error {
-		if event == "prepare" {
-			<-release
-		}
-		return nil
-	})
-	left, busy := 0, 0
-	for range 10 {
-		_, err := db.Query(t.Context(), "SELECT a FROM t")
-		var limit *exec.LimitError
-		switch {
-		case errors.As(err, &limit) && limit.Running:
-			left++
-		case errors.Is(err, exec.ErrBusy):
-			busy++
-		default:
-			t.Errorf("error %v", err)
-		}
-	}
-	if left != running+1 || busy != 10-left {
-		t.Errorf("%d were left running, %d did not begin", left, busy)
-	}
-	close(release)
-	for end := time.Now().Add(5 * time.Second); pool.Stats().InUse > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the pool was not given back: %+v", pool.Stats())
-		}
-	}
-	if _, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
 }

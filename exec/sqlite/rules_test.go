@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // shop is a database of two tenants; what tenant 2 has is a canary.
@@ -82,23 +83,15 @@ func (c blindConn) Spots(ctx context.Context, s *exec.Statement) ([]guard.Spot, 
 
 // TestSecondLook: what the first look misses is refused, also where SQLite does not tell the authorizer of a table.
 func TestSecondLook(t *testing.T) {
-	pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "blind.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "blind.db")))(t)
 	defer pool.Close()
-	_, err = pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'mine'), (2, 'CANARY'); CREATE TABLE u (a, b); INSERT INTO u VALUES (2, 'CANARY');
+	_, err := pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'mine'), (2, 'CANARY'); CREATE TABLE u (a, b); INSERT INTO u VALUES (2, 'CANARY');
 		CREATE VIEW v AS SELECT * FROM t`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := exec.New(pool, blind{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :a"}, Shared: []string{"u"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if db, err = db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	db := need.Value(exec.New(pool, blind{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :a"}, Shared: []string{"u"}}}))(t)
+	db = need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil))(t)
 	for _, text := range []string{
 		"SELECT b FROM t", "SELECT count(*) FROM t", "SELECT count(*) FROM main.t", "SELECT * FROM v", "SELECT 1 FROM main.v", "SELECT x.b FROM t AS x",
 		"SELECT count(*) FROM u NATURAL JOIN t", "SELECT count(*) FROM u JOIN t USING (a, b)", "SELECT u.a FROM u JOIN main.t USING (a)",
@@ -127,28 +120,17 @@ func shops(t testing.TB, policy exec.Policy) (ruled, copied *exec.DB) {
 func allShops(t testing.TB, policy exec.Policy) (ruled, copied, turned *exec.DB) {
 	t.Helper()
 	open := func(name, more string, p exec.Policy) *exec.DB {
-		pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), name)))(t)
 		t.Cleanup(func() { pool.Close() })
 		pool.SetMaxOpenConns(1) // a setting stays
 		script := strings.ReplaceAll(shop, "FROM generate",
 			"FROM (WITH RECURSIVE n(value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM n WHERE value < 41) SELECT value FROM n)")
-		if _, err := pool.Exec(script + more); err != nil {
-			t.Fatal(err)
-		}
-		db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: p})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Value(pool.Exec(script + more))(t)
+		db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: p}))(t)
 		return db
 	}
 	whole := open("whole.db", "", policy)
-	ruled, err := whole.For(&exec.Scope{Key: "one", Params: map[string]any{"tenant": 1, "region": "EU"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ruled = need.Value(whole.For(&exec.Scope{Key: "one", Params: map[string]any{"tenant": 1, "region": "EU"}}, nil))(t)
 	filter := "DELETE FROM orders WHERE tenant <> 1; DELETE FROM customers WHERE tenant <> 1 OR region NOT IN ('EU', 'US');" +
 		"DELETE FROM ids WHERE tenant <> 1; DELETE FROM keyless WHERE tenant <> 1; DELETE FROM \"odd name\" WHERE tenant <> 1;"
 	denied := exec.Policy{DenyTables: []string{"plans"}}
@@ -289,10 +271,7 @@ func TestRowsAsInACopy(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s\n%v", c.sql, err)
 			}
-			want, err := copied.Query(t.Context(), c.sql)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := need.Value(copied.Query(t.Context(), c.sql))(t)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-copy +ruled)\n%s", c.sql, diff)
 			}
@@ -410,10 +389,7 @@ func isRefusal(err error) bool { return errors.As(err, new(*exec.RefusedError)) 
 // TestRowsOfPrompts: samples, profiles and look-ups of values see the rows of the scope.
 func TestRowsOfPrompts(t *testing.T) {
 	ruled, _ := shops(t, shopRules)
-	s, err := ruled.Schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := need.Value(ruled.Schema(t.Context()))(t)
 	var names []string
 	for _, table := range s.Tables {
 		names = append(names, table.Name)
@@ -430,10 +406,7 @@ func TestRowsOfPrompts(t *testing.T) {
 			}
 		}
 	}
-	profiled, err := ruled.Profile(t.Context(), s, exec.ProfileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	profiled := need.Value(ruled.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	found := false
 	for _, table := range profiled.Tables {
 		for _, c := range table.Columns {
@@ -476,12 +449,9 @@ func TestRowsReady(t *testing.T) {
 		{"a table that is not there", "orderz", "tenant = 1", "orderz"},
 		{"a virtual table", "words", "a = 1", "virtual table"},
 	} {
-		pool, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "ready.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "ready.db")))(t)
 		defer pool.Close()
-		_, err = pool.Exec("CREATE TABLE orders (tenant, note); CREATE VIEW big AS SELECT * FROM orders; CREATE VIRTUAL TABLE words USING rtree(a, b, c)")
+		_, err := pool.Exec("CREATE TABLE orders (tenant, note); CREATE VIEW big AS SELECT * FROM orders; CREATE VIRTUAL TABLE words USING rtree(a, b, c)")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -530,37 +500,22 @@ func TestRowsBesideDeniedColumns(t *testing.T) {
 // TestRowsOfAttachedTables: a table of another database is another table.
 func TestRowsOfAttachedTables(t *testing.T) {
 	dir := t.TempDir()
-	other, err := sql.Open("sqlite3", filepath.Join(dir, "other.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := need.Value(sql.Open("sqlite3", filepath.Join(dir, "other.db")))(t)
 	defer other.Close()
-	_, err = other.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'other 1'), (2, 'CANARY'); CREATE TABLE u (a); INSERT INTO u VALUES (1), (2);
+	_, err := other.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'other 1'), (2, 'CANARY'); CREATE TABLE u (a); INSERT INTO u VALUES (1), (2);
 		CREATE VIEW v AS SELECT * FROM t JOIN u USING (a)`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := sql.Open("sqlite3", filepath.Join(dir, "main.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := need.Value(sql.Open("sqlite3", filepath.Join(dir, "main.db")))(t)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	_, err = pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'main 1'), (2, 'main 2'); CREATE TABLE u (a); INSERT INTO u VALUES (7);
-		ATTACH '` + filepath.Join(dir, "other.db") + `' AS other`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{
+	need.Value(pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'main 1'), (2, 'main 2'); CREATE TABLE u (a); INSERT INTO u VALUES (7);
+		ATTACH '` + filepath.Join(dir, "other.db") + `' AS other`))(t)
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{
 		Rows: map[string]string{"other.t": "a = :a"}, Shared: []string{"main.t", "u"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err = db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
+	db = need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil))(t)
 	for _, c := range []struct{ sql, want string }{
 		{"SELECT b FROM t ORDER BY 1", "[[main 1] [main 2]]"},
 		{"SELECT b FROM main.t ORDER BY 1", "[[main 1] [main 2]]"},
