@@ -141,7 +141,8 @@ func TestPrint(t *testing.T) {
 		return err
 	}))
 	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "75 %": true, "2025-12": true, "strftime": true,
-		"New question": false, "Edit": false, "Markdown": false, "PNG": false, "Find a conversation": false, "A follow-up question": false, "Copy link": false, "why?": false} {
+		"New question": false, "Edit": false, "Markdown": false, "PNG": false, "Find a conversation": false,
+		"A follow-up question": false, "Copy link": false, "why?": false} {
 		if got := eval[bool](b, fmt.Sprintf("document.body.innerText.includes(%q)", text)); got != there {
 			t.Errorf("%q is on paper: %v", text, got)
 		}
@@ -152,7 +153,8 @@ func TestPrint(t *testing.T) {
 	if pale := eval[[]string](b, pale); len(pale) > 0 {
 		t.Errorf("too pale: %q", pale)
 	}
-	if cut := eval[int](b, "[...document.querySelectorAll('.scroll, pre')].filter((e) => e.checkVisibility() && e.scrollHeight > e.clientHeight + 2).length"); cut != 0 {
+	if cut := eval[int](b, "[...document.querySelectorAll('.scroll, pre')]"+
+		".filter((e) => e.checkVisibility() && e.scrollHeight > e.clientHeight + 2).length"); cut != 0 {
 		t.Errorf("%d parts are cut", cut)
 	}
 	b.picture("print")
