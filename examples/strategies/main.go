@@ -122,15 +122,12 @@ func run(ctx context.Context, args []string, out io.Writer, getenv func(string) 
 	if err := answer.Rows.WriteTable(out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nconfidence %.2f: %s\n%d calls\n", answer.Confidence, answer.Ballot.Explain(), answer.Usage.Calls)
-	for _, note := range answer.Notes {
-		fmt.Fprintln(out, " ", note)
-	}
-	return nil
+	_, err = fmt.Fprintf(out, "\nconfidence %.2f: %s\n%d calls\n", answer.Confidence, answer.Ballot.Explain(), answer.Usage.Calls)
+	return err
 }
 
 // quiet are steps and attributes that say nothing of a method.
-var quiet = []string{"question", "schema", "profile", "statements", "exec.query", "model call", "rows", "prompt", "request", "sha256"}
+var quiet = []string{"question", "schema", "profile", "statements", "exec.query", "model call", "rows", "prompt", "request", "sha256", "grade"}
 
 // step prints what a step of the trace has, indented by its depth.
 func step(out io.Writer, s *trace.Span) {
@@ -141,17 +138,18 @@ func step(out io.Writer, s *trace.Span) {
 	for p := s.Parent(); p != nil && p.Parent() != nil; p = p.Parent() {
 		indent += "  "
 	}
-	fmt.Fprintf(out, "%s%s%s\n", indent, s.Name(), words(s.Attrs()))
+	fmt.Fprintf(out, "%s%s%s\n", indent, s.Name(), words(indent+"   ", s.Attrs()))
 	for _, e := range s.Events() {
-		fmt.Fprintf(out, "%s  %s%s\n", indent, e.Name, words(e.Attrs))
+		fmt.Fprintf(out, "%s  %s%s\n", indent, e.Name, words(indent+"     ", e.Attrs))
 	}
 	if why := s.Failure(); why != "" {
 		fmt.Fprintf(out, "%s  failed: %q\n", indent, why)
 	}
 }
 
-// words writes attributes in one line, quoted, so that no terminal obeys what a model wrote.
-func words(attrs []trace.Attr) (line string) {
+// words writes attributes, quoted, so that no terminal obeys what a model wrote. Long values are cut, and long lines broken.
+func words(indent string, attrs []trace.Attr) (text string) {
+	width := len(indent)
 	for _, a := range attrs {
 		value := strings.Join(strings.Fields(fmt.Sprint(a.Value)), " ")
 		if secret, ok := a.Value.(trace.Secret); ok {
@@ -160,9 +158,13 @@ func words(attrs []trace.Attr) (line string) {
 		if value == "" || slices.Contains(quiet, a.Key) {
 			continue
 		}
-		line += fmt.Sprintf(" %s=%q", a.Key, value)
+		one := fmt.Sprintf(" %s=%.100q", a.Key, value)
+		if width += len(one); width > 130 {
+			text, width = text+"\n"+indent, len(indent)+len(one)
+		}
+		text += one
 	}
-	return line
+	return text
 }
 
 // scripted stands for a model: it replies by the purpose of a request.

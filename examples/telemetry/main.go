@@ -68,10 +68,13 @@ func run(ctx context.Context, exporter sdktrace.SpanExporter) (err error) {
 // printer prints spans in place of a collector.
 type printer struct{ io.Writer }
 
-// ExportSpans prints a line a span.
+// ExportSpans prints the spans and their attributes.
 func (p printer) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
 	for _, s := range spans {
-		fmt.Fprintf(p, "%-16s %v\n", s.Name(), s.Attributes())
+		fmt.Fprintln(p, s.Name())
+		for _, a := range s.Attributes() {
+			fmt.Fprintf(p, "  %s=%s\n", a.Key, a.Value.String())
+		}
 	}
 	return nil
 }

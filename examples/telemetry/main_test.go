@@ -16,7 +16,7 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), printer{&out}); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"chat gpt-5-mini", "SELECT shop", "question  "} {
+	for _, part := range []string{"chat gpt-5-mini", "SELECT shop", "\nquestion\n", "  db.system.name=sqlite\n"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("no %q in\n%s", part, &out)
 		}
