@@ -173,7 +173,7 @@ async function route() {
 	} else if (next.kind === 'new') {
 		blank('What do you want to know?', 'Ask in your own words. The answer is a statement that only reads, shown with its rows and how sure it is.');
 		composer('new');
-		$('write').replaceChildren(...writing('Write the SQL yourself', ''));
+		$('write').replaceChildren(...writing('Write the SQL yourself', '', {class: 'link'}));
 		$('write').hidden = false;
 		$('question').focus();
 		offer(next);
@@ -219,6 +219,7 @@ async function offer(now) {
 		const all = await api('start');
 		if (page !== now) return;
 		const fill = (list) => list.map((q) => el('li', {}, button(q, () => { $('question').value = q; $('question').focus(); }, {dir: 'auto'})));
+		if (all.suggested.length) $('question').placeholder = 'For example: ' + all.suggested[0];
 		$('suggestions').replaceChildren(...fill(all.suggested));
 		$('offers').replaceChildren(...fill(all.confirmed));
 		$('suggested').hidden = !all.suggested.length;
@@ -862,6 +863,7 @@ function composer(state) {
 	$('composer').classList.toggle('below', !first);
 	$('question-label').textContent = first || !talk.turns.some((t) => !t.own) ? 'Your question' : 'A follow-up question';
 	$('question').rows = first ? 2 : 1;
+	$('question').placeholder = first ? '' : $('question-label').textContent;
 }
 
 async function send() {
