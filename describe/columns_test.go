@@ -29,12 +29,8 @@ func TestDescribeTwice(t *testing.T) {
 		told = append(told, fmt.Sprint(table, " ", done, "/", of))
 	}}
 	first := run(t, c, db, nil)
-	if diff := cmp.Diff([]string{"customers: id name country", "orders: id customer_id total"}, model.take()); diff != "" {
-		t.Errorf("one call a table, in order (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"customers 1/2", "orders 2/2"}, told); diff != "" {
-		t.Errorf("progress (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"customers: id name country", "orders: id customer_id total"}, model.take(), "one call a table, in order")
+	golden.Equal(t, []string{"customers 1/2", "orders 2/2"}, told, "progress")
 	if req := model.reqs[0]; req.Temperature == nil || *req.Temperature != 0 || req.MaxTokens == nil || req.Purpose != "describe" {
 		t.Errorf("the request is %+v", req)
 	}
@@ -70,9 +66,7 @@ func TestDescribeFailsLater(t *testing.T) {
 	}
 	model.reply = nil
 	run(t, c, db, nil)
-	if diff := cmp.Diff([]string{"t: a b", "t: a", "t: a"}, model.take()); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"t: a b", "t: a", "t: a"}, model.take(), "asked")
 }
 
 // TestDescribeReplies: what a reply does not give is empty, with a reason, and asked for once.
@@ -127,12 +121,8 @@ func TestDescribeReplies(t *testing.T) {
 			if (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
 				t.Errorf("error %v, want %s", err, tc.err)
 			}
-			if diff := cmp.Diff(tc.want, texts(f)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.asked, model.take()); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tc.want, texts(f))
+			golden.Equal(t, tc.asked, model.take(), "asked")
 			// What had a reply is not asked for again, what had none is.
 			model.reply = nil
 			run(t, c, db, nil)
@@ -140,9 +130,7 @@ func TestDescribeReplies(t *testing.T) {
 			if tc.err != "" {
 				want = tc.asked[len(tc.asked)-1:]
 			}
-			if diff := cmp.Diff(want, model.take()); diff != "" {
-				t.Errorf("the second time asked (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, want, model.take(), "the second time asked")
 		})
 	}
 }
@@ -205,14 +193,10 @@ func TestDescribeEndsEarly(t *testing.T) {
 			if !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.said) {
 				t.Errorf("error %v, want %v and %q", err, tc.is, tc.said)
 			}
-			if diff := cmp.Diff(all[:tc.asked], w.take()); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, all[:tc.asked], w.take(), "asked")
 			c.Model, w.reply = w, nil
 			g := run(t, c, db, nil)
-			if diff := cmp.Diff(tc.second, w.take()); diff != "" {
-				t.Errorf("the second time asked (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tc.second, w.take(), "the second time asked")
 			if len(f.Tables) != 4-len(tc.second) || len(g.Tables) != 4 || len(g.Descriptions) != 4 || len(g.Failed) != 0 {
 				t.Errorf("%d tables, then %d: %q", len(f.Tables), len(g.Tables), texts(g))
 			}
@@ -235,16 +219,12 @@ func TestDescribeWideTables(t *testing.T) {
 	if f, err := c.Describe(t.Context(), db, nil); !errors.Is(err, llm.ErrBudget) || len(f.Descriptions) != 50 {
 		t.Errorf("%d descriptions, %v", len(f.Descriptions), err)
 	}
-	if diff := cmp.Diff(want[:2], model.take()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want[:2], model.take())
 	c.Model = model
 	if f := run(t, c, db, nil); len(f.Descriptions) != 60 {
 		t.Errorf("%d descriptions", len(f.Descriptions))
 	}
-	if diff := cmp.Diff(want[2:], model.take()); diff != "" {
-		t.Errorf("what is paid for is asked again (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want[2:], model.take(), "what is paid for is asked again")
 }
 
 // TestDescribeWhatMayBeRead: what the policy denies and what cannot be shown is not asked about.
@@ -264,19 +244,15 @@ lines"); CREATE VIEW seen AS SELECT a FROM open;`
 		}})
 	model := &writer{}
 	f := run(t, describe.Columns{Model: model}, db, &with)
-	if diff := cmp.Diff([]string{"open: a", `"a.b": c`, "a: d", "names: ok", "seen: a", "marked: pin open"}, model.take()); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"open: a", `"a.b": c`, "a: d", "names: ok", "seen: a", "marked: pin open"}, model.take(), "asked")
 	if last := model.reqs[len(model.reqs)-1].Messages[1].Text; strings.Contains(last, "4711") || !strings.Contains(last, "0815") {
 		t.Errorf("a value of a column that is marked is shown:\n%s", last)
 	}
-	if diff := cmp.Diff([]string{
+	golden.Equal(t, []string{
 		"not described: column \"names\".\"two\\nlines\": the name has control or format characters",
 		`not described, because their names also mean something else: ["a.b.c"]`,
 		"not all of the database could be profiled: exec: profiling marked: no such table, or it may not be read",
-	}, f.Notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	}, f.Notes, "notes")
 }
 
 // TestDescribeLargeSchema: 500 tables, each asked once.

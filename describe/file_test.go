@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
@@ -47,9 +48,7 @@ func TestDescribeEdited(t *testing.T) {
 			for again := range 2 { // the second time nothing is left to ask
 				f := run(t, c, db, nil)
 				got := slices.DeleteFunc(texts(f), func(s string) bool { return !strings.HasPrefix(schema.Fold(s), "orders.") })
-				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				golden.Equal(t, tc.want, got)
 				if asked := model.take(); again == 0 && !slices.Equal(asked, tc.asked) || again == 1 && len(asked) > 0 {
 					t.Errorf("run %d asked %q, want %q", again, asked, tc.asked)
 				}
@@ -104,20 +103,14 @@ func TestDescribeChangedSchema(t *testing.T) {
 	c.Model = llm.Named("m2", model)
 	changed := dbOf(t, "CREATE TABLE same (a); CREATE TABLE other (b INTEGER, c); CREATE TABLE added (e);", exec.Policy{})
 	f := need.Value(c.Describe(trace.Into(t.Context(), root), changed, nil))(t)
-	if diff := cmp.Diff([]string{"other: b", "added: e"}, model.take()); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"other: b", "added: e"}, model.take(), "asked")
 	want := []string{"added.e: What e means.", "gone.d: [Mine too.]", "other.b: What b means.", "other.c: [Mine.]", "same.a: What a means."}
-	if diff := cmp.Diff(want, texts(f)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{
+	golden.Equal(t, want, texts(f))
+	golden.Equal(t, []string{
 		"the file was written for another schema: what it has stays, and what is new or changed is asked",
 		`the file has descriptions by model "m" and version 1 of the prompt, which stay`,
 		`the schema does not have 1 names of the file: ["gone.d"]`,
-	}, f.Notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	}, f.Notes, "notes")
 	if warned := root.Warnings(); len(warned) != 3 || warned[0].Code != "descriptions" {
 		t.Errorf("warnings %v", warned)
 	}
@@ -165,9 +158,7 @@ func TestDescribeKeepsModeAndLink(t *testing.T) {
 	file, link := filepath.Join(dir, "d.json"), filepath.Join(dir, "link.json")
 	need.OK(t, errors.Join(os.WriteFile(file, nil, 0o640), os.Chmod(file, 0o640), os.Symlink(file, link)))
 	f := run(t, describe.Columns{Model: &writer{}, File: link}, dbOf(t, strategytest.ShopSQL, exec.Policy{}), nil)
-	if diff := cmp.Diff([]string{"the file is empty"}, f.Notes); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"the file is empty"}, f.Notes)
 	at, err := os.Lstat(link)
 	info, err2 := os.Stat(file)
 	if err != nil || err2 != nil || at.Mode()&os.ModeSymlink == 0 || info.Mode().Perm() != 0o640 || info.Size() == 0 {

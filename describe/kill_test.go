@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
@@ -126,9 +127,7 @@ func TestDescribeKilled(t *testing.T) {
 		want = append(want, env.Quote(table.Name)+": "+strings.Join(names, " "))
 	}
 	log := need.Value(os.ReadFile(asked))(t)
-	if diff := cmp.Diff(want, slices.Collect(strings.SplitSeq(strings.TrimSpace(string(log)), "\n"))); diff != "" {
-		t.Errorf("each table is asked about once, in order (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, slices.Collect(strings.SplitSeq(strings.TrimSpace(string(log)), "\n")), "each table is asked about once, in order")
 	model := &writer{}
 	f := run(t, describe.Columns{Model: model, File: file}, env.DB, nil)
 	if asked := model.take(); len(asked) > 0 || len(f.Descriptions) != columns {

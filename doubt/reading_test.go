@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/golden"
 )
 
 func TestLanguage(t *testing.T) {
@@ -99,9 +99,7 @@ func TestQuestionWords(t *testing.T) {
 	for _, tt := range tests {
 		q := Rules{}.Read(tt.question, tt.evidence)
 		got := facts{q.HowMany, q.Count, q.Each, q.Sum, q.Everything, q.Open, q.Negation}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", tt.question, diff)
-		}
+		golden.Equal(t, tt.want, got, tt.question)
 	}
 }
 
@@ -153,9 +151,7 @@ func TestThings(t *testing.T) {
 		"How many orders are there?":                                nil,
 		"Customers who have orders":                                 nil,
 	} {
-		if diff := cmp.Diff(want, Rules{}.Read(question, "").Things); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", question, diff)
-		}
+		golden.Equal(t, want, Rules{}.Read(question, "").Things, question)
 	}
 }
 

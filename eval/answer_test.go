@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -100,9 +99,7 @@ func TestReadAnswers(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			got := need.Value(readAnswers(write(t, test.file, test.content)))(t)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			golden.Equal(t, test.want, got)
 		})
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -49,9 +48,7 @@ func TestReadBIRD(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			got, err := eval.ReadBIRD(fstest.MapFS{tc.name: {Data: []byte(tc.text)}, "folder.csv/x.txt": {}})
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tc.want, got)
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("error %v, want %q", err, tc.err)
 			}
@@ -68,9 +65,7 @@ func TestReadBIRDErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "a.csv") || !strings.Contains(err.Error(), "c.csv: larger") {
 		t.Errorf("every bad file is named: %v", err)
 	}
-	if diff := cmp.Diff(schema.Descriptions{"b.id": {Text: "the id"}}, got); diff != "" {
-		t.Errorf("good files count all the same (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, schema.Descriptions{"b.id": {Text: "the id"}}, got, "good files count all the same")
 	if _, err := eval.ReadBIRD(os.DirFS(filepath.Join(t.TempDir(), "gone"))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}

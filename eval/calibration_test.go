@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -147,9 +148,7 @@ func TestIsotonic(t *testing.T) {
 		}
 		// Equal neighbours are joined: {0, 1, 1} has its last two in one block.
 		want := vote.Calibration{Raw: test.raw, Right: test.right, From: "here", N: len(test.list)}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", test.why, diff)
-		}
+		golden.Equal(t, want, got, test.why)
 	}
 }
 

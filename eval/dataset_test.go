@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 )
 
@@ -99,9 +98,7 @@ func TestReadDataset(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			d := need.Value(eval.ReadDataset(write(t, test.file, test.content)))(t)
-			if diff := cmp.Diff(test.want, d.Questions); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			golden.Equal(t, test.want, d.Questions)
 		})
 	}
 }
@@ -221,9 +218,7 @@ func TestDataset(t *testing.T) {
 	if _, ok := d.Question("4"); ok {
 		t.Error("there is a question 4")
 	}
-	if diff := cmp.Diff([]string{"a", "b"}, d.Databases()); diff != "" {
-		t.Errorf("databases (-want +got)\n%s", diff)
-	}
+	golden.Equal(t, []string{"a", "b"}, d.Databases(), "databases")
 	b := d.Select(func(q eval.Question) bool { return q.DB == "b" })
 	if _, ok := b.Question("2"); ok || len(b.Questions) != 2 || len(d.Questions) != 3 {
 		t.Errorf("selected %v of %v", b.Questions, d.Questions)

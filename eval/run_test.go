@@ -7,9 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
@@ -57,9 +56,7 @@ func TestRun(t *testing.T) {
 		}
 		return a, nil
 	}, d, s))(t)
-	if diff := cmp.Diff(map[string]bool{"cats": true, "oldest": true, "kinds": true, "all": true}, asked); diff != "" {
-		t.Errorf("asked, without what cannot be scored (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, map[string]bool{"cats": true, "oldest": true, "kinds": true, "all": true}, asked, "asked, without what cannot be scored")
 	got := map[string][]float64{}
 	for _, v := range r.Verdicts {
 		got[v.Question.ID] = v.Scores
@@ -68,9 +65,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	want := map[string][]float64{"lost": {0, 0}, "cats": {1, 1}, "oldest": {0, 1}, "kinds": {0, 0}, "all": {0, 0}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("scores (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got, "scores")
 	e, ok := r.Estimate("ex_set")
 	if !ok || e.N != 5 || e.Value != 0.2 || e.Low != 0 || e.High < 0.4 || e.High > 0.8 {
 		t.Errorf("estimate %+v, %v", e, ok)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
@@ -61,9 +59,7 @@ func TestReports(t *testing.T) {
 	}
 	outcomes := need.Value(s.Outcomes(reports[1], "ex_set"))(t)
 	want := eval.Outcome{Pool: "second", Question: "five/11", Template: "select name from p where id = ?", Database: "n", Difficulty: "simple", Score: 1}
-	if diff := cmp.Diff(want, outcomes[1]); diff != "" {
-		t.Errorf("outcome (-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, outcomes[1], "outcome")
 	if _, err := s.Outcomes(first, "ts"); err == nil {
 		t.Error("outcomes by a metric that was not asked for")
 	}

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -207,9 +206,7 @@ func TestPairs(t *testing.T) {
 		{Outcome{Question: "y", Score: .5, Confidence: .5}, Outcome{Question: "y", Score: 1}},
 		{Outcome{Pool: "p", Question: "x", Score: .5}, Outcome{Pool: "p", Question: "x", Score: .25}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 
 	_, err := Pairs(append(a, Outcome{Question: "only a"}), append(b, Outcome{Pool: "p", Question: "only b"}))
 	var unpaired *UnpairedError
@@ -227,9 +224,7 @@ func TestPairsOfRuns(t *testing.T) {
 	b := []Outcome{{Pool: "b", Question: "x", Score: 1}}
 	got := need.Value(Pairs(a, b))(t)
 	want := []Pair{{Outcome{Question: "x", Score: .5}, Outcome{Question: "x", Score: 1}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 	if a[0].Pool != "a seed 1" {
 		t.Error("the outcomes were changed")
 	}

@@ -14,11 +14,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 )
@@ -58,9 +57,7 @@ func TestStoreExecute(t *testing.T) {
 				t.Errorf("Err is %q, want %q", got.Err, test.err)
 			}
 			got.Err = ""
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			golden.Equal(t, test.want, got)
 			table, err := store.Table(t.Context(), "shop", test.sql)
 			if err != nil || (table != nil) != got.OK() {
 				t.Errorf("Table: %v, %v", table, err)
@@ -82,9 +79,7 @@ func TestStoreShares(t *testing.T) {
 		need.Value(store.Execute(t.Context(), "shop", sql))(t)
 	}
 	want := eval.StoreStats{Asked: 8, Executed: 5, Statements: 5}
-	if diff := cmp.Diff(want, store.Stats()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, store.Stats())
 }
 
 // TestStoreQuotes: a "x" that names no column is a string to SQLite, so its case

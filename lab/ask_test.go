@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/lab/pools"
@@ -23,9 +22,7 @@ func TestAsk(t *testing.T) {
 		{"pool": "spider_dev/all?first=1", "n": 3.0, "below": 0.7, "vote": 1.0, "asked": 0.0, "ex": 1.0, "any": 1.0,
 			"default": map[string]any{"vote": 1.0, "asked": 0.0, "ex": 1.0}},
 	}
-	if diff := cmp.Diff(want, objects(t, out)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, objects(t, out))
 	if out, _, err := evaluate(t, nil, "ask", "--data", data(t), "--pool", "spider_dev/all"); err != nil || !strings.Contains(out, "spider_dev/all  3") {
 		t.Errorf("as a table: %v\n%s", err, out)
 	}

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 )
 
@@ -31,9 +30,7 @@ func TestFollow(t *testing.T) {
 		{Linker: "earlier", N: 362, AllTables: .934, TablesKept: .757},
 		{Linker: "last", N: 362, AllTables: .978, TablesKept: .606},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 }
 
 func TestTurnsBefore(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/ported"
 )
@@ -89,9 +90,7 @@ func TestLoad(t *testing.T) {
 			}
 			db.Close()
 
-			if diff := cmp.Diff([]map[string]any{{"db": "shop", "tables": 0.0, "rows": 0.0, "same": true}}, load()); diff != "" {
-				t.Errorf("again (-want +got)\n%s", diff)
-			}
+			golden.Equal(t, []map[string]any{{"db": "shop", "tables": 0.0, "rows": 0.0, "same": true}}, load(), "again")
 			os.Remove(path)
 			makeDatabase(t, path, `CREATE TABLE other (a INT)`)
 			if got := load(); got[0]["tables"] != 1.0 || got[0]["rows"] != 0.0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -75,9 +76,7 @@ func TestConversation(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff([]schema.TableLink{{Table: "orders", Columns: []string{"total"}, Score: 1}}, some.Tables); diff != "" {
-		t.Errorf("the links of the other linker changed (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []schema.TableLink{{Table: "orders", Columns: []string{"total"}, Score: 1}}, some.Tables, "the links of the other linker changed")
 }
 
 // A follow-up without a word of the schema is about what the answer before it reads; a question of its own needs all.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -252,9 +253,7 @@ func TestLexicalValues(t *testing.T) {
 	s.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"New Zealand"}}
 	got := need.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: "Who lives in new zealand?", Schema: s}))(t)
 	want := []schema.ValueMatch{{Column: "country", Value: "New Zealand", Span: "new zealand"}}
-	if diff := cmp.Diff(want, got.Tables[0].Values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got.Tables[0].Values, "values")
 }
 
 func TestLexicalEndsWithContext(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -68,9 +69,7 @@ func TestUnion(t *testing.T) {
 				u = append(u, fixed(l))
 			}
 			got := need.Value(u.Link(t.Context(), linker.Input{}))(t)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
 }

@@ -250,9 +250,7 @@ func TestMapReduceAsks(t *testing.T) {
 		}}
 		tt.m.Model, tt.m.Workers = model, 1
 		got := study(t, tt.m, in)
-		if diff := cmp.Diff(tt.want, asked); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-		}
+		golden.Equal(t, tt.want, asked, tt.why)
 		if tt.m.LexicalOnly && (model.calls.Load() > 0 || got.Components != nil || keptTables(got.Links) != "singer 1, song 0.6") {
 			t.Errorf("%s: %d calls, %+v", tt.why, model.calls.Load(), got)
 		}

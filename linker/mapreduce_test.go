@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -344,9 +345,7 @@ func TestMapReduceKeys(t *testing.T) {
 	}), Workers: 1}
 	study(t, m, linker.Input{Question: "Which people?", Schema: s})
 	keys := "FOREIGN KEY (town) REFERENCES towns(id)\nFOREIGN KEY (\"home town\") REFERENCES towns(id)\n"
-	if diff := cmp.Diff(map[string]string{"towns": "", "people": keys}, prompts); diff != "" {
-		t.Errorf("behind the table (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, map[string]string{"towns": "", "people": keys}, prompts, "behind the table")
 }
 
 // TestMapReduceColumns: beside the relevant columns those stay that the question names, and all keys.
@@ -364,9 +363,7 @@ func TestMapReduceColumns(t *testing.T) {
 		},
 		{Table: "towns", Score: 1}, // none that exists was named: all
 	}
-	if diff := cmp.Diff(want, got.Links.Tables); diff != "" {
-		t.Errorf("links (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got.Links.Tables, "links")
 	s.Tables = append(s.Tables, tables([]string{"gone", "x"}).Tables...)
 	if got = study(t, linker.MapReduce{LexicalOnly: true}, in); !strings.Contains(strings.Join(got.Links.Notes, ""), "look-ups failed") {
 		t.Errorf("notes %q do not say that a table could not be looked into", got.Links.Notes)

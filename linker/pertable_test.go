@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -274,9 +275,7 @@ func TestPerTableAmbiguity(t *testing.T) {
 			},
 			Context: map[string]string{"type": "table_selection", "user_query": "the x?", "selected_table": "b", "similar_tables": "a"},
 		}
-		if diff := cmp.Diff(want, q); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
-		}
+		golden.Equal(t, want, q, tt.why)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -192,9 +193,7 @@ func TestPreSQLWithoutDatabase(t *testing.T) {
 		Tables: []schema.TableLink{{Table: "singers", Columns: []string{"name"}, Score: 1}},
 		Notes:  []string{`invented: the preliminary SQL names the table "singer", which does not exist; singers is nearest`},
 	}
-	if diff := cmp.Diff(want, links); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, links)
 }
 
 func ExamplePreSQL() {

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -110,9 +109,7 @@ func TestValuesCap(t *testing.T) {
 	if err != nil || matches(got) != "customers.name=Ada Lovelace(Ada Lovelace)" {
 		t.Errorf("got %q, %v", matches(got), err)
 	}
-	if diff := cmp.Diff([]string{"the limit on value look-ups was reached"}, got.Notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"the limit on value look-ups was reached"}, got.Notes, "notes")
 	if got, err := (linker.Values{Probes: 10}).Link(t.Context(), in); err != nil || len(got.Notes) > 0 || !strings.Contains(matches(got), "country=Norway") {
 		t.Errorf("exactly enough: %q, notes %q, %v", matches(got), got.Notes, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -75,9 +76,7 @@ func TestBudgetLimits(t *testing.T) {
 			if !errors.Is(err, llm.ErrBudget) || !errors.As(err, &got) {
 				t.Fatalf("error = %v, want a BudgetError", err)
 			}
-			if diff := cmp.Diff(tt.want, *got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.want, *got)
 		})
 	}
 }

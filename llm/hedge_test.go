@@ -11,8 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -87,12 +86,8 @@ func TestHedge(t *testing.T) {
 				if took := time.Since(start); took != tt.took {
 					t.Errorf("took %v, want %v", took, tt.took)
 				}
-				if diff := cmp.Diff(tt.usage, account.Usage()); diff != "" {
-					t.Errorf("account (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(tt.usage, root.Usage()); diff != "" {
-					t.Errorf("trace (-want +got):\n%s", diff)
-				}
+				golden.Equal(t, tt.usage, account.Usage(), "account")
+				golden.Equal(t, tt.usage, root.Usage(), "trace")
 				if events := slices.Concat(root.Children(), root.CancelledChildren())[0].Events(); (len(events) > 0) != tt.hedged {
 					t.Errorf("events %v", events)
 				}

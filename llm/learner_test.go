@@ -11,8 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
@@ -121,9 +120,7 @@ func TestLearnerMakesRoom(t *testing.T) {
 					t.Errorf("%d events, usage %+v, of the trace %+v; want %d calls", events, used, root.Usage(), tt.calls)
 				}
 			}
-			if diff := cmp.Diff(tt.limits, sent(reqs)); diff != "" {
-				t.Errorf("limits (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.limits, sent(reqs), "limits")
 		})
 	}
 }

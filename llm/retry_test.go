@@ -10,8 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -134,9 +133,7 @@ func TestRetryUsage(t *testing.T) {
 		}
 		for _, tt := range tests {
 			resp := need.Value(llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(), ask("q")))(t)
-			if diff := cmp.Diff(tt.want, resp.Usage); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, resp.Usage, tt.why)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -25,9 +26,7 @@ func TestEstimate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, llm.Estimate(ask(tt.prompt), tt.reply)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.want, llm.Estimate(ask(tt.prompt), tt.reply))
 		})
 	}
 	two := llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "123"}, {Role: llm.User, Text: "45"}}}

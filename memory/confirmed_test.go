@@ -10,8 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 )
@@ -76,9 +75,7 @@ func TestConfirmedPairsStay(t *testing.T) {
 		_ = append(list, memory.Pair{Question: "x", SQL: "x"})
 	}
 	for i, list := range had {
-		if diff := cmp.Diff(want[i], text(list)); diff != "" {
-			t.Errorf("what was given as number %d changed (-want +got):\n%s", i, diff)
-		}
+		golden.Equal(t, want[i], text(list), "what was given as number", i, "changed")
 	}
 	if got := text(pairs()); got != "a=7 b=5 c=3 d=6 e=8 f=9 g=10 h=11" {
 		t.Errorf("got %s", got)
@@ -110,21 +107,15 @@ func TestConfirmedFile(t *testing.T) {
 	add(one, " a? ", "SELECT 3") // again
 	want := []string{" a? =SELECT 3", "B?=SELECT 2"}
 	for _, c := range []*memory.Confirmed{one, two, open()} {
-		if diff := cmp.Diff(want, pairs(c)); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		golden.Equal(t, want, pairs(c))
 	}
 	// A crash in the middle of a line.
 	f := need.Value(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
 	f.WriteString(`{"question":"C?","sq`)
 	f.Close()
-	if diff := cmp.Diff(want, pairs(open())); diff != "" {
-		t.Errorf("after a crash (-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, pairs(open()), "after a crash")
 	add(open(), "D?", "SELECT 4")
-	if diff := cmp.Diff(append(want, "D?=SELECT 4"), pairs(one)); diff != "" {
-		t.Errorf("after the next one (-want +got)\n%s", diff)
-	}
+	golden.Equal(t, append(want, "D?=SELECT 4"), pairs(one), "after the next one")
 	// Many at once.
 	var wg sync.WaitGroup
 	for i := range 20 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -191,9 +192,7 @@ func TestLearned(t *testing.T) {
 		learn(t, l, customers("s1", tt.change...))
 		list := brief(all(t, l))
 		slices.Sort(list)
-		if diff := cmp.Diff(tt.want, list); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-		}
+		golden.Equal(t, tt.want, list, tt.why)
 	}
 }
 

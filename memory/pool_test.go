@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -162,8 +161,6 @@ func TestPastStatements(t *testing.T) {
 	defer confirmed.Close()
 	kept := need.Value(confirmed.Pairs())(t)
 	for by, got := range map[string][]memory.Pair{"by likeness": similar, "by chance": pool.Random(3, "how many songs", 1), "confirmed": kept} {
-		if diff := cmp.Diff(pairs[2:], got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", by, diff)
-		}
+		golden.Equal(t, pairs[2:], got, by)
 	}
 }

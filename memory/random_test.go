@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -68,9 +69,7 @@ func TestRandomChoice(t *testing.T) {
 	if diff := cmp.Diff(first, ids(5, "how  many?", 7)); diff != "" {
 		t.Errorf("the same question has other exemplars (-first +again):\n%s", diff)
 	}
-	if diff := cmp.Diff(first[:3], ids(3, "How many?", 7)); diff != "" {
-		t.Errorf("fewer are not the first of them (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, first[:3], ids(3, "How many?", 7), "fewer are not the first of them")
 	for name, other := range map[string][]string{"seed": ids(5, "How many?", 8), "question": ids(5, "How much?", 7)} {
 		if slices.Equal(first, other) {
 			t.Errorf("another %s has the same exemplars: %v", name, first)

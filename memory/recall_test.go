@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -152,9 +153,7 @@ func TestAdvice(t *testing.T) {
 		if tt.want != nil {
 			want = head + "- " + strings.Join(tt.want, "\n- ") + "\n(end of the advice)\n\n"
 		}
-		if diff := cmp.Diff(want, tt.section(r, tt.question)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-		}
+		golden.Equal(t, want, tt.section(r, tt.question), tt.why)
 		// What a session kept gives the same prompt.
 		text := need.Value(json.Marshal(r))(t)
 		again := &memory.Recall{}

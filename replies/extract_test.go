@@ -7,9 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
@@ -65,9 +64,7 @@ func TestExtract(t *testing.T) {
 				SQL, Step string
 				Notes     []string
 			}
-			if diff := cmp.Diff(found{c.SQL, c.Step, c.Notes}, found{got.SQL(), got.Step, got.Notes}); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.Why, diff)
-			}
+			golden.Equal(t, found{c.SQL, c.Step, c.Notes}, found{got.SQL(), got.Step, got.Notes}, c.Why)
 		})
 	}
 }

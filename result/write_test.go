@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/texttosql/texttosql/internal/golden"
@@ -104,9 +103,7 @@ func TestCellWidth(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
 			need.OK(t, table.writeText(&b, tt.limit, 0))
-			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.want, b.String())
 		})
 	}
 }
@@ -139,9 +136,7 @@ func TestWithin(t *testing.T) {
 	} {
 		var b strings.Builder
 		need.OK(t, table.WriteTableWithin(&b, tt.width))
-		if diff := cmp.Diff(strings.Join(tt.want, "\n")+"\n(2 rows)\n", b.String()); diff != "" {
-			t.Errorf("%d columns (-want +got):\n%s", tt.width, diff)
-		}
+		golden.Equal(t, strings.Join(tt.want, "\n")+"\n(2 rows)\n", b.String(), tt.width, "columns")
 	}
 }
 
@@ -154,9 +149,7 @@ func TestNilTable(t *testing.T) {
 		}
 	}
 	got := []string{text.String(), csv.String(), jsn.String(), table.Preview(1, 1)}
-	if diff := cmp.Diff([]string{"(no rows)\n", "", "null\n", "no result"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"(no rows)\n", "", "null\n", "no result"}, got)
 }
 
 // broken is a writer that fails after n bytes.
@@ -186,9 +179,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		data := need.Value(json.Marshal(table))(t, name) // through the interface, as in a Result
 		var back Table
 		need.OK(t, json.Unmarshal(data, &back), name)
-		if diff := cmp.Diff(table, &back, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		golden.Equal(t, table, &back, name, cmpopts.EquateNaNs(), cmpopts.EquateEmpty())
 	}
 }
 
@@ -218,9 +209,7 @@ func TestCSVReadsBack(t *testing.T) {
 	need.OK(t, table.WriteCSV(&b))
 	got := need.Value(csv.NewReader(&b).ReadAll())(t)
 	want := [][]string{{"a,b", `q"q`}, {"x,y", "line\nbreak"}, {`say "hi"`, " lead"}, {"", ""}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 }
 
 func TestRuneWidth(t *testing.T) {

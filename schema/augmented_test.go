@@ -6,7 +6,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/internal/golden"
@@ -154,9 +153,7 @@ func TestAugmentedDefinition(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: tc.definition}}}
 			got := augmented(t, 0, s)
-			if diff := cmp.Diff(tc.want+"\n", got.Text); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tc.want+"\n", got.Text)
 			if told := len(got.LeftOut) > 0; told != (tc.want == own && tc.definition != "") {
 				t.Errorf("left out: %v", got.LeftOut)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -40,9 +41,7 @@ func TestDescriptionsComeBack(t *testing.T) {
 	want := described()
 	first := written(t, want)
 	got := need.Value(schema.ReadDescriptions(strings.NewReader(first)))(t)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 	if again := written(t, got); again != first {
 		t.Errorf("other bytes:\n%s\n%s", first, again)
 	}
@@ -153,9 +152,7 @@ func TestDescriptionsFromCSV(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", tc.why, err)
 		}
-		if diff := cmp.Diff(tc.want, f.Descriptions); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tc.why, diff)
-		}
+		golden.Equal(t, tc.want, f.Descriptions, tc.why)
 		if diff := cmp.Diff(tc.notes, f.Notes); diff != "" || f.CSV != (tc.why != "nothing") {
 			t.Errorf("%s, CSV %v: notes (-want +got):\n%s", tc.why, f.CSV, diff)
 		}

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -85,12 +84,8 @@ func TestReadDictionary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&schema.Schema{Tables: tt.want}, s); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.notes, notes); diff != "" {
-				t.Errorf("notes (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, &schema.Schema{Tables: tt.want}, s)
+			golden.Equal(t, tt.notes, notes, "notes")
 		})
 	}
 }

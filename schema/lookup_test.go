@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -135,12 +136,8 @@ func TestDescribe(t *testing.T) {
 		{Name: "x.y", Description: "dotted", Columns: []schema.Column{{Name: "z", Values: "1 to 9"}}},
 		{Schema: "aux", Name: "t", Columns: []schema.Column{{Name: "a", Description: "of aux"}}},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"aux.t.a.b.", "nowhere", "t.nowhere"}, unknown); diff != "" {
-		t.Errorf("unknown (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got)
+	golden.Equal(t, []string{"aux.t.a.b.", "nowhere", "t.nowhere"}, unknown, "unknown")
 	if s.Fingerprint() != before || s.Tables[1].Description != "old" || s.Tables[1].Columns[0].Description != "old" {
 		t.Error("Describe changed the schema that it was given")
 	}

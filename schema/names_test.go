@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -87,9 +86,7 @@ func TestPresentable(t *testing.T) {
 		Unique:      [][]string{{"other"}},
 		ForeignKeys: []schema.ForeignKey{{Columns: []string{"other"}, RefTable: "t", RefColumns: []string{"id"}}},
 	}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 	var lines []string
 	for _, l := range left {
 		lines = append(lines, l.String())
@@ -99,9 +96,7 @@ func TestPresentable(t *testing.T) {
 		`table "x\ny": the name has control or format characters`,
 		`table "s\t"."z": the name has control or format characters`,
 	}
-	if diff := cmp.Diff(wantLines, lines); diff != "" {
-		t.Errorf("left out (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, wantLines, lines, "left out")
 	if len(s.Tables) != 3 || len(s.Tables[0].Columns) != 3 || len(s.Tables[0].ForeignKeys) != 3 {
 		t.Error("Presentable changed the schema that it was given")
 	}

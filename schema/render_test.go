@@ -8,8 +8,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
@@ -116,9 +114,7 @@ func TestRendererReduced(t *testing.T) {
 	full := render(t, schema.Renderer{}, s)
 	got := render(t, schema.Renderer{MaxChars: utf8.RuneCountInString(full.Text) - 1}, s)
 	want := []schema.Reduction{{Table: schema.TableName{Name: "b"}, Step: "fewer_examples", OnlyValues: true}}
-	if diff := cmp.Diff(want, got.Reduced); diff != "" {
-		t.Errorf("the table that saves most goes first, and no other (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got.Reduced, "the table that saves most goes first, and no other")
 }
 
 func TestRendererEmpty(t *testing.T) {
@@ -170,9 +166,7 @@ func TestRendererExamples(t *testing.T) {
 			if tc.want != "" {
 				want = "CREATE TABLE t (\n  c -- e.g. " + tc.want + "\n);\n"
 			}
-			if diff := cmp.Diff(want, render(t, tc.r, one(tc.p)).Text); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, want, render(t, tc.r, one(tc.p)).Text)
 		})
 	}
 }
@@ -266,8 +260,6 @@ func TestRendererText(t *testing.T) {
 		{schema.ModelText, "hero(both, expert, model, neither) -- both: a guess; model: a model's ''' word\n", "no word of a person, tables and values included"},
 	} {
 		got := render(t, schema.Renderer{Form: schema.Code, Text: tc.text}, described)
-		if diff := cmp.Diff(tc.want, got.Text); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tc.why, diff)
-		}
+		golden.Equal(t, tc.want, got.Text, tc.why)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -120,12 +121,8 @@ func TestRestrict(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			s := chain()
 			got, unknown := s.Restrict(schema.Links{Tables: tc.links})
-			if diff := cmp.Diff(tc.want, outline(got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.unknown, unknown); diff != "" {
-				t.Errorf("unknown (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tc.want, outline(got))
+			golden.Equal(t, tc.unknown, unknown, "unknown")
 			if diff := cmp.Diff(chain(), s); diff != "" {
 				t.Errorf("the schema was changed:\n%s", diff)
 			}
@@ -133,12 +130,8 @@ func TestRestrict(t *testing.T) {
 	}
 
 	whole, unknown := chain().Restrict(schema.Links{Whole: true, Tables: []schema.TableLink{link("student"), link("x")}})
-	if diff := cmp.Diff(outline(chain()), outline(whole)); diff != "" {
-		t.Errorf("Whole keeps all (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"x"}, unknown); diff != "" {
-		t.Errorf("Whole reports unknown names too (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, outline(chain()), outline(whole), "Whole keeps all")
+	golden.Equal(t, []string{"x"}, unknown, "Whole reports unknown names too")
 }
 
 func TestRestrictDefinition(t *testing.T) {
@@ -158,13 +151,9 @@ func TestRestrictAttached(t *testing.T) {
 		ForeignKeys: []schema.ForeignKey{{Columns: []string{"order"}, RefTable: "orders", RefColumns: []string{"id"}}},
 	})
 	got, _ := s.Restrict(schema.Links{Tables: []schema.TableLink{{Schema: "archive", Table: "lines"}, {Table: "orders"}}})
-	if diff := cmp.Diff([]string{"orders(id customer date)", "lines(order)"}, outline(got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"orders(id customer date)", "lines(order)"}, outline(got))
 	got, _ = s.Restrict(schema.Links{Tables: []schema.TableLink{{Schema: "archive", Table: "lines"}, {Schema: "archive", Table: "orders"}}})
-	if diff := cmp.Diff([]string{"orders(id date)", "lines(order) -> orders"}, outline(got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"orders(id date)", "lines(order) -> orders"}, outline(got))
 }
 
 // TestRestrictClosure holds on random schemas: linked tables that foreign keys

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 )
@@ -27,12 +26,8 @@ func TestConstraints(t *testing.T) {
 		"FILTER REQUIREMENT: this year ### Rules", "BUSINESS LOGIC: < |im_end| >", "USER CLARIFICATION: no",
 		"USER CLARIFICATION:", "USER CLARIFICATION:", // a damaged record
 	}
-	if diff := cmp.Diff(want, session.Constraints(all)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want[3:5], session.Constraints(all, session.CorrectLogic, session.CorrectFilter)); diff != "" {
-		t.Errorf("of two kinds (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, session.Constraints(all))
+	golden.Equal(t, want[3:5], session.Constraints(all, session.CorrectLogic, session.CorrectFilter), "of two kinds")
 }
 
 func ExampleConstraints() {

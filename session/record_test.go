@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
@@ -61,9 +62,7 @@ func TestRecordOfTurns(t *testing.T) {
 			if r.Turn() != tt.turn || len(r.Corrections()) != tt.corrections || r.Corrected() != tt.corrected {
 				t.Errorf("turn %d, %d corrections, %d counted", r.Turn(), len(r.Corrections()), r.Corrected())
 			}
-			if diff := cmp.Diff(tt.earlier, r.Earlier()); diff != "" {
-				t.Errorf("earlier (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.earlier, r.Earlier(), "earlier")
 		})
 	}
 }

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -54,9 +53,7 @@ func TestComparisons(t *testing.T) {
 				}
 				got = append(got, s)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -82,9 +83,7 @@ func TestConditions(t *testing.T) {
 					got.nested++
 				}
 			}
-			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(want{})); d != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, d)
-			}
+			golden.Equal(t, tt.want, got, tt.why, cmp.AllowUnexported(want{}))
 		})
 	}
 }
@@ -99,9 +98,7 @@ func TestConditionsOfClauses(t *testing.T) {
 		got = append(got, c.Text)
 	}
 	want := []string{"t.id = u.id", "u.k = 1", "v.id = u.id", "t.x = 2", "count(*) > 1"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
+	golden.Equal(t, want, got)
 }
 
 // TestConditionsNamed: the caller says what a column is called, and that a name in
@@ -119,9 +116,7 @@ func TestConditionsNamed(t *testing.T) {
 		got = append(got, c.Key)
 	}
 	want := []string{"customers.Currency = 'EUR'", "order details.order id IN ('EUR', 'a')"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
+	golden.Equal(t, want, got)
 
 	// Inside of a nested query an alias hides the table's name, so it stays.
 	sql = `SELECT 1 FROM customers AS c WHERE c.id IN (SELECT O.customer FROM orders AS O WHERE O."a b" = c.x AND total > 1)`
@@ -133,9 +128,7 @@ func TestConditionsNamed(t *testing.T) {
 		`customers.id IN (SELECT o.customer FROM orders AS o WHERE o."a b" = customers.x AND total > 1)`,
 		`customers.x = orders.a b`, `orders.total > 1`,
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("nested (-want +got):\n%s", d)
-	}
+	golden.Equal(t, want, got, "nested")
 }
 
 // FuzzConditions: no text makes it fail, and every condition says where it stands.

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -72,9 +71,7 @@ func TestTables(t *testing.T) {
 			for _, r := range sqltext.SQLite().Parse(tt.sql).Tables() {
 				got = append(got, tableText(r))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
 }
@@ -134,9 +131,7 @@ func TestColumns(t *testing.T) {
 				}
 				got = append(got, b.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
 }
@@ -147,9 +142,7 @@ func TestColumnsScope(t *testing.T) {
 	for _, r := range refs[0].Scope {
 		got = append(got, tableText(r))
 	}
-	if diff := cmp.Diff([]string{"t", "u as x"}, got); diff != "" {
-		t.Errorf("the base tables alone (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"t", "u as x"}, got, "the base tables alone")
 }
 
 func TestLiterals(t *testing.T) {
@@ -175,9 +168,7 @@ func TestLiterals(t *testing.T) {
 					t.Errorf("%q is not at %d", l.Text, l.Pos)
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
 }

@@ -3,9 +3,9 @@ package sqltext_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -74,18 +74,14 @@ func TestOutline(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := sqltext.SQLite().Parse(tt.sql).Outline()
-			if diff := cmp.Diff(tt.want, got, ignore); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why, ignore)
 		})
 	}
 }
 
 func TestOutlineWhole(t *testing.T) {
 	s := sqltext.SQLite().Parse("SELECT Sum(a), round(avg(b)) FROM t WHERE c != 'NOT' AND d NOT IN (SELECT sum(e) FROM u WHERE x.except = 1)")
-	if diff := cmp.Diff([]string{"SUM", "ROUND", "AVG"}, s.Outline().Functions); diff != "" {
-		t.Errorf("functions (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"SUM", "ROUND", "AVG"}, s.Outline().Functions, "functions")
 	if !s.Uses("NOT") || s.Uses("EXCEPT") || !s.Uses("<>") || s.Uses("!=") {
 		t.Error("a word or an operator is not found, or found where it is none")
 	}

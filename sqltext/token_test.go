@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -89,9 +88,7 @@ func TestTokens(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tokens := slices.Collect(tt.d.Tokens(tt.sql))
-			if diff := cmp.Diff(strings.Join(tt.want, "\n"), spell(tokens)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, strings.Join(tt.want, "\n"), spell(tokens), tt.why)
 			var joined strings.Builder
 			for _, tok := range tokens {
 				if tok.Pos != joined.Len() {
@@ -118,9 +115,7 @@ func TestSplit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, sqltext.SQLite().Split(tt.sql)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, sqltext.SQLite().Split(tt.sql), tt.why)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/result"
@@ -73,9 +74,7 @@ func TestAskUser(t *testing.T) {
 					t.Errorf("option %d is %q with confidence %v", i, o.ID, o.Confidence)
 				}
 			}
-			if diff := cmp.Diff(tt.options, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.options, got, tt.why)
 			if out.SQL != got[0] || q.Kind != session.KindResult || q.Context["user_query"] != usaTask.Question {
 				t.Errorf("the best so far is %q, the question %+v", out.SQL, q)
 			}
@@ -98,12 +97,8 @@ func TestAskUserShows(t *testing.T) {
 		labels = append(labels, o.Label)
 	}
 	want := []string{"1 of 2 samples; rows: 2; columns: name", "1 of 2 samples; rows: 7; columns: x, a b"}
-	if diff := cmp.Diff(want, labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&result.Table{Columns: []string{"name"}, Rows: [][]any{{"Ada"}, {"Cyd"}}}, q.Options[0].Rows); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, labels, "labels")
+	golden.Equal(t, &result.Table{Columns: []string{"name"}, Rows: [][]any{{"Ada"}, {"Cyd"}}}, q.Options[0].Rows, "rows")
 	if rows := q.Options[1].Rows; len(rows.Rows) != 5 || !rows.Truncated {
 		t.Errorf("got %d rows of 7", len(rows.Rows))
 	}

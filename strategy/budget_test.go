@@ -4,8 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -51,9 +50,7 @@ func TestBudgetIsTold(t *testing.T) {
 			if err != nil || out.SQL != usa {
 				t.Fatalf("got %+v, %v", out, err)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
 }

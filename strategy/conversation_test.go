@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -49,9 +50,7 @@ Question: Those in the USA?
 ### Question
 And in Norway?
 `
-	if diff := cmp.Diff(want, talk.Section()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, talk.Section())
 }
 
 // Earlier questions are turns behind the exemplars, and stand in front of the question once.

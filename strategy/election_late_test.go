@@ -10,8 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -92,9 +91,7 @@ func TestElectionLate(t *testing.T) {
 					Took  time.Duration
 					Saved int
 				}
-				if diff := cmp.Diff(outcome{tt.slots, tt.took, tt.saved}, outcome{slots, time.Since(start), got.Saved}); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-				}
+				golden.Equal(t, outcome{tt.slots, tt.took, tt.saved}, outcome{slots, time.Since(start), got.Saved}, tt.why)
 				if late := strings.Count(slots, "?"); got.Wasted != late || got.State.Remaining != e.N-len(slots)+late {
 					t.Errorf("%d wasted, %d remaining", got.Wasted, got.State.Remaining)
 				}

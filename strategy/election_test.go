@@ -11,8 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -76,9 +75,7 @@ func TestElectionStops(t *testing.T) {
 				start := time.Now()
 				got := need.Value(e.Run(t.Context()))(t)
 				type outcome struct{ Counted, Saved, Wasted int }
-				if diff := cmp.Diff(outcome{tt.counted, tt.saved, tt.wasted}, outcome{len(got.Slots), got.Saved, got.Wasted}); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-				}
+				golden.Equal(t, outcome{tt.counted, tt.saved, tt.wasted}, outcome{len(got.Slots), got.Saved, got.Wasted}, tt.why)
 				if took := time.Since(start); took > tt.took {
 					t.Errorf("took %v, want at most %v", took, tt.took)
 				}

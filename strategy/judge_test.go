@@ -4,8 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
@@ -33,9 +32,7 @@ func TestJudgeGetsTheLeaders(t *testing.T) {
 	if err != nil || out.SQL != everyone {
 		t.Errorf("a choice that names nothing changed the vote: %q, %v", out.SQL, err)
 	}
-	if diff := cmp.Diff([]string{everyone, usa}, seen); diff != "" {
-		t.Errorf("pair (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{everyone, usa}, seen, "pair")
 }
 
 // told is the report of a judge.

@@ -12,8 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -74,16 +73,12 @@ func TestPipelineRefine(t *testing.T) {
 			for _, s := range out.Steps {
 				steps = append(steps, fmt.Sprintf("%d.%d %s %s", s.Sample, s.Try, s.Action, s.Status))
 			}
-			if diff := cmp.Diff(tt.steps, steps); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.steps, steps, "steps")
 			var warned []string
 			for _, w := range root.Warnings() {
 				warned = append(warned, w.Code)
 			}
-			if diff := cmp.Diff(tt.warnings, warned); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.warnings, warned, "warnings")
 			if out.SQL != tt.want {
 				t.Errorf("the answer is %q, want %q", out.SQL, tt.want)
 			}

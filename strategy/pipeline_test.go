@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -178,9 +177,7 @@ func TestEachStatementIsCheckedOnce(t *testing.T) {
 	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, "```sql\n"+usa+";\n```", everyone, usa, everyone)}})
 	env.Concurrency = 1
 	need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
-	if diff := cmp.Diff(map[string]int{usa: 1, everyone: 1}, checked); diff != "" {
-		t.Errorf("checks by statement (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, map[string]int{usa: 1, everyone: 1}, checked, "checks by statement")
 }
 
 // TestEndlessCandidate gives one candidate its deadline and no more, and lets

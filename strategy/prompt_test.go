@@ -203,9 +203,7 @@ func TestVariant(t *testing.T) {
 		}
 	}
 	want := []string{"small at 0.7", "small at 1.2", "small at 0.7", "small at 1.2"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 	p.Prompter = strategy.Variant{Prompter: strategy.Prompt{}, Model: "huge"}
 	if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}); err == nil || !strings.Contains(err.Error(), `no model is called "huge"`) {
 		t.Errorf("a model that is not there: %v", err)
@@ -226,9 +224,7 @@ func TestAlternate(t *testing.T) {
 		}
 		got = append(got, messages[0].Text)
 	}
-	if diff := cmp.Diff([]string{"a", "b", "c", "a", "b"}, got); diff != "" {
-		t.Errorf("turns (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"a", "b", "c", "a", "b"}, got, "turns")
 	if _, err := (strategy.Alternate{}).Prompt(t.Context(), nil, strategy.PromptInput{}); err == nil {
 		t.Error("Alternate without a prompter: no error")
 	}

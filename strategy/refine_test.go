@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
@@ -140,9 +138,7 @@ func TestRefine(t *testing.T) {
 					t.Errorf("step %d has try %d", i, s.Try)
 				}
 			}
-			if diff := cmp.Diff(tt.steps, steps); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.steps, steps, "steps")
 			if got.Candidate.SQL != tt.sql || (got.Candidate.Rejected == "") != tt.runs || got.Stop != tt.stop || (got.Err != nil) != (tt.stop == "model") {
 				t.Errorf("%q, rejected %q, stop %q, %v; want %q, runs %v, stop %q",
 					got.Candidate.SQL, got.Candidate.Rejected, got.Stop, got.Err, tt.sql, tt.runs, tt.stop)
@@ -240,9 +236,7 @@ func TestRefineSharesExecutions(t *testing.T) {
 			t.Errorf("sample %d: %+v, %v", sample, got, err)
 		}
 	}
-	if diff := cmp.Diff([]string{typo, usa, syntax}, seen); diff != "" {
-		t.Errorf("executed (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{typo, usa, syntax}, seen, "executed")
 }
 
 // contents is the file behind a pool.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
@@ -121,9 +119,7 @@ func TestRubricReplies(t *testing.T) {
 			if (err != nil) != tt.err || len(v.Calls) != 1 || v.Choice != tt.want.Choice {
 				t.Fatalf("%+v, error %v", v, err)
 			}
-			if diff := cmp.Diff(tt.want, v.Calls[0]); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.want, v.Calls[0])
 		})
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -89,9 +88,7 @@ func TestValidate(t *testing.T) {
 			if err == nil {
 				t.Fatalf("accepted: %s", tt.why)
 			}
-			if diff := cmp.Diff(tt.want, strings.Split(err.Error(), "\n")); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, strings.Split(err.Error(), "\n"), tt.why)
 			script := &llmtest.Script{}
 			if _, gerr := tt.strategy.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}); gerr == nil || gerr.Error() != err.Error() ||
 				len(script.Requests()) > 0 {

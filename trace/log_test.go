@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -46,12 +46,8 @@ func TestLogTo(t *testing.T) {
 		`level=DEBUG msg="span ended" name=llm took=20ms failed=true failure="context deadline exceeded" cancelled=true` + usage +
 		` attrs.purpose=generate attrs.sql="sql not shown (8 bytes, sha256 e004ebd5b5532a4b)" attrs.tables="[a b]" attrs.plan="{\"rows\":3}"` + "\n" +
 		`level=DEBUG msg="span ended" name=ask took=20ms` + usage + "\n"
-	if diff := cmp.Diff(want, run(slog.LevelDebug)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if diff := cmp.Diff(warning, run(slog.LevelInfo)); diff != "" {
-		t.Errorf("only warnings above debug level (-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, run(slog.LevelDebug))
+	golden.Equal(t, warning, run(slog.LevelInfo), "only warnings above debug level")
 }
 
 func TestSpan_LogValue_nil(t *testing.T) {

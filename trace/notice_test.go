@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -33,9 +33,7 @@ func TestTracer_Observe(t *testing.T) {
 	s.End()
 	root.End()
 	want := []string{"started ask", "started llm", "happened llm retry", "warned llm slow", "ended llm", "ended ask"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 }
 
 // Calls of the observer never overlap, and a span's start follows its parent's.

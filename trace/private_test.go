@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -119,9 +119,7 @@ func TestWithheld(t *testing.T) {
 		trace.Secret{Kind: trace.PrivateReplies, Withheld: true, Bytes: 17},
 	}
 	got := []any{prompt, reply}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 	if got := fmt.Sprint(reply); got != "reply not shown (17 bytes)" {
 		t.Errorf("String = %q", got)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -91,9 +92,7 @@ func TestStart_order(t *testing.T) {
 			for _, c := range root.Children() {
 				got = append(got, c.Name())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got)\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
 }
@@ -223,9 +222,7 @@ func TestSpan_usage(t *testing.T) {
 				s.AddUsage(u)
 				s.Cancelled()
 			}
-			if diff := cmp.Diff(tt.want, root.Usage()); diff != "" {
-				t.Errorf("%s (-want +got)\n%s", tt.why, diff)
-			}
+			golden.Equal(t, tt.want, root.Usage(), tt.why)
 		})
 	}
 }
@@ -281,9 +278,7 @@ func TestSpan_Warnings(t *testing.T) {
 	root.Warn("zero", "of the root")
 	want := []trace.Warning{{Code: "zero", Message: "of the root"}, {Code: "one", Message: "first"}, {Code: "one", Message: "another text"},
 		{Code: "two", Message: "second"}}
-	if diff := cmp.Diff(want, root.Warnings()); diff != "" {
-		t.Errorf("tree order, each once, none of cancelled work (-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, root.Warnings(), "tree order, each once, none of cancelled work")
 }
 
 func TestSpan_times(t *testing.T) {

@@ -4,8 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -28,9 +27,7 @@ func TestUsageAdd(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, tt.a.Add(tt.b)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.want, tt.a.Add(tt.b))
 		})
 	}
 }

@@ -1,6 +1,7 @@
-// Package golden compares what a test made with a file of its testdata folder.
+// Package golden compares what a test made with a file of its testdata folder, or with a value.
 //
 //	golden.Check(t, "reports.golden", got)
+//	golden.Equal(t, want, got, tt.why)
 //
 // go test ./PACKAGE -update writes the files anew.
 package golden
@@ -34,5 +35,22 @@ func Check[T string | []byte](t testing.TB, name string, got T) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got; -update writes it anew):\n%s", path, diff)
+	}
+}
+
+// Equal fails the test if got is not want, behind the words that say what it is about. Options of go-cmp may be among them.
+func Equal(t testing.TB, want, got any, about ...any) {
+	t.Helper()
+	var words []any
+	var options []cmp.Option
+	for _, a := range about {
+		if o, ok := a.(cmp.Option); ok {
+			options = append(options, o)
+		} else {
+			words = append(words, a)
+		}
+	}
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Error(append(words, "(-want +got):\n"+diff)...)
 	}
 }

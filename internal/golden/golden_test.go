@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // watched keeps what a test was told.
@@ -15,6 +17,7 @@ type watched struct {
 }
 
 func (w *watched) Helper()                        {}
+func (w *watched) Error(a ...any)                 { w.told = fmt.Sprintln(a...) }
 func (w *watched) Errorf(format string, a ...any) { w.told = fmt.Sprintf(format, a...) }
 func (w *watched) Fatalf(format string, a ...any) {
 	w.told = fmt.Sprintf(format, a...)
@@ -47,5 +50,16 @@ func TestCheck(t *testing.T) {
 	}
 	if told := check("two\n"); !strings.Contains(told, "b.golden (-want +got") {
 		t.Errorf("another: %q", told)
+	}
+}
+
+func TestEqual(t *testing.T) {
+	w := &watched{TB: t}
+	sum := cmp.Transformer("sum", func(l []int) int { return l[0] + l[1] })
+	if Equal(w, []int{1, 2}, []int{2, 1}, "their order aside", sum); w.told != "" {
+		t.Errorf("told %q", w.told)
+	}
+	if Equal(w, 1, 2, "row", 7); !strings.HasPrefix(w.told, "row 7 (-want +got):\n") {
+		t.Errorf("told %q", w.told)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/llm"
@@ -62,9 +62,7 @@ func TestPhasesDerived(t *testing.T) {
 				got[step] = reply.Text
 			}
 			want := map[string]string{"maker.scope": tt.scope, "maker.filter": tt.filter, "maker.projection": tt.reply}
-			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.why, d)
-			}
+			golden.Equal(t, want, got, tt.why)
 		})
 	}
 }

@@ -10,9 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
@@ -118,9 +117,7 @@ func TestRecordedUsage(t *testing.T) {
 		{Calls: 1, PromptTokens: 9, CompletionTokens: 8}, // 35 and 32 characters
 		{Calls: 1, PromptTokens: 300, CompletionTokens: 4, Known: true},
 	}
-	if diff := cmp.Diff(want, []llm.Usage{first.Usage, second.Usage}); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, []llm.Usage{first.Usage, second.Usage})
 	if first.Model != "gpt" {
 		t.Errorf("model %q", first.Model)
 	}

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/pools"
 )
@@ -95,16 +94,12 @@ func TestPool(t *testing.T) {
 					got[q.ID] = append(got[q.ID], a.SQL)
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("answers (-want +got)\n%s", diff)
-			}
+			golden.Equal(t, test.want, got, "answers")
 			if p.Size() != test.size {
 				t.Errorf("size %d, want %d", p.Size(), test.size)
 			}
 			left := strings.ReplaceAll(p.LeftOut.String(), f.Path("predictions")+string(filepath.Separator), "")
-			if diff := cmp.Diff(test.left, left); diff != "" {
-				t.Errorf("left out (-want +got)\n%s", diff)
-			}
+			golden.Equal(t, test.left, left, "left out")
 		})
 	}
 
@@ -174,9 +169,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	f := dataFolder(t, map[string]string{"questions/questions_b.jsonl.gz": `{"nlq": "A", "sql": "B"}`, "questions/questions_a.csv": "nlq,sql\nA,B\n"})
-	if diff := cmp.Diff([]string{"a", "b"}, f.Datasets()); diff != "" {
-		t.Errorf("datasets (-want +got)\n%s", diff)
-	}
+	golden.Equal(t, []string{"a", "b"}, f.Datasets(), "datasets")
 	for _, name := range f.Datasets() {
 		if d, err := f.Dataset(name); err != nil || d.Name != name || len(d.Questions) != 1 {
 			t.Errorf("dataset %s: %+v, %v", name, d, err)

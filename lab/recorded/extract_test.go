@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
@@ -228,7 +228,5 @@ func TestHardnessSpider(t *testing.T) {
 		}
 	}
 	want := map[string]int{"easy": 130, "medium": 220, "hard": 87, "extra": 92}
-	if diff := cmp.Diff(want, counts); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, counts)
 }

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -61,13 +60,9 @@ func TestInspectChinook(t *testing.T) {
 	}
 	employee, _ := s.Lookup("", "employee")
 	want := []schema.ForeignKey{{Columns: []string{"ReportsTo"}, RefTable: "Employee", RefColumns: []string{"EmployeeId"}}}
-	if diff := cmp.Diff(want, employee.ForeignKeys); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	golden.Equal(t, want, employee.ForeignKeys)
 	playlist, _ := s.Lookup("", "PlaylistTrack")
-	if diff := cmp.Diff([]string{"PlaylistId", "TrackId"}, playlist.PrimaryKey); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	golden.Equal(t, []string{"PlaylistId", "TrackId"}, playlist.PrimaryKey)
 }
 
 // TestProfileData profiles every database of the evaluation data and compares
@@ -106,9 +101,7 @@ func TestProfileData(t *testing.T) {
 					if long { // cut values may count as one
 						have[2], have[3] = got.Rows[0][2], got.Rows[0][3]
 					}
-					if diff := cmp.Diff(got.Rows[0], have); diff != "" {
-						t.Errorf("%s.%s: -want +got\n%s", table.Name, c.Name, diff)
-					}
+					golden.Equal(t, got.Rows[0], have, table.Name, ".", c.Name)
 				}
 			}
 		})

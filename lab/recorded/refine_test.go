@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/llm"
@@ -80,7 +79,5 @@ func TestRefineRecordedFailures(t *testing.T) {
 	}
 	want := map[string]int{"error": 322, "noselect": 6, "runs after extraction": 2 * 6, "right after a correction": 316 + 6,
 		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6}
-	if diff := cmp.Diff(want, counts); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, counts)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -58,9 +59,7 @@ func TestClassify(t *testing.T) {
 		"orders.day":        "kind 2, key false, foreign false, pointed false, scale 0",
 		"orders.total":      "kind 1, key false, foreign false, pointed false, scale 0",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 }
 
 func TestWitnesses(t *testing.T) {
@@ -89,9 +88,7 @@ func TestWitnesses(t *testing.T) {
 				want = []witness{{test.tables, test.conditions}}
 			}
 			got := witnesses(d, []Gold{{SQL: test.gold}})
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(witness{}, condition{})); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			golden.Equal(t, want, got, cmp.AllowUnexported(witness{}, condition{}))
 		})
 	}
 }

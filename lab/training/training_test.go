@@ -26,6 +26,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	guarded "github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
@@ -104,9 +105,7 @@ func TestExportReasons(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.jsonl")
 	against := []memory.Pair{solved[1], {Question: "Who lives in Chile?", SQL: "SELECT 1 FROM customers WHERE country = 'Chile'"}}
 	report := need.Value(exporter(t).Export(t.Context(), path, pairs, training.Config{Against: against}))(t)
-	if diff := cmp.Diff(want, report.Dropped, cmpopts.IgnoreFields(training.Dropped{}, "Detail")); diff != "" {
-		t.Errorf("dropped (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, report.Dropped, "dropped", cmpopts.IgnoreFields(training.Dropped{}, "Detail"))
 	var written training.Manifest
 	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".manifest.json")
 	need.OK(t, errors.Join(err, json.Unmarshal(b, &written)))
@@ -117,9 +116,7 @@ func TestExportReasons(t *testing.T) {
 	for _, line := range exported(t, path) {
 		ends = append(ends, line[len(line)-1].Text)
 	}
-	if diff := cmp.Diff([]string{usa + ";", usa + " LIMIT 5;", "WITH x AS (SELECT 1 AS a) SELECT a FROM x;"}, ends); diff != "" {
-		t.Errorf("statements (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{usa + ";", usa + " LIMIT 5;", "WITH x AS (SELECT 1 AS a) SELECT a FROM x;"}, ends, "statements")
 }
 
 // TestExportExemplars: an exemplar that gives the answer away is replaced by another one, and the choice depends on the

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/anthropic"
@@ -203,13 +203,9 @@ func TestRequest(t *testing.T) {
 		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
 		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
-		}
-		if diff := cmp.Diff(llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd, Model: "m-1-2026", Usage: llm.Usage{Calls: 1,
-			PromptTokens: 20, CompletionTokens: 7, CachedTokens: 5, CacheWriteTokens: 4, ReasoningTokens: 3, Known: true}}, resp); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
-		}
+		golden.Equal(t, want, got, tt.why)
+		golden.Equal(t, llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd, Model: "m-1-2026", Usage: llm.Usage{Calls: 1,
+			PromptTokens: 20, CompletionTokens: 7, CachedTokens: 5, CacheWriteTokens: 4, ReasoningTokens: 3, Known: true}}, resp, tt.why)
 	}
 }
 

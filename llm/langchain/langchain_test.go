@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
@@ -31,9 +31,7 @@ func TestSuccess(t *testing.T) {
 		if w.name == "ollama" {
 			want.StopReason = "" // its client drops it
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		golden.Equal(t, want, got)
 	})
 }
 
@@ -120,9 +118,7 @@ func TestWhatIsSent(t *testing.T) {
 				if _, seeded := want["seed"]; seeded && w.name == "anthropic" {
 					want = map[string]any{"temperature": 0.5, "top_p": 0.9, "max": 99.0, "stop": []any{";"}} // it has no seeds
 				}
-				if diff := cmp.Diff(want, sampling(w, seen.all()[0])); diff != "" {
-					t.Errorf("%s: %s (-want +got)\n%s", w.name, test.why, diff)
-				}
+				golden.Equal(t, want, sampling(w, seen.all()[0]), w.name, test.why)
 			}
 		})
 	}
@@ -165,9 +161,7 @@ func TestMessages(t *testing.T) {
 				m := m.(map[string]any)
 				got = append(got, fmt.Sprintf("%s: %s", m["role"], text(m["content"])))
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			golden.Equal(t, want, got)
 		})
 	}
 }
@@ -326,9 +320,7 @@ func TestResponse(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", test.why, err)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("%s (-want +got)\n%s", test.why, diff)
-			}
+			golden.Equal(t, test.want, got, test.why)
 		})
 	}
 }
@@ -449,9 +441,7 @@ func TestTemperatureTooHigh(t *testing.T) {
 	for _, body := range seen.all() {
 		got = append(got, sampling(w, body)["temperature"])
 	}
-	if diff := cmp.Diff([]any{1.2, nil, 0.5}, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, []any{1.2, nil, 0.5}, got)
 }
 
 // Concurrent calls of one client keep their notes apart: each gets the error

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -71,9 +72,7 @@ func TestScriptRules(t *testing.T) {
 			if diff := cmp.Diff(tt.left, u.Rules); diff != "" && len(tt.left)+len(u.Rules) > 0 {
 				t.Errorf("rules (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.req, u.Request); diff != "" {
-				t.Errorf("request (-want +got):\n%s", diff)
-			}
+			golden.Equal(t, tt.req, u.Request, "request")
 		})
 	}
 }

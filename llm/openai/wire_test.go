@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -229,16 +229,12 @@ func TestRequest(t *testing.T) {
 		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
 		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
-		}
+		golden.Equal(t, want, got, tt.why)
 		if header.Get("Authorization") != "Bearer "+key {
 			t.Errorf("%v", header)
 		}
-		if diff := cmp.Diff(llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd, Model: "m-1-2026", Usage: llm.Usage{
-			Calls: 1, PromptTokens: 11, CompletionTokens: 7, CachedTokens: 9, ReasoningTokens: 3, Known: true}}, resp); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
-		}
+		golden.Equal(t, llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd, Model: "m-1-2026", Usage: llm.Usage{
+			Calls: 1, PromptTokens: 11, CompletionTokens: 7, CachedTokens: 9, ReasoningTokens: 3, Known: true}}, resp, tt.why)
 	}
 }
 

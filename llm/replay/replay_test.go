@@ -238,9 +238,7 @@ func TestSeveralModels(t *testing.T) {
 		need.Value(m.Complete(t.Context(), request("q", 0)))(t)
 	}
 	p := player(t, file.Bytes())
-	if diff := cmp.Diff([]string{"", "a", "b"}, p.Models()); diff != "" {
-		t.Errorf("Models (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"", "a", "b"}, p.Models(), "Models")
 	for _, name := range p.Models() {
 		m := p.Model(name)
 		resp, err := m.Complete(t.Context(), request("q", 0))

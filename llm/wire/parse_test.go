@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/internal/golden"
 )
 
 func TestParseProblem(t *testing.T) {
@@ -45,9 +47,7 @@ func TestParseProblem(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := parseProblem([]byte(test.body))
-		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(problem{})); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", test.why, diff)
-		}
+		golden.Equal(t, test.want, got, test.why, cmp.AllowUnexported(problem{}))
 	}
 }
 

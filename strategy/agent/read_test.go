@@ -8,6 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/strategy"
@@ -88,9 +89,7 @@ func TestReadForms(t *testing.T) {
 	} {
 		got := r.read(tt.reply)
 		got.thought = ""
-		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(action{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-		}
+		golden.Equal(t, tt.want, got, tt.why, cmp.AllowUnexported(action{}))
 	}
 }
 

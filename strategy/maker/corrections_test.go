@@ -3,8 +3,7 @@ package maker
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -51,7 +50,5 @@ func TestScopeKeepsToCorrections(t *testing.T) {
 	for _, f := range scope.Flags {
 		flags = append(flags, f.Reason)
 	}
-	if diff := cmp.Diff([]string{"correction", "correction", "correction", "correction", "correction"}, flags); diff != "" {
-		t.Errorf("flags (-want +got):\n%s", diff)
-	}
+	golden.Equal(t, []string{"correction", "correction", "correction", "correction", "correction"}, flags, "flags")
 }

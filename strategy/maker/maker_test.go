@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
@@ -153,9 +154,7 @@ func TestMAKER(t *testing.T) {
 			if out.SQL != tt.sql || reportOf(out).Fallback != tt.fallback {
 				t.Errorf("got %q by fallback %q, want %q by %q: %s", out.SQL, reportOf(out).Fallback, tt.sql, tt.fallback, tt.why)
 			}
-			if d := cmp.Diff(tt.phases, reports(out)); d != "" {
-				t.Errorf("phases (-want +got):\n%s", d)
-			}
+			golden.Equal(t, tt.phases, reports(out), "phases")
 			if calls := len(script.Requests()); calls != tt.calls {
 				t.Errorf("%d calls, want %d: %s", calls, tt.calls, tt.why)
 			}

@@ -5,18 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/vote"
 )
 
 func near(t *testing.T, got, want map[string]float64) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Equal(t, want, got, cmpopts.EquateApprox(0, 1e-9))
 }
 
 func TestWeightsFromLabels(t *testing.T) {
@@ -66,9 +64,7 @@ func TestPanelFromLabels(t *testing.T) {
 		"rare":  {"big", "small"}, // one question: how good they are in general decides
 		"other": {"big", "small"},
 	} {
-		if diff := cmp.Diff(want, p.Models(grade)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", grade, diff)
-		}
+		golden.Equal(t, want, p.Models(grade), grade)
 	}
 	w := p.Weight("hard")
 	if w(vote.Candidate{Model: "small"}) != 0 || !(w(vote.Candidate{Model: "odd"}) > w(vote.Candidate{Model: "big"})) {

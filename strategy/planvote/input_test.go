@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -108,8 +107,6 @@ func TestFailedSampleStaysAlone(t *testing.T) {
 	}
 	want := slices.DeleteFunc(candidates(nil), func(c vote.Candidate) bool { return c.Sample == 2 })
 	for _, err := range []error{&llm.Error{Class: llm.ClassRateLimit}, &llm.Error{Class: llm.ClassTimeout}, context.Canceled} {
-		if d := cmp.Diff(want, candidates(err)); d != "" {
-			t.Errorf("%v (-want +got):\n%s", err, d)
-		}
+		golden.Equal(t, want, candidates(err), err)
 	}
 }

@@ -91,9 +91,7 @@ func TestContextsLeftOut(t *testing.T) {
 				asked++
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
-		}
+		golden.Equal(t, tt.want, got, tt.why)
 		if len(prompts) != asked || report.Asked != asked {
 			t.Errorf("%s: %d prompts and %d samples of %d contexts", tt.why, len(prompts), report.Asked, asked)
 		}

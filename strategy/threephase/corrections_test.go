@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
@@ -174,9 +173,7 @@ func TestCallsAfterCorrections(t *testing.T) {
 		for _, r := range live.requests {
 			got[r.Purpose]++
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s: live calls (-want +got):\n%s", tt.why, diff)
-		}
+		golden.Equal(t, tt.want, got, tt.why, "live calls")
 	}
 }
 

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -159,9 +158,7 @@ func TestInTurn(t *testing.T) {
 				t.Errorf("%s: candidate %d is sample %d of %s", test.why, i, c.Sample, c.Fingerprint)
 			}
 		}
-		if diff := cmp.Diff(strings.Fields(test.want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.why, diff)
-		}
+		golden.Equal(t, strings.Fields(test.want), got, test.why)
 	}
 }
 
@@ -183,9 +180,7 @@ func TestRules(t *testing.T) {
 		{Pool: "q", Rule: "star", Candidates: 2, Questions: 1, Right: 1, Without: 1},
 		{Pool: AllPools, Rule: "star", Candidates: 7, Fires: 3, FiresRight: 1, Questions: 3, Right: 2, Without: 2},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Equal(t, want, got)
 }
 
 func TestLooks(t *testing.T) {
@@ -207,9 +202,7 @@ func TestLooks(t *testing.T) {
 		if f.Stop == "decided" {
 			f.Looks = want.Looks // how many waves it takes is tested with the rule
 		}
-		if diff := cmp.Diff(want, f); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		golden.Equal(t, want, f)
 	}
 }
 
