@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,17 +144,9 @@ func (a *agents) open(p *program) (lab *agentLab, closeLab func(), err error) {
 	if lab.db, err = exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: config.Policy}); err != nil || a.Suites == "" {
 		return lab, closeLab, err
 	}
-	if _, err := testsuite.ReadManifest(a.Suites); errors.Is(err, fs.ErrNotExist) {
-		p.note("making the test suite in %s", a.Suites)
-		g := testsuite.Generator{Seed: 1, Workers: a.Workers, Open: mysqlite.Open, Exec: exec.Config{Policy: config.Policy}}
-		for _, q := range lab.dataset.Questions {
-			g.Golds = append(g.Golds, testsuite.Gold{ID: q.ID, SQL: q.Gold})
-		}
-		if _, err := g.Generate(p.ctx, path, a.Suites); err != nil {
-			return lab, closeLab, err
-		}
-	}
-	suite, err := testsuite.Load(a.Suites, config)
+	p.note("reading the test suite in %s, or making it", a.Suites)
+	g := testsuite.Generator{Seed: 1, Workers: a.Workers, Open: mysqlite.Open, Exec: exec.Config{Policy: config.Policy}}
+	suite, err := openSuite(p.ctx, path, a.Suites, g, lab.dataset.Questions, config)
 	if err != nil {
 		return lab, closeLab, err
 	}

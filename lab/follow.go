@@ -58,13 +58,9 @@ func (f *follow) Run(p *program) error {
 	}
 	databases := databases{folder: folder, on: f.onServer}
 	defer databases.close()
-	questions, faults, err := (&link{}).questions(p.ctx, &databases, dataset, nil)
+	questions, err := (&link{Dataset: f.Dataset}).questions(p, folder, &databases, dataset, nil)
 	if err != nil {
 		return err
-	}
-	if len(faults) > 0 {
-		p.note("%s: left out: %d of %d questions", dataset.Name, len(faults), len(dataset.Questions))
-		p.tellFaults(faults, datasetFile(folder, f.Dataset))
 	}
 	lines := []followLine{{Linker: "words"}, {Linker: "earlier"}, {Linker: "last"}}
 	for i := range lines {

@@ -128,26 +128,19 @@ func (t *guardTally) count(expect string, plain, ok, late, changed, large bool) 
 	case "refuse":
 		wrong = ok || late || changed
 		t.Refuse += 1
-		t.Executed += one(wrong)
-		t.Plain += one(plain)
-		t.PlainExecuted += one(plain && wrong)
+		t.Executed += count(wrong)
+		t.Plain += count(plain)
+		t.PlainExecuted += count(plain && wrong)
 	case "survive":
 		wrong = late || large || changed
 		t.Survive++
-		t.Late += one(late || large)
+		t.Late += count(late || large)
 	case "accept":
 		wrong = !ok
 		t.Accept++
-		t.WronglyRefused += one(wrong)
+		t.WronglyRefused += count(wrong)
 	}
 	return wrong
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // start makes the fixture of the payloads' README anew, and starts the server on it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -115,13 +116,9 @@ func (l *link) Run(p *program) error {
 	}
 	databases := databases{folder: folder, on: l.onServer}
 	defer databases.close()
-	questions, faults, err := l.questions(p.ctx, &databases, dataset, drafts)
+	questions, err := l.questions(p, folder, &databases, dataset, drafts)
 	if err != nil {
 		return err
-	}
-	if len(faults) > 0 {
-		p.note("%s: left out: %d of %d questions", dataset.Name, len(faults), len(dataset.Questions))
-		p.tellFaults(faults, datasetFile(folder, l.Dataset))
 	}
 	if len(questions) == 0 {
 		return errors.New("no question of the dataset has a database whose engine reads its gold")
@@ -169,8 +166,10 @@ type linkKept struct {
 	shown, tokens   int // tables, and tokens of the prompt
 }
 
-// questions reads the golds' tables and columns. A gold that cannot be read is a fault.
-func (l *link) questions(ctx context.Context, databases *databases, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, faults []eval.Verdict, err error) {
+// questions reads the golds' tables and columns. A gold that cannot be read is told, and left out.
+func (l *link) questions(p *program, folder *pools.Folder, databases *databases, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, err error) {
+	ctx := p.ctx
+	var faults []eval.Verdict
 	for _, q := range dataset.Questions {
 		env, err := databases.env(ctx, q.DB)
 		var analysis exec.Analysis
@@ -183,7 +182,7 @@ func (l *link) questions(ctx context.Context, databases *databases, dataset *eva
 			}
 		}
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
 		if err != nil {
 			faults = append(faults, eval.Verdict{Question: q, Fault: err.Error()})
@@ -199,14 +198,18 @@ func (l *link) questions(ctx context.Context, databases *databases, dataset *eva
 			}
 		}
 		if x.values, err = (linker.Values{Choose: true}).Link(ctx, x.input()); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if x.full, err = x.tokens(ctx, env.Schema); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		list = append(list, x)
 	}
-	return list, faults, nil
+	if len(faults) > 0 {
+		p.note("%s: left out: %d of %d questions", dataset.Name, len(faults), len(dataset.Questions))
+		p.tellFaults(faults, datasetFile(folder, l.Dataset))
+	}
+	return list, nil
 }
 
 func (x *linked) input() linker.Input {

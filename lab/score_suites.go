@@ -36,6 +36,10 @@ func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) 
 			suite.Close()
 		}
 	}
+	g := testsuite.Generator{Seed: s.Seed, Workers: s.Workers, Open: func(path string) (*sql.DB, error) {
+		uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
+		return sql.Open("sqlite3", uri.String())
+	}}
 	ids := dataset.Databases()
 	bar := newProgress(p.err, "making test suites", len(ids))
 	defer bar.done()
@@ -48,7 +52,8 @@ func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) 
 			return loaded, closeAll, err
 		}
 		bar.say("test suite of " + id)
-		suite, err := s.suite(p.ctx, base, filepath.Join(s.Suites, id), id, dataset)
+		of := dataset.Select(func(q eval.Question) bool { return q.DB == id })
+		suite, err := openSuite(p.ctx, base, filepath.Join(s.Suites, id), g, of.Questions, eval.StoreConfig{Workers: s.Workers, Open: files.OpenReadOnly})
 		bar.step(len(ids))
 		switch {
 		case p.ctx.Err() != nil:
@@ -62,12 +67,20 @@ func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) 
 	return loaded, closeAll, nil
 }
 
-// suite loads the suite of one database, and makes it first if it is missing. The suite of another database is an error.
-func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.Dataset) (*testsuite.Suite, error) {
-	if err := s.makeSuite(ctx, base, dir, id, dataset); err != nil {
+// openSuite loads the suite of one database, and makes it by g first if it is missing; the golds of the questions guide it.
+// The suite of another database is an error.
+func openSuite(ctx context.Context, base, dir string, g testsuite.Generator, questions []eval.Question, c eval.StoreConfig) (*testsuite.Suite, error) {
+	_, err := testsuite.ReadManifest(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, q := range questions {
+			g.Golds = append(g.Golds, testsuite.Gold{ID: q.ID, SQL: q.Gold})
+		}
+		_, err = g.Generate(ctx, base, dir)
+	}
+	if err != nil {
 		return nil, err
 	}
-	suite, err := testsuite.Load(dir, eval.StoreConfig{Workers: s.Workers, Open: files.OpenReadOnly})
+	suite, err := testsuite.Load(dir, c)
 	if err != nil {
 		return nil, err
 	}
@@ -80,23 +93,4 @@ func (s *score) suite(ctx context.Context, base, dir, id string, dataset *eval.D
 		return nil, err
 	}
 	return suite, nil
-}
-
-// makeSuite makes the suite of one database unless it exists.
-func (s *score) makeSuite(ctx context.Context, base, dir, id string, dataset *eval.Dataset) error {
-	_, err := testsuite.ReadManifest(dir)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	g := testsuite.Generator{Seed: s.Seed, Workers: s.Workers, Open: func(path string) (*sql.DB, error) {
-		uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
-		return sql.Open("sqlite3", uri.String())
-	}}
-	for _, q := range dataset.Questions {
-		if q.DB == id {
-			g.Golds = append(g.Golds, testsuite.Gold{ID: q.ID, SQL: q.Gold})
-		}
-	}
-	_, err = g.Generate(ctx, base, dir)
-	return err
 }

@@ -21,8 +21,6 @@ type Trajectory struct {
 	Steps    []TrajectoryStep `json:"steps"` // in order
 	SQL      string           `json:"sql"`   // the answer
 	Label    int              `json:"label"` // 1: the source took it for right
-	Valid    int              `json:"valid"` // 1: it ran there
-	TS       int              `json:"ts"`    // 1: right on the source's variations of the database, too
 }
 
 // TrajectoryStep is one reply, and what came of it.
@@ -30,8 +28,7 @@ type TrajectoryStep struct {
 	Thought string `json:"thought"`
 	Action  string `json:"action"` // "query" or "finish"
 	SQL     string `json:"sql"`
-	OK      bool   `json:"ok"`   // of a query: the statement ran
-	Text    string `json:"text"` // the observation
+	OK      bool   `json:"ok"` // of a query: the statement ran
 }
 
 // Reply writes the step back as a model would have written it.

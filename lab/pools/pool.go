@@ -24,20 +24,6 @@ type Pool struct {
 	LeftOut   LeftOut         // what of the file is not in the pool
 }
 
-// Size returns the number of answers that most questions have, of several such
-// numbers the greatest; 0 for an empty pool.
-func (p *Pool) Size() int {
-	times := map[int]int{}
-	size := 0
-	for _, a := range p.Answers {
-		times[len(a)]++
-		if n := times[len(a)]; n > times[size] || n == times[size] && len(a) > size {
-			size = len(a)
-		}
-	}
-	return size
-}
-
 // LeftOut counts what a pool does not hold.
 type LeftOut struct {
 	eval.LeftOut          // of the answers in the file
