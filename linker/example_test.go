@@ -29,7 +29,7 @@ func ExampleLexical() {
 	}
 	fmt.Println(err)
 	// Output:
-	// orders 3.009
+	// orders 2.953
 	// customers 0.846
 	// <nil>
 }
@@ -168,7 +168,7 @@ func ExampleUnion() {
 	fmt.Println(links.Notes, err)
 	// Output:
 	// customers 1
-	// orders 4.009
+	// orders 3.953
 	// [2 tables match words of the question, the best 1 are kept] <nil>
 }
 

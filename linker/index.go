@@ -16,10 +16,10 @@ import (
 
 // Index ranks the tables of one schema for a question without reading every name anew.
 //
-// It is an inverted index over the words of names, schemas, titles, descriptions and example values, ranked by BM25F: a
-// table's name weighs 3, its schema 2, its columns 1, its description 1, the descriptions of columns 0.1. A word also finds
-// names that it begins, and that begin alike, at half the weight. Tables that share a column called like a key with one of
-// the best follow it. Tables of one schema whose names differ in digits only, and whose columns are the same but for a few,
+// It is an inverted index over the words of names, schemas, titles, descriptions and example values, ranked by BM25F: the
+// names of a table and of its schema weigh 3, its columns 1, its description 1, the descriptions of columns 0.1. A word also
+// finds names that it begins, and that begin alike, at half the weight. Tables that share a column called like a key with one
+// of the best follow it. Tables of one schema whose names differ in digits only, and whose columns are the same but for a few,
 // are one entry (a family). What was asked before adds to the ranking: WithHistory.
 //
 // An Index does not change; With… return another. Safe for concurrent use.
@@ -33,11 +33,10 @@ type Index struct {
 // names is what the indexes of schemas share that differ in profiles only.
 type names struct {
 	entries  []entry
-	ids      map[string]int32 // of words
-	words    []string         // sorted, for beginnings
-	postings [][]posting      // by id
-	titled   []int32          // by id: tables that have the word in their names
-	domains  int
+	ids      map[string]int32   // of words
+	words    []string           // sorted, for beginnings
+	postings [][]posting        // by id
+	titled   []int32            // by id: tables that have the word in their names
 	keys     map[string][]int32 // entries by the name of a column that may be a key
 	meaning  *meaning
 }
@@ -46,7 +45,6 @@ type names struct {
 type entry struct {
 	members []int32 // places in the schema
 	keys    []string
-	domain  int32
 }
 
 type posting struct {
@@ -57,19 +55,19 @@ type posting struct {
 // valuePlace is where an example value stands.
 type valuePlace struct{ entry, table, column, example int32 }
 
-// The weights of BM25F, chosen on data-large by halves: docs/lab/scale-linking.md.
+// The weights of BM25F, chosen on data-large by folds: docs/lab/scale-linking.md. A field counts by its share of the mean length.
 const (
 	fieldName, fieldSchema, fieldColumn, fieldText, fieldColumnText = 0, 1, 2, 3, 4
 
-	saturation, lengthShare = 2, 0.75 // k1 and b
-	begunWeight             = 0.5     // of a name that a word begins
-	evidenceWeight          = 0.15    // of words of the evidence alone
-	domainWeight            = 0.1     // of the best three tables of a schema for each of it
-	keyWeightShare          = 0.3     // of the score of a table, for those that share a key with it
-	bestEntries             = 5       // whose keys are followed
+	saturation     = 2    // k1
+	begunWeight    = 0.5  // of a name that a word begins
+	evidenceWeight = 0.15 // of words of the evidence alone
+	keyWeightShare = 0.3  // of the score of a table, for those that share a key with it
+	bestEntries    = 5    // whose keys are followed
+	mostSharing    = 50   // tables that may have a key that is followed
 )
 
-var fieldWeights = [...]float64{fieldName: 3, fieldSchema: 2, fieldColumn: 1, fieldText: 1, fieldColumnText: 0.1}
+var fieldWeights = [...]float64{fieldName: 3, fieldSchema: 3, fieldColumn: 1, fieldText: 1, fieldColumnText: 0.1}
 
 // NewIndex reads a schema once. It takes a few microseconds a column.
 func NewIndex(s *schema.Schema) *Index {
@@ -125,7 +123,7 @@ type indexBuilder struct {
 
 // families makes the entries.
 func (b *indexBuilder) families() {
-	byName, domains := map[string][]int32{}, map[string]int32{}
+	byName := map[string][]int32{}
 	for i := range b.schema.Tables {
 		t := &b.schema.Tables[i]
 		key := t.Schema + "\x00" + pattern(t.Name)
@@ -135,15 +133,10 @@ func (b *indexBuilder) families() {
 			e.members = append(e.members, int32(i))
 			continue
 		}
-		domain, ok := domains[t.Schema]
-		if !ok {
-			domain = int32(len(domains))
-			domains[t.Schema] = domain
-		}
 		byName[key] = append(byName[key], int32(len(b.entries)))
-		b.entries = append(b.entries, entry{members: []int32{int32(i)}, domain: domain})
+		b.entries = append(b.entries, entry{members: []int32{int32(i)}})
 	}
-	b.domains, b.lengths = len(domains), make([][len(fieldWeights)]int32, len(b.entries))
+	b.lengths = make([][len(fieldWeights)]int32, len(b.entries))
 }
 
 // pattern is a name with # for each run of digits.
@@ -238,8 +231,7 @@ func (b *indexBuilder) weigh(e, field int, ids []int32) {
 		if b.score[id] == 0 {
 			b.touched = append(b.touched, id)
 		}
-		length := 1 - lengthShare + lengthShare*float64(max(b.lengths[e][field], 1))/b.mean[field]
-		b.score[id] += float32(fieldWeights[field] / length)
+		b.score[id] += float32(fieldWeights[field] * b.mean[field] / float64(max(b.lengths[e][field], 1)))
 		if field == fieldName {
 			b.titled[id] += int32(len(b.entries[e].members))
 		}
@@ -322,9 +314,8 @@ type ranked struct {
 	found bool // it has a word of the question, or one that begins alike
 }
 
-// rank returns all entries, best first, those that score alike in the order of the schema. found counts those that are found,
-// none where no whole word is.
-// It adds to asked, the words of in, those that the question writes apart.
+// rank returns all entries, best first for the words asked, which are those of in, those that score alike in the order of the
+// schema. found counts those that are found, none where no whole word is.
 func (x *Index) rank(in Input, asked map[string]bool) (list []ranked, found int) {
 	scores, hit := make([]float64, len(x.entries)), make([]bool, len(x.entries))
 	best := make([]float64, len(x.entries)) // of one word
@@ -341,12 +332,6 @@ func (x *Index) rank(in Input, asked map[string]bool) (list []ranked, found int)
 		}
 	}
 	own := askedWords(Input{Question: in.Question}, false)
-	pair := words.Of(in.Question)
-	for i := 1; i < len(pair); i++ { // bike share is bikeshare
-		if w := words.Stem(pair[i-1] + pair[i]); x.has(w) {
-			asked[w], own[w] = true, true
-		}
-	}
 	for _, w := range sortedWords(asked) {
 		if id, ok := x.ids[w]; ok {
 			take(id, 1)
@@ -376,24 +361,23 @@ func (x *Index) rank(in Input, asked map[string]bool) (list []ranked, found int)
 			found++
 		}
 	}
-	if x.domains > 1 {
-		x.addDomains(scores)
-	}
 	x.addKeys(scores)
 	if x.history != nil {
 		found += x.history.add(asked, scores, hit)
 	}
 	list = make([]ranked, 0, len(scores))
 	for e, score := range scores {
-		list = append(list, ranked{e, score, hit[e]})
+		if score > 0 {
+			list = append(list, ranked{e, score, hit[e]})
+		}
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	for e, score := range scores { // most tables of a large schema
+		if score <= 0 {
+			list = append(list, ranked{e, score, hit[e]})
+		}
+	}
 	return list, found
-}
-
-func (x *names) has(word string) bool {
-	_, ok := x.ids[word]
-	return ok
 }
 
 func sortedWords(set map[string]bool) []string { // a fixed order: float sums depend on it
@@ -441,28 +425,14 @@ func (x *Index) foundValues(w string, asked map[string]bool, take func(v valuePl
 	}
 }
 
-// addDomains adds to each table what the best of its schema score: the schema is chosen first.
-func (x *Index) addDomains(scores []float64) {
-	best := make([][3]float64, x.domains)
-	for e, score := range scores {
-		top := &best[x.entries[e].domain]
-		for i := range top {
-			if score > top[i] {
-				score, top[i] = top[i], score
-			}
-		}
-	}
-	for e := range scores {
-		top := best[x.entries[e].domain]
-		scores[e] += domainWeight * (top[0] + top[1]/2 + top[2]/3)
-	}
-}
-
 // addKeys adds to each table what those score that share a key with it, over the number of tables that have the key.
 func (x *Index) addKeys(scores []float64) {
 	var extra []float64
 	for _, b := range bestOf(scores, bestEntries) {
 		for _, key := range x.entries[b].keys {
+			if len(x.keys[key]) > mostSharing {
+				continue
+			}
 			for _, e := range x.keys[key] {
 				if extra == nil {
 					extra = make([]float64, len(scores))

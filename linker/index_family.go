@@ -144,23 +144,40 @@ func compareNumbers(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// narrow returns the tables of s that the index of in puts first, at most most entries; s itself where it has no more
-// tables than that.
-func (in Input) narrow(s *schema.Schema, most int) *schema.Schema {
-	if len(s.Tables) <= most {
-		return s
+// first returns the places of the tables that the index of in puts first, at most most, in the order of the schema; all where
+// it has no more.
+func (in Input) first(most int) []int {
+	places := make([]int, 0, most)
+	if len(in.Schema.Tables) <= most {
+		for i := range in.Schema.Tables {
+			places = append(places, i)
+		}
+		return places
 	}
 	x := in.index()
 	list, _ := x.rank(in, askedWords(in, false))
-	kept, numbers := map[schema.TableName]bool{}, askedNumbers(in)
+	numbers := askedNumbers(in)
 	for _, r := range list {
-		places, _ := x.choose(r.entry, numbers)
-		if len(kept)+len(places) > most {
+		chosen, _ := x.choose(r.entry, numbers)
+		if len(places)+len(chosen) > most {
 			break
 		}
-		for _, i := range places {
-			kept[x.schema.Tables[i].TableName()] = true
+		for _, i := range chosen {
+			places = append(places, int(i))
 		}
 	}
-	return s.Project(func(t *schema.Table) bool { return kept[t.TableName()] }, func(*schema.Table, *schema.Column) bool { return true })
+	slices.Sort(places)
+	return places
+}
+
+// narrow returns the schema of the tables that come first; that of in where it has no more.
+func (in Input) narrow(most int) *schema.Schema {
+	if len(in.Schema.Tables) <= most {
+		return in.Schema
+	}
+	kept := map[*schema.Table]bool{}
+	for _, i := range in.first(most) {
+		kept[&in.Schema.Tables[i]] = true
+	}
+	return in.Schema.Project(func(t *schema.Table) bool { return kept[t] }, func(*schema.Table, *schema.Column) bool { return true })
 }

@@ -15,13 +15,12 @@ type Past struct {
 	SQL      string
 }
 
-// What a table gets for what was asked before, beside 1 for the words of the best one; chosen as the weights of BM25F.
+// What a table gets for what was asked before, beside 1 for the words of the best one; chosen as those of BM25F.
 const (
 	answersWeight = 12.0 // the share of past statements with the words of the question that read it
-	usualWeight   = 4.0  // the share of all past statements that read it
 	besideWeight  = 1.0  // the share of past statements that read one of the best and it
 	fewWords      = 2    // past statements that all words have beside their own, read as all are
-	fewStatements = 200  // past statements at which these three count half
+	fewStatements = 200  // past statements at which these two count half
 	bestBeside    = 4    // tables whose usual neighbours are added
 )
 
@@ -132,9 +131,6 @@ func (h *history) add(asked map[string]bool, scores []float64, hit []bool) (foun
 	for e, reads := range read {
 		if all > 0 {
 			scores[e] += known * answersWeight * answers[e] / all
-		}
-		if n > 0 {
-			scores[e] += known * usualWeight * reads / n
 		}
 		if reads > 0 && all > 0 && !hit[e] {
 			hit[e] = true

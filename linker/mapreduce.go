@@ -115,7 +115,7 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	if m.Model == nil && !m.LexicalOnly {
 		return MapReduceResult{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
 	}
-	shown, _ := in.narrow(in.Schema, m.Most()).Presentable()
+	shown, _ := in.narrow(m.Most()).Presentable()
 	study := MapReduceResult{Tables: make([]TableScore, len(shown.Tables))}
 	if len(shown.Tables) == 0 {
 		study.Links.Whole = true

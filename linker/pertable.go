@@ -104,7 +104,7 @@ func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err err
 	if p.Model == nil {
 		return id, errors.New("linker: PerTable needs Model")
 	}
-	s, _ := in.narrow(in.Schema, cmp.Or(p.Tables, askedTables)).Presentable()
+	s, _ := in.narrow(cmp.Or(p.Tables, askedTables)).Presentable()
 	hits, notes, err := lexicalHits(ctx, in, s, nil)
 	if err != nil {
 		return id, err

@@ -40,9 +40,9 @@ var (
 // maxSpanWords is the longest run of words that is taken for one value.
 const maxSpanWords = 4
 
-// spans lists the pieces of a question that look like values: quoted pieces first, then longer before shorter, each
+// spans lists the pieces of a question about some tables that look like values: quoted pieces first, then longer before shorter, each
 // once.
-func spans(question string, s *schema.Schema) []span {
+func spans(question string, s *schema.Schema, tables []int) []span {
 	var found []span
 	add := func(text string, number bool) {
 		if text != "" && !slices.ContainsFunc(found, func(f span) bool { return f.text == text }) {
@@ -56,7 +56,7 @@ func spans(question string, s *schema.Schema) []span {
 		end = at.To
 	}
 	rest += question[end:]
-	names := schemaWords(s)
+	names := schemaWords(s, tables)
 	asked := questionWords(rest)
 	for n := maxSpanWords; n > 0; n-- {
 		for i := 0; i+n <= len(asked); i++ {
@@ -117,10 +117,11 @@ func broken(run []word) bool {
 	return slices.ContainsFunc(run[:len(run)-1], func(w word) bool { return w.ends })
 }
 
-// schemaWords returns the stemmed words of all names of the schema.
-func schemaWords(s *schema.Schema) map[string]bool {
+// schemaWords returns the stemmed words of all names of some tables.
+func schemaWords(s *schema.Schema, tables []int) map[string]bool {
 	stems := map[string]bool{}
-	for _, t := range s.Tables {
+	for _, i := range tables {
+		t := &s.Tables[i]
 		names := words.Stems(t.Name)
 		for _, c := range t.Columns {
 			names = append(names, words.Stems(c.Name)...)

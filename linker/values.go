@@ -45,11 +45,11 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	left := cmp.Or(max(l.Probes, 0), 200)
 	var failed error
 	slow := map[int]bool{} // numbers of tables
-	within := in.narrow(in.Schema, askedTables)
+	places := in.first(askedTables)
 search:
-	for _, s := range spans(in.Question, within) {
-		for i := range within.Tables {
-			t := &within.Tables[i]
+	for _, s := range spans(in.Question, in.Schema, places) {
+		for _, i := range places {
+			t := &in.Schema.Tables[i]
 			for j := range t.Columns {
 				c := &t.Columns[j]
 				value, ok := s.valueFor(c)

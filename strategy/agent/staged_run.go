@@ -99,7 +99,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	rules := StagedRules()
 	rules.Dialect = env.DB.Language().Text
 	read := t.Reading(rules)
-	wanted := readContract(read, whole, !s.WithoutNameOnlyLists)
+	wanted := readContract(read, tablesOf(whole, l.links), !s.WithoutNameOnlyLists)
 	values := named(l.links)
 	if l.clamps, l.report.Contract = clamps(read, wanted, values), wanted; wanted != nil {
 		rules.List = append(rules.List, wanted.rule())
@@ -110,6 +110,20 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	}
 	l.admission = strategy.NewExaminer(ctx, &l.env, l.task, checks, &rules)
 	return l, nil
+}
+
+// tablesOf is s with the tables that are linked only.
+func tablesOf(s *schema.Schema, links schema.Links) *schema.Schema {
+	part := &schema.Schema{}
+	for _, link := range links.Tables {
+		if t, ok := s.Lookup(link.Schema, link.Table); ok {
+			part.Tables = append(part.Tables, *t)
+		}
+	}
+	if links.Whole || len(part.Tables) == 0 {
+		return s
+	}
+	return part
 }
 
 // named are the stored texts that the question names, each once.
