@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -30,7 +31,7 @@ type scale struct {
 	Warm     int           `default:"10" help:"Warm questions."`
 	Timeout  time.Duration `default:"60s" help:"The deadline of a question."`
 	Dir      string        `default:"${temp}" placeholder:"DIR" help:"Where the databases are made, once."`
-	Memory   bool          `help:"Measure the schema alone, without a question."`
+	Memory   bool          `help:"Measure the schema and its index alone, without a question."`
 	Profile  string        `placeholder:"FILE" help:"Write a CPU profile of the warm questions, of the first one in FILE.first, and of memory in FILE.heap."`
 	JSON     bool          `name:"json" help:"JSON lines instead of a table."`
 	Child    bool          `hidden:""`
@@ -49,7 +50,7 @@ JSON, a line for each size and strategy:
   first_wall_ms, warm_wall_ms  the same by the clock
   schema_ms    CPU of asking whether the schema changed
   calls        calls of the model for a warm question;             prompt_kb    the longest prompt
-  peak_mb      most memory of the process;                         after_mb     when the engine is gone
+  peak_mb      most memory of the process;                         before_mb, after_mb  before and after the engine
   error        what a question ended with`
 }
 
@@ -66,6 +67,7 @@ type scaled struct {
 	Schema    float64 `json:"schema_ms"`
 	Calls     int     `json:"calls"`
 	Prompt    int     `json:"prompt_kb"`
+	Before    float64 `json:"before_mb"`
 	Peak      float64 `json:"peak_mb"`
 	After     float64 `json:"after_mb"`
 	Error     string  `json:"error,omitempty"`
@@ -74,7 +76,7 @@ type scaled struct {
 func (l scaled) row() []string {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 	return []string{strconv.Itoa(l.Tables), l.Strategy, f(l.Catalog), f(l.First), f(l.Ratio), f(l.Warm), f(l.FirstWall), f(l.WarmWall), f(l.Schema),
-		strconv.Itoa(l.Calls), strconv.Itoa(l.Prompt), f(l.Peak), f(l.After), l.Error}
+		strconv.Itoa(l.Calls), strconv.Itoa(l.Prompt), f(l.Before), f(l.Peak), f(l.After), l.Error}
 }
 
 // bare names the child that reads the catalog alone, and only one that asks nothing.
@@ -126,7 +128,7 @@ func (s *scale) Run(p *program) error {
 		return nil
 	}
 	return table(p.out, []string{"tables", "strategy", "catalog ms", "first ms", "ratio", "warm ms", "first wall", "warm wall", "schema ms", "calls",
-		"prompt kB", "peak MB", "after MB", "error"}, rows)
+		"prompt kB", "before MB", "peak MB", "after MB", "error"}, rows)
 }
 
 func (s *scale) path(tables int) string {
@@ -189,11 +191,15 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 		return llm.Response{Text: atOnce(r), StopReason: llm.StopEnd}, nil
 	})
 	var engine *texttosql.Engine
+	var index *linker.Index
 	ask := func(i int) error {
 		ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 		defer cancel()
 		if name == only {
-			_, err := engine.Schema(ctx)
+			s, err := engine.Schema(ctx)
+			if err == nil && index == nil {
+				index = linker.NewIndex(s)
+			}
 			return err
 		}
 		_, err := engine.Ask(ctx, wideQuestions[i%len(wideQuestions)])
@@ -205,6 +211,8 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 			return l, err
 		}
 	}
+	debug.FreeOSMemory()
+	l.Before = status("VmRSS:")
 	if engine, err = texttosql.New(db, model, texttosql.WithStrategy(preset.Strategy)); err != nil {
 		return l, err
 	}
@@ -232,7 +240,8 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 	}
 	l.Prompt, l.Peak = int(longest.Load()>>10), status("VmHWM:")
 	runtime.KeepAlive(engine)
-	engine = nil
+	runtime.KeepAlive(index)
+	engine, index = nil, nil
 	if err := db.Close(); err != nil {
 		return l, err
 	}

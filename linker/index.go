@@ -59,12 +59,12 @@ type valuePlace struct{ entry, table, column, example int32 }
 const (
 	fieldName, fieldSchema, fieldColumn, fieldText, fieldColumnText = 0, 1, 2, 3, 4
 
-	saturation     = 2    // k1
-	begunWeight    = 0.5  // of a name that a word begins
-	evidenceWeight = 0.15 // of words of the evidence alone
-	keyWeightShare = 0.3  // of the score of a table, for those that share a key with it
-	bestEntries    = 5    // whose keys are followed
-	mostSharing    = 50   // tables that may have a key that is followed
+	saturation     = 2   // k1
+	begunWeight    = 0.5 // of a name that a word begins
+	evidenceWeight = 0.3 // of words of the evidence alone
+	keyWeightShare = 0.3 // of the score of a table, for those that share a key with it
+	bestEntries    = 5   // whose keys are followed
+	mostSharing    = 50  // tables that may have a key that is followed
 )
 
 var fieldWeights = [...]float64{fieldName: 3, fieldSchema: 3, fieldColumn: 1, fieldText: 1, fieldColumnText: 0.1}
@@ -371,7 +371,7 @@ func (x *Index) rank(in Input, asked map[string]bool) (list []ranked, found int)
 			list = append(list, ranked{e, score, hit[e]})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), a.entry-b.entry) })
 	for e, score := range scores { // most tables of a large schema
 		if score <= 0 {
 			list = append(list, ranked{e, score, hit[e]})

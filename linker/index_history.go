@@ -20,7 +20,7 @@ const (
 	answersWeight = 12.0 // the share of past statements with the words of the question that read it
 	besideWeight  = 1.0  // the share of past statements that read one of the best and it
 	fewWords      = 2    // past statements that all words have beside their own, read as all are
-	fewStatements = 200  // past statements at which these two count half
+	fewStatements = 100  // past statements at which these two count half
 	bestBeside    = 4    // tables whose usual neighbours are added
 )
 

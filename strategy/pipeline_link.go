@@ -67,17 +67,19 @@ var overBudget = linker.Lexical{Tables: 15}
 // Part is Schema, or the part of it that words of the question link where Schema takes more tokens than Budget, which is
 // a warning of out. It shows no stored values.
 func (e *Env) Part(ctx context.Context, t Task, out *Outcome) (*schema.Schema, error) {
-	if tokens, err := e.SchemaTokens(ctx, e.Schema); err != nil || tokens <= e.Budget() {
+	tokens, err := e.SchemaTokens(ctx, e.Schema)
+	if err != nil || tokens <= e.Budget() {
 		return e.Schema, err
 	}
+	e.warnLinked(ctx, out, tokens)
 	in := e.LinkerInput(t, e.Schema)
 	in.WithoutValues = true
 	links, err := linker.Conversation{Linker: overBudget}.Link(ctx, in)
 	if err != nil {
 		return nil, err
 	}
+	out.Notes = append(out.Notes, links.Notes...)
 	part, _ := e.Schema.Restrict(links)
-	out.Warn(ctx, "schema-linked", "the schema is over its budget: it is linked to the question")
 	return part, nil
 }
 
@@ -94,23 +96,6 @@ func shown(links schema.Links, s *schema.Schema) schema.Links {
 		}
 	}
 	return links
-}
-
-// Fitting is Schema, or the part of it that the words of t link where it is over Budget, with a warning: for a method that
-// shows the whole in its first prompt. The error is ctx.Err().
-func (e *Env) Fitting(ctx context.Context, out *Outcome, t Task) (*schema.Schema, error) {
-	tokens, err := e.SchemaTokens(ctx, e.Schema)
-	if err != nil || tokens <= e.Budget() {
-		return e.Schema, err
-	}
-	e.warnLinked(ctx, out, tokens)
-	links, err := linker.Conversation{Linker: linker.Lexical{}}.Link(ctx, e.LinkerInput(t, e.Schema))
-	if err != nil {
-		return nil, err
-	}
-	out.Notes = append(out.Notes, links.Notes...)
-	part, _ := e.Schema.Restrict(links)
-	return part, nil
 }
 
 func (e *Env) warnLinked(ctx context.Context, out *Outcome, tokens int) {

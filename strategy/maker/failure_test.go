@@ -251,7 +251,7 @@ func TestMAKERSchemas(t *testing.T) {
 	script = &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
 	env := makerEnvOf(t, poolOf(t, many.String()), script)
 	if out, err = (Strategy{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa || len(out.Notes) != 1 ||
-		!strings.Contains(out.Notes[0], "over its budget") {
+		!strings.Contains(out.Notes[0], "over the budget") {
 		t.Errorf("200 tables: %+v, %v", out, err)
 	}
 

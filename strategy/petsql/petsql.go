@@ -174,7 +174,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	ctx, span := trace.Start(ctx, "round 1")
 	defer span.End()
 	var fitted strategy.Outcome
-	whole, err := env.Fitting(ctx, &fitted, t)
+	whole, err := env.Part(ctx, t, &fitted)
 	if err != nil {
 		return nil, err
 	}
