@@ -89,7 +89,7 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	}
 	h := sha256.New()
 	h.Write(e.view[:])
-	writeFields(h, a.scope)
+	writeFields(h, db.Scope()) // with plain values: a driver.Valuer need not show what it is
 	writeFields(h, a.policy)
 	key := viewKey(h.Sum(nil))
 	c := e.common

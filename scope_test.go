@@ -2,6 +2,7 @@ package texttosql_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"strings"
@@ -104,6 +105,23 @@ func TestScopeIsRequired(t *testing.T) {
 	scoped := need.Value(e.For(texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})))(t)
 	if _, err := scoped.Ask(t.Context(), whoInUSA, texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
 		t.Errorf("the engine of a scope takes another one: %v", err)
+	}
+}
+
+// country is a parameter that does not show what it is.
+type country struct{ name string }
+
+func (c country) Value() (driver.Value, error) { return c.name, nil }
+
+// TestScopesWithOneKey: no scope has the rows of another one, whatever its parameters are.
+func TestScopesWithOneKey(t *testing.T) {
+	e := engine(t, &prompted{}, texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"customers": "country = :country"}, Shared: []string{"orders"}}))
+	for _, name := range []string{"USA", "Norway"} {
+		scope := texttosql.Scope{Key: "k", Params: map[string]any{"country": country{name}}}
+		r, err := e.Query(t.Context(), "SELECT DISTINCT country FROM customers", texttosql.WithScope(scope))
+		if err != nil || len(r.Rows) != 1 || r.Rows[0][0] != name {
+			t.Errorf("%s: %+v %v", name, r, err)
+		}
 	}
 }
 
