@@ -3,7 +3,7 @@ module github.com/texttosql/texttosql/llm/gemini
 go 1.26.0
 
 require (
-	github.com/google/go-cmp v0.7.0
+	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/texttosql/texttosql v0.1.0
 	google.golang.org/genai v1.77.0
 )
