@@ -223,7 +223,7 @@ func (db *DB) catalogOf(ctx context.Context, o Opened, now bool) (c *Catalog, er
 	}
 	c = k.Catalog
 	if c == nil || version == "" || c.Version != version {
-		if c, err = db.readCatalog(ctx, o); err != nil {
+		if c, err = db.readCatalog(ctx, o, version); err != nil {
 			return nil, err
 		}
 	}
@@ -236,10 +236,42 @@ func (db *DB) catalogOf(ctx context.Context, o Opened, now bool) (c *Catalog, er
 	return c, nil
 }
 
-// readCatalog reads the catalog of a connection, again if it changed while it was read.
-func (db *DB) readCatalog(ctx context.Context, o Opened) (*Catalog, error) {
+// inspections are what was asked for the catalogs of the last versions, by place.
+type inspections struct {
+	mu sync.Mutex
+	of map[string]inspection
+}
+
+type inspection struct {
+	version string
+	*guard.Inspection
+}
+
+// at returns what was asked at a place, for a version; "": it is not known.
+func (i *inspections) at(place, version string) *guard.Inspection {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if known := i.of[place]; version != "" && known.version == version {
+		return known.Inspection
+	}
+	return &guard.Inspection{}
+}
+
+func (i *inspections) keep(place, version string, asked *guard.Inspection) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.of == nil || len(i.of) >= catalogsKept {
+		i.of = map[string]inspection{}
+	}
+	i.of[place] = inspection{version, asked}
+}
+
+// readCatalog reads the catalog of a connection, again if it changed while it was read. What was asked for another policy
+// is not asked again while the version is the same.
+func (db *DB) readCatalog(ctx context.Context, o Opened, version string) (*Catalog, error) {
 	for range 3 {
-		c, err := o.Conn.Catalog(ctx)
+		asked := db.read.at(o.Place, version)
+		c, err := o.Conn.Catalog(guard.Inspecting(ctx, asked))
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +280,11 @@ func (db *DB) readCatalog(ctx context.Context, o Opened) (*Catalog, error) {
 			return nil, err
 		}
 		if again != "" && again != c.Version {
+			version = again
 			continue
+		}
+		if again != "" {
+			db.read.keep(o.Place, again, asked)
 		}
 		c.Text, c.Schema.Version = db.language.Text, c.Version
 		c.Rules = db.rules

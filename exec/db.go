@@ -52,6 +52,7 @@ type common struct {
 	broken   atomic.Pointer[error]
 	file     atomic.Value // Opened.File of the last connection that had one
 	told     sync.Map     // trace.Warning → true: given once
+	read     inspections
 	views    struct {
 		mu sync.Mutex
 		of map[string]*shared // by the narrower policy

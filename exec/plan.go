@@ -10,7 +10,8 @@ import (
 // Plan is what the engine says it would do for one statement, without doing it.
 //
 // Rows are the engine's own words. Nodes are what exec/sqlite makes of them, so that plans can be compared and costed as
-// the methods do that were published for SQLite. Other engines give their plan as it is, and its cost.
+// the methods do that were published for SQLite. Other engines give their plan as it is, and its cost. An engine that plans by
+// statistics does so by those of all rows: where Policy.Rows is about the statement, Rows tell its tables, and there is no more.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -258,7 +259,7 @@ func (h *held) attempt(ctx context.Context, a *Statement, b Bounds, quiet bool) 
 }
 
 // plan explains a statement that was admitted. An error may be about what the rules hide, so it is that of the statement
-// behind a fence.
+// behind a fence. An engine estimates and chooses by statistics of all rows, so of such a plan only the tables are told.
 func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 	p, err := h.Explain(ctx, a.runs())
 	if err = h.classify(err); err != nil && a.ruled != nil && !a.ruled.Splice.Fenced && ctx.Err() == nil && !h.unfit {
@@ -272,5 +273,18 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return p, nil
+	if most := h.db.limits.EngineCost; most > 0 && p.EngineCost > most {
+		err = &LimitError{Limit: "engine-cost", Max: fmt.Sprint(most)}
+	}
+	if a.ruled != nil && p.Nodes == nil {
+		p = Plan{}
+		for i, r := range a.reads {
+			name := schema.TableName{Schema: r.Relation.Schema, Name: r.Relation.Name}
+			if name.Schema == a.Catalog.Schema.Default {
+				name.Schema = ""
+			}
+			p.Rows = append(p.Rows, PlanRow{ID: i + 1, Detail: "reads " + name.String()})
+		}
+	}
+	return p, err
 }

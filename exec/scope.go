@@ -84,8 +84,8 @@ func (db *DB) Policy() Policy { return db.policy }
 func (db *DB) Scoped() bool { return db.policy.Scoped() }
 
 // For returns a view of db for one caller: what runs through it reads the rows of scope, and nothing that narrower denies.
-// It shares the pool, the limits and the connections with db. Without a narrower policy it shares the schema too; with one
-// the schema is read once for each such policy. For asks nothing of the database and may be called for each question.
+// It shares the pool, the limits and the connections with db. The schema is read once for all: a narrower policy takes
+// away from what was read. For asks nothing of the database and may be called for each question.
 //
 // A nil scope is that of db. With rules and without a scope the error is a *[RefusedError] that matches [ErrNoScope], as it
 // is where the scope lacks its Key or a parameter. A db that has a scope takes no other one.

@@ -173,3 +173,88 @@ func rowsTold(db *exec.DB, text string) (told string, lines []string, cost float
 	}
 	return fmt.Sprintf("%s %v %v %v %v %s", lines, err, plan, perr, aerr, shown), lines, plan.EngineCost, err
 }
+
+// Inspections returns how often statements with text in them are sent for the schemas of a policy and of three narrower
+// ones. It fails t where one of them shows what it denies.
+func Inspections(t testing.TB, e Engine, text string) (n int) {
+	t.Helper()
+	d := e.faulty(t, rowsScript)
+	db, err := d.unready(exec.Config{Policy: rowsPolicy})
+	if err == nil {
+		db, err = db.For(&rowsScope, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, names, err := d.events(func() error {
+		for _, column := range []string{"", "memo", "total", "customer_id"} {
+			view := db
+			if column != "" {
+				if view, err = db.For(nil, &exec.Policy{DenyColumns: []string{"orders." + column}}); err != nil {
+					return err
+				}
+			}
+			s, err := view.Schema(t.Context())
+			if err != nil {
+				return err
+			}
+			for _, name := range []string{"memo", "total", "customer_id"} {
+				orders, _ := s.Lookup("", "orders")
+				_, shown := orders.Column(name)
+				_, err := view.Query(t.Context(), "SELECT "+name+" FROM orders")
+				_, isRefused := refused(err)
+				if denied := name == column; shown == denied || isRefused != denied {
+					t.Errorf("without %q: %s is in the schema: %v, and a statement gives %v", column, name, shown, err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.Contains(name, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// RowPlans fails t where the plan of a statement under rules about rows tells of rows that they hide: it has to be the same
+// where those are gone. analyze is how the engine is told to count.
+func RowPlans(t testing.TB, e Engine, analyze string) {
+	t.Helper()
+	script := rowsScript + `CREATE TABLE bulk(id INTEGER, tenant_id INTEGER, memo VARCHAR(100));
+INSERT INTO bulk SELECT a.id + 10 * b.id + 100 * c.id + 1000 * d.id, 2, '-Q7-' FROM orders a, orders b, orders c, orders d;
+INSERT INTO bulk SELECT id, 1, memo FROM orders WHERE tenant_id = 1;
+CREATE INDEX bulk_memo ON bulk(memo);
+`
+	policy := rowsPolicy
+	policy.Rows = map[string]string{"bulk": "tenant_id = :tenant", "orders": "tenant_id = :tenant"}
+	var plans [2][]string
+	for i, hide := range []string{"", "DELETE FROM bulk WHERE tenant_id = 2;\n"} {
+		db, err := e.open(t, script+hide+analyze).db(exec.Config{Policy: policy})
+		if err == nil {
+			db, err = db.For(&rowsScope, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{
+			"SELECT id FROM bulk WHERE memo = '-Q7-'", "SELECT b.id FROM bulk b JOIN orders o ON o.id = b.id WHERE b.memo > '-Q7'",
+			"SELECT count(*) FROM bulk WHERE id IN (SELECT id FROM orders)", "SELECT memo, count(*) FROM bulk GROUP BY memo ORDER BY 2",
+		} {
+			p, err := db.Explain(t.Context(), text)
+			if err != nil || len(p.Rows) == 0 {
+				t.Errorf("%s: %v, %v", text, p, err)
+			}
+			plans[i] = append(plans[i], fmt.Sprintf("%s: %+v", text, p))
+		}
+	}
+	for i := range plans[0] {
+		if plans[0][i] != plans[1][i] {
+			t.Errorf("%s\nand without the hidden rows\n%s", plans[0][i], plans[1][i])
+		}
+	}
+}

@@ -116,17 +116,8 @@ func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 	if err := statement.QueryRowContext(ctx, s.Args...).Scan(&text); err != nil {
 		return exec.Plan{}, err
 	}
-	if p := readPlan(text); s.Splice == nil {
-		return p, nil
-	}
-	p := readPlan(counts.ReplaceAllString(text, "$1"))
-	p.EngineCost = readPlan(text).EngineCost
-	return p, nil
+	return readPlan(text), nil
 }
-
-// counts are what a plan tells of rows, those among them that a rule hides: how many it estimates, and in a message whether
-// a key finds one.
-var counts = regexp.MustCompile(`(?m)(\{?)\s*"(?:(?:rows|filtered|rows_examined_per_scan|rows_produced_per_join)": [\d.]+|message": "[^"]*"),?$`)
 
 // costs match what each query block costs. The text of a statement may add to their sum, and takes nothing away.
 var costs = regexp.MustCompile(`"(?:select_id": \d+,\s+"(?:operation": "\w+",\s+")?cost": ([\d.e+-]+)|query_cost": "([\d.]+)")`)

@@ -40,7 +40,7 @@ WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHE
 // The LIMIT beats the sql_select_limit of a statement that ran before.
 func (h *held) objects(ctx context.Context, order string, take func(kind, name, text, engine string)) (version string, err error) {
 	var lines []string // sorted here: the server would write them into a table for that
-	err = guard.Each(ctx, h.conn, objectsQuery+order+" LIMIT "+noLimit, func(scan func(...any) error) error {
+	err = h.inspect(ctx, objectsQuery+order+" LIMIT "+noLimit, func(scan func(...any) error) error {
 		var kind, name, changed, text, engine sql.NullString
 		err := scan(&kind, &name, &changed, &text, &engine)
 		take(kind.String, name.String, text.String, engine.String)
@@ -68,20 +68,20 @@ func (h *held) Version(ctx context.Context) (string, error) {
 	if last, ok := h.server.sights.Load(h.where); ok && last.(sight).still(now) {
 		return last.(sight).version, nil
 	}
-	return h.look(ctx, now, "", func(_, _, _, _ string) {})
-}
-
-// look is objects, and keeps the version. before is the tally now.
-func (h *held) look(ctx context.Context, before tally, order string, take func(kind, name, text, engine string)) (string, error) {
-	version, err := h.objects(ctx, order, take)
+	version, err := h.objects(ctx, "", func(_, _, _, _ string) {})
 	if err != nil {
 		return "", err
 	}
 	after, err := h.count(ctx)
 	isMaria := h.server.isMaria.Load()
-	quiet := isMaria != nil && *isMaria && before.running == "1" && after.running == "1" && before.changes == after.changes
-	h.server.sights.Store(h.where, sight{before, version, quiet})
+	quiet := isMaria != nil && *isMaria && now.running == "1" && after.running == "1" && now.changes == after.changes
+	h.server.sights.Store(h.where, sight{now, version, quiet})
 	return version, err
+}
+
+// inspect runs a text of a catalog, which is not asked twice.
+func (h *held) inspect(ctx context.Context, text string, row func(scan func(...any) error) error) error {
+	return h.conn.Raw(func(dc any) error { return guard.Inspect(ctx, dc, text, row) })
 }
 
 // tally is what the server has counted.
@@ -166,11 +166,7 @@ type reading struct {
 }
 
 func (r *reading) objects(ctx context.Context) (err error) {
-	now, err := r.count(ctx)
-	if err != nil {
-		return err
-	}
-	r.out.Version, err = r.look(ctx, now, " ORDER BY TABLE_NAME", func(kind, name, text, engine string) {
+	r.out.Version, err = r.held.objects(ctx, " ORDER BY TABLE_NAME", func(kind, name, text, engine string) {
 		switch kind {
 		case "SEQUENCE", "SYSTEM VIEW", "PROCEDURE", "PACKAGE", "PACKAGE BODY":
 		case "FUNCTION":
@@ -192,7 +188,7 @@ func (r *reading) objects(ctx context.Context) (err error) {
 // columns reads the columns of all tables. They come in order, and to ask for it doubles the time.
 func (r *reading) columns(ctx context.Context) error {
 	var t *schema.Table // of the row before
-	return guard.Each(ctx, r.conn, columnsQuery, func(scan func(...any) error) error {
+	return r.inspect(ctx, columnsQuery, func(scan func(...any) error) error {
 		var table, name, kind, nullable, standard, extra, comment, expression sql.RawBytes
 		if err := scan(&table, &name, &kind, &nullable, &standard, &extra, &comment, &expression); err != nil {
 			return err
@@ -238,7 +234,7 @@ func (r *reading) keys(ctx context.Context) error {
 		column, key string
 	}
 	var parts []part
-	err := guard.Each(ctx, r.conn, keysQuery, func(scan func(...any) error) error {
+	err := r.inspect(ctx, keysQuery, func(scan func(...any) error) error {
 		var p part
 		err := scan(&p.table, &p.name, &p.column, &p.target, &p.key, &p.number)
 		to, known := r.s.Lookup("", p.target)
@@ -284,7 +280,7 @@ func proper(t *schema.Table, name string) string {
 // grants warns of a user who may do more than read.
 func (r *reading) grants(ctx context.Context) error {
 	var most string
-	err := guard.Each(ctx, r.conn, "SHOW GRANTS", func(scan func(...any) error) error {
+	err := r.inspect(ctx, "SHOW GRANTS", func(scan func(...any) error) error {
 		var grant string
 		err := scan(&grant)
 		most = cmp.Or(most, beyondReading(grant))

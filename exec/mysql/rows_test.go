@@ -119,5 +119,17 @@ func TestRowsPlan(t *testing.T) {
 	}
 }
 
+// TestOneInspection: a narrower policy asks the server for no schema of its own.
+func TestOneInspection(t *testing.T) {
+	if n := exectest.Inspections(t, engine("", "reader"), "information_schema.COLUMNS"); n != 1 {
+		t.Errorf("the columns were read %d times", n)
+	}
+}
+
 // BenchmarkRows: 1.3 times the filter by hand at the median is the bar.
 func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine("", "reader")) }
+
+// TestRowPlans: neither costs nor the choice of an index tell of hidden rows.
+func TestRowPlans(t *testing.T) {
+	exectest.RowPlans(t, engine("", "reader"), "ANALYZE TABLE bulk, orders;\n")
+}

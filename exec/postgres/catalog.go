@@ -17,6 +17,7 @@ import (
 // catalog is what the guard knows of a database beside the relations. It does not change.
 type catalog struct {
 	version, snapshot string
+	old               bool                       // some of it was asked before
 	secured           bool                       // a table has row security
 	stamps            map[string]string          // by OID; nil where no column is denied
 	search            []string                   // schemas in which the engine looks for a name: pg_catalog and the path
@@ -77,7 +78,8 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 	}
 	var err error
 	allowed := slices.Sorted(maps.Keys(r.allowed))
-	if r.results, err = c.script(ctx, systemTexts(r.standard, allowed, len(p.DenyColumns) > 0)...); err != nil {
+	ask := func(texts []string) ([][]row, error) { return c.script(ctx, texts...) }
+	if r.results, r.old, err = guard.Recall(ctx, systemTexts(r.standard, allowed, len(p.DenyColumns) > 0), ask); err != nil {
 		return nil, nil, fmt.Errorf("postgres: reading the catalog: %w", err)
 	}
 	r.version, r.snapshot = c.facts.version(r.results[readVersion])
@@ -91,7 +93,7 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 		step()
 	}
 	if p.Scoped() {
-		texts, err := c.script(ctx, viewText)
+		texts, _, err := guard.Recall(ctx, []string{viewText}, ask)
 		if err != nil {
 			return nil, nil, fmt.Errorf("postgres: reading the catalog: %w", err)
 		}

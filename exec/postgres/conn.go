@@ -191,7 +191,9 @@ func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err := c.rollback(ctx, true); err != nil {
 		return nil, err
 	}
-	c.judged, c.fresh = nil, own.version
+	if c.judged, c.fresh = nil, own.version; own.old {
+		c.fresh = ""
+	}
 	c.plain = !own.secured
 	c.learn(c.facts.place(), c.plain)
 	return read, nil
@@ -286,13 +288,7 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err
 	for _, line := range results[0] {
 		text.WriteString(line[0] + "\n")
 	}
-	p = planOf(text.String())
-	if s.Splice != nil {
-		cost := p.EngineCost
-		p = exec.RawPlan(planNumbers.ReplaceAllString(text.String(), ""))
-		p.EngineCost = cost
-	}
-	return p, nil
+	return planOf(text.String()), nil
 }
 
 // planCost is in the first line of a plan: "Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)".

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,6 +261,3 @@ func values(args []any) [][]byte {
 	}
 	return out
 }
-
-// planNumbers are what a plan estimates of rows, the hidden ones among them.
-var planNumbers = regexp.MustCompile(`  \(cost=[^()]*\)`)

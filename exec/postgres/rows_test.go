@@ -3,6 +3,8 @@ package postgres_test
 import (
 	"database/sql"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -145,3 +147,29 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 
 // BenchmarkRows: 1.3 times the filter by hand at the median is the bar.
 func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine("", "reader")) }
+
+// TestOneInspection: a narrower policy asks the server for no schema of its own, by its log.
+func TestOneInspection(t *testing.T) {
+	pool, _ := open(t, "SELECT 1")
+	count := func() int {
+		log, err := os.ReadFile(filepath.Join(server.Get(t).Dir, "log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(log), "FROM pg_catalog.pg_attribute a WHERE a.attnum > 0 AND NOT a.attisdropped")
+	}
+	if _, err := pool.Exec("ALTER ROLE ALL SET log_statement = 'all'"); err != nil {
+		t.Fatal(err)
+	}
+	before := count()
+	exectest.Inspections(t, engine("", "reader"), "")
+	if _, err := pool.Exec("ALTER ROLE ALL RESET log_statement"); err != nil {
+		t.Fatal(err)
+	}
+	if n := count() - before; n != 1 {
+		t.Errorf("the columns were read %d times", n)
+	}
+}
+
+// TestRowPlans: neither costs nor the choice of an index tell of hidden rows.
+func TestRowPlans(t *testing.T) { exectest.RowPlans(t, engine("", "reader"), "ANALYZE;\n") }

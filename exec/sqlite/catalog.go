@@ -26,6 +26,7 @@ type catalog struct {
 	hides     bool                         // some relation may not be read
 	exact     bool                         // some column may not be read, so that an unknown one is refused
 	restricts bool                         // something may not be read
+	counted   bool                         // ANALYZE has counted rows, by which plans are chosen
 	version   string                       // of the schema
 }
 
@@ -71,6 +72,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 	own.exact = len(policy.DenyColumns) > 0
 	var shapes []shape
 	for i := range c.databases {
+		own.counted = own.counted || slices.ContainsFunc(c.databases[i].definitions, func(d definition) bool { return strings.HasPrefix(d.name, "sqlite_stat") })
 		in := inspection{ctx: ctx, dc: dc, database: &c.databases[i], policy: policy}
 		if err := in.read(); err != nil {
 			return nil, err

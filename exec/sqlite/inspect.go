@@ -28,7 +28,13 @@ type inspection struct {
 }
 
 func (in *inspection) each(text string, row func(), dest ...any) error {
-	return each(in.ctx, in.dc, text, row, dest...)
+	return guard.Inspect(in.ctx, in.dc, text, func(scan func(...any) error) error {
+		err := scan(dest...)
+		if err == nil {
+			row()
+		}
+		return err
+	})
 }
 
 func (in *inspection) read() error {

@@ -19,3 +19,13 @@ func TestRows(t *testing.T) {
 
 // BenchmarkRows: 1.3 times the filter by hand at the median is the bar.
 func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine()) }
+
+// TestOneInspection: a narrower policy asks the engine for no schema of its own.
+func TestOneInspection(t *testing.T) {
+	if n := exectest.Inspections(t, engine(), "IN ('table', 'shadow')"); n != 1 {
+		t.Errorf("the columns were read %d times", n)
+	}
+}
+
+// TestRowPlans: neither costs nor the choice of an index tell of hidden rows.
+func TestRowPlans(t *testing.T) { exectest.RowPlans(t, engine(), "ANALYZE;\n") }

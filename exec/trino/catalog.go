@@ -104,6 +104,11 @@ type reading struct {
 	at      map[table]int // place in catalog.Schema.Tables
 }
 
+// inspect runs a text of a catalog, which is not asked twice.
+func (r *reading) inspect(ctx context.Context, text string, row func(scan func(...any) error) error) error {
+	return r.conn.conn.Raw(func(dc any) error { return guard.Inspect(ctx, dc, text, row, r.arguments(r.conn.at)...) })
+}
+
 // relations reads tables, views, their columns and definitions. Columns have their place in n, which is 0 for a table and
 // -1 for a definition.
 func (r *reading) relations(ctx context.Context) error {
@@ -117,7 +122,7 @@ func (r *reading) relations(ctx context.Context) error {
 	var tables []schema.Table
 	var keys []table
 	names, definitions := map[table][]string{}, map[table]string{}
-	err := r.each(ctx, query, func(scan func(...any) error) error {
+	err := r.inspect(ctx, query, func(scan func(...any) error) error {
 		var t table
 		var catalog, n int
 		var name, kind, standard, nullable, comment sql.NullString
@@ -176,7 +181,7 @@ func (r *reading) metadata(ctx context.Context, list, columns string, of func(t 
 	}
 	query := "SELECT catalog_name, schema_name, " + columns + " FROM system.metadata." + list +
 		" WHERE catalog_name IN (" + strings.Join(names, ", ") + ")"
-	err := r.each(ctx, query, func(scan func(...any) error) error {
+	err := r.inspect(ctx, query, func(scan func(...any) error) error {
 		var t table
 		var text sql.NullString
 		err := scan(&t.catalog, &t.schema, &t.name, &text)
