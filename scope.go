@@ -101,7 +101,7 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	}
 	indexes := &linker.Indexes{}
 	v := &Engine{config: e.config, common: c, db: db, view: key, profiling: semaphore.NewWeighted(1), narrowed: e.narrowed || a.policy != nil}
-	if a.policy == nil {
+	if _, apart := e.db.Dialect().(exec.Scoper); a.policy == nil && !apart {
 		v.whole, indexes = e, e.indexes // the schema is the same
 	}
 	v.remember(indexes)

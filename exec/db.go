@@ -91,7 +91,7 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 		pool: pool, dialect: d, language: d.Language(), limits: limits, unwrap: c.Unwrap, slots: make(chan struct{}, limits.Connections),
 	}
 	all.views.of = map[string]*shared{}
-	own, err := (&shared{common: all}).with(c.Policy)
+	own, err := (&shared{common: all}).with(c.Policy, d)
 	if err != nil {
 		return nil, err
 	}

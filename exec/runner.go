@@ -236,6 +236,11 @@ func use[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T, e
 // hold takes a connection and puts the guard on it, within timeout each.
 func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 	db := s.db
+	if _, apart := db.dialect.(Scoper); apart { // else a schema is nobody's
+		if err := db.scopeError(); err != nil {
+			return err
+		}
+	}
 	if err := db.slot(ctx); err != nil {
 		return err
 	}
@@ -297,8 +302,8 @@ func (h *held) open(ctx context.Context) (err error) {
 		h.db.file.Store(h.File)
 	}
 	h.unfit = true // where the driver panics
-	if scope := h.db.scope; scope != nil && len(scope.Settings) > 0 {
-		if err := h.Conn.(SettingConn).Set(scope.Settings); err != nil {
+	if settings := h.db.settings(); len(settings) > 0 && h.db.ruled.Settings {
+		if err := h.Conn.(SettingConn).Set(settings); err != nil {
 			h.unfit = false
 			return err
 		}

@@ -81,13 +81,14 @@ func (db *DB) permitted(ctx context.Context, c *Catalog, s *schema.Schema) *sche
 		of[[2]string{r.Schema, r.Name}] = r
 	}
 	relation := func(t *schema.Table) *guard.Relation { return of[[2]string{s.SchemaOf(t), t.Name}] }
-	if c.Restricts() {
+	_, apart := db.dialect.(Scoper) // the server shows each user something else
+	if c.Restricts() || apart {
 		s = s.Project(func(t *schema.Table) bool {
 			r := relation(t)
-			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil && !db.policy.Scoped() || r != nil && r.Allowed() && r.Refused == nil)
+			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil && !db.policy.Scoped() && !apart || r != nil && r.Allowed() && r.Refused == nil)
 		}, func(t *schema.Table, column *schema.Column) bool {
 			r := relation(t)
-			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) && (r == nil || !r.Denies(column.Name))
+			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) && (r == nil || !r.Denies(column.Name) && (!apart || r.Has(column.Name)))
 		})
 	}
 	db.warnSensitive(ctx, "columns whose names look like secrets may not be read, nor may views over them: %s; Reveal of the policy names those that are none",

@@ -28,7 +28,7 @@ type Scope struct {
 	// names does no harm.
 	Params map[string]any
 	// Settings are settings of the database, by name, that hold while a statement of the scope runs, for rules of the
-	// database's own. Only exec/postgres knows them; other engines refuse a scope that has any.
+	// database's own: those of exec/postgres, and the user as whom exec/trino asks. Other engines refuse a scope that has any.
 	Settings map[string]string
 }
 
@@ -64,6 +64,13 @@ type RulerConn interface {
 	// Placed is the second look: it refuses (ReasonRows) a spliced statement that reads a table with a rule outside of a
 	// splice. Statement.Splice says where the splices are.
 	Placed(ctx context.Context, s *Statement) error
+}
+
+// Scoper is a [Dialect] whose server has rules of its own about who asks, and another schema for each.
+type Scoper interface {
+	Dialect
+	// As returns the dialect for Scope.Settings; nil: there is no scope. What it refuses (ReasonScope) asks the server nothing.
+	As(settings map[string]string) (Dialect, error)
 }
 
 // SettingConn is what the connections of a [Ruler] do that takes settings of a scope.
@@ -110,20 +117,29 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 		}
 		view.scope = &own
 	}
-	if narrower != nil {
-		var err error
-		if view.shared, err = db.narrowed(*narrower); err != nil {
-			return nil, err
-		}
-	}
 	if err := view.scopeError(); err != nil {
 		return nil, err
 	}
-	return view, nil
+	if _, apart := db.dialect.(Scoper); narrower != nil || apart {
+		var err error
+		if view.shared, err = db.narrowed(cmp.Or(narrower, &Policy{}), view.scope); err != nil {
+			return nil, err
+		}
+	}
+	return view, view.scopeError()
 }
 
 // scopeError is the refusal of a statement that lacks its scope.
 func (db *DB) scopeError() error {
+	if s, ok := db.dialect.(Scoper); ok {
+		if _, err := s.As(db.settings()); err != nil {
+			return err
+		}
+		if db.scope != nil && db.scope.Key == "" {
+			return guard.Refuse(ReasonScope, "the scope has no key")
+		}
+		return nil
+	}
 	switch {
 	case db.scope == nil && db.policy.Scoped():
 		return guard.Refuse(ReasonScope, "the policy has rules about rows, and the question has no scope")
@@ -144,6 +160,14 @@ func (db *DB) scopeError() error {
 	return nil
 }
 
+// settings are those of the scope.
+func (db *DB) settings() map[string]string {
+	if db.scope == nil {
+		return nil
+	}
+	return db.scope.Settings
+}
+
 // scopeKey is the Key of the scope; "" without one.
 func (db *DB) scopeKey() string {
 	if db.scope == nil {
@@ -152,20 +176,28 @@ func (db *DB) scopeKey() string {
 	return db.scope.Key
 }
 
-// mostNarrowed bounds the narrower policies whose schema is kept.
+// mostNarrowed bounds the narrower policies, and the scopes of a Scoper, whose schema is kept.
 const mostNarrowed = 32
 
-// narrowed returns what a DB with a narrower policy shares with db.
-func (db *DB) narrowed(n Policy) (*shared, error) {
-	_, err := guard.ReadRules(db.language.Text, n) // each alone: "1) OR (1" would widen what it is joined with
+// narrowed returns what a DB with a narrower policy and a scope shares with db.
+func (db *DB) narrowed(n *Policy, scope *Scope) (*shared, error) {
+	_, err := guard.ReadRules(db.language.Text, *n) // each alone: "1) OR (1" would widen what it is joined with
 	if err = cmp.Or(n.Validate(), err); err != nil {
 		return nil, err
 	}
-	p, err := db.policy.Narrow(n)
+	p, err := db.policy.Narrow(*n)
 	if err != nil {
 		return nil, err
 	}
-	key, err := json.Marshal(p)
+	d := db.dialect
+	of := []any{p}
+	if s, ok := d.(Scoper); ok && scope != nil {
+		if d, err = s.As(scope.Settings); err != nil {
+			return nil, err
+		}
+		of = append(of, scope.Key, scope.Settings)
+	}
+	key, err := json.Marshal(of)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +206,7 @@ func (db *DB) narrowed(n Policy) (*shared, error) {
 	if s := db.views.of[string(key)]; s != nil {
 		return s, nil
 	}
-	s, err := db.shared.with(p)
+	s, err := db.shared.with(p, d)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +217,9 @@ func (db *DB) narrowed(n Policy) (*shared, error) {
 	return s, nil
 }
 
-// with returns s with another policy: what is known of the database by a policy is its own, the rest is that of s.
-func (s *shared) with(p Policy) (*shared, error) {
+// with returns s with another policy, or a dialect for another scope: what is known of the database by them is its own, the
+// rest is that of s.
+func (s *shared) with(p Policy, d Dialect) (*shared, error) {
 	own := &shared{common: s.common, policy: p, walls: walls(), catalogs: catalogs{known: map[string]known{}},
 		schemas: schemaCache{turn: semaphore.NewWeighted(1)}}
 	var err error
@@ -198,7 +231,7 @@ func (s *shared) with(p Policy) (*shared, error) {
 	} else if p.Scoped() {
 		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows", s.language.Title)
 	}
-	own.open, err = s.dialect.Guard(GuardConfig{Policy: p, Unwrap: s.unwrap, CellBytes: max(s.limits.Candidate.CellBytes, s.limits.Answer.CellBytes)})
+	own.open, err = d.Guard(GuardConfig{Policy: p, Unwrap: s.unwrap, CellBytes: max(s.limits.Candidate.CellBytes, s.limits.Answer.CellBytes)})
 	return own, err
 }
 

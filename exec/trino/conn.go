@@ -34,10 +34,10 @@ type home struct{ catalog, schema string }
 // arguments are those that the driver sends as headers of a statement. They say all that decides what its names mean: a
 // transaction that a caller left open is not used, and functions without a schema are built-in ones.
 func (c *conn) arguments(at home) []any {
-	return []any{
+	return append(c.dialect.identity(), []any{
 		sql.Named(catalogHeader, at.catalog), sql.Named(schemaHeader, at.schema), sql.Named(pathHeader, "system.builtin"),
 		sql.Named(sessionHeader, c.properties), sql.Named(transactionHeader, "NONE"),
-	}
+	}...)
 }
 
 // each runs a text of the guard's own and calls row for each of its rows.
@@ -223,6 +223,7 @@ type session struct {
 const (
 	sessionHeader     = "X-Trino-Session"
 	pathHeader        = "X-Trino-Path"
+	userHeader        = "X-Trino-User"
 	catalogHeader     = "X-Trino-Catalog"
 	schemaHeader      = "X-Trino-Schema"
 	transactionHeader = "X-Trino-Transaction-Id"
@@ -231,7 +232,10 @@ const (
 // open puts the guard on a connection. Each statement of Trino carries its session with it, so nothing is changed that
 // would have to be put back.
 func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
-	s, err := remembered(p, "session", func() (session, error) { return askSession(ctx, sqlConn) })
+	if p.dialect.AsUser && p.dialect.user == "" {
+		return exec.Opened{}, guard.Refuse(exec.ReasonScope, "the question has no scope")
+	}
+	s, err := remembered(p, "session", func() (session, error) { return askSession(ctx, sqlConn, p.dialect) })
 	if err != nil {
 		return exec.Opened{}, err
 	}
@@ -243,18 +247,20 @@ func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duratio
 // askSession asks the server for user, catalog and schema. The session properties are those that the question carried:
 // SHOW SESSION hides some, and does not tell those of the DSN from those that the server sets by itself, which this user
 // may not be allowed to set.
-func askSession(ctx context.Context, conn *sql.Conn) (session, error) {
+func askSession(ctx context.Context, conn *sql.Conn, d Dialect) (session, error) {
 	var s session
 	var sent headers
 	var catalog, schema sql.NullString
 	err := guard.Each(httptrace.WithClientTrace(ctx, sent.trace()), conn, "SELECT current_user, current_catalog, current_schema",
-		func(scan func(...any) error) error { return scan(&s.user, &catalog, &schema) })
+		func(scan func(...any) error) error { return scan(&s.user, &catalog, &schema) }, d.identity()...)
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
 	s.at = home{strings.ToLower(catalog.String), strings.ToLower(schema.String)}
 	s.properties = sent.values[sessionHeader]
 	unplaced := sent.values != nil && (sent.values[catalogHeader] == nil || sent.values[schemaHeader] == nil)
 	switch {
+	case err == nil && d.user != "" && s.user != d.user:
+		return s, &exec.UnguardedError{Reason: "the server takes the user " + d.user + " for " + s.user, Remedy: "let it take X-Trino-User as it is"}
 	case err != nil && !unplaced: // to a question without both the server may answer with an error
 		return s, err
 	case s.at.catalog == "" || s.at.schema == "":

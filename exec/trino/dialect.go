@@ -2,9 +2,11 @@ package trino
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -20,11 +22,18 @@ type Dialect struct {
 	// Catalogs are further catalogs whose tables may be read: those of one question may be in several. In them the
 	// schema of a table is called "catalog.schema", also in a [exec.Policy].
 	Catalogs []string
+	// AsUser has each statement run as the user whom exec.Scope.Settings names, {"user": "alice"}, by X-Trino-User, so that the
+	// server's own rules about tables, columns and rows decide what it reads. Each user has a schema of their own, and without
+	// a scope nothing is asked. The rules have to let the user of the DSN, and nobody else, impersonate these users.
+	AsUser bool
+
+	user string // as whom statements run; "": as that of the DSN
 }
 
 var (
 	_ exec.Dialect = Dialect{}
 	_ exec.Sampler = Dialect{}
+	_ exec.Scoper  = Dialect{}
 )
 
 var language = exec.Language{
@@ -48,6 +57,29 @@ func quoteSchema(name string) string {
 
 // literal writes a string.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// As implements exec.Scoper: the dialect for one user.
+func (d Dialect) As(settings map[string]string) (exec.Dialect, error) {
+	switch user := settings["user"]; {
+	case !d.AsUser && len(settings) > 0:
+		return nil, guard.Refuse(exec.ReasonScope, "Trino takes settings of a scope where Dialect.AsUser is set")
+	case !d.AsUser:
+		return d, nil
+	case user == "" || len(settings) > 1 || strings.ContainsFunc(user, unicode.IsControl):
+		return nil, guard.Refuse(exec.ReasonScope, "the scope has to have one setting, \"user\": the user as whom Trino is asked")
+	default:
+		d.user = user
+		return d, nil
+	}
+}
+
+// identity are the arguments that say as whom a statement runs.
+func (d Dialect) identity() []any {
+	if d.user == "" {
+		return nil
+	}
+	return []any{sql.Named(userHeader, d.user)}
+}
 
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {

@@ -43,6 +43,17 @@
 // server reads the same tables for both. A materialized view is refused under any policy that denies
 // something, since its data lies elsewhere.
 //
+// # One user for each scope
+//
+// With Dialect.AsUser each scope (exec.DB.For, texttosql.WithScope) says as whom the server is asked, in X-Trino-User:
+//
+//	scope := exec.Scope{Key: "alice", Settings: map[string]string{"user": "alice"}}
+//
+// The server's rules then decide what alice reads: row filters, masks, tables. The user is sent with every request, and never
+// kept on a connection. Each scope has a guard, a catalog and a schema of its own, the last 32 of them; the server has to
+// answer that it takes the user for alice. Without a scope everything is refused (exec.ErrNoScope), Ready too. The user of
+// the DSN needs a rule of impersonation where the server asks for passwords. exec.Policy.Rows is refused as before.
+//
 // # What it does not stop
 //
 //   - Memory of the server: values that replace, concatenation or array functions make, sorts, aggregates. A page of
