@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -65,18 +66,48 @@ With --list first a line for each statement that is not the same: db, sql, why. 
   hand_copy_p50, hand_copy_p95           times by hand ÷ on the copy`
 }
 
+// rowsLine counts outcomes, by the keys of rowsKeys.
 type rowsLine struct {
-	DB           string         `json:"db"`
-	N            int            `json:"n"`
-	Accepted     int            `json:"accepted"`
-	WithRules    int            `json:"with_rules"`
-	Same         int            `json:"same"`
-	Names        int            `json:"names_differ"`
-	Undetermined int            `json:"undetermined"`
-	CountsDiffer int            `json:"counts_differ"`
-	Differ       int            `json:"differ"`
-	Limit        int            `json:"limit"`
-	Refused      map[string]int `json:"refused,omitempty"`
+	db      string
+	n       map[string]int
+	refused map[string]int
+}
+
+var rowsKeys = []string{"n", "accepted", "with_rules", "same", "names_differ", "undetermined", "counts_differ", "differ", "limit"}
+
+func newRowsLine(db string) *rowsLine { return &rowsLine{db, map[string]int{}, map[string]int{}} }
+
+// MarshalJSON implements [json.Marshaler].
+func (l *rowsLine) MarshalJSON() ([]byte, error) {
+	out := map[string]any{"db": l.db, "refused": l.refused}
+	for _, key := range rowsKeys {
+		out[key] = l.n[key]
+	}
+	return json.Marshal(out)
+}
+
+func (l *rowsLine) add(o *rowsLine) {
+	for key, n := range o.n {
+		l.n[key] += n
+	}
+	for why, n := range o.refused {
+		l.refused[why] += n
+	}
+}
+
+// count counts one outcome, under its own key and those that hold it.
+func (l *rowsLine) count(o outcome) {
+	keys := map[string]string{
+		"limit": "n limit", "refused": "n accepted", "same": "n accepted with_rules same", "names differ": "n accepted with_rules same names_differ",
+		"undetermined": "n accepted with_rules undetermined", "counts differ": "n accepted with_rules undetermined counts_differ",
+		"differ": "n accepted with_rules differ",
+	}
+	for _, key := range strings.Fields(cmp.Or(keys[o.Was], "n")) {
+		l.n[key]++
+	}
+	if o.Was == "refused" {
+		l.refused[o.Why]++
+	}
 }
 
 // Run compares.
@@ -116,7 +147,7 @@ func (v *rowsVerb) Run(p *program) error {
 	if v.Generated > 0 {
 		bounds.Timeout = time.Second // many of them join everything with everything
 	}
-	all := &rowsLine{DB: "all", Refused: map[string]int{}}
+	all := newRowsLine("all")
 	var lines []*rowsLine
 	var costs []costLine
 	for i, id := range slices.Sorted(maps.Keys(byDB)) {
@@ -157,31 +188,22 @@ func (v *rowsVerb) Run(p *program) error {
 	}
 	var rows [][]string
 	for _, l := range lines {
-		row := []string{l.DB}
-		for _, n := range []int{l.N, l.Accepted, l.WithRules, l.Same, l.Names, l.Undetermined, l.CountsDiffer, l.Differ, l.Limit} {
-			row = append(row, strconv.Itoa(n))
+		row := []string{l.db}
+		for _, key := range rowsKeys {
+			row = append(row, strconv.Itoa(l.n[key]))
 		}
 		rows = append(rows, row)
 	}
-	if err := table(p.out, []string{"db", "n", "accepted", "with rules", "same", "names differ", "undetermined", "counts differ", "differ", "limit"}, rows); err != nil {
+	if err := table(p.out, append([]string{"db"}, rowsKeys...), rows); err != nil {
 		return err
 	}
 	rows = nil
-	for _, why := range slices.SortedFunc(maps.Keys(all.Refused), func(a, b string) int {
-		return cmp.Or(all.Refused[b]-all.Refused[a], cmp.Compare(a, b))
+	for _, why := range slices.SortedFunc(maps.Keys(all.refused), func(a, b string) int {
+		return cmp.Or(all.refused[b]-all.refused[a], cmp.Compare(a, b))
 	}) {
-		rows = append(rows, []string{why, strconv.Itoa(all.Refused[why])})
+		rows = append(rows, []string{why, strconv.Itoa(all.refused[why])})
 	}
 	return table(p.out, []string{"refused with rules", "n"}, rows)
-}
-
-func (l *rowsLine) add(o *rowsLine) {
-	l.N, l.Accepted, l.WithRules, l.Same = l.N+o.N, l.Accepted+o.Accepted, l.WithRules+o.WithRules, l.Same+o.Same
-	l.Names += o.Names
-	l.Undetermined, l.CountsDiffer, l.Differ, l.Limit = l.Undetermined+o.Undetermined, l.CountsDiffer+o.CountsDiffer, l.Differ+o.Differ, l.Limit+o.Limit
-	for why, n := range o.Refused {
-		l.Refused[why] += n
-	}
 }
 
 // rowsBase is one database with its rules, its copy, and more copies that tell what SQL does not determine.
@@ -377,7 +399,7 @@ type outcome struct {
 
 // compare runs statements on both sides.
 func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statements []string) (*rowsLine, error) {
-	line := &rowsLine{DB: b.id, Refused: map[string]int{}}
+	line := newRowsLine(b.id)
 	bar := newProgress(p.err, b.id, len(statements))
 	var (
 		mu     sync.Mutex
@@ -425,25 +447,6 @@ func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statemen
 		err = jsonLines(p.out, list)
 	}
 	return line, err
-}
-
-func (l *rowsLine) count(o outcome) {
-	l.N++
-	l.Accepted += count(o.Was != "not accepted" && o.Was != "limit")
-	switch o.Was {
-	case "not accepted":
-	case "limit":
-		l.Limit++
-	case "refused":
-		l.Refused[o.Why]++
-	default:
-		l.WithRules++
-		l.Same += count(o.Was == "same" || o.Was == "names differ")
-		l.Names += count(o.Was == "names differ")
-		l.Undetermined += count(o.Was == "undetermined" || o.Was == "counts differ")
-		l.CountsDiffer += count(o.Was == "counts differ")
-		l.Differ += count(o.Was == "differ")
-	}
 }
 
 // limited is a LIMIT at the end of a statement.
@@ -531,7 +534,7 @@ func reason(err error) string {
 
 // generate writes statements about the database.
 func (b *rowsBase) generate(n int, seed uint64) (list []string) {
-	g := &generator{b: b, r: rand.New(rand.NewPCG(seed, 30)), seen: map[string]bool{}}
+	g := &generator{b: b, l: b.whole.Language(), r: rand.New(rand.NewPCG(seed, 30)), seen: map[string]bool{}, values: map[string][]any{}}
 	for tries := 0; len(list) < n && tries < 20*n; tries++ {
 		if text := g.statement(); !g.seen[text] {
 			g.seen[text] = true

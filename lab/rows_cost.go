@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -53,30 +55,12 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 	var toHand, toCopy, filter []float64
 	for _, text := range statements {
 		hand, ok := b.byHand(text)
-		texts := []string{text, hand, text}
-		var best [3]time.Duration
-		failed := false
-		for range rounds {
-			for i, r := range runners {
-				if i == 1 && !ok {
-					continue
-				}
-				took, err := r.Time(ctx, texts[i])
-				if ctx.Err() != nil {
-					return line, ctx.Err()
-				}
-				if failed = err != nil; failed {
-					break
-				}
-				if best[i] == 0 || took < best[i] {
-					best[i] = took
-				}
-			}
-			if failed {
-				break
-			}
+		texts := []string{text, cmp.Or(hand, text), text}
+		best, err := fastest(ctx, runners, texts)
+		if ctx.Err() != nil {
+			return line, ctx.Err()
 		}
-		if failed {
+		if err != nil {
 			continue
 		}
 		toCopy = append(toCopy, float64(best[0])/float64(best[2]))
@@ -97,6 +81,22 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 	return line, nil
 }
 
+// fastest returns the shortest time of each text on its runner.
+func fastest(ctx context.Context, runners []*exec.Runner, texts []string) (best [3]time.Duration, err error) {
+	for range rounds {
+		for i, r := range runners {
+			took, err := r.Time(ctx, texts[i])
+			if err != nil {
+				return best, err
+			}
+			if best[i] == 0 || took < best[i] {
+				best[i] = took
+			}
+		}
+	}
+	return best, nil
+}
+
 var plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // notByHand are words of statements to which a person would not just add a condition.
@@ -104,75 +104,40 @@ var notByHand = regexp.MustCompile(`(?i)\b(?:left|right|full|outer|natural|using
 
 // byHand adds the conditions of the rules to the WHERE clause of a statement that has one SELECT and inner joins only.
 func (b *rowsBase) byHand(text string) (string, bool) {
-	d := b.whole.Language().Text
 	text = strings.TrimRight(strings.TrimSpace(text), "; \n")
 	if notByHand.MatchString(text) || strings.Count(strings.ToLower(text), "select") != 1 {
 		return "", false
 	}
-	tokens := []sqltext.Token{}
-	for t := range d.Tokens(text) {
-		if strings.TrimSpace(t.Text) != "" {
-			tokens = append(tokens, t)
-		}
-	}
-	word := func(i int) string {
-		if i >= len(tokens) || tokens[i].Kind != sqltext.Word {
-			return ""
-		}
-		return strings.ToLower(tokens[i].Text)
-	}
+	l := b.whole.Language()
+	s := l.Text.Parse(text)
 	var conditions []string
-	depth, inFrom, expect, where, end := 0, false, false, -1, len(text)
-	for i := 0; i < len(tokens); i++ {
-		switch tokens[i].Text {
-		case "(":
-			depth++
-			if expect {
-				return "", false
-			}
-		case ")":
-			depth--
+	for _, t := range s.Tables() {
+		i := slices.IndexFunc(b.schema.Tables, func(o schema.Table) bool { return schema.EqualFold(o.Name, t.Name) })
+		if i < 0 || b.rules[b.schema.Tables[i].Name].text == "" {
+			return "", false
 		}
-		if depth > 0 {
-			continue
-		}
-		switch w := word(i); {
-		case w == "from":
-			inFrom, expect = true, true
-		case w == "where":
-			inFrom, where = false, tokens[i].Pos+len("where")
-		case w == "group" || w == "order" || w == "limit" || w == "having":
-			inFrom = false
-			end = min(end, tokens[i].Pos)
-		case inFrom && (w == "join" || tokens[i].Text == ","):
-			expect = true
-		case expect && w != "inner" && w != "cross":
-			expect = false
-			name := strings.Trim(tokens[i].Text, "\"`[]'")
-			prefix := tokens[i].Text
-			if word(i+1) == "as" {
-				i++
-			}
-			if next := word(i + 1); next != "" && !slices.Contains([]string{"join", "inner", "cross", "on", "where", "group", "order", "limit", "having"}, next) {
-				i++
-				prefix = tokens[i].Text
-			}
-			found := false
-			for table, r := range b.rules {
-				if strings.EqualFold(table, name) {
-					conditions, found = append(conditions, r.written(prefix+".")), true
-				}
-			}
-			if !found {
-				return "", false
-			}
-		}
+		conditions = append(conditions, b.rules[b.schema.Tables[i].Name].written(l.Quote(cmp.Or(t.Alias, t.Name))+"."))
 	}
-	if len(conditions) == 0 {
-		return "", false
+	depth, where, end := 0, -1, len(text)
+	for t := range s.Tokens() {
+		word := strings.ToLower(t.Text)
+		switch {
+		case word == "(":
+			depth++
+		case word == ")":
+			depth--
+		case depth > 0 || t.Kind != sqltext.Word:
+		case word == "where":
+			where = t.Pos + len(word)
+		case word == "group" || word == "order" || word == "limit" || word == "having":
+			end = min(end, t.Pos)
+		}
 	}
 	all := strings.Join(conditions, " AND ")
-	if where < 0 {
+	switch {
+	case all == "":
+		return "", false
+	case where < 0:
 		return fmt.Sprintf("%s WHERE %s %s", text[:end], all, text[end:]), true
 	}
 	return fmt.Sprintf("%s (%s) AND %s %s", text[:where], text[where:end], all, text[end:]), true

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -13,6 +14,7 @@ import (
 // set operations, windows.
 type generator struct {
 	b      *rowsBase
+	l      exec.Language
 	r      *rand.Rand
 	seen   map[string]bool
 	names  int
@@ -30,11 +32,10 @@ type ref struct {
 func (g *generator) one(list ...string) string { return list[g.r.IntN(len(list))] }
 func (g *generator) in(percent int) bool       { return g.r.IntN(100) < percent }
 func (g *generator) quote(name string) string {
-	plain := plainWord.MatchString(name)
-	if plain && g.in(70) {
+	if plainWord.MatchString(name) && g.in(70) {
 		return name
 	}
-	return g.b.whole.Language().Quote(name)
+	return g.l.Quote(name)
 }
 
 func (g *generator) table() *schema.Table {
@@ -53,7 +54,7 @@ func (g *generator) base() ref {
 		r.columns = append(r.columns, c.Name)
 	}
 	r.text = g.quote(t.Name)
-	if t.Schema == "" && g.b.whole.Language().Name == "sqlite" && g.in(10) {
+	if t.Schema == "" && g.l.Name == "sqlite" && g.in(10) {
 		r.text = "main." + r.text
 	}
 	if g.in(70) {
@@ -62,7 +63,7 @@ func (g *generator) base() ref {
 		if g.in(10) {
 			r.name = g.table().Name // the name of another table
 		}
-		r.text += g.one(" AS ", " ") + g.b.whole.Language().Quote(r.name)
+		r.text += g.one(" AS ", " ") + g.l.Quote(r.name)
 	}
 	return r
 }
@@ -85,28 +86,24 @@ func (g *generator) from(depth int) ref {
 
 func (g *generator) column(refs []ref) string {
 	r := refs[g.r.IntN(len(refs))]
-	c := g.b.whole.Language().Quote(r.columns[g.r.IntN(len(r.columns))])
+	c := g.l.Quote(r.columns[g.r.IntN(len(r.columns))])
 	if len(refs) == 1 && g.in(40) {
 		return c
 	}
-	return g.b.whole.Language().Quote(r.name) + "." + c
+	return g.l.Quote(r.name) + "." + c
 }
 
 // literal is a value of some column.
 func (g *generator) literal(refs []ref) (column, value string) {
 	r := refs[g.r.IntN(len(refs))]
 	name := r.columns[g.r.IntN(len(r.columns))]
-	column = g.b.whole.Language().Quote(r.name) + "." + g.b.whole.Language().Quote(name)
+	column = g.l.Quote(r.name) + "." + g.l.Quote(name)
 	if r.table == nil {
 		return column, fmt.Sprint(g.r.IntN(50))
 	}
 	key := r.table.Name + "\x00" + name
-	if g.values == nil {
-		g.values = map[string][]any{}
-	}
 	if _, ok := g.values[key]; !ok {
-		l := g.b.whole.Language()
-		g.values[key], _, _ = valuesOf(context.Background(), g.b.pools[0], l.Quote(name), r.table.TableName().Quoted(l))
+		g.values[key], _, _ = valuesOf(context.Background(), g.b.pools[0], g.l.Quote(name), r.table.TableName().Quoted(g.l))
 	}
 	list := g.values[key]
 	if len(list) == 0 {
@@ -205,8 +202,7 @@ func (g *generator) join(refs []ref, r ref) string {
 		for _, c := range o.columns {
 			for _, d := range r.columns {
 				if strings.EqualFold(c, d) && g.in(60) {
-					l := g.b.whole.Language()
-					return l.Quote(o.name) + "." + l.Quote(c) + " = " + l.Quote(r.name) + "." + l.Quote(d)
+					return g.l.Quote(o.name) + "." + g.l.Quote(c) + " = " + g.l.Quote(r.name) + "." + g.l.Quote(d)
 				}
 			}
 		}
@@ -228,7 +224,7 @@ func (g *generator) statement() string {
 	}
 	if g.in(12) { // a name of its own, or that of a table
 		inner, m := g.query(1, 0)
-		name := g.one("w", g.b.whole.Language().Quote(g.table().Name))
+		name := g.one("w", g.l.Quote(g.table().Name))
 		text = "WITH " + name + " AS (" + inner + ") SELECT " + fmt.Sprintf("c%d", g.r.IntN(m)) + " FROM " + name
 		n = 1
 	}
