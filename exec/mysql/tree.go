@@ -234,10 +234,15 @@ func path(parts ...ast.CIStr) (names []string) {
 	return names
 }
 
-// inScope visits a WITH and then, with its names in scope, the rest.
+// inScope visits a WITH and then, with its names in scope, the rest. In the expressions of a WITH in a subquery MariaDB
+// 10.11 takes a name of a WITH further out for a table, if there is one.
 func (w *walker) inScope(with *ast.WithClause, depth int, rest func()) {
 	before := len(w.with)
 	if with != nil {
+		outer := slices.Clone(w.with)
+		for i := range w.with {
+			w.with[i].sure = false
+		}
 		w.within[with] = true
 		for _, cte := range with.CTEs {
 			if with.IsRecursive { // each may name itself and those behind it
@@ -250,6 +255,7 @@ func (w *walker) inScope(with *ast.WithClause, depth int, rest func()) {
 				w.with = append(w.with, common{cte.Name.O, true})
 			}
 		}
+		copy(w.with, outer)
 		for i := before; i < len(w.with); i++ {
 			w.with[i].sure = true
 		}
