@@ -163,6 +163,7 @@ type reading struct {
 	merged    map[string]bool   // tables of the engine MERGE, which read others
 	routines  []string          // functions
 	generated [][3]string       // tables, columns and their expressions
+	unseen    [][2]string       // tables and their columns that a star leaves out
 }
 
 func (r *reading) objects(ctx context.Context) (err error) {
@@ -213,6 +214,9 @@ func (r *reading) columns(ctx context.Context) error {
 			c.Default = string(standard)
 		}
 		c.Generated = strings.HasSuffix(string(extra), " GENERATED")
+		if strings.Contains(string(extra), "INVISIBLE") {
+			r.unseen = append(r.unseen, [2]string{t.Name, c.Name})
+		}
 		if len(expression) > 0 {
 			r.generated = append(r.generated, [3]string{t.Name, c.Name, string(expression)})
 		}
@@ -334,6 +338,9 @@ func (r *reading) finish() {
 			message := "the view " + t.Name + " is left out of the schema, since the server cannot open it"
 			r.out.Warnings = append(r.out.Warnings, trace.Warning{Code: "broken-view", Message: message})
 		}
+	}
+	for _, c := range r.unseen {
+		own.unseen[own.key(c[0])+"."+lower(c[1])] = true
 	}
 	for _, g := range r.generated {
 		r.out.Flows = append(r.out.Flows, flows(own.relations[own.key(g[0])], g[1], g[2])...)

@@ -30,6 +30,10 @@ func kindOf(columnType string) (number, text bool) {
 	return numbers.MatchString(columnType), texts.MatchString(columnType)
 }
 
+// systemColumns are columns that a table may have without having them in its list. Behind a splice the name would mean the
+// row around it.
+var systemColumns = guard.Set("_rowid row_start row_end")
+
 // Spots implements exec.RulerConn.
 func (h *held) Spots(_ context.Context, s *exec.Statement) ([]guard.Spot, error) {
 	return s.Catalog.Own.(*catalog).spots(s.Statement, h, len(s.Args) > 0)
@@ -52,6 +56,12 @@ func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) (spots []guard
 	t := guard.NewText(s)
 	for _, table := range w.tables {
 		r := table.source.Relation
+		for _, ref := range w.names.Refs {
+			name := lower(append([]string{""}, ref.Path...)[len(ref.Path)])
+			if !ref.Star && r.Ruled() && (c.unseen[c.key(r.Name)+"."+name] || systemColumns[name] && !r.Has(name)) {
+				return nil, guard.Refuse(exec.ReasonRows, "only some rows of %s may be read, and so its hidden column %s may not", r.Name, name)
+			}
+		}
 		first, last, err := t.Name(origin(w.edits, table.OriginTextPosition()), table.Name.O)
 		switch {
 		case err != nil:

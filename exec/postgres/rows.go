@@ -154,7 +154,11 @@ func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, er
 		qualifier := col.Path
 		if !col.Star {
 			qualifier = col.Path[:len(col.Path)-1]
-			if name := col.Path[len(col.Path)-1]; hiddenColumns[name] && !w.defined[name] {
+			// One that the statement defines too could mean that, in the row around a splice.
+			if name := col.Path[len(col.Path)-1]; hiddenColumns[name] && (!w.defined[name] || slices.ContainsFunc(w.n.Sources, func(o guard.Source) bool {
+				return o.Relation != nil && o.Relation.Ruled() &&
+					(len(qualifier) == 0 && o.Select == col.Select || len(qualifier) > 0 && o.Alias == qualifier[len(qualifier)-1])
+			})) {
 				return nil, guard.Refuse(exec.ReasonRows, "%s tells where rows are stored, other ones too", name)
 			}
 		}
