@@ -27,8 +27,8 @@
 // exec.Analysis are more than are read where a name may mean several, and never fewer.
 //
 // With rules about rows (exec.Policy.Rows), a statement that has a subquery in a HAVING always runs as with Fence "always".
-// There MariaDB 10.11 gives wrong results for queries in FROM, and for views, with rules or without. Columns of
-// results are called as the table spells them, not as the statement does: a splice is a query, and the server takes its names.
+// There MariaDB 10.11 gives wrong results for queries in FROM, and for views, with rules or without. A column
+// in brackets, (NAME), is called as its table spells it, name: a splice is a query, and the server takes its names.
 //
 // # What it does not stop
 //

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/sqlc-dev/marino/ast"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
@@ -93,6 +95,24 @@ func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) (spots []guard
 			spot.HintEnd = t.End(next - 1)
 		}
 		spots = append(spots, spot)
+	}
+	// A column of a query in FROM is called as that spells it, one of a table as the statement does.
+	for _, f := range w.headings {
+		c, other := f.Expr.(*ast.ColumnNameExpr)
+		if !other || f.AsName.O != "" {
+			continue
+		}
+		name, tables := c.Name.Name.O, true
+		other = false
+		for _, from := range w.names.Sources {
+			if r := from.Relation; from.Select == f.of && !from.Joined {
+				tables = tables && r != nil && !r.View
+				other = other || tables && r.Has(name) && !slices.Contains(r.Columns(), name)
+			}
+		}
+		if _, last, err := t.Name(origin(w.edits, f.Offset), name); err == nil && tables && other {
+			spots = append(spots, guard.Spot{Pos: t.End(last), End: t.End(last), Insert: " AS " + quote(name)})
+		}
 	}
 	// The definitions of views have the name of the database in front of tables and columns.
 	for i := range t.Len() - 4 {

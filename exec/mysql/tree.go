@@ -96,6 +96,7 @@ type walker struct {
 	within    map[*ast.WithClause]bool // those that inScope visited
 	edits     []edit                   // what the parser reads differs in from the text
 	tables    []tableAt
+	headings  []heading
 	fence     bool // a HAVING has a subquery: see Rules
 }
 
@@ -105,6 +106,12 @@ type tableAt struct {
 	source guard.Source
 	alias  string
 	unsure bool
+}
+
+// heading is an item of the SELECT of a number.
+type heading struct {
+	*ast.SelectField
+	of int
 }
 
 // common is a common table expression. sure: a name spelled like it means it.
@@ -176,6 +183,9 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		if n.CalcFoundRows {
 			guard.Stop(guard.Refuse(exec.ReasonStatement, "SQL_CALC_FOUND_ROWS counts rows for another statement"))
 		}
+		fields()
+	case *ast.SelectField:
+		w.headings = append(w.headings, heading{n, w.current})
 		fields()
 	case *ast.Join:
 		w.names.Natural = w.names.Natural || n.NaturalJoin
