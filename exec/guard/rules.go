@@ -277,8 +277,11 @@ func (s *Splice) Original(name string) string {
 		for _, e := range s.edits {
 			switch {
 			case e.end < pos || e.pos >= end:
-			case e.pos < done || e.end > end: // it begins or ends in a splice
+			case e.pos < done: // it begins in a splice
 				whole = false
+			case e.end > end: // the engine cuts long names
+				b.WriteString(s.Text[done:e.pos] + e.was)
+				done = end
 			default:
 				b.WriteString(s.Text[done:e.pos] + e.was)
 				done = e.end
