@@ -61,9 +61,11 @@ func TestSubqueryInHaving(t *testing.T) {
 // TestHeadings: columns are called as without rules, which may not be as the table spells them.
 func TestHeadings(t *testing.T) {
 	statements := []string{
-		"SELECT Id, o.MEMO, `Total`, TOTAL+1, id FROM orders o", "SELECT c.Id AS x, o.ID FROM (orders o JOIN customers AS c ON c.id = o.customer_id) WHERE Memo <> ''",
+		"SELECT Id, o.MEMO, `Total`, TOTAL+1, id FROM orders o",
+		"SELECT c.Id AS x, o.ID FROM (orders o JOIN customers AS c ON c.id = o.customer_id) WHERE Memo <> ''",
 		"SELECT x.* FROM (SELECT Memo FROM orders) AS x", "WITH x AS (SELECT Memo FROM orders) SELECT * FROM x", "SELECT MEMO FROM (SELECT Memo FROM orders) AS x",
-		"SELECT ID FROM orders UNION SELECT Total FROM orders", "SELECT Customer_id, max(ID) FROM orders GROUP BY CUSTOMER_ID HAVING customer_ID > 0 ORDER BY Customer_ID",
+		"SELECT ID FROM orders UNION SELECT Total FROM orders",
+		"SELECT Customer_id, max(ID) FROM orders GROUP BY CUSTOMER_ID HAVING customer_ID > 0 ORDER BY Customer_ID",
 		"SELECT ID, (SELECT Name FROM customers WHERE id = customer_id) FROM orders WHERE ID IN (SELECT Id FROM orders)", "SELECT * FROM orders",
 	}
 	if n := exectest.Rows(t, engine("", "reader"), exectest.RowsOf{}, statements...); n != len(statements) {
