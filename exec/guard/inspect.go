@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -15,10 +16,11 @@ type Inspection struct {
 	answers map[string]answer // by the text that was asked
 }
 
-// answer is the rows of one answer: each value with its length and 1 in front, 0 for NULL. A large schema has millions.
+// answer is the rows of one answer, some after others: each value with its length and 1 in front, 0 for NULL. A large schema
+// has millions.
 type answer struct {
 	columns int
-	values  string
+	some    [][]byte
 }
 
 type inspecting struct{}
@@ -37,34 +39,55 @@ func (i *Inspection) recall(text string) (a answer, ok bool) {
 	return a, ok
 }
 
-func (i *Inspection) keep(text string, columns int, values []byte) {
+func (i *Inspection) keep(text string, a answer) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.answers == nil {
 		i.answers = map[string]answer{}
 	}
-	i.answers[text] = answer{columns, string(values)}
+	i.answers[text] = a
 }
 
-func pack(to []byte, v sql.NullString) []byte {
-	if !v.Valid {
-		return append(to, 0)
+// add packs a row.
+func (a *answer) add(values []driver.Value) error {
+	n := len(a.some) - 1
+	if n < 0 || len(a.some[n]) > 1<<16 {
+		a.some, n = append(a.some, nil), n+1
 	}
-	return append(binary.AppendUvarint(to, uint64(len(v.String))+1), v.String...)
+	to := a.some[n]
+	for _, v := range values {
+		if v == nil {
+			to = append(to, 0)
+			continue
+		}
+		text, ok := v.(string)
+		if !ok {
+			var s sql.NullString
+			if err := s.Scan(v); err != nil {
+				return err
+			}
+			text = s.String
+		}
+		to = append(binary.AppendUvarint(to, uint64(len(text))+1), text...)
+	}
+	a.columns, a.some[n] = len(values), to
+	return nil
 }
 
 // each calls row for each row.
 func (a answer) each(row func(values []driver.Value) error) error {
-	for rest := a.values; rest != ""; {
-		values := make([]driver.Value, a.columns)
-		for i := range values {
-			n, size := binary.Uvarint([]byte(rest[:min(len(rest), binary.MaxVarintLen64)]))
-			if rest = rest[size:]; n > 0 {
-				values[i], rest = rest[:n-1], rest[n-1:]
+	for _, rest := range a.some {
+		for len(rest) > 0 {
+			values := make([]driver.Value, a.columns)
+			for i := range values {
+				n, size := binary.Uvarint(rest)
+				if rest = rest[size:]; n > 0 {
+					values[i], rest = string(rest[:n-1]), rest[n-1:]
+				}
 			}
-		}
-		if err := row(values); err != nil {
-			return err
+			if err := row(values); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -76,30 +99,20 @@ func Inspect(ctx context.Context, driverConn any, text string, row func(scan fun
 	if i == nil {
 		return EachRaw(ctx, driverConn, text, row, args...)
 	}
-	known, ok := i.recall(text)
-	if !ok {
-		var all []byte
-		columns := 0
-		err := each(ctx, driverConn, text, args, func(values []driver.Value) error {
-			columns = len(values)
-			for _, v := range values {
-				var text sql.NullString
-				if err := text.Scan(v); err != nil {
-					return err
-				}
-				all = pack(all, text)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		i.keep(text, columns, all)
-		known, _ = i.recall(text)
-	}
-	return known.each(func(values []driver.Value) error {
+	scanned := func(values []driver.Value) error {
 		return row(func(dest ...any) error { return assign(values, dest) })
+	}
+	if known, ok := i.recall(text); ok {
+		return known.each(scanned)
+	}
+	var all answer
+	err := each(ctx, driverConn, text, args, func(values []driver.Value) error {
+		return cmp.Or(all.add(values), scanned(values))
 	})
+	if err == nil {
+		i.keep(text, all)
+	}
+	return err
 }
 
 // Recall returns the rows of each text of a catalog, asked for together: in the context of [Inspecting] each is asked once.
@@ -134,16 +147,16 @@ func Recall[Row ~[]string](ctx context.Context, texts []string, ask func(texts [
 	}
 	for k, rows := range found {
 		results[at[k]] = rows
-		var all []byte
-		columns := 0
+		var all answer
 		for _, row := range rows {
-			columns = len(row)
-			for _, v := range row {
-				all = pack(all, sql.NullString{String: v, Valid: true})
+			values := make([]driver.Value, len(row))
+			for j, v := range row {
+				values[j] = v
 			}
+			_ = all.add(values) // texts
 		}
 		if i != nil {
-			i.keep(missing[k], columns, all)
+			i.keep(missing[k], all)
 		}
 	}
 	return results, known, nil
