@@ -157,6 +157,7 @@ func TestPrint(t *testing.T) {
 		".filter((e) => e.checkVisibility() && e.scrollHeight > e.clientHeight + 2).length"); cut != 0 {
 		t.Errorf("%d parts are cut", cut)
 	}
+	b.axe("print")
 	b.picture("print")
 	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		pdf, err := cdp.Call(ctx, t, cdppage.PrintToPDF, cdppage.PrintToPDFParams{})
@@ -165,4 +166,18 @@ func TestPrint(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// TestTraceLooks: the page about one answer passes axe, with all its spans open.
+func TestTraceLooks(t *testing.T) {
+	s := openWith(t, store, nil)
+	id := s.asked(t, "", "What was the revenue by month in 2025?").ID
+	for name, l := range map[string]look{"light": {1280, false}, "dark": {400, true}} {
+		b := s.tab(t, l, "/trace/"+id+"/0")
+		b.shows("strftime")
+		b.axe("trace " + name)
+		b.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('details').forEach((d) => d.open = true); undefined"))
+		b.axe("trace open " + name)
+		b.picture("trace-" + name)
+	}
 }
