@@ -198,26 +198,38 @@ func (a *Statement) runs() *Statement {
 	return a
 }
 
-// read runs a statement that was admitted, and returns its rows and what the engine warned of. With rules about rows, an
-// error or a warning may be about a row that the rules hide: then only that of a second run is told, behind a fence.
+const quotes = "'\"`"
+
+// read runs a statement that was admitted, and returns its rows. With rules about rows, an error may be about a row that the
+// rules hide: then only that of a second run is told, behind a fence. What the engine warned of is told where it had a fence
+// from the start.
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
-	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet)
-	if a.ruled != nil && !a.ruled.Splice.Fenced && (err != nil || len(warnings) > 0) {
+	open := a.ruled != nil && !a.ruled.Splice.Fenced
+	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet || open)
+	var invalid *InvalidError
+	if open && err != nil {
 		switch {
 		case ctx.Err() != nil: // that it ended is all that is told of an error
+			if errors.As(err, &invalid) {
+				return nil, ctx.Err()
+			}
 			return t, err
-		case h.unfit && err != nil:
+		case h.unfit:
 			return nil, unavailable{errors.New("exec: the database failed while it ran a statement with rules about rows")}
-		case h.unfit: // the rows are whole
-			return t, nil
 		}
 		fenced, ferr := h.fence(ctx, a)
 		if ferr != nil {
 			return nil, ferr
 		}
-		t, warnings, err = h.attempt(ctx, fenced, b, a.quiet)
+		t, _, err = h.attempt(ctx, fenced, b, true)
+	}
+	if a.ruled != nil && errors.As(err, &invalid) { // in another order of its conditions it may run
+		err = guard.Refuse(ReasonRows, "it fails where the rules about rows come first: %s", invalid.Message)
 	}
 	for _, text := range warnings {
+		if a.ruled != nil { // a rule may warn of what it hides
+			text = guard.Masked(text, quotes, quotes)
+		}
 		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
 	}
 	return t, err

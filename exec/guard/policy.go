@@ -47,8 +47,8 @@ type Policy struct {
 	// Shared are the tables that may be read whole beside Rows. Where either has entries, a table that is in neither is
 	// denied, and no statement runs without a scope (exec.DB.For).
 	Shared []string
-	// Fence says when the engine may not evaluate expressions of a statement before the rule of a row. "": where the first
-	// run fails or warns, the statement runs again behind a fence, and only the second run is told. "always": every
+	// Fence says when the engine may not evaluate expressions of a statement before the rule of a row. "": where one may fail
+	// on a row that an index finds; if another statement fails, it runs again behind a fence, and only that is told. "always": every
 	// statement runs behind it, so that not even its time tells of other rows; an index that the statement asks for by a
 	// column of its own is not used then.
 	Fence string

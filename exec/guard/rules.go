@@ -198,6 +198,13 @@ func (r *Relation) InRule(column string) bool {
 	})
 }
 
+var plainRule = regexp.MustCompile(`(?i)^\s*[\w.]+\s*=\s*:\w+\s*(?:and\s+[\w.]+\s*=\s*:\w+\s*)*$`)
+
+// Plain reports whether r is a table whose rules say only which parameters some columns are equal to.
+func (r *Relation) Plain() bool {
+	return !r.View && !slices.ContainsFunc(r.rules, func(rule *Rule) bool { return !plainRule.MatchString(rule.Text) })
+}
+
 // Splicing is how an engine's text is written around a rule.
 //
 // A reference of a table with a rule becomes (SELECT * FROM schema.table WHERE (rule)) AS alias; where a column of the table
@@ -230,7 +237,8 @@ type Spot struct {
 	// Insert is what stands in place of Pos to End where Relation is nil, as "" for a word that has no place beside a
 	// splice. Exec/postgres writes such spots.
 	Insert string
-	// Fence asks for a fence here, whatever [SpliceOptions] say: the engine gives wrong results without one.
+	// Fence asks for a fence here, whatever [SpliceOptions] say: without one the engine gives wrong results, or whether the
+	// statement fails could tell of hidden rows.
 	Fence bool
 }
 
@@ -366,7 +374,7 @@ const (
 // Splice writes the rules into a statement, whose spots are in the order of the text. What it returns has to be read and
 // confirmed as any statement; a second look has to say that no rule was missed.
 func (c *Catalog) Splice(text string, spots []Spot, o SpliceOptions) (*Splice, error) {
-	w := spliceWriter{SpliceOptions: o, out: &Splice{Fenced: o.Fenced}}
+	w := spliceWriter{SpliceOptions: o, out: &Splice{Fenced: true}}
 	if o.Numbered {
 		w.out.Args = slices.Clone(o.Own)
 	}
@@ -504,7 +512,9 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 		}
 		w.text.WriteString(")")
 	}
-	if w.Fenced || s.Fence {
+	if !w.Fenced && !s.Fence {
+		w.out.Fenced = false
+	} else {
 		w.text.WriteString(" " + strings.Replace(w.Fence, "%s", "SELECT "+columns+" FROM "+name, 1))
 	}
 	w.text.WriteString(")")
@@ -524,6 +534,9 @@ func (w *spliceWriter) view(s Spot, depth int) error {
 	for i, column := range columns {
 		columns[i] = w.Quote(column)
 	}
+	for i := range spots {
+		spots[i].Fence = spots[i].Fence || s.Fence
+	}
 	// The name must be none that the query may mean.
 	name := w.Quote(fmt.Sprintf("view %d of rules", depth))
 	w.both("(WITH " + name + "(" + strings.Join(columns, ", ") + ") AS (")
@@ -531,7 +544,7 @@ func (w *spliceWriter) view(s Spot, depth int) error {
 		return err
 	}
 	w.both(") SELECT * FROM " + name)
-	if s.Fence {
+	if s.Fence && !strings.Contains(w.Fence, "%s") {
 		w.both(" " + w.Fence)
 	}
 	w.both(")")

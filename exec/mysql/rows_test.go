@@ -19,10 +19,12 @@ var rowTraps = exectest.RowsOf{
 	Script: `CREATE TABLE invisible(id INTEGER, tenant_id INTEGER, hidden VARCHAR(40) INVISIBLE);
 INSERT INTO invisible(id, tenant_id, hidden) VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-i');
 CREATE TABLE docs(id INTEGER PRIMARY KEY, tenant_id INTEGER, body TEXT, FULLTEXT(body));
+CREATE TABLE warned(id INTEGER, memo VARCHAR(40));
+INSERT INTO warned VALUES (1, '1'), (2, 'Zebu-Q7-w');
 INSERT INTO docs VALUES (1, 1, 'apple pear'), (2, 1, 'cherry'), (3, 2, 'apple Zebu-Q7-d');
 `,
-	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\nDELETE FROM docs WHERE tenant_id <> 1;\n",
-	Rows:   map[string]string{"invisible": "tenant_id = :tenant", "docs": "tenant_id = :tenant"},
+	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\nDELETE FROM docs WHERE tenant_id <> 1;\nDELETE FROM warned WHERE id = 2;\n",
+	Rows:   map[string]string{"invisible": "tenant_id = :tenant", "docs": "tenant_id = :tenant", "warned": "memo = 1"},
 }
 
 // TestRows runs the hostile statements under rules about rows, fenced after an error or a warning and always.
@@ -148,6 +150,15 @@ func TestOneInspection(t *testing.T) {
 	if n := exectest.Inspections(t, engine("", "reader"), "information_schema.COLUMNS"); n != 1 {
 		t.Errorf("the columns were read %d times", n)
 	}
+}
+
+// TestRowsFailing: whether a statement fails does not tell whether a key finds a hidden row.
+func TestRowsFailing(t *testing.T) {
+	attack.Twins(t, engine("", "reader"), "CREATE TABLE t(id INTEGER PRIMARY KEY, owner INTEGER, memo VARCHAR(9) UNIQUE);\n"+
+		"INSERT INTO t VALUES (1, 1, 'mine'), (2, 2, 'hidden'), (3, 1, 'me');\nCREATE VIEW v AS SELECT id, memo FROM t;\n", "owner = :v",
+		"SELECT a.id FROM t a, t b WHERE CAST(0 AS UNSIGNED) - a.id > 1 AND b.memo = '%s'",
+		"SELECT a.id FROM v a, v b WHERE -9223372036854775807 - a.id > 1 AND b.memo = '%s'",
+		"SELECT id FROM t WHERE id IN (SELECT b.id FROM t b WHERE b.memo = '%s') AND CAST(0 AS UNSIGNED) - id > 0")
 }
 
 // BenchmarkRows: 1.3 times the filter by hand at the median is the bar.

@@ -17,6 +17,14 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestRowsFailing: whether a statement fails does not tell whether an index finds a hidden row.
+func TestRowsFailing(t *testing.T) {
+	attack.Twins(t, engine(), "CREATE TABLE t(owner INTEGER, memo TEXT);\nCREATE INDEX i ON t(memo);\n"+
+		"INSERT INTO t VALUES (1, 'mine'), (2, 'hidden');\nCREATE VIEW v AS SELECT memo FROM t;\n", "owner = :v",
+		"SELECT 1 FROM t WHERE json_extract('{}', memo) = 1 AND memo BETWEEN '%s' AND '%s~'", "SELECT 1 FROM v WHERE \"abs\"(-9223372036854775808) AND memo = '%s'",
+		"SELECT 1 FROM t WHERE '{}' ->> ('[' || memo) AND memo = '%s'", "SELECT 1 FROM t WHERE 'x' LIKE memo ESCAPE 'ab' || memo AND memo BETWEEN '%s' AND '%s~'")
+}
+
 // BenchmarkRows: 1.3 times the filter by hand at the median is the bar.
 func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine()) }
 
