@@ -1,10 +1,10 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -113,6 +113,9 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 			if _, date := v.(time.Time); err != nil || date {
 				return nil, guard.Refuse(ReasonScope, "the parameter %s of the scope is a %T", name, value)
 			}
+			if b, ok := v.([]byte); ok {
+				v = bytes.Clone(b) // which the caller may use again
+			}
 			own.Params[name] = v
 		}
 		view.scope = &own
@@ -197,13 +200,10 @@ func (db *DB) narrowed(n *Policy, scope *Scope) (*shared, error) {
 		}
 		of = append(of, scope.Key, scope.Settings)
 	}
-	key, err := json.Marshal(of)
-	if err != nil {
-		return nil, err
-	}
+	key := fmt.Sprintf("%q", of) // JSON would make one key of texts that are no UTF-8
 	db.views.mu.Lock()
 	defer db.views.mu.Unlock()
-	if s := db.views.of[string(key)]; s != nil {
+	if s := db.views.of[key]; s != nil {
 		return s, nil
 	}
 	s, err := db.shared.with(p, d)
@@ -213,7 +213,7 @@ func (db *DB) narrowed(n *Policy, scope *Scope) (*shared, error) {
 	if len(db.views.of) >= mostNarrowed {
 		clear(db.views.of)
 	}
-	db.views.of[string(key)] = s
+	db.views.of[key] = s
 	return s, nil
 }
 

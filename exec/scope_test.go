@@ -93,6 +93,25 @@ func TestForFailsClosed(t *testing.T) {
 	}
 }
 
+// TestForKeeps: a view is that of what For was given, whatever becomes of that and however alike another is.
+func TestForKeeps(t *testing.T) {
+	pool := newPool(t)
+	need.Value(pool.Exec("CREATE TABLE t (a, b); INSERT INTO t VALUES (x'31', 'mine'), (x'32', 'theirs')"))(t)
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :x"}}}))(t)
+	key := []byte("1")
+	view := need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": key}}, nil))(t)
+	key[0] = '2'
+	if table := need.Value(view.Query(t.Context(), "SELECT b FROM t"))(t); len(table.Rows) != 1 || table.Rows[0][0] != "mine" {
+		t.Errorf("behind a buffer that is used again: %v", table.Rows)
+	}
+	for _, rule := range []string{"b <> '\xff'", "b <> '\xfe'"} { // no UTF-8, which JSON writes alike
+		rows := need.Value(view.For(nil, &exec.Policy{Rows: map[string]string{"t": rule}}))(t).Policy().Rows
+		if !strings.Contains(rows["t"], rule) {
+			t.Errorf("narrowed by %q: %q", rule, rows)
+		}
+	}
+}
+
 func newPool(t *testing.T) *sql.DB {
 	t.Helper()
 	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)

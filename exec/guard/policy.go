@@ -178,7 +178,7 @@ func (p Policy) Narrow(n Policy) (Policy, error) {
 			}
 		}
 		if len(list.b) > 0 {
-			*list.to = list.b
+			*list.to = slices.Clone(list.b)
 		}
 	}
 	if p.Scoped() && len(n.Shared) > 0 {
