@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
@@ -65,6 +66,19 @@ func TestAsUser(t *testing.T) {
 		}
 		if _, err := view.Query(t.Context(), "SELECT id FROM plans"); (err == nil) != (user == "u0") || err != nil && !exec.IsRejection(err) {
 			t.Errorf("%s reads plans: %v", user, err)
+		}
+	}
+	e, err := texttosql.New(p, texttosql.NoModel, texttosql.WithDialect(trino.Dialect{AsUser: true}), texttosql.WithLimits(patient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Query(t.Context(), "SELECT 1"); !errors.Is(err, texttosql.ErrNoScope) {
+		t.Errorf("an engine without a scope: %v", err)
+	}
+	for _, user := range []string{"u1", "u2"} {
+		r, err := e.Query(t.Context(), "SELECT memo FROM orders", texttosql.WithScope(texttosql.Scope{Key: user, Settings: map[string]string{"user": user}}))
+		if err != nil || len(r.Rows) != 5 || r.Rows[0][0] != "of-"+user+"-" {
+			t.Errorf("the engine of %s: %+v, %v", user, r, err)
 		}
 	}
 	var asking sync.WaitGroup
