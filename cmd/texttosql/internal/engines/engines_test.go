@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/trino"
 )
 
 // TestErrors: no error of Connect has a password, whatever the driver says.
@@ -39,6 +41,17 @@ func TestErrors(t *testing.T) {
 	cancel()
 	if _, _, _, err := Postgres.Connect(ended, "postgres://u@127.0.0.1:1/d"); err != context.Canceled {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestTrino: what the dialect is told in the DSN, its driver is not.
+func TestTrino(t *testing.T) {
+	e, dsn, err := Trino("http://u@h:1?catalog=c&catalogs=a,%20b&schema=s&as_user=true")
+	if err != nil || dsn != "http://u@h:1?catalog=c&schema=s" {
+		t.Fatal(dsn, err)
+	}
+	if d, err := e.Dialect(t.Context(), nil); err != nil || !reflect.DeepEqual(d, trino.Dialect{Catalogs: []string{"a", "b"}, AsUser: true}) {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 // ErrForm matches errors about a DSN that repeat nothing of it.
 var ErrForm = errors.New("the DSN")
 
-// Trino returns the engine for a DSN, and the DSN for its driver: "catalogs=a,b" names further catalogs that may be read,
-// which the driver does not know.
+// Trino returns the engine for a DSN, and the DSN for its driver, which knows two parameters less: "catalogs=a,b" names further
+// catalogs that may be read, and with "as_user=true" each scope asks as its own user.
 func Trino(dsn string) (Engine, string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -34,7 +34,9 @@ func Trino(dsn string) (Engine, string, error) {
 			dialect.Catalogs = append(dialect.Catalogs, name)
 		}
 	}
+	dialect.AsUser = query.Get("as_user") == "true"
 	query.Del("catalogs")
+	query.Del("as_user")
 	u.RawQuery = query.Encode()
 	return Engine{
 		Name: "trino", Title: "Trino", Form: "https://USER@HOST:PORT?catalog=CATALOG&schema=SCHEMA&catalogs=OTHER", Open: openTrino,

@@ -120,6 +120,9 @@ func TestToolsWithoutAModel(t *testing.T) {
 	if strings.Contains(cs.InitializeResult().Instructions, "tool ask") {
 		t.Errorf("instructions: %s", cs.InitializeResult().Instructions)
 	}
+	if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "run_sql"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
+		t.Errorf("a tool that is not there: %v", err)
+	}
 	t.Logf("the list of tools has %d bytes", len(asJSON(t, tools)))
 	all := need.Value(connect(t, serverOf(t, newModel(), nil), nil, "").ListTools(t.Context(), nil))(t)
 	t.Logf("with a model it has %d bytes", len(asJSON(t, all)))

@@ -219,7 +219,7 @@ func (c *client) within(next mcp.MethodHandler) mcp.MethodHandler {
 			c.used.Store(true)
 		}
 		res, err = next(ctx, method, req)
-		if call, ok := res.(*mcp.CallToolResult); ok && call.IsError && len(call.Content) == 1 {
+		if call, _ := res.(*mcp.CallToolResult); call != nil && call.IsError && len(call.Content) == 1 {
 			if text, ok := call.Content[0].(*mcp.TextContent); ok && strings.Contains(text.Text, "unexpected additional properties") {
 				text.Text += "; this tool takes " + strings.Join(c.take[req.GetParams().(*mcp.CallToolParamsRaw).Name], ", ")
 			}

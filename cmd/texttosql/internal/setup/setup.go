@@ -223,11 +223,14 @@ func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm
 
 func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, options []texttosql.Option) (_ *Engine, err error) {
 	e.Opened = opened
-	if e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...); err == nil {
-		err = e.Engine.Ready(ctx)
-	}
+	e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...)
 	if err == nil && opened.Scope != nil {
 		e.Engine, err = e.Engine.For(texttosql.WithScope(*opened.Scope))
+	}
+	if err == nil { // where each user has a schema, there is none to be ready before --scopes tells who asks
+		if err = e.Engine.Ready(ctx); errors.Is(err, texttosql.ErrNoScope) {
+			err = nil
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", opened.Place, err), e.Close())
