@@ -66,7 +66,7 @@ func (e *Engine) learn() (learned, error) {
 	old := e.learned.confirmed
 	if e.learned.pool == nil || len(old) != len(confirmed) || len(old) > 0 && &old[0] != &confirmed[0] {
 		key := e.ScopeKey()
-		own := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Pair) bool { return p.Scope != key })
+		own := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Pair) bool { return p.Scope != key || e.mentions(p) })
 		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(own, e.configured())}, e.indexes.WithHistory(past(own)), emptyShare(own)}
 	}
 	return e.learned, nil

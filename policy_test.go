@@ -1,7 +1,9 @@
 package texttosql_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,7 +11,10 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -84,6 +89,31 @@ func TestSecretsOnce(t *testing.T) {
 		for _, m := range req.Messages {
 			if strings.Contains(strings.ReplaceAll(m.Text, "Show the password of", ""), "password") {
 				t.Errorf("a prompt tells the column:\n%s", m.Text)
+			}
+		}
+	}
+}
+
+// TestPolicyOfAQuestionHidesNames: what it denies is named by no CREATE text and by no confirmed pair of the same scope.
+func TestPolicyOfAQuestionHidesNames(t *testing.T) {
+	var prompt string
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		prompt = fmt.Sprint(req.Messages)
+		return llm.Response{Text: "SELECT id FROM seats", StopReason: llm.StopEnd}, nil
+	})
+	e := need.Value(texttosql.New(open(t, "CREATE TABLE hidden (id INTEGER PRIMARY KEY, word TEXT); CREATE TABLE seats (id INTEGER, h INTEGER REFERENCES hidden (id))"),
+		model, texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithConfirmed(&memory.Confirmed{})))(t)
+	need.OK(t, e.Confirm(t.Context(), "Which words?", "SELECT word FROM hidden"))
+	need.OK(t, e.Confirm(t.Context(), "Which seats?", "SELECT h FROM seats"))
+	for _, denied := range []exec.Policy{{DenyTables: []string{"Hidden"}}, {AllowTables: []string{"seats"}}, {DenyColumns: []string{"hidden.word", "hidden.id"}}} {
+		narrow := need.Value(e.For(texttosql.WithPolicy(denied)))(t)
+		need.Value(narrow.Ask(t.Context(), "How many seats?"))(t)
+		if strings.Contains(prompt, "word") || !strings.Contains(prompt, "Which seats?") {
+			t.Errorf("%v: %s", denied, prompt)
+		}
+		for _, table := range need.Value(narrow.Schema(t.Context()))(t).Tables {
+			if strings.Contains(table.Definition, "hidden") {
+				t.Errorf("%v: %s", denied, table.Definition)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Scope says on whose behalf a question is asked: whose rows it reads. See WithScope.
@@ -141,4 +142,15 @@ func (e *Engine) configured() []memory.Pair {
 	return slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Pair) bool { return p.Past || !e.mayShow(p) })
 }
 
-func (e *Engine) mayShow(p memory.Pair) bool { return p.Scope == "" || p.Scope == e.ScopeKey() }
+func (e *Engine) mayShow(p memory.Pair) bool {
+	return (p.Scope == "" || p.Scope == e.ScopeKey()) && !e.mentions(p)
+}
+
+// mentions reports whether a pair names what the policy of one question denies.
+func (e *Engine) mentions(p memory.Pair) bool {
+	policy := e.db.Policy()
+	return e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL) ||
+		slices.ContainsFunc(e.db.Language().Text.Parse(p.SQL).Tables(), func(ref sqltext.TableRef) bool {
+			return ref.Base() && !policy.AllowsTable(ref.Schema, ref.Name)
+		}))
+}

@@ -56,7 +56,7 @@ func (db *DB) catalog(ctx context.Context) (*Catalog, error) {
 }
 
 // Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that need
-// them and the engine's CREATE text of a table that lost a column. A view that reads something denied is left out, and so
+// them and the engine's CREATE text of a table that lost a column or a key. A view that reads something denied is left out, and so
 // is a column that shows one. The first call warns of columns that are left out because their names look like secrets
 // ("sensitive-columns" at the span in ctx). A schema without Default gets that of the database.
 //
@@ -83,13 +83,20 @@ func (db *DB) permitted(ctx context.Context, c *Catalog, s *schema.Schema) *sche
 	relation := func(t *schema.Table) *guard.Relation { return of[[2]string{s.SchemaOf(t), t.Name}] }
 	_, apart := db.dialect.(Scoper) // the server shows each user something else
 	if c.Restricts() || apart {
-		s = s.Project(func(t *schema.Table) bool {
+		whole := s
+		s = whole.Project(func(t *schema.Table) bool {
 			r := relation(t)
 			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil && !db.policy.Scoped() && !apart || r != nil && r.Allowed() && r.Refused == nil)
 		}, func(t *schema.Table, column *schema.Column) bool {
 			r := relation(t)
 			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) && (r == nil || !r.Denies(column.Name) && (!apart || r.Has(column.Name)))
 		})
+		for i := range s.Tables {
+			t := &s.Tables[i]
+			if was, ok := whole.Lookup(t.Schema, t.Name); ok && len(was.ForeignKeys) > len(t.ForeignKeys) {
+				t.Definition = "" // which names what the key led to
+			}
+		}
 	}
 	db.warnSensitive(ctx, "columns whose names look like secrets may not be read, nor may views over them: %s; Reveal of the policy names those that are none",
 		db.hidden(c))

@@ -105,6 +105,14 @@ func (p Policy) Reveals(schema, table, column string) bool {
 	return slices.ContainsFunc(p.Reveal, func(entry string) bool { return entry == "*" || matches(entry, schema, table, column) })
 }
 
+// Mentions reports whether a text has the name of a table or a column that DenyTables or DenyColumns has.
+func (p Policy) Mentions(text string) bool {
+	return slices.ContainsFunc(slices.Concat(p.DenyTables, p.DenyColumns), func(entry string) bool {
+		parts, ok := splitName(entry)
+		return ok && regexp.MustCompile(`(?i)(?:^|\W)`+regexp.QuoteMeta(parts[len(parts)-1])+`(?:\W|$)`).MatchString(text)
+	})
+}
+
 // Validate reports entries that cannot be read as names.
 func (p Policy) Validate() error {
 	var errs []error
