@@ -101,8 +101,9 @@ func TestPolicyOfAQuestionHidesNames(t *testing.T) {
 		prompt = fmt.Sprint(req.Messages)
 		return llm.Response{Text: "SELECT id FROM seats", StopReason: llm.StopEnd}, nil
 	})
-	e := need.Value(texttosql.New(open(t, "CREATE TABLE hidden (id INTEGER PRIMARY KEY, word TEXT); CREATE TABLE seats (id INTEGER, h INTEGER REFERENCES hidden (id))"),
-		model, texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithConfirmed(&memory.Confirmed{})))(t)
+	e := need.Value(texttosql.New(open(t, "CREATE TABLE hidden (id INTEGER PRIMARY KEY, word TEXT);"+
+		"CREATE TABLE seats (id INTEGER, h INTEGER REFERENCES hidden (id))"), model,
+		texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithConfirmed(&memory.Confirmed{})))(t)
 	need.OK(t, e.Confirm(t.Context(), "Which words?", "SELECT word FROM hidden"))
 	need.OK(t, e.Confirm(t.Context(), "Which seats?", "SELECT h FROM seats"))
 	for _, denied := range []exec.Policy{{DenyTables: []string{"Hidden"}}, {AllowTables: []string{"seats"}}, {DenyColumns: []string{"hidden.word", "hidden.id"}}} {
