@@ -31,6 +31,8 @@ type scale struct {
 	Warm     int           `default:"10" help:"Warm questions."`
 	Timeout  time.Duration `default:"60s" help:"The deadline of a question."`
 	Dir      string        `default:"${temp}" placeholder:"DIR" help:"Where the databases are made, once."`
+	Stored   string        `placeholder:"DIR" help:"Databases with the largest schemas of this folder, data-large, in place of made ones."`
+	Database string        `hidden:""`
 	Memory   bool          `help:"Measure the schema and its index alone, without a question."`
 	Profile  string        `placeholder:"FILE" help:"Write a CPU profile of the warm questions, of the first one in FILE.first, and of memory in FILE.heap."`
 	JSON     bool          `name:"json" help:"JSON lines instead of a table."`
@@ -43,7 +45,7 @@ func (scale) Help() string {
 own, with a model that answers at once. Strategies:
 ` + presetsHelp() + `
 JSON, a line for each size and strategy:
-  tables, strategy
+  tables, strategy   how many, or the name of a stored schema
   catalog_ms   CPU of the bare query of the catalog and its scan, in another process
   first_ms     CPU of the first question, inspection included;     first_ratio  of catalog_ms
   warm_ms      CPU of a later question, mean
@@ -56,7 +58,7 @@ JSON, a line for each size and strategy:
 
 // scaled is one line.
 type scaled struct {
-	Tables    int     `json:"tables"`
+	Tables    string  `json:"tables"`
 	Strategy  string  `json:"strategy"`
 	Catalog   float64 `json:"catalog_ms"`
 	First     float64 `json:"first_ms"`
@@ -75,7 +77,7 @@ type scaled struct {
 
 func (l scaled) row() []string {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
-	return []string{strconv.Itoa(l.Tables), l.Strategy, f(l.Catalog), f(l.First), f(l.Ratio), f(l.Warm), f(l.FirstWall), f(l.WarmWall), f(l.Schema),
+	return []string{l.Tables, l.Strategy, f(l.Catalog), f(l.First), f(l.Ratio), f(l.Warm), f(l.FirstWall), f(l.WarmWall), f(l.Schema),
 		strconv.Itoa(l.Calls), strconv.Itoa(l.Prompt), f(l.Before), f(l.Peak), f(l.After), l.Error}
 }
 
@@ -85,7 +87,7 @@ const bare, only = "(catalog)", "(schema)"
 // Run measures.
 func (s *scale) Run(p *program) error {
 	if s.Child {
-		l, err := s.child(p.ctx, s.Tables[0], s.Strategy[0])
+		l, err := s.child(p.ctx, s.Database, s.Strategy[0])
 		if err != nil {
 			return err
 		}
@@ -102,17 +104,27 @@ func (s *scale) Run(p *program) error {
 			}
 		}
 	}
-	var rows [][]string
+	var databases []string
 	for _, tables := range s.Tables {
-		if err := makeWide(p.ctx, s.path(tables), tables); err != nil {
+		databases = append(databases, strconv.Itoa(tables))
+		if err := makeWide(p.ctx, s.path(strconv.Itoa(tables)), tables); err != nil {
 			return err
 		}
-		catalog, err := s.start(p, tables, bare)
+	}
+	if s.Stored != "" {
+		var err error
+		if databases, err = s.stored(p.ctx); err != nil {
+			return err
+		}
+	}
+	var rows [][]string
+	for _, database := range databases {
+		catalog, err := s.start(p, database, bare)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			l, err := s.start(p, tables, name)
+			l, err := s.start(p, database, name)
 			if err != nil {
 				return err
 			}
@@ -131,17 +143,17 @@ func (s *scale) Run(p *program) error {
 		"prompt kB", "before MB", "peak MB", "after MB", "error"}, rows)
 }
 
-func (s *scale) path(tables int) string {
-	return filepath.Join(s.Dir, fmt.Sprintf("texttosql-scale-%d.sqlite", tables))
+func (s *scale) path(database string) string {
+	return filepath.Join(s.Dir, "texttosql-scale-"+database+".sqlite")
 }
 
 // start measures in a process of its own, so that memory is that of one strategy.
-func (s *scale) start(p *program, tables int, name string) (l scaled, err error) {
+func (s *scale) start(p *program, database, name string) (l scaled, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return l, err
 	}
-	args := []string{"scale", "--child", "--tables", strconv.Itoa(tables), "--strategy", name, "--warm", strconv.Itoa(s.Warm),
+	args := []string{"scale", "--child", "--database", database, "--stored", s.Stored, "--strategy", name, "--warm", strconv.Itoa(s.Warm),
 		"--timeout", s.Timeout.String(), "--dir", s.Dir}
 	if s.Profile != "" && name != bare {
 		args = append(args, "--profile", s.Profile)
@@ -150,24 +162,26 @@ func (s *scale) start(p *program, tables int, name string) (l scaled, err error)
 	cmd.Stderr = p.err
 	out, err := cmd.Output()
 	if err != nil {
-		return l, fmt.Errorf("%d tables, %s: %w", tables, name, err)
+		return l, fmt.Errorf("%s tables, %s: %w", database, name, err)
 	}
 	return l, json.Unmarshal(out, &l)
 }
 
+const wideTable = "billing_invoice_fact"
+
 // wideQuestions are asked in turn.
-var wideQuestions = []string{
-	"How many open invoices of the billing area are there in 2024?",
-	"Which customer of sales had the highest total amount?",
-	"List the status of shipments to Norway.",
-	"What is the average price of products in the retail catalog?",
-	"Show the names of employees who left the payroll last year.",
+var wideQuestions = []wideQuestion{
+	{"How many open invoices of the billing area are there in 2024?", wideTable},
+	{"Which customer of sales had the highest total amount?", wideTable},
+	{"List the status of shipments to Norway.", wideTable},
+	{"What is the average price of products in the retail catalog?", wideTable},
+	{"Show the names of employees who left the payroll last year.", wideTable},
 }
 
-func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, err error) {
-	l.Tables, l.Strategy = tables, name
+func (s *scale) child(ctx context.Context, database, name string) (l scaled, err error) {
+	l.Tables, l.Strategy = database, name
 	debug.SetGCPercent(100) // as in a program of a user
-	db, err := sql.Open("sqlite3", "file:"+s.path(tables)+"?mode=ro")
+	db, err := sql.Open("sqlite3", "file:"+s.path(database)+"?mode=ro")
 	if err != nil {
 		return l, err
 	}
@@ -179,7 +193,12 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 		l.First, l.FirstWall, err = timed(1, func(int) error { return scanCatalog(ctx, db) })
 		return l, err
 	}
+	questions, err := s.asked(database)
+	if err != nil {
+		return l, err
+	}
 	var calls, longest atomic.Int64
+	about := questions[0]
 	model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		calls.Add(1)
 		n := 0
@@ -188,7 +207,7 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 		}
 		for old := longest.Load(); int64(n) > old && !longest.CompareAndSwap(old, int64(n)); old = longest.Load() {
 		}
-		return llm.Response{Text: atOnce(r), StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: atOnce(r, about.Table), StopReason: llm.StopEnd}, nil
 	})
 	var engine *texttosql.Engine
 	var index *linker.Index
@@ -202,7 +221,8 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 			}
 			return err
 		}
-		_, err := engine.Ask(ctx, wideQuestions[i%len(wideQuestions)])
+		about = questions[i%len(questions)] // no call of the question before is on its way any more
+		_, err := engine.Ask(ctx, about.Question)
 		return err
 	}
 	preset := presets()[0]
@@ -221,7 +241,7 @@ func (s *scale) child(ctx context.Context, tables int, name string) (l scaled, e
 		return err
 	})
 	if err == nil {
-		_, _, err = timed(len(wideQuestions), ask) // what questions need for the first time
+		_, _, err = timed(len(questions), ask) // what questions need for the first time
 	}
 	if err == nil {
 		err = s.profiled("", func() (err error) {
@@ -334,13 +354,16 @@ func scanCatalog(ctx context.Context, db *sql.DB) error {
 }
 
 // atOnce is what the model says: a statement, or the least JSON of the shape that is asked for, which says yes to one table.
-func atOnce(r llm.Request) string {
+func atOnce(r llm.Request, table string) string {
 	var shape map[string]any
 	if json.Unmarshal(r.Schema, &shape) == nil {
-		needed := slices.ContainsFunc(r.Messages, func(m llm.Message) bool { return strings.Contains(m.Text, "billing_invoice_fact") })
+		needed := slices.ContainsFunc(r.Messages, func(m llm.Message) bool { return strings.Contains(m.Text, strings.Trim(table, `"`)) })
 		if reply, err := json.Marshal(leastOf(shape, needed)); err == nil {
 			return string(reply)
 		}
+	}
+	if table != wideTable {
+		return "```sql\nSELECT count(*) FROM " + table + ";\n```"
 	}
 	return "```sql\nSELECT count(*) FROM billing_invoice_fact WHERE status = 'open';\n```"
 }
@@ -388,6 +411,38 @@ var (
 
 // makeWide writes a database of so many tables of 20 columns, unless it is there.
 func makeWide(ctx context.Context, path string, tables int) error {
+	name := func(n int) string { // the first ones differ in everything
+		area, thing := n%len(wideAreas), n%len(wideThings)
+		round := n / 200 // 25 and 40 meet after 200
+		return wideAreas[(area+round%5)%len(wideAreas)] + "_" + wideThings[thing] + "_" + wideKinds[round/5%len(wideKinds)]
+	}
+	return makeTables(ctx, path, func(tx *sql.Tx) error {
+		for n := range tables {
+			text := "CREATE TABLE " + name(n) + " (id INTEGER PRIMARY KEY, " + wideThings[n%len(wideThings)] + "_name TEXT"
+			values := "1, 'first'"
+			for c := range 17 {
+				column := wideColumns[(n*7+c*3)%len(wideColumns)]
+				kind, value := "TEXT", "'open'"
+				switch c % 3 {
+				case 1:
+					kind, value = "INTEGER", "2024"
+				case 2:
+					kind, value = "REAL", "1.5"
+				}
+				text += ", " + column + " " + kind
+				values += ", " + value
+			}
+			text += ", parent_id INTEGER REFERENCES " + name(n/2) + "(id))"
+			if _, err := tx.ExecContext(ctx, text+"; INSERT INTO "+name(n)+" VALUES ("+values+", 1)"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// makeTables lets write fill a new database, unless it is there.
+func makeTables(ctx context.Context, path string, write func(tx *sql.Tx) error) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
@@ -404,32 +459,7 @@ func makeWide(ctx context.Context, path string, tables int) error {
 	if err != nil {
 		return err
 	}
-	name := func(n int) string { // the first ones differ in everything
-		area, thing := n%len(wideAreas), n%len(wideThings)
-		round := n / 200 // 25 and 40 meet after 200
-		return wideAreas[(area+round%5)%len(wideAreas)] + "_" + wideThings[thing] + "_" + wideKinds[round/5%len(wideKinds)]
-	}
-	for n := range tables {
-		text := "CREATE TABLE " + name(n) + " (id INTEGER PRIMARY KEY, " + wideThings[n%len(wideThings)] + "_name TEXT"
-		values := "1, 'first'"
-		for c := range 17 {
-			column := wideColumns[(n*7+c*3)%len(wideColumns)]
-			kind, value := "TEXT", "'open'"
-			switch c % 3 {
-			case 1:
-				kind, value = "INTEGER", "2024"
-			case 2:
-				kind, value = "REAL", "1.5"
-			}
-			text += ", " + column + " " + kind
-			values += ", " + value
-		}
-		text += ", parent_id INTEGER REFERENCES " + name(n/2) + "(id))"
-		if _, err := tx.ExecContext(ctx, text+"; INSERT INTO "+name(n)+" VALUES ("+values+", 1)"); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(tx.Commit(), db.Close()); err != nil {
+	if err := errors.Join(write(tx), tx.Commit(), db.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temporary, path)
