@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -127,5 +128,32 @@ func TestFewerValuesAreANote(t *testing.T) {
 	notes, warnings := cuts(t, s, env, usa)
 	if len(notes) != 1 || !strings.Contains(notes[0], "fewer stored values") || len(warnings) > 0 {
 		t.Errorf("notes %q, warnings %q", notes, warnings)
+	}
+}
+
+// TestWideTables: tables of more columns than a prompt has room for show those that the question names, their keys and the
+// first ones, whoever writes the prompt.
+func TestWideTables(t *testing.T) {
+	script := ""
+	for _, name := range []string{"sales", "shops", "staff"} {
+		script += "CREATE TABLE " + name + " (nr INTEGER"
+		for i := range 1400 {
+			script += fmt.Sprintf(", measure_of_kind_%d REAL", i)
+		}
+		script += ", spring_revenue_" + name + " REAL, id INTEGER PRIMARY KEY);\n"
+	}
+	env := envOf(t, script, nil)
+	for _, s := range presets() {
+		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT sum(spring_revenue_sales) FROM sales"), Repeat: true}}}
+		out, err := s.Generate(t.Context(), asking(env, model), strategy.Task{Question: "What was the spring revenue of sales?"})
+		if out == nil {
+			t.Fatalf("%T: %v", s, err)
+		}
+		for i, call := range model.Requests() {
+			text := strategytest.Written(call.Messages)
+			if len(text) > 96_000 || !strings.Contains(text, "spring_revenue_sales") || !strings.Contains(text, "measure_of_kind_9") {
+				t.Errorf("%T: prompt %d has %d bytes:\n%.300s", s, i, len(text), text)
+			}
+		}
 	}
 }

@@ -52,6 +52,9 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	}
 	span.Set("tables", len(restricted.Tables))
 	if r.schema = restricted; tokens > env.Budget() {
+		if restricted, err = env.narrowed(ctx, r.task, restricted); err != nil {
+			return err
+		}
 		if r.schema, err = env.Profiled(ctx, out, restricted); err != nil {
 			return err
 		}
@@ -80,6 +83,46 @@ func (e *Env) Part(ctx context.Context, t Task, out *Outcome) (*schema.Schema, e
 	}
 	out.Notes = append(out.Notes, links.Notes...)
 	part, _ := e.Schema.Restrict(links)
+	return e.narrowed(ctx, t, part)
+}
+
+// narrowed is a part of Schema with fewer columns, if names and types alone take more tokens than Budget. A wide table
+// keeps its keys, then columns that words of the question match, then its first ones. Ours.
+func (e *Env) narrowed(ctx context.Context, t Task, part *schema.Schema) (*schema.Schema, error) {
+	text, err := e.Host.Texts.measure(ctx, schema.Renderer{Names: e, WithoutValues: true, Text: schema.NoText}, part)
+	if err != nil || text.Tokens <= e.Budget() {
+		return part, err
+	}
+	links, err := linker.Lexical{Tables: len(part.Tables), Columns: true, Fill: true}.Link(ctx, e.LinkerInput(t, part))
+	if err != nil {
+		return nil, err
+	}
+	most := 1 // columns of a table
+	for all, n := columns(part)*e.Budget()/text.Tokens, 0; n <= all; most++ {
+		n = 0
+		for i := range part.Tables {
+			n += min(most+1, len(part.Tables[i].Columns))
+		}
+	}
+	var kept schema.Links
+	for i := range part.Tables {
+		of := &part.Tables[i]
+		link := schema.TableLink{Schema: of.Schema, Table: of.Name}
+		if len(of.Columns) > most {
+			for _, l := range links.Tables {
+				if l.Schema == of.Schema && l.Table == of.Name {
+					link.Columns = l.Columns[:min(len(l.Columns), most)]
+				}
+			}
+			for j := 0; len(link.Columns) < most; j++ {
+				if name := of.Columns[j].Name; !slices.Contains(link.Columns, name) {
+					link.Columns = append(link.Columns, name)
+				}
+			}
+		}
+		kept.Tables = append(kept.Tables, link)
+	}
+	part, _ = part.Restrict(kept)
 	return part, nil
 }
 
