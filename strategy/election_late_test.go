@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
@@ -106,8 +107,11 @@ func TestLateSamplesChangeNoWinner(t *testing.T) {
 	stops := map[string]vote.Stop{
 		"none": nil, "decided": vote.Decided, "rarely": vote.Stop(vote.Decided).Every(3), "ahead": vote.AheadBy(3), "posterior": vote.Posterior(0.9),
 	}
-	late := 0
-	for range 400 {
+	rounds, late := 400, 0
+	if race.Enabled {
+		rounds = 20 // thousands of bubbles can crash the detector itself: golang.org/issue/78156
+	}
+	for range rounds {
 		votes := make([]byte, 4+rng.IntN(12))
 		for i := range votes {
 			votes[i] = "aaaabbc-!"[rng.IntN(9)]
@@ -132,7 +136,7 @@ func TestLateSamplesChangeNoWinner(t *testing.T) {
 			}
 		}
 	}
-	if late < 100 {
+	if late < rounds/4 {
 		t.Errorf("only %d samples were late", late)
 	}
 }

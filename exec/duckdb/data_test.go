@@ -21,6 +21,7 @@ import (
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/race"
 )
 
 // script copies a SQLite database: DuckDB's own reader of SQLite is an extension. A column has the type of what is in it.
@@ -66,7 +67,7 @@ func script(t *testing.T, path string) string {
 func TestPayloads(t *testing.T) {
 	e := engine()
 	e.Payloads = slices.DeleteFunc(attack.Payloads(t, "duckdb"), func(p exectest.Payload) bool {
-		return attack.Race && p.Expect == exectest.Survive // the race detector takes memory and time of its own
+		return race.Enabled && p.Expect == exectest.Survive // the race detector takes memory and time of its own
 	})
 	exectest.Payloads(t, e)
 }

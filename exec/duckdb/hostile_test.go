@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/race"
 )
 
 // traps are what an attacker would like to find, beside the tables of the suite.
@@ -321,7 +322,7 @@ var harmless = []statements{
 
 // TestHostile runs the statements one after the other, and looks from outside at what each left behind.
 func TestHostile(t *testing.T) {
-	if attack.Race {
+	if race.Enabled {
 		t.Skip("TestReasons runs the same statements; this one looks from outside after each")
 	}
 	refused, accepted := 0, 0

@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/race"
 )
 
 // survivors may answer, fail or be refused, but neither take long nor much memory.
@@ -48,7 +49,7 @@ var survivors = []string{
 
 // TestSurvivors runs what is made to end a process.
 func TestSurvivors(t *testing.T) {
-	if attack.Race {
+	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	e := engine()
@@ -60,7 +61,7 @@ func TestSurvivors(t *testing.T) {
 
 // TestMemory: what DuckDB keeps outside of its own limit ends by what the process grows.
 func TestMemory(t *testing.T) {
-	if runtime.GOOS != "linux" || attack.Race {
+	if runtime.GOOS != "linux" || race.Enabled {
 		t.Skip("the system does not tell the memory of a process, or the race detector takes some of its own")
 	}
 	db := onPool(t, openFile(t, exectest.Fixture, small), exec.Config{})

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/internal/servers"
 )
 
@@ -152,7 +153,7 @@ var connections = []struct{ name, parameters, user string }{
 // TestConformance runs the suite as root and as a reader, and in all ways in where TEXTTOSQL_EVERY_WAY is set.
 func TestConformance(t *testing.T) {
 	for i, c := range connections {
-		if i > 0 && attack.Race || i > 1 && os.Getenv("TEXTTOSQL_EVERY_WAY") == "" {
+		if i > 0 && race.Enabled || i > 1 && os.Getenv("TEXTTOSQL_EVERY_WAY") == "" {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -166,7 +167,7 @@ func TestConformance(t *testing.T) {
 func TestPayloads(t *testing.T) {
 	all := attack.Payloads(t, "mysql")
 	for i, c := range connections {
-		if i > 0 && attack.Race {
+		if i > 0 && race.Enabled {
 			break // the others differ on the server alone
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -175,7 +176,7 @@ func TestPayloads(t *testing.T) {
 				e.Fixture = fixture + ";\n" + traps
 				for _, p := range list {
 					// They take a second each: as one user, those of the data set as a second one.
-					if p.Expect != exectest.Survive || !attack.Race && (i == 0 || i == 1 && traps == "") {
+					if p.Expect != exectest.Survive || !race.Enabled && (i == 0 || i == 1 && traps == "") {
 						e.Payloads = append(e.Payloads, p)
 					}
 				}

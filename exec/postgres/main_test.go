@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/internal/attack"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -148,7 +149,7 @@ var connections = []struct{ name, parameters, user string }{
 // takes two minutes more.
 func TestConformance(t *testing.T) {
 	for i, c := range connections {
-		if i == 0 || i == 1 && !attack.Race || os.Getenv("TEXTTOSQL_EVERY_WAY") != "" {
+		if i == 0 || i == 1 && !race.Enabled || os.Getenv("TEXTTOSQL_EVERY_WAY") != "" {
 			t.Run(c.name, func(t *testing.T) { exectest.Conformance(t, engine(c.parameters, c.user)) })
 		}
 	}
@@ -160,7 +161,7 @@ func TestPayloads(t *testing.T) {
 	script := need.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
 	all := attack.Payloads(t, "postgres")
 	for i, c := range connections {
-		if i > 0 && attack.Race {
+		if i > 0 && race.Enabled {
 			break // the others differ on the server alone
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestPayloads(t *testing.T) {
 				for _, p := range list {
 					// They take a second each: as superuser, and those of the data set as reader too.
 					some := i == 0 || i == 1 && traps == "" || os.Getenv("TEXTTOSQL_EVERY_WAY") != ""
-					if p.Expect != exectest.Survive || !attack.Race && some {
+					if p.Expect != exectest.Survive || !race.Enabled && some {
 						e.Payloads = append(e.Payloads, p)
 					}
 				}

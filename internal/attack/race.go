@@ -1,8 +1,0 @@
-//go:build race
-
-package attack
-
-// Race says that the race detector is on. It makes tests ten times as slow and
-// wants each path taken, not each figure held: those that measure a lot measure
-// less then.
-const Race = true
