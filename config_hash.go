@@ -23,7 +23,7 @@ func (e *Engine) configHash() string {
 		fmt.Fprintf(h, " %q", llm.NameOf(m))
 	}
 	fmt.Fprintf(h, " %d %d %q %v %t %t", e.samples, e.seed, e.instructions, e.askBelow, e.withoutExecution, e.withoutValues)
-	if e.narrowed {
+	if e.outer != nil {
 		writeFields(h, e.db.Policy())
 	}
 	for _, p := range e.exemplars {

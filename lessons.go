@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/memory"
@@ -13,9 +15,39 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// recall returns the lessons that a question may be shown: those that its session kept, or else those of the store. nil:
-// none.
+// recall returns the lessons that a question may be shown: those that its session kept, or else those of the store, without
+// those that name what the policy of the question denies. nil: none.
 func (e *Engine) recall(ctx context.Context, q asking) (*memory.Recall, error) {
+	r, err := e.recalled(ctx, q)
+	if r == nil || e.outer == nil || len(r.Lessons) == 0 {
+		return r, err
+	}
+	all, err := e.outer.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, err := e.db.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	denied := map[string]bool{} // tables, folded
+	for _, t := range all.Tables {
+		denied[schema.Fold(t.Name)] = true
+	}
+	for _, t := range own.Tables {
+		delete(denied, schema.Fold(t.Name))
+	}
+	policy := e.db.Policy()
+	r.Lessons = slices.DeleteFunc(r.Lessons, func(l memory.Lesson) bool {
+		text := strings.Join(append(slices.Clone(l.Tables), l.Table, l.From, l.To, l.Text, l.SQL), " ")
+		return policy.Mentions(text) || slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool {
+			return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+		}), func(word string) bool { return denied[schema.Fold(word)] })
+	})
+	return r, nil
+}
+
+func (e *Engine) recalled(ctx context.Context, q asking) (*memory.Recall, error) {
 	switch {
 	case e.lessons == nil || e.forgets(q) || q.Text == "":
 		return nil, nil

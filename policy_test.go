@@ -94,22 +94,28 @@ func TestSecretsOnce(t *testing.T) {
 	}
 }
 
-// TestPolicyOfAQuestionHidesNames: what it denies is named by no CREATE text and by no confirmed pair of the same scope.
+// TestPolicyOfAQuestionHidesNames: what it denies is named by no CREATE text, and by no confirmed pair and no lesson of the same scope.
 func TestPolicyOfAQuestionHidesNames(t *testing.T) {
 	var prompt string
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		prompt = fmt.Sprint(req.Messages)
 		return llm.Response{Text: "SELECT id FROM seats", StopReason: llm.StopEnd}, nil
 	})
+	lessons := &memory.Lessons{}
+	need.OK(t, lessons.Add(memory.Lesson{Kind: memory.GuideLesson, Text: "each seat is one row"},
+		memory.Lesson{Kind: memory.GuideLesson, Text: "a word is hidden.word"},
+		memory.Lesson{Kind: memory.ColumnLesson, From: "seats", To: "hidden.word"},
+		memory.Lesson{Kind: memory.JoinLesson, Text: "seats.h = hidden.id", Tables: []string{"seats", "hidden"}},
+		memory.Lesson{Kind: memory.QueryLesson, Text: "many seats", SQL: "SELECT word FROM hidden", Tables: []string{"seats"}}))
 	e := need.Value(texttosql.New(open(t, "CREATE TABLE hidden (id INTEGER PRIMARY KEY, word TEXT);"+
 		"CREATE TABLE seats (id INTEGER, h INTEGER REFERENCES hidden (id))"), model,
-		texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithConfirmed(&memory.Confirmed{})))(t)
+		texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithConfirmed(&memory.Confirmed{}), texttosql.WithLessons(lessons)))(t)
 	need.OK(t, e.Confirm(t.Context(), "Which words?", "SELECT word FROM hidden"))
 	need.OK(t, e.Confirm(t.Context(), "Which seats?", "SELECT h FROM seats"))
 	for _, denied := range []exec.Policy{{DenyTables: []string{"Hidden"}}, {AllowTables: []string{"seats"}}, {DenyColumns: []string{"hidden.word", "hidden.id"}}} {
 		narrow := need.Value(e.For(texttosql.WithPolicy(denied)))(t)
 		need.Value(narrow.Ask(t.Context(), "How many seats?"))(t)
-		if strings.Contains(prompt, "word") || !strings.Contains(prompt, "Which seats?") {
+		if strings.Contains(prompt, "word") || !strings.Contains(prompt, "Which seats?") || !strings.Contains(prompt, "each seat is one row") {
 			t.Errorf("%v: %s", denied, prompt)
 		}
 		for _, table := range need.Value(narrow.Schema(t.Context()))(t).Tables {

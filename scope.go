@@ -88,6 +88,12 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	outer := e.outer
+	if outer == nil && a.policy != nil {
+		if outer, err = e.db.For(a.scope, nil); err != nil {
+			return nil, err
+		}
+	}
 	h := sha256.New()
 	h.Write(e.view[:])
 	writeFields(h, db.Scope()) // with plain values: a driver.Valuer need not show what it is
@@ -101,7 +107,7 @@ func (e *Engine) within(a asking) (*Engine, error) {
 		return v, nil
 	}
 	indexes := &linker.Indexes{}
-	v := &Engine{config: e.config, common: c, db: db, view: key, profiling: semaphore.NewWeighted(1), narrowed: e.narrowed || a.policy != nil}
+	v := &Engine{config: e.config, common: c, db: db, view: key, profiling: semaphore.NewWeighted(1), outer: outer}
 	if _, apart := e.db.Dialect().(exec.Scoper); a.policy == nil && !apart {
 		v.whole, indexes = e, e.indexes // the schema is the same
 	}
@@ -149,7 +155,7 @@ func (e *Engine) mayShow(p memory.Pair) bool {
 // mentions reports whether a pair names what the policy of one question denies.
 func (e *Engine) mentions(p memory.Pair) bool {
 	policy := e.db.Policy()
-	return e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL) ||
+	return e.outer != nil && (policy.Mentions(p.Question) || policy.Mentions(p.SQL) ||
 		slices.ContainsFunc(e.db.Language().Text.Parse(p.SQL).Tables(), func(ref sqltext.TableRef) bool {
 			return ref.Base() && !policy.AllowsTable(ref.Schema, ref.Name)
 		}))

@@ -44,7 +44,7 @@ type Engine struct {
 	*common
 	whole     *Engine             // the engine with the same policy and without a scope; nil: this one, or there is none
 	view      viewKey             // what tells this engine from the others of common
-	narrowed  bool                // by the policy of a question
+	outer     *exec.DB            // the database without the policy of a question; nil: this is it
 	profiling *semaphore.Weighted // a question holds it while it profiles the database
 	mu        sync.Mutex
 	described snapshot // the last schema with descriptions, and its profiles

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -209,12 +210,14 @@ func (r *Relation) reads() []Read {
 }
 
 // judge decides on a view by what it reads, and on those under it first. One that may not be read whole is refused whole.
+// The refusal, which a prompt may show, does not say what that is.
 func (c *Catalog) judge(r *Relation) {
 	if r.judged {
 		return
 	}
 	r.judging = true
 	defer func() { r.judged, r.judging = true, false }()
+	const closed = "reads what may not be read"
 	refuse := func(reason sqltext.Reason, detail string) {
 		if r.Refused == nil {
 			r.Refused = &RefusedError{Reason: reason, Detail: "the view " + r.Name + " " + detail}
@@ -230,17 +233,22 @@ func (c *Catalog) judge(r *Relation) {
 	switch {
 	case r.Refused != nil:
 	case r.Body != nil:
-		if err := c.Permit(r.Body); err != nil {
-			refuse(reasonTable, "reads or calls what may not be: "+detailOf(err))
+		var refused *RefusedError
+		switch err := c.Permit(r.Body); {
+		case err == nil:
+		case errors.As(err, &refused) && (refused.Reason == reasonTable || refused.Reason == reasonColumn):
+			refuse(refused.Reason, closed)
+		default:
+			refuse(reasonTable, "calls what may not be: "+detailOf(err))
 		}
 	default:
 		for _, u := range r.Under {
 			if u.Relation.denies || u.Relation.Refused != nil {
-				refuse(reasonTable, "reads "+u.Relation.Name+", which may not be read")
+				refuse(reasonTable, closed)
 			}
 			for _, column := range u.Columns {
 				if u.Relation.Denies(column) {
-					refuse(reasonColumn, "reads "+u.Relation.Name+"."+column+", which may not be read")
+					refuse(reasonColumn, closed)
 				}
 			}
 		}

@@ -26,7 +26,7 @@ func ExampleCatalog() {
 		fmt.Println(r.Name, r.Allowed(), r.Denies("name"), r.Denies("login"), r.Refused)
 	}
 	// Output:
-	// logins true false false exec: refused (column): the view logins reads people.login, which may not be read
+	// logins true false false exec: refused (column): the view logins reads what may not be read
 	// people true false true <nil>
 }
 

@@ -168,17 +168,15 @@ func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 	for _, v := range views {
 		if m := own.through(mentioned(v.Definition)); own.restricts && m.silent() {
 			for _, name := range m.sorted() {
-				detail := own.hidden(name)
+				closed := own.hidden(name) != ""
 				for _, r := range own.named[name] {
-					if !policy.Allows(r) {
-						detail = r.Name + " may not be read"
-					}
+					closed = closed || !policy.Allows(r)
 					if !r.View {
 						v.Under = append(v.Under, m.uses(r))
 					}
 				}
-				if detail != "" && v.Refused == nil {
-					v.Refused = guard.Refuse(exec.ReasonTable, "%s, and the view %s may read it", detail, v.Name)
+				if closed && v.Refused == nil { // a prompt may show it: it does not say what
+					v.Refused = guard.Refuse(exec.ReasonTable, "the view %s may read what may not be read", v.Name)
 				}
 			}
 		}
