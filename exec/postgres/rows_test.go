@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/need"
 )
 
 // rowTraps are tables, and functions of a user, for the statements against rules about rows.
@@ -141,6 +142,30 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 		var left sql.NullString
 		if err := test.pool.QueryRow("SELECT current_setting('app.tenant', true)").Scan(&left); err != nil || left.String != "" {
 			t.Errorf("%s: the setting is %q behind the statement (%v)", test.why, left.String, err)
+		}
+	}
+}
+
+// TestRowsUnreadable: a rule may be about a table too that has its name and that the user may not read.
+func TestRowsUnreadable(t *testing.T) {
+	d := engine("", "reader").Open(t, "CREATE TABLE orders(id INTEGER, tenant_id INTEGER); INSERT INTO orders VALUES (1, 1), (2, 2);\n"+
+		"CREATE SCHEMA closed; CREATE TABLE closed.orders(id INTEGER, tenant_id INTEGER); CREATE SCHEMA apart; GRANT USAGE ON SCHEMA apart TO PUBLIC;\n"+
+		"CREATE TABLE apart.orders(id INTEGER, tenant_id INTEGER)")
+	user := sql.OpenDB(d.User)
+	defer user.Close()
+	db := newDB(t, user, exec.Config{Policy: exec.Policy{Rows: map[string]string{"orders": "tenant_id = :tenant"}}})
+	view := need.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"tenant": 1}}, nil))(t)
+	for query, want := range map[string]string{
+		"SELECT id FROM orders": "[[1]]", "SELECT id FROM closed.orders": "refused", "SELECT id FROM apart.orders": "refused",
+	} {
+		got := ""
+		if table, err := view.Query(t.Context(), query); err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(table.Rows)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
 }
