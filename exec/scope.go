@@ -87,8 +87,8 @@ func (db *DB) Scope() *Scope { return db.scope }
 // Policy returns the policy in force, which [DB.For] may have narrowed. Do not change it.
 func (db *DB) Policy() Policy { return db.policy }
 
-// Scoped reports whether the policy has rules about rows, so that statements need a scope.
-func (db *DB) Scoped() bool { return db.policy.Scoped() }
+// Scoped reports whether statements need a scope: the policy has rules about rows, or the dialect asks as the user of one.
+func (db *DB) Scoped() bool { return (&DB{shared: db.shared}).scopeError() != nil }
 
 // For returns a view of db for one caller: what runs through it reads the rows of scope, and nothing that narrower denies.
 // It shares the pool, the limits and the connections with db. The schema is read once for all: a narrower policy takes

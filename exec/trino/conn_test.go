@@ -2,6 +2,7 @@ package trino_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -376,4 +379,22 @@ func ExampleDialect() {
 	l := d.Language()
 	fmt.Println(l.Title, l.QuoteSchema("postgresql.shop")+"."+l.Quote("Orders"))
 	// Output: Trino "postgresql"."shop"."Orders"
+}
+
+// TestNoUserNoModel: where each user is asked for by name, a question without one asks neither the server nor the model, also
+// where the schema is given.
+func TestNoUserNoModel(t *testing.T) {
+	s := newServer()
+	pool := sql.OpenDB(s)
+	defer pool.Close()
+	asked := 0
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		asked++
+		return llm.Response{Text: "SELECT id FROM orders"}, nil
+	})
+	given := &schema.Schema{Tables: []schema.Table{{Name: "orders", Columns: []schema.Column{{Name: "id", Type: "bigint"}}}}}
+	e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(trino.Dialect{AsUser: true}), texttosql.WithSchema(given)))(t)
+	if _, err := e.Ask(t.Context(), "How many orders?"); !errors.Is(err, texttosql.ErrNoScope) || asked > 0 || len(s.sent) > 0 {
+		t.Errorf("%v; the model was asked %d times, the server %q", err, asked, s.sent)
+	}
 }
