@@ -237,7 +237,7 @@ func (c *Catalog) judge(r *Relation) {
 		switch err := c.Permit(r.Body); {
 		case err == nil:
 		case errors.As(err, &refused) && (refused.Reason == reasonTable || refused.Reason == reasonColumn):
-			refuse(refused.Reason, closed)
+			refuse(reasonTable, closed)
 		default:
 			refuse(reasonTable, "calls what may not be: "+detailOf(err))
 		}
