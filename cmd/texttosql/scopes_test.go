@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -80,7 +81,9 @@ func TestScopesOfClients(t *testing.T) {
 				}
 			}
 			var ids []string
-			for own, c := range map[string]caller{"Ann": tt.ann, "Bo": tt.bo} {
+			first, second := tt.ann, tt.bo
+			for i, c := range []caller{first, second} {
+				own := []string{"Ann", "Bo"}[i]
 				other := map[string]string{"Ann": "Bo", "Bo": "Ann"}[own]
 				if status, text := send(c, http.MethodGet, "/api/sample?table=singer", ""); status != 200 || !strings.Contains(text, own) || strings.Contains(text, other) {
 					t.Errorf("rows of %s: %d %s", own, status, text)
@@ -96,8 +99,32 @@ func TestScopesOfClients(t *testing.T) {
 					len(list.Conversations) != 1 || list.Conversations[0].ID != made.ID {
 					t.Errorf("conversations of %s: %s", own, text)
 				}
-				if status, text := send(c, http.MethodGet, "/api/conversations/"+ids[0], ""); ids[0] != made.ID && status != http.StatusNotFound {
-					t.Errorf("%s reads a conversation of %s: %d %s", own, other, status, text)
+				for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+					if status, text := send(c, http.MethodGet, "/trace/"+made.ID+"/0", ""); status == http.StatusOK {
+						break
+					} else if time.Now().After(deadline) {
+						t.Fatalf("%s has no trace of its own: %d %s", own, status, text)
+					}
+				}
+			}
+			for i, c := range []caller{first, second} { // each with the id of the other's
+				for call, body := range map[string]string{
+					"GET": "", "GET /events": "", "GET /rows/0": "", "DELETE": "", "POST /ask": `{"question": "Who?"}`, "POST /choose": `{"option": "a"}`,
+					"POST /correct": `{"text": "\"x\" means singer.name"}`, "POST /confirm": `{"text": "yes"}`, "POST /edit": `{"question": "Who?"}`, "POST /resume": "{}",
+					"POST /restart": "{}", "POST /rename": `{"title": "Who?"}`, "POST /query": `{"sql": "SELECT 'Who?'"}`, "POST /keep": `{"turn": 0}`,
+				} {
+					method, rest, _ := strings.Cut(call, " ")
+					if status, text := send(c, method, "/api/conversations/"+ids[1-i]+rest, body); status != http.StatusNotFound {
+						t.Errorf("%s of another's conversation: %d %s", call, status, text)
+					}
+				}
+				if status, _ := send(c, http.MethodGet, "/trace/"+ids[1-i]+"/0", ""); status != http.StatusNotFound {
+					t.Errorf("the trace of another's answer: %d", status)
+				}
+			}
+			for i, c := range []caller{first, second} {
+				if status, text := send(c, http.MethodGet, "/api/conversations/"+ids[i], ""); status != 200 || strings.Contains(text, "Who?") {
+					t.Errorf("what is left of it: %d %s", status, text)
 				}
 			}
 			if status, text := send(tt.ann, http.MethodGet, "/", ""); status != 200 || !strings.Contains(text, "<html") {
