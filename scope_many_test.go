@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -86,5 +88,49 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
+	}
+}
+
+// TestBatchesOfScopes: batches of twenty tenants at once on one engine, whose model remembers replies for all of them: each has
+// its own rows in prompts and answers, and a repeated batch is answered from what the cache has.
+func TestBatchesOfScopes(t *testing.T) {
+	const tenants = 20
+	script := "CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant INTEGER, item TEXT);"
+	for i := range tenants {
+		script += fmt.Sprintf("INSERT INTO orders (tenant, item) VALUES (%d, 'CANARY-%02d lamp'), (%[1]d, 'CANARY-%02[1]d desk');", i, i)
+	}
+	var calls atomic.Int32
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		calls.Add(1)
+		all := fmt.Sprint(req.Messages)
+		if own := strings.Index(all, "CANARY-"); own < 0 || strings.Count(all, "CANARY-") != strings.Count(all, all[own:own+len("CANARY-00")]) {
+			t.Errorf("a prompt has no tenant's rows, or those of two:\n%s", all)
+		}
+		return llm.Response{Text: "SELECT item FROM orders WHERE item LIKE '%lamp' OR item LIKE '%desk'", StopReason: llm.StopEnd}, nil
+	})
+	e := need.Value(texttosql.New(open(t, script), llm.Chain(llm.Named("m", model), llm.Cache{}.Middleware()),
+		texttosql.WithStrategy(strategy.Consensus{Samples: 2}),
+		texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant"}})))(t)
+	batch := func() {
+		var all sync.WaitGroup
+		for own := range tenants {
+			all.Go(func() {
+				scope := texttosql.WithScope(texttosql.Scope{Key: fmt.Sprint("tenant ", own), Params: map[string]any{"tenant": own}})
+				questions := slices.Values([]texttosql.Question{{Text: "Which items?"}, {Text: "Which lamps and desks?"}})
+				canary := fmt.Sprintf("CANARY-%02d", own)
+				for r, err := range e.AskAll(t.Context(), questions, texttosql.Batch{}, scope) {
+					if err != nil || len(r.Result.Rows.Rows) != 2 || strings.Count(fmt.Sprint(r.Result.Rows.Rows), canary) != 2 {
+						t.Errorf("tenant %d: %+v, %v", own, r.Result, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+	batch()
+	first := calls.Load()
+	batch()
+	if again := calls.Load() - first; again != 0 || first != 2*2*tenants {
+		t.Errorf("%d calls, and %d for the same questions again", first, again)
 	}
 }

@@ -510,7 +510,7 @@ func (b *rowsBase) try(ctx context.Context, left, right *exec.Runner, text strin
 		}
 	}
 	// What stands behind an ORDER BY breaks its ties only: another result is one that the statement may have.
-	for _, tie := range []string{"${1}, 1 $2", "${1}, 1 DESC$2"} {
+	for _, tie := range []string{"${1}, 1 $2", "${1}, 1 DESC$2", "${1}, 2 $2", "${1}, 2 DESC$2"} {
 		other, err := left.Query(ctx, tied.ReplaceAllString(text, tie))
 		if o.Was == "differ" && err == nil && !same(want, other) {
 			o.Was = "undetermined"
