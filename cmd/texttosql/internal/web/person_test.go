@@ -1,10 +1,13 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -170,7 +173,8 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// TestGate: with a token the page asks for it, and then shows everything, the page of an answer included.
+// TestGate: with a token the page asks for it, and then shows everything, the page of an answer included; a link to an answer too,
+// to a browser that has to show the token first.
 func TestGate(t *testing.T) {
 	const token = "a token of the tests"
 	s := open(t, func(c *Config) { c.Door.Token = token })
@@ -186,9 +190,18 @@ func TestGate(t *testing.T) {
 		t.Error(text)
 	}
 	b.clean()
+	link := eval[string](b, "location.href") + "/0" // as "Copy link" has it
 	b.run(chromedp.Navigate(s.URL + eval[string](b, "document.querySelector('article a[target]').getAttribute('href')")))
 	b.shows("How it was found")
 	if got := eval[string](b, "getComputedStyle(document.querySelector('main')).maxWidth + refused"); got != "1216px" {
 		t.Errorf("the page of the answer has no style, or something was refused: %s", got)
 	}
+	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.ClearBrowserCookies, cdp.Empty{})
+		return err
+	}), chromedp.Navigate(link))
+	b.at("Token")
+	b.keys(token + kb.Enter)
+	b.shows("What was sold each day?")
+	b.until("document.querySelectorAll('article').length === 1")
 }
