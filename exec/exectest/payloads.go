@@ -118,6 +118,18 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 		if !ranNothing(err) {
 			return spent, fmt.Errorf("not refused before it ran: %w", err)
 		}
+		wide := dbs[""]
+		if wide == nil {
+			if wide, err = d.db(exec.Config{}); err != nil {
+				return spent, err
+			}
+			dbs[""] = wide
+		}
+		if view := narrowed(wide, p.Policy); view != nil {
+			if _, err := view.Query(ctx, p.SQL); err == nil || !ranNothing(err) {
+				return spent, fmt.Errorf("not refused where the policy is that of a question: %w", orNone(err))
+			}
+		}
 	case Accept:
 		if err != nil {
 			return spent, err

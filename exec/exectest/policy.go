@@ -122,6 +122,10 @@ func checkPolicy(t testing.TB, e Engine) error {
 	if err != nil {
 		return err
 	}
+	wide, err := d.db(exec.Config{})
+	if err != nil {
+		return err
+	}
 	var errs []error
 	dbs := map[string]*exec.DB{} // of a policy, whose guard knows the schema after the first statement
 	portable := portablePolicies()
@@ -154,7 +158,12 @@ func checkPolicy(t testing.TB, e Engine) error {
 		case strings.HasPrefix(test.Why, "by star") && (r.Name != "*" || !strings.Contains(r.Detail, "name the columns that you need") || strings.Contains(r.Detail, "password")):
 			fail("%w, want the advice to name columns", err)
 		}
-		// No other way in is wider.
+		// No other way in is wider, nor is the policy as that of one question.
+		if view := narrowed(wide, test.Policy); view != nil {
+			if _, nerr := view.Query(ctx, test.SQL); fmt.Sprint(nerr) != fmt.Sprint(err) {
+				fail("%w, and %w where the policy is that of a question", orNone(err), orNone(nerr))
+			}
+		}
 		if _, err := db.Analyze(ctx, test.SQL); (err == nil) != (test.Want == "") {
 			fail("Analyze: %w", orNone(err))
 		}
@@ -188,6 +197,18 @@ func checkPolicy(t testing.TB, e Engine) error {
 		}
 	}
 	return errors.Join(append(errs, same())...)
+}
+
+// narrowed is db under a policy of one question; nil where the policy allows more than db does.
+func narrowed(db *exec.DB, p exec.Policy) *exec.DB {
+	if p.Reveal != nil || p.AllowFunctions != nil {
+		return nil
+	}
+	view, err := db.For(nil, &p)
+	if err != nil {
+		return nil
+	}
+	return view
 }
 
 func isRefused(err error) bool { _, is := refused(err); return is }
