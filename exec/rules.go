@@ -176,12 +176,12 @@ func (db *DB) tryRules(ctx context.Context, o Opened, c *Catalog) error {
 			if r.View != views || !r.Ruled() || r.Refused != nil || !r.Allowed() {
 				continue
 			}
-			_, readable := c.Schema.Lookup(r.Schema, r.Name)
+			readable := func() bool { _, ok := c.Schema.Lookup(r.Schema, r.Name); return ok }
 			switch err := try(r); {
 			case err == nil:
 			case !IsRejection(err):
 				return err
-			case !readable: // by the user, so that the rule is about another table of that name
+			case !readable(): // by the user, so that the rule is about another table of that name
 				r.Refused = guard.NotReadable(r.Name)
 			case r.View:
 				r.Refused = guard.Refuse(ReasonRows, "the view %s cannot be read through the rules of its tables: %v", r.Name, err)

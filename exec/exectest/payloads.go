@@ -125,10 +125,8 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 			}
 			dbs[""] = wide
 		}
-		if view := narrowed(wide, p.Policy); view != nil {
-			if _, err := view.Query(ctx, p.SQL); err == nil || !ranNothing(err) {
-				return spent, fmt.Errorf("not refused where the policy is that of a question: %w", orNone(err))
-			}
+		if asked, err := underPolicy(ctx, wide, p.Policy, p.SQL); asked && !ranNothing(err) {
+			return spent, fmt.Errorf("not refused where the policy is that of a question: %w", orNone(err))
 		}
 	case Accept:
 		if err != nil {
