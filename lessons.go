@@ -15,13 +15,27 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// recall returns the lessons that a question may be shown: those that its session kept, or else those of the store, without
-// those that name what the policy of the question denies. nil: none.
+// recall returns the lessons that a question may be shown, without those that name what its policy denies. nil: none.
 func (e *Engine) recall(ctx context.Context, q asking) (*memory.Recall, error) {
-	r, err := e.recalled(ctx, q)
+	r, err := e.learnedFor(ctx, q)
 	if r == nil || e.outer == nil || len(r.Lessons) == 0 {
 		return r, err
 	}
+	denied, err := e.deniedTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	policy := e.db.Policy()
+	r.Lessons = slices.DeleteFunc(r.Lessons, func(l memory.Lesson) bool {
+		text := strings.Join(append(slices.Clone(l.Tables), l.Table, l.From, l.To, l.Text, l.SQL), " ")
+		words := strings.FieldsFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+		return policy.Mentions(text) || slices.ContainsFunc(words, func(word string) bool { return denied[schema.Fold(word)] })
+	})
+	return r, nil
+}
+
+// deniedTables are the tables, by their folded names, that the policy of the question takes from the schema.
+func (e *Engine) deniedTables(ctx context.Context) (map[string]bool, error) {
 	all, err := e.outer.Schema(ctx)
 	if err != nil {
 		return nil, err
@@ -30,24 +44,18 @@ func (e *Engine) recall(ctx context.Context, q asking) (*memory.Recall, error) {
 	if err != nil {
 		return nil, err
 	}
-	denied := map[string]bool{} // tables, folded
+	denied := map[string]bool{}
 	for _, t := range all.Tables {
 		denied[schema.Fold(t.Name)] = true
 	}
 	for _, t := range own.Tables {
 		delete(denied, schema.Fold(t.Name))
 	}
-	policy := e.db.Policy()
-	r.Lessons = slices.DeleteFunc(r.Lessons, func(l memory.Lesson) bool {
-		text := strings.Join(append(slices.Clone(l.Tables), l.Table, l.From, l.To, l.Text, l.SQL), " ")
-		return policy.Mentions(text) || slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool {
-			return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
-		}), func(word string) bool { return denied[schema.Fold(word)] })
-	})
-	return r, nil
+	return denied, nil
 }
 
-func (e *Engine) recalled(ctx context.Context, q asking) (*memory.Recall, error) {
+// learnedFor returns the lessons that the session of a question kept, or else those of the store. nil: none.
+func (e *Engine) learnedFor(ctx context.Context, q asking) (*memory.Recall, error) {
 	switch {
 	case e.lessons == nil || e.forgets(q) || q.Text == "":
 		return nil, nil
