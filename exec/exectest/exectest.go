@@ -155,6 +155,7 @@ func parts() []part {
 		{"stuck_driver", checkStuck},
 		{"policy", checkPolicy},
 		{"rows", checkRows},
+		{"rows_views", checkRowViews},
 		{"policy_names", checkPolicyNames},
 		{"denied_is_absent", checkAbsent},
 		{"inspect", checkInspect},

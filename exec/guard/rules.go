@@ -365,7 +365,8 @@ type SpliceOptions struct {
 	View func(v *Relation) (query string, columns []string, spots []Spot, err error)
 }
 
-// mostSpliced bounds the text of a spliced statement, in bytes, and how deep views are written out.
+// The rules and the views may add mostAdded tokens to a statement. mostSpliced bounds its text meanwhile, in bytes, and
+// deepestView how deep views are written out.
 const (
 	mostSpliced = 1 << 20
 	deepestView = 16
@@ -385,7 +386,19 @@ func (c *Catalog) Splice(text string, spots []Spot, o SpliceOptions) (*Splice, e
 		w.out.Args = append(w.out.Args, o.Own...)
 	}
 	w.out.Text, w.out.Bare = w.text.String(), w.bare.String()
+	if n := c.tokens(w.out.Text) - c.tokens(text); n > mostAdded {
+		return nil, Refuse(reasonTooComplex, "the rules about rows and the views would add %d tokens; at most %d may be added", n, mostAdded)
+	}
 	return w.out, nil
+}
+
+func (c *Catalog) tokens(text string) (n int) {
+	for t := range c.Text.Tokens(text) {
+		if t.Kind != sqltext.Space {
+			n++
+		}
+	}
+	return n
 }
 
 type spliceWriter struct {

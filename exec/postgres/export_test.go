@@ -17,6 +17,12 @@ var (
 	PlanOf    = planOf
 )
 
+// Of the parser.
+var Readings = readings
+
+const MostReadings = mostSpliced
+
+
 // Catalog is a catalog that decides without a connection.
 type Catalog struct {
 	*exec.Catalog

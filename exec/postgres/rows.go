@@ -57,13 +57,13 @@ var hiddenColumns = guard.Set("ctid xmin xmax cmin cmax tableoid")
 
 // Spots implements exec.RulerConn.
 func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.Spot, error) {
-	return s.Catalog.Own.(*catalog).spots(s.Statement, len(s.Args) > 0)
+	return s.Catalog.Own.(*catalog).spots(s.Statement, len(s.Args) > 0 || s.Ours)
 }
 
 // Placed implements exec.RulerConn: no table with a rule is named where its splice is taken out. The locks that the server
 // takes for the whole text, which Confirm looks at, show that it reads no table which is not named.
 func (c *conn) Placed(_ context.Context, s *exec.Statement) error {
-	spots, err := s.Catalog.Own.(*catalog).spots(sqltext.PostgreSQL().Parse(s.Splice.Bare), len(s.Args) > 0)
+	spots, err := s.Catalog.Own.(*catalog).spots(sqltext.PostgreSQL().Parse(s.Splice.Bare), true)
 	if err != nil {
 		return err
 	}
