@@ -21,15 +21,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 		return err
 	}
 	r.schema, r.whole, r.wide = whole, whole, whole
-	l := r.Linker
-	if tokens > env.Budget() {
-		env.warnLinked(ctx, out, tokens)
-		if l == nil {
-			l = overBudget
-		} else {
-			l = linker.Union{overBudget, choosing{l}}
-		}
-	}
+	l := env.within(ctx, r.Linker, tokens, out)
 	if l == nil {
 		return nil
 	}
@@ -67,23 +59,48 @@ func (r *pipelineRun) link(ctx context.Context) error {
 // in 96 % of questions, 8 in 87 %: docs/lab/scale-linking.md.
 var overBudget = linker.Lexical{Tables: 15}
 
-// Part is Schema, or the part of it that words of the question link where Schema takes more tokens than Budget, which is
-// a warning of out. It shows no stored values.
-func (e *Env) Part(ctx context.Context, t Task, out *Outcome) (*schema.Schema, error) {
+// Part is the part of Schema that l links, within a linker.Conversation. A Schema that takes more tokens than Budget is
+// linked by words as well, which is a warning of out; any other one is shown whole where l is nil or fails. Part shows no
+// stored values.
+func (e *Env) Part(ctx context.Context, t Task, l linker.Linker, out *Outcome) (*schema.Schema, error) {
 	tokens, err := e.SchemaTokens(ctx, e.Schema)
-	if err != nil || tokens <= e.Budget() {
+	if err != nil {
 		return e.Schema, err
 	}
-	e.warnLinked(ctx, out, tokens)
+	over := tokens > e.Budget()
+	if l = e.within(ctx, l, tokens, out); l == nil {
+		return e.Schema, nil
+	}
 	in := e.LinkerInput(t, e.Schema)
 	in.WithoutValues = true
-	links, err := linker.Conversation{Linker: overBudget}.Link(ctx, in)
-	if err != nil {
+	links, err := linker.Conversation{Linker: l}.Link(ctx, in)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && over:
 		return nil, err
+	case err != nil:
+		out.NoteError(ctx, err, "linking failed, the whole schema is used")
+		return e.Schema, nil
 	}
 	out.Notes = append(out.Notes, links.Notes...)
 	part, _ := e.Schema.Restrict(links)
+	if !over {
+		return part, nil
+	}
 	return e.narrowed(ctx, t, part)
+}
+
+// within is l, together with words where a schema of so many tokens is over Budget.
+func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outcome) linker.Linker {
+	if tokens <= e.Budget() {
+		return l
+	}
+	out.Warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, e.Budget())
+	if l == nil {
+		return overBudget
+	}
+	return linker.Union{overBudget, choosing{l}}
 }
 
 // narrowed is a part of Schema with fewer columns, if names and types alone take more tokens than Budget. A wide table
@@ -141,12 +158,11 @@ func shown(links schema.Links, s *schema.Schema) schema.Links {
 	return links
 }
 
-func (e *Env) warnLinked(ctx context.Context, out *Outcome, tokens int) {
-	out.Warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, e.Budget())
-}
-
-// LinkerInput is what a linker looks at for t. s is Schema or a part of it, with profiles if there are some.
+// LinkerInput is what a linker looks at for t. s is Schema or a part of it, with profiles if there are some; nil is Schema.
 func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
+	if s == nil {
+		s = e.Schema
+	}
 	return linker.Input{
 		Question: t.Question, Evidence: t.Evidence, Schema: s, DB: e.DB, WithoutValues: e.WithoutValues,
 		Corrections: t.Corrections, Earlier: t.Recent(), Lessons: e.Lessons, Indexes: e.Host.Indexes,

@@ -23,7 +23,7 @@ const KindSimulated = "simulated"
 // ("maker.projection"), and of "generate", is the answer as it stands. A reply without
 // a statement that compiles is the reply to each step.
 //
-// It shows votes, stops, ways back and fallbacks on a real distribution of mistakes. It
+// It shows votes, stops and fallbacks on a real distribution of mistakes. It
 // does not show whether taking a question apart helps a model, because no model was
 // asked to. Figures made with it carry the word "simulated" and the assumption: without
 // KeepScope, that a model ignores what was agreed on before.

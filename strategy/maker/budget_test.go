@@ -14,17 +14,3 @@ func TestMAKERBudgetReason(t *testing.T) {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }
-
-// TestMAKERGoesBackWithCallsOfItsOwn: calls that a first pass used up do not keep the
-// next scope from being tried.
-func TestMAKERGoesBackWithCallsOfItsOwn(t *testing.T) {
-	script := &llmtest.Script{Rules: []llmtest.Rule{
-		samples("maker.scope", scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
-		always("maker.filter", inUSA), always("maker.projection", usa), always("generate", usa),
-	}}
-	out, err := Strategy{MaxCalls: 10}.Generate(t.Context(), makerEnv(t, script), usaTask)
-	if err != nil || reportOf(out).Fallback != "" || out.SQL != usa || len(reportOf(out).Phases) != 4 ||
-		reportOf(out).Phases[1].Stop != "budget" || reportOf(out).Phases[3].Attempt != 1 {
-		t.Errorf("got %+v, %v", out, err)
-	}
-}

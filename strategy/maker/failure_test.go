@@ -48,7 +48,6 @@ func TestMAKERFlags(t *testing.T) {
 		{"maker.projection", llmtest.Reply{Text: usa + "; " + everyone}, "several-statements"},
 		{"maker.projection", llmtest.Reply{Text: "SELECT nation FROM customers"}, "exec: invalid statement (schema)"},
 		{"maker.projection", llmtest.Reply{Text: "DELETE FROM customers"}, "not-read-only"},
-		{"maker.projection", llmtest.Reply{Text: ordered}, "outside-scope"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.phase+" "+tt.want, func(t *testing.T) {
@@ -147,7 +146,7 @@ func TestMAKERFailures(t *testing.T) {
 // covers them, else by the fallback.
 func TestMAKERBudget(t *testing.T) {
 	base := makerEnv(t, nil)
-	agree, leave := phases(scopeOne, inUSA, usa), phases(scopeOne, inUSA, ordered)
+	agree, leave := phases(scopeOne, inUSA, usa), phases(scopeOne, inUSA, broken)
 	for _, tt := range []struct {
 		why      string
 		maker    Strategy
@@ -157,9 +156,8 @@ func TestMAKERBudget(t *testing.T) {
 	}{
 		{"waves of seven", Strategy{}, agree, 24, 24},
 		{"waves of three", Strategy{Stop: vote.AheadBy(3)}, agree, 12, 12},
-		{"waves of nine, seven and seven", Strategy{PhaseSamples: [3]int{16}}, agree, 26, 26},
 		{"as published: nothing is kept back", Strategy{}.Published(), agree, 36, 36},
-		{"statements that leave the tables", Strategy{}, leave, 24, 0},
+		{"statements that are rejected", Strategy{}, leave, 24, 0},
 		{"the same, with waves of three", Strategy{Stop: vote.AheadBy(3)}, leave, 12, 0},
 	} {
 		for calls := 1; calls <= 40; calls++ {
@@ -299,11 +297,11 @@ func TestMAKERConfidence(t *testing.T) {
 	}{
 		{"all agree", replies(0, fails, times(7, usa)...), 8.0 / 9, "7 of 7", false},
 		{"nine calls fail", replies(10, fails, usa, usa), 3.0 / 7, "9 more gave no reply", false},
-		{"one keeps to the tables, one leaves them, ten fail", replies(10, fails, usa, ordered), 2.0 / 11, "10 more gave no reply", true},
+		{"one runs, and may be alone; one does not, ten fail", replies(10, fails, usa, broken), 2.0 / 11, "10 more gave no reply", true},
 	} {
 		root := trace.New("question")
 		script := &llmtest.Script{Rules: append([]llmtest.Rule{tt.rule}, phases(scopeOne, inUSA, "")...)}
-		out, err := Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
+		out, err := Strategy{MinVotes: 1}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
 		if err != nil || out.SQL != usa || math.Abs(out.Confidence-tt.sure) > 1e-9 || !strings.Contains(out.Ballot.Explain(), tt.explained) {
 			t.Errorf("%s: %v, %v, want %v\n%s", tt.why, out.Confidence, err, tt.sure, out.Ballot.Explain())
 		}

@@ -8,15 +8,14 @@
 // No gain is claimed. The authors measured 42 % against 52 % for their augmented prompt
 // with a flat plan vote (50 questions of BIRD Mini-Dev, Qwen2.5-Coder-7B, one run,
 // p = 0.23), and our replays find no gain over a flat vote by result (docs/lab/maker.md).
-// What we add to the document: votes that stop early, red flags, left joins, a check of
-// every statement against the agreed tables, a way back when these were wrong, and a
-// fallback that runs.
+// What we add to the document: votes that stop early, red flags, a last vote by result,
+// and a fallback that runs.
 //
 // The improvements that the document proposes:
 //
-//   - More samples in phase 1: Strategy.PhaseSamples. In nine replayed pools 16 instead of
+//   - More samples in phase 1: built, measured, deleted. In nine replayed pools 16 instead of
 //     12 found the right tables on 1,077 instead of 1,069 of 1,141 questions, with the same
-//     935 right answers and a tenth more calls. So 12 is the default.
+//     935 right answers and a tenth more calls.
 //   - Columns of filters checked against the agreed tables: built, as a red flag.
 //   - Execution feedback inside phase 3: not built, and not measured, since no recorded
 //     model was asked for a correction there. The paper discards what is malformed and
@@ -28,6 +27,11 @@
 //   - A fourth phase, for aggregation: not built and not measured. It would cost up to 12
 //     calls more, and three phases win nothing over one vote.
 //   - Phases that start before the one before has ended: built, never measured, deleted.
+//   - Prompts improved from failures: not built. A prompt that changes with what went wrong answers the same
+//     question differently the next day, and nothing recorded says which change helps; texttosql.WithLessons
+//     shows what was learned from failures, and does not rewrite a prompt.
+//   - Distilling the phases into one model: not built, since the package trains no model. "lab export" writes
+//     solved questions as training data for a program that does.
 package maker
 
 import (
@@ -35,10 +39,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/fields"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
@@ -53,28 +56,27 @@ const (
 
 // Strategy runs the three phases.
 //
-// Phase 1 votes over sets of tables and which of them a left join joins; the leading set whose joins connect it and
-// compile is agreed on. Foreign keys fill in joins that nobody named; tables that nothing joins are refused. Phase 2
-// votes over sets of conditions, "no filter" being one. Phase 3 votes by result among the statements that keep to the
-// scope. If more leave it than keep to it, or too few replies vote, the next scope is tried. Malformed,
-// overlong and unknown-name replies do not vote; none is repaired.
+// Phase 1 votes over sets of tables; the leading set whose joins connect it and compile is agreed on. Foreign keys fill
+// in joins that nobody named; tables that nothing joins are refused. Phase 2 votes over sets of conditions, "no filter"
+// being one. Phase 3 votes by result. What is agreed on is advice: a statement that reads other tables has its vote.
+// Malformed, overlong and unknown-name replies do not vote; none is repaired. If too few replies of a phase vote, the
+// fallback answers.
 //
-// Calls: at most 3 × Samples (36), 2 × Samples more for each of MaxBacktracks ways back, and FallbackCalls (15) if the
-// phases give no answer. A budget of calls that does not cover the first wave of each phase (21 calls) and three calls
-// of the fallback goes to the fallback alone; of a larger one the phases leave it these three.
+// Calls: those of Linker, at most 3 × Samples (36), and FallbackCalls (15) if the phases give no answer. A budget of calls that does not
+// cover the first wave of each phase (21 calls) and three calls of the fallback goes to the fallback alone; of a larger
+// one the phases leave it these three.
 //
 // Confidence is the winner's share of the votes of phase 3, or that of the fallback. Prompts hold sample rows, unless
 // texttosql.WithoutValues is given. Requests have the purposes "maker.scope", "maker.filter" and "maker.projection".
 // Outcome.Report is a Report.
 type Strategy struct {
-	Samples       int       // a phase at most; 0 means 12; WithSamples overrides it
-	PhaseSamples  [3]int    // samples of scope, filter and projection; 0: as Samples. The document proposes 16 for the scope
-	Stop          vote.Stop // ends a phase before it is decided; vote.AheadBy(3) halves the calls and suits samples of one model; nil: only when it is decided
-	MinVotes      int       // quorum of a phase; 0 means 2, or 1 with one sample
-	MaxBacktracks int       // ways back at most; 0 means 2, negative: none
-	MaxCalls      int       // calls of the phases without a way back; 0 means their samples together
-	FallbackCalls int       // calls of the fallback; 0 means 15
-	Temperature   float64   // the temperature of all samples of a phase but its first, which is greedy; 0 means 0.7
+	Linker        linker.Linker // chooses what the prompts show of the schema; nil: the whole, or linker.Lexical when it is over Env.SchemaBudget
+	Samples       int           // a phase at most; 0 means 12; WithSamples overrides it
+	Stop          vote.Stop     // ends a phase before it is decided; vote.AheadBy(3) halves the calls and suits samples of one model; nil: only when it is decided
+	MinVotes      int           // quorum of a phase; 0 means 2, or 1 with one sample
+	MaxCalls      int           // calls of the phases; 0 means their samples together
+	FallbackCalls int           // calls of the fallback; 0 means 15
+	Temperature   float64       // the temperature of all samples of a phase but its first, which is greedy; 0 means 0.7
 
 	// Fallback answers where the phases cannot. nil means planvote.Augmented with FallbackCalls samples.
 	Fallback strategy.Strategy
@@ -86,8 +88,6 @@ type Strategy struct {
 func (m Strategy) Validate(samples int) error {
 	errs := []error{
 		fields.Check("maker: Strategy.Samples", m.Samples, strategy.MaxSamples),
-		fields.Check("maker: Strategy.PhaseSamples", slices.Min(m.PhaseSamples[:]), 0),
-		fields.Check("maker: Strategy.PhaseSamples", slices.Max(m.PhaseSamples[:]), strategy.MaxSamples),
 		fields.Check("maker: Strategy.MinVotes", m.MinVotes, 0),
 		fields.Check("maker: Strategy.MaxCalls", m.MaxCalls, 0),
 		fields.Check("maker: Strategy.FallbackCalls", m.FallbackCalls, strategy.MaxSamples),
@@ -122,19 +122,11 @@ func (m Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 
 // filled returns m with every default written out.
 func (m Strategy) filled(t strategy.Task) Strategy {
-	for i, n := range m.PhaseSamples {
-		m.PhaseSamples[i] = cmp.Or(n, t.Samples, m.Samples, 12)
-	}
-	m.MinVotes = cmp.Or(m.MinVotes, 2)
-	m.MaxBacktracks = max(cmp.Or(m.MaxBacktracks, 2), 0)
+	m.Samples = cmp.Or(t.Samples, m.Samples, 12)
+	m.MinVotes = min(cmp.Or(m.MinVotes, 2), m.Samples)
 	m.FallbackCalls = cmp.Or(m.FallbackCalls, 15)
 	m.Temperature = cmp.Or(m.Temperature, 0.7)
-	if m.published {
-		m.MaxBacktracks = 0
-	}
-	if m.MaxCalls == 0 {
-		m.MaxCalls = m.samples(phaseScope) + m.samples(phaseFilter) + m.samples(phaseProjection)
-	}
+	m.MaxCalls = cmp.Or(m.MaxCalls, 3*m.Samples)
 	if m.Fallback == nil {
 		fallback := planvote.Augmented{Samples: m.FallbackCalls, Temperature: m.Temperature}
 		if m.published {
@@ -151,11 +143,6 @@ const (
 	phaseFilter     = "filter"
 	phaseProjection = "projection"
 )
-
-// samples is how many a phase may have, where every default is filled in.
-func (m Strategy) samples(phase string) int {
-	return m.PhaseSamples[slices.Index([]string{phaseScope, phaseFilter, phaseProjection}, phase)]
-}
 
 // spare is how many calls of the question's budget the phases leave to the fallback. The published form leaves none.
 func (m Strategy) spare() int {
@@ -184,22 +171,13 @@ func (m Strategy) until() vote.Stop {
 	return m.Stop.Or(vote.Decided)
 }
 
-// key is what phase 3 compares.
-func (m Strategy) key(env *strategy.Env) vote.Key {
+// last is what phase 3 compares candidates by, checks them with, and counts them by.
+func (m Strategy) last(env *strategy.Env) (vote.Key, strategy.Pipeline) {
 	if m.published {
-		return vote.ByPlan
+		return vote.ByPlan, planvote.Plain{}.Published().Pipeline(env)
 	}
-	return env.Key()
-}
-
-// last is what phase 3 checks candidates with, counts them by, and compares plans by.
-func (m Strategy) last(env *strategy.Env, s tableScope) (checks []exec.Check, p strategy.Pipeline) {
-	p.Voter, checks = vote.Majority{Key: m.key(env), Prior: 1}, env.StrictChecks()
-	if m.published { // the agreed tables are advice
-		p = planvote.Plain{}.Published().Pipeline(env)
-		return p.Checks, p
-	}
-	return append(checks, s), p
+	key := env.Key()
+	return key, strategy.Pipeline{Voter: vote.Majority{Key: key, Prior: 1}, Checks: env.StrictChecks()}
 }
 
 // maxTokens are what a phase asks for at most, and what an answer of it may have.

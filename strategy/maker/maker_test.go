@@ -2,8 +2,8 @@ package maker
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,8 +16,10 @@ import (
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -75,14 +77,14 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=7 flagged=0 unique=1 " + usa,
 		}, "", 21, "a scope with a table too many is undone"},
-		{"an extra table has no vote", Strategy{}, []llmtest.Rule{
+		{"an extra table is a vote", Strategy{}, []llmtest.Rule{
 			always("maker.scope", scopeOne), always("maker.filter", inUSA),
-			samples("maker.projection", ordered, ordered, ordered, usa),
-		}, usa, []string{
+			samples("maker.projection", usa, usa, usa, ordered),
+		}, ordered, []string{
 			"scope valid=true samples=7 flagged=0 unique=1 customers",
 			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
-			"projection valid=true samples=9 flagged=3 unique=1 " + usa,
-		}, "", 23, "three read orders, which nobody agreed on; after nine samples they cannot become the majority"},
+			"projection valid=true samples=10 flagged=0 unique=2 " + ordered,
+		}, "", 24, "the agreed tables are advice: most statements read orders, and they win"},
 		{"unjoined majority", Strategy{}, []llmtest.Rule{
 			always("maker.scope", "Tables: customers, notes"), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=7 flagged=0 unique=1 !scope_unjoined"}, "scope_unjoined", 15,
@@ -108,14 +110,11 @@ func TestMAKER(t *testing.T) {
 		}, usa, []string{"scope valid=false samples=3 flagged=1 unique=2 !scope_invalid"}, "scope_invalid", 11,
 			"half the votes are for no plan, the other set has one vote"},
 		{"filters outside of the tables", Strategy{}, []llmtest.Rule{
-			samples("maker.scope", append(append(times(6, scopeOne), times(3, scopeBoth)...), times(3, scopeOne)...)...),
-			always("maker.filter", "orders.total > 1"), always("maker.projection", ordered),
+			always("maker.scope", scopeOne), always("maker.filter", "orders.total > 1"), always("generate", ordered),
 		}, ordered, []string{
-			"scope valid=true samples=10 flagged=0 unique=2 customers",
+			"scope valid=true samples=7 flagged=0 unique=1 customers",
 			"filter valid=false samples=12 flagged=12 unique=0 !quorum",
-			"filter valid=true samples=7 flagged=0 unique=1 orders.total > 1",
-			"projection valid=true samples=7 flagged=0 unique=1 " + ordered,
-		}, "", 36, "no condition fits the first tables, so the next ones are tried"},
+		}, "quorum", 27, "no condition fits the agreed tables, so the fallback answers"},
 		{"no filter compiles", Strategy{Samples: 3}, []llmtest.Rule{
 			always("maker.scope", scopeOne), always("maker.filter", "customers.country = nosuchfunction(1)"), always("maker.projection", usa),
 		}, usa, []string{
@@ -192,125 +191,22 @@ func TestMAKERCalls(t *testing.T) {
 	}
 }
 
-// TestMAKERConflict: statements that need another table send it back to the next
-// set of tables, and the outcome shows both attempts.
-func TestMAKERConflict(t *testing.T) {
-	script := &llmtest.Script{Rules: []llmtest.Rule{
-		samples("maker.scope", scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne, scopeBoth, scopeOne),
-		always("maker.filter", inUSA), always("maker.projection", ordered),
-	}}
+// TestMAKERTrace: the spans of the phases have what the document measures.
+func TestMAKERTrace(t *testing.T) {
+	script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
 	root := trace.New("question")
-	out := need.Value(Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask))(t)
-	want := []string{
-		"scope valid=true samples=10 flagged=0 unique=2 customers",
-		"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
-		"projection valid=false samples=7 flagged=7 unique=0 !conflict",
-		"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
-		"projection valid=true samples=7 flagged=0 unique=1 " + ordered,
-	}
-	if d := cmp.Diff(want, reports(out)); d != "" || out.SQL != ordered || reportOf(out).Fallback != "" {
-		t.Errorf("got %q, fallback %q, phases (-want +got):\n%s", out.SQL, reportOf(out).Fallback, d)
-	}
-	if got := []int{reportOf(out).Phases[2].Attempt, reportOf(out).Phases[4].Attempt}; !slices.Equal(got, []int{0, 1}) {
-		t.Errorf("attempts %v", got)
-	}
-	if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "given up for customers, orders") }) {
-		t.Errorf("no note on the way back in %q", out.Notes)
-	}
+	need.Value(Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask))(t)
 	var steps []string
-	for _, e := range root.Events() {
-		steps = append(steps, e.Name)
-	}
 	for _, s := range root.Children() {
 		steps = append(steps, s.Name())
-		if why, ok := s.Attr("fallback"); ok {
-			steps = append(steps, fmt.Sprint(why))
-		}
-		// What the document measures of a phase.
 		for _, key := range []string{"valid", "share", "unique_signatures", "samples", "flagged"} {
 			if _, ok := s.Attr(key); !ok {
 				t.Errorf("the span of %s has no %s", s.Name(), key)
 			}
 		}
 	}
-	if d := cmp.Diff([]string{"backtrack", "scope", "filter", "projection", "conflict", "filter", "projection"}, steps); d != "" {
-		t.Errorf("the trace does not show both attempts (-want +got):\n%s", d)
-	}
-}
-
-// A scope of a left join, a statement that needs it, and one that needs an inner one.
-const (
-	scopeLeft = scopeBoth + "\nLeft join: orders"
-	without   = "SELECT c.name FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id WHERE o.id IS NULL"
-	buyers    = "SELECT c.id FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
-)
-
-// TestMAKERLeftJoin: "customers without orders" survives phase 3, though the greatest party of its statements loses them; and a left
-// join that the statements do not want leads to the next scope.
-func TestMAKERLeftJoin(t *testing.T) {
-	const nulls = "orders.id IS NULL"
-	scopes := samples("maker.scope", scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft, scopeBoth, scopeLeft, scopeLeft, scopeLeft)
-	inner := "SELECT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE o.id IS NULL"
-	for _, tt := range []struct {
-		name        string
-		projections []string
-		sql, winner string // of the statement, of the scope
-		attempts    int
-	}{
-		{"most agree without it", []string{inner, without, inner, usa, inner, without, usa, inner, without, everyone, inner, without}, without,
-			"customers, orders; left join orders on customers.id = orders.customer_id", 0},
-		{"a majority against it", []string{ordered}, ordered, "customers, orders; left join orders on customers.id = orders.customer_id", 1},
-	} {
-		script := &llmtest.Script{Rules: []llmtest.Rule{scopes, always("maker.filter", nulls), samples("maker.projection", tt.projections...)}}
-		out, err := Strategy{}.Generate(t.Context(), makerEnv(t, script), strategy.Task{Question: "Which customers have no orders?"})
-		if err != nil || out.SQL != tt.sql || reportOf(out).Phases[0].Winner != tt.winner || reportOf(out).Phases[1].Winner != nulls {
-			t.Fatalf("%s: %v, %v\n%s", tt.name, out, err, strings.Join(reports(out), "\n"))
-		}
-		if last := reportOf(out).Phases[len(reportOf(out).Phases)-1]; last.Attempt != tt.attempts || reportOf(out).Fallback != "" {
-			t.Errorf("%s: attempt %d, want %d\n%s", tt.name, last.Attempt, tt.attempts, strings.Join(reports(out), "\n"))
-		}
-		for _, purpose := range []string{"maker.filter", "maker.projection"} {
-			if text := script.RequestsFor(purpose)[0].Messages[1].Text; !strings.Contains(text, "\nLeft join: orders\n") {
-				t.Errorf("%s: the prompt of %s has no left join:\n%s", tt.name, purpose, text)
-			}
-		}
-	}
-	script := &llmtest.Script{Rules: append([]llmtest.Rule{scopes}, phases("", nulls, without)...)}
-	out, err := Strategy{}.Published().Generate(t.Context(), makerEnv(t, script), usaTask)
-	if err != nil || len(reportOf(out).Phases[0].Clusters) != 1 || strings.Contains(script.RequestsFor("maker.filter")[0].Messages[0].Text, "Left join") {
-		t.Errorf("as published, a scope is tables and joins: %v, %v", out, err)
-	}
-}
-
-// TestMAKERLock: what a lock lets through.
-func TestMAKERLock(t *testing.T) {
-	env := makerEnv(t, nil)
-	tests := []struct {
-		name  string
-		scope string
-		reply string
-		votes bool
-		why   string
-	}{
-		{"within, fewer", scopeBoth, usa, true, "a subset is fine"},
-		{"within, other", scopeOne, ordered, false, "orders is not agreed on"},
-		{"view", "Tables: americans", "SELECT name FROM americans", true, "what lies under a view is read with it"},
-		{"left join, kept", scopeLeft, without, true, "what was agreed on"},
-		{"left join, lost", scopeLeft, ordered, false, "an inner join has no customers without orders"},
-		{"left join, by NOT IN", scopeLeft, "SELECT name FROM customers WHERE id NOT IN (" + buyers + ")", true, "the same in other words"},
-		{"left join, by EXCEPT", scopeLeft, "SELECT id FROM customers EXCEPT " + buyers, true, "the same in other words"},
-		{"left join, one table", scopeLeft, usa, true, "a subset is fine"},
-		{"left join, nothing joined", scopeLeft, "SELECT name, (SELECT max(o.id) FROM orders AS o) FROM customers WHERE id > 0", true, "no row is lost"},
-		{"view by its table", scopeOne, "SELECT name FROM americans", false, "the view itself was not agreed on"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: append(phases(tt.scope, "No filters needed", tt.reply), always("generate", everyone))}
-			out := need.Value(Strategy{}.Generate(t.Context(), asking(env, script), usaTask))(t)
-			if voted := reportOf(out).Fallback == ""; voted != tt.votes {
-				t.Errorf("voted %v (fallback %q, %v), want %v: %s", voted, reportOf(out).Fallback, reports(out), tt.votes, tt.why)
-			}
-		})
+	if d := cmp.Diff([]string{"scope", "filter", "projection"}, steps); d != "" {
+		t.Errorf("spans (-want +got):\n%s", d)
 	}
 }
 
@@ -370,78 +266,28 @@ func TestMAKERJoins(t *testing.T) {
 	}
 }
 
-// TestMAKERGoesBackTwice: two sets of tables may be given up, the third is tried, and a fourth only where that is asked
-// for. The fallback behind them has a number of samples of its own.
-func TestMAKERGoesBackTwice(t *testing.T) {
-	const notes, details = "Tables: notes", "Tables: order details"
-	scopes := append(append(append(times(4, notes), times(3, details)...), times(3, scopeOne)...), times(2, scopeBoth)...)
+// TestMAKERLinker: the prompts of all phases show what the linker chose, and where it fails the whole schema.
+func TestMAKERLinker(t *testing.T) {
+	one := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+		return schema.Links{Tables: []schema.TableLink{{Table: "customers"}}}, nil
+	})
+	fails := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+		return schema.Links{}, errors.New("no words")
+	})
 	for _, tt := range []struct {
-		why      string
-		maker    Strategy
-		samples  int    // of the task
-		reply    string // of phase 3
-		fallback string
-		attempts []int // of the phases
-		calls    int   // of the fallback
-	}{
-		{"the third fits", Strategy{}, 0, usa, "", []int{0, 0, 0, 1, 1, 2, 2}, 0},
-		{"the fourth would fit", Strategy{}, 0, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
-		{"the fourth is asked for", Strategy{MaxBacktracks: 3}, 0, ordered, "", []int{0, 0, 0, 1, 1, 2, 2, 3, 3}, 0},
-		{"no way back", Strategy{MaxBacktracks: -1}, 0, usa, "conflict", []int{0, 0, 0}, 8},
-		{"the fallback has its own number", Strategy{FallbackCalls: 5}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 3},
-		{"the task's number is that of a phase", Strategy{}, 12, ordered, "conflict", []int{0, 0, 0, 1, 1, 2, 2}, 8},
-	} {
-		script := &llmtest.Script{Rules: []llmtest.Rule{
-			samples("maker.scope", scopes...), always("maker.filter", "No filters needed"),
-			always("maker.projection", tt.reply), always("generate", usa),
-		}}
-		task := usaTask
-		task.Samples = tt.samples
-		out := need.Value(tt.maker.Generate(t.Context(), makerEnv(t, script), task))(t, tt.why)
-		var attempts []int
-		for _, p := range reportOf(out).Phases {
-			attempts = append(attempts, p.Attempt)
-		}
-		if d := cmp.Diff(tt.attempts, attempts); d != "" || reportOf(out).Fallback != tt.fallback {
-			t.Errorf("%s: fallback %q, attempts (-want +got):\n%s", tt.why, reportOf(out).Fallback, d)
-		}
-		if n := len(script.RequestsFor("generate")); n != tt.calls {
-			t.Errorf("%s: %d calls of the fallback, want %d", tt.why, n, tt.calls)
-		}
-	}
-}
-
-// TestMAKERPhaseSamples: phases may have numbers of samples of their own, also beside that of the task.
-func TestMAKERPhaseSamples(t *testing.T) {
-	for _, tt := range []struct {
-		maker   Strategy
-		samples int
-		want    [3]int // calls of the phases
-	}{
-		{Strategy{PhaseSamples: [3]int{16}}, 0, [3]int{9, 7, 7}},
-		{Strategy{PhaseSamples: [3]int{16}}, 5, [3]int{9, 3, 3}},
-		{Strategy{PhaseSamples: [3]int{16, 0, 20}}, 5, [3]int{9, 3, 11}},
-		{Strategy{Samples: 2, PhaseSamples: [3]int{0, 1, 3}}, 0, [3]int{2, 1, 2}},
-		{Strategy{PhaseSamples: [3]int{16}}.Published(), 0, [3]int{16, 12, 12}},
-	} {
+		linker linker.Linker
+		shown  bool // orders
+		note   string
+	}{{nil, true, ""}, {one, false, ""}, {fails, true, "linking failed, the whole schema is used: no words"}} {
 		script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
-		task := usaTask
-		task.Samples = tt.samples
-		out, err := tt.maker.Generate(t.Context(), makerEnv(t, script), task)
-		if err != nil || reportOf(out).Fallback != "" {
-			t.Fatalf("%+v: %v, %v", tt.maker, reports(out), err)
+		out := need.Value(Strategy{Linker: tt.linker}.Generate(t.Context(), makerEnv(t, script), usaTask))(t)
+		if note := strings.Join(out.Notes, "\n"); out.SQL != usa || note != tt.note {
+			t.Errorf("got %q, notes %q, want %q", out.SQL, note, tt.note)
 		}
-		var got [3]int
-		for i, purpose := range []string{"maker.scope", "maker.filter", "maker.projection"} {
-			got[i] = len(script.RequestsFor(purpose))
-		}
-		if got != tt.want {
-			t.Errorf("%v, task %d: %v calls, want %v", tt.maker.PhaseSamples, tt.samples, got, tt.want)
-		}
-	}
-	for _, bad := range [][3]int{{-1}, {0, 0, strategy.MaxSamples + 1}} {
-		if err := (Strategy{PhaseSamples: bad}).Validate(0); err == nil || !strings.Contains(err.Error(), "PhaseSamples") {
-			t.Errorf("%v: %v", bad, err)
+		for _, req := range script.Requests() {
+			if text := req.Messages[1].Text; strings.Contains(text, "CREATE TABLE orders") != tt.shown || !strings.Contains(text, "CREATE TABLE customers") {
+				t.Errorf("%s: orders must be shown: %v\n%s", req.Purpose, tt.shown, text)
+			}
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 // has no vote; "" for one that has. why says that too few voted; the error is that of the question: where no call got a
 // reply, a fallback would get none either.
 func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
-	n := r.samples(name)
-	e.N, e.MinWave, e.Stop, e.MinVotes = n, r.minWave(), r.until(), min(r.MinVotes, n)
+	n := r.Samples
+	e.N, e.MinWave, e.Stop, e.MinVotes = n, r.minWave(), r.until(), r.MinVotes
 	if !r.published {
 		e.Prompts = len(r.env.Models)
 	}
@@ -26,7 +26,7 @@ func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T
 	d, err = e.Run(ctx)
 	r.out.Saved += d.Saved
 
-	p = Phase{Phase: name, Attempt: r.attempt, Samples: len(d.Slots)}
+	p = Phase{Phase: name, Samples: len(d.Slots)}
 	allowed, short := d.Short(n)
 	switch {
 	case d.Stopped:
@@ -58,7 +58,7 @@ func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T
 	case !errors.Is(err, strategy.ErrQuorum):
 	case len(d.Failed()) == p.Samples:
 		err = &strategy.NoCandidateError{Failed: d.Failed()}
-	case p.Stop == "budget" && name == phaseScope: // later phases have a way back, with calls of its own
+	case p.Stop == "budget":
 		return d, p, whyBudget, nil
 	default:
 		return d, p, whyQuorum, nil

@@ -6,7 +6,7 @@ import (
 )
 
 // Published returns m in the form of the document on M15: its prompts, one user message a call, with the evidence,
-// which its code did not pass; all samples at once, none greedy; the agreed tables as advice, no way back; phase 3 by
+// which its code did not pass; all samples at once, none greedy; phase 3 by
 // the vote of planvote.Plain.Published. The defects of its code are not repeated.
 func (m Strategy) Published() Strategy {
 	m.published = true

@@ -51,7 +51,6 @@ func makerSchema() *schema.Schema {
 
 func TestReadScope(t *testing.T) {
 	const both, pair = "Customers, orders", "Customers.id = orders.customer_id"
-	const bothLeft = both + "; left join orders"
 	tests := []struct {
 		name, reply string
 		tables      string // or the reason of the flag, after a !
@@ -138,32 +137,9 @@ func TestReadScope(t *testing.T) {
 		{"no table, among other words", "No tables needed for that, I cannot help.", "!refusal", "", ""},
 		{"no tables needed, and no joins", "**No tables are needed.**\nJoins: none", "no tables", "", ""},
 		{"windows lines", "Tables: customers, orders\r\nJoins: orders.customer_id = customers.id\r\n", both, pair, ""},
-		{
-			"left join", "Tables: customers, orders\nJoins: orders.customer_id = customers.id\nLeft join: orders", bothLeft, pair,
-			"the form that is asked for",
-		},
-		{"left join, bold and in a list", "- **Tables:** customers, orders\n- **Left outer joins:** `orders`, staff", both + ", staff; left join orders, staff", "",
-			"a table that stands only there is one of the tables"},
-		{
-			"left join with its condition", "Tables: customers, orders\nLeft join: orders o ON o.customer_id = customers.id", bothLeft, "",
-			"the joins have a line of their own",
-		},
-		{
-			"left join with a column named like a table", "Tables: customers, orders\nLeft join: orders ON staff.order = orders.order", bothLeft, "",
-			"a column joins nothing",
-		},
-		{"left join: none", "Tables: customers, orders\nLeft join: none", both, "", ""},
-		{"left join of one table", "Tables: customers\nLeft join: customers", "Customers", "", "nothing to join it to"},
-		{"left join in the joins", "Tables: customers, orders\nJoins: customers c LEFT JOIN orders o ON o.customer_id = c.id", bothLeft, pair, ""},
-		{"left outer join in the joins", "Tables: customers, orders\nJoins: customers left outer join orders on orders.customer_id = customers.id",
-			bothLeft, pair, ""},
 		{"inner join in the joins", "Tables: customers, orders\nJoins: customers INNER JOIN orders ON orders.customer_id = customers.id", both, pair, ""},
-		{
-			"left join of an unlisted table in the joins", "Tables: customers, staff\nJoins: customers LEFT JOIN orders ON orders.customer_id = customers.id",
-			"Customers, staff", "", "the vote is about the listed tables",
-		},
-		{"left join in JSON", `{"tables": ["customers", "orders"], "left_join": "orders"}`, bothLeft, "", ""},
-		{"left join of nothing known", "Tables: customers, orders\nLeft join: their purchases", "!format", "", ""},
+		{"left join in the joins", "Tables: customers, orders\nJoins: customers c LEFT JOIN orders o ON o.customer_id = c.id", both, pair,
+			"which rows are kept is for the statement"},
 		{"said differently", "Tables: customers\nTables: orders", "!format", "", "which one is meant?"},
 		{"unknown table", "Tables: customers, clients", "!unknown-name", "", "a hallucination is a red flag"},
 		{"unknown column", "Tables: customers, orders\nJoins: orders.client = customers.id", "!unknown-name", "", ""},
@@ -198,14 +174,6 @@ func TestScopeKey(t *testing.T) {
 	if len(keys) != 1 {
 		t.Errorf("%d keys: %v", len(keys), keys)
 	}
-	names := []schema.TableName{{Name: "a"}, {Name: "b"}}
-	seen := map[string]bool{}
-	for _, left := range [][]schema.TableName{nil, names[:1], names[1:], names} {
-		seen[newScope(names, nil, left...).Key()] = true
-	}
-	if len(seen) != 4 {
-		t.Errorf("which table a left join joins is not part of the vote: %v", seen)
-	}
 	one, two := tableScope{Tables: []schema.TableName{{Name: "a, b"}}}, tableScope{Tables: []schema.TableName{{Name: "a"}, {Name: "b"}}}
 	if one.Key() == two.Key() {
 		t.Error("a name with a comma is the same vote as two names")
@@ -218,11 +186,7 @@ func TestScopeStatement(t *testing.T) {
 		return schema.ColumnName{Table: schema.TableName{Name: table}, Column: c}
 	}
 	scope := func(tables, joins string) tableScope {
-		var names, left []schema.TableName
-		tables, lefts, _ := strings.Cut(tables, "!")
-		for name := range strings.FieldsFuncSeq(lefts, func(r rune) bool { return r == ',' }) {
-			left = append(left, schema.TableName{Name: name})
-		}
+		var names []schema.TableName
 		for name := range strings.SplitSeq(tables, ",") {
 			if name != "" {
 				names = append(names, schema.TableName{Name: name})
@@ -234,28 +198,13 @@ func TestScopeStatement(t *testing.T) {
 				pairs = append(pairs, schema.Join{Left: column(left), Right: column(right)})
 			}
 		}
-		return newScope(names, pairs, left...)
+		return newScope(names, pairs)
 	}
 	tests := []struct {
-		name, tables, joins string // left joins stand behind a ! in tables
+		name, tables, joins string
 		want                string // "" for a cross product
 		why                 string
 	}{
-		{
-			"left join", "Customers,orders!orders", "", "SELECT 1 FROM Customers LEFT JOIN orders ON orders.customer_id = Customers.id LIMIT 1",
-			"customers without orders",
-		},
-		{"left join of the first", "Customers,orders!Customers", "", "SELECT 1 FROM orders LEFT JOIN Customers ON Customers.id = orders.customer_id LIMIT 1",
-			"it begins with the table that is there"},
-		{"left join of all", "Customers,orders!Customers,orders", "", "SELECT 1 FROM Customers LEFT JOIN orders ON orders.customer_id = Customers.id LIMIT 1",
-			"one has to be there"},
-		{"behind a left join", "Customers,order,orders!orders", "order.id=orders.id",
-			`SELECT 1 FROM Customers LEFT JOIN orders ON orders.customer_id = Customers.id LEFT JOIN "order" ON "order".id = orders.id LIMIT 1`,
-			"an inner join would lose what the left one keeps"},
-		{
-			"left self-join", "staff,staff!staff", "", "SELECT 1 FROM staff LEFT JOIN staff AS staff_2 ON staff_2.boss = staff.id LIMIT 1",
-			"staff without staff of their own",
-		},
 		{"no table", "", "", "SELECT 1 LIMIT 1", "a question of arithmetic"},
 		{"one table", "staff", "", "SELECT 1 FROM staff LIMIT 1", ""},
 		{"given join", "orders,Customers", "orders.customer_id=Customers.id", "SELECT 1 FROM Customers JOIN orders ON orders.customer_id = Customers.id LIMIT 1", ""},
@@ -388,11 +337,6 @@ func FuzzReadScope(f *testing.F) {
 		for _, name := range scope.Tables {
 			if _, ok := s.Lookup(name.Schema, name.Name); !ok {
 				t.Errorf("%s does not exist", name)
-			}
-		}
-		for _, name := range scope.Left {
-			if !scope.Has(name) {
-				t.Errorf("%s is joined, and not among the tables", name)
 			}
 		}
 	})

@@ -22,9 +22,8 @@ func (Report) Method() string { return "maker" }
 
 // Phase is what became of one phase.
 type Phase struct {
-	Phase   string `json:"phase"`             // "scope", "filter", "projection"
-	Attempt int    `json:"attempt,omitempty"` // how many ways back were taken before
-	Valid   bool   `json:"valid"`             // the phase has an outcome to build on
+	Phase string `json:"phase"` // "scope", "filter", "projection"
+	Valid bool   `json:"valid"` // the phase has an outcome to build on
 
 	Samples          int            `json:"samples"`            // samples that count
 	Flagged          int            `json:"flagged"`            // samples without a vote, failed ones included
@@ -36,8 +35,8 @@ type Phase struct {
 	Stop   string  `json:"stop,omitempty"`   // why no more was sampled: "decided", "all sampled", "all failed", "budget", "skipped"
 
 	// Fallback says why the phase led nowhere: "scope_invalid" (no set of tables that can be joined had votes),
-	// "scope_unjoined" (most replies named tables that nothing joins), "quorum" (too few replies voted), "conflict"
-	// (the statements needed other tables), "budget" (too few calls were left).
+	// "scope_unjoined" (most replies named tables that nothing joins), "quorum" (too few replies voted), "budget" (too
+	// few calls were left).
 	Fallback string `json:"fallback,omitempty"`
 	Flags    []Flag `json:"flags,omitempty"` // the flags by sample
 }
@@ -58,7 +57,6 @@ const (
 	whyInvalid  = "scope_invalid"
 	whyUnjoined = "scope_unjoined"
 	whyQuorum   = "quorum"
-	whyConflict = "conflict"
 	whyBudget   = "budget"
 )
 

@@ -25,13 +25,12 @@ type run struct {
 	prompts prompts
 	out     *strategy.Outcome
 	report  Report
-	attempt int          // ways back taken so far
 	calls   atomic.Int64 // made by the phases
 }
 
 func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*run, error) {
 	r := &run{Strategy: m.filled(t), env: env, task: t, out: &strategy.Outcome{}}
-	shown, err := env.Part(ctx, t, r.out)
+	shown, err := env.Part(ctx, t, m.Linker, r.out)
 	if err != nil {
 		return nil, err
 	}
@@ -56,30 +55,19 @@ func (r *run) answer(ctx context.Context) error {
 		r.out.Warn(ctx, "budget-spent", "the budget of calls does not cover three phases and a fallback")
 		return r.fallback(ctx, whyBudget)
 	}
-	scopes, why, err := r.scopes(ctx)
-	if err != nil {
+	why, err := r.phases(ctx)
+	if err != nil || why == "" {
 		return err
-	}
-	for i, s := range scopes {
-		r.attempt = i
-		why, err = r.build(ctx, s)
-		if err != nil || why == "" {
-			return err
-		}
-		if why == whyBudget {
-			break
-		}
-		if i+1 < len(scopes) {
-			r.out.Note("%s: the tables %s are given up for %s", why, s, scopes[i+1])
-			trace.From(ctx).Event("backtrack", trace.Attr{Key: "why", Value: why})
-		}
 	}
 	return r.fallback(ctx, why)
 }
 
-// build runs phases 2 and 3 on a scope. why says that they led nowhere.
-func (r *run) build(ctx context.Context, s tableScope) (why string, err error) {
-	r.out.Links = schema.Links{}
+// phases runs the three, one after the other. why says that they led nowhere.
+func (r *run) phases(ctx context.Context) (why string, err error) {
+	s, why, err := r.scope(ctx)
+	if err != nil || why != "" {
+		return why, err
+	}
 	for _, t := range slices.Compact(slices.Clone(s.Tables)) {
 		r.out.Links.Tables = append(r.out.Links.Tables, schema.TableLink{Schema: t.Schema, Table: t.Name})
 	}
@@ -92,19 +80,16 @@ func (r *run) build(ctx context.Context, s tableScope) (why string, err error) {
 
 // affordable reports whether the question's budget covers the first wave of each phase and the spare calls.
 func (r *run) affordable() bool {
-	need := 0
-	for _, phase := range []string{phaseScope, phaseFilter, phaseProjection} {
-		if phase != phaseScope || len(r.env.Schema.Tables) > 1 {
-			need += vote.State{Remaining: r.samples(phase)}.Wave(r.until(), r.minWave())
-		}
+	phases := 3
+	if len(r.env.Schema.Tables) == 1 {
+		phases = 2
 	}
-	return r.budget() >= need
+	return r.budget() >= phases*vote.State{Remaining: r.Samples}.Wave(r.until(), r.minWave())
 }
 
 // left is how many calls the phases may still make.
 func (r *run) left() int {
-	again := r.attempt * (r.samples(phaseFilter) + r.samples(phaseProjection))
-	return min(r.MaxCalls+again-int(r.calls.Load()), r.budget())
+	return min(r.MaxCalls-int(r.calls.Load()), r.budget())
 }
 
 // budget is how many calls of the question's budget are left to the phases.
@@ -124,24 +109,21 @@ func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i
 	}.Request(r.env, i, messages))
 }
 
-// scopes is phase 1: the scopes to build on, best first. why says that there is none.
-func (r *run) scopes(ctx context.Context) (found []tableScope, why string, err error) {
+// scope is phase 1. why says that it led nowhere.
+func (r *run) scope(ctx context.Context) (agreed tableScope, why string, err error) {
 	ctx, span := trace.Start(ctx, phaseScope)
 	defer span.End()
 	s := r.env.Schema
 	if len(s.Tables) == 1 {
-		only := newScope([]schema.TableName{s.Tables[0].TableName()}, nil)
+		agreed = newScope([]schema.TableName{s.Tables[0].TableName()}, nil)
 		r.out.Note("the schema has one table: nothing to vote on")
-		r.end(ctx, Phase{Phase: phaseScope, Valid: true, Winner: only.String(), Share: 1, Stop: "skipped"})
-		return []tableScope{only}, "", nil
+		r.end(ctx, Phase{Phase: phaseScope, Valid: true, Winner: agreed.String(), Share: 1, Stop: "skipped"})
+		return agreed, "", nil
 	}
 	p := phase[tableScope]{
 		run: r, name: phaseScope, purpose: purposeScope, messages: r.prompts.scope(),
 		read: func(reply string) (tableScope, []string, error) {
 			scope, err := readScope(s, r.env.DB.Language().Text, reply)
-			if r.published { // it has tables and joins alone
-				scope.Left = nil
-			}
 			return scope, nil, cmp.Or(err, r.against(scope))
 		},
 	}
@@ -154,7 +136,7 @@ func (r *run) scopes(ctx context.Context) (found []tableScope, why string, err e
 		if why != "" && report.Samples > 0 && len(voted) == 0 {
 			why = whyInvalid
 		}
-		return nil, why, err
+		return agreed, why, err
 	}
 	votes := report.Samples - report.Flagged
 	for i, v := range voted {
@@ -162,34 +144,25 @@ func (r *run) scopes(ctx context.Context) (found []tableScope, why string, err e
 			break
 		}
 		scope, joined, valid, err := r.check(ctx, v)
-		if err != nil {
-			return nil, "", err
-		}
 		switch {
+		case err != nil:
+			return agreed, "", err
 		case valid:
-			found = append(found, scope)
-			if len(found) == 1 {
-				report.Valid, report.Winner, report.Share = true, scope.String(), report.Clusters[i].Share
-				if len(scope.Joins) > 0 {
-					report.Winner += " on " + scope.JoinText()
-				}
+			report.Valid, report.Winner, report.Share = true, scope.String(), report.Clusters[i].Share
+			if len(scope.Joins) > 0 {
+				report.Winner += " on " + scope.JoinText()
 			}
+			return scope, "", nil
 		case i == 0 && !joined && 2*len(v) > votes:
-			return nil, whyUnjoined, nil
-		}
-		if len(found) > r.MaxBacktracks {
-			break
+			return agreed, whyUnjoined, nil
 		}
 	}
-	if len(found) == 0 {
-		return nil, whyInvalid, nil
-	}
-	return found, "", nil
+	return agreed, whyInvalid, nil
 }
 
 // check makes the scope of a party: its most frequent joins, corrected by the user, completed, and seen by the engine.
 func (r *run) check(ctx context.Context, v []reading[tableScope]) (s tableScope, joined, valid bool, err error) {
-	s = tableScope{Tables: v[0].value.Tables, Left: v[0].value.Left, Joins: r.corrected(usualJoins(v))}.Complete(r.env.Schema)
+	s = tableScope{Tables: v[0].value.Tables, Joins: r.corrected(usualJoins(v))}.Complete(r.env.Schema)
 	sql, joined := s.Statement(r.env.DB.Dialect(), rowFilter{})
 	if !joined {
 		return s, false, false, nil
@@ -231,11 +204,11 @@ func (r *run) filter(ctx context.Context, s tableScope) (f rowFilter, why string
 	defer span.End()
 	if len(s.Tables) == 0 {
 		r.out.Note("no table, so nothing to filter")
-		r.end(ctx, Phase{Phase: phaseFilter, Attempt: r.attempt, Valid: true, Winner: f.String(), Share: 1, Stop: "skipped"})
+		r.end(ctx, Phase{Phase: phaseFilter, Valid: true, Winner: f.String(), Share: 1, Stop: "skipped"})
 		return f, "", nil
 	}
 	if r.left() < 1 {
-		r.end(ctx, Phase{Phase: phaseFilter, Attempt: r.attempt, Stop: "budget", Fallback: whyBudget})
+		r.end(ctx, Phase{Phase: phaseFilter, Stop: "budget", Fallback: whyBudget})
 		return f, whyBudget, nil
 	}
 	p := phase[rowFilter]{

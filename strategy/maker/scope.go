@@ -28,18 +28,11 @@ func compareJoins(a, b schema.Join) int {
 type tableScope struct {
 	Tables []schema.TableName `json:"tables"`          // the tables in order of their names; a table that is joined with itself stands twice
 	Joins  []schema.Join      `json:"joins,omitempty"` // the joins in order, each once
-
-	// Left are the tables that a LEFT JOIN joins: rows without a match in them are kept, as in "customers without
-	// orders". In order of their names, each once.
-	Left []schema.TableName `json:"left,omitempty"`
 }
 
-// newScope puts tables and joins in order. left are the tables that a LEFT JOIN joins.
-func newScope(tables []schema.TableName, joins []schema.Join, left ...schema.TableName) tableScope {
+// newScope puts tables and joins in order.
+func newScope(tables []schema.TableName, joins []schema.Join) tableScope {
 	s := tableScope{Tables: slices.Clone(tables)}
-	if len(tables) > 1 {
-		s.Left = slices.Compact(slices.SortedFunc(slices.Values(left), compareTables))
-	}
 	for _, j := range joins {
 		s.Joins = append(s.Joins, j.Ordered())
 	}
@@ -49,24 +42,11 @@ func newScope(tables []schema.TableName, joins []schema.Join, left ...schema.Tab
 	return s
 }
 
-// Key is what a scope votes for: its tables, each as often as it stands there, and which of them a LEFT JOIN joins.
-// Joins have no part in it.
-func (s tableScope) Key() string {
-	key := setKey(texts(s.Tables))
-	if len(s.Left) > 0 {
-		key += "left" + setKey(texts(s.Left))
-	}
-	return key
-}
+// Key is what a scope votes for: its tables, each as often as it stands there. Joins have no part in it.
+func (s tableScope) Key() string { return setKey(texts(s.Tables)) }
 
-// String lists the tables: "customers, orders", "customers, orders; left join orders", or "no tables".
-func (s tableScope) String() string {
-	text := cmp.Or(strings.Join(texts(s.Tables), ", "), "no tables")
-	if len(s.Left) > 0 {
-		text += "; left join " + strings.Join(texts(s.Left), ", ")
-	}
-	return text
-}
+// String lists the tables: "customers, orders", or "no tables".
+func (s tableScope) String() string { return cmp.Or(strings.Join(texts(s.Tables), ", "), "no tables") }
 
 // JoinText lists the joins: "a.x = b.y AND b.z = c.z"; "" for none.
 func (s tableScope) JoinText() string { return strings.Join(texts(s.Joins), " AND ") }
@@ -124,13 +104,12 @@ func (s tableScope) Complete(from *schema.Schema) tableScope {
 			}
 		}
 	}
-	return newScope(s.Tables, joins, s.Left...)
+	return newScope(s.Tables, joins)
 }
 
 // From writes the tables and joins as a FROM clause, "" without tables: from the first table on, breadth first, each
 // with the joins to the tables before it. ok is false where nothing joins some table to the others: that would be a
-// cross product. It begins with the first table outside of Left, if there is one. A LEFT JOIN joins the tables of Left,
-// and those that are reached through them.
+// cross product.
 //
 // A table whose name stands there before has an alias of its own: orders_2.
 func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
@@ -141,10 +120,8 @@ func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
 	column := func(i int, c schema.ColumnName) string {
 		return exec.Names{Dialect: d}.Quote(names[i]) + "." + exec.Names{Dialect: d}.Quote(c.Column)
 	}
-	isLeft := func(t schema.TableName) bool { return slices.Contains(s.Left, t) }
-	first := max(slices.IndexFunc(s.Tables, func(t schema.TableName) bool { return !isLeft(t) }), 0)
-	placed, missing := []int{first}, map[int]bool{} // places in s.Tables; those that may lack a row
-	text = "FROM " + s.Tables[first].Quoted(exec.Names{Dialect: d})
+	placed := []int{0} // places in s.Tables
+	text = "FROM " + s.Tables[0].Quoted(exec.Names{Dialect: d})
 	for at := 0; at < len(placed); at++ {
 		for i, t := range s.Tables {
 			if slices.Contains(placed, i) {
@@ -164,9 +141,6 @@ func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
 			}
 			if !reached {
 				continue
-			}
-			if missing[i] = isLeft(t) || missing[placed[at]]; missing[i] {
-				text += " LEFT"
 			}
 			text += " JOIN " + t.Quoted(exec.Names{Dialect: d})
 			if names[i] != t.Name {

@@ -18,12 +18,10 @@ import (
 //
 //	Tables: customers, orders
 //	Joins: orders.customer_id = customers.id
-//	Left join: orders
 //
 // line by line, tolerant of bullets, bold, fences, quotes, aliases, JSON and lists over several lines. Every table must
-// exist in s, and so must the columns of the joins; only equalities of two columns of listed tables are read. A table
-// behind LEFT JOIN in the joins is one of the third line; RIGHT and FULL are read as inner joins. "Tables: none" is the
-// empty scope, and so is a reply that begins with the line "No tables needed". The error is a *flagError.
+// exist in s, and so must the columns of the joins; only equalities of two columns of listed tables are read. "Tables:
+// none" is the empty scope, and so is a reply that begins with the line "No tables needed". The error is a *flagError.
 func readScope(s *schema.Schema, d sqltext.Dialect, reply string) (tableScope, error) {
 	text := strategy.AnswerText(reply)
 	parts, err := labelled(text)
@@ -47,11 +45,6 @@ func readScope(s *schema.Schema, d sqltext.Dialect, reply string) (tableScope, e
 			return tableScope{}, flagged(flagFormat, "the list of tables is empty")
 		}
 	}
-	if !parts.left.none() {
-		if err := r.leftJoins(strings.Join(parts.left, " ")); err != nil {
-			return tableScope{}, err
-		}
-	}
 	var joins []schema.Join
 	if !parts.joins.none() {
 		joins, err = r.joins(strings.Join(parts.joins, "\n"))
@@ -59,13 +52,13 @@ func readScope(s *schema.Schema, d sqltext.Dialect, reply string) (tableScope, e
 	if err != nil {
 		return tableScope{}, err
 	}
-	return newScope(r.tables, joins, r.left...), nil
+	return newScope(r.tables, joins), nil
 }
 
 // scopeText is a reply cut into its answers.
 type scopeText struct {
-	tables, joins, left lines
-	found               bool // there was a label for tables
+	tables, joins lines
+	found         bool // there was a label for tables
 }
 
 // lines is an answer without bullets. In JSON it is a text or a list of texts.
@@ -86,7 +79,7 @@ func (l lines) none() bool { return len(l) == 1 && nothing.MatchString(strings.T
 var (
 	nothing    = regexp.MustCompile(`(?i)^[("'\[]*(none|no tables?|no tables? (is |are )?(needed|required)|n/a|-)[)"'\].]*$`)
 	noTable    = regexp.MustCompile(`(?i)^\W*no tables? (is |are )?(needed|required)\W*$`) // says what it is about without a label
-	scopeLabel = regexp.MustCompile("(?i)^[\"'`]?(tables?|joins?|left (?:outer )?joins?)(?: (?:needed|used|required|conditions?))?[\"'`]?\\s*:\\s*(.*)$")
+	scopeLabel = regexp.MustCompile("(?i)^[\"'`]?(tables?|joins?)(?: (?:needed|used|required|conditions?))?[\"'`]?\\s*:\\s*(.*)$")
 	otherLabel = regexp.MustCompile(`^[A-Z][A-Za-z ]{2,20}:(\s|$)`)
 	listMark   = regexp.MustCompile(`^(?:[-*•+>]\s+|\d{1,2}[.)]\s+|#+\s+)`)
 )
@@ -111,13 +104,8 @@ func labelled(text string) (parts scopeText, err error) {
 			}
 			continue
 		case m != nil:
-			switch strings.ToLower(m[1][:1]) {
-			case "t":
+			if into = &parts.joins; strings.EqualFold(m[1][:1], "t") {
 				parts.found, into = true, &parts.tables
-			case "l":
-				into = &parts.left
-			default:
-				into = &parts.joins
 			}
 			if line, block = m[2], m[2] == "" || into == &parts.joins; line == "" {
 				continue
@@ -136,11 +124,10 @@ func labelled(text string) (parts scopeText, err error) {
 	return parts, nil
 }
 
-// scopeJSON reads {"tables": [...], "joins": [...], "left_join": [...]}, in a fence or not.
+// scopeJSON reads {"tables": [...], "joins": [...]}, in a fence or not.
 func scopeJSON(text string) (scopeText, bool) {
 	var object struct {
 		Tables, Joins lines
-		Left          lines `json:"left_join"`
 	}
 	if json.Unmarshal([]byte(unfenced(text)), &object) != nil || object.Tables == nil {
 		return scopeText{}, false
@@ -148,14 +135,13 @@ func scopeJSON(text string) (scopeText, bool) {
 	if len(object.Tables) == 0 {
 		object.Tables = lines{"none"}
 	}
-	return scopeText{tables: object.Tables, joins: object.Joins, left: object.Left, found: true}, true
+	return scopeText{tables: object.Tables, joins: object.Joins, found: true}, true
 }
 
 type scopeReader struct {
 	schema  *schema.Schema
 	dialect sqltext.Dialect
 	tables  []schema.TableName
-	left    []schema.TableName
 	aliases map[string]schema.TableName // by lower-case alias
 }
 
@@ -230,43 +216,17 @@ func (r *scopeReader) lookup(names []string) (schema.TableName, bool) {
 	return t.TableName(), true
 }
 
-// leftJoins reads the tables that a LEFT JOIN joins: orders, or orders ON …. One that is not listed is so from now on.
-func (r *scopeReader) leftJoins(line string) error {
-	tokens := r.listed(line)
-	r.mentioned(tokens, func(_ int, t schema.TableName) {
-		r.left = append(r.left, t)
-		if !slices.Contains(r.tables, t) {
-			r.tables = append(r.tables, t)
-		}
-	})
-	if len(tokens) > 0 && len(r.left) == 0 {
-		return flagged(flagFormat, "the line of left joins names no table")
-	}
-	return nil
-}
-
-// mentioned calls found for each table that tokens name, with its place, and keeps its alias. A side of an equality is
-// no table.
-func (r *scopeReader) mentioned(tokens []sqltext.Token, found func(i int, t schema.TableName)) {
+// named keeps the aliases of the tables that tokens name: orders o JOIN customers AS c ON …. A side of an equality is no
+// table.
+func (r *scopeReader) named(tokens []sqltext.Token) {
 	for i, t := range tokens {
 		if !isName(t) || i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == "=") {
 			continue
 		}
-		table, alias, next, ok := r.entry(tokens, i)
-		if ok && (next == len(tokens) || tokens[next].Text != "=") {
+		if table, alias, next, ok := r.entry(tokens, i); ok && (next == len(tokens) || tokens[next].Text != "=") {
 			r.alias(alias, table)
-			found(i, table)
 		}
 	}
-}
-
-// isLeft reports whether LEFT JOIN stands at the end of tokens.
-func isLeft(tokens []sqltext.Token) bool {
-	word := func(back int, is string) bool {
-		at := len(tokens) - back
-		return at >= 0 && strings.EqualFold(tokens[at].Text, is)
-	}
-	return word(1, "JOIN") && (word(2, "LEFT") || word(2, "OUTER") && word(3, "LEFT"))
 }
 
 // joins reads the equalities of two columns.
@@ -280,11 +240,7 @@ func (r *scopeReader) joins(text string) (joins []schema.Join, err error) {
 		}
 	}
 	tokens := r.tokens(text, tables, append(columns, tables...))
-	r.mentioned(tokens, func(i int, t schema.TableName) { // orders o JOIN customers AS c ON …
-		if isLeft(tokens[:i]) && slices.Contains(r.tables, t) {
-			r.left = append(r.left, t)
-		}
-	})
+	r.named(tokens)
 	for i := 0; i < len(tokens); {
 		left, next := r.chain(tokens, i)
 		i = max(next, i+1)

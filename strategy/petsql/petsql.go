@@ -108,7 +108,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	}
 	var cut strategy.Outcome
 	if len(env.Schema.Tables) > wholeTables {
-		part, err := env.Part(ctx, t, &cut)
+		part, err := env.Part(ctx, t, nil, &cut)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	ctx, span := trace.Start(ctx, "round 1")
 	defer span.End()
 	var fitted strategy.Outcome
-	whole, err := env.Part(ctx, t, &fitted)
+	whole, err := env.Part(ctx, t, nil, &fitted)
 	if err != nil {
 		return nil, err
 	}
