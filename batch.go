@@ -45,6 +45,7 @@ type Batch struct {
 //
 // A batch that a crash may end is resumed from a recording of its replies (llm/replay): the model of New is
 // llm.Chain(model, player.Or, recorder.Record), and the same questions asked again pay only for what has no reply yet.
+// WithClock(player.Now) keeps the rest on the day on which the batch began.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch, opts ...AskOption) iter.Seq2[BatchResult, error] {
 	return func(yield func(BatchResult, error) bool) {
 		shared := newQuestion("", opts)
@@ -53,6 +54,7 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Bat
 			yield(BatchResult{}, &BatchError{err})
 			return
 		}
+		shared.day = e.today()
 		var fault *strategy.ConfigError
 		switch {
 		case b.Parallel < 0:

@@ -58,7 +58,11 @@ func (t *talk) answer() *strategy.Outcome {
 // asked is the current question of a record.
 func (s *Conversation) asked(r *session.Record) asking {
 	t := r.Turns[r.Turn()]
-	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
+	day := ""
+	if s.e.clock != nil { // the day on which it was first asked
+		day = llm.DayLine(t.At.In(s.e.clock().Location()))
+	}
+	return asking{day: day, Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
 }
 
 // known is the answer to the current question; nil: there is none.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
@@ -41,6 +42,7 @@ type asking struct {
 	policy        *exec.Policy   // narrows the engine's; nil: it holds
 	recall        *memory.Recall // what its conversation kept; nil: that of the store
 	talk          *talk          // what a conversation adds; nil: it stands alone
+	day           string         // which day it is, for prompts (llm.DayLine); "": that of the clock
 }
 
 // SharedOption is an option of New that one question may have too, where it holds in place of New's.
@@ -77,6 +79,7 @@ type config struct {
 	logger           *slog.Logger
 	telemetry        Telemetry // nil: none
 	keep             trace.Private
+	clock            func() time.Time // nil: no prompt says which day it is
 	seed             int64
 	errs             []error
 }
@@ -337,6 +340,16 @@ func WithReveal(kinds trace.Private) Option { return option(func(c *config) { c.
 // WithSeed sends seeds with samples: base, base+1, … . Not every provider honours them. It also seeds the choice of
 // exemplars. 0 sends none.
 func WithSeed(base int64) Option { return option(func(c *config) { c.seed = base }) }
+
+// WithClock sets the clock by which prompts say which day it is, with its weekday and time zone (llm.DayLine): without it a
+// model takes "last month" for one of its training. Default: time.Now. A clock in another zone is
+//
+//	texttosql.WithClock(func() time.Time { return time.Now().In(berlin) })
+//
+// A question keeps the day on which it began, also when its conversation is resumed on another day. A batch keeps the day of
+// its first question; one that is resumed from a recording gets WithClock(player.Now). With nil no prompt says the day:
+// requests then equal those that were recorded without it.
+func WithClock(now func() time.Time) Option { return option(func(c *config) { c.clock = now }) }
 
 // validate checks what a single option cannot, and joins the errors of all.
 func (c *config) validate() error {

@@ -210,7 +210,7 @@ func TestSharedPrefix(t *testing.T) {
 		most     float64 // prompts
 		least    float64 // what it costs without
 	}{
-		{"one prompt, every prefix is cached", strategy.SelfConsistency{}, false, 2.5, 2},
+		{"one prompt, every prefix is cached", strategy.SelfConsistency{}, false, 2.6, 2},
 		{"one prompt, what is marked is cached", strategy.SelfConsistency{}, true, 2.5, 2},
 		{"three forms", consensus, false, 4.8, 4},
 		{"three forms, marked", consensus, true, 4.8, 4},

@@ -77,7 +77,7 @@ type snapshot struct {
 // that needs a dialect (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{
-		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}, forgetful: true},
+		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}, forgetful: true, clock: time.Now},
 		profiling: semaphore.NewWeighted(1), common: &common{views: map[viewKey]*Engine{}},
 	}
 	for _, opt := range opts {
@@ -289,6 +289,9 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 		return err
 	}
 	task := strategy.Task{Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples)}
+	if e.clock != nil && strategy.SpeaksOfTime(q.Text) {
+		task.Dates = e.db.Language().Dates
+	}
 	if err := q.talk.begin(env, &task); err != nil {
 		return err
 	}
@@ -417,9 +420,9 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 			return nil, err
 		}
 	}
-	models := make([]llm.Model, len(e.models))
+	models, day := make([]llm.Model, len(e.models)), llm.Today(cmp.Or(q.day, e.today()))
 	for i, m := range e.models {
-		models[i] = llm.Chain(m, slices.Concat([]llm.Middleware{account.Middleware()}, q.talk.replies(), []llm.Middleware{e.learners[i].Middleware(), e.retry.Middleware(), llm.Trace()})...)
+		models[i] = llm.Chain(m, slices.Concat([]llm.Middleware{account.Middleware(), day}, q.talk.replies(), []llm.Middleware{e.learners[i].Middleware(), e.retry.Middleware(), llm.Trace()})...)
 	}
 	return &strategy.Env{
 		DB: e.db, Models: models, Schema: snap.schema,
@@ -432,6 +435,14 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 		Concurrency: e.concurrency, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
+}
+
+// today says for prompts which day it is; "": the engine has no clock.
+func (e *Engine) today() string {
+	if e.clock == nil {
+		return ""
+	}
+	return llm.DayLine(e.clock())
 }
 
 // lacks says what is missing in a reply that ended by length: its statement, or the end of it.

@@ -189,6 +189,8 @@ type Language struct {
 	// Backticks says that `x` is always a name, where "x" may be taken for a string: by SQLite if no column is called so,
 	// by MySQL wherever Text has DoubleQuotedStrings.
 	Backticks bool
+	// Dates says in one line for prompts how the engine writes the present day and all moments of a day; "": nothing.
+	Dates string
 	// Drivers are the import paths of the types of known drivers, or of the packages above them. They decide only which
 	// dialect an error message names.
 	Drivers []string

@@ -233,7 +233,7 @@ func (s *scale) child(ctx context.Context, database, name string) (l scaled, err
 	}
 	debug.FreeOSMemory()
 	l.Before = status("VmRSS:")
-	if engine, err = texttosql.New(db, model, texttosql.WithStrategy(preset.Strategy)); err != nil {
+	if engine, err = texttosql.New(db, model, texttosql.WithStrategy(preset.Strategy), texttosql.WithClock(nil)); err != nil {
 		return l, err
 	}
 	err = s.profiled(".first", func() (err error) {

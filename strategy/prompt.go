@@ -158,6 +158,9 @@ func (t Task) Section() string {
 	if evidence := plainLine(t.Evidence); evidence != "" {
 		notes = "### Notes\n" + evidence + "\n\n"
 	}
+	if t.Dates != "" {
+		notes += "### Dates in this database\n" + t.Dates + "\n\n"
+	}
 	if constraints := t.Constraints(); len(constraints) > 0 {
 		notes += "### Corrections of the user, which hold for the answer\n" + strings.Join(constraints, "\n") + "\n\n"
 	}

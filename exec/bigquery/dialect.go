@@ -32,6 +32,7 @@ func (Dialect) Language() exec.Language {
 	return exec.Language{
 		Name: "bigquery", Title: "BigQuery", Text: sqltext.BigQuery(),
 		QuoteName: quote, QuoteSchemaName: quoteSchema,
+		Dates:   "Today is CURRENT_DATE('UTC'). All moments of a day are c >= TIMESTAMP '2024-04-30' AND c < TIMESTAMP '2024-05-01'.",
 		Drivers: []string{"github.com/texttosql/texttosql/exec/bigquery"},
 	}
 }

@@ -24,6 +24,7 @@ var (
 // language is how DuckDB is named and written.
 var language = exec.Language{
 	Name: "duckdb", Title: "DuckDB", Text: sqltext.DuckDB(),
+	Dates:   "Today is current_date. All moments of a day are c >= DATE '2024-04-30' AND c < DATE '2024-05-01'.",
 	Drivers: []string{"github.com/duckdb/duckdb-go", "github.com/texttosql/texttosql/exec/duckdb"},
 }
 

@@ -36,6 +36,7 @@ func (d Dialect) Language() exec.Language {
 	text.DoubleQuotedStrings, text.Backslash = !d.ANSIQuotes, !d.NoBackslashEscapes
 	return exec.Language{
 		Name: "mysql", Title: title, Text: text, QuoteName: quote,
+		Dates:     "Today is CURDATE(). All moments of a day are c >= '2024-04-30' AND c < '2024-04-30' + INTERVAL 1 DAY.",
 		Backticks: text.DoubleQuotedStrings, // with ANSI_QUOTES "x" is never a string
 		Drivers:   []string{"github.com/go-sql-driver/mysql"},
 	}

@@ -35,6 +35,7 @@ var (
 func (Dialect) Language() exec.Language {
 	return exec.Language{
 		Name: "postgres", Title: "PostgreSQL", Text: sqltext.PostgreSQL(), Drivers: []string{"github.com/jackc/pgx"},
+		Dates:     "Today is CURRENT_DATE. All moments of a day are c >= DATE '2024-04-30' AND c < DATE '2024-05-01'.",
 		Parameter: func(n int) string { return "$" + strconv.Itoa(n) },
 	}
 }

@@ -45,6 +45,7 @@ type Hooks interface {
 func (Dialect) Language() exec.Language {
 	return exec.Language{
 		Name: "sqlite", Title: "SQLite", Text: sqltext.SQLite(), Backticks: true,
+		Dates:   "Today is date('now') in UTC. All moments of a day in a text column are c >= '2024-04-30' AND c < '2024-05-01'.",
 		Drivers: []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"},
 	}
 }

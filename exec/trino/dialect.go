@@ -38,6 +38,7 @@ var (
 
 var language = exec.Language{
 	Name: "trino", Title: "Trino", Text: sqltext.Trino(), QuoteSchemaName: quoteSchema,
+	Dates:   "Today is current_date. All moments of a day are c >= DATE '2024-04-30' AND c < DATE '2024-05-01'.",
 	Drivers: []string{"github.com/trinodb/trino-go-client/trino"},
 }
 

@@ -26,7 +26,7 @@
 //	{"v":1,"hash":"5f0c…","model":"m","purpose":"generate","draw":0,"about":"How many…","reply":{"text":"SELECT …",…},"sum":"d1670a3c"}
 //	{"v":1,"hash":"5f0c…","draw":1,"about":"How many…","error":{"class":"rate-limit","status":429,"retry_after_ms":2000,…},"sum":"07ba3f51"}
 //
-// v is version. about is the question of the last user message, for people. A reply that is not UTF-8 is in "bytes",
+// v is version. about is the question of the last user message, for people, day what the request said of the day. A reply that is not UTF-8 is in "bytes",
 // base64, instead of "text". sum is the CRC-32 of what stands before it: a line that does not match it was changed after
 // it was written, and is an error. A line without it, of another program or an earlier version, is taken as it is. A
 // reader ignores fields that it does not know. A version that it does not know is an error. A last line without its end,

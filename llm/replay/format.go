@@ -38,6 +38,7 @@ type line struct {
 	Purpose string   `json:"purpose,omitempty"`
 	Sample  int      `json:"draw"`
 	About   string   `json:"about,omitempty"`
+	Day     string   `json:"day,omitempty"` // llm.Request.Day
 	Reply   *reply   `json:"reply,omitempty"`
 	Error   *failure `json:"error,omitempty"`
 }
@@ -79,7 +80,7 @@ func (l *line) outcome() (llm.Response, error) {
 // lineOf makes the line of a call.
 func lineOf(model string, req llm.Request, resp llm.Response, err error) line {
 	k := keyOf(model, req)
-	l := line{V: version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Sample: k.sample, About: about(req)}
+	l := line{V: version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Sample: k.sample, About: about(req), Day: req.Day()}
 	if err != nil {
 		l.Error = failureOf(err)
 		return l

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/texttosql/texttosql/llm"
 )
@@ -20,12 +21,16 @@ import (
 // The n-th call of a key gets the n-th outcome that was recorded for it, and every later call the last one. So a call that
 // failed twice before it got its reply does so again. Safe for concurrent use.
 //
+// A request says which day it is (llm.Today). The same request as it was recorded on another day answers it as well, so that
+// a recording stays valid. An engine that replays one without days is made with texttosql.WithClock(nil).
+//
 // For a recording of one model, the Player is that model and has its name. For a recording of several models, get each by
 // [Player.Model].
 type Player struct {
 	outcomes map[key][]*line
 	samples  map[key]int // the number of samples of a request; its keys have no sample
 	models   []string
+	days     []string // the lines of the requests that say which day it is, each once; "" is a request without one
 	notes    []string
 
 	mu     sync.Mutex
@@ -86,6 +91,9 @@ func NewPlayer(r io.Reader) (*Player, error) {
 		}
 		p.outcomes[k] = append(p.outcomes[k], l)
 		names[l.Model] = true
+		if !slices.Contains(p.days, l.Day) {
+			p.days = append(p.days, l.Day)
+		}
 	}
 	p.models = slices.Sorted(maps.Keys(names))
 	return p, nil
@@ -123,11 +131,36 @@ func (p *Player) Model(name string) llm.Model {
 	}))
 }
 
+// key is the key of a request: of the same request on a day of the recording, where it holds none of the request's own day.
+func (p *Player) key(model string, req llm.Request) key {
+	own := keyOf(model, req)
+	if len(p.outcomes[own]) > 0 {
+		return own
+	}
+	for _, day := range p.days {
+		if k := keyOf(model, req.OnDay(day)); len(p.outcomes[k]) > 0 {
+			return k
+		}
+	}
+	return own
+}
+
+// Now is the time of the day on which the recording began, in its time zone, and the present where it tells no day. A run
+// that was broken off is resumed on that day by texttosql.WithClock(player.Now).
+func (p *Player) Now() time.Time {
+	for _, day := range p.days {
+		if t, ok := llm.ParseDay(day); ok {
+			return t
+		}
+	}
+	return time.Now()
+}
+
 func (p *Player) complete(ctx context.Context, model string, req llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
 		return llm.Response{}, ctx.Err()
 	}
-	k := keyOf(model, req)
+	k := p.key(model, req)
 	outcomes := p.outcomes[k]
 	if len(outcomes) == 0 {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: &MissingError{
@@ -155,7 +188,7 @@ func (p *Player) Or(next llm.Model) llm.Model {
 		if ctx.Err() != nil {
 			return llm.Response{}, ctx.Err()
 		}
-		k := keyOf(model, req)
+		k := p.key(model, req)
 		if l := p.nextReply(k); l != nil {
 			return l.outcome()
 		}

@@ -1,0 +1,16 @@
+package strategy
+
+import "regexp"
+
+// ofTime finds words of time, in the languages that questions mostly come in, and years.
+var ofTime = regexp.MustCompile(`(?i)\b(?:to-?day|yester\w*|tomorrow|now|current\w*|ago|since|until|recent\w*|last|past|next|previous|` +
+	`(?:mon|tues|wednes|thurs|fri|satur|sun)?days?|dates?|weeks?|weekends?|months?|quarters?|years?|daily|weekly|monthly|yearly|annual\w*|` +
+	`january|february|march|april|may|june|july|august|september|october|november|december|hours?|minutes?|when|(?:19|20)\d\d|` +
+	`heute|gestern|morgen|seit|letzte\w*|vergangene\w*|nächste\w*|tage?|woche\w*|monate?\w*|quartale?|jahre?s?|wann|` +
+	`hoy|ayer|mañana|semanas?|mes|meses|año|años|últim\w*|pasad\w*|cuándo|` +
+	`aujourd|hier|demain|jours?|semaines?|mois|trimestre|ans?|années?|derni\w*|depuis|quand|` +
+	`oggi|ieri|settiman\w*|mese|mesi|anno|scors\w*|hoje|ontem|mês|ano|vandaag|gisteren|maand|jaar)(?:[^\pL\pN]|$)|` +
+	`今|昨|明天|本月|上月|年|月|日|週|周|오늘|어제|지난|сегодня|вчера|недел|месяц|год|اليوم|أمس`)
+
+// SpeaksOfTime reports whether a question speaks of time, so that a prompt says how the database writes days: see Task.Dates.
+func SpeaksOfTime(question string) bool { return ofTime.MatchString(question) }
