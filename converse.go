@@ -27,6 +27,10 @@ import (
 // Ask of an Engine returns. While a call works on a conversation, any other one, of another Conversation with its id
 // or another process on session.Files too, gets an error that matches ErrBusy: wait, and call again. Safe for concurrent use.
 type Conversation struct {
+	// MaxCorrections is how many corrections a question takes; 0 means session.MaxCorrections, negative: none. Set it before
+	// the first call.
+	MaxCorrections int
+
 	whole *Engine // as it was given
 	e     *Engine // within the scope and policy of the current question; written between begin and end
 	scope *Scope  // of the last WithScope; nil: that of whole
@@ -253,12 +257,14 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 
 // Correct corrects the answer, the failure or the pending question in the user's words; see session.Parse. The question
 // is asked again under the corrections of it that are in force: of two that contradict each other the later one counts.
-// A question takes session.MaxCorrections. The error session.ErrInvalidCorrection asks no model and is not counted; what the
+// A question takes MaxCorrections. Prose that names a table or a column, in no form that session.Parse reads, is shown to the
+// model as it is; it is not counted, and the warning "correction-as-text" says which form to use. The error session.ErrInvalidCorrection asks no model and is not counted; what the
 // text says of other tables than an unknown one holds for the question from then on (session.CorrectionError.Held).
 func (s *Conversation) Correct(ctx context.Context, text string) (*Result, error) {
 	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
 		c, err := session.Parse(text, known)
-		return session.Turn{Kind: session.TurnCorrection, Text: strings.TrimSpace(text), Correction: &c}, err
+		asText := c.Kind == session.CorrectText && session.Mentions(c.Text, known)
+		return session.Turn{Kind: session.TurnCorrection, Text: strings.TrimSpace(text), Correction: &c, AsText: asText}, err
 	})
 }
 
@@ -298,7 +304,7 @@ func (s *Conversation) correct(ctx context.Context, call string, made func(*sess
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind == session.TurnCorrection && rec.Corrected() >= session.MaxCorrections {
+	if t.Kind == session.TurnCorrection && !t.AsText && rec.Corrected() >= s.mostCorrections() {
 		return nil, session.ErrMaxCorrections
 	}
 	err = s.take(ctx, t)
@@ -309,6 +315,10 @@ func (s *Conversation) correct(ctx context.Context, call string, made func(*sess
 		return nil, err
 	}
 	return s.again(ctx)
+}
+
+func (s *Conversation) mostCorrections() int {
+	return max(0, cmp.Or(s.MaxCorrections, session.MaxCorrections))
 }
 
 // take adds a turn with which the question is asked again.

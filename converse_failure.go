@@ -48,7 +48,7 @@ func tables(res *Result) []schema.TableName {
 }
 
 // failure is what a session keeps of an error that ended a question.
-func failure(r *session.Record, res *Result, err error) *session.Failure {
+func (s *Conversation) failure(r *session.Record, res *Result, err error) *session.Failure {
 	var f session.Failure
 	if told := interface{ Summary() session.Failure }(nil); errors.As(err, &told) {
 		f = told.Summary()
@@ -61,7 +61,7 @@ func failure(r *session.Record, res *Result, err error) *session.Failure {
 	}
 	f.Question, f.Corrections = r.Turns[r.Turn()].Text, r.Corrected()
 	f.Error, f.Message = strategy.ErrorLine(llm.Scrub(err.Error()), false), Failure(err).Message
-	if f.Corrections >= session.MaxCorrections {
+	if f.Corrections >= s.mostCorrections() {
 		f.Recommendations = append(f.Recommendations, "All corrections of this question are used: ask it in other words, or write the SQL by hand.")
 	}
 	return &f

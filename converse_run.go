@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // talk is what a session adds to a question of the engine. The nil talk adds nothing.
@@ -114,6 +115,10 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 		err = &saveError{fmt.Errorf("texttosql: the journal of conversation %s: %w", rec.ID, err)}
 	} else {
 		res, err = s.e.ask(ctx, a, !s.e.withoutExecution)
+	}
+	if t := rec.Turns[rec.Last()]; t.AsText && res != nil {
+		res.Warnings = append(res.Warnings, trace.Warning{Code: "correction-as-text", Message: "the correction is shown to the model as it is, and nothing is held to it: " +
+			"write \"use table X, not Y\", \"join on A.x = B.y\" or \"word means A.x\""})
 	}
 	if cause := r.unsaved(); cause != nil {
 		err = cause
@@ -301,7 +306,7 @@ func (r *running) end(ctx context.Context, log session.Journal, res *Result, err
 		case session.AwaitingCorrection:
 			errors.As(err, &rec.Pending)
 		case session.Failed:
-			turn.Answer, rec.Failure = nil, failure(rec, res, err)
+			turn.Answer, rec.Failure = nil, r.failure(rec, res, err)
 		}
 		if err != nil {
 			reason = string(Failure(err).Class)

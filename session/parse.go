@@ -1,22 +1,29 @@
 package session
 
 import (
+	"cmp"
+	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Parse reads a correction as a person writes it in English, and resolves it. The forms, tried in this order:
+// Parse reads a correction as a person writes it in English, and resolves it. It looks for the names that the schema has
+// and then for one of these forms around them, in this order:
 //
-//	join     A.x = B.y; use A.x = B.y; join A.x with B.y; join A and B on A.x = B.y; join A and B using x
-//	table    use table X; select X not Y, Z; do not use Y; not Y, X; do not use Y, use X instead; use X instead of Y; table X
-//	column   u means T.c; map u to T.c; use T.c for u
+//	join     A.x = B.y; use A.x = B.y; A.x is the key to B.y; join A.x with B.y; join A and B on A.x = B.y; join A and B using x
+//	column   u means T.c; u is T.c; u = T.c; by u I mean T.c; map u to T.c; use T.c for u
+//	table    use table X; use the X table; it is X; select X not Y, Z; do not use Y; without the table Y; not Y, X;
+//	         Y is wrong, use X; swap Y for X; use X instead of Y; prefer X over Y; table X
 //	other    natural language: everything else, as it is
 //
-// Names may be dotted, hyphenated or quoted as in SQL. What is said behind a form is kept as Text; where it could turn
-// the form around ("… is wrong", "… or …", a question mark), all of it is natural language. Negation never selects.
+// Names may be dotted, hyphenated or quoted as in SQL. Each word of a form is one of a list: a text with another word in it
+// is natural language. What is said behind a form is kept as Text; where it could turn the form around ("… is wrong", "…
+// or …", a question mark), all of it is natural language. Negation never selects.
 //
 // An error is a *CorrectionError: the text is empty or longer than 500 characters, or it is one of the forms as a whole
 // and names something that the schema does not have. What it says of other tables is the error's Held.
@@ -30,7 +37,8 @@ func Parse(text string, s *schema.Schema) (Correction, error) {
 		p.tokens = p.tokens[:len(p.tokens)-1]
 	}
 	if n := len(p.tokens); n > 0 && !p.mark(n-1, "?") {
-		for _, form := range []func(*parser) (Correction, int, error){(*parser).join, (*parser).table, (*parser).column} {
+		p.write()
+		for _, form := range []func(*parser) (Correction, int, error){(*parser).join, (*parser).column, (*parser).table} {
 			switch c, end, err := form(p); {
 			case err != nil:
 				return Correction{}, err
@@ -43,14 +51,21 @@ func Parse(text string, s *schema.Schema) (Correction, error) {
 	return Correction{Kind: CorrectText, Text: text}.Resolve(s)
 }
 
+// Mentions reports whether a text names a table of s, or a column behind its table.
+func Mentions(text string, s *schema.Schema) bool {
+	p := &parser{schema: s, text: text, tokens: lex(text)}
+	p.write()
+	return slices.ContainsFunc(p.items, func(it item) bool { return it.table != nil || it.code == "C" })
+}
+
 // The words of the forms.
 var (
 	courtesy = words.Set(`please thanks thank you ok okay well sorry actually hi but so then`)
-	lead     = words.Set(`the a i mean meant want must should need needs to could can always just only is it's its correct right proper`)
-	choosing = words.Set(`select choose pick use take try query read`)
-	refusing = words.Set(`not never don't dont shouldn't mustn't cannot can't avoid`)
-	leaving  = words.Set(`without exclude excluding except ignore skip no`) // only before the word table
-	using    = words.Set(`use using select selecting choose pick take query read reading join joining include be`)
+	// What says nothing between the words of a form, and what may stand behind the last of them.
+	filler   = words.Set(`the a an please thanks ok okay well sorry actually hi so then both here now again`)
+	trailing = words.Set(`instead here now again there too`)
+	refusing = words.Set(`not never don't dont shouldn't mustn't cannot can't avoid stop`)
+	leaving  = words.Set(`without exclude excluding except ignore skip no`) // only with the word table
 	// A join, tables or a column may be followed by a mark or by one of these words. Behind another word the text says
 	// something else ("A.x = B.y is wrong", "u means A.x or B.y").
 	following = words.Set(`because since as for please thanks so instead rather when where only with in and not on by if here now`)
@@ -60,13 +75,31 @@ var (
 	bounded = words.Set(`alone only if when where until except without together twice`)
 	// Words that turn around what stands before them, of several languages.
 	turning = words.Set(`wrong incorrect never nicht kein keine falsch pas ne jamais faux não nunca niet geen ikke inte nie не нет 不 不是 没有 ない`)
+	// Words that begin a question, and words that no meaning is given by "is", "=" and "should be".
+	questions = words.Set(`is are was were why what which who how where does did should could would can`)
+	nouns     = words.Set(`column field table right correct proper wrong answer filter key join condition only of where and or with without`)
+	pronouns  = words.Set(`it this that these those they there what which who how he she i you we one`)
 )
+
+// item is a word of a form: a name of the schema, what stands where a name should, or a word as it is.
+type item struct {
+	// code is T for a table that the text calls one, t for another one, a for one whose name a column has, too; C for a
+	// column behind its table, K for such a name that is unknown; U for an unknown name that is quoted or called a table,
+	// w for any other word that no form knows; "" for a word or mark of the forms.
+	code     string
+	table    *schema.TableName
+	from, to int // its tokens
+}
 
 // parser reads the tokens of one text. Its methods take a place in tokens and return the place behind what they read.
 type parser struct {
 	schema *schema.Schema
 	text   string
 	tokens []token
+
+	items  []item
+	line   string // the items as the forms read them: "use T0 , not t1"
+	starts []int  // of the items in line
 }
 
 // word returns the plain word at i in lower case; "": there is none.
@@ -83,70 +116,111 @@ func (p *parser) is(i int, any ...string) bool {
 }
 
 func (p *parser) mark(i int, any ...string) bool {
-	return i < len(p.tokens) && p.tokens[i].parts == nil && slices.Contains(any, p.tokens[i].mark)
+	return i >= 0 && i < len(p.tokens) && p.tokens[i].parts == nil && slices.Contains(any, p.tokens[i].mark)
 }
 
 func (p *parser) end(i int) bool { return i >= len(p.tokens) }
 
-// skip passes over words of some sets and marks between sentences.
-func (p *parser) skip(i int, sets ...map[string]bool) int {
-	for ; !p.end(i); i++ {
+// write finds the names in the tokens and writes the line that forms are looked for in.
+func (p *parser) write() {
+	for i := 0; !p.end(i); {
 		w := p.word(i)
-		if (w == "no" || w == "nope") && p.mark(i+1, ",", ".", ":", "!", "-", "–", "—") {
-			continue
+		named := p.is(i-1, "table", "tables") || p.is(i-1, "is", "called", "named") && p.is(i-2, "table") || p.mark(i-1, ":") && p.is(i-2, "table", "tables")
+		switch found, next := p.name(i); {
+		case (w == "no" || w == "nope") && p.mark(i+1, ",", ".", ":", "!", "-", "–", "—"):
+			i += 2
+		case found != nil && (named || w == "" || !control[w]):
+			it := item{"t", found, i, next}
+			if p.is(next, "table", "tables") {
+				it.code, it.to, next = "T", next+1, next+1
+			} else if named {
+				it.code = "T"
+			} else if p.isColumn(found.Name) {
+				it.code = "a"
+			}
+			p.items, i = append(p.items, it), next
+		case p.dotted(i):
+			it := item{code: "C", from: i, to: i + 1}
+			if _, err := column(p.schema, columnOf(p.tokens[i].parts)); err != nil {
+				it.code = "K"
+			}
+			if p.is(i+1, "column", "field") {
+				it.to++
+			}
+			p.items, i = append(p.items, it), it.to
+		default:
+			it := item{code: p.unknown(i, named), from: i, to: i + 1}
+			if it.code == "U" && p.is(i+1, "table", "tables") {
+				it.to++
+			}
+			p.items, i = append(p.items, it), it.to
 		}
-		if !p.mark(i, ",", ".", ";", ":", "!", "-", "–", "—") && !slices.ContainsFunc(sets, func(s map[string]bool) bool { return w != "" && s[w] }) {
-			break
+	}
+	// The word table says what the name beside it is, and is no word of a form then.
+	p.items = slices.DeleteFunc(p.items, func(it item) bool {
+		w := p.word(it.from)
+		named := func(at int) bool {
+			return slices.ContainsFunc(p.items, func(o item) bool { return strings.ContainsAny(o.code, "TU") && o.from == at })
+		}
+		return it.table == nil && it.code == "" && (filler[w] || w == "instead" && !p.is(it.to, "of") ||
+			(w == "table" || w == "tables") && (named(it.to) || p.mark(it.to, ":") && named(it.to+1)) ||
+			p.mark(it.from, ":") && p.is(it.from-1, "table", "tables") || p.mark(it.from, "=") && p.mark(it.from-1, "="))
+	})
+	var b strings.Builder
+	for n, it := range p.items {
+		p.starts = append(p.starts, b.Len())
+		switch {
+		case it.code != "":
+			b.WriteString(it.code + strconv.Itoa(n) + " ")
+		case p.word(it.from) != "":
+			b.WriteString(p.word(it.from) + " ")
+		default:
+			b.WriteString(p.text[p.tokens[it.from].from:p.tokens[it.from].to] + " ")
 		}
 	}
-	return i
-}
-
-// tableWord passes over "the table" and the like; named says that the word table stood there.
-func (p *parser) tableWord(i int) (next int, named bool) {
-	for p.is(i, "the", "only", "just", "any") {
-		i++
-	}
-	if p.is(i, "table", "tables") {
-		return i + 1, true
-	}
-	return i, false
+	p.line = b.String()
 }
 
 // name reads a table of the schema. Up to four words may be one name.
-func (p *parser) name(i int) (found schema.TableName, next int) {
+func (p *parser) name(i int) (found *schema.TableName, next int) {
 	for n := min(4, len(p.tokens)-i); n > 1; n-- {
 		words := p.tokens[i : i+n]
 		if slices.ContainsFunc(words, func(t token) bool { return t.quoted || len(t.parts) != 1 }) {
 			continue
 		}
 		if t, ok := p.schema.Lookup("", p.text[words[0].from:words[n-1].to]); ok {
-			return t.TableName(), i + n
+			return new(t.TableName()), i + n
 		}
 	}
-	if p.end(i) || p.tokens[i].parts == nil {
-		return found, i
+	if p.tokens[i].parts == nil {
+		return nil, i
 	}
 	if t, err := table(p.schema, tableOf(p.tokens[i].parts)); err == nil {
-		return t.TableName(), i + 1
+		return new(t.TableName()), i + 1
 	}
-	return found, i
+	return nil, i
 }
 
-// names reads a list of tables, which ends at the first word that is none. The words of and stand between them.
-func (p *parser) names(i int, and ...string) (found []schema.TableName, next int) {
-	for at := i; ; {
-		t, after := p.name(at)
-		if after == at {
-			return found, next
-		}
-		found, next = append(found, t), after
-		for at = after; p.mark(at, ",", "&") || p.is(at, and...); at++ {
-		}
-		if at == after {
-			return found, next
-		}
+// unknown is the code of a token that is no name of the schema.
+func (p *parser) unknown(i int, named bool) string {
+	w := p.word(i)
+	switch {
+	case p.tokens[i].parts == nil, vocabulary[w], w != "" && p.isColumn(w), w != "" && strings.Trim(w, "0123456789") == "":
+		return ""
+	case w == "", named:
+		return "U"
 	}
+	if p.is(i+1, "table") && (strings.ContainsAny(w, "_0123456789") || len(p.fault(i).Like) > 0) { // "another table" is none
+		return "U"
+	}
+	return "w"
+}
+
+// fault is the error of a token that names no table.
+func (p *parser) fault(i int) *CorrectionError {
+	_, err := table(p.schema, tableOf(p.tokens[i].parts))
+	bad, _ := err.(*CorrectionError)
+	return bad
 }
 
 // dotted reports whether a name of a column with its table stands at i, known or not.
@@ -154,12 +228,9 @@ func (p *parser) dotted(i int) bool {
 	return !p.end(i) && len(p.tokens[i].parts) > 1 && (p.tokens[i].quoted || strings.Trim(p.tokens[i].parts[0], "0123456789") != "")
 }
 
-// known returns the column at i. An error is nil unless the column is dotted and unknown.
-func (p *parser) known(i int) (*schema.ColumnName, error) {
-	if !p.dotted(i) {
-		return nil, nil
-	}
-	return column(p.schema, columnOf(p.tokens[i].parts))
+// isColumn reports whether a column has this name.
+func (p *parser) isColumn(name string) bool {
+	return slices.ContainsFunc(p.schema.Tables, func(t schema.Table) bool { _, has := t.Column(name); return has })
 }
 
 // follows reports whether a form may end at i: at the end of the text, before a word that allowed takes, or, with marks,
@@ -188,65 +259,174 @@ func (p *parser) follows(i int, marks bool, allowed func(word string) bool) bool
 	return true
 }
 
+// past returns the place behind words and marks that say nothing behind a form.
+func (p *parser) past(i int) int {
+	for at := i; ; at++ {
+		w := p.word(at)
+		switch {
+		case p.end(at):
+			return at
+		case w == "instead" && p.is(at+1, "of"), !trailing[w] && !courtesy[w] && !p.mark(at, ",", ".", ";", ":", "!", "-", "–", "—"):
+			if at > i && p.mark(at-1, ",", ".", ";", ":", "!", "-", "–", "—") {
+				return i // the mark counts for what follows
+			}
+			return at
+		}
+	}
+}
+
 // rest returns what is said behind a form; "" if that is no more than courtesy.
 func (p *parser) rest(i int) string {
-	if i = p.skip(i, courtesy); p.end(i) || p.is(i, "instead") && p.end(i+1) {
+	for w := p.word(i); !p.end(i) && (courtesy[w] || trailing[w] && !p.is(i+1, "of") || p.mark(i, ",", ".", ";", ":", "!", "-", "–", "—")); w = p.word(i) {
+		i++
+	}
+	if p.end(i) {
 		return ""
 	}
 	return strings.TrimSpace(p.text[p.tokens[i].from:p.tokens[len(p.tokens)-1].to])
 }
 
-// join reads the forms of a join.
-func (p *parser) join() (Correction, int, error) {
-	i := p.skip(0, courtesy, lead, words.Set("use using condition key"))
-	joining := p.is(i, "join")
-	var both []schema.TableName // of "join A and B on …"
-	if joining {
-		i = p.skip(i+1, words.Set("is condition key"))
-		at, _ := p.tableWord(i)
-		if list, next := p.names(at, "and"); next > 0 {
-			if p.is(next, "with", "to") {
-				at, _ = p.tableWord(next + 1)
-				var more []schema.TableName
-				more, next = p.names(at, "and")
-				list = append(list, more...)
-			}
-			if len(list) == 2 && p.is(next, "on", "using", "by", "via") {
-				both, i = list, next+1
-			}
+// The parts of forms: a name, lists of names, and the words around them.
+const (
+	aName   = `[TtaUw]\d+` // of w the first one alone, since prose may go on behind it
+	another = `[TtaU]\d+`
+	aList   = aName + `(?: (?:,|&|and|, and) ` + another + `)*`
+	orList  = aName + `(?: (?:,|&|and|or|nor|, and|, or) ` + another + `)*`
+	choose  = `select|choose|pick`
+	verb    = choose + `|use|using|take|try|query|read|go|work|stick|switch|look|include`
+	modal   = `i|i'd|you|we|it|it's|its|that|that's|should|must|need|needs|want|wanted|mean|meant|have|to|could|can|always|only|just|said|asked|be|is|would|like|prefer`
+	support = `used|called|named|asking|with|from|for|in|at|up|of|about|question|answer|right|correct|proper|table|tables|one`
+	wrongly = `(?:is|are|was|were) (?:wrong|incorrect|old|outdated|obsolete|deprecated|not right|not correct|not it|not what i (?:mean|meant|want))(?: one| table| tables)?`
+	rightly = `(?:is|are|was|were) (?:right|correct|better|what i (?:mean|meant|want|need))(?: one| table| tables)?`
+	equal   = `=|equals|matches|references|refers to|points to|links to|goes with|belongs to|corresponds to|joins|joins to|joins with|must equal|should equal|should match|` +
+		`is (?:foreign )?key (?:to|of|for|into)|is (?:equal|linked|joined|related|connected|tied) (?:to|with)|is same as`
+)
+
+// tablePart is one part of a form of tables: what it selects is the group yes, what it rejects the group no.
+type tablePart struct {
+	form  *regexp.Regexp
+	first bool // only at the beginning of the text, or behind a mark
+	needs bool // another part has to select
+}
+
+var tableParts = []tablePart{
+	{form: begins(`not (?P<no>` + aName + `) , (?P<yes>` + aName + `) $`), first: true},
+	{form: begins(`(?:swap|exchange|replace|change|switch|trade)(?: from)? (?P<no>` + aList + `) (?:for|with|by|to|against) (?P<yes>` + aList + `) `), first: true},
+	{form: begins(`(?P<no>` + another + `) should (?:be|have been) (?P<yes>` + another + `) `), first: true},
+	{form: begins(`(?:(?:` + modal + `) )*prefer (?P<yes>` + aList + `) (?:over|to) (?P<no>` + aList + `) `), first: true},
+	{form: begins(`(?P<yes>` + aList + `) (?:is|are|would be) better than (?P<no>` + aList + `) `), first: true},
+	{form: begins(`(?P<no>` + aList + `) ` + wrongly + ` `), first: true, needs: true},
+	{form: begins(`(?P<yes>` + aList + `) ` + rightly + ` `), first: true},
+	{form: begins(`(?:(?:do|does|i|you|we|it|should|must|could|would|rather) )*(?:not|never|don't|dont|shouldn't|mustn't|cannot|can't|avoid|stop)` +
+		`(?: (?:` + verb + `|with|from|in|about|want|need|mean|be|to))* (?P<no>` + orList + `) `)},
+	{form: begins(`(?:(?:instead|in place) of|(?:rather|other) than)(?: (?:` + verb + `|with|from))* (?P<no>` + orList + `) `)},
+	{form: begins(`(?:(?:do|answer|try|go) |(?:do|answer) (?:it|this|that) |(?:try|once) (?:again|more) )?(?:without|exclude|excluding|except|ignore|skip|no|forget|leave out|drop|remove)` +
+		`(?: using)? (?P<no>[TU]\d+(?: (?:,|&|and|or|nor) [TtU]\d+)*) `), first: true},
+	{form: begins(`leave (?P<no>[TtU]\d+) out `), first: true},
+	{form: begins(`(?P<lead>(?:(?:` + verb + `|` + modal + `|` + support + `) )*)(?P<yes>` + aList + `) `)},
+}
+
+func begins(form string) *regexp.Regexp { return regexp.MustCompile(`^` + form) }
+
+var (
+	// What may stand before tables and between them.
+	dismissed = begins(`(?:(?:can|could|would|will) you |(?:(?:no|that|that's|this|it|it's|is|was) )*(?:wrong|incorrect|not right|not it)(?: table| tables| one)? [,.;:!–—-] )`)
+	between   = begins(`(?:(?:[,.;:!–—-]|and|but) )*`)
+
+	joins = regexp.MustCompile(`^((?:(?:[Tt]\d+|[,:&(]|and|to|with|on|by|via|use|using|through|join|joins|joined|link|connect|match|relate|tie|linked|connected|related|them|i|it|it's|that|they|you|we|mean|meant|want|` +
+		`need|is|are|be|should|must|can|belong|together|right|correct|proper|condition|key|foreign|tables|table|have) )*)([CK]\d+) (` + equal + `|with|to|and|on) ([CK]\d+) (?:\) )?(?:(?:is|are) (?:right|correct|join|key|condition|join condition) )?`)
+	tying   = words.Set(`join link connect match relate tie`)
+	shared  = begins(`(?:i mean |i meant |you should |you must )?join ([Tt]\d+) (?:and|with|to) ([Tt]\d+) (?:on|using|by|via) (?:\( )?(\S+) (?:\) )?`)
+	purpose = words.Set(`to join for as`) // behind a join: "… to join"
+
+	meanings = []*regexp.Regexp{
+		begins(`(?P<term>.+?) (?:means|refers to|maps to|corresponds to|stands for|denotes|is short for|is stored in|is kept in|is in|is called|comes from|:|→) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`(?P<short>.+?) (?:is|are|=|should be) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`map (?P<term>.+?) (?:to|onto) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`(?:use|take|read|choose|pick) (?:(?:column|field) )*(?P<column>[CK]\d+) (?:for|as|when i say|if i say) (?P<last>.+) $`),
+		begins(`(?:by|with) (?P<term>.+?) i (?:mean|meant) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`(?:when|if|whenever|where) i (?:say|write|ask for|speak of|talk about) (?P<term>.+?)(?: ,)? i (?:mean|meant|want) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`for (?P<term>.+?)(?: ,)? (?:use|take|read|choose) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`i (?:mean|meant|want) (?P<column>[CK]\d+) (?:when|if|whenever|where) i (?:say|write|ask for) (?P<last>.+) $`),
+		begins(`what i call (?P<term>.+?) is (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`(?:interpret|read|understand|treat|take) (?P<term>.+?) as (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`(?P<column>[CK]\d+) is (?:what i mean by|what i call|meant by) (?P<last>.+) $`),
+	}
+	// control are words that no table is called by, unless it stands in quotes or beside the word table.
+	control = words.Set(strings.ReplaceAll(verb+"|"+modal, "|", " ") + ` not no never don't dont do does and or nor but as by with from for in at of about without if over than`)
+	// vocabulary are the words of all forms, and of what may follow them. No other name is looked for in their place.
+	vocabulary = vocabularyOf()
+)
+
+func vocabularyOf() map[string]bool {
+	all := []*regexp.Regexp{dismissed, between, joins, shared}
+	for _, p := range tableParts {
+		all = append(all, p.form)
+	}
+	known := words.Set(`the a an please thanks sure also only`)
+	for _, form := range append(all, meanings...) {
+		for _, w := range regexp.MustCompile(`[a-z']+`).FindAllString(regexp.MustCompile(`\?P<\w+>|\\\w|\[[^\]]*\]`).ReplaceAllString(form.String(), " "), -1) {
+			known[w] = true
 		}
 	}
-	open := p.mark(i, "(")
-	if open {
-		i++
+	for _, set := range []map[string]bool{courtesy, filler, trailing, following, reasons, stating, bounded, turning, questions, pronouns} {
+		maps.Copy(known, set)
 	}
-	end := i + 3
-	switch {
-	case p.mark(i+1, "=") && p.mark(i+2, "="):
-		end = i + 4
-	case p.mark(i+1, "="), joining && both == nil && p.is(i+1, "with", "to", "and", "on"):
-	case len(both) == 2 && !p.end(i) && len(p.tokens[i].parts) == 1: // a column that both have
-		c := schema.ColumnName{Table: both[0], Column: p.tokens[i].parts[0]}
-		d := schema.ColumnName{Table: both[1], Column: c.Column}
-		return p.joined(&c, &d, i+1, open)
-	default:
+	return known
+}
+
+// indexes are the items that a matched text names.
+func (p *parser) indexes(text string) (list []int) {
+	for f := range strings.FieldsSeq(text) {
+		if n, err := strconv.Atoi(strings.TrimLeft(f, "TtaUwCK")); err == nil && n < len(p.items) && p.items[n].code != "" && strings.HasPrefix(f, p.items[n].code) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// behind is the place behind the items that end before line[at:].
+func (p *parser) behind(at int) int {
+	n, _ := slices.BinarySearch(p.starts, at)
+	if n == 0 {
+		return 0
+	}
+	return p.items[n-1].to
+}
+
+// join reads the forms of a join.
+func (p *parser) join() (Correction, int, error) {
+	if m := shared.FindStringSubmatchIndex(p.line); m != nil {
+		a, b := p.items[p.indexes(p.line[m[2]:m[3]])[0]], p.items[p.indexes(p.line[m[4]:m[5]])[0]]
+		at, _ := slices.BinarySearch(p.starts, m[6])
+		if parts := p.tokens[p.items[at].from].parts; len(parts) == 1 {
+			return p.joined(schema.ColumnName{Table: *a.table, Column: parts[0]}, schema.ColumnName{Table: *b.table, Column: parts[0]}, p.behind(m[1]))
+		}
+	}
+	m := joins.FindStringSubmatch(p.line)
+	if m == nil || questions[p.word(0)] {
 		return Correction{}, 0, nil
 	}
-	if !p.dotted(i) || !p.dotted(end-1) {
+	if words := strings.Fields(m[1]); len(m[3]) > 1 && slices.Contains([]string{"with", "to", "and", "on"}, m[3]) && !slices.ContainsFunc(words, func(w string) bool { return tying[w] }) {
 		return Correction{}, 0, nil
 	}
-	left, right := columnOf(p.tokens[i].parts), columnOf(p.tokens[end-1].parts)
-	return p.joined(&left, &right, end, open)
+	sides := [2]schema.ColumnName{}
+	for i, name := range []string{m[2], m[4]} {
+		sides[i] = columnOf(p.tokens[p.items[p.indexes(name)[0]].from].parts)
+	}
+	return p.joined(sides[0], sides[1], p.behind(len(m[0])))
 }
 
 // joined is the join of two columns that ends at end. Names that are unknown are an error if nothing else is said.
-func (p *parser) joined(left, right *schema.ColumnName, end int, open bool) (Correction, int, error) {
-	if open && p.mark(end, ")") {
-		end++
+func (p *parser) joined(left, right schema.ColumnName, end int) (Correction, int, error) {
+	for at := end; purpose[p.word(at)]; at++ {
+		if p.is(at, "join") {
+			end = at + 1
+		}
 	}
-	c := Correction{Kind: CorrectJoin, Join: &schema.Join{Left: *left, Right: *right}}
-	a, err := column(p.schema, *left)
-	b, err2 := column(p.schema, *right)
+	c := Correction{Kind: CorrectJoin, Join: &schema.Join{Left: left, Right: right}}
+	a, err := column(p.schema, left)
+	b, err2 := column(p.schema, right)
 	if err == nil {
 		err = err2
 	}
@@ -259,193 +439,42 @@ func (p *parser) joined(left, right *schema.ColumnName, end int, open bool) (Cor
 	return c, end, nil
 }
 
-// table reads the forms of tables: parts that select and parts that reject, in any order.
-func (p *parser) table() (Correction, int, error) {
-	c := Correction{Kind: CorrectTable}
-	end, sure, rejects := 0, true, false
-	var unknown *CorrectionError
-	for i := p.skip(0, courtesy, lead); ; i = p.skip(end, courtesy, lead, words.Set("and use")) {
-		part := p.tablePart(i, end > 0, rejects)
-		if part.err != nil && unknown == nil && (p.rejecting(part.end) || p.follows(part.end, false, func(w string) bool { return reasons[w] })) {
-			unknown = part.err
-		} else if part.names == nil {
-			break
-		} else if part.rejects {
-			c.Rejected = append(c.Rejected, part.names...)
-		} else {
-			c.Tables = append(c.Tables, part.names...)
-		}
-		end, sure, rejects = part.end, part.sure, part.rejects
-	}
-	behind := p.word(p.skip(end))
-	limits := stating[behind] || rejects && bounded[behind]
-	allowed := func(w string) bool { return sure && !limits || reasons[w] }
-	switch {
-	case end == 0 || !p.follows(end, rejects && !limits, allowed):
-		return Correction{}, 0, nil
-	case unknown == nil:
-		return c, end, nil
-	case len(c.Tables)+len(c.Rejected) > 0:
-		unknown.Held = &c
-		unknown.Like = slices.DeleteFunc(unknown.Like, func(n string) bool {
-			return slices.ContainsFunc(c.Rejected, func(t schema.TableName) bool { return t.String() == n })
-		})
-	}
-	return Correction{}, 0, unknown
-}
-
-// tablePart is a list of tables with what is said of it.
-type tablePart struct {
-	names   []schema.TableName
-	rejects bool
-	sure    bool // it says that they are tables
-	end     int
-	err     *CorrectionError // a name stands there that is none of a table
-}
-
-// tablePart reads a part. more: others stand before it, rejects: the last of which rejects tables.
-func (p *parser) tablePart(i int, more, rejects bool) (part tablePart) {
-	start, verb := i, ""
-	switch w := p.word(i); {
-	case p.is(i, "do", "does") && p.is(i+1, "not"):
-		part.rejects, i = true, i+2
-	case p.is(i, "instead", "other", "rather") && p.is(i+1, "of", "than"):
-		part.rejects, i = true, i+2
-	case refusing[w]:
-		part.rejects, i = true, i+1
-	case leaving[w]:
-		if _, named := p.tableWord(i + 1); named {
-			part.rejects, i = true, i+1
-		}
-	}
-	if part.rejects {
-		for using[p.word(i)] {
-			i++
-		}
-	} else if verb = p.word(i); choosing[verb] {
-		i++
-	}
-	at, named := p.tableWord(i)
-	if part.rejects && slices.ContainsFunc(p.tokens[i:at], func(t token) bool { return slices.Contains([]string{"only", "just"}, strings.ToLower(t.parts[0])) }) {
-		return part // "do not use only orders" rejects nothing
-	}
-	if named && p.is(at, "is") || p.mark(at, ":") {
-		at++
-	}
-	if part.names, part.end = p.names(at, "and"); part.rejects {
-		part.names, part.end = p.names(at, "and", "or", "nor")
-		if first, next := p.name(at); len(part.names) == 2 && !more && p.is(start, "not") && p.mark(next, ",") && p.end(part.end) {
-			part.names, part.end = []schema.TableName{first}, next // "not A, B"
-		}
-	}
-	switch {
-	case part.names == nil:
-		part.end, part.err = at+1, p.unknown(start, at, named, rejects && !part.rejects || more && part.rejects || p.rejecting(at+1))
-		return part
-	case !part.rejects && p.is(part.end, "instead") && !p.is(part.end+1, "of"):
-		part.end++
-	case !named && at == start && !p.end(part.end) && !p.rejecting(part.end): // tables alone
-		part.names = nil
-		return part
-	}
-	chosen := verb == "select" || verb == "choose" || verb == "pick"
-	if !named && !chosen && slices.ContainsFunc(part.names, p.isColumn) {
-		part.names = nil // "use country instead of city" may mean columns
-		return part
-	}
-	part.sure = named
-	return part
-}
-
-// unknown is the error of a name at a place where a table should stand, in a part that begins at start; nil where prose
-// may stand there. Beside a part that means the contrary it has to be a table. Else, without the word table or quotes, it
-// has to look like the name of one.
-func (p *parser) unknown(start, at int, named, beside bool) *CorrectionError {
-	if at >= len(p.tokens) || p.tokens[at].parts == nil {
-		return nil
-	}
-	_, err := table(p.schema, tableOf(p.tokens[at].parts))
-	bad, _ := err.(*CorrectionError)
-	w := p.word(at)
-	switch {
-	case named, at > start && p.tokens[at].quoted:
-		return bad
-	case bad == nil, w == "", w == "instead", using[w], refusing[w], reasons[w], p.isColumn(schema.TableName{Name: w}):
-		return nil
-	case beside && !p.is(start, "not"), at > start && len(bad.Like) > 0:
-		return bad
-	}
-	return nil
-}
-
-// rejecting reports whether a part that rejects tables stands behind i.
-func (p *parser) rejecting(i int) bool {
-	i = p.skip(i, words.Set("and but"))
-	if !p.is(i, "not", "instead", "rather", "never") {
-		return false
-	}
-	for i++; p.is(i, "of", "than") || using[p.word(i)]; i++ {
-	}
-	at, _ := p.tableWord(i)
-	_, next := p.names(at)
-	return next > 0
-}
-
-// isColumn reports whether a column has the name of a table.
-func (p *parser) isColumn(t schema.TableName) bool {
-	return slices.ContainsFunc(p.schema.Tables, func(other schema.Table) bool { _, has := other.Column(t.Name); return has })
-}
-
 // column reads the forms of a column.
 func (p *parser) column() (Correction, int, error) {
-	start := p.skip(0, courtesy)
-	to, from, at := start, start, -1 // the term is tokens[from:to], the column stands at at
-	end := 0
-	switch {
-	case p.is(start, "map"):
-		for k := start + 2; k < len(p.tokens) && at < 0; k++ {
-			if p.is(k, "to", "onto") {
-				from, to, at = start+1, k, p.article(k+1)
+	for _, form := range meanings {
+		m := form.FindStringSubmatchIndex(p.line)
+		if m == nil {
+			continue
+		}
+		group := func(name string) (from, to int) { i := 2 * form.SubexpIndex(name); return m[i], m[i+1] }
+		end := p.behind(m[1])
+		from, to, short := 0, 0, form.SubexpIndex("short") > 0
+		switch {
+		case short:
+			from, to = group("short")
+		case form.SubexpIndex("term") > 0:
+			from, to = group("term")
+		default:
+			from, to = group("last")
+		}
+		first, _ := slices.BinarySearch(p.starts, from)
+		start, stop := p.items[first].from, p.behind(to+1)
+		if form.SubexpIndex("last") > 0 {
+			for stop = start; !p.end(stop) && p.tokens[stop].parts != nil && !reasons[p.word(stop)]; stop++ {
 			}
+			end = stop
 		}
-		end = at + 1
-	case p.is(start, "use"):
-		k := p.article(start + 1)
-		if p.dotted(k) && p.is(k+1, "for", "as") {
-			at, from = k, k+2
-			for to = from; !p.end(to) && p.tokens[to].parts != nil && !reasons[p.word(to)]; to++ {
-			}
-			end = to
-		}
-	default:
-		for k := start + 1; k < len(p.tokens) && at < 0; k++ {
-			switch {
-			case p.is(k, "means"):
-				to, at = k, p.article(k+1)
-			case p.is(k, "refers", "maps", "corresponds") && p.is(k+1, "to"):
-				to, at = k, p.article(k+2)
-			case p.is(k, "i") && p.is(k+1, "mean", "meant") && p.is(start, "by", "with"):
-				from, to, at = start+1, k, p.article(k+2)
-			}
-		}
-		end = at + 1
-	}
-	if at < 0 || !p.dotted(at) || from >= to || to-from > 6 {
-		return Correction{}, 0, nil
-	}
-	for k := from; k < to; k++ {
-		if refusing[p.word(k)] || turning[p.word(k)] || strings.HasSuffix(p.word(k), "n't") {
-			return Correction{}, 0, nil
+		if term, ok := p.term(start, stop, short); ok {
+			cf, ct := group("column")
+			return p.meaning(term, p.items[p.indexes(p.line[cf:ct])[0]].from, end)
 		}
 	}
-	if p.is(from, "the", "a", "an") && to-from > 1 {
-		from++
-	}
-	term := p.text[p.tokens[from].from:p.tokens[to-1].to]
-	if to-from == 1 && p.tokens[from].quoted && len(p.tokens[from].parts) == 1 {
-		term = p.tokens[from].parts[0]
-	}
-	name, err := p.known(at)
+	return Correction{}, 0, nil
+}
+
+// meaning is what a word means, by a form that ends at end.
+func (p *parser) meaning(term string, at, end int) (Correction, int, error) {
+	name, err := column(p.schema, columnOf(p.tokens[at].parts))
 	switch {
 	case err != nil && p.end(end):
 		return Correction{}, 0, err
@@ -455,10 +484,148 @@ func (p *parser) column() (Correction, int, error) {
 	return Correction{Kind: CorrectColumn, Term: term, Column: name}, end, nil
 }
 
-// article passes over "the column" and the like.
-func (p *parser) article(i int) int {
-	for p.is(i, "the", "column", "field") {
-		i++
+// term is the user's word in tokens[from:to]. short: no verb says that it is one.
+func (p *parser) term(from, to int, short bool) (string, bool) {
+	for to-from > 1 && p.is(from, "the", "a", "an", "word", "words", "term", "name", "expression", "my", "please") {
+		from++
 	}
-	return i
+	if from >= to || to-from > 6 || short && to-from > 3 {
+		return "", false
+	}
+	for k := from; k < to; k++ {
+		w := p.word(k)
+		if p.tokens[k].parts == nil || p.dotted(k) || refusing[w] || turning[w] || pronouns[w] || strings.HasSuffix(w, "n't") || short && (nouns[w] || questions[w]) {
+			return "", false
+		}
+	}
+	if to-from == 1 && p.tokens[from].quoted && len(p.tokens[from].parts) == 1 {
+		return p.tokens[from].parts[0], true
+	}
+	return p.text[p.tokens[from].from:p.tokens[to-1].to], true
+}
+
+// tableRead is one part as it was read.
+type tableRead struct {
+	tablePart
+	yes, no []int // items
+	text    string
+	bare    bool // nothing but names
+	led     bool // it has a verb
+	sure    bool // it says that they are tables
+}
+
+// table reads the forms of tables: parts that select and parts that reject, in any order.
+func (p *parser) table() (Correction, int, error) {
+	at := len(dismissed.FindString(p.line))
+	if at == 0 && questions[p.word(0)] {
+		return Correction{}, 0, nil
+	}
+	var all []tableRead
+	for {
+		space := between.FindString(p.line[at:])
+		apart := len(all) == 0 || strings.ContainsAny(space, ",.;:!–—-")
+		read, ok := p.tablePart(at+len(space), apart)
+		if ok && len(all) > 0 {
+			contrary := (read.no == nil) != (all[len(all)-1].no == nil)
+			if loose := slices.ContainsFunc(slices.Concat(read.yes, read.no), func(n int) bool { return p.items[n].code == "w" }); loose {
+				ok = contrary && (read.led || strings.Contains(space, "but")) // else prose goes on here
+			} else if space == "" { // only what says the contrary needs no mark and no word before it
+				ok = contrary && read.led
+			}
+		}
+		if !ok {
+			break
+		}
+		all, at = append(all, read), at+len(space)+len(read.text)
+	}
+	if len(all) == 0 {
+		return Correction{}, 0, nil
+	}
+	c, bad, ok := p.tablesOf(all)
+	last, end := all[len(all)-1], p.past(p.behind(at))
+	behind := end
+	for p.mark(behind, ",", ".", ";", ":", "!", "-", "–", "—") {
+		behind++
+	}
+	rejects := last.yes == nil
+	limits := stating[p.word(behind)] || rejects && bounded[p.word(behind)]
+	allowed := func(w string) bool { return last.sure && !limits || reasons[w] }
+	contrast := len(all) > 1 || last.yes != nil && last.no != nil
+	other := slices.ContainsFunc(p.items, func(it item) bool { // what is said behind is about another table
+		return it.table != nil && it.from >= end && !slices.Contains(c.Tables, *it.table) && !slices.Contains(c.Rejected, *it.table)
+	})
+	switch {
+	case !ok, other, last.bare && !last.sure && !contrast && !p.end(end), !p.follows(end, rejects && !limits, allowed):
+		return Correction{}, 0, nil
+	case bad == nil:
+		return c, end, nil
+	case !contrast && !p.follows(end, false, func(w string) bool { return reasons[w] }):
+		return Correction{}, 0, nil
+	case len(c.Tables)+len(c.Rejected) > 0:
+		bad.Held = &c
+		bad.Like = slices.DeleteFunc(bad.Like, func(n string) bool {
+			return slices.ContainsFunc(c.Rejected, func(t schema.TableName) bool { return t.String() == n })
+		})
+	}
+	return Correction{}, 0, bad
+}
+
+// tablePart reads a part that begins at line[at:]. apart: nothing or a mark stands before it.
+func (p *parser) tablePart(at int, apart bool) (read tableRead, ok bool) {
+	for _, read.tablePart = range tableParts {
+		m := read.form.FindStringSubmatch(p.line[at:])
+		if m == nil || read.first && !apart {
+			continue
+		}
+		group := func(name string) string {
+			if i := read.form.SubexpIndex(name); i > 0 {
+				return m[i]
+			}
+			return ""
+		}
+		read.text, read.yes, read.no = m[0], p.indexes(group("yes")), p.indexes(group("no"))
+		of := func(codes string) bool {
+			return slices.ContainsFunc(slices.Concat(read.yes, read.no), func(n int) bool { return strings.Contains(codes, p.items[n].code) })
+		}
+		lead := strings.Fields(group("lead"))
+		read.bare = read.no == nil && len(lead) == 0 && read.form.SubexpIndex("lead") > 0
+		read.sure = of("TU") || slices.Contains(lead, "table")
+		has := func(words string) bool {
+			return slices.ContainsFunc(lead, func(w string) bool { return slices.Contains(strings.Split(words, "|"), w) })
+		}
+		read.led = read.form.SubexpIndex("lead") < 0 || has(verb)
+		return read, read.sure || has(choose) || !of("a") // "use country instead of city" may mean columns
+	}
+	return read, false
+}
+
+// tablesOf is what the parts say together. bad is a name among them that the schema does not have. ok is false where prose
+// may stand in the place of such a name, and where a table is only said to be wrong.
+func (p *parser) tablesOf(all []tableRead) (c Correction, bad *CorrectionError, ok bool) {
+	c.Kind = CorrectTable
+	selects, rejects, needs := false, false, false
+	for _, part := range all {
+		selects, rejects, needs = selects || part.yes != nil, rejects || part.no != nil, needs || part.needs
+	}
+	for _, part := range all {
+		add := func(names *[]schema.TableName, items []int, loose bool) bool {
+			for _, n := range items {
+				it := p.items[n]
+				if it.table != nil {
+					*names = append(*names, *it.table)
+					continue
+				}
+				fault := p.fault(it.from)
+				if it.code == "w" && !loose && (part.bare || len(fault.Like) == 0) {
+					return false
+				}
+				bad = cmp.Or(bad, fault)
+			}
+			return true
+		}
+		if !add(&c.Tables, part.yes, rejects) || !add(&c.Rejected, part.no, selects && !strings.HasPrefix(part.text, "not ")) {
+			return c, nil, false
+		}
+	}
+	return c, bad, selects || !needs
 }

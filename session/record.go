@@ -18,7 +18,7 @@ const Version = 1
 // Limits of a session.
 const (
 	maxRecord      = 1 << 20 // bytes of a record as JSON
-	MaxCorrections = 3       // corrections of a question
+	MaxCorrections = 3       // corrections of a question, where a conversation does not say otherwise
 	maxEarlier     = 3       // answered questions that a follow-up sees
 )
 
@@ -108,11 +108,11 @@ func (r *Record) Corrections() []Correction {
 }
 
 // Corrected counts the corrections of the current question. There may be MaxCorrections. What a question to the user asked
-// for is none.
+// for is none, and so is what was not understood (Turn.AsText).
 func (r *Record) Corrected() int {
 	n := 0
 	for _, t := range r.Turns[max(0, r.Turn()):] {
-		if t.Kind == TurnCorrection {
+		if t.Kind == TurnCorrection && !t.AsText {
 			n++
 		}
 	}

@@ -33,6 +33,7 @@ type Turn struct {
 	Confirmed     bool        `json:"confirmed,omitempty"`  // of a statement: its user said that it answers the question before it
 	Option        string      `json:"option,omitempty"`     // the id of the option that a choice takes
 	Correction    *Correction `json:"correction,omitempty"` // what a correction says, or a choice of a table or join
+	AsText        bool        `json:"as_text,omitempty"`    // of a correction that names a table in no form that Parse reads: it is shown as it is, and not counted
 	Answer        *Answer     `json:"answer,omitempty"`     // nil: none, or none yet
 	Attempts      []Attempt   `json:"attempts,omitempty"`   // the statements that were tried for it
 }
