@@ -64,7 +64,7 @@ func (h *held) judgeRuled(ctx context.Context, a *Statement) error {
 	}
 	err := h.judge(ctx, a)
 	if err == nil {
-		a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always")
+		a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always" || !a.Catalog.CannotFail(a.Statement, h.db.ruled.Results))
 	}
 	if err == nil && kept {
 		c := *a
@@ -208,6 +208,9 @@ const quotes = "'\"`"
 // from the start.
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
 	open := a.ruled != nil && !a.ruled.Splice.Fenced
+	if a.ruled != nil { // as it is decided by the statement: that it had to run again is not told
+		trace.From(ctx).Set("fenced", !open)
+	}
 	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet || open)
 	var invalid *InvalidError
 	if open && err != nil {

@@ -54,6 +54,7 @@ type Relation struct {
 
 	rules     []*Rule
 	columns   []string // sorted
+	families  []Family // by column
 	denied    []bool   // by column
 	hides     bool
 	denies    bool // it may not be read at all
@@ -73,9 +74,17 @@ type Flow struct {
 
 // NewRelation makes a Relation.
 func NewRelation(schema, name string, columns []string) *Relation {
-	r := &Relation{Schema: schema, Name: name, columns: slices.Clone(columns), denied: make([]bool, len(columns))}
+	r := &Relation{Schema: schema, Name: name, columns: slices.Clone(columns), families: make([]Family, len(columns)), denied: make([]bool, len(columns))}
 	slices.Sort(r.columns)
 	return r
+}
+
+// Compares says of which family the type of each column is. Without it, a statement that names a column may fail: see
+// [Catalog.CannotFail].
+func (r *Relation) Compares(family func(column string) Family) {
+	for i, name := range r.columns {
+		r.families[i] = family(name)
+	}
 }
 
 // RelationOf makes the Relation of a table, which stands in a schema of that name.

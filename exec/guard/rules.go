@@ -198,13 +198,6 @@ func (r *Relation) InRule(column string) bool {
 	})
 }
 
-var plainRule = regexp.MustCompile(`(?i)^\s*[\w.]+\s*=\s*:\w+\s*(?:and\s+[\w.]+\s*=\s*:\w+\s*)*$`)
-
-// Plain reports whether r is a table whose rules say only which parameters some columns are equal to.
-func (r *Relation) Plain() bool {
-	return !r.View && !slices.ContainsFunc(r.rules, func(rule *Rule) bool { return !plainRule.MatchString(rule.Text) })
-}
-
 // Splicing is how an engine's text is written around a rule.
 //
 // A reference of a table with a rule becomes (SELECT * FROM schema.table WHERE (rule)) AS alias; where a column of the table
@@ -220,6 +213,9 @@ type Splicing struct {
 	Quote, QuoteSchema func(string) string
 	Placeholder        func(n int) string
 	Numbered           bool
+	// Results says which functions may stand in the outermost list of results of a statement without a fence: see
+	// [Catalog.CannotFail]. nil: all.
+	Results func(function string) bool
 	// Settings says that the engine takes the settings of a scope.
 	Settings bool
 	// Loose is for an engine to which the text "7x" and the number 7 are the same: it says of the type of a column whether it
@@ -237,9 +233,6 @@ type Spot struct {
 	// Insert is what stands in place of Pos to End where Relation is nil, as "" for a word that has no place beside a
 	// splice. Exec/postgres writes such spots.
 	Insert string
-	// Fence asks for a fence here, whatever [SpliceOptions] say: without one the engine gives wrong results, or whether the
-	// statement fails could tell of hidden rows.
-	Fence bool
 }
 
 // Splice is a statement into which the rules were written.
@@ -375,7 +368,7 @@ const (
 // Splice writes the rules into a statement, whose spots are in the order of the text. What it returns has to be read and
 // confirmed as any statement; a second look has to say that no rule was missed.
 func (c *Catalog) Splice(text string, spots []Spot, o SpliceOptions) (*Splice, error) {
-	w := spliceWriter{SpliceOptions: o, out: &Splice{Fenced: true}}
+	w := spliceWriter{SpliceOptions: o, out: &Splice{Fenced: o.Fenced}}
 	if o.Numbered {
 		w.out.Args = slices.Clone(o.Own)
 	}
@@ -525,9 +518,7 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 		}
 		w.text.WriteString(")")
 	}
-	if !w.Fenced && !s.Fence {
-		w.out.Fenced = false
-	} else {
+	if w.Fenced {
 		w.text.WriteString(" " + strings.Replace(w.Fence, "%s", "SELECT "+columns+" FROM "+name, 1))
 	}
 	w.text.WriteString(")")
@@ -547,9 +538,6 @@ func (w *spliceWriter) view(s Spot, depth int) error {
 	for i, column := range columns {
 		columns[i] = w.Quote(column)
 	}
-	for i := range spots {
-		spots[i].Fence = spots[i].Fence || s.Fence
-	}
 	// The name must be none that the query may mean.
 	name := w.Quote(fmt.Sprintf("view %d of rules", depth))
 	w.both("(WITH " + name + "(" + strings.Join(columns, ", ") + ") AS (")
@@ -557,7 +545,7 @@ func (w *spliceWriter) view(s Spot, depth int) error {
 		return err
 	}
 	w.both(") SELECT * FROM " + name)
-	if s.Fence && !strings.Contains(w.Fence, "%s") {
+	if w.Fenced && !strings.Contains(w.Fence, "%s") {
 		w.both(" " + w.Fence)
 	}
 	w.both(")")

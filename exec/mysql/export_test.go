@@ -18,6 +18,9 @@ var (
 	ReadPlan      = readPlan
 )
 
+// Functions are those of the list.
+func Functions() []string { return functions }
+
 // Moment converts a value of a column of that type.
 func Moment(kind string, v any) (any, error) { return conversion(kind)(v) }
 

@@ -327,10 +327,15 @@ func beyondReading(grant string) string {
 // open, and keys on columns that the user may not see.
 func (r *reading) finish() {
 	policy := r.server.policy
-	own := newCatalog(r.held.at, r.routines, policy.AllowFunctions)
+	taken := r.routines
+	if policy.Scoped() {
+		taken = slices.Concat(taken, clocks)
+	}
+	own := newCatalog(r.held.at, taken, policy.AllowFunctions)
 	r.out.Own = own
 	for _, t := range r.s.Tables {
 		relation := guard.RelationOf(r.s.Default, &t)
+		relation.Compares(func(name string) guard.Family { c, _ := t.Column(name); return familyOf(c) })
 		relation.View, relation.Hidden = t.Kind == schema.View, r.merged[t.Name] && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
 		r.out.Relations = append(r.out.Relations, relation)

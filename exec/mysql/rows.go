@@ -16,8 +16,8 @@ import (
 // Rules says how SQL of MySQL is written around a rule. A query with a LIMIT is not merged into the one around it, so the
 // server evaluates nothing of that on a row before the rule.
 //
-// A statement with a subquery in a HAVING always has the fence: MariaDB 10.11 gives such a subquery the value of another
-// group where it names a column of a query in FROM that was merged.
+// MariaDB 10.11 gives a subquery in a HAVING the value of another group where it names a column of a query in FROM that was
+// merged. [guard.Catalog.CannotFail] has no such subquery on its list, so that the fence is there.
 func (d Dialect) Rules() guard.Splicing {
 	l := d.Language()
 	return guard.Splicing{Fence: "LIMIT " + noLimit, Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Loose: kindOf}
@@ -27,6 +27,26 @@ var (
 	numbers = regexp.MustCompile(`^(?:(?:tiny|small|medium|big)?int|decimal|float|double|bit|year)`)
 	texts   = regexp.MustCompile(`char|text|^enum|^set`)
 )
+
+// families are those of types. A type that is not here has values that are compared by a cast.
+var families = []struct {
+	types *regexp.Regexp
+	of    guard.Family
+}{
+	{regexp.MustCompile(`^(?:(?:tiny|small|medium|big)?int|decimal|float|double)\b`), guard.NumberFamily},
+	{regexp.MustCompile(`^(?:char|varchar|(?:tiny|medium|long)?text|enum|set)\b`), guard.TextFamily},
+	{regexp.MustCompile(`^(?:date|datetime|timestamp)\b`), guard.TimeFamily},
+}
+
+// familyOf is the family of a column. The server may compute a generated one when it is read.
+func familyOf(c *schema.Column) guard.Family {
+	for _, f := range families {
+		if !c.Generated && f.types.MatchString(c.Type) {
+			return f.of
+		}
+	}
+	return guard.NoFamily
+}
 
 func kindOf(columnType string) (number, text bool) {
 	return numbers.MatchString(columnType), texts.MatchString(columnType)
@@ -75,7 +95,7 @@ func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) (spots []guard
 		case len(table.PartitionNames) > 0 && r.Ruled():
 			return nil, guard.Refuse(exec.ReasonRows, "a partition of %s is named: its rule is about the table", r.Name)
 		}
-		spot := guard.Spot{Relation: r, Pos: t.Pos(first), End: t.End(last), Fence: w.fence}
+		spot := guard.Spot{Relation: r, Pos: t.Pos(first), End: t.End(last)}
 		next := last + 1
 		switch {
 		case table.alias == "":

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sqlc-dev/marino/ast"
 	"github.com/sqlc-dev/marino/mysql"
-	"github.com/sqlc-dev/marino/opcode"
 	"github.com/sqlc-dev/marino/parser"
 	"github.com/sqlc-dev/marino/types"
 
@@ -98,8 +97,6 @@ type walker struct {
 	edits     []edit                   // what the parser reads differs in from the text
 	tables    []tableAt
 	headings  []heading
-	fence     bool // a HAVING has a subquery, or something outside of the list of results can fail: see Rules
-	results   bool // the list of results of the whole is walked, whose expressions see no hidden row
 }
 
 // tableAt is a table in a FROM. unsure: its name may also mean a common table expression.
@@ -163,13 +160,7 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 	if !v.CanAddr() { // a struct behind an interface; the parser makes pointers only
 		guard.Stop(guard.Refuse(exec.ReasonGuard, "%s is not where the parser has it", t.Name()))
 	}
-	w.fence = w.fence || !w.results && canFail(v.Addr().Interface())
 	switch n := v.Addr().Interface().(type) {
-	case *ast.FieldList:
-		before := w.results
-		w.results = w.current == 1
-		fields()
-		w.results = before
 	case *ast.SelectStmt:
 		around := w.current
 		w.selects++
@@ -208,10 +199,6 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 	case *ast.Limit:
 		w.limited = true
 		fields()
-	case *ast.HavingClause:
-		before := w.selects
-		fields()
-		w.fence = w.fence || w.selects > before
 	case *ast.MatchAgainst:
 		w.matches = true
 		fields()
@@ -241,29 +228,6 @@ func (w *walker) node(v reflect.Value, t reflect.Type, exported []int, depth int
 		fields()
 	}
 }
-
-// canFail reports whether a node may fail on a value. The server evaluates conditions on rows that a key finds before
-// it looks at the rule, and a second run behind the fence, which fails on other rows, would tell that there is such a row.
-func canFail(node any) bool {
-	switch n := node.(type) {
-	case *ast.FuncCastExpr, *ast.PatternRegexpExpr:
-		return true
-	case *ast.FuncCallExpr:
-		return !sound[lower(n.FnName.O)]
-	case *ast.BinaryOperationExpr:
-		return slices.Contains(arithmetic, n.Op)
-	}
-	return false
-}
-
-// sound are functions that do not fail.
-var (
-	sound = guard.Set("coalesce ifnull nullif if isnull lower lcase upper ucase trim ltrim rtrim length char_length concat " +
-		"now curdate current_date current_timestamp year month day dayofmonth quarter date " +
-		"count min max sum avg substr substring left right replace date_format datediff round")
-	arithmetic = []opcode.Op{opcode.Plus, opcode.Minus, opcode.Mul, opcode.Div, opcode.IntDiv, opcode.Mod, opcode.LeftShift, opcode.RightShift,
-		opcode.And, opcode.Or, opcode.Xor}
-)
 
 // path is a name with what stands before it.
 func path(parts ...ast.CIStr) (names []string) {

@@ -29,6 +29,7 @@ type catalog struct {
 	types             map[uint32]*typ
 	typeNames         map[string]map[string]*typ // by schema and name
 	allowed           map[string]bool            // Policy.AllowFunctions, folded
+	scoped            bool                       // the policy has rules about rows
 }
 
 // relation is a row of pg_class. It stands in guard.Relation.Own.
@@ -47,6 +48,15 @@ type column struct {
 	number, at int
 	name       string
 	of         uint32
+	family     guard.Family // none for one that is computed, or of a collation of its own: two of those cannot be compared
+}
+
+// families are those of types, by OID. Types that are not here have comparisons that can fail, or that users make.
+var families = map[uint32]guard.Family{
+	16: guard.BoolFamily, 20: guard.NumberFamily, 21: guard.NumberFamily, 23: guard.NumberFamily, 1700: guard.NumberFamily,
+	700: guard.FloatFamily, 701: guard.FloatFamily, 25: guard.TextFamily, 1042: guard.TextFamily, 1043: guard.TextFamily,
+	1082: guard.TimeFamily, 1114: guard.TimeFamily,
+	1083: guard.OtherFamily, 1184: guard.OtherFamily, 2950: guard.OtherFamily, // time, timestamptz, uuid
 }
 
 // reading is a catalog that is being read.
@@ -111,7 +121,7 @@ func newCatalog(path []string, p exec.Policy) *catalog {
 	c := &catalog{
 		search: []string{"pg_catalog"}, relations: map[string]map[string]any{}, byOID: map[uint32]*guard.Relation{}, columns: map[string]bool{},
 		functions: map[string]function{}, operators: map[string]operator{}, types: map[uint32]*typ{}, typeNames: map[string]map[string]*typ{},
-		allowed: map[string]bool{},
+		allowed: map[string]bool{}, scoped: p.Scoped(),
 	}
 	for _, name := range path {
 		if name != "pg_catalog" {
@@ -163,7 +173,11 @@ func (r *reading) readRelations() {
 	}
 	for _, row := range r.results[readColumns] {
 		if t := r.oids[row.oid(0)]; t != nil {
-			t.columns = append(t.columns, column{number: row.number(1), at: -1, name: row[2], of: row.oid(3)})
+			c := column{number: row.number(1), at: -1, name: row[2], of: row.oid(3)}
+			if row.is(10) && t.kind != "f" {
+				c.family = families[c.of]
+			}
+			t.columns = append(t.columns, c)
 			r.columns[row[2]] = r.columns[row[2]] || t.kind != "c"
 		}
 	}
@@ -173,6 +187,9 @@ func (r *reading) readRelations() {
 			names[i] = c.name
 		}
 		t.Relation = guard.NewRelation(t.schema, t.name, names)
+		t.Compares(func(name string) guard.Family {
+			return t.columns[slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })].family
+		})
 		t.Own, t.View, t.Barred = t, t.kind == "v", map[string]string{}
 		if t.kind == "c" {
 			t.Refused = guard.NotReadable(t.name)

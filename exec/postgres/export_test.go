@@ -22,6 +22,8 @@ var Readings = readings
 
 const MostReadings = mostSpliced
 
+// Listed reports whether a function is on the list.
+func Listed(name string) bool { return listedFunctions[name] }
 
 // Catalog is a catalog that decides without a connection.
 type Catalog struct {

@@ -17,10 +17,6 @@ import (
 
 // Rules says how SQL of PostgreSQL is written around a rule. Behind OFFSET 0 the planner evaluates nothing of the statement
 // on a row before the rule, and through a UNION it sees no statistics, on whose values it would try LIKE and the like.
-//
-// Without a fence it evaluates what costs less first, and of the same cost what the rule says. So where that costs more than
-// a comparison and the statement has something that can fail, the fence is there from the start: else a second run behind
-// it, which fails on other rows, would tell that there is a hidden one.
 func (d Dialect) Rules() guard.Splicing {
 	l := d.Language()
 	return guard.Splicing{Fence: "UNION ALL %s WHERE false OFFSET 0", Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Numbered: true, Settings: true}
@@ -145,7 +141,7 @@ func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, er
 		if !table.Inh {
 			insert(t.Pos(first-1), t.End(first-1), "")
 		}
-		spot := guard.Spot{Relation: table.relation.Relation, Pos: t.Pos(first), End: t.End(last), Fence: w.fails && !table.relation.Plain()}
+		spot := guard.Spot{Relation: table.relation.Relation, Pos: t.Pos(first), End: t.End(last)}
 		if table.Alias == nil {
 			spot.Alias = t.Raw(last)
 		}

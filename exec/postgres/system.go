@@ -147,7 +147,7 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 		readColumns: `SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated <> '', a.attidentity,
 				CASE WHEN a.attrelid IN (SELECT c.oid FROM pg_catalog.pg_class c WHERE c.oid > 16383 AND NOT pg_catalog.has_table_privilege(c.oid, 'SELECT'))
 					THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') ELSE true END,
-				pg_catalog.format_type(a.atttypid, a.atttypmod)
+				pg_catalog.format_type(a.atttypid, a.atttypmod), a.attgenerated = '' AND a.attcollation IN (0, 100)
 			FROM pg_catalog.pg_attribute a WHERE a.attnum > 0 AND NOT a.attisdropped
 				AND a.attrelid IN (SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 					WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND ` + users("n") + `) ORDER BY 1, 2`,

@@ -233,6 +233,14 @@ func (in *inspection) shapes() (all []shape) {
 			Relation:   guard.NewRelation(in.database.name, d.name, in.columns[d.name]),
 			definition: d.sql, virtual: isVirtual(d.sql), generated: in.generated[d.name],
 		}
+		if !s.virtual {
+			s.Compares(func(column string) guard.Family {
+				if slices.Contains(s.generated, column) {
+					return guard.NoFamily
+				}
+				return guard.AnyFamily
+			})
+		}
 		switch {
 		case d.kind == "view":
 			s.View, s.Definition, s.virtual = true, d.sql, false

@@ -20,7 +20,7 @@ type limit struct{ id, value int }
 // lowered are the limits that the guard sets. Each has payloads that need it.
 func (c *conn) lowered() [10]limit {
 	return [10]limit{
-		{limitLength, c.longest()},
+		{limitLength, c.longest()}, // the first one: see fit
 		{1, 120_000},       // length of the text: the text check allows 100,000, and asStored adds to it
 		{2, 500},           // columns of a result, also of SELECT * of a wider table
 		{3, 200},           // depth of an expression, of a view's too once it is expanded; 100 refuses an OR list of 121 terms
@@ -81,6 +81,9 @@ type load struct {
 	calls         int // functions that SQLite heard of
 	sorts         int
 	slow          int // the largest factor of its slow calls and those of its views; 0: none
+	// It has rules about rows without a fence, and so no value that is longer than those of the file. A limit would fail on
+	// a long value of a hidden row.
+	stored bool
 }
 
 // readLoad finds what the tokens of a statement, or of the definition of a view, tell.
@@ -154,6 +157,9 @@ func (c *conn) fit(resultColumns int) error {
 	most, l := c.longest(), c.load
 	length := most
 	c.reason = ""
+	if l.stored {
+		return c.setLimit(limitLength, &c.length, c.limits[0].value)
+	}
 	lower := func(to int, reason string) {
 		if to < length {
 			length, c.reason = to, reason

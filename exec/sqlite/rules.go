@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,11 +11,6 @@ import (
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
-
-// failing are the words that call what can fail on a value. A statement with one has the fence from the start: without it
-// SQLite may call them on a hidden row that an index finds, and a second run behind the fence, which fails on other rows,
-// would tell that there is such a row.
-var failing = regexp.MustCompile("(?i)^[\"`\\[]?(?:abs|escape|format|hex|match|printf|quote|replace|unistr.*|jsonb?(?:_.*)?)[\"`\\]]?$|^->>?$")
 
 // Spots implements [exec.RulerConn] by the text, which the second look checks.
 func (c *conn) Spots(_ context.Context, s *exec.Statement) (spots []guard.Spot, err error) {
@@ -27,7 +21,6 @@ func (c *conn) Spots(_ context.Context, s *exec.Statement) (spots []guard.Spot, 
 	for i, t := range tokens {
 		at[t.Pos] = i
 	}
-	fence := slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return failing.MatchString(t.Text) })
 	refs := s.Tables()
 	var ruled []sqltext.TableRef
 	for _, ref := range refs {
@@ -36,7 +29,7 @@ func (c *conn) Spots(_ context.Context, s *exec.Statement) (spots []guard.Spot, 
 		if !ref.Base() || r == nil {
 			continue
 		}
-		spot := guard.Spot{Relation: r, Pos: ref.Pos, Alias: quoted(ref.Name), Fence: fence}
+		spot := guard.Spot{Relation: r, Pos: ref.Pos, Alias: quoted(ref.Name)}
 		i := at[ref.Pos]
 		for i+2 < len(tokens) && tokens[i+1].Text == "." {
 			i += 2

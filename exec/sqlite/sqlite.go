@@ -51,9 +51,20 @@ func (Dialect) Language() exec.Language {
 }
 
 // Rules implements [exec.Ruler]. A LIMIT keeps SQLite from flattening the subquery.
+//
+// Without that fence a value may be of any length that the file has, since a longer one than the limit would fail on a
+// hidden row. So the list of results has no function that makes a long value. It has none that reads the clock either,
+// which moves between two rows.
 func (Dialect) Rules() guard.Splicing {
-	return guard.Splicing{Fence: "LIMIT -1", Quote: quoted, QuoteSchema: quoted, Placeholder: func(int) string { return "?" }}
+	return guard.Splicing{
+		Fence: "LIMIT -1", Quote: quoted, QuoteSchema: quoted, Placeholder: func(int) string { return "?" },
+		Results: func(function string) bool { return shortening[function] },
+	}
 }
+
+// shortening are functions whose value is not longer than their arguments, whatever these are.
+var shortening = guard.Set("abs avg ceil ceiling coalesce count cume_dist dense_rank first_value floor ifnull iif lag last_value lead length " +
+	"lower ltrim max min nth_value ntile nullif percent_rank rank round row_number rtrim sign substr substring sum total trim typeof upper")
 
 // mainSchema is the database that a connection was opened with.
 const mainSchema = "main"

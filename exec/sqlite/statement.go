@@ -157,6 +157,7 @@ func (c *conn) keep(ctx context.Context, s *exec.Statement, text string) error {
 	c.load = c.gate.catalog.readLoad(s.Statement)
 	c.load.sorts = max(c.load.sorts, s.Size.Sorts)
 	c.load.calls = len(c.gate.functions)
+	c.load.stored = s.Splice != nil && !s.Splice.Fenced
 	return nil
 }
 

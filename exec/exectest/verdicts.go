@@ -1,0 +1,223 @@
+package exectest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// Verdicts are expressions that may fail on the value of a row, for [Engine.Verdicts].
+type Verdicts struct {
+	Columns     string   // of the table parcels beside id and team, as CREATE TABLE has them
+	Rows        []string // values of those columns that make things fail
+	Expressions []string // over them
+	After       string   // a script that runs last: an index over bad and the columns, ANALYZE
+	// Same are places in which no fence is needed, by a reason: see [Places].
+	Same map[string]string
+}
+
+// Places are where an expression {E} may stand in a statement; {R} is a condition on a key, which leads to hidden rows alone.
+var Places = map[string]string{
+	"where":     "SELECT id FROM parcels WHERE ({E}) IS NOT NULL AND {R}",
+	"join":      "SELECT parcels.id FROM sizes JOIN parcels ON ({E}) IS NOT NULL AND {R}",
+	"left join": "SELECT k, parcels.id FROM sizes LEFT JOIN parcels ON ({E}) IS NOT NULL AND {R}",
+	"having":    "SELECT id FROM parcels WHERE {R} GROUP BY {C} HAVING ({E}) IS NOT NULL",
+	"derived":   "SELECT id FROM (SELECT id, bad, ({E}) AS v FROM parcels) AS q WHERE v IS NOT NULL AND {R}",
+	"common":    "WITH q AS (SELECT id, bad, ({E}) AS v FROM parcels) SELECT id FROM q WHERE v IS NOT NULL AND {R}",
+	"view":      "SELECT id FROM {V} WHERE v IS NOT NULL AND {R}",
+	"exists":    "SELECT k FROM sizes WHERE EXISTS (SELECT 1 FROM parcels WHERE ({E}) IS NOT NULL AND {R})",
+	"in":        "SELECT k FROM sizes WHERE k IN (SELECT id FROM parcels WHERE ({E}) IS NOT NULL AND {R})",
+	"scalar":    "SELECT k FROM sizes WHERE k > (SELECT count(*) FROM parcels WHERE ({E}) IS NOT NULL AND {R})",
+	"in list":   "SELECT k, (SELECT count(*) FROM parcels WHERE ({E}) IS NOT NULL AND {R}) FROM sizes",
+	"union":     "SELECT id FROM parcels WHERE ({E}) IS NOT NULL AND {R} UNION SELECT k FROM sizes",
+	"case":      "SELECT id FROM parcels WHERE CASE WHEN ({E}) IS NOT NULL THEN true END AND {R}",
+	"window":    "SELECT id FROM (SELECT id, bad, row_number() OVER (PARTITION BY bad, ({E}) IS NULL ORDER BY id) AS v FROM parcels) AS q WHERE {R}",
+	"order":     "SELECT id FROM parcels WHERE {R} ORDER BY ({E}) IS NULL, id",
+	"list":      "SELECT id, ({E}) FROM parcels WHERE {R}",
+	"alias":     "SELECT id, bad, ({E}) AS v FROM parcels WHERE {R} ORDER BY v",
+	"aggregate": "SELECT count({E}) FROM parcels WHERE {R}",
+}
+
+// Left are the places in which an engine evaluates on the rows that the rules leave, with or without a fence.
+func Left() map[string]string {
+	const why = "it is evaluated on the rows that are left"
+	return map[string]string{"aggregate": why, "alias": why, "list": why, "order": why, "window": why}
+}
+
+// inRange is {R}: the hidden rows are there, or none.
+const inRange = "bad BETWEEN 0 AND 2"
+
+// verdictDBs are three databases that differ in hidden rows alone: such rows are in the range, out of it, or gone.
+type verdictDBs struct {
+	whole, moved, copied *exec.DB
+	views                map[string]string // by expression
+}
+
+// verdictDBs makes them. viewed are expressions that get a view each.
+func (e Engine) verdictDBs(t testing.TB, d exec.Dialect, v Verdicts, viewed []string) (dbs verdictDBs) {
+	t.Helper()
+	dbs.views = map[string]string{}
+	script := "CREATE TABLE sizes(k INTEGER PRIMARY KEY);\nINSERT INTO sizes VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);\n" +
+		"CREATE TABLE parcels(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, " + v.Columns + ");\n" +
+		"INSERT INTO parcels(id, team) SELECT 20000 + a.k + 10 * b.k + 100 * c.k, 1 FROM sizes a, sizes b, sizes c;\n"
+	for i, expression := range viewed {
+		dbs.views[expression] = fmt.Sprintf("v%d", i)
+		script += fmt.Sprintf("CREATE VIEW v%d AS SELECT id, bad, (%s) AS v FROM parcels;\n", i, expression)
+	}
+	for i, bad := range []int{1, 5, 0} { // the key of the hidden rows, if there are some
+		rows := ""
+		for k, row := range v.Rows {
+			rows += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 1, 3, %s);\n", v.columns(), 5001+k, row)
+			if bad > 0 {
+				rows += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 2, %d, %s);\n", v.columns(), 1001+k, bad, row)
+			}
+		}
+		made := e.open(t, script+rows+v.After)
+		db, err := exec.New(made.user, d, exec.Config{Policy: exec.Policy{Rows: map[string]string{"parcels": "team = :team"}, Shared: []string{"sizes"}}})
+		if err == nil {
+			err = db.Ready(t.Context())
+		}
+		if err == nil {
+			db, err = db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": 1}}, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		*[]**exec.DB{&dbs.whole, &dbs.moved, &dbs.copied}[i] = db
+	}
+	return dbs
+}
+
+// told is all that a caller is told of a statement: verdict, message, rows, columns and warnings.
+func told(ctx context.Context, db *exec.DB, text string) (all string, err error) {
+	span := trace.Tracer{Keep: ^trace.Private(0)}.New("test")
+	table, err := db.Query(trace.Into(ctx, span), text)
+	span.End()
+	all = fmt.Sprintf("%v %v", err, span.Warnings())
+	if err == nil {
+		all += fmt.Sprint(table.Columns, table.Rows)
+	}
+	return all, err
+}
+
+// Verdicts runs each expression in each place on three databases that differ in hidden rows alone: what is told must be the
+// same. Expressions that never fail stand in WHERE alone. With the fence of the dialect taken away, what is told has to
+// differ in each place that has no reason in Same.
+func (e Engine) Verdicts(t *testing.T, v Verdicts) {
+	t.Helper()
+	dbs := e.verdictDBs(t, e.Dialect, v, nil)
+	var failing []string
+	tried := 0
+	for _, expression := range v.Expressions {
+		text := place("where", expression, dbs.views, v)
+		want, err := told(t.Context(), dbs.copied, text)
+		if errors.As(err, new(*exec.RefusedError)) && !strings.Contains(want, "(rows)") {
+			continue // not on the list of functions
+		}
+		tried++
+		dbs.same(t, text, want)
+		if err != nil && runs(t.Context(), dbs.copied, expression) {
+			failing = append(failing, expression)
+		}
+	}
+	const most = 60 // each in all places
+	step := max(1, len(failing)/most)
+	var some []string
+	for i := 0; i < len(failing); i += step {
+		some = append(some, failing[i])
+	}
+	t.Logf("%d of %d expressions are read, %d of them fail on a value, %d stand in all places", tried, len(v.Expressions), len(failing), len(some))
+	dbs = e.verdictDBs(t, e.Dialect, v, some)
+	open := e.verdictDBs(t, unfenced{e.Dialect}, v, some)
+	for _, name := range slices.Sorted(maps.Keys(Places)) {
+		differ := 0
+		for _, expression := range some {
+			text := place(name, expression, dbs.views, v)
+			want, _ := told(t.Context(), dbs.copied, text)
+			dbs.same(t, text, want)
+			with, _ := told(t.Context(), open.whole, text)
+			without, _ := told(t.Context(), open.copied, text)
+			if with != without {
+				differ++
+			}
+		}
+		t.Logf("%-9s  %d of %d statements tell of a hidden row without the fence", name, differ, len(some))
+		if reason := v.Same[name]; (differ == 0) != (reason != "") {
+			t.Errorf("%s: %d statements differ without the fence, and the reason is %q", name, differ, reason)
+		}
+	}
+}
+
+// same fails t where one of the other databases tells something else than the filtered copy.
+func (d verdictDBs) same(t *testing.T, text, want string) {
+	t.Helper()
+	for name, db := range map[string]*exec.DB{"with the hidden rows": d.whole, "with the hidden rows elsewhere": d.moved} {
+		if got, _ := told(t.Context(), db, text); got != want {
+			t.Errorf("%s:\n\t%s\n%s:\n\t%s", text, want, name, got)
+		}
+	}
+}
+
+// runs reports whether an expression compiles: on no row it is answered.
+func runs(ctx context.Context, db *exec.DB, expression string) bool {
+	_, err := told(ctx, db, "SELECT k FROM sizes WHERE k < 0 AND EXISTS (SELECT 1 FROM parcels WHERE id < 0 AND ("+expression+") IS NOT NULL)")
+	return err == nil
+}
+
+// columns are the names of the columns, but for those that are generated.
+func (v Verdicts) columns() string {
+	columns := "id, team, bad"
+	for column := range strings.SplitSeq(v.Columns, ",") {
+		if !strings.Contains(column, " AS ") {
+			columns += ", " + strings.Fields(column)[0]
+		}
+	}
+	return columns
+}
+
+// place writes a statement with an expression.
+func place(name, expression string, views map[string]string, v Verdicts) string {
+	return strings.NewReplacer("{E}", expression, "{R}", inRange, "{V}", views[expression], "{C}", v.columns()).Replace(Places[name])
+}
+
+// unfenced is a dialect without a fence.
+type unfenced struct{ exec.Dialect }
+
+// Rules implements [exec.Ruler].
+func (d unfenced) Rules() guard.Splicing {
+	s := d.Dialect.(exec.Ruler).Rules()
+	s.Fence = ""
+	return s
+}
+
+// Calls writes calls of functions with up to four of some columns as arguments.
+func Calls(functions, columns []string) (all []string) {
+	for _, function := range functions {
+		all = append(all, function+"()")
+		for i, a := range columns {
+			b, c := columns[(i+1)%len(columns)], columns[(i+2)%len(columns)]
+			for _, arguments := range []string{a, a + ", " + b, b + ", " + a, a + ", " + a, a + ", " + b + ", " + c, b + ", " + a + ", " + a, a + ", " + b + ", " + b + ", " + c} {
+				all = append(all, function+"("+arguments+")")
+			}
+		}
+	}
+	return all
+}
+
+// Operations writes what operators make of columns, two by two.
+func Operations(operators, columns []string) (all []string) {
+	for _, operator := range operators {
+		for i, a := range columns {
+			all = append(all, a+" "+operator+" "+columns[(i+1)%len(columns)], columns[(i+1)%len(columns)]+" "+operator+" "+a, a+" "+operator+" "+a)
+		}
+	}
+	return all
+}
