@@ -32,6 +32,10 @@ const (
 // String returns the class, "unknown" for ClassUnknown.
 func (c Class) String() string { return cmp.Or(string(c), "unknown") }
 
+// ErrAccount is the cause of a failed call whose account has no money left, or a limit that waiting does not lift: other calls
+// fail as well until its owner has done something.
+var ErrAccount = errors.New("llm: the account has no money left, or a limit is used up")
+
 // Error is a failed call.
 //
 // Parameter is "temperature", "top_p", "max_tokens", "seed", "stop", "effort" or "schema", with ClassPermanent: the same

@@ -18,8 +18,8 @@ import (
 // needs to think.
 //
 //   - Until the model has replied once, its first call goes alone, and calls that come meanwhile wait, up to 30 s. If a
-//     wrong key, model or address ends it (status 401 to 404, 407), the other calls on its [Account] end with the same
-//     error and are not made.
+//     wrong key, model or address ends it (status 401 to 404, 407), or its account has no money ([ErrAccount]), the other calls
+//     on its [Account] end with the same error and are not made.
 //   - A call that fails because of a parameter ([Error.Parameter]) is made again without it, as all later calls are.
 //   - MaxTokens is a limit on what is said. A reply that ends by length is asked for again where reasoning used the room
 //     (ClassNoRoom, or a text that holds nothing of what was asked for) and where the text stops in the middle of it:
@@ -128,7 +128,8 @@ func (l *Learner) leave(ctx context.Context, call *firstCall, err error) {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil: // says nothing about the model
-	case errors.As(err, &e) && e.Class == ClassPermanent && slices.Contains([]int{401, 402, 403, 404, 407}, e.Status) && ticketOf(ctx) != nil:
+	case errors.As(err, &e) && e.Class == ClassPermanent && ticketOf(ctx) != nil &&
+		(errors.Is(err, ErrAccount) || slices.Contains([]int{401, 402, 403, 404, 407}, e.Status)):
 		ticketOf(ctx).giveUp(l, err)
 	default:
 		call.failed = true

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +20,8 @@ const spanName = "model call"
 // [Request.Hash]), temperature, top_p, max_tokens, seed, effort, prompt and reply. Prompt and reply are private: by default the span
 // holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status.
 // Its usage is the reply's, estimated where the provider reports none ([Estimate]), with the price of a [Budget]. A
-// span whose context ended is cancelled. If a Trace stands further in as well, only the inner spans have a usage.
+// span whose context ended is cancelled. Where the provider says that it read less than half of the prompt, it has the warning
+// "prompt-cut". If a Trace stands further in as well, only the inner spans have a usage.
 //
 // The contract: once ctx has ended, the error is ctx.Err(). Any other error is an [*Error] ([AsError]), so its text is
 // scrubbed and it does not match the error of a context. An empty reply is an error, of ClassRefused if a filter caused
@@ -44,6 +46,7 @@ func Trace() Middleware {
 				return resp, err
 			}
 			resp.Usage = ticketOf(ctx).priced(measure(req, resp), resp.Model)
+			warnIfCut(within, req, resp.Usage)
 			if !tracedWithin(span) {
 				span.AddUsage(resp.Usage)
 			}
@@ -54,6 +57,19 @@ func Trace() Middleware {
 			}
 			return resp, nil
 		})
+	}
+}
+
+// leastCut is the shortest prompt in tokens that a server leaves of a longer one.
+const leastCut = 100
+
+// warnIfCut warns where a server read less than half of the tokens that were sent, as one does that cuts a prompt over its
+// context without a word.
+func warnIfCut(ctx context.Context, req Request, u Usage) {
+	read, sent := u.PromptTokens+u.CachedTokens, Estimate(req, "").PromptTokens
+	if u.PromptTokens >= leastCut && 2*read < sent {
+		trace.From(ctx).Warn("prompt-cut", fmt.Sprintf("the model's server read %d of about %d tokens of the prompt, so it answers without "+
+			"a part of the rules or the schema, and costs more than is told; give it a larger context (Ollama: num_ctx, OLLAMA_CONTEXT_LENGTH)", read, sent))
 	}
 }
 

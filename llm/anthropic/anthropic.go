@@ -1,48 +1,78 @@
-// Package anthropic asks models of Anthropic through the official SDK (github.com/anthropics/anthropic-sdk-go):
+// Package anthropic asks models of Anthropic:
 //
 //	engine, err := texttosql.New(db, anthropic.Model("claude-sonnet-4-5"))
 //
-// The SDK reads ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL and its other sources of credentials; its options come before them
-// (option.WithAPIKey, package bedrock of the SDK for AWS, package vertex for Google Cloud). Its own retries are off, unless
-// an option sets them: [llm.Retry], budgets and recordings see every call. A call may take an hour, unless
-// option.WithRequestTimeout or [llm.Timeout] ends it before. Package wire has the classes of failures.
+// The key and the address are in ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, or in a [Client]. It uses no SDK, makes no retries of
+// its own, so that [llm.Retry], budgets and recordings see every call, and has no time-out; [llm.Timeout] sets one. Package wire
+// has the classes of failures.
 //
 // Anthropic wants a limit on tokens with every call. A request without one is sent with 32,768, or with what the model takes
 // at most, learnt from its refusal. The mark of a request's CachePrefix becomes a cache_control. A seed is not sent, since
-// Anthropic has none, and a temperature over 1, its highest, is sent as 1. There are no embeddings.
+// Anthropic has none, and a temperature over 1, its highest, is sent as 1. There are no embeddings. Its models on AWS and Google
+// Cloud are asked through gateways that speak this protocol, or through llm/langchain.
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/wire"
 )
 
-// defaultMaxTokens is what is sent where a request has no limit: room for the reasoning of most questions.
-const defaultMaxTokens = 32768
+const (
+	// home is Anthropic's own server.
+	home = "api.anthropic.com"
+
+	// version is the version of the protocol, which every request names.
+	version = "2023-06-01"
+
+	// defaultMaxTokens is what is sent where a request has no limit: room for the reasoning of most questions.
+	defaultMaxTokens = 32768
+)
+
+// Client is where models are asked. The zero Client is that of the environment: ANTHROPIC_BASE_URL, and ANTHROPIC_API_KEY or
+// ANTHROPIC_AUTH_TOKEN, which are read when a model is made. With a BaseURL nothing is read, so that a key goes to no server but
+// the one that it is for. Safe for concurrent use.
+type Client struct {
+	BaseURL string       // the address, with or without /v1
+	Key     string       // sent as x-api-key; "": none
+	Header  http.Header  // sent with every request, in place of what the client sets by itself
+	HTTP    *http.Client // nil: http.DefaultClient
+}
+
+// Model returns the model of that name, by the environment.
+func Model(name string) llm.Model { return Client{}.Model(name) }
 
 // Model returns the model of that name. It makes no connection and never fails: what is wrong is the error of the first
 // call. Safe for concurrent use.
-func Model(name string, options ...option.RequestOption) llm.Model {
-	// Without a time-out of its own the SDK refuses more than 21,333 tokens that are not streamed.
-	all := append([]option.RequestOption{option.WithMaxRetries(0), option.WithRequestTimeout(time.Hour)}, options...)
-	all = append(all, option.WithMiddleware(wire.RoundTrip)) // the last one, so that it sees what is sent
-	m := &model{messages: anthropic.NewClient(all...).Messages, name: name}
+func (c Client) Model(name string) llm.Model {
+	header := http.Header{"Anthropic-Version": {version}}
+	if strings.TrimSpace(c.BaseURL) == "" {
+		env := func(name string) string { return strings.TrimSpace(os.Getenv(name)) }
+		c.BaseURL, c.Key = cmp.Or(env("ANTHROPIC_BASE_URL"), "https://"+home), cmp.Or(c.Key, env("ANTHROPIC_API_KEY"))
+		if token := env("ANTHROPIC_AUTH_TOKEN"); token != "" && c.Key == "" {
+			header.Set("Authorization", "Bearer "+token)
+		}
+	}
+	if key := strings.TrimSpace(c.Key); key != "" {
+		header.Set("X-Api-Key", key)
+	}
+	maps.Copy(header, c.Header)
+	c.Header = header
+	c.BaseURL = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(c.BaseURL), "/"), "/v1")
+	m := &model{Client: c, http: wire.HTTPClient(c.HTTP), name: name}
 	m.most.Store(defaultMaxTokens)
 	return &wire.Client{
-		Model: name, Home: "api.anthropic.com",
-		Key:  "ANTHROPIC_API_KEY or option.WithAPIKey",
-		Base: "ANTHROPIC_BASE_URL or option.WithBaseURL (without /v1)",
+		Model: name, Home: home, Key: "ANTHROPIC_API_KEY", Base: "ANTHROPIC_BASE_URL",
 		Parameters: []string{
 			"top_p", "top_p", "temperature", "temperature", "stop_sequences", "stop", "max_tokens", "max_tokens",
 			"output_config.effort", "effort", "effort", "effort", "effort parameter", "effort",
@@ -53,25 +83,25 @@ func Model(name string, options ...option.RequestOption) llm.Model {
 }
 
 type model struct {
-	messages anthropic.MessageService
-	name     string
-	most     atomic.Int64 // sent where a request has no limit
+	Client
+	http *http.Client
+	name string
+	most atomic.Int64 // sent where a request has no limit
 }
 
 // tooMany is how Anthropic refuses a limit: "max_tokens: 32768 > 8192, which is the maximum allowed number of …".
 var tooMany = regexp.MustCompile(`max_tokens: \d+ (?:>|\\u003e) (\d+)`)
 
 func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp llm.Response, why string, err error) {
-	params := m.params(r)
-	reply, err := m.messages.New(ctx, params)
+	body := m.request(r)
+	reply, err := m.ask(ctx, body)
 	resp.Usage.Calls = 1
 	if err != nil && r.MaxTokens == nil && call.Names("max_tokens") {
 		if found := tooMany.FindSubmatch(call.Raw()); found != nil {
-			most, _ := strconv.ParseInt(string(found[1]), 10, 64)
-			m.most.Store(most)
-			params.MaxTokens = most
+			body.MaxTokens, _ = strconv.ParseInt(string(found[1]), 10, 64)
+			m.most.Store(body.MaxTokens)
 			resp.Usage.Calls++
-			reply, err = m.messages.New(ctx, params)
+			reply, err = m.ask(ctx, body)
 		}
 	}
 	if err != nil {
@@ -85,62 +115,97 @@ func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp
 	}
 	u := reply.Usage
 	resp.Text, resp.Model = strings.Join(texts, "\n"), reply.Model // a fence that ends a block stays on a line of its own
-	resp.Usage.PromptTokens = int(u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens)
-	resp.Usage.CompletionTokens, resp.Usage.ReasoningTokens = int(u.OutputTokens), int(u.OutputTokensDetails.ThinkingTokens)
-	resp.Usage.CachedTokens, resp.Usage.CacheWriteTokens = int(u.CacheReadInputTokens), int(u.CacheCreationInputTokens)
-	resp.Usage.Known = resp.Usage.PromptTokens > 0 && u.OutputTokens > 0
-	switch why = string(reply.StopReason); reply.StopReason {
-	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence:
-		resp.StopReason = llm.StopEnd
-	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
-		resp.StopReason = llm.StopLength
-	case anthropic.StopReasonRefusal:
-		resp.StopReason = llm.StopFilter
-		if reply.StopDetails.Explanation != "" {
-			why += ": " + reply.StopDetails.Explanation
-		}
+	resp.Usage.PromptTokens = u.Input + u.CacheRead + u.CacheWrite
+	resp.Usage.CompletionTokens, resp.Usage.ReasoningTokens = u.Output, u.Details.Thinking
+	resp.Usage.CachedTokens, resp.Usage.CacheWriteTokens = u.CacheRead, u.CacheWrite
+	resp.Usage.Known = resp.Usage.PromptTokens > 0 && u.Output > 0
+	why, resp.StopReason = reply.StopReason, wire.Stop(reply.StopReason)
+	if resp.StopReason == llm.StopFilter && reply.StopDetails.Explanation != "" {
+		why += ": " + reply.StopDetails.Explanation
 	}
 	return resp, why, nil
 }
 
-func (m *model) params(r wire.Request) anthropic.MessageNewParams {
-	p := anthropic.MessageNewParams{Model: m.name, MaxTokens: m.most.Load(), StopSequences: r.Stop}
+func (m *model) ask(ctx context.Context, body request) (out reply, err error) {
+	if err = wire.Post(ctx, m.http, m.BaseURL, "/v1/messages", m.Header, body, &out); err == nil && out.Content == nil {
+		err = wire.ErrForm
+	}
+	return out, err
+}
+
+// reply is the body of a reply.
+type reply struct {
+	Model       string
+	Content     []struct{ Type, Text string }
+	StopReason  string                       `json:"stop_reason"`
+	StopDetails struct{ Explanation string } `json:"stop_details"`
+	Usage       struct {
+		Input      int `json:"input_tokens"`
+		Output     int `json:"output_tokens"`
+		CacheRead  int `json:"cache_read_input_tokens"`
+		CacheWrite int `json:"cache_creation_input_tokens"`
+		Details    struct {
+			Thinking int `json:"thinking_tokens"`
+		} `json:"output_tokens_details"`
+	}
+}
+
+// request is the body of a request.
+type request struct {
+	Model         string         `json:"model"`
+	MaxTokens     int64          `json:"max_tokens"`
+	System        []block        `json:"system,omitempty"`
+	Messages      []message      `json:"messages"`
+	Temperature   *float64       `json:"temperature,omitempty"`
+	TopP          *float64       `json:"top_p,omitempty"`
+	StopSequences []string       `json:"stop_sequences,omitempty"`
+	OutputConfig  map[string]any `json:"output_config,omitempty"`
+}
+
+type message struct {
+	Role    llm.Role `json:"role"`
+	Content []block  `json:"content"`
+}
+
+type block struct {
+	Type         string            `json:"type"`
+	Text         string            `json:"text"`
+	CacheControl map[string]string `json:"cache_control,omitempty"`
+}
+
+func blockOf(m wire.Message) block {
+	b := block{Type: "text", Text: m.Text}
+	if m.Mark {
+		b.CacheControl = map[string]string{"type": "ephemeral"}
+	}
+	return b
+}
+
+func (m *model) request(r wire.Request) request {
+	body := request{Model: m.name, MaxTokens: m.most.Load(), TopP: r.TopP, StopSequences: r.Stop, OutputConfig: map[string]any{}}
 	for _, s := range r.System {
-		block := anthropic.TextBlockParam{Text: s.Text}
-		if s.Mark {
-			block.CacheControl = anthropic.NewCacheControlEphemeralParam()
-		}
-		p.System = append(p.System, block)
+		body.System = append(body.System, blockOf(s))
 	}
 	for _, t := range r.Turns {
-		block := anthropic.NewTextBlock(t.Text)
-		if t.Mark {
-			block.OfText.CacheControl = anthropic.NewCacheControlEphemeralParam()
-		}
-		if t.Role == llm.Assistant {
-			p.Messages = append(p.Messages, anthropic.NewAssistantMessage(block))
-		} else {
-			p.Messages = append(p.Messages, anthropic.NewUserMessage(block))
-		}
+		body.Messages = append(body.Messages, message{t.Role, []block{blockOf(t)}})
 	}
 	if r.MaxTokens != nil {
-		p.MaxTokens = int64(*r.MaxTokens)
+		body.MaxTokens = int64(*r.MaxTokens)
 	}
 	if r.Temperature != nil {
-		p.Temperature = anthropic.Float(min(*r.Temperature, 1))
-	}
-	if r.TopP != nil {
-		p.TopP = anthropic.Float(*r.TopP)
+		most := min(*r.Temperature, 1)
+		body.Temperature = &most
 	}
 	switch r.Effort {
+	case "":
 	case llm.EffortMinimal: // a word that Anthropic lacks
-		p.OutputConfig.Effort = anthropic.OutputConfigEffortLow
+		body.OutputConfig["effort"] = llm.EffortLow
 	default:
-		p.OutputConfig.Effort = anthropic.OutputConfigEffort(r.Effort)
+		body.OutputConfig["effort"] = r.Effort
 	}
 	var schema map[string]any
 	if json.Unmarshal(r.Schema, &schema) == nil && len(schema) > 0 {
-		p.OutputConfig.Format.Schema = schema
+		body.OutputConfig["format"] = map[string]any{"type": "json_schema", "schema": schema}
 	}
-	return p
+	return body
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http/httptest"
 
-	"github.com/anthropics/anthropic-sdk-go/option"
-
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/anthropic"
 )
@@ -16,7 +14,7 @@ func ExampleModel() {
 	server := httptest.NewServer(answer(200, "", message("SELECT count(*) FROM singer", "end_turn", "")))
 	defer server.Close()
 
-	model := anthropic.Model("claude-sonnet-4-5", option.WithBaseURL(server.URL), option.WithAPIKey("key"))
+	model := anthropic.Client{BaseURL: server.URL, Key: "key"}.Model("claude-sonnet-4-5")
 	reply, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
 	fmt.Println(reply.Text, reply.Usage.PromptTokens, reply.Usage.CompletionTokens, err)
 	// Output: SELECT count(*) FROM singer 11 7 <nil>

@@ -1,19 +1,14 @@
 package anthropic_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
@@ -22,30 +17,19 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
 
-// key is in no text.
-const key = "secret-0123456789-key"
+const key = llmtest.Key
 
-// serve returns a model of a server on loopback.
-func serve(t *testing.T, handler http.HandlerFunc) llm.Model {
-	t.Helper()
-	server := httptest.NewServer(handler)
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-	return anthropic.Model("m-1", option.WithBaseURL(server.URL), option.WithAPIKey(key))
+var answer = llmtest.Answer
+
+// client is the client of this package.
+var client = llmtest.Client{
+	Model:   func(url string) llm.Model { return anthropic.Client{BaseURL: url, Key: key}.Model("m-1") },
+	Reply:   func(text, stop string) string { return message(text, stop, "") },
+	End:     "end_turn",
+	Request: full(),
 }
 
-func answer(status int, header, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		if name, value, ok := strings.Cut(header, ": "); ok {
-			w.Header().Set(name, value)
-		}
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-	}
-}
+var serve = client.Serve
 
 func message(text, stop, more string) string {
 	content, _ := json.Marshal(text)
@@ -76,14 +60,14 @@ const (
 
 // TestWire: what the service answers, as it documents it or as people report it, and what becomes of it.
 func TestWire(t *testing.T) {
-	for _, tt := range []struct {
-		why, source  string
-		status       int
-		header, body string
-		class        llm.Class
-		wait         time.Duration
-		parameter    string
-		text         string // part of the error, or of the reply
+	for _, w := range []struct {
+		Why, Source  string
+		Status       int
+		Header, Body string
+		Class        llm.Class
+		Wait         time.Duration
+		Parameter    string
+		Text         string // a part of the error, or the reply
 	}{
 		{"temperature and top_p", "https://github.com/BerriAI/litellm/issues/15097", 400, "",
 			fault("invalid_request_error", "`temperature` and `top_p` cannot both be specified for this model. Please use only one."),
@@ -102,7 +86,7 @@ func TestWire(t *testing.T) {
 			"max_tokens: 1000000 > 64000, which is the maximum allowed number of output tokens for m-1"), llm.ClassPermanent, 0, "max_tokens", "64000"},
 		{"a limit over the context", errorsDoc, 400, "", fault("invalid_request_error",
 			"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again"),
-			llm.ClassPermanent, 0, "max_tokens", "exceed"},
+			llm.ClassContextTooLong, 0, "", "exceed"},
 		{"a prompt that names a parameter", errorsDoc, 400, "", fault("invalid_request_error", "messages.0: the temperature of Lima"),
 			llm.ClassPermanent, 0, "", "Lima"},
 		{"credit", errorsDoc, 400, "", fault("invalid_request_error", "Your credit balance is too low to access the Anthropic API."),
@@ -110,11 +94,11 @@ func TestWire(t *testing.T) {
 		{"too long", errorsDoc, 400, "", fault("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
 			llm.ClassContextTooLong, 0, "", "210000"},
 		{"wrong key", errorsDoc, 401, "", fault("authentication_error", "invalid x-api-key "+key),
-			llm.ClassPermanent, 0, "", "does not know the key, set ANTHROPIC_API_KEY or option.WithAPIKey"},
+			llm.ClassPermanent, 0, "", "does not know the key, set ANTHROPIC_API_KEY"},
 		{"not permitted", errorsDoc, 403, "", fault("permission_error", "no permission"), llm.ClassPermanent, 0, "", "(ANTHROPIC_API_KEY"},
 		{"no such model", errorsDoc, 404, "", fault("not_found_error", "model: m-1"), llm.ClassPermanent, 0, "", "there is no model m-1 for this key"},
 		{"base URL with /v1", errorsDoc, 404, "", fault("not_found_error", "Not Found"), llm.ClassPermanent, 0, "", "ANTHROPIC_BASE_URL"},
-		{"a page in place of the API", errorsDoc, 200, "Content-Type: text/html", "<html><title>Welcome</title>", llm.ClassUnknown, 0, "",
+		{"a page in place of the API", errorsDoc, 200, "Content-Type: text/html", "<html><title>Welcome</title>", llm.ClassPermanent, 0, "",
 			"look at ANTHROPIC_BASE_URL"},
 		{"time-out", errorsDoc, 408, "", fault("timeout_error", "late"), llm.ClassTimeout, 0, "", "late"},
 		{"conflict", errorsDoc, 409, "", fault("conflict_error", "try again"), llm.ClassOverloaded, 0, "", "again"},
@@ -130,7 +114,7 @@ func TestWire(t *testing.T) {
 		{"refusal", stopReasons, 200, "", strings.Replace(message("", "refusal", ""), `"usage"`,
 			`"stop_details":{"type":"refusal","category":"cyber","explanation":"not this"},"usage"`, 1), llm.ClassRefused, 0, "", "refusal: not this"},
 		{"filtered by the output policy", errorsDoc, 400, "", fault("invalid_request_error", "Output blocked by content filtering policy"),
-			llm.ClassPermanent, 0, "", "content filtering"},
+			llm.ClassRefused, 0, "", "content filtering"},
 		{"no block", messages, 200, "", `{"content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}`,
 			llm.ClassUnknown, 0, "", "empty"},
 		{"blocks that are null", messages, 200, "", `{"content":[null],"stop_reason":"end_turn"}`, llm.ClassUnknown, 0, "", "empty"},
@@ -143,31 +127,7 @@ func TestWire(t *testing.T) {
 		{"two blocks of text", messages, 200, "", strings.Replace(message("```", "end_turn", ""), `{"type":"text"`,
 			`{"type":"text","text":"a"},{"type":"text"`, 1), "", 0, "", "a\n```"},
 	} {
-		t.Run(tt.why, func(t *testing.T) {
-			calls := 0
-			handler := answer(tt.status, tt.header, tt.body)
-			resp, err := serve(t, func(w http.ResponseWriter, r *http.Request) { calls++; handler(w, r) }).Complete(t.Context(), full())
-			if tt.class == "" && err == nil {
-				if resp.Text != tt.text {
-					t.Errorf("%q, want %q", resp.Text, tt.text)
-				}
-				return
-			}
-			var e *llm.Error
-			if !errors.As(err, &e) {
-				t.Fatalf("%+v, %v", resp, err)
-			}
-			if e.Class != tt.class || e.RetryAfter != tt.wait || e.Parameter != tt.parameter || !strings.Contains(err.Error(), tt.text) {
-				t.Errorf("%v (wait %v, parameter %q), want class %v, %v, %q and %q (%s)", err, e.RetryAfter, e.Parameter, tt.class, tt.wait, tt.parameter,
-					tt.text, tt.source)
-			}
-			if tt.status != 200 && e.Status != tt.status || calls != 1 {
-				t.Errorf("status %d, %d calls", e.Status, calls)
-			}
-			if all := fmt.Sprintf("%v %+v %v", err, e, errors.Unwrap(err)); strings.Contains(all, key) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("a key or a line break in %s", all)
-			}
-		})
+		client.Wire(t, w)
 	}
 }
 
@@ -233,30 +193,21 @@ func TestLimit(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
-		return serve(t, map[llmtest.Behaviour]http.HandlerFunc{
-			llmtest.Answers: answer(200, "", message("SELECT count(*) FROM singer", "end_turn", "")),
-			llmtest.Empties: answer(200, "", message("", "end_turn", "")),
-			llmtest.Fails:   answer(400, "", fault("invalid_request_error", "bad request")),
-			llmtest.Hangs:   func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() },
-		}[b])
-	})
+	client.Conformance(t, fault("invalid_request_error", "bad request"))
 }
 
 // TestKeys: no key, and the key of another provider.
 func TestKeys(t *testing.T) {
-	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE"} {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"} {
 		t.Setenv(name, "")
 	}
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	never := option.WithHTTPClient(&http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+	never := &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
 		t.Errorf("asked %s", r.URL)
 		return nil, errors.New("asked")
-	})})
+	})}
 	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
-	_, err := anthropic.Model("m", option.WithBaseURL("https://api.anthropic.com"), never).Complete(t.Context(), req)
-	if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), "set ANTHROPIC_API_KEY or option.WithAPIKey") {
+	_, err := anthropic.Client{HTTP: never}.Model("m").Complete(t.Context(), req)
+	if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), "set ANTHROPIC_API_KEY") {
 		t.Error(err)
 	}
 	server := httptest.NewServer(answer(401, "", fault("authentication_error", "invalid x-api-key")))
@@ -272,44 +223,4 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestConnections: connections that break, that a server closes without a word, and the end of a context.
-func TestConnections(t *testing.T) {
-	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
-	hijack := func(write string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			io.Copy(io.Discard, r.Body)
-			conn, _, err := w.(http.Hijacker).Hijack()
-			if err != nil {
-				panic(err)
-			}
-			io.WriteString(conn, write)
-			conn.Close()
-		}
-	}
-	body := message("SELECT 1", "end_turn", "")
-	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
-	for why, write := range map[string]string{"before the reply": "", "in the head": "HTTP/1.1 200 OK\r\nConte", "in the reply": head + body[:20]} {
-		var calls atomic.Int32
-		_, err := serve(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); hijack(write)(w, r) }).Complete(t.Context(), req)
-		if llm.ClassOf(err) != llm.ClassOverloaded || strings.Contains(err.Error(), key) || calls.Load() != 1 {
-			t.Errorf("cut %s: %v, %d calls", why, err, calls.Load())
-		}
-	}
-	m := llm.Chain(serve(t, hijack(head+body)), llm.Retry{Base: time.Millisecond}.Middleware())
-	for range 30 { // each connection looks as if it stayed open
-		if resp, err := m.Complete(t.Context(), req); err != nil || resp.Text != "SELECT 1" {
-			t.Fatalf("a server that closes kept connections: %v", err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		io.WriteString(w, body[:1])
-		w.(http.Flusher).Flush()
-		cancel()
-		<-r.Context().Done()
-	}).Complete(ctx, req)
-	if err != context.Canceled {
-		t.Errorf("a context that ends behind the first byte: %v", err)
-	}
-}
+func TestConnections(t *testing.T) { client.Connections(t) }

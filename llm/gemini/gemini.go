@@ -174,13 +174,7 @@ func response(reply *genai.GenerateContentResponse) (resp llm.Response, why stri
 			}
 		}
 	}
-	switch candidate.FinishReason {
-	case genai.FinishReasonStop:
-		resp.StopReason = llm.StopEnd
-	case genai.FinishReasonMaxTokens:
-		resp.StopReason = llm.StopLength
-	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
-		resp.StopReason = llm.StopFilter
-	}
-	return resp, string(candidate.FinishReason)
+	why = string(candidate.FinishReason)
+	resp.StopReason = wire.Stop(why)
+	return resp, why
 }

@@ -1,11 +1,8 @@
 package gemini_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -24,34 +21,23 @@ import (
 
 var _ memory.Embedder = gemini.Embedder("m")
 
-// key is in no text.
-const key = "secret-0123456789-key"
+const key = llmtest.Key
 
-func client(t *testing.T, handler http.HandlerFunc) gemini.Client {
-	t.Helper()
-	server := httptest.NewServer(handler)
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-	return gemini.Client{Config: genai.ClientConfig{
-		APIKey: key, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: server.URL},
-	}}
+var answer = llmtest.Answer
+
+func client(url string) gemini.Client {
+	return gemini.Client{Config: genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url}}}
 }
 
-// serve returns a model of a server on loopback.
-func serve(t *testing.T, handler http.HandlerFunc) llm.Model { return client(t, handler).Model("m-1") }
-
-func answer(status int, header, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		if name, value, ok := strings.Cut(header, ": "); ok {
-			w.Header().Set(name, value)
-		}
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-	}
+// suite asks the client of this package.
+var suite = llmtest.Client{
+	Model:   func(url string) llm.Model { return client(url).Model("m-1") },
+	Reply:   func(text, stop string) string { return candidate(text, stop, "") },
+	End:     "STOP",
+	Request: full(),
 }
+
+var serve = suite.Serve
 
 func candidate(text, finish, more string) string {
 	part, _ := json.Marshal(text)
@@ -81,14 +67,14 @@ const (
 
 // TestWire: what the service answers, as it documents it or as people report it, and what becomes of it.
 func TestWire(t *testing.T) {
-	for _, tt := range []struct {
-		why, source  string
-		status       int
-		header, body string
-		class        llm.Class
-		wait         time.Duration
-		parameter    string
-		text         string // part of the error, or of the reply
+	for _, w := range []struct {
+		Why, Source  string
+		Status       int
+		Header, Body string
+		Class        llm.Class
+		Wait         time.Duration
+		Parameter    string
+		Text         string // a part of the error, or the reply
 	}{
 		{"thinking level", "https://github.com/RooCodeInc/Roo-Code/issues/10700", 400, "",
 			fault(400, "INVALID_ARGUMENT", "Thinking level is not supported for this model.", ""), llm.ClassPermanent, 0, "effort", "Thinking"},
@@ -117,7 +103,7 @@ func TestWire(t *testing.T) {
 			"there is no model m-1 for this key"},
 		{"a wrong base URL", troubles, 404, "Content-Type: text/html", "<html><title>Error 404 (Not Found)!!1</title>", llm.ClassPermanent, 0, "",
 			"look at GOOGLE_GEMINI_BASE_URL"},
-		{"a page in place of the API", troubles, 200, "Content-Type: text/html", "<html><title>Welcome</title>", llm.ClassUnknown, 0, "",
+		{"a page in place of the API", troubles, 200, "Content-Type: text/html", "<html><title>Welcome</title>", llm.ClassPermanent, 0, "",
 			"look at GOOGLE_GEMINI_BASE_URL"},
 		{"time-out", troubles, 408, "", fault(408, "CANCELLED", "late", ""), llm.ClassTimeout, 0, "", "late"},
 		{"conflict", "https://cloud.google.com/apis/design/errors", 409, "", fault(409, "ABORTED", "try again", ""), llm.ClassOverloaded, 0, "", "again"},
@@ -144,31 +130,7 @@ func TestWire(t *testing.T) {
 		{"cut by its limit", generate, 200, "", candidate("SELECT count(", "MAX_TOKENS", ""), "", 0, "", "SELECT count("},
 		{"invalid UTF-8", generate, 200, "", strings.Replace(candidate("SELECT X", "STOP", ""), "X", "\xff'a'", 1), "", 0, "", "SELECT \uFFFD'a'"},
 	} {
-		t.Run(tt.why, func(t *testing.T) {
-			calls := 0
-			handler := answer(tt.status, tt.header, tt.body)
-			resp, err := serve(t, func(w http.ResponseWriter, r *http.Request) { calls++; handler(w, r) }).Complete(t.Context(), full())
-			if tt.class == "" && err == nil {
-				if resp.Text != tt.text {
-					t.Errorf("%q, want %q", resp.Text, tt.text)
-				}
-				return
-			}
-			var e *llm.Error
-			if !errors.As(err, &e) {
-				t.Fatalf("%+v, %v", resp, err)
-			}
-			if e.Class != tt.class || e.RetryAfter != tt.wait || e.Parameter != tt.parameter || !strings.Contains(err.Error(), tt.text) {
-				t.Errorf("%v (wait %v, parameter %q), want class %v, %v, %q and %q (%s)", err, e.RetryAfter, e.Parameter, tt.class, tt.wait, tt.parameter,
-					tt.text, tt.source)
-			}
-			if tt.status != 200 && e.Status != tt.status || calls != 1 {
-				t.Errorf("status %d, %d calls", e.Status, calls)
-			}
-			if all := fmt.Sprintf("%v %+v %v", err, e, errors.Unwrap(err)); strings.Contains(all, key) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("a key or a line break in %s", all)
-			}
-		})
+		suite.Wire(t, w)
 	}
 }
 
@@ -204,14 +166,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
-		return serve(t, map[llmtest.Behaviour]http.HandlerFunc{
-			llmtest.Answers: answer(200, "", candidate("SELECT count(*) FROM singer", "STOP", "")),
-			llmtest.Empties: answer(200, "", candidate("", "STOP", "")),
-			llmtest.Fails:   answer(400, "", fault(400, "INVALID_ARGUMENT", "bad request", "")),
-			llmtest.Hangs:   func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() },
-		}[b])
-	})
+	suite.Conformance(t, fault(400, "INVALID_ARGUMENT", "bad request", ""))
 }
 
 // TestKeys: no key, and half a configuration.
@@ -230,51 +185,12 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestConnections: connections that break, that a server closes without a word, and the end of a context.
-func TestConnections(t *testing.T) {
-	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
-	hijack := func(write string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			io.Copy(io.Discard, r.Body)
-			conn, _, err := w.(http.Hijacker).Hijack()
-			if err != nil {
-				panic(err)
-			}
-			io.WriteString(conn, write)
-			conn.Close()
-		}
-	}
-	body := candidate("SELECT 1", "STOP", "")
-	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
-	for why, write := range map[string]string{"before the reply": "", "in the head": "HTTP/1.1 200 OK\r\nConte", "in the reply": head + body[:20]} {
-		_, err := serve(t, hijack(write)).Complete(t.Context(), req)
-		if llm.ClassOf(err) != llm.ClassOverloaded || strings.Contains(err.Error(), key) {
-			t.Errorf("cut %s: %v", why, err)
-		}
-	}
-	m := llm.Chain(serve(t, hijack(head+body)), llm.Retry{Base: time.Millisecond}.Middleware())
-	for range 30 { // each connection looks as if it stayed open
-		if resp, err := m.Complete(t.Context(), req); err != nil || resp.Text != "SELECT 1" {
-			t.Fatalf("a server that closes kept connections: %v", err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		io.WriteString(w, body[:1])
-		w.(http.Flusher).Flush()
-		cancel()
-		<-r.Context().Done()
-	}).Complete(ctx, req)
-	if err != context.Canceled {
-		t.Errorf("a context that ends behind the first byte: %v", err)
-	}
-}
+func TestConnections(t *testing.T) { suite.Connections(t) }
 
 // TestEmbedder: vectors in the order of the texts, in batches, for documents and for questions.
 func TestEmbedder(t *testing.T) {
 	calls, short, task := 0, false, ""
-	e := client(t, func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
 			Requests []struct {
 				Content  struct{ Parts []struct{ Text string } }
@@ -292,7 +208,9 @@ func TestEmbedder(t *testing.T) {
 			vectors = vectors[1:]
 		}
 		fmt.Fprintf(w, `{"embeddings":[%s]}`, strings.Join(vectors, ","))
-	}).Embedder("gemini-embedding-001")
+	}))
+	defer server.Close()
+	e := client(server.URL).Embedder("gemini-embedding-001")
 	texts := make([]string, 150)
 	for i := range texts {
 		texts[i] = strings.Repeat("x", i+1)

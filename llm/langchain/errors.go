@@ -32,14 +32,17 @@ func failure(err error, n *notes) *llm.Error {
 	return e
 }
 
-// namesTemperature reports whether err is a request refused because of its temperature. It looks at words, because the
-// providers have no common code for it. A wrong guess costs one more call.
+// namesTemperature reports whether err is a request refused because of its temperature. Without our transport it looks for the
+// word, and a wrong guess costs one more call.
 func namesTemperature(err error, n *notes) bool {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return false
 	}
-	return n.Names("temperature") || strings.Contains(strings.ToLower(e.Message), "temperature")
+	if n.Sent() {
+		return n.Names("temperature")
+	}
+	return strings.Contains(strings.ToLower(e.Message), "temperature")
 }
 
 // statusPrefix is the beginning of the clients' errors of failed responses. It is anchored, because anybody's words may

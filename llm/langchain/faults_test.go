@@ -62,7 +62,7 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			name: "too long", status: 400, body: fault("This model's maximum context length is 8192 tokens.", "context_length_exceeded"),
-			want:    wants{want{llm.ClassContextTooLong, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassUnknown, 0}},
+			want:    wants{want{llm.ClassContextTooLong, 400}, want{llm.ClassContextTooLong, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassUnknown, 0}},
 			message: "maximum context", why: "the code is kept by our client alone",
 		},
 		{
@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			name: "filtered prompt", status: 400, body: fault("The prompt triggered the content management policy.", "content_filter"),
-			want:    wants{want{llm.ClassRefused, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassUnknown, 0}},
+			want:    wants{want{llm.ClassRefused, 400}, want{llm.ClassRefused, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassUnknown, 0}},
 			message: "policy",
 		},
 		{
@@ -94,10 +94,10 @@ func TestFaults(t *testing.T) {
 			message: "the server's reply is no JSON"},
 		{name: "empty body", status: 200, body: func(wire) string { return "" }, want: same(llm.ClassUnknown, 0), message: "reply is empty"},
 		{
-			name: "page for a reply", status: 200, body: func(wire) string { return page }, want: same(llm.ClassUnknown, 0),
+			name: "page for a reply", status: 200, body: func(wire) string { return page }, want: wants{want{llm.ClassPermanent, 0}, want{llm.ClassPermanent, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
 			message: "the server's reply is no JSON but a web page (502 Bad Gateway): is its address right?", why: "a wrong base URL",
 		},
-		{name: "text for a reply", status: 200, body: func(wire) string { return "It works!" }, want: same(llm.ClassUnknown, 0),
+		{name: "text for a reply", status: 200, body: func(wire) string { return "It works!" }, want: wants{want{llm.ClassPermanent, 0}, want{llm.ClassPermanent, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
 			message: "the server's reply is no JSON"},
 		{
 			name: "a list for a reply", status: 200, body: func(wire) string { return "[1, 2]" }, want: same(llm.ClassUnknown, 0),
@@ -115,8 +115,9 @@ func TestFaults(t *testing.T) {
 		},
 		{name: "empty reply", status: 200, body: func(w wire) string { return w.reply("") }, want: same(llm.ClassUnknown, 0), message: "empty"},
 		{
-			name: "error in a success", status: 200, body: fault("upstream is gone", "502"),
-			want: same(llm.ClassUnknown, 0), message: "upstream is gone", why: "gateways send this",
+			name: "error in a success", status: 200, body: fault("upstream is gone", "server_error"),
+			want:    wants{want{llm.ClassOverloaded, 500}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
+			message: "upstream is gone", why: "gateways send this",
 		},
 	}
 	for _, test := range tests {
@@ -277,7 +278,7 @@ func TestUnreachable(t *testing.T) {
 			if !errors.As(err, &e) || e.Class != llm.ClassOverloaded {
 				t.Errorf("%s: got %v", w.name, err)
 			}
-			refused := "no server answers at " + listener.Addr().String() + ": connection refused"
+			refused := "cannot reach " + url + ": connection refused. Is the server running?"
 			if c != nil && (!strings.Contains(err.Error(), refused) || !errors.As(err, new(*net.OpError))) {
 				t.Errorf("%s: the cause is hidden: %v", w.name, err)
 			}
@@ -408,11 +409,7 @@ func TestBodiesAreBounded(t *testing.T) {
 			}
 		})
 		_, err := m.Complete(t.Context(), ask("One?"))
-		want := llm.ClassPermanent
-		if w.name == "ollama" {
-			want = llm.ClassUnknown // a blank line is no JSON to it, so it stops at once
-		}
-		if llm.ClassOf(err) != want {
+		if llm.ClassOf(err) != llm.ClassPermanent {
 			t.Errorf("%s: success: got %v", w.name, err)
 		}
 

@@ -95,13 +95,23 @@ type adapter struct {
 	temperature float64 // for requests without one
 
 	refuses atomic.Bool // the provider took a call without a temperature after it had refused it with one
+	folds   atomic.Bool // messages of the system go to the user's
 }
 
-// Complete makes one call, and a second one if the first fails because of the temperature.
+// Complete makes one call, and another one if it fails because of the temperature or of messages of the system.
 func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
 	if err := wire.Ended(ctx); err != nil {
 		return llm.Response{}, err
 	}
+	return wire.Fold(&a.folds, req, func(req llm.Request) (llm.Response, *wire.Call, error) {
+		last := new(wire.Call)
+		resp, err := a.complete(ctx, req, &last)
+		return resp, last, err
+	})
+}
+
+// complete leaves the last call in last.
+func (a *adapter) complete(ctx context.Context, req llm.Request, last **wire.Call) (llm.Response, error) {
 	messages, err := messagesOf(req)
 	if err != nil {
 		return llm.Response{}, err
@@ -114,18 +124,19 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 		c.temperature = *req.Temperature
 	}
 	if a.refuses.Load() {
-		return a.withoutTemperature(ctx, c)
+		return a.withoutTemperature(ctx, c, last)
 	}
 
 	n := new(notes)
 	resp, err := a.attempt(ctx, c, n)
+	*last = n.Call
 	if err == nil || !namesTemperature(err, n) {
 		return resp, err
 	}
 	if !n.Sent() && c.temperature == defaultTemperature {
 		return resp, err // without our transport the second call would be the first again
 	}
-	resp, err = a.withoutTemperature(ctx, c)
+	resp, err = a.withoutTemperature(ctx, c, last)
 	if err == nil {
 		resp.Usage.Calls++
 		// Only now is it sure: the first error may have repeated a prompt with the word "temperature". Anthropic
@@ -139,10 +150,12 @@ func (a *adapter) Complete(ctx context.Context, req llm.Request) (llm.Response, 
 
 // withoutTemperature makes c without a temperature. If the transport is not ours, which alone can take it out of the
 // request, it makes c with the default temperature.
-func (a *adapter) withoutTemperature(ctx context.Context, c call) (llm.Response, error) {
+func (a *adapter) withoutTemperature(ctx context.Context, c call, last **wire.Call) (llm.Response, error) {
 	asked := c.temperature
 	c.temperature = defaultTemperature
-	resp, err := a.attempt(ctx, c, &notes{dropTemperature: true})
+	n := &notes{dropTemperature: true}
+	resp, err := a.attempt(ctx, c, n)
+	*last = n.Call
 	if err == nil && asked != defaultTemperature {
 		trace.From(ctx).Warn("temperature-refused",
 			fmt.Sprintf("the provider refuses temperature %g for this model; its own default was used", asked))

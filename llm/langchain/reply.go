@@ -23,7 +23,7 @@ func response(out *llms.ContentResponse, maxTokens int, n *notes) (llm.Response,
 	// The clients copy usage and stop reason to every choice.
 	resp := llm.Response{
 		Text:       textOf(choices),
-		StopReason: stopReason(choices[0].StopReason),
+		StopReason: wire.Stop(choices[0].StopReason),
 		Usage:      usageOf(choices[0].GenerationInfo),
 	}
 	if resp.StopReason == "" && resp.Usage.CompletionTokens >= maxTokens {
@@ -45,20 +45,6 @@ func textOf(choices []*llms.ContentChoice) string {
 		}
 	}
 	return strings.Join(texts, "\n") // a fence that ends a block stays on a line of its own
-}
-
-// stopReason maps the providers' words, in langchaingo's spelling.
-func stopReason(s string) llm.StopReason {
-	switch strings.ToLower(s) {
-	case "stop", "end_turn", "stop_sequence", "finishreasonstop", "complete", "finish":
-		return llm.StopEnd
-	case "length", "max_tokens", "model_length", "model_context_window_exceeded", "finishreasonmaxtokens":
-		return llm.StopLength
-	case "content_filter", "content_filtered", "refusal", "guardrail_intervened", "finishreasonsafety",
-		"finishreasonrecitation", "finishreasonprohibitedcontent", "finishreasonblocklist", "finishreasonspii":
-		return llm.StopFilter
-	}
-	return ""
 }
 
 // usageOf reads the tokens of one call from the information of a choice. They are known if both counts are above 0. The

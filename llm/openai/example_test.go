@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http/httptest"
 
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/openai"
@@ -26,7 +24,7 @@ func ExampleModel() {
 	server := httptest.NewServer(answer(200, "", completion("SELECT count(*) FROM singer", "stop", "")))
 	defer server.Close()
 
-	model := openai.Model("gpt-5-mini", option.WithBaseURL(server.URL+"/v1"), option.WithAPIKey("key"))
+	model := openai.Client{BaseURL: server.URL + "/v1", Key: "key"}.Model("gpt-5-mini")
 	reply, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
 	fmt.Println(reply.Text, reply.Usage.PromptTokens, reply.Usage.CompletionTokens, err)
 	// Output: SELECT count(*) FROM singer 11 7 <nil>
@@ -37,7 +35,7 @@ func ExampleEmbedder() {
 	server := httptest.NewServer(answer(200, "", `{"data":[{"index":0,"embedding":[0.5,-0.5]}]}`))
 	defer server.Close()
 
-	embedder := openai.Embedder("text-embedding-3-small", option.WithBaseURL(server.URL+"/v1"), option.WithAPIKey("key"))
+	embedder := openai.Client{BaseURL: server.URL + "/v1", Key: "key"}.Embedder("text-embedding-3-small")
 	fmt.Println(embedder.EmbedQuery(context.Background(), "How many singers are there?"))
 	// Output: [0.5 -0.5] <nil>
 }

@@ -1,124 +1,151 @@
-// Package openai asks models of OpenAI, and of every server that speaks its protocol, through the official SDK
-// (github.com/openai/openai-go):
+// Package openai asks models of OpenAI, and of every server that speaks its protocol:
 //
 //	engine, err := texttosql.New(db, openai.Model("gpt-5-mini"))
 //
-// The SDK reads OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID and OPENAI_PROJECT_ID; its options come before them:
+// The key and the address are in OPENAI_API_KEY and OPENAI_BASE_URL, or in a [Client]:
 //
-//	openai.Model("qwen2.5-coder", option.WithBaseURL("http://localhost:11434/v1"))  // Ollama, vLLM, llama.cpp, …
-//	openai.Model("deployment", option.WithBaseURL("https://NAME.openai.azure.com/openai/v1"), option.WithHeader("Api-Key", key))
+//	openai.Client{BaseURL: "http://localhost:11434/v1"}.Model("qwen2.5-coder")  // Ollama, vLLM, llama.cpp, …
+//	openai.Client{BaseURL: "https://NAME.openai.azure.com/openai/v1", Header: http.Header{"Api-Key": {key}}}.Model("deployment")
 //
-// The SDK's packages azure and bedrock have options for the other ways into those clouds. Only OpenAI itself is never asked
-// without a key. The SDK's own retries are off, unless an option sets them: [llm.Retry], budgets and recordings see every
-// call. A call has no time-out but the SDK's 10 minutes for the head of a reply; [llm.Timeout] sets one. Package wire has
-// the classes of failures.
+// It uses no SDK, makes no retries of its own, so that [llm.Retry], budgets and recordings see every call, and has no time-out;
+// [llm.Timeout] sets one. Only OpenAI itself is never asked without a key. Package wire has the classes of failures.
 //
-// A limit on tokens is sent as max_completion_tokens, which counts reasoning too. Servers that are not OpenAI's are sent
-// max_tokens beside it, because some ignore the one without a word and others refuse the other: the first call that is
-// refused for this is made twice, and counted so.
+// Servers differ, and this client takes them as they are. A limit on tokens is sent as max_completion_tokens, which counts
+// reasoning too. Servers that are not OpenAI's are sent max_tokens beside it, because some ignore the one without a word and
+// others refuse the other. Where a server refuses this, or messages of the system, the call is made again in another form,
+// which is remembered; both calls are counted. A reply may be a list of parts, or a stream that nobody asked for.
 package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
+	"maps"
 	"net/http"
+	"net/url"
+	"os"
 	"regexp"
+	"strings"
 	"sync/atomic"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/wire"
 )
 
-// maxBatch is how many texts go into a request for vectors: a part of the 300,000 tokens that OpenAI takes, for texts of up
-// to 1,000 tokens.
-const maxBatch = 256
+const (
+	// home is OpenAI's own server.
+	home = "api.openai.com"
+
+	// maxBatch is how many texts go into a request for vectors: a part of the 300,000 tokens that OpenAI takes, for texts of
+	// up to 1,000 tokens.
+	maxBatch = 256
+)
+
+// Client is where models are asked. The zero Client is that of the environment: OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_ORG_ID
+// and OPENAI_PROJECT_ID, which are read when a model is made. With a BaseURL nothing is read, so that a key goes to no server
+// but the one that it is for. Safe for concurrent use.
+type Client struct {
+	BaseURL string       // the address without /chat/completions; most end in /v1
+	Key     string       // sent as a bearer token; "": none
+	Header  http.Header  // sent with every request, in place of what the client sets by itself
+	HTTP    *http.Client // nil: http.DefaultClient
+
+	// KeyFrom and BaseFrom say in messages where a person sets the key and the address; "": OPENAI_API_KEY, OPENAI_BASE_URL.
+	KeyFrom, BaseFrom string
+}
+
+// Model returns the model of that name, by the environment.
+func Model(name string) llm.Model { return Client{}.Model(name) }
+
+// Embedder returns the embedding model of that name ("text-embedding-3-small"), by the environment, as a memory.Embedder.
+func Embedder(name string) *wire.Embedder { return Client{}.Embedder(name) }
 
 // Model returns the model of that name; on Azure, the deployment. It makes no connection and never fails: what is wrong is
 // the error of the first call. Safe for concurrent use.
-func Model(name string, options ...option.RequestOption) llm.Model {
-	m := &model{chat: client(options).Chat.Completions, name: name}
-	c := described(name)
-	c.Send = m.send
-	return c
+func (c Client) Model(name string) llm.Model {
+	m := &model{client: c.ready(), name: name}
+	if at, err := url.Parse(m.BaseURL); err == nil && at.Host == home {
+		m.as.Store(asNew)
+	}
+	d := m.described(name)
+	d.Send = m.send
+	return d
 }
 
-// Embedder returns the embedding model of that name ("text-embedding-3-small") as a memory.Embedder.
-func Embedder(name string, options ...option.RequestOption) *wire.Embedder {
-	vectors := client(options).Embeddings
-	return &wire.Embedder{Client: described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string, _ bool) ([][]float32, error) {
-		reply, err := vectors.New(ctx, openai.EmbeddingNewParams{
-			Model: name, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
-		})
-		if err != nil {
+// Embedder returns the embedding model of that name as a memory.Embedder.
+func (c Client) Embedder(name string) *wire.Embedder {
+	ready := c.ready()
+	return &wire.Embedder{Client: ready.described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string, _ bool) ([][]float32, error) {
+		var reply struct {
+			Data []struct {
+				Index     int
+				Embedding []float32
+			}
+		}
+		if err := ready.post(ctx, "/embeddings", map[string]any{"model": name, "input": texts}, &reply); err != nil {
 			return nil, err
 		}
 		out := make([][]float32, len(texts))
 		for _, e := range reply.Data {
-			if e.Index < 0 || e.Index >= int64(len(texts)) {
-				continue // its place stays empty, which is an error
+			if e.Index >= 0 && e.Index < len(texts) { // the place of any other stays empty, which is an error
+				out[e.Index] = e.Embedding
 			}
-			v := make([]float32, len(e.Embedding))
-			for i, f := range e.Embedding {
-				v[i] = float32(f)
-			}
-			out[e.Index] = v
 		}
 		return out, nil
 	}}
 }
 
-func client(options []option.RequestOption) openai.Client {
-	all := append([]option.RequestOption{option.WithMaxRetries(0)}, options...)
-	return openai.NewClient(append(all, option.WithMiddleware(both, wire.RoundTrip))...) // the last ones, which see what is sent
+// client is a Client with all that it sends.
+type client struct {
+	Client
+	http *http.Client
 }
 
-// home is OpenAI's own server.
-const home = "api.openai.com"
-
-type bothKey struct{}
-
-// both adds max_tokens to a request that is not for OpenAI itself.
-func both(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	if n, ok := r.Context().Value(bothKey{}).(int); ok && r.URL.Host != home {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return nil, err
+func (c Client) ready() client {
+	header := http.Header{}
+	if strings.TrimSpace(c.BaseURL) == "" {
+		env := func(name string) string { return strings.TrimSpace(os.Getenv(name)) }
+		c.BaseURL, c.Key = cmp.Or(env("OPENAI_BASE_URL"), "https://"+home+"/v1"), cmp.Or(c.Key, env("OPENAI_API_KEY"))
+		for name, variable := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"} {
+			if value := env(variable); value != "" {
+				header.Set(name, value)
+			}
 		}
-		body = fmt.Appendf(nil, `{"max_tokens":%d,%s`, n, bytes.TrimPrefix(body, []byte("{")))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
-	return next(r)
+	if key := strings.TrimSpace(c.Key); key != "" {
+		header.Set("Authorization", "Bearer "+key)
+	}
+	maps.Copy(header, c.Header)
+	c.Header, c.KeyFrom, c.BaseFrom = header, cmp.Or(c.KeyFrom, "OPENAI_API_KEY"), cmp.Or(c.BaseFrom, "OPENAI_BASE_URL")
+	return client{c, wire.HTTPClient(c.HTTP)}
 }
 
-func described(name string) *wire.Client {
+func (c client) post(ctx context.Context, path string, body, out any) error {
+	base := strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(c.BaseURL), "/"), "/chat/completions")
+	return wire.Post(ctx, c.http, base, path, c.Header, body, out)
+}
+
+func (c client) described(name string) *wire.Client {
 	return &wire.Client{
-		Model: name, Home: home,
-		Key:  "OPENAI_API_KEY or option.WithAPIKey",
-		Base: "OPENAI_BASE_URL or option.WithBaseURL (most end in /v1)",
+		Model: name, Home: home, Key: c.KeyFrom, Base: c.BaseFrom + " (most end in /v1)",
 		Parameters: []string{
-			"temperature", "temperature", "top_p", "top_p", "seed", "seed", "stop", "stop",
-			"reasoning_effort", "effort", "reasoning.effort", "effort", "response_format", "schema", "json_schema", "schema",
+			"temperature", "temperature", "top_p", "top_p", "top p", "top_p", "seed", "seed", "stop", "stop", "stop sequences", "stop",
+			"reasoning_effort", "effort", "reasoning.effort", "effort", "reasoning effort", "effort",
+			"response_format", "schema", "json_schema", "schema", "structured output", "schema",
 			"max_completion_tokens", "max_tokens", "max_tokens", "max_tokens",
 		},
 	}
 }
 
 type model struct {
-	chat openai.ChatCompletionService
+	client
 	name string
 	as   atomic.Int32 // how a limit is sent
 }
 
 const (
-	asBoth   = iota // in both fields, but to OpenAI
+	asBoth   = iota // in both fields
 	asNew           // as max_completion_tokens
 	asLegacy        // as max_tokens
 )
@@ -127,9 +154,8 @@ const (
 var unknown = regexp.MustCompile(`(?i)unsupported|not supported|unrecognized|unknown|unexpected|not permitted|not allowed|same time`)
 
 func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp llm.Response, why string, err error) {
-	params := m.params(r)
 	used := m.as.Load()
-	reply, err := m.ask(ctx, params, r, used)
+	reply, err := m.ask(ctx, r, used)
 	resp.Usage.Calls = 1
 	if err != nil && r.MaxTokens != nil && unknown.Match(call.Raw()) {
 		as := used
@@ -141,7 +167,7 @@ func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp
 		}
 		if as != used {
 			resp.Usage.Calls++
-			if reply, err = m.ask(ctx, params, r, as); err == nil || !call.Names("max_tokens") && !call.Names("max_completion_tokens") {
+			if reply, err = m.ask(ctx, r, as); err == nil || !call.Names("max_tokens") && !call.Names("max_completion_tokens") {
 				m.as.Store(as) // whatever else is wrong
 			}
 		}
@@ -149,76 +175,138 @@ func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp
 	if err != nil {
 		return resp, "", err
 	}
-	u := reply.Usage
-	resp.Model, resp.Usage = reply.Model, llm.Usage{
-		Calls: resp.Usage.Calls, PromptTokens: int(u.PromptTokens), CompletionTokens: int(u.CompletionTokens),
-		CachedTokens: int(u.PromptTokensDetails.CachedTokens), ReasoningTokens: int(u.CompletionTokensDetails.ReasoningTokens),
-		Known: u.PromptTokens > 0 && u.CompletionTokens > 0,
-	}
+	resp.Model, resp.Usage = reply.Model, reply.Usage.usage(resp.Usage.Calls)
 	if len(reply.Choices) == 0 {
 		return resp, "", nil
 	}
 	choice := reply.Choices[0]
-	resp.Text, why = choice.Message.Content, choice.FinishReason
-	switch why {
-	case "stop":
-		resp.StopReason = llm.StopEnd
-	case "length":
-		resp.StopReason = llm.StopLength
-	case "content_filter":
-		resp.StopReason = llm.StopFilter
-	case "error": // of a gateway whose server broke off
+	resp.Text, why = choice.Message.Content.text, choice.FinishReason
+	if resp.StopReason = wire.Stop(why); why == "error" { // of a gateway whose server broke off
 		resp.Text = ""
 	}
-	if choice.Message.Refusal != "" && resp.Text == "" {
-		resp.StopReason, why = llm.StopFilter, "refusal: "+choice.Message.Refusal
+	if refusal := cmp.Or(choice.Message.Refusal, choice.Message.Content.refusal); refusal != "" && resp.Text == "" {
+		resp.StopReason, why = llm.StopFilter, "refusal: "+refusal
 	}
 	return resp, why, nil
 }
 
-// params is a request but for its limit.
-func (m *model) params(r wire.Request) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{Model: m.name, ReasoningEffort: shared.ReasoningEffort(r.Effort)}
-	if len(r.System) > 0 { // as one, because templates of open models refuse a second
-		p.Messages = append(p.Messages, openai.SystemMessage(wire.Joined(r.System)))
-	}
-	for _, t := range r.Turns {
-		if t.Role == llm.Assistant {
-			p.Messages = append(p.Messages, openai.AssistantMessage(t.Text))
-		} else {
-			p.Messages = append(p.Messages, openai.UserMessage(t.Text))
-		}
-	}
-	if r.Temperature != nil {
-		p.Temperature = openai.Float(*r.Temperature)
-	}
-	if r.TopP != nil {
-		p.TopP = openai.Float(*r.TopP)
-	}
-	if r.Seed != nil {
-		p.Seed = openai.Int(int64(*r.Seed))
-	}
-	if len(r.Stop) > 0 {
-		p.Stop.OfStringArray = r.Stop
-	}
-	if r.Schema != nil {
-		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "reply", Schema: json.RawMessage(r.Schema), Strict: openai.Bool(true)},
-		}
-	}
-	return p
+// request is the body of a request.
+type request struct {
+	Model               string         `json:"model"`
+	Messages            []message      `json:"messages"`
+	Temperature         *float64       `json:"temperature,omitempty"`
+	TopP                *float64       `json:"top_p,omitempty"`
+	Seed                *int           `json:"seed,omitempty"`
+	Stop                []string       `json:"stop,omitempty"`
+	MaxTokens           *int           `json:"max_tokens,omitempty"`
+	MaxCompletionTokens *int           `json:"max_completion_tokens,omitempty"`
+	ReasoningEffort     llm.Effort     `json:"reasoning_effort,omitempty"`
+	ResponseFormat      map[string]any `json:"response_format,omitempty"`
 }
 
-func (m *model) ask(ctx context.Context, p openai.ChatCompletionNewParams, r wire.Request, as int32) (*openai.ChatCompletion, error) {
-	switch {
-	case r.MaxTokens == nil:
-	case as == asLegacy:
-		p.MaxTokens = openai.Int(int64(*r.MaxTokens))
-	default:
-		p.MaxCompletionTokens = openai.Int(int64(*r.MaxTokens))
-		if as == asBoth {
-			ctx = context.WithValue(ctx, bothKey{}, *r.MaxTokens)
+type message struct {
+	Role    llm.Role `json:"role"`
+	Content string   `json:"content"`
+}
+
+func (m *model) ask(ctx context.Context, r wire.Request, as int32) (out reply, err error) {
+	body := request{Model: m.name, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, ReasoningEffort: r.Effort}
+	if len(r.System) > 0 { // as one, because templates of open models refuse a second
+		body.Messages = append(body.Messages, message{llm.System, wire.Joined(r.System)})
+	}
+	for _, t := range r.Turns {
+		body.Messages = append(body.Messages, message{t.Role, t.Text})
+	}
+	if as != asNew {
+		body.MaxTokens = r.MaxTokens
+	}
+	if as != asLegacy {
+		body.MaxCompletionTokens = r.MaxTokens
+	}
+	if r.Schema != nil {
+		body.ResponseFormat = map[string]any{
+			"type": "json_schema", "json_schema": map[string]any{"name": "reply", "strict": true, "schema": r.Schema},
 		}
 	}
-	return m.chat.New(ctx, p)
+	if err = m.post(ctx, "/chat/completions", body, &out); err == nil && out.Choices == nil {
+		err = wire.ErrForm
+	}
+	return out, err
+}
+
+// reply is the body of a reply.
+type reply struct {
+	Model   string
+	Choices []struct {
+		Message struct {
+			Content content
+			Refusal string
+		}
+		FinishReason string `json:"finish_reason"`
+	}
+	Usage usage
+}
+
+// usage is what a call cost. Some servers write numbers with a point.
+type usage struct {
+	Prompt        float64 `json:"prompt_tokens"`
+	Completion    float64 `json:"completion_tokens"`
+	PromptDetails struct {
+		Cached float64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning float64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+func (u usage) usage(calls int) llm.Usage {
+	return llm.Usage{
+		Calls: calls, PromptTokens: int(u.Prompt), CompletionTokens: int(u.Completion),
+		CachedTokens: int(u.PromptDetails.Cached), ReasoningTokens: int(u.CompletionDetails.Reasoning),
+		Known: u.Prompt > 0 && u.Completion > 0,
+	}
+}
+
+// content is the text of a message: one, or a list of parts, of which those of other kinds are left out.
+type content struct{ text, refusal string }
+
+func (c *content) UnmarshalJSON(raw []byte) error {
+	var parts []json.RawMessage
+	if bytes.HasPrefix(raw, []byte("[")) {
+		if err := json.Unmarshal(raw, &parts); err != nil {
+			return err
+		}
+	} else {
+		parts = append(parts, raw)
+	}
+	for _, part := range parts {
+		text, refusal := partOf(part)
+		if strings.HasPrefix(text, "```") || strings.HasSuffix(c.text, "```") {
+			c.text = strings.TrimRight(c.text, "\n") + "\n" // a fence stays on a line of its own
+		}
+		c.text, c.refusal = c.text+text, c.refusal+refusal
+	}
+	c.text = strings.TrimPrefix(c.text, "\n")
+	return nil
+}
+
+// partOf returns the text of one part of a reply. That of reasoning and of kinds that are not known is none.
+func partOf(raw json.RawMessage) (text, refusal string) {
+	var part struct {
+		Type    string
+		Text    json.RawMessage
+		Refusal string
+		Thought bool
+	}
+	if json.Unmarshal(raw, &text) == nil || json.Unmarshal(raw, &part) != nil || part.Thought {
+		return text, ""
+	}
+	switch part.Type {
+	case "", "text", "output_text":
+		var value struct{ Value string } // of OpenAI's assistants
+		if json.Unmarshal(part.Text, &text) != nil && json.Unmarshal(part.Text, &value) == nil {
+			text = value.Value
+		}
+	}
+	return text, part.Refusal
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
@@ -29,33 +26,19 @@ import (
 
 var _ memory.Embedder = openai.Embedder("m")
 
-// key is in no text.
-const key = "secret-0123456789-key"
+const key = llmtest.Key
 
-// serve returns a model of a server on loopback.
-func serve(t *testing.T, handler http.HandlerFunc, options ...option.RequestOption) llm.Model {
-	t.Helper()
-	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"} {
-		t.Setenv(name, "")
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-	return openai.Model("m-1", append([]option.RequestOption{option.WithBaseURL(server.URL + "/v1"), option.WithAPIKey(key)}, options...)...)
+var answer = llmtest.Answer
+
+// client is the client of this package.
+var client = llmtest.Client{
+	Model:   func(url string) llm.Model { return openai.Client{BaseURL: url + "/v1", Key: key}.Model("m-1") },
+	Reply:   func(text, stop string) string { return completion(text, stop, "") },
+	End:     "stop",
+	Request: full(),
 }
 
-func answer(status int, header, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		if name, value, ok := strings.Cut(header, ": "); ok {
-			w.Header().Set(name, value)
-		}
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-	}
-}
+var serve = client.Serve
 
 func completion(content, finish, more string) string {
 	text, _ := json.Marshal(content)
@@ -93,14 +76,14 @@ const (
 // TestWire: what servers answer, as they document it or as people report it, and what becomes of it.
 func TestWire(t *testing.T) {
 	page := "<html><head><title>Welcome</title></head></html>"
-	for _, tt := range []struct {
-		why, source  string
-		status       int
-		header, body string
-		class        llm.Class
-		wait         time.Duration
-		parameter    string
-		text         string // part of the error, or of the reply
+	for _, w := range []struct {
+		Why, Source  string
+		Status       int
+		Header, Body string
+		Class        llm.Class
+		Wait         time.Duration
+		Parameter    string
+		Text         string // a part of the error, or the reply
 	}{
 		{"temperature of a reasoning model", "https://github.com/johny-b/llmcomp/issues/69", 400, "",
 			fault("Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
@@ -129,7 +112,7 @@ func TestWire(t *testing.T) {
 		{"too long", codes, 400, "", fault("This model's maximum context length is 8192 tokens.", "invalid_request_error", "messages",
 			"context_length_exceeded"), llm.ClassContextTooLong, 0, "", "8192"},
 		{"wrong key", codes, 401, "", fault("Incorrect API key provided: "+key, "invalid_request_error", "", "invalid_api_key"),
-			llm.ClassPermanent, 0, "", "does not know the key, set OPENAI_API_KEY or option.WithAPIKey to one of its own"},
+			llm.ClassPermanent, 0, "", "does not know the key, set OPENAI_API_KEY to one of its own"},
 		{"out of region", codes, 403, "", fault("Country, region, or territory not supported", "", "", "unsupported_country_region_territory"),
 			llm.ClassPermanent, 0, "", "the key (OPENAI_API_KEY"},
 		{"no such model", codes, 404, "", fault("The model `m-1` does not exist or you do not have access to it.", "invalid_request_error", "",
@@ -137,10 +120,10 @@ func TestWire(t *testing.T) {
 		{"no such model, Ollama", "https://github.com/ollama/ollama/blob/main/docs/openai.md", 404, "",
 			fault(`model "m-1" not found, try pulling it first`, "api_error", "", ""), llm.ClassPermanent, 0, "", "there is no model m-1"},
 		{"base URL without /v1", codes, 404, "", fault("Invalid URL (POST /chat/completions)", "invalid_request_error", "", ""),
-			llm.ClassPermanent, 0, "", "OPENAI_BASE_URL or option.WithBaseURL (most end in /v1)"},
+			llm.ClassPermanent, 0, "", "OPENAI_BASE_URL (most end in /v1)"},
 		{"base URL without /v1, Ollama", "https://github.com/ollama/ollama/blob/main/docs/openai.md", 404, "", "404 page not found",
 			llm.ClassPermanent, 0, "", "has nothing at http://127.0.0.1"},
-		{"a page in place of the API", codes, 200, "Content-Type: text/html", page, llm.ClassUnknown, 0, "", "look at OPENAI_BASE_URL"},
+		{"a page in place of the API", codes, 200, "Content-Type: text/html", page, llm.ClassPermanent, 0, "", "look at OPENAI_BASE_URL"},
 		{"time-out", codes, 408, "", fault("Request timed out.", "", "", ""), llm.ClassTimeout, 0, "", "timed out"},
 		{"conflict", codes, 409, "", fault("The resource was updated by another request.", "", "", ""), llm.ClassOverloaded, 0, "", "another"},
 		{"too large", codes, 413, "", fault("Request too large.", "", "", ""), llm.ClassContextTooLong, 0, "", "too large"},
@@ -164,7 +147,7 @@ func TestWire(t *testing.T) {
 		{"no choice", chat, 200, "", `{"choices":[],"usage":{"prompt_tokens":11,"completion_tokens":0}}`, llm.ClassUnknown, 0, "", "empty"},
 		{"a choice that is null", chat, 200, "", `{"choices":[null]}`, llm.ClassUnknown, 0, "", "empty"},
 		{"an error in a success", "https://openrouter.ai/docs/api-reference/errors", 200, "", `{"error":{"message":"upstream is gone","code":502}}`,
-			llm.ClassUnknown, 0, "", "upstream is gone"},
+			llm.ClassOverloaded, 0, "", "upstream is gone"},
 		{"all reasoned away", reasoning, 200, "", completion("", "length", `,"completion_tokens_details":{"reasoning_tokens":7}`),
 			llm.ClassNoRoom, 0, "", "512 tokens were used up"},
 		{"10 MB", chat, 200, "", completion(strings.Repeat("x", 10<<20), "stop", ""), llm.ClassPermanent, 0, "", "over 8 MiB"},
@@ -174,31 +157,7 @@ func TestWire(t *testing.T) {
 			"", 0, "", "SELECT \uFFFD'a'"},
 		{"no content type", chat, 200, "Content-Type: text/plain", completion("SELECT 1", "stop", ""), "", 0, "", "SELECT 1"},
 	} {
-		t.Run(tt.why, func(t *testing.T) {
-			calls := 0
-			handler := answer(tt.status, tt.header, tt.body)
-			resp, err := serve(t, func(w http.ResponseWriter, r *http.Request) { calls++; handler(w, r) }).Complete(t.Context(), full())
-			if tt.class == "" && err == nil {
-				if resp.Text != tt.text {
-					t.Errorf("%q, want %q", resp.Text, tt.text)
-				}
-				return
-			}
-			var e *llm.Error
-			if !errors.As(err, &e) {
-				t.Fatalf("%+v, %v", resp, err)
-			}
-			if e.Class != tt.class || e.RetryAfter != tt.wait || e.Parameter != tt.parameter || !strings.Contains(err.Error(), tt.text) {
-				t.Errorf("%v (wait %v, parameter %q), want class %v, %v, %q and %q (%s)", err, e.RetryAfter, e.Parameter, tt.class, tt.wait, tt.parameter,
-					tt.text, tt.source)
-			}
-			if tt.status != 200 && e.Status != tt.status || calls != 1 {
-				t.Errorf("status %d, %d calls", e.Status, calls)
-			}
-			if all := fmt.Sprintf("%v %+v %v", err, e, errors.Unwrap(err)); strings.Contains(all, key) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("a key or a line break in %s", all)
-			}
-		})
+		client.Wire(t, w)
 	}
 }
 
@@ -317,29 +276,20 @@ func TestLearner(t *testing.T) {
 	}
 }
 
-func TestConformance(t *testing.T) {
-	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
-		return serve(t, map[llmtest.Behaviour]http.HandlerFunc{
-			llmtest.Answers: answer(200, "", completion("SELECT count(*) FROM singer", "stop", "")),
-			llmtest.Empties: answer(200, "", completion("", "stop", "")),
-			llmtest.Fails:   answer(400, "", fault("bad request", "", "", "")),
-			llmtest.Hangs:   func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() },
-		}[b])
-	})
-}
+func TestConformance(t *testing.T) { client.Conformance(t, fault("bad request", "", "", "")) }
 
 // TestKeys: no key, and none where none is needed.
 func TestKeys(t *testing.T) {
 	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL"} {
 		t.Setenv(name, "")
 	}
-	never := option.WithHTTPClient(&http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+	never := &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
 		t.Errorf("asked %s", r.URL)
 		return nil, errors.New("asked")
-	})})
+	})}
 	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
-	_, err := openai.Model("gpt-5-mini", option.WithBaseURL("https://api.openai.com/v1"), never).Complete(t.Context(), req)
-	if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), "set OPENAI_API_KEY or option.WithAPIKey") {
+	_, err := openai.Client{HTTP: never}.Model("gpt-5-mini").Complete(t.Context(), req)
+	if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), "set OPENAI_API_KEY") {
 		t.Error(err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -359,8 +309,8 @@ func TestKeys(t *testing.T) {
 	if _, err := openai.Model("local").Complete(t.Context(), req); !strings.Contains(fmt.Sprint(err), "does not know the key, set OPENAI_API_KEY") {
 		t.Errorf("the key of another provider: %v", err)
 	}
-	for _, url := range []string{"http://u:p4ssw0rd@%zz/v1", "localhost:8000/v1", "", "/v1"} {
-		_, err = openai.Model("m", option.WithBaseURL(url)).Complete(t.Context(), req)
+	for _, url := range []string{"http://u:p4ssw0rd@%zz/v1", "localhost:8000/v1", "/v1"} {
+		_, err = openai.Client{BaseURL: url, HTTP: never}.Model("m").Complete(t.Context(), req)
 		if llm.ClassOf(err) != llm.ClassPermanent || strings.Contains(err.Error(), "p4ssw0rd") {
 			t.Errorf("%q is no URL: %v", url, err)
 		}
@@ -371,55 +321,16 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestConnections: connections that break, that a server closes without a word, a proxy, and the end of a context.
+// TestConnections: the suite's, one that never was, and the end of connections that looked open.
 func TestConnections(t *testing.T) {
+	client.Connections(t)
 	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
-	hijack := func(write string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			io.Copy(io.Discard, r.Body)
-			conn, _, err := w.(http.Hijacker).Hijack()
-			if err != nil {
-				panic(err)
-			}
-			io.WriteString(conn, write)
-			conn.Close()
-		}
-	}
-	body := completion("SELECT 1", "stop", "")
-	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
-	for why, write := range map[string]string{"before the reply": "", "in the head": "HTTP/1.1 200 OK\r\nConte", "in the reply": head + body[:20]} {
-		_, err := serve(t, hijack(write)).Complete(t.Context(), req)
-		if llm.ClassOf(err) != llm.ClassOverloaded || strings.Contains(err.Error(), key) {
-			t.Errorf("cut %s: %v", why, err)
-		}
-	}
-
-	var asked atomic.Int32
-	m := llm.Chain(serve(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); hijack(head+body)(w, r) }),
-		llm.Retry{Base: time.Millisecond}.Middleware())
-	for range 30 { // each connection looks as if it stayed open
-		if resp, err := m.Complete(t.Context(), req); err != nil || resp.Text != "SELECT 1" {
-			t.Fatalf("a server that closes kept connections: %v", err)
-		}
-	}
-
 	listener := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	listener.Close()
-	_, err := openai.Model("m", option.WithBaseURL("http://"+listener.Addr().String()), option.WithAPIKey(key)).Complete(t.Context(), req)
-	if llm.ClassOf(err) != llm.ClassOverloaded || !strings.Contains(err.Error(), "look at OPENAI_BASE_URL") || !errors.As(err, new(*net.OpError)) {
+	_, err := openai.Client{BaseURL: "http://" + listener.Addr().String(), Key: key}.Model("m").Complete(t.Context(), req)
+	if llm.ClassOf(err) != llm.ClassOverloaded || !strings.Contains(err.Error(), "look at OPENAI_BASE_URL") ||
+		!strings.Contains(err.Error(), "connection refused. Is the server running?") || !errors.As(err, new(*net.OpError)) {
 		t.Errorf("nothing listens: %v", err)
-	}
-
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err = serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		io.WriteString(w, body[:1])
-		w.(http.Flusher).Flush()
-		cancel()
-		<-r.Context().Done()
-	}).Complete(ctx, req)
-	if err != context.Canceled {
-		t.Errorf("a context that ends behind the first byte: %v", err)
 	}
 }
 
@@ -477,7 +388,7 @@ func TestAzure(t *testing.T) {
 	}))
 	defer server.Close()
 	t.Setenv("OPENAI_API_KEY", "")
-	m := openai.Model("deployment", option.WithBaseURL(server.URL+"/openai/v1/"), option.WithHeader("Api-Key", "k"))
+	m := openai.Client{BaseURL: server.URL + "/openai/v1/", Header: http.Header{"api-key": {"k"}}}.Model("deployment")
 	resp, err := m.Complete(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}})
 	if err != nil || resp.Text != "/openai/v1/chat/completions k" {
 		t.Errorf("%q, %v", resp.Text, err)
@@ -554,7 +465,7 @@ func TestLive(t *testing.T) {
 		}
 	}
 	base := strings.TrimSuffix(strings.TrimSuffix(os.Getenv("OPENAI_BASE_URL"), "/"), "/v1")
-	_, err := openai.Model(name, option.WithBaseURL(base+"/nowhere")).Complete(t.Context(), req)
+	_, err := openai.Client{BaseURL: base + "/nowhere"}.Model(name).Complete(t.Context(), req)
 	if !strings.Contains(fmt.Sprint(err), "look at OPENAI_BASE_URL") {
 		t.Errorf("a wrong base URL: %v", err)
 	}

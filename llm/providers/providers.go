@@ -20,9 +20,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
-	openaioption "github.com/openai/openai-go/v3/option"
-
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/anthropic"
 	"github.com/texttosql/texttosql/llm/openai"
@@ -69,7 +66,7 @@ func Compatible(name, base string, keys ...string) Provider {
 		if err != nil {
 			return nil, "", err
 		}
-		return speaksOpenAI(model, key, "", variable, base, getenv, c)
+		return speaksOpenAI(model, openai.Client{Key: key, HTTP: c, KeyFrom: strings.Join(keys, " or "), BaseFrom: variable}, base, getenv)
 	}}
 }
 
@@ -142,7 +139,8 @@ func reached(spec, server string) llm.Middleware {
 			case fault.Op == "dial", fault.Op == "proxyconnect":
 				err = &llm.Error{
 					Class: llm.ClassPermanent, Err: err,
-					Message: fmt.Sprintf("%s: no server at %s: %v", spec, server, fault.Err),
+					Message: fmt.Sprintf("%s: cannot reach %s: %s. Is the server running?", spec, server,
+						strings.TrimPrefix(fault.Err.Error(), "connect: ")),
 				}
 			}
 			return resp, err
@@ -166,25 +164,18 @@ func openaiModel(name string, getenv func(string) string, c *http.Client) (llm.M
 	if err != nil {
 		return nil, "", fmt.Errorf("%w (a server that asks for no key takes any text)", err)
 	}
-	return speaksOpenAI(name, key, getenv("OPENAI_ORGANIZATION"), "OPENAI_BASE_URL", "https://api.openai.com/v1", getenv, c)
+	client := openai.Client{Key: key, HTTP: c, KeyFrom: "OPENAI_API_KEY", BaseFrom: "OPENAI_BASE_URL"}
+	if organization := getenv("OPENAI_ORGANIZATION"); organization != "" {
+		client.Header = http.Header{"OpenAI-Organization": {organization}}
+	}
+	return speaksOpenAI(name, client, "https://api.openai.com/v1", getenv)
 }
 
-func speaksOpenAI(name, key, organization, variable, base string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
-	base, err := baseURL(getenv, variable, base)
-	if err != nil {
+func speaksOpenAI(name string, client openai.Client, base string, getenv func(string) string) (m llm.Model, server string, err error) {
+	if client.BaseURL, err = baseURL(getenv, client.BaseFrom, base); err != nil {
 		return nil, "", err
 	}
-	return compatible(name, base, key, organization, c), base, nil
-}
-
-// compatible gives all options, because the SDK reads what is left out from the environment of the process.
-func compatible(name, base, key, organization string, c *http.Client) llm.Model {
-	options := []openaioption.RequestOption{openaioption.WithAPIKey(key), openaioption.WithBaseURL(base), openaioption.WithHTTPClient(c),
-		openaioption.WithHeaderDel("OpenAI-Organization"), openaioption.WithHeaderDel("OpenAI-Project")}
-	if organization != "" {
-		options = append(options, openaioption.WithOrganization(organization))
-	}
-	return openai.Model(name, options...)
+	return client.Model(name), client.BaseURL, nil
 }
 
 func anthropicModel(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
@@ -196,9 +187,7 @@ func anthropicModel(name string, getenv func(string) string, c *http.Client) (ll
 	if err != nil {
 		return nil, "", err
 	}
-	base = strings.TrimSuffix(base, "/v1") // a part of the base for other clients
-	return anthropic.Model(name, anthropicoption.WithoutEnvironmentDefaults(), anthropicoption.WithAPIKey(key), anthropicoption.WithBaseURL(base),
-		anthropicoption.WithHTTPClient(c)), base, nil
+	return anthropic.Client{BaseURL: base, Key: key, HTTP: c}.Model(name), base, nil
 }
 
 func ollamaModel(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
@@ -206,7 +195,7 @@ func ollamaModel(name string, getenv func(string) string, c *http.Client) (llm.M
 	if err != nil {
 		return nil, "", err
 	}
-	return compatible(name, host+"/v1", "", "", c), host, nil
+	return openai.Client{BaseURL: host + "/v1", HTTP: c, KeyFrom: "OLLAMA_HOST", BaseFrom: "OLLAMA_HOST"}.Model(name), host, nil
 }
 
 // cloudflareModel has the account in the path of its endpoint.
@@ -270,7 +259,7 @@ func ollamaURL(host string) (string, error) {
 		name = "::1"
 	}
 	u.Host = net.JoinHostPort(name, cmp.Or(u.Port(), port[scheme]))
-	return strings.TrimRight(u.String(), "/"), nil
+	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil // which other tools want there
 }
 
 // recording opens a recording of one model.

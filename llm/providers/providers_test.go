@@ -111,7 +111,7 @@ func TestUnreachable(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = m.Complete(t.Context(), question())
-		if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), spec+": no server at "+closed) ||
+		if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), spec+": cannot reach "+closed) ||
 			!strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("%s: got %v", spec, err)
 		}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
@@ -32,6 +34,8 @@ type Client struct {
 	// streaming and the reading of errors alone. why is the provider's word for the stop reason. Beside an error resp counts
 	// the calls, where Send made more than one.
 	Send func(ctx context.Context, call *Call, r Request) (resp llm.Response, why string, err error)
+
+	folds atomic.Bool // messages of the system go to the user's
 }
 
 // Request is a request with its messages as [Messages] returns them.
@@ -40,14 +44,19 @@ type Request struct {
 	System, Turns []Message
 }
 
-// Complete makes one call. Its error is an [*llm.Error] that says what to change, or that of ctx once that has ended.
+// Complete makes one call, and a second one where the server refuses messages of the system ([Fold]). Its error is an
+// [*llm.Error] that says what to change, or that of ctx once that has ended.
 func (c *Client) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
 	if err := Ended(ctx); err != nil {
 		return llm.Response{}, err
 	}
+	return Fold(&c.folds, req, func(req llm.Request) (llm.Response, *Call, error) { return c.attempt(ctx, req) })
+}
+
+func (c *Client) attempt(ctx context.Context, req llm.Request) (llm.Response, *Call, error) {
 	system, turns, err := Messages(req)
 	if err != nil {
-		return llm.Response{}, err
+		return llm.Response{}, new(Call), err
 	}
 	var resp llm.Response
 	var why string
@@ -61,18 +70,72 @@ func (c *Client) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 			limit = *req.MaxTokens
 		}
 		if resp, err = call.Finish(resp, why, limit); err == nil {
-			return resp, nil
+			return resp, call, nil
 		}
+		e := llm.AsError(err)
+		e.Message = c.advice(e, call) + e.Message
 	}
 	call.TellRaw(ctx)
 	var failed *llm.Error
 	if errors.As(err, &failed) {
 		failed.Parameter = c.refused(req, call, failed)
 		if n := resp.Usage.Calls; n > 1 && failed.Usage == (llm.Usage{}) { // Send made more than one
-			failed.Usage = llm.Usage{Calls: n, Known: failed.Status != 0, Partial: failed.Status == 0}
+			addCalls(failed, n-1)
+		}
+	}
+	return llm.Response{}, call, err
+}
+
+// Fold makes a call by ask. Where the server refuses messages of the system, it is made once more, with what they say at the
+// beginning of the first message of the user. folds remembers that the model wants this.
+func Fold(folds *atomic.Bool, req llm.Request, ask func(llm.Request) (llm.Response, *Call, error)) (llm.Response, error) {
+	system := slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return m.Role == llm.System })
+	if system && folds.Load() {
+		req, system = folded(req), false
+	}
+	resp, call, err := ask(req)
+	if err == nil || !system || !call.RefusesSystem() {
+		return resp, err
+	}
+	failed := llm.AsError(err)
+	lost := max(failed.Usage.Calls, 1)
+	resp, call, err = ask(folded(req))
+	if err == nil {
+		folds.Store(true)
+		resp.Usage.Calls = max(resp.Usage.Calls, 1) + lost
+		return resp, nil
+	}
+	if errors.As(err, &failed) {
+		addCalls(failed, lost)
+		if failed.Status != 0 && !call.RefusesSystem() {
+			folds.Store(true) // whatever else is wrong
 		}
 	}
 	return llm.Response{}, err
+}
+
+// addCalls adds calls to the cost of a failed one.
+func addCalls(e *llm.Error, n int) {
+	if e.Usage == (llm.Usage{}) {
+		e.Usage = llm.Usage{Calls: 1, Known: e.Status != 0, Partial: e.Status == 0}
+	}
+	e.Usage.Calls += n
+}
+
+// folded has what the system says at the beginning of the first message of the user.
+func folded(req llm.Request) llm.Request {
+	system, turns, err := Messages(req)
+	if err != nil {
+		return req
+	}
+	req.Messages, req.CachePrefix = nil, 0
+	for _, t := range turns {
+		if t.Role == llm.User && system != nil {
+			t.Text, system = Joined(system)+"\n\n"+t.Text, nil
+		}
+		req.Messages = append(req.Messages, t.Message)
+	}
+	return req
 }
 
 // do makes one call and maps its error. It turns a runtime error of an SDK into an error, because a reply must not end the
@@ -97,7 +160,7 @@ func (c *Client) do(ctx context.Context, send func(context.Context, *Call) error
 	}
 	e := call.Failure(err)
 	if !call.Sent() {
-		e.Class = llm.ClassPermanent // the SDK could not make the request
+		e.Class = llm.ClassPermanent // the client could not make the request
 	}
 	e.Message = c.advice(e, call) + e.Message
 	return call, e
@@ -106,25 +169,34 @@ func (c *Client) do(ctx context.Context, send func(context.Context, *Call) error
 // advice says what to change, before the words of the server. Those may be long, and error texts are cut.
 func (c *Client) advice(e *llm.Error, call *Call) string {
 	o, op := call.outcome(), (*net.OpError)(nil)
-	codes := parseProblem(o.body).codes
+	status, p, _ := call.report()
 	switch {
 	case errors.Is(o.err, errNoKey):
 		e.Message = "set " + c.Key
 		return "the server wants a key: "
-	case o.status == http.StatusUnauthorized && len(call.secrets) == 0:
+	case errors.Is(e.Err, llm.ErrAccount):
+		return "the account of the key (" + c.Key + ") has no money left, or a limit is used up: "
+	case e.Class == llm.ClassRefused:
+		return ""
+	case status == http.StatusUnauthorized && len(call.secrets) == 0:
 		return "the server wants a key, set " + c.Key + ": "
-	case o.status == http.StatusUnauthorized, slices.Contains(codes, "API_KEY_INVALID"):
+	case status == http.StatusUnauthorized, slices.Contains(p.codes, "API_KEY_INVALID"):
 		return "the server does not know the key, set " + c.Key + " to one of its own: "
-	case o.status == http.StatusForbidden:
+	case status == http.StatusForbidden:
 		return "the key (" + c.Key + ") may not do this: "
-	case o.status == http.StatusNotFound && (strings.Contains(e.Message, c.Model) || slices.Contains(codes, "DeploymentNotFound")):
+	case status == http.StatusNotFound && (c.isNamed(e.Message) || slices.Contains(p.codes, "DeploymentNotFound")):
 		return "there is no model " + c.Model + " for this key, name another: "
-	case o.status == http.StatusNotFound, o.status == http.StatusMethodNotAllowed:
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status/100 == 3:
 		return "the server has nothing at " + call.url + ", look at " + c.Base + ": "
-	case errors.As(o.err, &op) && op.Op == "dial", errors.Is(o.err, errNoURL), strings.HasSuffix(e.Message, "is its address right?"):
+	case errors.As(o.err, &op) && op.Op == "dial", errors.Is(o.err, errNoURL), strings.HasSuffix(e.Message, addressed):
 		return "look at " + c.Base + ": "
 	}
 	return ""
+}
+
+// isNamed reports whether the name of the model stands in a text, and not as a part of a word.
+func (c *Client) isNamed(text string) bool {
+	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(c.Model) + `(?:\W|$)`).MatchString(text)
 }
 
 // refused returns the field of req that the server names as the cause of e.
@@ -144,44 +216,29 @@ func (c *Client) refused(req llm.Request, call *Call, e *llm.Error) string {
 	return ""
 }
 
-// Names reports whether the last response refuses the parameter of that name: in the field for it, or, from servers that
-// have none, at the beginning of the message or as an identifier, which a prompt that is repeated there hardly has.
-func (c *Call) Names(name string) bool {
-	o := c.outcome()
-	if o.status != http.StatusBadRequest && o.status != http.StatusUnprocessableEntity {
-		return false
-	}
-	p := parseProblem(o.body)
-	if p.param != "" {
-		return p.param == name || strings.HasSuffix(p.param, "."+name)
-	}
-	if strings.HasPrefix(p.message, name+":") || strings.ContainsAny(name, "_ ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.Contains(p.message, name) {
-		return true
-	}
-	for _, quote := range []string{"'", "`", `"`, `\"`} {
-		if strings.Contains(string(o.body), quote+name+quote) {
-			return true
-		}
-	}
-	return false
-}
-
 // Finish returns the reply of a call that succeeded, or the error of one that says nothing: held back by a filter, without
 // room for a word in its limit of tokens (0: unknown), or empty. why is the provider's word for its end.
 func (c *Call) Finish(r llm.Response, why string, limit int) (llm.Response, error) {
 	r.Text = strings.ToValidUTF8(r.Text, "\uFFFD")
 	e := &llm.Error{}
+	short := r.StopReason == llm.StopLength && (why == "" || lengths[plain(why)])
 	switch {
 	case r.StopReason == llm.StopFilter:
 		e.Class, e.Message = llm.ClassRefused, fmt.Sprintf("the provider held the reply back (%s)", why)
 	case strings.TrimSpace(r.Text) != "":
 		return r, nil
-	case r.StopReason == llm.StopLength && limit > 0:
+	case short && limit > 0:
 		e.Class, e.Message = llm.ClassNoRoom, fmt.Sprintf("the reply is empty: its %d tokens were used up before the first word; allow more", limit)
-	case r.StopReason == llm.StopLength:
+	case short:
 		e.Class, e.Message = llm.ClassNoRoom, "the reply is empty: its tokens were used up before the first word"
 	default:
 		e = c.Failure(ErrEmpty)
+		if _, _, reported := c.report(); !reported {
+			e.Message += nothingBut(c.Raw())
+			if why != "" {
+				e.Message += " (the provider's reason: " + why + ")"
+			}
+		}
 	}
 	if r.Usage.Known {
 		e.Usage = r.Usage
@@ -189,10 +246,46 @@ func (c *Call) Finish(r llm.Response, why string, limit int) (llm.Response, erro
 	return llm.Response{}, e
 }
 
+// Stop returns what a provider's word for the end of a reply means, in any spelling. A word that is not known to mean that the
+// model was done is a cut: such a reply has no vote. No word says nothing.
+func Stop(why string) llm.StopReason {
+	switch word := plain(why); {
+	case word == "", word == "null", word == "none", word == "unspecified":
+		return ""
+	case ends[word]:
+		return llm.StopEnd
+	case filters[word]:
+		return llm.StopFilter
+	}
+	return llm.StopLength
+}
+
+// plain is a word as the tables below have it.
+func plain(why string) string {
+	word := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(why))
+	return strings.TrimPrefix(word, "finishreason")
+}
+
+func words(all string) map[string]bool {
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(all) {
+		m[word] = true
+	}
+	return m
+}
+
+var (
+	ends = words("stop stopped stopsequence stoptoken stopword end ended endturn endoftext endoftoken eos eostoken eot complete completed done finish " +
+		"finished success normal toolcall toolcalls tooluse functioncall")
+	filters = words("contentfilter contentfiltered refusal guardrailintervened guardrail safety recitation prohibitedcontent blocklist spii imagesafety " +
+		"modelarmor sensitive moderation blocked")
+	lengths = words("length maxtokens maxoutputtokens modellength modelcontextwindowexceeded maxlength contextlength tokenlimit limit truncated")
+)
+
 // TellRaw puts what the server sent into the trace, which shows it only where replies are allowed.
 func (c *Call) TellRaw(ctx context.Context) {
 	if raw := c.Raw(); len(raw) > 0 {
-		trace.From(ctx).Set("raw", trace.Secret{Kind: trace.PrivateReplies, Text: c.withoutKeys(string(raw[:min(len(raw), maxHead)]))})
+		trace.From(ctx).Set("raw", trace.Secret{Kind: trace.PrivateReplies, Text: c.withoutKeys(string(raw[:min(len(raw), maxTold)]))})
 	}
 }
 

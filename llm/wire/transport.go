@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -24,8 +25,11 @@ const (
 	// maxErrorBody bounds the body of a failed response in bytes. Error pages of proxies are a few kilobytes.
 	maxErrorBody = 64 << 10
 
-	// maxHead bounds what is kept of a successful response, in bytes: enough to see what it is.
-	maxHead = 4 << 10
+	// maxHead bounds what is kept of a successful response, in bytes: enough to find an error in it.
+	maxHead = 64 << 10
+
+	// maxTold bounds what is put into a trace of it, in bytes.
+	maxTold = 4 << 10
 
 	// maxRetryAfter bounds what a provider may ask to wait.
 	maxRetryAfter = 24 * time.Hour
@@ -38,13 +42,22 @@ var (
 )
 
 // HTTPClient returns a copy of base whose requests pass through [RoundTrip]. nil means [http.DefaultClient], which has no
-// time-out: use [llm.Timeout]. Safe for concurrent use if base is.
+// time-out: use [llm.Timeout]. It follows no redirection to another host, which would be sent the key, unless base says where
+// it goes. Safe for concurrent use if base is.
 func HTTPClient(base *http.Client) *http.Client {
 	if base == nil {
 		base = http.DefaultClient
 	}
 	c := *base
 	c.Transport = transport{cmp.Or(base.Transport, http.DefaultTransport)}
+	if c.CheckRedirect == nil {
+		c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+			if req.URL.Host != via[0].URL.Host || len(via) > 9 {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}
+	}
 	return &c
 }
 
@@ -79,7 +92,8 @@ type outcome struct {
 	status     int // of a failed response
 	retryAfter time.Duration
 	body       []byte
-	err        error // there was no response, or it broke off
+	asked      []byte // the body of its request
+	err        error  // there was no response, or it broke off
 }
 
 type callKey struct{}
@@ -90,9 +104,9 @@ func Begin(ctx context.Context) (context.Context, *Call) {
 	return context.WithValue(ctx, callKey{}, c), c
 }
 
-// RoundTrip sends req through next and notes what happens to it, where its context is one of [Begin]. It has the form of a
-// middleware of the SDKs of OpenAI and Anthropic. A reply over 8 MiB is an error; the body of a failed response is cut at
-// 64 KiB. A success is said to be JSON, whatever its header says, because these SDKs read nothing else.
+// RoundTrip sends req through next and notes what happens to it, where its context is one of [Begin]. A reply over 8 MiB is
+// an error; the body of a failed response is cut at 64 KiB. A success is said to be JSON, whatever its header says, because
+// SDKs read nothing else, and a stream of events, which no client asks for, is put together.
 func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	ctx := req.Context()
 	c, ok := ctx.Value(callKey{}).(*Call)
@@ -122,7 +136,7 @@ func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, erro
 		return nil, err
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
-		resp.Body = &watched{http.MaxBytesReader(nil, resp.Body, maxReply), ctx, c}
+		resp.Body = &watched{ReadCloser: http.MaxBytesReader(nil, resp.Body, maxReply), ctx: ctx, call: c}
 		resp.Header.Set("Content-Type", "application/json")
 		return resp, nil
 	}
@@ -130,7 +144,13 @@ func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, erro
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	resp.Body.Close()
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	c.end(outcome{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), body: body})
+	var asked []byte
+	if req.GetBody != nil {
+		if r, err := req.GetBody(); err == nil {
+			asked, _ = io.ReadAll(r)
+		}
+	}
+	c.end(outcome{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), body: body, asked: asked})
 	return resp, nil
 }
 
@@ -179,7 +199,7 @@ func (c *Call) Failed() bool {
 	return o.status != 0 || o.err != nil
 }
 
-// Raw returns what the server sent, or its first 4 KiB.
+// Raw returns what the server sent, or its first 64 KiB.
 func (c *Call) Raw() (raw []byte) {
 	c.note(func() {
 		if raw = c.head; len(c.last.body) > 0 {
@@ -206,10 +226,16 @@ type watched struct {
 	io.ReadCloser // bounded by http.MaxBytesReader
 	ctx           context.Context
 	call          *Call
+	text          io.Reader // what is read from it
 }
 
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
+func (w *watched) Read(p []byte) (n int, err error) {
+	if w.text == nil {
+		err = w.begin()
+	}
+	if err == nil {
+		n, err = w.text.Read(p)
+	}
 	w.call.note(func() { w.call.head = append(w.call.head, p[:min(n, maxHead-len(w.call.head))]...) })
 	if errors.As(err, new(*http.MaxBytesError)) {
 		err = errTooLarge
@@ -218,6 +244,33 @@ func (w *watched) Read(p []byte) (int, error) {
 		w.call.broke(w.ctx, "the reply broke off", err)
 	}
 	return n, err
+}
+
+// begin looks at the first bytes. Blank ones, by which some servers keep a connection open, are left out.
+func (w *watched) begin() error {
+	text := bufio.NewReader(w.ReadCloser)
+	w.text = text
+	for {
+		c, err := text.ReadByte()
+		if err != nil {
+			return err
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(c)) {
+			break
+		}
+	}
+	if err := text.UnreadByte(); err != nil {
+		return err
+	}
+	if head, _ := text.Peek(len("event:")); !isStream(head) {
+		return nil
+	}
+	events, err := io.ReadAll(text)
+	if err == nil {
+		events, err = unstreamed(events)
+	}
+	w.text = bytes.NewReader(events)
+	return err
 }
 
 // Ended returns ctx.Err(), or context.DeadlineExceeded if the deadline has passed and the timer of ctx has not fired
