@@ -337,8 +337,12 @@ var unreadable = []string{
 // failureOfModel is the class of a failed call. What the provider says itself may name an account, so it is left out.
 func failureOfModel(e *llm.Error) (class FailureClass, message, advice string) {
 	switch {
-	case e.Status == http.StatusUnauthorized, e.Status == http.StatusPaymentRequired, e.Status == http.StatusForbidden:
-		return FailureKey, "", ""
+	case errors.Is(e, llm.ErrAccount):
+		return FailureKey, "The account at the provider of the model has no money left, or its quota or limit is used up", e.Advice
+	case e.Class == llm.ClassRefused:
+		return FailureDeclined, "", ""
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		return FailureKey, "", e.Advice
 	case e.Class == llm.ClassRateLimit:
 		if e.RetryAfter > 0 {
 			advice = fmt.Sprintf("Ask again in %v", e.RetryAfter)
@@ -346,8 +350,6 @@ func failureOfModel(e *llm.Error) (class FailureClass, message, advice string) {
 		return FailureRate, "", advice
 	case e.Class == llm.ClassContextTooLong:
 		return FailureTooLong, "", ""
-	case e.Class == llm.ClassRefused:
-		return FailureDeclined, "", ""
 	case e.Class == llm.ClassNoRoom:
 		return FailureProvider, "The model thought for longer than it may", "Ask it for less effort, or allow more (llm.Budget.Room)"
 	case e.Class == llm.ClassCancelled:
@@ -360,7 +362,7 @@ func failureOfModel(e *llm.Error) (class FailureClass, message, advice string) {
 	if e.Status != 0 {
 		message += fmt.Sprintf(" (status %d)", e.Status)
 	}
-	return FailureProvider, message, ""
+	return FailureProvider, message, e.Advice
 }
 
 // tail is the text of an error that no row of the table has, as a person may read it.

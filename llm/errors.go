@@ -46,11 +46,12 @@ type Error struct {
 	RetryAfter time.Duration // the wait that the provider asks for; 0: none
 	Parameter  string        // the field of the Request that the model refuses: see below; "" for any other failure
 	Usage      Usage         // the cost of the failed call where the provider tells it, as of one without room; zero: what Class says
+	Advice     string        // what the operator has to change, in words of the client alone; ""
 	Message    string        // the text for a person; may be raw: the method Error scrubs it; "" means the text of Err
 	Err        error         // the cause, for errors.Is and errors.As; may be nil
 }
 
-// Error returns "llm: CLASS (status N): MESSAGE", the message scrubbed by [Scrub].
+// Error returns "llm: CLASS (status N): ADVICE: MESSAGE", advice and message scrubbed by [Scrub].
 func (e *Error) Error() string {
 	text := "llm: " + strings.ReplaceAll(e.Class.String(), "-", " ")
 	if e.Status != 0 {
@@ -63,10 +64,14 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) text() string {
-	if e.Message == "" && e.Err != nil {
-		return Scrub(e.Err.Error())
+	message := e.Message
+	if message == "" && e.Err != nil {
+		message = e.Err.Error()
 	}
-	return Scrub(e.Message)
+	if e.Advice != "" {
+		message = strings.TrimSuffix(e.Advice+": "+message, ": ")
+	}
+	return Scrub(message)
 }
 
 // Unwrap returns Err.
@@ -112,7 +117,7 @@ func AsError(err error) *Error {
 	e := &Error{Class: ClassOf(err), Err: err}
 	var within *Error
 	if errors.As(err, &within) {
-		e.Status, e.RetryAfter, e.Parameter, e.Usage = within.Status, within.RetryAfter, within.Parameter, within.Usage
+		e.Status, e.RetryAfter, e.Parameter, e.Usage, e.Advice = within.Status, within.RetryAfter, within.Parameter, within.Usage, within.Advice
 	}
 	return e
 }

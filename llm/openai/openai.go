@@ -260,6 +260,9 @@ type usage struct {
 }
 
 func (u usage) usage(calls int) llm.Usage {
+	if u.PromptDetails.Cached > u.Prompt { // counted apart
+		u.Prompt += u.PromptDetails.Cached
+	}
 	return llm.Usage{
 		Calls: calls, PromptTokens: int(u.Prompt), CompletionTokens: int(u.Completion),
 		CachedTokens: int(u.PromptDetails.Cached), ReasoningTokens: int(u.CompletionDetails.Reasoning),

@@ -92,7 +92,7 @@ func TestUnknownModelAtTheServer(t *testing.T) {
 	url := server(t)
 	m := need.Value(Model("openai:unknown", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url + "/v1"}.get))(t)
 	_, err := m.Complete(t.Context(), question())
-	want := "llm: permanent (status 404): the server has nothing at " + url + "/v1/chat/completions, look at OPENAI_BASE_URL"
+	want := "llm: permanent (status 404): look at OPENAI_BASE_URL (most end in /v1): the server has nothing at " + url + "/v1/chat/completions"
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), ": no such model") {
 		t.Errorf("got %v", err)
 	}

@@ -73,7 +73,7 @@ func (c *Client) attempt(ctx context.Context, req llm.Request) (llm.Response, *C
 			return resp, call, nil
 		}
 		e := llm.AsError(err)
-		e.Message = c.advice(e, call) + e.Message
+		e.Advice = c.advice(e, call)
 	}
 	call.TellRaw(ctx)
 	var failed *llm.Error
@@ -162,34 +162,35 @@ func (c *Client) do(ctx context.Context, send func(context.Context, *Call) error
 	if !call.Sent() {
 		e.Class = llm.ClassPermanent // the client could not make the request
 	}
-	e.Message = c.advice(e, call) + e.Message
+	e.Advice = c.advice(e, call)
 	return call, e
 }
 
-// advice says what to change, before the words of the server. Those may be long, and error texts are cut.
+// advice says what to change.
 func (c *Client) advice(e *llm.Error, call *Call) string {
 	o, op := call.outcome(), (*net.OpError)(nil)
 	status, p, _ := call.report()
 	switch {
 	case errors.Is(o.err, errNoKey):
-		e.Message = "set " + c.Key
-		return "the server wants a key: "
+		e.Message = ""
+		return "the server wants a key, set " + c.Key
 	case errors.Is(e.Err, llm.ErrAccount):
-		return "the account of the key (" + c.Key + ") has no money left, or a limit is used up: "
+		return "look at the balance, the billing and the limits of the key (" + c.Key + ")"
 	case e.Class == llm.ClassRefused:
 		return ""
 	case status == http.StatusUnauthorized && len(call.secrets) == 0:
-		return "the server wants a key, set " + c.Key + ": "
+		return "the server wants a key, set " + c.Key
 	case status == http.StatusUnauthorized, slices.Contains(p.codes, "API_KEY_INVALID"):
-		return "the server does not know the key, set " + c.Key + " to one of its own: "
+		return "the server does not know the key, set " + c.Key + " to one of its own"
 	case status == http.StatusForbidden:
-		return "the key (" + c.Key + ") may not do this: "
+		return "the key (" + c.Key + ") may not do this"
 	case status == http.StatusNotFound && (c.isNamed(e.Message) || slices.Contains(p.codes, "DeploymentNotFound")):
-		return "there is no model " + c.Model + " for this key, name another: "
+		return "there is no model " + c.Model + " for this key, name another"
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status/100 == 3:
-		return "the server has nothing at " + call.url + ", look at " + c.Base + ": "
+		e.Message = "the server has nothing at " + call.url + ": " + e.Message
+		return "look at " + c.Base
 	case errors.As(o.err, &op) && op.Op == "dial", errors.Is(o.err, errNoURL), strings.HasSuffix(e.Message, addressed):
-		return "look at " + c.Base + ": "
+		return "look at " + c.Base
 	}
 	return ""
 }

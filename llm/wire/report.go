@@ -218,10 +218,10 @@ var (
 	// tooLong is how servers say that a prompt does not fit, in their first clause: a prompt that is repeated stands behind a
 	// colon. Sources: the servers of the rows of TestContextWords.
 	tooLong = regexp.MustCompile(`(?is)^(?:[\w.]*(?:error|exception)\w*: |error code: \d+ - |(?:input validation error|invalid request|bad request|` +
-		`the model returned the following errors): |invalid params, |\d+ [a-z_ ]+[.:] |<\d+> )*[^:.]{0,80}?(?:` + strings.Join([]string{
+		`provider returned error|the model returned the following errors): |invalid params, |\d+ [a-z_ ]+[.:] |<\d+> )*[^:.]{0,80}?(?:` + strings.Join([]string{
 		`(?:max(?:imum)?|model'?s?) (?:allowed )?(?:context|prompt|input|sequence|model) (?:length|window|size)`,
 		`context (?:length|window|size|limit).{0,40}exceed`, `exceed.{0,40}(?:context|token limit|input length|max_seq_len|max(?:imum)? length)`,
-		`(?:prompt|input|context|conversation|request)(?: \([^)]*\))? (?:is )?too (?:long|large)`, `(?:input|prompt|decoder prompt) \([^)]*\) is longer`,
+		`(?:prompt|input|context|conversation|request)(?: body)?(?: \([^)]*\))? (?:is )?too (?:long|large)`, `you passed \d+ input tokens`, `(?:input|prompt|decoder prompt) \([^)]*\) is longer`,
 		`prompt length .{0,20}(?:greater|longer|exceed)`, `too many (?:input |prompt )?tokens`, `(?:input|prompt) tokens? (?:count )?.{0,30}exceed`,
 		`input token count .{0,40}(?:supports|exceed)`, `requested token count exceeds`, `must have less than \d+ tokens`, `tokens \+ .{0,20}must be <=`,
 		`context the overflows`, `tokens to keep from the initial prompt`, `n_keep`, `range of input length`, `reduce the length of the (?:messages|prompt|input)`,
@@ -245,7 +245,7 @@ var (
 	// systemRole is how they say that a model takes no messages of the system.
 	systemRole = regexp.MustCompile("(?i)\\b(?:system|developer)['\"`]? (?:role|message|prompt|instruction)s?\\b.{0,60}(?:\\bnot\\b|n't\\b|unsupported|disabled|invalid)|" +
 		"(?:\\bnot\\b|n't\\b|unsupported|unknown|unexpected|invalid)\\b.{0,40}(?:['\"`](?:system|developer)['\"`]|\\b(?:system|developer) (?:role|message|prompt|instruction))|" +
-		"roles must alternate|only.{0,30}user.{0,10}assistant|role.{0,60}(?:one of|either|should be|must be).{0,20}(?:user|assistant)|(?:role|value)s?:? ['\"`]?system['\"`]?$")
+		"roles must alternate|(?:should|must) be ['\"`]?user['\"`]? or ['\"`]?(?:assistant|model)|only.{0,30}user.{0,10}assistant|role.{0,60}(?:one of|either|should be|must be).{0,20}(?:user|assistant)|(?:role|value)s?:? ['\"`]?system['\"`]?$")
 
 	// refusal is a word with which a parameter is refused.
 	refusal = regexp.MustCompile(`(?i)\b(?:not|cannot|only|must|should|unsupported|invalid|deprecated|unknown|unexpected|extraneous|unrecognized|fixed|allowed|range|` +
