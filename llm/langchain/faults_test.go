@@ -94,10 +94,12 @@ func TestFaults(t *testing.T) {
 			message: "the server's reply is no JSON"},
 		{name: "empty body", status: 200, body: func(wire) string { return "" }, want: same(llm.ClassUnknown, 0), message: "reply is empty"},
 		{
-			name: "page for a reply", status: 200, body: func(wire) string { return page }, want: wants{want{llm.ClassPermanent, 0}, want{llm.ClassPermanent, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
+			name: "page for a reply", status: 200, body: func(wire) string { return page }, want: wants{want{llm.ClassPermanent, 0}, want{llm.ClassPermanent,
+				0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
 			message: "the server's reply is no JSON but a web page (502 Bad Gateway): is its address right?", why: "a wrong base URL",
 		},
-		{name: "text for a reply", status: 200, body: func(wire) string { return "It works!" }, want: wants{want{llm.ClassPermanent, 0}, want{llm.ClassPermanent, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
+		{name: "text for a reply", status: 200, body: func(wire) string { return "It works!" }, want: wants{want{llm.ClassPermanent, 0},
+			want{llm.ClassPermanent, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
 			message: "the server's reply is no JSON"},
 		{
 			name: "a list for a reply", status: 200, body: func(wire) string { return "[1, 2]" }, want: same(llm.ClassUnknown, 0),

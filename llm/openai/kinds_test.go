@@ -166,7 +166,8 @@ func TestParameterWords(t *testing.T) {
 		if tt.prompt != "" {
 			req.Messages = []llm.Message{{Role: llm.User, Text: tt.prompt}}
 		}
-		for _, body := range []string{fault(tt.message, "invalid_request_error", "", ""), fault(tt.message, "None", "None", "400"), `{"message":` + quote(tt.message) + `}`} {
+		for _, body := range []string{fault(tt.message, "invalid_request_error", "", ""), fault(tt.message, "None", "None", "400"),
+			`{"message":` + quote(tt.message) + `}`} {
 			_, err := serve(t, answer(400, "", body)).Complete(t.Context(), req)
 			if got := llm.AsError(err).Parameter; got != tt.parameter {
 				t.Errorf("%s: parameter %q, want %q: %v", tt.why, got, tt.parameter, err)
@@ -195,11 +196,14 @@ func TestStreams(t *testing.T) {
 		{"comments and blanks first", "\n\n: hello\n\ndata: " + one + "\n\ndata: " + two, "SELECT 1", llm.StopEnd, "", ""},
 		{"named events", "event: message\nid: 1\ndata: " + one + "\n\nevent: message\nid: 2\ndata: " + two + "\n\n", "SELECT 1", llm.StopEnd, "", ""},
 		{"no finish reason but an end mark", "data: " + one + "\n\ndata: [DONE]\n\n", "SELECT", "", "", ""},
-		{"reasoning beside it", "data: " + chunk(`{"reasoning_content":"SELECT 2"}`, "null") + "\n\ndata: " + one + "\n\ndata: " + two + "\n\n", "SELECT 1", llm.StopEnd, "", ""},
-		{"whole messages", `data: {"choices":[{"message":{"content":"SELECT 1"},"finish_reason":"stop"}]}` + "\n\n", "SELECT 1", llm.StopEnd, "", ""},
-		{"parts", "data: " + chunk(`{"content":[{"type":"text","text":"SELECT"}]}`, "null") + "\n\ndata: " + chunk(`{"content":[{"type":"text","text":" 1"}]}`, `"stop"`) + "\n\n",
+		{"reasoning beside it", "data: " + chunk(`{"reasoning_content":"SELECT 2"}`, "null") + "\n\ndata: " + one + "\n\ndata: " + two + "\n\n",
 			"SELECT 1", llm.StopEnd, "", ""},
-		{"another choice", `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\ndata: " + one + "\n\ndata: " + two + "\n\n", "SELECT 1", llm.StopEnd, "", ""},
+		{"whole messages", `data: {"choices":[{"message":{"content":"SELECT 1"},"finish_reason":"stop"}]}` + "\n\n", "SELECT 1", llm.StopEnd, "", ""},
+		{"parts", "data: " + chunk(`{"content":[{"type":"text","text":"SELECT"}]}`,
+			"null") + "\n\ndata: " + chunk(`{"content":[{"type":"text","text":" 1"}]}`, `"stop"`) + "\n\n",
+			"SELECT 1", llm.StopEnd, "", ""},
+		{"another choice", `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\ndata: " + one + "\n\ndata: " + two + "\n\n", "SELECT 1",
+			llm.StopEnd, "", ""},
 		{"cut by its limit", "data: " + one + "\n\ndata: " + chunk("{}", `"length"`) + "\n\n", "SELECT", llm.StopLength, "", ""},
 		{"cut on its way", "data: " + one + "\n\n", "", "", llm.ClassOverloaded, "broke off"},
 		{"cut in an event", "data: " + one + "\n\ndata: {\"choices\":[{\"del", "", "", llm.ClassOverloaded, "broke off"},
@@ -209,7 +213,8 @@ func TestStreams(t *testing.T) {
 	} {
 		for _, header := range []string{"Content-Type: text/event-stream", "Content-Type: application/json"} {
 			resp, err := serve(t, answer(200, header, tt.body)).Complete(t.Context(), full())
-			if resp.Text != tt.text || resp.StopReason != tt.stop || llm.ClassOf(err) != tt.class || err != nil && !strings.Contains(err.Error(), tt.says) || (err == nil) != (tt.says == "") {
+			if resp.Text != tt.text || resp.StopReason != tt.stop || llm.ClassOf(err) != tt.class || err != nil && !strings.Contains(err.Error(), tt.says) ||
+				(err == nil) != (tt.says == "") {
 				t.Errorf("%s: %+v, %v", tt.why, resp, err)
 			}
 		}
@@ -236,8 +241,10 @@ func TestErrorInSuccess(t *testing.T) {
 		{"a wrong key", `{"error":{"message":"Invalid API key","code":401}}`, llm.ClassPermanent, "set OPENAI_API_KEY"},
 		{"a word", `{"error":{"message":"slow down","type":"rate_limit_error"}}`, llm.ClassRateLimit, "slow down"},
 		{"a word of Google", `{"error":{"message":"gone","status":"UNAVAILABLE"}}`, llm.ClassOverloaded, "gone"},
-		{"in the choice", `{"choices":[{"message":{"content":""},"finish_reason":"error","error":{"code":502,"message":"Upstream idle"}}]}`, llm.ClassOverloaded, "Upstream idle"},
-		{"in the choice, behind a part", `{"choices":[{"message":{"content":"SELECT"},"finish_reason":"error","error":{"code":429,"message":"slow down"}}]}`, llm.ClassRateLimit, "slow down"},
+		{"in the choice", `{"choices":[{"message":{"content":""},"finish_reason":"error","error":{"code":502,"message":"Upstream idle"}}]}`,
+			llm.ClassOverloaded, "Upstream idle"},
+		{"in the choice, behind a part",
+			`{"choices":[{"message":{"content":"SELECT"},"finish_reason":"error","error":{"code":429,"message":"slow down"}}]}`, llm.ClassRateLimit, "slow down"},
 		{"words alone", `{"code":"rate_limit_daily","message":"Daily limit reached"}`, llm.ClassRateLimit, "Daily limit"},
 		{"detail", `{"detail":"Model is loading"}`, llm.ClassUnknown, "loading"},
 		{"a list", `{"success":false,"errors":[{"code":10000,"message":"Authentication error"}]}`, llm.ClassUnknown, "Authentication error"},
@@ -264,15 +271,19 @@ func TestContent(t *testing.T) {
 		{"parts", `{"content":[{"type":"text","text":"SELECT"},{"type":"text","text":" 1"}]}`, "stop", "SELECT 1", ""},
 		{"texts", `{"content":["SELECT"," 1"]}`, "stop", "SELECT 1", ""},
 		{"other kinds", `{"content":[{"type":"reference","reference_ids":[1]},{"type":"output_text","text":"SELECT 1"},{"type":"draft","text":"no"},null,7]}`, "stop", "SELECT 1", ""},
-		{"thinking first", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"SELECT 2"}]},{"type":"text","text":"SELECT 1"}]}`, "stop", "SELECT 1", ""},
+		{"thinking first", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"SELECT 2"}]},{"type":"text","text":"SELECT 1"}]}`, "stop",
+			"SELECT 1", ""},
 		{"thinking last", `{"content":[{"type":"text","text":"SELECT 1"},{"type":"reasoning","text":"SELECT 2"}]}`, "stop", "SELECT 1", ""},
 		{"a thought", `{"content":[{"text":"SELECT 2","thought":true},{"text":"SELECT 1"}]}`, "stop", "SELECT 1", ""},
 		{"a value", `{"content":[{"type":"text","text":{"value":"SELECT 1","annotations":[]}}]}`, "stop", "SELECT 1", ""},
-		{"a fence in a part of its own", "{\"content\":[{\"type\":\"text\",\"text\":\"Here:\"},{\"type\":\"text\",\"text\":\"```sql\\nSELECT 1\\n```\"}]}", "stop", "Here:\n```sql\nSELECT 1\n```", ""},
+		{"a fence in a part of its own",
+			"{\"content\":[{\"type\":\"text\",\"text\":\"Here:\"},{\"type\":\"text\",\"text\":\"```sql\\nSELECT 1\\n```\"}]}", "stop",
+			"Here:\n```sql\nSELECT 1\n```", ""},
 		{"reasoning_content", `{"content":"","reasoning_content":"The answer is SELECT 1"}`, "stop", "", "nothing but reasoning"},
 		{"reasoning", `{"content":null,"reasoning":"The answer is SELECT 1"}`, "stop", "", "nothing but reasoning"},
 		{"a part of thinking", `{"content":[{"type":"thinking","thinking":"hm"}]}`, "stop", "", "nothing but reasoning"},
-		{"a call", `{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"run_sql","arguments":"{}"}}]}`, "tool_calls", "", "the call of a tool"},
+		{"a call", `{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"run_sql","arguments":"{}"}}]}`, "tool_calls", "",
+			"the call of a tool"},
 		{"an old call", `{"content":null,"function_call":{"name":"run_sql","arguments":"{}"}}`, "function_call", "", "the call of a tool"},
 		{"nothing", `{"content":null,"reasoning_content":null,"tool_calls":[]}`, "weird", "", "reason: weird"},
 	} {
@@ -287,8 +298,9 @@ func TestContent(t *testing.T) {
 // TestFinish: only a word that means "done" is an end. Any other one is a cut, and such a reply has no vote.
 func TestFinish(t *testing.T) {
 	for word, want := range map[string]llm.StopReason{
-		"stop": llm.StopEnd, "STOP": llm.StopEnd, "Stop": llm.StopEnd, "end_turn": llm.StopEnd, "eos_token": llm.StopEnd, "eos": llm.StopEnd, "stop_sequence": llm.StopEnd,
-		"length": llm.StopLength, "MAX_TOKENS": llm.StopLength, "model_length": llm.StopLength, "max_output_tokens": llm.StopLength, "abort": llm.StopLength,
+		"stop": llm.StopEnd, "STOP": llm.StopEnd, "Stop": llm.StopEnd, "end_turn": llm.StopEnd, "eos_token": llm.StopEnd, "eos": llm.StopEnd,
+		"stop_sequence": llm.StopEnd,
+		"length":        llm.StopLength, "MAX_TOKENS": llm.StopLength, "model_length": llm.StopLength, "max_output_tokens": llm.StopLength, "abort": llm.StopLength,
 		"insufficient_system_resource": llm.StopLength, "cancelled": llm.StopLength, "time_limit": llm.StopLength, "zork": llm.StopLength, "": "",
 	} {
 		resp, err := serve(t, answer(200, "", completion("SELECT 1", word, ""))).Complete(t.Context(), full())
@@ -314,8 +326,10 @@ func TestAccount(t *testing.T) {
 	}{
 		{"DeepSeek", 402, fault("Insufficient Balance", "unknown_error", "", "invalid_request_error"), true, llm.ClassPermanent},
 		{"OpenRouter", 402, fault("This request requires more credits, or fewer max_tokens.", "", "", ""), true, llm.ClassPermanent},
-		{"OpenRouter, a key's limit", 403, `{"error":{"message":"Key limit exceeded (total limit). Manage it in your settings","code":403}}`, true, llm.ClassPermanent},
-		{"OpenAI", 429, fault("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota", "", "insufficient_quota"), true, llm.ClassPermanent},
+		{"OpenRouter, a key's limit", 403, `{"error":{"message":"Key limit exceeded (total limit). Manage it in your settings","code":403}}`, true,
+			llm.ClassPermanent},
+		{"OpenAI", 429, fault("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota", "",
+			"insufficient_quota"), true, llm.ClassPermanent},
 		{"OpenAI, not paid", 429, fault("Your account is not active.", "billing_not_active", "", "billing_not_active"), true, llm.ClassPermanent},
 		{"Moonshot", 429, fault("Your account is suspended, please check your plan.", "exceeded_current_quota_error", "", ""), true, llm.ClassPermanent},
 		{"Anthropic", 400, fault("Your credit balance is too low to access the Anthropic API.", "invalid_request_error", "", ""), true, llm.ClassPermanent},
