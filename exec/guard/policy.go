@@ -47,10 +47,10 @@ type Policy struct {
 	// Shared are the tables that may be read whole beside Rows. Where either has entries, a table that is in neither is
 	// denied, and no statement runs without a scope (exec.DB.For).
 	Shared []string
-	// Fence says when the engine may not evaluate expressions of a statement before the rule of a row. "": where one may fail
-	// on a row that an index finds; if another statement fails, it runs again behind a fence, and only that is told. "always": every
-	// statement runs behind it, so that not even its time tells of other rows; an index that the statement asks for by a
-	// column of its own is not used then.
+	// Fence says when the engine applies the rule of a row before it evaluates anything else on the row. "": unless all of
+	// a statement, its list of results apart, is on the list of what cannot fail on a value ([Catalog.CannotFail]), so that
+	// whether it fails tells nothing of other rows. "always": for every statement; an index that the statement asks for by
+	// a column of its own is not used then.
 	Fence string
 }
 

@@ -21,15 +21,15 @@ type limit struct{ id, value int }
 func (c *conn) lowered() [10]limit {
 	return [10]limit{
 		{limitLength, c.longest()}, // the first one: see fit
-		{1, 120_000},       // length of the text: the text check allows 100,000, and asStored adds to it
-		{2, 500},           // columns of a result, also of SELECT * of a wider table
-		{3, 200},           // depth of an expression, of a view's too once it is expanded; 100 refuses an OR list of 121 terms
-		{4, 50},            // parts of a compound
-		{5, 25_000},        // steps of a program: an IN list of 3,000 passes, one of 20,000 does not
-		{6, 100},           // arguments of a function
-		{7, 0},             // databases attached: what is attached stays readable
-		{8, 100},           // length of a LIKE pattern
-		{limitVariable, 0}, // see conn.compile
+		{1, 120_000},               // length of the text: the text check allows 100,000, and asStored adds to it
+		{2, 500},                   // columns of a result, also of SELECT * of a wider table
+		{3, 200},                   // depth of an expression, of a view's too once it is expanded; 100 refuses an OR list of 121 terms
+		{4, 50},                    // parts of a compound
+		{5, 25_000},                // steps of a program: an IN list of 3,000 passes, one of 20,000 does not
+		{6, 100},                   // arguments of a function
+		{7, 0},                     // databases attached: what is attached stays readable
+		{8, 100},                   // length of a LIKE pattern
+		{limitVariable, 0},         // see conn.compile
 	}
 }
 
