@@ -169,15 +169,3 @@ func (in Input) first(most int) []int {
 	slices.Sort(places)
 	return places
 }
-
-// narrow returns the schema of the tables that come first; that of in where it has no more.
-func (in Input) narrow(most int) *schema.Schema {
-	if len(in.Schema.Tables) <= most {
-		return in.Schema
-	}
-	kept := map[*schema.Table]bool{}
-	for _, i := range in.first(most) {
-		kept[&in.Schema.Tables[i]] = true
-	}
-	return in.Schema.Project(func(t *schema.Table) bool { return kept[t] }, func(*schema.Table, *schema.Column) bool { return true })
-}

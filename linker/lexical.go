@@ -41,9 +41,6 @@ type Lexical struct {
 	Embedder memory.Embedder
 }
 
-// askedTables is how many tables linkers look at that ask about or into each.
-const askedTables = 40
-
 // Link ranks the tables. It fails only when ctx has ended.
 func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if err := ctx.Err(); err != nil {

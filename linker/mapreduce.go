@@ -34,27 +34,32 @@ const (
 // or value that at most 3 tables have. Words score by the rules of Lexical: 1 for a word of the table's name, its beginning or its inflection, 0.7 for a stored value
 // ([Values]), 0.6 for a column's name, 0.4 for a title or description, or for id, name, code, number or value alone. A
 // table that the model failed on has the score of its words, with the warning "no-verdict". Linked columns are those that
-// the model names, those that words or values hit, and all keys; all columns if it names none. If no table scores enough,
-// a schema of up to 20 tables is kept whole, and of a larger one the best 5.
+// the model names, those that words or values hit, and all keys; all columns if it names none.
+//
+// Tables are asked about in waves of 40, those that the Index puts first: the next wave where no table of the waves before scores
+// enough, until all were asked about or a budget ends. Of a family of tables alike those count that the question means. The
+// warning "tables-not-asked" says how many were not asked about. If no table of the last wave scores enough either, a schema of
+// up to 20 tables is kept whole, and of a larger one the best 5.
 //
 // The method is the map-reduce schema agent of QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL); the rules above
-// are ours. Link costs 1 + T + r calls: T tables, at most Tables, one of over 80 columns counted for each 80, and r replies that are no
+// are ours. Link costs 1 + T + r calls: T tables asked about, one of over 80 columns counted for each 80, and r replies that are no
 // JSON. No prompt shows stored values. Safe for concurrent use.
 type MapReduce struct {
 	Model     llm.Model      // the model asked; required unless LexicalOnly
 	Threshold float64        // lowest score that links a table, 0..1; 0 means 0.5
 	Workers   int            // calls at once; 0 means 4
-	Tables    int            // tables asked about at most: those that the Index puts first; 0 means 40
+	Tables    int            // tables asked about at most, in all waves together; 0 means all, in waves until a table scores enough
 	Seed      func(int) *int // returns the seed of sample 0, which is sent; nil: none
 
 	SkipLLMAt   float64 // a table whose words score as much is not asked about, they decide, 0..1; 0: each table is asked about
 	LexicalOnly bool    // words and values alone, no call
 }
 
-// Study is what a MapReduce found out about a question.
+// MapReduceResult is what a MapReduce found out about a question.
 type MapReduceResult struct {
 	Components []Component  `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
 	Tables     []TableScore `json:"tables"`               // the scores in the schema's order, without the tables that no prompt may show or that were not asked about
+	NotAsked   int          `json:"not_asked,omitempty"`  // tables that the model was not asked about
 	Links      schema.Links `json:"links"`                // the linked tables, best first, then by name
 }
 
@@ -97,17 +102,14 @@ func (m MapReduce) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Most is Tables, its default filled in.
-func (m MapReduce) Most() int { return cmp.Or(m.Tables, askedTables) }
-
-// Link is the Links of Study.
+// Link is the Links of Run.
 func (m MapReduce) Link(ctx context.Context, in Input) (schema.Links, error) {
 	study, err := m.Run(ctx, in)
 	return study.Links, err
 }
 
-// Study scores and links, and tells how. It fails if ctx has ended, a budget is spent, a field is out of range, or the
-// model failed on more than half of the tables that it was asked about. The same replies give the same Study.
+// Run scores and links, and tells how. It fails if ctx has ended, a budget is spent, a field is out of range, or the
+// model failed on more than half of the tables of a wave. The same replies give the same MapReduceResult.
 func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	if err := cmp.Or(m.Validate(), ctx.Err()); err != nil {
 		return MapReduceResult{}, err
@@ -115,9 +117,8 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	if m.Model == nil && !m.LexicalOnly {
 		return MapReduceResult{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
 	}
-	shown, _ := in.narrow(m.Most()).Presentable()
-	study := MapReduceResult{Tables: make([]TableScore, len(shown.Tables))}
-	if len(shown.Tables) == 0 {
+	study := MapReduceResult{Tables: []TableScore{}}
+	if all, _ := in.Schema.Presentable(); len(all.Tables) == 0 {
 		study.Links.Whole = true
 		return study, nil
 	}
@@ -130,55 +131,95 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 			study.Links.Notes = append(study.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
 		}
 	}
-	hits, notes, err := lexicalHits(ctx, in, shown, study.Components)
+	found, err := storedValues(ctx, in)
 	if err != nil {
 		return MapReduceResult{}, err
 	}
-	study.Links.Notes = append(study.Links.Notes, notes...)
-	for i := range study.Tables {
-		study.Tables[i] = TableScore{Table: shown.Tables[i].TableName(), Lexical: hits[i].score}
-	}
-	if err := m.scoreTables(ctx, in, shown, &study); err != nil {
-		return MapReduceResult{}, err
-	}
-	for i := range study.Tables {
-		t := &study.Tables[i]
-		if t.Score = t.Lexical; t.Model != nil {
-			t.Score = max(*t.Model, hits[i].rare)
+	study.Links.Notes = append(study.Links.Notes, found.Notes...)
+	waves := in.wavesOf(m.Tables)
+	var all []scored
+	for n := range waves.order {
+		before := *waves
+		wave, err := m.score(ctx, in, waves.begin(n), &study, len(all), found)
+		if n > 0 && errors.Is(err, llm.ErrBudget) { // what is known decides
+			*waves = before
+			break
+		}
+		if err != nil {
+			return MapReduceResult{}, err
+		}
+		if all = append(all, wave...); slices.ContainsFunc(wave, func(s scored) bool { return s.Score >= m.threshold() }) {
+			break
 		}
 	}
-	m.reduce(shown, hits, &study)
+	study.NotAsked = waves.end(ctx, &study.Links)
+	m.reduce(in.Schema, all, &study)
 	return study, nil
 }
 
+func (m MapReduce) threshold() float64 { return cmp.Or(m.Threshold, 0.5) }
+
+// scored is a table with what words and the model say of it.
+type scored struct {
+	TableScore
+	hit   lexicalHit
+	table *schema.Table
+}
+
+// score scores the tables of a wave, behind so many others.
+func (m MapReduce) score(
+	ctx context.Context, in Input, wave *schema.Schema, study *MapReduceResult, behind int, found schema.Links,
+) ([]scored, error) {
+	list := make([]scored, len(wave.Tables))
+	for i, hit := range lexicalHits(in, wave, study.Components, found) {
+		list[i] = scored{TableScore{Table: wave.Tables[i].TableName(), Lexical: hit.score}, hit, &wave.Tables[i]}
+	}
+	if err := m.scoreTables(ctx, in, list, study, behind); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		s := &list[i]
+		if s.Score = s.Lexical; s.Model != nil {
+			s.Score = max(*s.Model, s.hit.rare)
+		}
+	}
+	return list, nil
+}
+
 // reduce chooses the tables, best first.
-func (m MapReduce) reduce(s *schema.Schema, hits []lexicalHit, study *MapReduceResult) {
-	order := make([]int, len(study.Tables))
+func (m MapReduce) reduce(s *schema.Schema, list []scored, study *MapReduceResult) {
+	place := map[schema.TableName]int{}
+	for i := range s.Tables {
+		place[s.Tables[i].TableName()] = i
+	}
+	slices.SortStableFunc(list, func(a, b scored) int { return place[a.Table] - place[b.Table] })
+	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
+		study.Tables = append(study.Tables, list[i].TableScore)
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &study.Tables[i], &study.Tables[j]
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Table.Name, b.Table.Name), cmp.Compare(a.Table.Schema, b.Table.Schema))
 	})
 	links := &study.Links
-	below := func(i int) bool { return study.Tables[i].Score < cmp.Or(m.Threshold, 0.5) }
+	below := func(i int) bool { return study.Tables[i].Score < m.threshold() }
 	switch kept := slices.IndexFunc(order, below); {
 	case kept > 0:
 		order = order[:kept]
-	case kept == 0 && len(order) <= maxWhole:
+	case kept == 0 && len(s.Tables) <= maxWhole:
 		links.Whole = true
 		links.Notes = append(links.Notes, "no table scores enough: the whole schema is kept")
 	case kept == 0:
-		order = order[:fewTables]
+		order = order[:min(len(order), fewTables)]
 		links.Notes = append(links.Notes, fmt.Sprintf("no table scores enough: the best %d are kept", fewTables))
 	}
 	for _, i := range order {
 		t := &study.Tables[i]
 		if t.Kept = true; !links.Whole || t.Score > 0 {
 			links.Tables = append(links.Tables, schema.TableLink{
-				Schema: t.Table.Schema, Table: t.Table.Name, Score: t.Score, Values: hits[i].values,
-				Columns: linkedColumns(&s.Tables[i], t.Columns, hits[i].columns),
+				Schema: t.Table.Schema, Table: t.Table.Name, Score: t.Score, Values: list[i].hit.values,
+				Columns: linkedColumns(list[i].table, t.Columns, list[i].hit.columns),
 			})
 		}
 	}

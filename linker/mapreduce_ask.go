@@ -199,14 +199,14 @@ func (r scoreReply) score() float64 {
 	return 0.5
 }
 
-// scoreTables asks the model about the tables and fills in what it says.
-func (m MapReduce) scoreTables(ctx context.Context, in Input, s *schema.Schema, study *MapReduceResult) error {
+// scoreTables asks the model about the tables and fills in what it says. behind is how many there were before.
+func (m MapReduce) scoreTables(ctx context.Context, in Input, list []scored, study *MapReduceResult, behind int) error {
 	var places []int
 	var tables []*schema.Table
-	for i := range s.Tables {
-		skipped := m.SkipLLMAt > 0 && study.Tables[i].Lexical >= m.SkipLLMAt
-		if !m.LexicalOnly && !skipped && len(s.Tables[i].Columns) > 0 {
-			places, tables = append(places, i), append(tables, &s.Tables[i])
+	for i, s := range list {
+		skipped := m.SkipLLMAt > 0 && s.Lexical >= m.SkipLLMAt
+		if !m.LexicalOnly && !skipped && len(s.table.Columns) > 0 {
+			places, tables = append(places, i), append(tables, s.table)
 		}
 	}
 	head := in.section(allCorrections...) + "Components:\n"
@@ -214,6 +214,7 @@ func (m MapReduce) scoreTables(ctx context.Context, in Input, s *schema.Schema, 
 		head += "- " + c.Type + ": " + c.Text + "\n"
 	}
 	p := perTable[scoreReply]{
+		first: behind,
 		model: m.Model, workers: cmp.Or(m.Workers, 4), check: scoreReply.check, texts: in.inParts,
 		request: func(table string) llm.Request { return greedy(m.Seed, purposeScore, scoreRules, head+"\n"+table) },
 	}
@@ -222,7 +223,7 @@ func (m MapReduce) scoreTables(ctx context.Context, in Input, s *schema.Schema, 
 		return err
 	}
 	for k, reply := range replies {
-		t := &study.Tables[places[k]]
+		t := &list[places[k]].TableScore
 		if reply.err != nil {
 			study.Links.Notes = append(study.Links.Notes, t.warn(ctx, reply.err))
 			continue

@@ -36,16 +36,18 @@ type lexicalHit struct {
 // are called something with order.
 const few = 3
 
+// storedValues are the values that the question names, looked up once. The error is ctx.Err().
+func storedValues(ctx context.Context, in Input) (found schema.Links, err error) {
+	found, err = Values{Choose: true}.Link(ctx, in)
+	if err != nil {
+		found.Notes = append(found.Notes, fmt.Sprintf("stored values could not be looked up: %v", err))
+	}
+	return found, ctx.Err()
+}
+
 // lexicalHits scores the tables of s, in their order. The words are those of the question, its evidence and its
-// components. notes tell what the look-ups of stored values missed. The error is ctx.Err().
-func lexicalHits(ctx context.Context, in Input, s *schema.Schema, components []Component) (hits []lexicalHit, notes []string, err error) {
-	found, err := Values{Choose: true}.Link(ctx, in)
-	if cerr := ctx.Err(); cerr != nil {
-		return nil, nil, cerr
-	}
-	if notes = found.Notes; err != nil {
-		notes = append(notes, fmt.Sprintf("stored values could not be looked up: %v", err))
-	}
+// components; found are its stored values.
+func lexicalHits(in Input, s *schema.Schema, components []Component, found schema.Links) (hits []lexicalHit) {
 	asking := in
 	for _, c := range components {
 		asking.Question += "\n" + c.Text
@@ -96,7 +98,7 @@ func lexicalHits(ctx context.Context, in Input, s *schema.Schema, components []C
 			}
 		}
 	}
-	return hits, notes, nil
+	return hits
 }
 
 // isInflected reports whether a word asked for is a word of a name and one letter more, as superheroe(s) is superhero and

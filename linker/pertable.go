@@ -20,13 +20,14 @@ const (
 	purposeSynthesis = "synthesis" // what the question asks of the tables that stay
 )
 
-// ErrNoTables says that no table is relevant to a question. Test for it with errors.Is.
-var ErrNoTables = errors.New("linker: no table is relevant to the question; name what it is about as the tables do")
-
 // PerTable asks a model about each table alone, then about the relevant ones together, then what the question asks of
 // those that stay: for schemas too large for one prompt.
 //
-// Link costs T + 2 calls for T tables, at most Tables, one less if at most one is relevant, one more for each further group of relevant
+// Tables are asked about in waves of 40, those that the Index puts first: the next wave where no table of the waves before is
+// relevant, until all were asked about or a budget ends. Of a family of tables alike those count that the question means.
+// The warning "tables-not-asked" says how many were not asked about.
+//
+// Link costs T + 2 calls for T tables asked about, one less if at most one is relevant, one more for each further group of relevant
 // tables, and r more for r replies that cannot be used. What the user said about tables is applied to the verdicts, so
 // that no prompt about one table changes with it; the others state it. Tables of a mandatory join or of a mapped column
 // stay too, which changes no prompt. The other corrections stand in every prompt, lessons in those about one table. No
@@ -39,7 +40,7 @@ var ErrNoTables = errors.New("linker: no table is relevant to the question; name
 type PerTable struct {
 	Model       llm.Model      // the model asked; required
 	Workers     int            // calls at once; 0 means 4
-	Tables      int            // tables asked about at most: those that the Index puts first; 0 means 40
+	Tables      int            // tables asked about at most, in all waves together; 0 means all, in waves until a table is relevant
 	Sequential  bool           // the tables one after the other, each request with those selected so far: the method as published
 	TableTokens int            // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
 	CallTokens  int            // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000
@@ -48,7 +49,8 @@ type PerTable struct {
 
 // PerTableResult is what PerTable found out about a question.
 type PerTableResult struct {
-	Verdicts     []TableVerdict      `json:"verdicts"`               // the model's verdicts in the schema's order, without tables that no prompt may show
+	Verdicts     []TableVerdict      `json:"verdicts"`               // the model's verdicts in the schema's order, of the tables asked about and of those that stay
+	NotAsked     int                 `json:"not_asked,omitempty"`    // tables that the model was not asked about
 	Candidates   []schema.TableName  `json:"candidates"`             // relevant tables, corrections applied, in the order of the schema
 	Final        []schema.TableName  `json:"final"`                  // those that stay, in the order of the schema
 	Columns      []schema.ColumnName `json:"columns,omitempty"`      // the columns of Final that the model says the question needs
@@ -87,15 +89,15 @@ func (p PerTable) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Link is the Links of Study.
+// Link is the Links of Run.
 func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
 	study, err := p.Run(ctx, in)
 	return study.Links, err
 }
 
-// Study judges the tables, and tells how. It fails with ErrNoTables if none is relevant, and if ctx has ended, a budget
-// is spent, a field is out of range, or the model failed on more than half of the tables; what is known by then stands
-// beside the error. A failure of a later step is a warning: the relevant tables stay, and several of them are to be
+// Run judges the tables, and tells how. It fails with a *NoTablesError if none is relevant, and if ctx has ended, a budget
+// is spent, a field is out of range, or the model failed on more than half of the tables of a wave; what is known by then
+// stands beside the error. A failure of a later step is a warning: the relevant tables stay, and several of them are to be
 // joined. The same replies give the same PerTableResult.
 func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err error) {
 	if err := cmp.Or(p.Validate(), ctx.Err()); err != nil {
@@ -104,19 +106,16 @@ func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err err
 	if p.Model == nil {
 		return id, errors.New("linker: PerTable needs Model")
 	}
-	s, _ := in.narrow(cmp.Or(p.Tables, askedTables)).Presentable()
-	hits, notes, err := lexicalHits(ctx, in, s, nil)
-	if err != nil {
-		return id, err
+	s, _ := in.Schema.Presentable()
+	run := perTableRun{PerTable: p, ctx: ctx, in: in, schema: s, id: &id, judged: map[schema.TableName]bool{}, hits: make([]lexicalHit, len(s.Tables)), stays: make([]bool, len(s.Tables))}
+	for i := range s.Tables {
+		id.Verdicts = append(id.Verdicts, TableVerdict{Table: s.Tables[i].TableName()})
 	}
-	id.Links.Notes = notes
-	run := perTableRun{PerTable: p, ctx: ctx, in: in, schema: s, hits: hits, id: &id, stays: make([]bool, len(s.Tables))}
-	if err := run.judge(); err != nil {
+	defer func() {
+		id.Verdicts = slices.DeleteFunc(id.Verdicts, func(v TableVerdict) bool { return !run.judged[v.Table] && !slices.Contains(id.Final, v.Table) })
+	}()
+	if err := run.wavesOfTables(); err != nil {
 		return id, err
-	}
-	run.correct()
-	if id.Candidates = run.names(); len(id.Candidates) == 0 {
-		return id, ErrNoTables
 	}
 	if err := run.together(); err != nil {
 		return id, err

@@ -48,6 +48,7 @@ type perTableRun struct {
 	hits   []lexicalHit
 	id     *PerTableResult
 	stays  []bool
+	judged map[schema.TableName]bool // the tables that the model was asked about
 }
 
 // warn tells of something that the model did not say.
@@ -103,19 +104,47 @@ func reason(given any) string {
 	return schema.Comment(text)
 }
 
-// judge asks about each table alone.
-func (r *perTableRun) judge() error {
-	r.id.Verdicts = make([]TableVerdict, len(r.schema.Tables))
-	var places []int
-	var tables []*schema.Table
-	for i := range r.schema.Tables {
-		r.id.Verdicts[i].Table = r.schema.Tables[i].TableName()
-		if len(r.schema.Tables[i].Columns) > 0 {
-			places, tables = append(places, i), append(tables, &r.schema.Tables[i])
+// wavesOfTables finds the candidates: a wave more where none stands.
+func (r *perTableRun) wavesOfTables() error {
+	found, err := storedValues(r.ctx, r.in)
+	if err != nil {
+		return err
+	}
+	r.id.Links.Notes = found.Notes
+	waves := r.in.wavesOf(r.Tables)
+	defer func() { r.id.NotAsked = waves.end(r.ctx, &r.id.Links) }()
+	for n := range waves.order {
+		before := *waves
+		part := waves.begin(n)
+		if err := r.judge(part, lexicalHits(r.in, part, nil, found)); err != nil {
+			if n > 0 && errors.Is(err, llm.ErrBudget) {
+				*waves = before
+				return waves.error(err)
+			}
+			return err
+		}
+		r.correct()
+		if r.id.Candidates = r.names(); len(r.id.Candidates) > 0 {
+			return nil
 		}
 	}
+	return waves.error(nil)
+}
+
+// judge asks about each table of a wave alone.
+func (r *perTableRun) judge(wave *schema.Schema, hits []lexicalHit) error {
+	var places []int
+	var tables []*schema.Table
+	for i := range wave.Tables {
+		place := r.place(wave.Tables[i].TableName())
+		if r.hits[place] = hits[i]; len(wave.Tables[i].Columns) > 0 {
+			r.judged[r.id.Verdicts[place].Table] = true
+			places, tables = append(places, place), append(tables, &r.schema.Tables[place])
+		}
+	}
+	first := len(r.judged) - len(tables)
 	head, selected := r.in.section(meanings...), "" // selected stays empty unless Sequential
-	p := perTable[tableVerdict]{model: r.Model, workers: cmp.Or(r.Workers, 4), check: tableVerdict.check}
+	p := perTable[tableVerdict]{first: first, model: r.Model, workers: cmp.Or(r.Workers, 4), check: tableVerdict.check}
 	p.request = func(table string) llm.Request {
 		return greedy(r.Seed, purposeTable, tableRules, head+selected+"\n"+table)
 	}

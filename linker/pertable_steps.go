@@ -80,7 +80,7 @@ func (r *perTableRun) together() error {
 		var table string
 		judged := head
 		for _, name := range group {
-			judged += r.judged(name)
+			judged += r.verdict(name)
 		}
 		if table, err = r.render(tablesRules, judged+"\n", group); err != nil {
 			break
@@ -96,8 +96,8 @@ func (r *perTableRun) together() error {
 	return err
 }
 
-// judged is a candidate with its verdict, as a prompt shows it.
-func (r *perTableRun) judged(name schema.TableName) string {
+// verdict is a candidate with its verdict, as a prompt shows it.
+func (r *perTableRun) verdict(name schema.TableName) string {
 	v := r.id.Verdicts[r.place(name)]
 	text := "- " + name.Quoted(r.in.renderer().Names)
 	switch {
@@ -120,7 +120,7 @@ func (r *perTableRun) groups(beside int) (groups [][]schema.TableName, err error
 		if err != nil {
 			return nil, err
 		}
-		size := len(out.Text) + len(r.judged(name))
+		size := len(out.Text) + len(r.verdict(name))
 		if len(groups) == 0 || size > room {
 			groups, room = append(groups, nil), most
 		}

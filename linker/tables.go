@@ -23,6 +23,7 @@ const (
 
 // perTable asks a model about each of some tables: one call for each text of a table. T is the JSON object of a reply.
 type perTable[T any] struct {
+	first   int // how many tables were asked about before: what the spans of these follow
 	model   llm.Model
 	workers int // most calls at once
 	// texts writes the table in place i, once for each call about it.
@@ -51,7 +52,7 @@ func (p perTable[T]) ask(ctx context.Context, tables []*schema.Table) ([]tableRe
 			break
 		}
 		group.Go(func() error {
-			within, span := trace.StartAt(ctx, i, "table", trace.Attr{Key: "table", Value: t.TableName().String()})
+			within, span := trace.StartAt(ctx, p.first+i, "table", trace.Attr{Key: "table", Value: t.TableName().String()})
 			defer span.End()
 			of, err := p.askOne(within, i, t)
 			if span.Fail(err); ctx.Err() != nil {

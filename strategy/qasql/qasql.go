@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
@@ -180,10 +181,14 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	r.env.Schema, r.focused = whole, whole
 	l := r.Linker
 	l.Model, l.Seed = env.Models[0], env.SeedOf
-	asked := min(len(whole.Tables), l.Most())
-	if left, bounded := env.CallsLeft(); bounded && !l.LexicalOnly && left < 1+asked+len(r.contexts()) {
+	first := linker.FirstWave(whole, l.Tables)
+	switch left, bounded := env.CallsLeft(); {
+	case !bounded || l.LexicalOnly:
+	case left < 1+first+len(r.contexts()):
 		l.LexicalOnly = true
-		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover one for each of %d tables: words alone link them", left, asked)
+		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover one for each of %d tables: words alone link them", left, first)
+	default: // further waves leave the contexts their calls
+		l.Tables = min(cmp.Or(l.Tables, math.MaxInt), left-1-len(r.contexts()))
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()

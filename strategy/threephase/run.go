@@ -32,11 +32,17 @@ type run struct {
 	failed []error // what corrections failed with; guarded by mu
 }
 
+// laterCalls is what a question takes behind the verdicts on its tables: together, synthesis, a statement.
+const laterCalls = 3
+
 // start fills in what Strategy leaves open.
 func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
 	s.CallTokens = cmp.Or(s.CallTokens, 4000)
 	s.Tables.Model, s.Tables.Seed = env.Models[0], env.SeedOf
 	s.Tables.TableTokens, s.Tables.CallTokens = cmp.Or(s.Tables.TableTokens, s.CallTokens), cmp.Or(s.Tables.CallTokens, s.CallTokens)
+	if left, bounded := env.CallsLeft(); bounded { // waves behind the first one leave the later steps their calls
+		s.Tables.Tables = min(cmp.Or(s.Tables.Tables, math.MaxInt), max(linker.FirstWave(env.Schema, s.Tables.Tables), left-laterCalls))
+	}
 	s.Joins.Model, s.Joins.Seed, s.Joins.CallTokens = env.Models[0], env.SeedOf, cmp.Or(s.Joins.CallTokens, s.CallTokens)
 	s.Prompt.Whole = true
 	return &run{
