@@ -18,6 +18,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/texttosql/texttosql v0.1.0
 	github.com/texttosql/texttosql/exec/duckdb v0.1.0
+	github.com/texttosql/texttosql/knowledge/yaml v0.1.0
 	github.com/texttosql/texttosql/llm/providers v0.1.0
 	github.com/texttosql/texttosql/otel v0.1.0
 	github.com/texttosql/texttosql/session/pgstore v0.1.0
@@ -102,6 +103,7 @@ require (
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/crypto v0.57.0 // indirect
 	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect
 	golang.org/x/mod v0.41.0 // indirect

@@ -31,6 +31,7 @@ type verbs struct {
 	Check      check         `cmd:"" help:"Say whether the guard accepts a statement, what it reads and its plan."`
 	Schema     schema        `cmd:"" help:"Show the tables and columns as a model sees them."`
 	Describe   describe      `cmd:"" help:"Have a model describe the columns, once, into a file."`
+	Knowledge  knowledge     `cmd:"" help:"Read and check what people know of a database: metrics, words, verified statements."`
 	Eval       evaluate      `cmd:"" name:"eval" help:"Score questions of yours whose right statement you know."`
 	Config     configuration `cmd:"" help:"Show the settings in force, and where each comes from."`
 	List       list          `cmd:"" help:"List the strategies, and the models with the variables of their keys."`

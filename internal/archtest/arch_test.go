@@ -32,6 +32,11 @@ var allowed = map[string][]string{
 	"result":              {},
 	"schema":              {},
 	"trace":               {},
+	"knowledge":           {"sqltext", "schema", "result"},
+	"knowledge/dbt":       {"knowledge"},
+	"knowledge/ossie":     {"knowledge"},
+	"knowledge/snowflake": {"knowledge"},
+	"knowledge/wren":      {"knowledge"},
 	"llm":                 {"trace"},
 	"llm/wire":            {"llm", "trace"},
 	"llm/langchain":       {"llm", "llm/wire", "trace"},
@@ -126,7 +131,7 @@ func TestArrows(t *testing.T) {
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{
 		"llm/openai", "llm/anthropic", "llm/gemini", "llm/providers",
-		"exec/bigquery", "exec/duckdb", "otel", "session/pgstore",
+		"exec/bigquery", "exec/duckdb", "otel", "session/pgstore", "knowledge/yaml",
 		"lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
 	} {
 		for _, file := range parsed(t, dir) {

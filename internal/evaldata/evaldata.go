@@ -25,9 +25,21 @@ import (
 // Path returns a path below the folder of the evaluation data, or skips the test.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
-	dir := os.Getenv("TEXTTOSQL_DATA")
+	return below(t, "TEXTTOSQL_DATA", elem)
+}
+
+// Knowledge returns a path below the folder of what people know of databases, or skips the test. The variable
+// TEXTTOSQL_DATA_KNOWLEDGE names that folder.
+func Knowledge(t testing.TB, elem ...string) string {
+	t.Helper()
+	return below(t, "TEXTTOSQL_DATA_KNOWLEDGE", elem)
+}
+
+func below(t testing.TB, variable string, elem []string) string {
+	t.Helper()
+	dir := os.Getenv(variable)
 	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA is not set: no evaluation data")
+		t.Skip(variable + " is not set: no evaluation data")
 	}
 	return filepath.Join(append([]string{dir}, elem...)...)
 }

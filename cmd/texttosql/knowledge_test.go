@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	facts "github.com/texttosql/texttosql/knowledge"
+)
+
+const claimed = `{"tables": [{"name": "customers", "keys": [["id"], ["country"]]}, {"name": "orders"}],
+ "relationships": [{"from": "orders", "to": "customers", "on": [["customer_id", "id"]]}],
+ "metrics": [{"name": "orders", "expr": "COUNT(orders.*)"}%s]}`
+
+// TestKnowledgeCheck: 0 where all holds, 1 where a key or a metric does not, 2 for a file that is none.
+func TestKnowledgeCheck(t *testing.T) {
+	env := map[string]string{"TEXTTOSQL_DSN": shopFile(t)}
+	sound := strings.NewReplacer(`, ["country"]`, "", "%s", "").Replace(claimed)
+	faulty := strings.Replace(claimed, "%s", `, {"name": "nothing", "expr": "SUM(orders.nothing)"}`, 1)
+	for _, test := range []struct {
+		why, file, out string
+		flags          []string
+		code           int
+	}{
+		{"all of it holds", sound, "", nil, exitAnswer},
+		{"a key and a metric", faulty, "key customers: country is no key: 40 rows,", nil, exitError},
+		{"as JSON", faulty, `{"kind":"key","name":"customers","detail":"country is no key`, []string{"--json"}, exitError},
+		{"YAML", "tables:\n- name: customers\n  keys: [[id]]\n", "", nil, exitAnswer},
+		{"a key that the form does not have", `{"metric": []}`, "", nil, exitUsage},
+		{"no file of the format", sound, "", []string{"--format", "dbt"}, exitUsage},
+		{"no such format", sound, "", []string{"--format", "cube"}, exitUsage},
+		{"neither JSON nor YAML", "{", "", nil, exitUsage},
+	} {
+		code, out, told := try(t, env, "", append([]string{"knowledge", "check", file(t, "model", test.file)}, test.flags...)...)
+		if code != test.code || !strings.Contains(out, test.out) || test.out == "" && out != "" {
+			t.Errorf("%s: code %d, %s%s", test.why, code, out, told)
+		}
+	}
+	if code, _, told := try(t, env, "", "knowledge", "check", "nowhere.json"); code != exitUsage || !strings.Contains(told, "nowhere.json") {
+		t.Errorf("no file: code %d, %s", code, told)
+	}
+}
+
+// TestKnowledgeImport: a file is read by its own keys, and what was lost is told apart from the model.
+func TestKnowledgeImport(t *testing.T) {
+	for why, text := range map[string]string{
+		"dbt": `{"semantic_models": [{"name": "a"}], "metrics": [{"name": "m", "type": "cumulative"}], "saved_queries": [{"name": "s"}]}`,
+		"ossie": "semantic_model:\n- name: x\n  datasets: [{name: a, source: a}]\n" +
+			"  metrics: [{name: m, expression: {dialects: [{dialect: A, expression: SUM(b.x)}]}}]\n",
+		"snowflake": `{"tables": [{"name": "a", "base_table": {"table": "a"}, "metrics": [{"name": "m", "expr": "SUM("}]}]}`,
+		"wren":      `{"models": [{"name": "a"}], "cubes": [{"name": "c", "baseObject": "b", "measures": [{"name": "m", "expression": "SUM(x)"}]}]}`,
+		"own":       `{"tables": [{"name": "a"}], "metrics": [{"name": "m", "expr": "", "unsupported": "no reason"}]}`,
+	} {
+		code, out, told := try(t, nil, "", "knowledge", "import", file(t, "model", text))
+		var m facts.Model
+		if err := json.Unmarshal([]byte(out),
+			&m); err != nil || code != exitAnswer || len(m.Tables) != 1 || m.Tables[0].Name != "a" || len(m.Metrics) != 1 {
+			t.Errorf("%s: code %d, %v, %s%s", why, code, err, out, told)
+		}
+		if !strings.Contains(told, "not compiled: metric m: ") || (why == "dbt") != strings.Contains(told, "lost: saved query s") {
+			t.Errorf("%s: %s", why, told)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package knowledge_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/knowledge"
+)
+
+func TestCheck(t *testing.T) {
+	m := storeModel()
+	m.Metrics = m.Metrics[:9]
+	db := storeDB(t, exec.Policy{})
+	if faults, err := m.Check(t.Context(), db, "sqlite"); err != nil || faults != nil {
+		t.Fatal(faults, err)
+	}
+	m.Tables = append(m.Tables, knowledge.Table{Name: "shops"}, knowledge.Table{Name: "ORDERS"})
+	m.Tables[0].Keys = append(m.Tables[0].Keys, []string{"Order"}, []string{"Order", "Line"}, []string{"nothing"})
+	m.Tables[0].Columns = []knowledge.Column{{Name: "weight"}, {Name: "cost", Expr: "price * nothing("}, {Name: "PRICE"}}
+	m.Relationships = append(m.Relationships,
+		knowledge.Relationship{Name: "wrong", From: "orders", To: "lines", On: [][2]string{{"id", "Order"}}},
+		knowledge.Relationship{From: "orders", To: "moon", On: [][2]string{{"id", "id"}}},
+		knowledge.Relationship{From: "orders", To: "customers", On: [][2]string{{"nobody", "id"}}},
+	)
+	m.Metrics = append(m.Metrics, knowledge.Metric{Name: "lost", Expr: "SUM(orders.nothing)"}, knowledge.Metric{Name: "bad", Expr: "SUM(total)"},
+		knowledge.Metric{Name: "text", Unsupported: "a cumulative metric"},
+		knowledge.Metric{Name: "weights", Expr: "SUM(orders.total * wrong.price)"})
+	m.Terms = []knowledge.Term{
+		{Words: []string{"paid"}, Expr: "orders.state = 'paid'"}, {Words: []string{"rep"}, Expr: "customers.name"},
+		{Words: []string{"rule"}, Description: "without tax"}, {Words: []string{"moon"}, Expr: "moon.phase = 1"},
+		{Words: []string{"gone"}, Expr: "orders.gone = 1"},
+	}
+	m.VerifiedQueries = []knowledge.VerifiedQuery{
+		{Name: "good", Question: "q", SQL: "SELECT id FROM orders WHERE state = :s", Params: []knowledge.Param{{Name: "s", Default: "paid"}}},
+		{Question: "Where is it?", SQL: "SELECT place FROM orders"},
+		{Name: "unbound", Question: "q", SQL: "SELECT id FROM orders WHERE state = :s"},
+		{Name: "logical", Question: "q", SQL: "SELECT has FROM passports", Logical: true},
+		{Name: "logical with", Question: "q", SQL: "WITH p AS (SELECT is_paid FROM orders) SELECT * FROM p", Logical: true},
+	}
+	faults := need.Value(m.Check(t.Context(), db, "sqlite"))(t)
+	var lines []string
+	for _, f := range faults {
+		lines = append(lines, f.String())
+	}
+	golden.Check(t, "faults.golden", strings.Join(lines, "\n")+"\n")
+	key := faults[slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == knowledge.FaultKey })]
+	golden.Equal(t, knowledge.Fault{Kind: "key", Name: "lines", Detail: key.Detail, Columns: []string{"Order"}, Rows: 4, Distinct: 3}, key)
+
+	sound := m.Without(faults)
+	if again := need.Value(sound.Check(t.Context(), db, "sqlite"))(t); again != nil {
+		t.Errorf("what is left is not sound: %v", again)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Check(ctx, db, "sqlite"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := m.Check(t.Context(), db, "oracle"); err == nil {
+		t.Error("a dialect that nobody writes")
+	}
+}
+
+// TestCheckModels: the models of the data are sound; the insurance files declare a key that is none.
+func TestCheckModels(t *testing.T) {
+	for name := range databases {
+		t.Run(name, func(t *testing.T) {
+			m := modelOf(t, name)
+			faults := need.Value(m.Check(t.Context(), onSQLite(t, name), "sqlite"))(t)
+			if name != "acme" {
+				// The café has no descriptions of its products, which its model names.
+				faults = slices.DeleteFunc(faults, func(f knowledge.Fault) bool { return f.Name == "products.product_description" })
+				if len(faults) > 0 {
+					t.Error(faults)
+				}
+				return
+			}
+			i := slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == knowledge.FaultKey && f.Name == "agreement_party_role" })
+			if i < 0 || faults[i].Rows != 4 || faults[i].Distinct != 2 {
+				t.Fatal(faults)
+			}
+			for _, f := range faults {
+				t.Log(f)
+			}
+			// Nobody counts a policy twice through the key that is none.
+			r := knowledge.Request{Metrics: []string{"number_of_policies"}, GroupBy: []string{"agreement_party_role.party_role_code"}}
+			if sql, err := m.Compile(r, "sqlite"); err != nil {
+				t.Error(err)
+			} else if _, err := m.Without(faults).Compile(r, "sqlite"); err == nil {
+				t.Error("still compiled: ", sql)
+			}
+		})
+	}
+}

@@ -1,0 +1,555 @@
+package knowledge_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/knowledge"
+	"github.com/texttosql/texttosql/result"
+)
+
+// row is a row of a table, by the names of its columns in lower case.
+type row map[string]any
+
+// seen is a row with all the rows that it leads to, by table or by name of a relationship.
+type seen map[string]row
+
+func (s seen) at(column string) any {
+	table, name, _ := strings.Cut(strings.ToLower(column), ".")
+	return s[table][name]
+}
+
+func (s seen) number(column string) float64 {
+	switch v := s.at(column).(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return math.NaN()
+}
+
+// brute is a metric as a loop over rows: of one table, or a combination of others.
+type brute struct {
+	table string
+	kind  string // "sum", "count", "distinct", "max"
+	value func(seen) any
+	where func(seen) bool
+
+	parts   []string
+	combine func(a, b float64) float64
+}
+
+func sum(table string, value func(seen) float64) brute {
+	return brute{table: table, kind: "sum", value: func(s seen) any { return value(s) }}
+}
+
+func count(table string) brute {
+	return brute{table: table, kind: "count", value: func(seen) any { return 1.0 }}
+}
+
+func of(column string) func(seen) float64 { return func(s seen) float64 { return s.number(column) } }
+
+func (b brute) only(where func(seen) bool) brute { b.where = where; return b }
+
+func ratio(a, b string) brute {
+	return brute{parts: []string{a, b}, combine: func(x, y float64) float64 { return x / y }}
+}
+
+func minus(a, b string) brute {
+	return brute{parts: []string{a, b}, combine: func(x, y float64) float64 { return x - y }}
+}
+
+// bruteModel is a model as its tests need it.
+type bruteModel struct {
+	metrics    map[string]brute
+	computed   map[string]func(row) any
+	dimensions []string
+	conditions []bruteCondition
+}
+
+type bruteCondition struct {
+	sql    string
+	tables []string // that it names
+	holds  func(seen) bool
+}
+
+func is(column string, value any) bruteCondition {
+	literal := fmt.Sprint(value)
+	if s, ok := value.(string); ok {
+		literal = "'" + s + "'"
+	}
+	return bruteCondition{
+		sql: column + " = " + literal, tables: []string{column[:strings.Index(column, ".")]},
+		holds: func(s seen) bool { return s.at(column) == value },
+	}
+}
+
+var bruteModels = map[string]bruteModel{
+	"chinook": {
+		metrics: map[string]brute{
+			"revenue": sum("invoiceline", func(s seen) float64 {
+				return s.number("invoiceline.unitprice") * s.number("invoiceline.quantity")
+			}),
+			"invoiced":             sum("invoice", of("invoice.total")),
+			"invoices":             count("invoice"),
+			"units":                sum("invoiceline", of("invoiceline.quantity")),
+			"tracks":               count("track"),
+			"customers":            {table: "customer", kind: "distinct", value: func(s seen) any { return s.at("customer.customerid") }},
+			"minutes":              sum("track", func(s seen) float64 { return s.number("track.milliseconds") / 60000 }),
+			"average_invoice":      ratio("invoiced", "invoices"),
+			"long_tracks":          count("track").only(func(s seen) bool { return s.number("track.milliseconds") > 300000 }),
+			"long_share":           ratio("long_tracks", "tracks"),
+			"revenue_per_customer": ratio("revenue", "customers"),
+			"longest":              {table: "track", kind: "max", value: func(s seen) any { return s.at("track.milliseconds") }},
+		},
+		computed: map[string]func(row) any{
+			"customer.name": func(r row) any { return fmt.Sprint(r["firstname"], " ", r["lastname"]) },
+		},
+		dimensions: []string{
+			"", "Artist.Name", "Album.Title", "Track.MediaTypeId", "Genre.Name", "MediaType.Name", "Playlist.Name",
+			"PlaylistTrack.PlaylistId", "Customer.Country", "Customer.Name", "Employee.LastName", "Invoice.BillingCity",
+			"InvoiceLine.Quantity", "Manager.LastName",
+		},
+		conditions: []bruteCondition{
+			{}, is("Genre.Name", "Jazz"), is("Customer.Country", "USA"), is("Playlist.Name", "Grunge"), is("Employee.City", "Calgary"),
+			{sql: "Track.Milliseconds > 300000 AND Genre.Name = 'Rock'", tables: []string{"Track", "Genre"}, holds: func(s seen) bool {
+				return s.number("track.milliseconds") > 300000 && s.at("genre.name") == "Rock"
+			}},
+		},
+	},
+	"classicmodels": {
+		metrics: map[string]brute{
+			"sales": sum("orderdetails", func(s seen) float64 {
+				return s.number("orderdetails.quantityordered") * s.number("orderdetails.priceeach")
+			}),
+			"paid":          sum("payments", of("payments.amount")),
+			"orders":        count("orders"),
+			"customers":     count("customers"),
+			"credit":        sum("customers", of("customers.creditlimit")),
+			"open_balance":  minus("sales", "paid"),
+			"shipped":       count("orders").only(func(s seen) bool { return s.at("orders.status") == "Shipped" }),
+			"shipped_share": ratio("shipped", "orders"),
+			"margin": sum("orderdetails", func(s seen) float64 {
+				return s.number("orderdetails.quantityordered") * (s.number("orderdetails.priceeach") - s.number("products.buyprice"))
+			}),
+			"stock":         sum("products", of("products.quantityinstock")),
+			"buyers":        {table: "orders", kind: "distinct", value: func(s seen) any { return s.at("orders.customernumber") }},
+			"average_order": ratio("sales", "orders"),
+		},
+		dimensions: []string{
+			"", "customers.country", "orders.status", "orderdetails.orderLineNumber", "payments.customerNumber",
+			"products.productVendor", "productlines.productLine", "employees.jobTitle", "offices.city",
+		},
+		conditions: []bruteCondition{
+			{}, is("orders.status", "Disputed"), is("customers.country", "USA"), is("products.productLine", "Planes"), is("offices.city", "Paris"),
+		},
+	},
+	"jaffle": {
+		metrics: map[string]brute{
+			"lifetime_spend_pretax": sum("customers", of("customers.lifetime_spend_pretax")),
+			"count_lifetime_orders": sum("customers", of("customers.count_lifetime_orders")),
+			"average_order_value":   ratio("lifetime_spend_pretax", "count_lifetime_orders"),
+			"revenue":               sum("order_item", of("order_item.product_price")),
+			"order_cost":            sum("orders", of("orders.order_cost")),
+			"food_revenue": sum("order_item", func(s seen) float64 {
+				return s.number("order_item.is_food_item") * s.number("order_item.product_price")
+			}),
+			"order_gross_profit":  minus("revenue", "order_cost"),
+			"order_total":         sum("orders", of("orders.order_total")),
+			"new_customer_orders": count("orders").only(func(s seen) bool { return s.number("orders.customer_order_number") == 1 }),
+			"large_orders":        count("orders").only(func(s seen) bool { return s.number("orders.order_total_dim") >= 20 }),
+			"orders":              count("orders"),
+		},
+		computed: map[string]func(row) any{"orders.order_total_dim": func(r row) any { return r["order_total"] }},
+		dimensions: []string{
+			"", "customers.customer_type", "customers.customer_name", "locations.location_name", "order_item.product_id",
+			"orders.customer_order_number", "products.product_type", "supplies.supply_name",
+		},
+		conditions: []bruteCondition{
+			{}, is("customers.customer_type", "returning"), is("products.product_type", "beverage"), is("order_item.product_id", "BEV-001"),
+		},
+	},
+	"trips": {
+		metrics: map[string]brute{
+			"trips":              count("trip"),
+			"fare":               sum("trip", of("trip.fare")),
+			"passengers":         sum("trip", of("trip.passengers")),
+			"booked":             sum("booking", of("booking.amount")),
+			"fare_per_passenger": ratio("fare", "passengers"),
+			"web_booked":         sum("booking", of("booking.amount")).only(func(s seen) bool { return s.at("booking.channel") == "web" }),
+		},
+		computed: map[string]func(row) any{"city.is_capital": func(r row) any {
+			if r["is_seat"] == "y" {
+				return int64(1)
+			}
+			return int64(0)
+		}},
+		dimensions: []string{"", "city.name", "origin.name", "destination.country", "destination.is_capital", "trip.passengers", "booking.channel"},
+		conditions: []bruteCondition{
+			{}, is("destination.is_capital", int64(1)), is("booking.channel", "web"), is("origin.country", "Norway"),
+			is("destination.country", "Norway"),
+		},
+	},
+}
+
+// TestEveryRequest: every metric by every dimension under every condition of four models gives what a loop over the rows
+// gives, or is refused where the loop finds no way or two.
+func TestEveryRequest(t *testing.T) {
+	for _, name := range []string{"chinook", "classicmodels", "jaffle", "trips"} {
+		t.Run(name, func(t *testing.T) {
+			m, db, b := modelOf(t, name), onSQLite(t, name), bruteModels[name]
+			w := newWorld(t, pool(t, name), m, b)
+			equal, refused := 0, 0
+			for _, metric := range m.Metrics {
+				if _, ok := b.metrics[metric.Name]; !ok {
+					continue
+				}
+				for _, dimension := range b.dimensions {
+					for _, condition := range b.conditions {
+						r := knowledge.Request{Metrics: []string{metric.Name}}
+						if dimension != "" {
+							r.GroupBy = []string{dimension}
+						}
+						if condition.sql != "" {
+							r.Where = []string{condition.sql}
+						}
+						want, can := w.loop(metric.Name, dimension, condition)
+						sql, err := m.Compile(r, "sqlite")
+						var why *knowledge.RequestError
+						if !can {
+							if !errors.As(err, &why) || why.Reason != knowledge.ReasonFanOut && why.Reason != knowledge.ReasonAmbiguous {
+								t.Errorf("%+v: %v; want a refusal\n%s", r, err, sql)
+							}
+							refused++
+							continue
+						}
+						if err != nil {
+							t.Errorf("%+v: %v", r, err)
+							continue
+						}
+						got := need.Value(db.Query(t.Context(), sql))(t, sql)
+						if !nine.Equal(rounded(got), rounded(want)) {
+							t.Fatalf("%+v: %s\n%s\nwant\n%s", r, sql, got.Preview(20, 20), want.Preview(20, 20))
+						}
+						equal++
+					}
+				}
+			}
+			t.Logf("%s: %d requests equal, %d refused", name, equal, refused)
+		})
+	}
+}
+
+// rounded takes away what an addition in another order changes.
+func rounded(t *result.Table) *result.Table {
+	out := plain(t)
+	for _, r := range out.Rows {
+		for i, v := range r {
+			if f, ok := v.(float64); ok {
+				r[i] = math.Round(f*1e6) / 1e6
+			}
+		}
+	}
+	return out
+}
+
+// world is the rows of a database, and where they lead.
+type world struct {
+	bruteModel
+	rows  map[string][]seen
+	links map[string][]link
+	index map[string]map[string]row // rows by the columns that a link compares
+}
+
+type link struct {
+	name, to string
+	on       [][2]string
+}
+
+func newWorld(t *testing.T, p *sql.DB, m knowledge.Model, b bruteModel) *world {
+	w := &world{bruteModel: b, rows: map[string][]seen{}, links: map[string][]link{}, index: map[string]map[string]row{}}
+	stored := map[string][]row{}
+	for _, table := range m.Tables {
+		source := table.Source
+		if source == "" {
+			source = table.Name
+		}
+		name := strings.ToLower(table.Name)
+		stored[name] = read(t, p, source)
+		for column, compute := range b.computed {
+			if of, c, _ := strings.Cut(column, "."); of == name {
+				for _, r := range stored[name] {
+					r[c] = compute(r)
+				}
+			}
+		}
+	}
+	for _, r := range m.Relationships {
+		from := strings.ToLower(r.From)
+		w.links[from] = append(w.links[from], link{strings.ToLower(r.Name), strings.ToLower(r.To), r.On})
+	}
+	for name, rows := range stored {
+		for _, r := range rows {
+			s := seen{}
+			w.follow(stored, s, name, r)
+			w.rows[name] = append(w.rows[name], s)
+		}
+	}
+	return w
+}
+
+// follow adds what a row leads to, nearest first: a table keeps the row of the shortest way.
+func (w *world) follow(stored map[string][]row, s seen, table string, r row) {
+	type at struct {
+		table string
+		row   row
+	}
+	s[table] = r
+	for level := []at{{table, r}}; len(level) > 0; {
+		var next []at
+		for _, a := range level {
+			for _, l := range w.links[a.table] {
+				found := w.partner(stored[l.to], a.row, l)
+				if _, ok := s[l.name]; l.name != "" && !ok {
+					s[l.name] = found
+				}
+				if _, ok := s[l.to]; !ok {
+					s[l.to] = found
+					next = append(next, at{l.to, found})
+				}
+			}
+		}
+		level = next
+	}
+}
+
+// partner is the row that another one names; nil: none.
+func (w *world) partner(rows []row, of row, l link) row {
+	index := w.index[l.key()]
+	if index == nil {
+		index = map[string]row{}
+		w.index[l.key()] = index
+		for _, r := range rows {
+			index[l.values(r, 1)] = r
+		}
+	}
+	return index[l.values(of, 0)]
+}
+
+func (l *link) key() string { return fmt.Sprint(l.to, l.on) }
+
+// values are those of the columns of one side; NULL meets nothing.
+func (l *link) values(r row, side int) string {
+	key := ""
+	for _, pair := range l.on {
+		v := r[strings.ToLower(pair[side])]
+		if v == nil {
+			return fmt.Sprint("none", side)
+		}
+		key += fmt.Sprintf("%v|", v)
+	}
+	return key
+}
+
+func read(t *testing.T, p *sql.DB, table string) (all []row) {
+	rows := need.Value(p.Query(`SELECT * FROM "` + table + `"`))(t)
+	defer rows.Close()
+	names := need.Value(rows.Columns())(t)
+	for rows.Next() {
+		values, into := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		need.OK(t, rows.Scan(into...))
+		r := row{"#": len(all)}
+		for i, n := range names {
+			v := text(values[i])
+			if b, ok := v.(bool); ok {
+				v = map[bool]int64{true: 1}[b]
+			}
+			r[strings.ToLower(n)] = v
+		}
+		all = append(all, r)
+	}
+	need.OK(t, rows.Err())
+	return all
+}
+
+// reaches counts the shortest ways from a table to another, or to the end of a named relationship.
+func (w *world) reaches(from, to string) int {
+	ways := map[string]int{from: 1}
+	for done := map[string]bool{}; len(ways) > 0; {
+		for table := range ways {
+			for _, l := range w.links[table] {
+				if l.name == to {
+					return ways[table]
+				}
+			}
+		}
+		if ways[to] > 0 {
+			return ways[to]
+		}
+		next := map[string]int{}
+		for table, n := range ways {
+			done[table] = true
+			for _, l := range w.links[table] {
+				if !done[l.to] && ways[l.to] == 0 {
+					next[l.to] += n
+				}
+			}
+		}
+		ways = next
+	}
+	return 0
+}
+
+// finest is the one table that reaches all and none of the others that do.
+func (w *world) finest(all ...string) (string, bool) {
+	var found []string
+	for table := range w.rows {
+		if !slices.ContainsFunc(all, func(to string) bool { return w.reaches(table, to) != 1 }) {
+			found = append(found, table)
+		}
+	}
+	found = slices.DeleteFunc(found, func(table string) bool {
+		return slices.ContainsFunc(found, func(other string) bool { return other != table && w.reaches(table, other) > 0 })
+	})
+	if len(found) != 1 {
+		return "", false
+	}
+	return found[0], true
+}
+
+// loop answers a request by loops; false: it cannot be answered.
+func (w *world) loop(metric, dimension string, condition bruteCondition) (*result.Table, bool) {
+	groups, ok := w.groups(metric, strings.ToLower(dimension), condition)
+	out := &result.Table{Columns: []string{"m"}}
+	if dimension != "" {
+		out.Columns = []string{"d", "m"}
+	} else if len(groups) == 0 {
+		groups = map[any]any{nil: nil}
+		if b := w.metrics[metric]; b.kind == "count" || b.kind == "distinct" {
+			groups[nil] = 0.0
+		}
+	}
+	for key, value := range groups {
+		if f, ok := value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			value = nil
+		}
+		if dimension == "" {
+			out.Rows = append(out.Rows, []any{value})
+		} else {
+			out.Rows = append(out.Rows, []any{key, value})
+		}
+	}
+	return out, ok
+}
+
+func (w *world) groups(metric, dimension string, condition bruteCondition) (map[any]any, bool) {
+	b := w.metrics[metric]
+	if b.parts == nil {
+		return w.simple(b, dimension, condition)
+	}
+	left, ok := w.groups(b.parts[0], dimension, condition)
+	right, ok2 := w.groups(b.parts[1], dimension, condition)
+	out := map[any]any{}
+	for _, side := range []map[any]any{left, right} {
+		for key := range side {
+			out[key] = nil
+			a, isA := left[key].(float64)
+			b2, isB := right[key].(float64)
+			if isA && isB {
+				out[key] = b.combine(a, b2)
+			}
+		}
+	}
+	return out, ok && ok2
+}
+
+// simple adds up the rows of one table.
+func (w *world) simple(b brute, dimension string, condition bruteCondition) (map[any]any, bool) {
+	base := b.table
+	if at, _, _ := strings.Cut(dimension, "."); at != "" && w.reaches(base, at) != 1 {
+		table, ok := w.finest(base, at)
+		if w.reaches(base, at) > 1 || !ok || b.kind != "distinct" && b.kind != "max" {
+			return nil, false
+		}
+		base = table
+	}
+	meets, ok := w.meets(base, condition)
+	if !ok {
+		return nil, false
+	}
+	groups, distinct := map[any]any{}, map[[2]any]bool{}
+	for _, s := range w.rows[base] {
+		if !meets(s) {
+			continue
+		}
+		var key any
+		if dimension != "" {
+			key = s.at(dimension)
+		}
+		if _, ok := groups[key]; !ok {
+			groups[key] = map[string]any{"count": 0.0, "distinct": 0.0}[b.kind]
+		}
+		value := b.value(s)
+		if value == nil || b.where != nil && !b.where(s) {
+			continue
+		}
+		old, _ := groups[key].(float64)
+		switch b.kind {
+		case "sum", "count":
+			if f := value.(float64); !math.IsNaN(f) {
+				groups[key] = old + f
+			}
+		case "max":
+			groups[key] = max(old, float64(value.(int64)))
+		case "distinct":
+			if !distinct[[2]any{key, value}] {
+				distinct[[2]any{key, value}] = true
+				groups[key] = old + 1
+			}
+		}
+	}
+	return groups, true
+}
+
+// meets returns what tells whether a row of base meets a condition: by what it leads to, or by some row that leads to it.
+func (w *world) meets(base string, c bruteCondition) (func(seen) bool, bool) {
+	if c.sql == "" {
+		return func(seen) bool { return true }, true
+	}
+	all, finer := []string{base}, false
+	for _, table := range c.tables {
+		table = strings.ToLower(table)
+		all = append(all, table)
+		switch w.reaches(base, table) {
+		case 0:
+			finer = true
+		case 1:
+		default:
+			return nil, false
+		}
+	}
+	if !finer {
+		return c.holds, true
+	}
+	fine, ok := w.finest(all...)
+	if !ok {
+		return nil, false
+	}
+	met := map[any]bool{}
+	for _, s := range w.rows[fine] {
+		if s[base] != nil && c.holds(s) {
+			met[s[base]["#"]] = true
+		}
+	}
+	return func(s seen) bool { return met[s[base]["#"]] }, true
+}
