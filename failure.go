@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
@@ -175,6 +176,8 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 			advice += " Then resume: it goes on where it stopped."
 		}
 		return FailureInterrupted, inner.Message, advice
+	case errors.Is(err, syscall.ENOSPC):
+		return FailureInternal, "There is no space left on the disk where conversations and answers are kept", "Free some, then go on"
 	case errors.Is(err, context.Canceled):
 		return FailureCancelled, "", ""
 	case errors.Is(err, llm.ErrBudget):
@@ -230,7 +233,13 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 	case errors.Is(err, ErrNoModel):
 		return FailureNoModel, "", ""
 	case errors.Is(err, ErrNoScope):
-		return FailureRefused, "It is not known on whose behalf this is asked, which the rules about rows need", "Ask on behalf of a tenant or a user"
+		message = "It is not known on whose behalf this is asked, which the rules about rows need"
+		if errors.As(err, &refused) {
+			message = "It is not known on whose behalf this is asked: " + refused.Detail
+		}
+		return FailureRefused, message, "Ask on behalf of a tenant or a user"
+	case errors.Is(err, exec.ErrNoRules):
+		return FailureConfig, tail(exec.ErrNoRules), "Give the policy what the scopes are for, or ask without one"
 	case errors.As(err, &refused):
 		class = failureOfReason(string(refused.Reason), refused.Writes)
 		if class == FailureNoStatement { // nobody but the caller wrote it

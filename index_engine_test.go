@@ -3,6 +3,7 @@ package texttosql_test
 import (
 	"context"
 	"fmt"
+	"github.com/texttosql/texttosql/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,12 @@ func TestHistoryLinks(t *testing.T) {
 		}
 	}
 	db := open(t, script.String())
+	var tables []string
+	for rows := need.Value(db.Query("SELECT name FROM sqlite_schema WHERE type = 'table'"))(t); rows.Next(); {
+		var name string
+		need.OK(t, rows.Scan(&name))
+		tables = append(tables, name)
+	}
 	const churn = "SELECT count(*) FROM asset_status"
 	solved := memory.Pair{Question: "What is our churn?", SQL: churn}
 	none, under, forgetful := texttosql.WithSamples(0), texttosql.WithScope, texttosql.WithoutMemory()
@@ -63,8 +70,13 @@ func TestHistoryLinks(t *testing.T) {
 			}
 			return llm.Response{Text: "```sql\nSELECT 1\n```"}, nil
 		})
-		engine := need.Value(texttosql.New(db, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...),
-			texttosql.WithConfirmed(&memory.Confirmed{})))(t)
+		options := []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...), texttosql.WithConfirmed(&memory.Confirmed{})}
+		alone := need.Value(texttosql.New(db, model, options...))(t)
+		ruled := need.Value(texttosql.New(db, model, append(options, texttosql.WithPolicy(exec.Policy{Shared: tables}))...))(t)
+		engine := ruled // with scopes; alone is that of a program without them
+		if _, err := ruled.For(tt.as); err != nil {
+			engine = alone
+		}
 		ask := func(want bool) {
 			shown.Store(false)
 			if _, err := engine.Ask(t.Context(), "churn of the payroll history", tt.as); err != nil {
@@ -78,11 +90,11 @@ func TestHistoryLinks(t *testing.T) {
 		var others sync.WaitGroup // questions while somebody confirms: for the race detector
 		others.Go(func() { engine.Ask(t.Context(), "churn of the payroll history", tt.as) })
 		for _, p := range tt.confirmed {
-			opts := []texttosql.AskOption{none}
 			if p.Scope != "" {
-				opts = append(opts, under(texttosql.Scope{Key: p.Scope}))
+				need.OK(t, ruled.Confirm(t.Context(), p.Question, p.SQL, under(texttosql.Scope{Key: p.Scope})))
+			} else {
+				need.OK(t, alone.Confirm(t.Context(), p.Question, p.SQL))
 			}
-			need.OK(t, engine.Confirm(t.Context(), p.Question, p.SQL, opts...))
 		}
 		others.Wait()
 		ask(tt.after)

@@ -239,7 +239,7 @@ func TestPrefixRule(t *testing.T) {
 	if strings.Contains(prompt, secret) {
 		t.Error("a denied table is in the prompt")
 	}
-	if !slices.ContainsFunc(res.Warnings, func(w trace.Warning) bool { return strings.HasSuffix(w.Message, "do not exist: Nothing") }) {
-		t.Errorf("warnings: %v", res.Warnings)
+	if told := e.warn(t.Context()); !slices.ContainsFunc(told, func(w trace.Warning) bool { return strings.HasSuffix(w.Message, "do not exist: Nothing") }) {
+		t.Errorf("warnings: %v", told)
 	}
 }

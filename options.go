@@ -207,8 +207,8 @@ func WithSchema(s *schema.Schema) Option {
 	})
 }
 
-// WithDescriptions says in prose what tables and columns mean. Every prompt carries it. Each Result has a warning that
-// lists the names that do not exist.
+// WithDescriptions says in prose what tables and columns mean. Every prompt carries it. A warning of
+// Ready and of the log lists the names that do not exist.
 func WithDescriptions(d schema.Descriptions) Option {
 	return option(func(c *config) { c.descriptions = d })
 }

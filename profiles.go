@@ -61,7 +61,7 @@ func (e *Engine) profile(ctx context.Context, snap snapshot, s *schema.Schema) (
 		if out == nil {
 			return nil, gaps
 		}
-		e.db.WarnSensitive(ctx, concealed(&missing, out))
+		e.db.WarnSensitive(concealed(&missing, out))
 		if errors.Is(gaps, exec.ErrBusy) {
 			known = maps.Clone(known)
 		}

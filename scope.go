@@ -2,6 +2,7 @@ package texttosql
 
 import (
 	"crypto/sha256"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -22,8 +23,9 @@ type Scope = exec.Scope
 // WithScope asks a question on behalf of a tenant or a user: the rules of Policy.Rows get their parameters from s, and the
 // question reads the rows that they allow and no others, in prompts, candidates and the answer.
 //
-// An engine whose policy has Rows or Shared refuses a question without a scope, and one whose scope lacks its Key or a
-// parameter, with an error that matches ErrNoScope. What is kept between questions belongs to s.Key: profiles, samples,
+// An engine whose policy has Rows, Shared or Settings refuses a question without a scope, and one whose scope lacks its Key, a
+// parameter or a setting, with an error that matches ErrNoScope. One whose policy has none of them, and whose dialect does not ask
+// as the user of a scope, refuses every scope with exec.ErrNoRules. What is kept between questions belongs to s.Key: profiles, samples,
 // confirmed answers, lessons, conversations. What stores hold from before there were scopes is not used under one; pairs of
 // WithExemplars and lessons of a person that name no scope are the program's own, and every scope may be shown them. Whoever
 // has a Key sees what others learned under it: give scopes with different rights different keys.
@@ -57,6 +59,7 @@ func (e *Engine) For(opts ...AskOption) (*Engine, error) { return e.within(newQu
 // common is what the engines of all scopes and policies have in common.
 type common struct {
 	talking  sync.Map       // ids of conversations on which a call works
+	told     sync.Map       // trace.Warning → true: the log has it
 	learners []*llm.Learner // by model
 
 	mu    sync.Mutex
@@ -90,7 +93,10 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	}
 	outer := e.outer
 	if outer == nil && a.policy != nil {
-		if outer, err = e.db.For(a.scope, nil); err != nil {
+		if outer, err = e.db.For(a.scope, nil); errors.Is(err, exec.ErrNoRules) {
+			outer, err = e.db, nil // the rules are those of the question
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

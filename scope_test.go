@@ -1,19 +1,28 @@
 package texttosql_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy/petsql"
 	"github.com/texttosql/texttosql/trace"
@@ -47,6 +56,9 @@ func (p *prompted) shown() string {
 }
 
 var acme, globex = texttosql.Scope{Key: "acme"}, texttosql.Scope{Key: "globex"}
+
+// shared are rules under which every scope reads every row.
+var shared = exec.Policy{Shared: []string{"customers", "orders"}}
 
 // TestScopeIsRequired: with rules nothing is asked of a model or kept without a scope that has its key and parameters.
 func TestScopeIsRequired(t *testing.T) {
@@ -156,8 +168,10 @@ func TestKeptByScope(t *testing.T) {
 	need.OK(t, store.Add(old))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
 	lessons := &memory.Lessons{}
-	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store),
-		texttosql.WithExemplars(own, hers), texttosql.WithLessons(lessons))
+	options := []texttosql.Option{texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store),
+		texttosql.WithExemplars(own, hers), texttosql.WithLessons(lessons)}
+	nobodys := engine(t, model, options...) // a program from before there were scopes, with the same stores
+	e := engine(t, model, append(options, texttosql.WithPolicy(shared))...)
 	const asks = "How many customers are there, CANARY-acme?"
 	need.OK(t, e.Confirm(t.Context(), asks, "SELECT count(*) FROM customers", texttosql.WithScope(acme)))
 	sessions := &session.Memory{}
@@ -167,14 +181,15 @@ func TestKeptByScope(t *testing.T) {
 	model.shown()
 	for _, tt := range []struct {
 		who  string
+		of   *texttosql.Engine
 		opts []texttosql.AskOption
 		want []string // the canaries of the prompt
 	}{
-		{"acme", []texttosql.AskOption{texttosql.WithScope(acme)}, []string{"CANARY-acme", "CANARY-program"}},
-		{"globex", []texttosql.AskOption{texttosql.WithScope(globex)}, []string{"CANARY-hers", "CANARY-program"}},
-		{"nobody", nil, []string{"CANARY-old", "CANARY-program"}},
+		{"acme", e, []texttosql.AskOption{texttosql.WithScope(acme)}, []string{"CANARY-acme", "CANARY-program"}},
+		{"globex", e, []texttosql.AskOption{texttosql.WithScope(globex)}, []string{"CANARY-hers", "CANARY-program"}},
+		{"nobody", nobodys, nil, []string{"CANARY-old", "CANARY-program"}},
 	} {
-		need.Value(e.Ask(t.Context(), "How many persons are there?", tt.opts...))(t)
+		need.Value(tt.of.Ask(t.Context(), "How many persons are there?", tt.opts...))(t)
 		shown := model.shown()
 		for _, canary := range []string{"CANARY-acme", "CANARY-program", "CANARY-hers", "CANARY-old"} {
 			if strings.Contains(shown, canary) != slices.Contains(tt.want, canary) {
@@ -187,7 +202,8 @@ func TestKeptByScope(t *testing.T) {
 		t.Errorf("its own conversation: %v", err)
 	}
 	for who, opts := range map[string][]texttosql.AskOption{"globex": {texttosql.WithScope(globex)}, "nobody": nil} {
-		if _, err := e.OpenConversation(t.Context(), sessions, id, opts...); !errors.Is(err, session.ErrNotFound) {
+		of := map[string]*texttosql.Engine{"globex": e, "nobody": nobodys}[who]
+		if _, err := of.OpenConversation(t.Context(), sessions, id, opts...); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("%s opens the conversation of acme: %v", who, err)
 		}
 		if list, err := sessions.List(t.Context(), session.Filter{Scope: map[string]string{"globex": "globex"}[who]}); err != nil || len(list) > 0 {
@@ -197,7 +213,7 @@ func TestKeptByScope(t *testing.T) {
 	if _, err := talk.Ask(t.Context(), "And now?", texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
 		t.Errorf("the conversation goes on under another scope: %v", err)
 	}
-	old1 := e.NewConversation(sessions)
+	old1 := nobodys.NewConversation(sessions)
 	need.Value(old1.Ask(t.Context(), "How many customers are there?"))(t)
 	if _, err := e.OpenConversation(t.Context(), sessions, old1.Record().ID, texttosql.WithScope(acme)); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("a conversation of no scope is opened under one: %v", err)
@@ -212,7 +228,7 @@ func TestLessonsByOwner(t *testing.T) {
 	}
 	need.OK(t, lessons.Add(mine("acme", "for acme"), mine("", "for all"), mine("globex", "for globex")))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
-	e := engine(t, model, texttosql.WithLessons(lessons), texttosql.WithSamples(1))
+	e := engine(t, model, texttosql.WithLessons(lessons), texttosql.WithSamples(1), texttosql.WithPolicy(shared))
 	need.Value(e.Ask(t.Context(), whoInUSA, texttosql.WithScope(acme)))(t)
 	shown := model.shown()
 	for text, want := range map[string]bool{"for acme": true, "for all": true, "for globex": false} {
@@ -222,29 +238,107 @@ func TestLessonsByOwner(t *testing.T) {
 	}
 }
 
-// TestUnlistedTables: Ready and the first question tell of tables that are in neither list of the policy.
-func TestUnlistedTables(t *testing.T) {
-	rules := exec.Policy{Rows: map[string]string{"customers": "country = :country"}}
-	tells := func(warnings []trace.Warning) bool {
-		return slices.ContainsFunc(warnings, func(w trace.Warning) bool {
-			return w.Code == "tables-without-rule" && strings.Contains(w.Message, "orders") && !strings.Contains(w.Message, "customers")
-		})
+// TestOperatorsWarnings: Ready and the log tell of tables that are in neither list of the policy, of hidden columns and of
+// descriptions of nothing. The first question of a scope and the hundredth have the same warnings, and no name of those.
+func TestOperatorsWarnings(t *testing.T) {
+	rules := exec.Policy{Rows: map[string]string{"customers": "country = :country"}, DenyTables: []string{"orders"}}
+	var logged bytes.Buffer
+	e := need.Value(texttosql.New(open(t, `CREATE TABLE customers(name TEXT, country TEXT, password TEXT); CREATE TABLE orders(id INT);
+		CREATE TABLE salaries(id INT); INSERT INTO customers VALUES ('Ada', 'USA', 'x'), ('Bo', 'Norway', 'y')`), always("SELECT name FROM customers"),
+		texttosql.WithPolicy(rules), texttosql.WithSamples(2), texttosql.WithDescriptions(schema.Descriptions{"orders": {Text: "what is denied"}}),
+		texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, nil)))))(t)
+	of := func(name string) texttosql.AskOption {
+		return texttosql.WithScope(texttosql.Scope{Key: name, Params: map[string]any{"country": name}})
 	}
-	scope := texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})
-	for why, listens := range map[string]bool{"Ready has a span": true, "nobody hears Ready": false} {
-		e := engine(t, always("SELECT name FROM customers"), texttosql.WithPolicy(rules), texttosql.WithSamples(1))
+	var first []trace.Warning
+	for i := range 100 {
+		r := need.Value(e.Ask(t.Context(), whoInUSA, of("USA")))(t)
+		if i == 0 {
+			first = r.Warnings
+		}
+		if diff := cmp.Diff(first, r.Warnings); diff != "" {
+			t.Fatalf("question %d (-first +got)\n%s", i, diff)
+		}
+		text := strings.ToLower(fmt.Sprint(r.Warnings, r.Notes))
+		for _, hidden := range []string{"salaries", "orders", "password"} {
+			if strings.Contains(text, hidden) {
+				t.Errorf("question %d tells of %s: %s", i, hidden, text)
+			}
+		}
+	}
+	if diff := cmp.Diff(first, need.Value(e.Ask(t.Context(), whoInUSA, of("Norway")))(t).Warnings); diff != "" {
+		t.Errorf("another scope (-first +got)\n%s", diff)
+	}
+	for range 2 { // Ready tells each time, the log once
 		ctx, root := trace.Tracer{}.Start(t.Context(), "start")
-		if !listens {
-			ctx = t.Context()
-		}
 		need.OK(t, e.Ready(ctx))
-		root.End()
-		if tells(root.Warnings()) != listens {
-			t.Errorf("%s: Ready warns: %v", why, root.Warnings())
+		told := map[string]string{}
+		for _, w := range root.Warnings() {
+			told[w.Code] = w.Message
 		}
-		r := need.Value(e.Ask(t.Context(), whoInUSA, scope))(t)
-		if tells(r.Warnings) == listens {
-			t.Errorf("%s: the first question warns: %v", why, r.Warnings)
+		for code, name := range map[string]string{"tables-without-rule": "salaries", "sensitive-columns": "password", "unknown-description": "orders"} {
+			if !strings.Contains(told[code], name) || strings.Count(logged.String(), code) != 1 {
+				t.Errorf("%s: Ready tells %q, the log:\n%s", code, told, logged.String())
+			}
 		}
+	}
+}
+
+// TestScopesNeedRules: a scope about which nothing says what it may read is refused, as is a question without one where there
+// are rules, by each call that takes one.
+func TestScopesNeedRules(t *testing.T) {
+	settings := exec.Policy{Settings: []string{"app.tenant"}}
+	plain := texttosql.Scope{Key: "acme"}
+	tenant := texttosql.Scope{Key: "acme", Settings: map[string]string{"app.tenant": "7"}}
+	alice := texttosql.Scope{Key: "alice", Settings: map[string]string{"user": "alice"}}
+	for _, tt := range []struct {
+		why     string
+		dialect exec.Dialect
+		policy  exec.Policy
+		scope   *texttosql.Scope
+		want    error
+	}{
+		{"nothing at all", sqlite.Dialect{}, exec.Policy{}, nil, nil},
+		{"a scope, and nothing", sqlite.Dialect{}, exec.Policy{}, &plain, exec.ErrNoRules},
+		{"a scope, and a policy about other things", sqlite.Dialect{}, exec.Policy{DenyTables: []string{"orders"}, Fence: "always"}, &plain, exec.ErrNoRules},
+		{"rules alone", sqlite.Dialect{}, exec.Policy{Rows: map[string]string{"customers": "1"}}, nil, texttosql.ErrNoScope},
+		{"a scope and rules", sqlite.Dialect{}, exec.Policy{Rows: map[string]string{"customers": "1"}}, &plain, nil},
+		{"shared tables alone", sqlite.Dialect{}, shared, nil, texttosql.ErrNoScope},
+		{"a scope and shared tables", sqlite.Dialect{}, shared, &plain, nil},
+		{"settings that nothing requires", postgres.Dialect{}, exec.Policy{}, &tenant, exec.ErrNoRules},
+		{"required settings alone", postgres.Dialect{}, settings, nil, texttosql.ErrNoScope},
+		{"a scope without the settings", postgres.Dialect{}, settings, &plain, texttosql.ErrNoScope},
+		{"a scope whose setting is empty", postgres.Dialect{}, settings,
+			&texttosql.Scope{Key: "acme", Settings: map[string]string{"app.tenant": ""}}, texttosql.ErrNoScope},
+		{"a scope with the settings", postgres.Dialect{}, settings, &tenant, nil},
+		{"a scope without a key", postgres.Dialect{}, settings, &texttosql.Scope{Settings: tenant.Settings}, texttosql.ErrNoScope},
+		{"nobody as a user", trino.Dialect{AsUser: true}, exec.Policy{}, nil, texttosql.ErrNoScope},
+		{"a scope as a user", trino.Dialect{AsUser: true}, exec.Policy{}, &alice, nil},
+		{"a scope as a user, who is also required", trino.Dialect{AsUser: true}, exec.Policy{Settings: []string{"user"}}, &alice, nil},
+		{"a scope on a server that asks as one user", trino.Dialect{}, exec.Policy{}, &plain, exec.ErrNoRules},
+	} {
+		e := engine(t, always("SELECT 1"), texttosql.WithDialect(tt.dialect), texttosql.WithPolicy(tt.policy))
+		var opts []texttosql.AskOption
+		if tt.scope != nil {
+			opts = append(opts, texttosql.WithScope(*tt.scope))
+		}
+		_, asked := e.Ask(t.Context(), whoInUSA, opts...) // which only SQLite can answer here
+		_, queried := e.Query(t.Context(), "SELECT 1", opts...)
+		_, made := e.For(opts...)
+		for call, err := range map[string]error{"For": made, "Ask": asked, "Query": queried} {
+			none := !errors.Is(err, texttosql.ErrNoScope) && !errors.Is(err, exec.ErrNoRules)
+			if tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil && !none {
+				t.Errorf("%s: %s: %v, want %v", tt.why, call, err, tt.want)
+			}
+		}
+	}
+	for why, d := range map[string]exec.Dialect{"SQLite": sqlite.Dialect{}, "Trino asked as one user": trino.Dialect{}} {
+		if _, err := texttosql.New(open(t, ""), always(""), texttosql.WithDialect(d), texttosql.WithPolicy(settings)); err == nil {
+			t.Errorf("%s is said to require settings, which it does not take", why)
+		}
+	}
+	said := texttosql.Failure(exec.ErrNoRules)
+	if said.Class != texttosql.FailureConfig || !strings.Contains(said.Message, "Rows, Shared") || !strings.Contains(said.Message, "Settings") {
+		t.Errorf("the message does not name the missing half: %+v", said)
 	}
 }

@@ -113,8 +113,18 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 // Ready sees whether questions can be answered: it takes one connection, guards it, reads the catalog and gives the
 // connection back. The error says what to do about a database that is not there or cannot be guarded (ErrUnguarded), or
 // about names of the policy that it does not have. Without this call the first question has that error.
+//
+// What an operator should know of the database, its user, the policy and the descriptions, such as that the user is a
+// superuser, are warnings of the span in ctx and of the log (WithLogger), which has those that are found later, too. No Result
+// has them: they name what whoever asks may not read.
 func (e *Engine) Ready(ctx context.Context) error {
-	err := e.db.Ready(ctx)
+	err := e.db.Ready(trace.Into(ctx, nil))
+	if err == nil && len(e.descriptions) > 0 {
+		_, err = e.snapshot(trace.Into(ctx, nil), nil)
+	}
+	for _, w := range e.warn(ctx) {
+		trace.From(ctx).Warn(w.Code, w.Message)
+	}
 	if cerr := ctx.Err(); cerr != nil && err != nil {
 		return cerr
 	}
@@ -260,7 +270,7 @@ func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string,
 	within, root := tracer.Start(ctx, name, attr)
 	res.Trace = root
 	if key := e.ScopeKey(); key != "" {
-		root.Set("scope", key)
+		root.Set("scope", trace.Secret{Kind: trace.PrivateScopes, Text: key})
 	}
 	err := f(within)
 	if cerr := ctx.Err(); cerr != nil && err != nil {
@@ -273,6 +283,7 @@ func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string,
 		err = terr
 	}
 	res.Usage, res.Warnings = root.Usage(), root.Warnings()
+	e.warn(ctx)
 	e.log(ctx, q.ID, res, err)
 	if e.telemetry != nil {
 		e.telemetry.Ended(res, err)
@@ -410,9 +421,6 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 	}
 	if len(snap.schema.Tables) == 0 {
 		return nil, ErrNoTables
-	}
-	if len(snap.unknown) > 0 {
-		trace.From(ctx).Warn("unknown-description", fmt.Sprintf("descriptions of names that do not exist: %s", strings.Join(snap.unknown, ", ")))
 	}
 	known := learned{pool: e.plain, indexes: e.indexes}
 	if !e.forgets(q) {

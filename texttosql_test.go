@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"github.com/texttosql/texttosql/trace"
 	"math"
 	"path/filepath"
 	"strings"
@@ -390,8 +391,10 @@ func TestPromptsCarryEverything(t *testing.T) {
 	if purposes["generate"] != 4 || purposes["repair"] == 0 {
 		t.Errorf("calls by purpose: %v", purposes)
 	}
-	if len(r.Warnings) != 1 || r.Warnings[0].Code != "unknown-description" || !strings.Contains(r.Warnings[0].Message, "orders.nothing") {
-		t.Errorf("warnings: %+v", r.Warnings)
+	ctx, root := trace.Tracer{}.Start(t.Context(), "start")
+	need.OK(t, e.Ready(ctx))
+	if told := root.Warnings(); len(r.Warnings) > 0 || len(told) != 1 || told[0].Code != "unknown-description" || !strings.Contains(told[0].Message, "orders.nothing") {
+		t.Errorf("warnings: of the answer %+v, of Ready %+v", r.Warnings, told)
 	}
 }
 

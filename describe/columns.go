@@ -169,7 +169,7 @@ func profile(ctx context.Context, db *exec.DB, s *schema.Schema, jobs []job) (*s
 // table asks about the columns of one table. The error is that of a call or of the file; the table is done without one.
 func (c Columns) table(ctx context.Context, db *exec.DB, t *schema.Table, job job, k *keeper, silent *int) (err error) {
 	ctx, span := trace.Start(ctx, "describe",
-		trace.Attr{Key: "table", Value: job.name.String()}, trace.Attr{Key: "columns", Value: len(job.columns)})
+		trace.Attr{Key: "table", Value: trace.SQL(job.name.String())}, trace.Attr{Key: "columns", Value: len(job.columns)})
 	defer func() {
 		span.Fail(err)
 		span.End()

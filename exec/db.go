@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Config configures a [DB]. The zero Config is ready to use.
@@ -51,7 +52,7 @@ type common struct {
 	left     leftovers
 	broken   atomic.Pointer[error]
 	file     atomic.Value // Opened.File of the last connection that had one
-	told     sync.Map     // trace.Warning → true: given once
+	heard    warnings
 	read     inspections
 	views    struct {
 		mu sync.Mutex
@@ -110,15 +111,17 @@ const readyTimeout = 5 * time.Second
 // Limits.Answer.Timeout where that is more, since the catalog of a large database takes a while. Its error says why no statement could run:
 // the database cannot be opened or is no database; the policy names something that the database does not have; or the
 // driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement has that
-// error. Where the policy has rules about rows, each was compiled, and the warning "tables-without-rule" at the span in ctx
-// names the tables in neither Rows nor Shared.
+// error. Where the policy has rules about rows, each was compiled. The [DB.Warnings] go to the span in ctx.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Runner{db: db}, func(s *Runner) (struct{}, error) {
 		return run(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(_ context.Context, h *held) (struct{}, error) {
-			db.warnUnlisted(ctx, h.catalog)
+			db.warnCatalog(h.catalog)
 			return struct{}{}, nil
 		})
 	})
+	for _, w := range db.Warnings() {
+		trace.From(ctx).Warn(w.Code, w.Message)
+	}
 	return err
 }
 

@@ -53,7 +53,8 @@ func ReadPolicy(r io.Reader) (Policy, error) {
 func decodePolicy(d *json.Decoder) (p Policy, err error) {
 	fields := map[string]any{
 		"AllowTables": &p.AllowTables, "DenyTables": &p.DenyTables, "DenyColumns": &p.DenyColumns,
-		"AllowFunctions": &p.AllowFunctions, "Reveal": &p.Reveal, "Shared": &p.Shared, "Rows": &rowRules{&p.Rows}, "Fence": &p.Fence,
+		"AllowFunctions": &p.AllowFunctions, "Reveal": &p.Reveal, "Shared": &p.Shared, "Rows": &rowRules{&p.Rows}, "Settings": &p.Settings,
+		"Fence": &p.Fence,
 	}
 	switch open, err := d.Token(); {
 	case err != nil:
@@ -70,7 +71,7 @@ func decodePolicy(d *json.Decoder) (p Policy, err error) {
 		list := fields[name]
 		if list == nil {
 			return p, fmt.Errorf("%q is unknown or given twice%s", name, cmp.Or(words.Like(name, slices.Collect(maps.Keys(fields))),
-				"; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions, Reveal, Rows, Shared and Fence"))
+				"; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions, Reveal, Rows, Shared, Settings and Fence"))
 		}
 		delete(fields, name)
 		switch err := d.Decode(list); {
@@ -87,6 +88,8 @@ func decodePolicy(d *json.Decoder) (p Policy, err error) {
 			return p, err
 		case name == "AllowTables" && len(p.AllowTables) == 0:
 			return p, errors.New("AllowTables is empty, which would allow every table; leave it out, or name tables")
+		case name == "Settings" && len(p.Settings) == 0:
+			return p, errors.New("Settings is empty, which would require none; leave it out, or name settings")
 		case (name == "Rows" || name == "Shared") && len(p.Rows)+len(p.Shared) == 0:
 			return p, fmt.Errorf("%s is empty, which would be no rule; leave it out, or name tables", name)
 		}

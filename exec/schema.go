@@ -24,7 +24,7 @@ type schemaCache struct {
 //
 // The schema is read once, and again when the engine says that it changed. A call that finds it current costs a
 // few small queries. The look at the catalog is bounded by Limits.Answer.Timeout. Callers share one *Schema: do not
-// change it. Warnings about the database go to the span in ctx, each once.
+// change it.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	if err := db.schemas.turn.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("exec: waiting for the schema: %w", err)
@@ -34,12 +34,10 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, warning := range c.Warnings {
-		db.warn(ctx, warning)
-	}
+	db.warn(c.Warnings...) // which may be of this connection alone
 	if current := db.schemas.current.Load(); current == nil || current.Version != c.Version {
-		db.warnUnlisted(ctx, c)
-		db.schemas.current.Store(db.permitted(ctx, c, c.Schema))
+		db.warnCatalog(c)
+		db.schemas.current.Store(db.permitted(c, c.Schema))
 	}
 	return db.schemas.current.Load(), nil
 }
@@ -57,8 +55,7 @@ func (db *DB) catalog(ctx context.Context) (*Catalog, error) {
 
 // Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that need
 // them and the engine's CREATE text of a table that lost a column or a key. A view that reads something denied is left out, and so
-// is a column that shows one. The first call warns of columns that are left out because their names look like secrets
-// ("sensitive-columns" at the span in ctx). A schema without Default gets that of the database.
+// is a column that shows one. A schema without Default gets that of the database.
 //
 // It is for a schema that does not come from [DB.Schema]. s stays as it is, and comes back itself if nothing has to
 // change.
@@ -71,11 +68,12 @@ func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, 
 		copied := *s
 		copied.Default, s = c.Schema.Default, &copied
 	}
-	return db.permitted(ctx, c, s), nil
+	db.warnCatalog(c)
+	return db.permitted(c, s), nil
 }
 
 // permitted is Permitted for a schema of the database of c.
-func (db *DB) permitted(ctx context.Context, c *Catalog, s *schema.Schema) *schema.Schema {
+func (db *DB) permitted(c *Catalog, s *schema.Schema) *schema.Schema {
 	of := map[[2]string]*guard.Relation{}
 	for _, r := range c.Relations {
 		of[[2]string{r.Schema, r.Name}] = r
@@ -98,7 +96,5 @@ func (db *DB) permitted(ctx context.Context, c *Catalog, s *schema.Schema) *sche
 			}
 		}
 	}
-	db.warnSensitive(ctx, "columns whose names look like secrets may not be read, nor may views over them: %s; Reveal of the policy names those that are none",
-		db.hidden(c))
 	return s
 }

@@ -8,20 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // Scope says on whose behalf statements run: it gives the parameters of Policy.Rows.
 type Scope struct {
 	// Key names the scope. What is kept between questions under one Key is never shown under another. Two scopes with
-	// other Params have other keys. It is required where the policy has rules.
+	// other Params have other keys. It is required.
 	Key string
 	// Params are the values of the parameters in Policy.Rows, by name without the colon: nil, a bool, an integer, a
 	// float64, a string or a []byte each. The engine binds or quotes them. A missing one is an error, one that no rule
@@ -32,9 +29,13 @@ type Scope struct {
 	Settings map[string]string
 }
 
-// ErrNoScope matches the refusal of a statement that needs a [Scope]: the policy has rules about rows and there is no
-// scope, or one without its Key or a parameter.
+// ErrNoScope matches the refusal of a statement that needs a [Scope]: the policy has rules about rows or requires settings, and
+// there is no scope, or one without its Key, a parameter or a setting.
 var ErrNoScope = guard.ErrNoScope
+
+// ErrNoRules is the error of a [Scope] where neither the policy nor the server, asked as a user, says what it may read.
+var ErrNoRules = errors.New("exec: there is a scope, and the policy has neither rules about rows (Rows, Shared) nor required settings (Settings): " +
+	"the scope would read every row")
 
 // The reasons of a [RefusedError] about rules for rows.
 const (
@@ -87,7 +88,8 @@ func (db *DB) Scope() *Scope { return db.scope }
 // Policy returns the policy in force, which [DB.For] may have narrowed. Do not change it.
 func (db *DB) Policy() Policy { return db.policy }
 
-// Scoped reports whether statements need a scope: the policy has rules about rows, or the dialect asks as the user of one.
+// Scoped reports whether statements need a scope: the policy has rules about rows or requires settings, or the dialect asks as
+// the user of one.
 func (db *DB) Scoped() bool { return (&DB{shared: db.shared}).scopeError() != nil }
 
 // For returns a view of db for one caller: what runs through it reads the rows of scope, and nothing that narrower denies.
@@ -95,7 +97,7 @@ func (db *DB) Scoped() bool { return (&DB{shared: db.shared}).scopeError() != ni
 // away from what was read. For asks nothing of the database and may be called for each question.
 //
 // A nil scope is that of db. With rules and without a scope the error is a *[RefusedError] that matches [ErrNoScope], as it
-// is where the scope lacks its Key or a parameter. A db that has a scope takes no other one.
+// is where the scope lacks its Key, a parameter or a required setting. Where nothing says what a scope may read, it is [ErrNoRules]. A db that has a scope takes no other one.
 //
 // A nil narrower is the policy of db. Each list of another one counts where it is not empty: what either policy denies is
 // denied; of AllowTables, AllowFunctions and Reveal only what both name counts. Its Rows add to the rules of db; its Shared
@@ -120,8 +122,10 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 		}
 		view.scope = &own
 	}
-	if err := view.scopeError(); err != nil {
-		return nil, err
+	if s, ok := db.dialect.(Scoper); ok { // which has to know whose catalog it is
+		if _, err := s.As(view.settings()); err != nil {
+			return nil, err
+		}
 	}
 	if _, apart := db.dialect.(Scoper); narrower != nil || apart {
 		var err error
@@ -132,35 +136,53 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 	return view, view.scopeError()
 }
 
-// scopeError is the refusal of a statement that lacks its scope.
+// scopeError is the refusal of a statement that lacks its scope, or has one that says nothing about what is read.
 func (db *DB) scopeError() error {
+	asUser := false
 	if s, ok := db.dialect.(Scoper); ok {
 		if _, err := s.As(db.settings()); err != nil {
 			return err
 		}
-		if db.scope != nil && db.scope.Key == "" {
-			return guard.Refuse(ReasonScope, "the scope has no key")
-		}
-		return nil
+		asUser = asksAsUser(s)
 	}
+	refuse := func(format string, args ...any) error { return guard.Refuse(ReasonScope, format, args...) }
 	switch {
 	case db.scope == nil && db.policy.Scoped():
-		return guard.Refuse(ReasonScope, "the policy has rules about rows, and the question has no scope")
+		return refuse("the policy has rules about rows, and the question has no scope")
+	case db.scope == nil && db.policy.NeedsScope():
+		return refuse("the policy requires settings of a scope (Settings), and the question has no scope")
 	case db.scope == nil:
 		return nil
-	case db.policy.Scoped() && db.scope.Key == "":
-		return guard.Refuse(ReasonScope, "the scope has no key")
-	case len(db.scope.Settings) > 0 && !db.ruled.Settings:
-		return guard.Refuse(ReasonScope, "%s takes no settings of a scope", db.language.Title)
+	case !asUser && !db.policy.NeedsScope():
+		return ErrNoRules
+	case db.scope.Key == "":
+		return refuse("the scope has no key")
+	case len(db.scope.Settings) > 0 && !asUser && !db.ruled.Settings:
+		return refuse("%s takes no settings of a scope", db.language.Title)
+	}
+	for _, name := range db.policy.Settings {
+		if db.scope.Settings[name] == "" {
+			return refuse("the scope has no setting %s", name)
+		}
 	}
 	for _, r := range db.rules {
 		for _, name := range r.Params {
 			if _, ok := db.scope.Params[name]; !ok {
-				return guard.Refuse(ReasonScope, "the scope has no parameter %s", name)
+				return refuse("the scope has no parameter %s", name)
 			}
 		}
 	}
 	return nil
+}
+
+// asksAsUser reports whether a dialect asks its server as the user of a scope.
+func asksAsUser(d Dialect) bool {
+	s, ok := d.(Scoper)
+	if !ok {
+		return false
+	}
+	_, err := s.As(nil)
+	return err != nil
 }
 
 // settings are those of the scope.
@@ -231,19 +253,9 @@ func (s *shared) with(p Policy, d Dialect) (*shared, error) {
 	} else if p.Scoped() {
 		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows", s.language.Title)
 	}
+	if len(p.Settings) > 0 && !own.ruled.Settings && !asksAsUser(s.dialect) {
+		return nil, fmt.Errorf("exec: Policy.Settings: %s takes no settings of a scope", s.language.Title)
+	}
 	own.open, err = d.Guard(GuardConfig{Policy: p, Unwrap: s.unwrap, CellBytes: max(s.limits.Candidate.CellBytes, s.limits.Answer.CellBytes)})
 	return own, err
-}
-
-// warnUnlisted warns, once, of the tables that a policy with rules denies because it does not name them.
-func (db *DB) warnUnlisted(ctx context.Context, c *Catalog) {
-	var names []string
-	for _, r := range c.Relations {
-		if !r.Hidden && db.policy.AllowsTable(r.Schema, r.Name) && !db.policy.Allows(r) {
-			names = append(names, schema.TableName{Schema: r.Schema, Name: r.Name}.String())
-		}
-	}
-	if len(names) > 0 {
-		db.warn(ctx, trace.Warning{Code: "tables-without-rule", Message: "tables in neither Rows nor Shared of the policy may not be read: " + strings.Join(names, ", ")})
-	}
 }

@@ -1,16 +1,12 @@
 package exec
 
 import (
-	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/trace"
 )
 
 var (
@@ -86,35 +82,6 @@ func (db *DB) hidden(c *Catalog) (found []string) {
 		}
 	}
 	return found
-}
-
-// WarnSensitive adds the warning "sensitive-columns" about columns whose values look like secrets to the span in ctx,
-// unless db gave it before.
-func (db *DB) WarnSensitive(ctx context.Context, columns []string) {
-	db.warnSensitive(ctx, "columns whose values look like secrets are not sampled, profiled, matched or shown to a model: %s; "+
-		"Reveal of the policy names those that are none, DenyColumns keeps statements from reading the others", columns)
-}
-
-func (db *DB) warnSensitive(ctx context.Context, format string, columns []string) {
-	if len(columns) == 0 {
-		return
-	}
-	shown := strings.Join(columns[:min(len(columns), 10)], ", ")
-	if n := len(columns) - 10; n > 0 {
-		shown += fmt.Sprintf(" and %d more", n)
-	}
-	db.warn(ctx, trace.Warning{Code: "sensitive-columns", Message: fmt.Sprintf(format, shown)})
-}
-
-// warn adds a warning to the span in ctx, unless db gave it before.
-func (db *DB) warn(ctx context.Context, w trace.Warning) {
-	span := trace.From(ctx)
-	if span == nil { // nobody hears it: the next one does
-		return
-	}
-	if _, told := db.told.LoadOrStore(w, true); !told {
-		span.Warn(w.Code, w.Message)
-	}
 }
 
 // dropSecrets takes the columns out of a sample whose values look like secrets.

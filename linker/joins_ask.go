@@ -51,7 +51,7 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 		return nil, nil
 	}
 	a, b := &r.schema.Tables[p.a], &r.schema.Tables[p.b]
-	ctx, span := trace.Start(r.ctx, "join", trace.Attr{Key: "tables", Value: r.name(p.a) + ", " + r.name(p.b)})
+	ctx, span := trace.Start(r.ctx, "join", trace.Attr{Key: "tables", Value: trace.SQL(r.name(p.a) + ", " + r.name(p.b))})
 	defer func() { span.Fail(err); span.End() }()
 	renderer := r.in.renderer()
 	head := r.in.section(meanings...) + "Left table: " + a.TableName().Quoted(renderer.Names) + "\nRight table: " + b.TableName().Quoted(renderer.Names) + "\n"

@@ -147,7 +147,7 @@ func TestMapReduceFailingTables(t *testing.T) {
 		for span := range root.All() {
 			name, isTable := span.Attr("table")
 			if isTable && span.Failure() != "" {
-				failures = append(failures, name.(string))
+				failures = append(failures, fmt.Sprint(name))
 			} else if score, _ := span.Attr("score"); isTable && score != .1 {
 				t.Errorf("%s: the trace has score %v for %s", tt.why, score, name)
 			}

@@ -52,7 +52,7 @@ func (p perTable[T]) ask(ctx context.Context, tables []*schema.Table) ([]tableRe
 			break
 		}
 		group.Go(func() error {
-			within, span := trace.StartAt(ctx, p.first+i, "table", trace.Attr{Key: "table", Value: t.TableName().String()})
+			within, span := trace.StartAt(ctx, p.first+i, "table", trace.Attr{Key: "table", Value: trace.SQL(t.TableName().String())})
 			defer span.End()
 			of, err := p.askOne(within, i, t)
 			if span.Fail(err); ctx.Err() != nil {

@@ -38,8 +38,7 @@ func readLines(file string, text []byte, before int, skipCut bool, keep func(Pai
 		if err == nil {
 			err = json.Unmarshal(line, &p)
 		}
-		var syntax *json.SyntaxError
-		if skipCut && errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
+		if skipCut && isCut(err) {
 			continue
 		}
 		if err == nil {
@@ -51,6 +50,12 @@ func readLines(file string, text []byte, before int, skipCut bool, keep func(Pai
 		keep(p)
 	}
 	return nil
+}
+
+// isCut reports whether the error is that of JSON without an end.
+func isCut(err error) bool {
+	var syntax *json.SyntaxError
+	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input"
 }
 
 // Confirmed keeps answers that a person confirmed, as exemplars for later questions. The zero Confirmed keeps them in
@@ -151,7 +156,10 @@ func (c *Confirmed) refresh() error {
 	if err != nil {
 		return fmt.Errorf("memory: confirmed answers: %w", err)
 	}
-	text = text[:bytes.LastIndexByte(text, '\n')+1] // another process may still write the rest
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	if err := json.Unmarshal(bytes.TrimSpace(text[whole:]), new(json.RawMessage)); isCut(err) {
+		text = text[:whole] // another process may still write the rest
+	}
 	if err := readLines(c.file.Name(), text, c.lines, true, c.put); err != nil {
 		return err
 	}

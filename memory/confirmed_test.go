@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -124,6 +125,23 @@ func TestConfirmedFile(t *testing.T) {
 	wg.Wait()
 	if n := len(pairs(open())); n != 23 {
 		t.Errorf("%d answers, want 23", n)
+	}
+	// A line end that was changed drops no pair without a word.
+	whole := need.Value(os.ReadFile(path))(t)
+	for _, last := range []string{"", " ", "\r", "\x00", "x", "}", "\"", ","} {
+		need.OK(t, os.WriteFile(path, append(bytes.Clone(whole[:len(whole)-1]), last...), 0o600))
+		c, err := memory.OpenConfirmed(path)
+		var broken *memory.PairError
+		if err == nil && len(pairs(c)) != 23 || err != nil && !errors.As(err, &broken) {
+			t.Errorf("a line end that is %q: %v", last, err)
+		}
+		if err == nil {
+			add(c, "E?", "SELECT 6") // goes on behind it
+			if n := len(pairs(open())); n != 24 {
+				t.Errorf("behind a line end that is %q: %d answers", last, n)
+			}
+			c.Close()
+		}
 	}
 	// A broken line is named.
 	need.OK(t, os.WriteFile(path, []byte("{\"question\":\"A?\",\"sql\":\"SELECT 1\"}\n{\"question\":\"B?\"}\n"), 0o600))

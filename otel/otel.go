@@ -46,7 +46,7 @@ type Config struct {
 	Tracer oteltrace.TracerProvider // nil: the global one
 	Meter  metric.MeterProvider     // nil: the global one
 	// Show has the kinds of private values that spans may have: statements, prompts, replies, rows. The trace must hold
-	// them too, which is what texttosql.WithReveal is for. Others are left out; a statement then has the start of its SHA-256.
+	// them too, which is what texttosql.WithReveal is for. Others are left out; a statement and a scope then have the start of their SHA-256.
 	Show      trace.Private
 	Provider  string // gen_ai.provider.name of models whose own name does not begin with it, as "openai:gpt-5-mini" does
 	Namespace string // db.namespace: the name of the database; "" leaves it out
@@ -295,7 +295,7 @@ func (r *Recorder) attributes(span string, attrs []trace.Attr) (all []attribute.
 			switch s := v.Shown(r.Show); {
 			case !s.Withheld:
 				all = append(all, key.String(messages(key, s.Text)))
-			case s.Kind == trace.PrivateSQL:
+			case s.Sum != "" && s.Kind != trace.PrivatePrompts:
 				all = append(all, attribute.String(own+a.Key+".sha256", s.Sum))
 			}
 		case string:

@@ -69,7 +69,7 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 				t.Errorf("%s, %T: %q does not say %q", tt.why, s, explained, tt.explained)
 			}
 			var page strings.Builder
-			if err := (trace.Page{Root: root}).WriteHTML(&page); err != nil || !strings.Contains(page.String(), tt.explained) {
+			if err := (trace.Page{Root: root, Show: trace.PrivateSQL}).WriteHTML(&page); err != nil || !strings.Contains(page.String(), tt.explained) {
 				t.Errorf("%s, %T: the page does not say %q (%v)", tt.why, s, tt.explained, err)
 			}
 			if warned := strings.Contains(page.String(), "one-voter"); warned != (tt.warning != "") {

@@ -48,7 +48,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	if votes == 1 && r.asked > 1 {
 		out.Warn(ctx, "one-voter", "1 of %d samples has a vote: nothing confirms the answer", r.asked)
 	}
-	span.Set("explanation", out.Ballot.Explain())
+	span.Set("explanation", trace.SQL(out.Ballot.Explain()))
 	span.Set("confidence", out.Confidence)
 	switch {
 	case ended != nil:

@@ -17,12 +17,13 @@ const (
 	PrivatePrompts                     // text that is sent to a model
 	PrivateReplies                     // text of a model
 	PrivateRows                        // content of the database: rows, cells and stored values in any form
+	PrivateScopes                      // on whose behalf it was asked, which is often a name or an address
 
-	privateAll = PrivateSQL | PrivatePrompts | PrivateReplies | PrivateRows
+	privateAll = PrivateSQL | PrivatePrompts | PrivateReplies | PrivateRows | PrivateScopes
 )
 
 // kindNames are the names of the kinds in JSON and for a person, in the order of the constants.
-var kindNames = []string{"sql", "prompt", "reply", "rows"}
+var kindNames = []string{"sql", "prompt", "reply", "rows", "scope"}
 
 func (k Private) name() string {
 	return kindNames[min(bits.TrailingZeros8(uint8(k)), len(kindNames)-1)]
@@ -44,12 +45,12 @@ type Secret struct {
 	Withheld bool    // Bytes and Sum stand for the text
 
 	Bytes int // length of a withheld text
-	// Sum is the first 16 hexadecimal digits of the SHA-256 of withheld SQL or a withheld prompt, so that equal texts
+	// Sum is the first 16 hexadecimal digits of the SHA-256 of withheld SQL, a withheld prompt or a scope, so that equal texts
 	// show as equal. Rows and replies have no sum, because a short text could be found from it by trying.
 	Sum string
 }
 
-// SQL makes a statement the value of an attribute.
+// SQL makes a statement, or a name of the schema, the value of an attribute.
 func SQL(text string) Secret { return Secret{Kind: PrivateSQL, Text: text} }
 
 // String returns the text, or says what is left out.
@@ -70,7 +71,7 @@ func (s Secret) Shown(show Private) Secret {
 		return s
 	}
 	w := Secret{Kind: s.Kind, Withheld: true, Bytes: len(s.Text)}
-	if s.Kind == PrivateSQL || s.Kind == PrivatePrompts {
+	if s.Kind&(PrivateSQL|PrivatePrompts|PrivateScopes) != 0 {
 		sum := sha256.Sum256([]byte(s.Text))
 		w.Sum = hex.EncodeToString(sum[:8])
 	}

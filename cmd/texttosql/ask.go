@@ -78,6 +78,7 @@ func (a *ask) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
+	p.warn(e.Warnings)
 	r, err := e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
 	if r != nil && shown != 0 {
 		p.show(r.Trace)

@@ -27,7 +27,7 @@ const (
 // exitCode returns the code of an error.
 func exitCode(err error) int {
 	var usage *setup.UsageError
-	if errors.As(err, &usage) {
+	if errors.As(err, &usage) || errors.Is(err, texttosql.ErrNoScope) {
 		return exitUsage
 	}
 	return texttosql.Failure(err).ExitCode
@@ -50,13 +50,24 @@ func (p *program) report(err error) int {
 	return exitCode(err)
 }
 
+// warn writes what an operator should know, before anything else.
+func (p *program) warn(all []trace.Warning) {
+	for _, w := range all {
+		cli.Say(p.err, "warning: %s: %s\n", w.Code, p.withoutDSN(w.Message))
+	}
+}
+
 // line writes an error as one line without a DSN or a password.
 func (p *program) line(err error) string {
 	if exitCode(err) == exitInterrupted {
 		return "interrupted"
 	}
 	text := cli.Brief(err).Error()
-	switch f := texttosql.Failure(err); f.Class {
+	f := texttosql.Failure(err)
+	if errors.Is(err, texttosql.ErrNoScope) {
+		f.Advice = "Name the user with --scope, or those of a server with --scopes."
+	}
+	switch f.Class {
 	case texttosql.FailureOther, texttosql.FailureConfig, texttosql.FailureProvider, texttosql.FailureDatabase, texttosql.FailureUnguarded:
 		// Who runs a command may know where it asks, and needs to.
 		if e := (*llm.Error)(nil); errors.As(err, &e) && e.Status == 0 && e.Class == llm.ClassPermanent {

@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -163,4 +167,86 @@ func TestScopesOfClients(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestScopesAtTheStart: a program whose flags have one half of scopes and rules does not start, and says which half is missing.
+func TestScopesAtTheStart(t *testing.T) {
+	f := newFakeProvider(t)
+	db := singers(t)
+	users := file(t, "scopes.json", `{"Header": "X-User", "Users": {"ann": {"Key": "1", "Params": {"id": 1}}}}`)
+	one := file(t, "scope.json", `{"Key": "1", "Params": {"id": 1}}`)
+	policies := map[string]string{
+		"rules": file(t, "rules.json", `{"Rows": {"singer": "id = :id"}}`), "shared": file(t, "shared.json", `{"Shared": ["singer"]}`),
+		"settings": file(t, "settings.json", `{"Settings": ["app.tenant"]}`), "other": file(t, "other.json", `{"DenyColumns": ["singer.name"]}`), "nothing": "",
+	}
+	many, alone := []string{"--scopes", users, "--token-file", tokenFile(t)}, []string{"--scope", one}
+	verbs := map[string][]string{
+		"serve": {"serve", "--listen", "127.0.0.1:0", "--sessions", filepath.Join(t.TempDir(), "kept")}, "serve-mcp": {"serve-mcp", "--http", "127.0.0.1:0"},
+		"serve-mcp on standard input": {"serve-mcp"}, "ask": {"ask", "How many singers are there?"},
+	}
+	for _, tt := range []struct {
+		verb, policy string
+		flags        []string
+		want         string // what it says; "": it starts
+	}{
+		{"serve", "nothing", nil, ""},
+		{"serve", "rules", nil, "--scope"},
+		{"serve", "shared", nil, "--scope"},
+		{"serve", "nothing", many, "Rows, Shared"},
+		{"serve", "other", many, "Rows, Shared"},
+		{"serve", "settings", many, "SQLite takes no settings"},
+		{"serve", "rules", many, ""},
+		{"serve", "shared", many, ""},
+		{"serve", "nothing", alone, "Rows, Shared"},
+		{"serve", "rules", alone, ""},
+		{"serve-mcp", "nothing", nil, ""},
+		{"serve-mcp", "rules", nil, "--scope"},
+		{"serve-mcp", "nothing", many, "Rows, Shared"},
+		{"serve-mcp", "rules", many, ""},
+		{"serve-mcp", "shared", many, ""},
+		{"serve-mcp", "nothing", alone, "Rows, Shared"},
+		{"serve-mcp on standard input", "nothing", nil, ""},
+		{"serve-mcp on standard input", "rules", nil, "--scope"},
+		{"serve-mcp on standard input", "nothing", alone, "Rows, Shared"},
+		{"serve-mcp on standard input", "rules", alone, ""},
+		{"ask", "nothing", nil, ""},
+		{"ask", "rules", nil, "--scope"},
+		{"ask", "shared", nil, "--scope"},
+		{"ask", "nothing", alone, "Rows, Shared"},
+		{"ask", "other", alone, "Rows, Shared"},
+		{"ask", "rules", alone, ""},
+	} {
+		args := slices.Concat(verbs[tt.verb], []string{"--db", db, "--model", "openai:m"}, tt.flags)
+		if policies[tt.policy] != "" {
+			args = append(args, "--policy", policies[tt.policy])
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		env := map[string]string{"OPENAI_BASE_URL": f.URL, "OPENAI_API_KEY": secret}
+		said := &ending{at: "http://", end: cancel}
+		p := &program{ctx: ctx, in: strings.NewReader(""), out: said, err: said, args: args, getenv: func(name string) string { return env[name] }}
+		err := p.run()
+		p.report(err)
+		cancel()
+		started := err == nil || errors.Is(err, context.Canceled)
+		if started != (tt.want == "") || !strings.Contains(said.said.String(), tt.want) {
+			t.Errorf("%s, %s, %q: %v\n%s, want %q", tt.verb, tt.policy, tt.flags, err, said.said.String(), tt.want)
+		}
+	}
+}
+
+// ending keeps what a program says, and ends it once it says at.
+type ending struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+	at   string
+	end  func()
+}
+
+func (e *ending) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if bytes.Contains(p, []byte(e.at)) {
+		e.end()
+	}
+	return e.said.Write(p)
 }

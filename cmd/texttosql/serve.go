@@ -65,6 +65,7 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
+	p.warn(e.Warnings)
 	place, err := s.place(e.Opened)
 	if err != nil {
 		return err
@@ -83,12 +84,10 @@ func (s *serve) Run(p *program) error {
 	}
 	defer closePages()
 	made := func(scope *exec.Scope, entry door.Door) (http.Handler, error) {
-		mine := setup.Engine{Opened: new(*e.Opened), Engine: e.Engine}
-		if scope != nil {
-			mine.Scope = scope
-			if mine.Engine, err = e.For(texttosql.WithScope(*scope)); err != nil {
-				return nil, err
-			}
+		mine := setup.Engine{Opened: new(*e.Opened)}
+		mine.Scope = cmp.Or(scope, mine.Scope)
+		if mine.Engine, err = setup.As(e.Engine, scope); err != nil {
+			return nil, err
 		}
 		db, err := mine.Guarded()
 		if err != nil {
@@ -108,9 +107,6 @@ func (s *serve) Run(p *program) error {
 		return page.Handler(), nil
 	}
 	handler, err := s.ByScope(entry, made)
-	if err == nil && handler == nil {
-		handler, err = made(nil, entry)
-	}
 	if err != nil {
 		return err
 	}

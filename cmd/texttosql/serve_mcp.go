@@ -14,7 +14,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
@@ -92,6 +91,12 @@ func (s *serveMCP) Run(p *program) error {
 			return err
 		}
 		defer e.Close()
+		p.warn(e.Warnings)
+		if s.Scopes == "" { // else a scope brings its own
+			if _, err := setup.As(e.Engine, nil); err != nil {
+				return fmt.Errorf("database %s: %w", e.Place, err)
+			}
+		}
 		db, err := e.Guarded()
 		if err != nil {
 			return err
@@ -121,7 +126,6 @@ func (s *serveMCP) Run(p *program) error {
 	if err != nil {
 		return &setup.UsageError{Err: fmt.Errorf("--http: %w", err)}
 	}
-	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/\n", strings.Join(places, ", "), l.Addr())
 	ready := func(ctx context.Context) error {
 		for _, pool := range pools {
 			if err := pool.PingContext(ctx); err != nil {
@@ -141,13 +145,12 @@ func (s *serveMCP) Run(p *program) error {
 		mine := c
 		mine.Databases = slices.Clone(c.Databases)
 		for i := range mine.Databases {
-			if of := &mine.Databases[i]; scope != nil {
-				if of.Engine, err = of.Engine.For(texttosql.WithScope(*scope)); err == nil {
-					of.DB, err = of.DB.For(scope, nil)
-				}
-				if err != nil {
-					return nil, err
-				}
+			of := &mine.Databases[i]
+			if of.Engine, err = setup.As(of.Engine, scope); err == nil {
+				of.DB, err = of.DB.For(scope, nil)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("database %s: %w", places[i], err)
 			}
 		}
 		server, err := mcpserver.New(mine)
@@ -158,12 +161,10 @@ func (s *serveMCP) Run(p *program) error {
 		return d.Guard(server.Handler()), nil
 	}
 	handler, err := s.ByScope(d, made)
-	if err == nil && handler == nil {
-		handler, err = made(nil, d)
-	}
 	if err != nil {
 		return err
 	}
+	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/\n", strings.Join(places, ", "), l.Addr())
 	return door.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, ready), closeAll)
 }
 

@@ -91,6 +91,16 @@ func warnings(t *testing.T, pool *sql.DB, dialect exec.Dialect) (codes []string)
 			t.Errorf("%d rows", len(answer.Rows.Rows))
 		}
 		for _, w := range answer.Warnings {
+			t.Errorf("the answer has a warning: %v", w)
+		}
+	}
+	for range 2 {
+		ctx, root := trace.Tracer{}.Start(t.Context(), "start")
+		if err := engine.Ready(ctx); err != nil {
+			t.Fatal(err)
+		}
+		codes = nil
+		for _, w := range root.Warnings() {
 			if w.Code != "sensitive-columns" {
 				codes = append(codes, w.Code)
 			}

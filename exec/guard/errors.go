@@ -50,6 +50,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("exec: refused (%s): %s", e.Reason, visible(e.Detail))
 }
 
+// Public is the error without the names in it, for logs and exported traces (trace.Span.Fail).
+func (e *RefusedError) Public() string { return fmt.Sprintf("exec: refused (%s)", e.Reason) }
+
 // Is makes a refusal of a statement that writes match [ErrNotReadOnly], and one that lacks its scope [ErrNoScope].
 func (e *RefusedError) Is(target error) bool {
 	return target == ErrNotReadOnly && e.Writes || target == ErrNoScope && e.Reason == ReasonScope
@@ -102,6 +105,11 @@ type PolicyError struct {
 // Error returns all names that are unknown, in one line.
 func (e *PolicyError) Error() string {
 	return "exec: the policy names what the database does not have: " + strings.Join(e.Unknown, ", ")
+}
+
+// Public is the error without the names, for logs and exported traces (trace.Span.Fail).
+func (e *PolicyError) Public() string {
+	return fmt.Sprintf("exec: the policy names %d things that the database does not have", len(e.Unknown))
 }
 
 // Refuse makes a refusal. A reason of sqltext.ReasonNotReadOnly says that the statement writes.

@@ -47,6 +47,10 @@ type Policy struct {
 	// Shared are the tables that may be read whole beside Rows. Where either has entries, a table that is in neither is
 	// denied, and no statement runs without a scope (exec.DB.For).
 	Shared []string
+	// Settings names settings of the database that each scope has to give in Scope.Settings, none empty, since rules of the
+	// database's own read them: "app.tenant". Where it has entries no statement runs without a scope. It is for the engines
+	// that take settings.
+	Settings []string
 	// Fence says when the engine applies the rule of a row before it evaluates anything else on the row. "": unless all of
 	// a statement, its list of results apart, is on the list of what cannot fail on a value ([Catalog.CannotFail]), so that
 	// whether it fails tells nothing of other rows. "always": for every statement; an index that the statement asks for by
@@ -54,8 +58,11 @@ type Policy struct {
 	Fence string
 }
 
-// Scoped reports whether p has rules about rows, so that statements need a scope.
+// Scoped reports whether p has rules about rows.
 func (p Policy) Scoped() bool { return len(p.Rows) > 0 || len(p.Shared) > 0 }
+
+// NeedsScope reports whether no statement may run without a scope.
+func (p Policy) NeedsScope() bool { return p.Scoped() || len(p.Settings) > 0 }
 
 // Allows reports whether a relation may be read, as far as its name goes: where p is Scoped a table has to be in Rows or
 // Shared, and what is under a view decides about the view.
@@ -136,6 +143,9 @@ func (p Policy) Validate() error {
 			}
 		}
 	}
+	if slices.Contains(p.Settings, "") {
+		errs = append(errs, errors.New("exec: Policy.Settings: a name is empty"))
+	}
 	if p.Fence != "" && p.Fence != "always" {
 		errs = append(errs, fmt.Errorf("exec: Policy.Fence: %q is neither empty nor \"always\"", p.Fence))
 	}
@@ -147,6 +157,7 @@ func (p Policy) Narrow(n Policy) (Policy, error) {
 	out := p
 	out.DenyTables = slices.Concat(p.DenyTables, n.DenyTables)
 	out.DenyColumns = slices.Concat(p.DenyColumns, n.DenyColumns)
+	out.Settings = slices.Concat(p.Settings, n.Settings)
 	out.Fence = cmp.Or(p.Fence, n.Fence)
 	// both returns the entries that name what one of a and one of b name.
 	both := func(field string, a, b []string) ([]string, error) {

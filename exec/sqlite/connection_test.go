@@ -19,7 +19,6 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/need"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // TestWornConnection holds one connection so often that it is due.
@@ -199,9 +198,8 @@ func TestTempStore(t *testing.T) {
 	pool.SetMaxOpenConns(1)
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{"password"}}})
 	codes := func() (codes []string) {
-		ctx, span := trace.Start(trace.Into(context.Background(), trace.New("test")), "schema")
-		need.Value(db.Schema(ctx))(t)
-		for _, w := range span.Warnings() {
+		need.Value(db.Schema(t.Context()))(t)
+		for _, w := range db.Warnings() {
 			codes = append(codes, w.Code)
 		}
 		return codes

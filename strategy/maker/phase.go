@@ -128,7 +128,7 @@ func (p phase[T]) sample(ctx context.Context, i int) (reading[T], error) {
 		var notes []string
 		r.value, notes, err = p.read(reply.Text)
 		for _, n := range notes {
-			trace.From(ctx).Event("note", trace.Attr{Key: "text", Value: n})
+			trace.From(ctx).Event("note", trace.Attr{Key: "text", Value: trace.SQL(n)})
 		}
 	}
 	if errors.As(err, &r.flag) {

@@ -38,7 +38,7 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 			_, name := r.env.Model(i)
 			_, most := r.maxTokens(purposeProjection)
 			if flag := flagReply(reply, most); flag != nil {
-				trace.From(ctx).Set("rejected", flag.Error())
+				trace.From(ctx).Set("rejected", trace.SQL(flag.Error()))
 				return vote.Candidate{Sample: i, Model: name, Rejected: flag.Error()}, nil
 			}
 			return admission.Examine(ctx, i, name, reply)

@@ -101,7 +101,7 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 		return nil, err
 	}
 	for _, l := range rendering.LeftOut {
-		trace.From(ctx).Event("left-out", trace.Attr{Key: "name", Value: l.String()})
+		trace.From(ctx).Event("left-out", trace.Attr{Key: "name", Value: trace.SQL(l.String())})
 	}
 	text := before + rendering.Text + after
 	if r.published {

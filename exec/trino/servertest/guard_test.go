@@ -281,7 +281,7 @@ func TestPrivileged(t *testing.T) {
 	ruled(t, exec.Policy{}, "reader", place)
 	for user, want := range map[string]bool{"admin": true, "reader": false} {
 		span := trace.New("test")
-		need.Value(guarded(t, user, place, trino.Dialect{}, exec.Config{}).Schema(trace.Into(t.Context(), span)))(t)
+		need.OK(t, guarded(t, user, place, trino.Dialect{}, exec.Config{}).Ready(trace.Into(t.Context(), span)))
 		if got := strings.Contains(fmt.Sprint(span.Warnings()), "privileged-user"); got != want {
 			t.Errorf("%s: %v", user, span.Warnings())
 		}

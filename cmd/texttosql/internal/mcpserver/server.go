@@ -157,7 +157,7 @@ func (s *Server) newClient(life context.Context) *client {
 		&mcp.Implementation{Name: "texttosql", Title: "SQL databases, for reading", Version: s.Version},
 		&mcp.ServerOptions{Instructions: how + untrusted, Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
-		}})
+		}, SetCacheable: c.cacheable})
 	c.mcp.AddReceivingMiddleware(c.within)
 	c.addQuery()
 	c.addCheck()
@@ -169,6 +169,13 @@ func (s *Server) newClient(life context.Context) *client {
 	c.addResources()
 	c.addPrompts()
 	return c
+}
+
+// cacheable keeps what one scope is shown from caches that others share: lists and prompts too, which need not differ today.
+func (c *client) cacheable(_ context.Context, _ mcp.Request, of *mcp.Cacheable) {
+	if slices.ContainsFunc(c.Databases, func(d Database) bool { return d.Engine.ScopeKey() != "" }) {
+		of.CacheScope = "private"
+	}
 }
 
 // addTool adds a tool. Its input names the database where there are several.

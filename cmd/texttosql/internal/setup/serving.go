@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/exec"
@@ -38,12 +39,15 @@ func (s Serving) Door(getenv func(string) string) (door.Door, error) {
 	return d, nil
 }
 
-// ByScope makes a handler that has one of its own for each scope of --scopes; nil without the flag. made makes that of a
-// scope behind the door d. Who shows no user or token of the file is refused.
+// ByScope makes a handler that has one of its own for each scope of --scopes; without the flag it is that of no scope. made
+// makes that of a scope behind the door d. Who shows no user or token of the file is refused.
 func (s Serving) ByScope(d door.Door, made func(s *exec.Scope, d door.Door) (http.Handler, error)) (http.Handler, error) {
 	scopes, err := read("scopes", s.Scopes, readScopes)
-	if err != nil || scopes == nil {
+	if err != nil {
 		return nil, err
+	}
+	if scopes == nil {
+		return made(nil, d)
 	}
 	if scopes.Header != "" && d.Token == "" {
 		return nil, &UsageError{errors.New("--scopes with a Header needs a token that the proxy shows: anybody can send a header")}
@@ -76,6 +80,14 @@ func (s Serving) ByScope(d door.Door, made func(s *exec.Scope, d door.Door) (htt
 		}
 		h.ServeHTTP(w, r)
 	}), nil
+}
+
+// As returns the engine as a scope has it; nil: as it is. With a scope it needs rules, and with rules a scope.
+func As(e *texttosql.Engine, scope *exec.Scope) (*texttosql.Engine, error) {
+	if scope == nil {
+		return e.For()
+	}
+	return e.For(texttosql.WithScope(*scope))
 }
 
 // BudgetOf reads the budget of a flag's file; "" is none.

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session/pgstore"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // Database are the flags that name a database and bound what is read of it.
@@ -79,6 +80,7 @@ type Engine struct {
 	Confirmed *memory.Confirmed
 	Lessons   *memory.Lessons // nil without --lessons
 	Budget    llm.Budget      // of a question
+	Warnings  []trace.Warning // what an operator should know: see texttosql.Engine.Ready
 	Asked     []string        // names of the models
 	shared    *pgstore.Store  // of the lessons; nil: a file or none
 }
@@ -225,12 +227,15 @@ func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, o
 	e.Opened = opened
 	e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...)
 	if err == nil && opened.Scope != nil {
-		e.Engine, err = e.Engine.For(texttosql.WithScope(*opened.Scope))
+		e.Engine, err = As(e.Engine, opened.Scope)
 	}
 	if err == nil { // where each user has a schema, there is none to be ready before --scopes tells who asks
-		if err = e.Engine.Ready(ctx); errors.Is(err, texttosql.ErrNoScope) {
+		root := trace.New("ready")
+		if err = e.Engine.Ready(trace.Into(ctx, root)); errors.Is(err, texttosql.ErrNoScope) {
 			err = nil
 		}
+		root.End()
+		e.Warnings = root.Warnings()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", opened.Place, err), e.Close())

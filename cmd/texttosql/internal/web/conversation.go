@@ -138,7 +138,12 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, id, name string) 
 	}
 	switch {
 	case name == "cancel":
-		s.cancel(id)
+		if !s.cancel(id) {
+			if _, err = s.Store.Load(r.Context(), id); err != nil { // ids of others are not recognised
+				s.refuse(w, err)
+				return
+			}
+		}
 	case !known:
 		answer(w, http.StatusNotFound, problem{"missing", "there is nothing here"})
 		return

@@ -113,10 +113,15 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	}
 	at := memoKey{r.ID, r.Last()}
 	var stopped *texttosql.InterruptedError
-	if errors.As(err, &stopped) && res == nil { // before it began
-		s.seen.change(at, func(k *kept) { k.problem = s.stopped(stopped, false) })
+	cause := err
+	if errors.As(err, &stopped) {
+		cause = stopped.Err
 	}
+	unsaved := err != nil && r.State.Active() // not even the end
 	if res == nil {
+		if stopped != nil || unsaved { // before it began
+			s.seen.change(at, func(k *kept) { k.problem = s.stopped(cause, false) })
+		}
 		return
 	}
 	shown := *res
@@ -136,15 +141,15 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 		for _, o := range asked.Options {
 			k.options[o.ID] = tabled(o.Rows)
 		}
-	case stopped != nil:
-		k.problem = s.stopped(stopped, res.Trace != nil)
+	case stopped != nil || unsaved:
+		k.problem = s.stopped(cause, res.Trace != nil)
 	}
 	s.seen.put(at, k)
 }
 
 // stopped says why a question was stopped.
-func (s *Server) stopped(err *texttosql.InterruptedError, traced bool) *failure {
-	f := texttosql.Failure(err.Err)
+func (s *Server) stopped(err error, traced bool) *failure {
+	f := texttosql.Failure(err)
 	return &failure{Error: s.clean(f.Message), Advice: advice(s.clean(f.Advice)), Class: f.Class, Trace: traced}
 }
 

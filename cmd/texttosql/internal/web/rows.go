@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -25,8 +26,11 @@ type own struct {
 // rows gives the rows of an answer, or of a statement of the person: a page of them from a row on, or all as CSV, JSON,
 // Markdown or text for a spreadsheet; ordered by a column, and those that contain a text.
 func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
-	turn, err := strconv.Atoi(r.PathValue("turn"))
 	q := r.URL.Query()
+	turn, err := place(r.PathValue("turn"))
+	by, berr := place(q.Get("sort"))
+	from, ferr := place(q.Get("from"))
+	err = cmp.Or(err, berr, ferr)
 	var all *result.Table
 	if err == nil {
 		all, err = s.all(r.Context(), memoKey{r.PathValue("id"), turn})
@@ -35,8 +39,6 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	by, _ := strconv.Atoi(q.Get("sort"))
-	from, _ := strconv.Atoi(q.Get("from"))
 	v := view{all, shapes(all), nil}.arranged(by, q.Has("down"), q.Get("find"))
 	if q.Get("form") == "" {
 		answer(w, http.StatusOK, v.page(from))
@@ -52,6 +54,17 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="rows.`+q.Get("form")+`"`)
 	}
 	write(w) // the client may be gone
+}
+
+// place reads a number of a path or a query; "" is 0. There is nothing at the place of one that cannot be read.
+func place(text string) (n int, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	if n, err = strconv.Atoi(text); err != nil {
+		err = session.ErrNotFound
+	}
+	return n, err
 }
 
 // all returns the rows of a turn. Those that are in memory no more are read again.

@@ -101,13 +101,16 @@ func (s *Server) claim(ctx context.Context, id string) (within context.Context, 
 	}, nil
 }
 
-// cancel ends what a conversation is doing here, if anything. Its session is interrupted then.
-func (s *Server) cancel(id string) {
+// cancel ends what a conversation is doing here, and reports whether it does anything. Its session is interrupted then.
+func (s *Server) cancel(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.topics[id]; t != nil && t.cancel != nil {
-		t.cancel()
+	t := s.topics[id]
+	if t == nil || t.cancel == nil {
+		return false
 	}
+	t.cancel()
+	return true
 }
 
 func (s *Server) runs(id string) bool {

@@ -1,0 +1,44 @@
+package mcpserver_test
+
+import (
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/memory"
+)
+
+// TestCachedBy: where there is a scope, no result of any method may be given to another client by a cache.
+func TestCachedBy(t *testing.T) {
+	for _, scoped := range []bool{false, true} {
+		s := serverOf(t, newModel(), func(c *mcpserver.Config) {
+			d := &c.Databases[0]
+			d.Confirmed = &memory.Confirmed{}
+			if scoped {
+				scope, rules := exec.Scope{Key: "acme"}, exec.Policy{Shared: []string{"singer"}}
+				d.Engine = need.Value(d.Engine.For(texttosql.WithScope(scope), texttosql.WithPolicy(rules)))(t)
+				d.DB = need.Value(d.DB.For(&scope, &rules))(t)
+			}
+		})
+		want := map[bool]string{false: "public", true: "private"}[scoped]
+		cs := connect(t, s, nil, "")
+		got := map[string]mcp.Cacheable{
+			"tools/list":               need.Value(cs.ListTools(t.Context(), nil))(t).Cacheable,
+			"resources/list":           need.Value(cs.ListResources(t.Context(), nil))(t).Cacheable,
+			"resources/templates/list": need.Value(cs.ListResourceTemplates(t.Context(), nil))(t).Cacheable,
+			"prompts/list":             need.Value(cs.ListPrompts(t.Context(), nil))(t).Cacheable,
+		}
+		for _, uri := range []string{"texttosql://schema", "texttosql://schema/singer", "texttosql://confirmed"} {
+			got["resources/read "+uri] = need.Value(cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}))(t).Cacheable
+		}
+		for method, c := range got {
+			if c.CacheScope != want {
+				t.Errorf("scoped %v: %s: %q, want %q", scoped, method, c.CacheScope, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
+)
+
+// warnings are those of a database so far.
+type warnings struct {
+	mu   sync.Mutex
+	list []trace.Warning
+}
+
+// mostWarnings bounds what is kept of a database that changes.
+const mostWarnings = 1000
+
+// Warnings returns what an operator should know of the database, its user and the policy, as far as it was found so far, each
+// once and sorted. They name what a scope may not read, so they are not for whoever asks.
+func (db *DB) Warnings() []trace.Warning {
+	db.heard.mu.Lock()
+	defer db.heard.mu.Unlock()
+	return slices.SortedFunc(slices.Values(db.heard.list), func(a, b trace.Warning) int {
+		return strings.Compare(a.Code+" "+a.Message, b.Code+" "+b.Message)
+	})
+}
+
+func (db *DB) warn(all ...trace.Warning) {
+	db.heard.mu.Lock()
+	defer db.heard.mu.Unlock()
+	for _, w := range all {
+		if len(db.heard.list) < mostWarnings && !slices.Contains(db.heard.list, w) {
+			db.heard.list = append(db.heard.list, w)
+		}
+	}
+}
+
+// warnCatalog warns of what the dialect warns of, of columns whose names look like secrets, and of tables that a policy with
+// rules denies because it does not name them.
+func (db *DB) warnCatalog(c *Catalog) {
+	db.warn(c.Warnings...)
+	db.warnNames("sensitive-columns", "columns whose names look like secrets may not be read, nor may views over them: %s; "+
+		"Reveal of the policy names those that are none", db.hidden(c))
+	var unlisted []string
+	for _, r := range c.Relations {
+		if !r.Hidden && db.policy.AllowsTable(r.Schema, r.Name) && !db.policy.Allows(r) {
+			unlisted = append(unlisted, schema.TableName{Schema: r.Schema, Name: r.Name}.String())
+		}
+	}
+	db.warnNames("tables-without-rule", "tables in neither Rows nor Shared of the policy may not be read: %s", unlisted)
+}
+
+// WarnSensitive adds a warning "sensitive-columns", about columns whose values look like secrets, to [DB.Warnings].
+func (db *DB) WarnSensitive(columns []string) {
+	db.warnNames("sensitive-columns", "columns whose values look like secrets are not sampled, profiled, matched or shown to a model: %s; "+
+		"Reveal of the policy names those that are none, DenyColumns keeps statements from reading the others", columns)
+}
+
+// warnNames warns of names, up to ten.
+func (db *DB) warnNames(code, format string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	shown := strings.Join(names[:min(len(names), 10)], ", ")
+	if n := len(names) - 10; n > 0 {
+		shown += fmt.Sprintf(" and %d more", n)
+	}
+	db.warn(trace.Warning{Code: code, Message: fmt.Sprintf(format, shown)})
+}
