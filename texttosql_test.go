@@ -393,7 +393,8 @@ func TestPromptsCarryEverything(t *testing.T) {
 	}
 	ctx, root := trace.Tracer{}.Start(t.Context(), "start")
 	need.OK(t, e.Ready(ctx))
-	if told := root.Warnings(); len(r.Warnings) > 0 || len(told) != 1 || told[0].Code != "unknown-description" || !strings.Contains(told[0].Message, "orders.nothing") {
+	told := root.Warnings()
+	if len(r.Warnings) > 0 || len(told) != 1 || told[0].Code != "unknown-description" || !strings.Contains(told[0].Message, "orders.nothing") {
 		t.Errorf("warnings: of the answer %+v, of Ready %+v", r.Warnings, told)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // blocks returns the SQL of docs/safety.md, one text a code block.

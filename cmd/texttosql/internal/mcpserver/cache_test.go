@@ -15,11 +15,11 @@ import (
 // TestCachedBy: where there is a scope, no result of any method may be given to another client by a cache.
 func TestCachedBy(t *testing.T) {
 	for _, scoped := range []bool{false, true} {
+		scope, rules := exec.Scope{Key: "acme"}, exec.Policy{Shared: []string{"singer"}}
 		s := serverOf(t, newModel(), func(c *mcpserver.Config) {
 			d := &c.Databases[0]
 			d.Confirmed = &memory.Confirmed{}
 			if scoped {
-				scope, rules := exec.Scope{Key: "acme"}, exec.Policy{Shared: []string{"singer"}}
 				d.Engine = need.Value(d.Engine.For(texttosql.WithScope(scope), texttosql.WithPolicy(rules)))(t)
 				d.DB = need.Value(d.DB.For(&scope, &rules))(t)
 			}
