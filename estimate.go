@@ -6,17 +6,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Estimated is what a question may cost.
+// Estimated is what a question may cost. Each field of Least and Most is taken apart: the calls of Most may be those of
+// another course of the question than its tokens.
 type Estimated struct {
-	Least llm.Usage // where the model agrees with itself at once, in short replies
-	Most  llm.Usage // where it disagrees or errs all the time, and every reply takes all of its tokens; within WithBudget's calls
+	Least llm.Usage // where the model agrees with itself at once, in short replies, and one table is needed
+	// Most is where the model disagrees or errs all the time, and every reply takes all of its tokens; within WithBudget's calls.
+	// One table is needed, or two that a key joins, those that words of the question put first: a question that needs more
+	// tables, or one that is asked about behind the first forty, may take more.
+	Most llm.Usage
 }
 
 // Estimate says what Ask would cost, without a call of a model: it rehearses the strategy on replies of its own, which agree,
@@ -34,13 +42,21 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 	if err != nil {
 		return Estimated{}, err
 	}
-	var all []llm.Usage
-	for _, replies := range [][]string{nil, {"SELECT %d AS n"}, {"SELECT n_%d FROM no_such_table"}, {"SELECT %d AS n", "SELECT n_%d FROM no_such_table"}} {
+	const varied, invalid = "SELECT %d AS n", "SELECT n_%d FROM no_such_table"
+	var out Estimated
+	for i, course := range []course{
+		{needed: 1}, {needed: 2}, {needed: 2, replies: []string{varied}}, {needed: 2, replies: []string{invalid}},
+		{broken: true, replies: []string{varied}}, {broken: true, replies: []string{invalid}}, {broken: true, replies: []string{varied, invalid}},
+	} {
 		env, err := e.env(trace.Into(ctx, nil), q, e.budget.Start())
 		if err != nil {
 			return Estimated{}, classify(err)
 		}
-		r := rehearsal{engine: e, replies: replies, plain: "SELECT 1"}
+		task := strategy.Task{Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples)}
+		r := &rehearsal{course: course, engine: e, plain: "SELECT 1"}
+		if r.about, err = shownFirst(ctx, env, task, course.needed); err != nil {
+			return Estimated{}, err
+		}
 		if t := env.Schema.Tables[0]; len(t.Columns) > 0 {
 			r.plain = fmt.Sprintf("SELECT %s FROM %s", env.Quote(t.Columns[0].Name), t.TableName().Quoted(env))
 		}
@@ -51,26 +67,72 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 				return r.reply(ctx, i, req)
 			}))
 		}
-		_, err = e.generate(ctx, env, strategy.Task{Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples)}, nil)
+		_, err = e.generate(ctx, env, task, nil)
 		if ctx.Err() != nil {
 			return Estimated{}, ctx.Err()
 		}
 		if r.used.Calls == 0 && err != nil {
 			return Estimated{}, classify(err)
 		}
-		all = append(all, r.used)
+		if i == 0 {
+			out = Estimated{r.used, r.used}
+		}
+		out.take(r.used)
 	}
-	by := func(a, b llm.Usage) int {
-		return cmp.Or(cmp.Compare(a.Calls, b.Calls), cmp.Compare(a.PromptTokens+a.CompletionTokens, b.PromptTokens+b.CompletionTokens))
+	return out, nil
+}
+
+// take makes room in the range for what one course of a question used.
+func (e *Estimated) take(u llm.Usage) {
+	least, most := &e.Least, &e.Most
+	least.Calls, most.Calls = min(least.Calls, u.Calls), max(most.Calls, u.Calls)
+	least.PromptTokens, most.PromptTokens = min(least.PromptTokens, u.PromptTokens), max(most.PromptTokens, u.PromptTokens)
+	least.CompletionTokens, most.CompletionTokens = min(least.CompletionTokens, u.CompletionTokens), max(most.CompletionTokens, u.CompletionTokens)
+	least.Money, most.Money = min(least.Money, u.Money), max(most.Money, u.Money)
+}
+
+// shownFirst is how prompts about a table begin that words of the question put first, and, of two, about one that a key joins
+// to it. Judges of tables say yes to these alone.
+func shownFirst(ctx context.Context, env *strategy.Env, t strategy.Task, n int) (about []string, err error) {
+	links, err := linker.Lexical{Tables: 1, Fill: true}.Link(ctx, env.LinkerInput(t, nil))
+	if err != nil || len(links.Tables) == 0 {
+		return nil, err
 	}
-	return Estimated{Least: slices.MinFunc(all, by), Most: slices.MaxFunc(all, by)}, nil
+	first, _ := env.Schema.Lookup(links.Tables[0].Schema, links.Tables[0].Table)
+	tables := []*schema.Table{first}
+	for i := range env.Schema.Tables {
+		other := &env.Schema.Tables[i]
+		if other != first && (refers(env.Schema, first, other) || refers(env.Schema, other, first)) {
+			tables = append(tables, other)
+		}
+	}
+	for _, t := range tables[:min(n, len(tables))] {
+		about = append(about, "CREATE TABLE "+t.TableName().Quoted(env)+" ")
+	}
+	return about, nil
+}
+
+// refers reports whether a foreign key of a table leads to another one.
+func refers(s *schema.Schema, from, to *schema.Table) bool {
+	return slices.ContainsFunc(from.ForeignKeys, func(k schema.ForeignKey) bool {
+		t, ok := s.Lookup(cmp.Or(k.RefSchema, from.Schema), k.RefTable)
+		return ok && t == to
+	})
+}
+
+// course is how the models of a rehearsal reply.
+type course struct {
+	replies []string // formats for the number of the call, in turns; none: they agree
+	needed  int      // tables that are relevant
+	broken  bool     // no reply is JSON
 }
 
 // rehearsal stands in for the models of one question.
 type rehearsal struct {
-	engine  *Engine
-	replies []string // formats for the number of the call, in turns; none: it agrees with itself
-	plain   string   // what it says then
+	course
+	engine *Engine
+	plain  string   // what it says where it agrees with itself
+	about  []string // how the prompts about the tables needed begin
 
 	mu   sync.Mutex
 	used llm.Usage
@@ -91,10 +153,10 @@ func (r *rehearsal) reply(ctx context.Context, model int, req llm.Request) (llm.
 	defer r.mu.Unlock()
 	n, text, agrees := r.used.Calls, r.plain, len(r.replies) == 0
 	switch {
+	case req.Schema != nil && !r.broken:
+		text = string(least(req.Schema, r.says(req)))
 	case !agrees:
 		text = fmt.Sprintf(r.replies[n%len(r.replies)], n)
-	case req.Schema != nil:
-		text = string(least(req.Schema))
 	}
 	u := llm.Estimate(req, text)
 	if !agrees && req.MaxTokens != nil {
@@ -110,12 +172,19 @@ func (r *rehearsal) reply(ctx context.Context, model int, req llm.Request) (llm.
 	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: u}, nil
 }
 
-// least is the smallest value that a JSON schema describes.
-func least(schema json.RawMessage) json.RawMessage {
+// says is the answer to a yes-or-no question: no where it is about one table, and that is none of those needed.
+func (r *rehearsal) says(req llm.Request) bool {
+	text := req.Messages[len(req.Messages)-1].Text
+	return strings.Count(text, "CREATE TABLE ") != 1 || slices.ContainsFunc(r.about, func(t string) bool { return strings.Contains(text, t) })
+}
+
+// least is the smallest value that a JSON schema describes, with yes or no in the place of a boolean.
+func least(schema json.RawMessage, yes bool) json.RawMessage {
 	var s struct {
 		Type       string                     `json:"type"`
 		Enum       []json.RawMessage          `json:"enum"`
 		Properties map[string]json.RawMessage `json:"properties"`
+		Items      json.RawMessage            `json:"items"`
 	}
 	if json.Unmarshal(schema, &s) != nil {
 		return schema
@@ -123,13 +192,15 @@ func least(schema json.RawMessage) json.RawMessage {
 	switch {
 	case len(s.Enum) > 0:
 		return s.Enum[0]
+	case s.Type == "array" && s.Items != nil:
+		return slices.Concat([]byte("["), least(s.Items, yes), []byte("]"))
 	case s.Type == "object":
 		for name, of := range s.Properties {
-			s.Properties[name] = least(of)
+			s.Properties[name] = least(of, yes)
 		}
 		text, _ := json.Marshal(s.Properties) // raw values that were decoded
 		return text
 	}
-	values := map[string]string{"array": "[]", "boolean": "true", "number": "1", "integer": "1"}
-	return json.RawMessage(cmp.Or(values[s.Type], `""`))
+	values := map[string]string{"array": "[]", "boolean": strconv.FormatBool(yes), "number": "1", "integer": "1"}
+	return json.RawMessage(cmp.Or(values[s.Type], `"x"`))
 }

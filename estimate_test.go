@@ -13,6 +13,8 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/qasql"
+	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
 // TestEstimate: the range holds what the question then costs, whatever the model replies, and no model is called for it.
@@ -54,6 +56,48 @@ func TestEstimate(t *testing.T) {
 	cancel()
 	if _, err := e.Estimate(ctx, whoInUSA); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestEstimateOfTables: of strategies that ask about each table the range holds a usual run, in calls and in tokens of both
+// kinds, and its most calls are at most three times those of that run.
+func TestEstimateOfTables(t *testing.T) {
+	for _, n := range []int{10, 40, 60} {
+		script := "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT); INSERT INTO customers VALUES (1, 'Ada', 'USA');" +
+			"CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), total REAL);"
+		for i := range n - 2 {
+			script += fmt.Sprintf("CREATE TABLE z%c%c (f%c TEXT, more TEXT);", 'a'+i/26, 'a'+i%26, 'a'+i%26)
+		}
+		for name, s := range map[string]strategy.Strategy{"threephase": threephase.Strategy{}, "qasql": qasql.Strategy{}} {
+			usual := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+				last := req.Messages[len(req.Messages)-1].Text
+				text := usa
+				relevant := strings.Contains(last, "CREATE TABLE customers ") || strings.Contains(last, "CREATE TABLE orders ")
+				switch req.Purpose {
+				case "table":
+					text = fmt.Sprintf(`{"is_relevant": %v, "confidence": 0.9, "relevant_columns": [], "reasoning": "holds what is asked"}`, relevant)
+				case "tables":
+					text = `{"final_tables": ["customers", "orders"], "removed_tables": [], "reasoning": "both are needed"}`
+				case "synthesis":
+					text = `{"columns": ["customers.name"], "joins_needed": true, "combine": "join", "filters": "country is USA", "reasoning": "by the key"}`
+				case "decompose":
+					text = `{"components": [{"text": "customers in the USA", "type": "entity"}]}`
+				case "score":
+					text = fmt.Sprintf(`{"relevant": %v, "score": 0.9, "reason": "holds what is asked", "matched_components": [], "relevant_columns": []}`, relevant)
+				}
+				return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
+			})
+			e := need.Value(texttosql.New(open(t, script), usual, texttosql.WithStrategy(s)))(t)
+			got := need.Value(e.Estimate(t.Context(), whoInUSA))(t)
+			again := need.Value(e.Estimate(t.Context(), whoInUSA))(t)
+			used := need.Value(e.Ask(t.Context(), whoInUSA))(t).Usage
+			within := func(least, is, most int) bool { return least <= is && is <= most }
+			if !within(got.Least.Calls, used.Calls, got.Most.Calls) || !within(got.Least.PromptTokens, used.PromptTokens, got.Most.PromptTokens) ||
+				!within(got.Least.CompletionTokens, used.CompletionTokens, got.Most.CompletionTokens) || got.Most.Calls > 3*used.Calls || got != again {
+				t.Errorf("%s, %d tables: a usual run takes %+v; estimated %+v to %+v", name, n, used, got.Least, got.Most)
+			}
+			t.Logf("%s, %d tables: %d calls, estimated %d to %d", name, n, used.Calls, got.Least.Calls, got.Most.Calls)
+		}
 	}
 }
 

@@ -239,7 +239,7 @@ func TestLogFailures(t *testing.T) {
 			fails(llm.ClassPermanent, 401, "the key "+key+" is wrong"), nil},
 		{"a provider that is down", "WARN", `outcome=provider failure="llm: overloaded (status 503): later"`, fails(llm.ClassOverloaded, 503, "later"), nil},
 		{"a model that panics", "ERROR", `outcome=internal failure="the model panicked"`, panics, nil},
-		{"a strategy that panics", "ERROR", `outcome=internal failure="strategy: a part panicked"`, panics,
+		{"a strategy that panics", "ERROR", `outcome=internal failure="strategy: the part texttosql_test.`, panics,
 			[]texttosql.Option{texttosql.WithStrategy(strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
 				panic(key + usa)
 			}))}},

@@ -82,7 +82,7 @@ func (j Joins) Validate() error {
 // ErrNoJoin if some tables stay apart. A model that fails is a warning, and names alone decide; the error is that of ctx or
 // of a spent budget otherwise.
 func (j Joins) Connect(ctx context.Context, in Input, tables []schema.TableName) (JoinPlan, error) {
-	if err := cmp.Or(j.Validate(), ctx.Err()); err != nil {
+	if err := cmp.Or(j.Validate(), in.needs("Joins"), ctx.Err()); err != nil {
 		return JoinPlan{}, err
 	}
 	run := joinRun{Joins: j, ctx: ctx, in: in}

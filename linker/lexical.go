@@ -41,9 +41,9 @@ type Lexical struct {
 	Embedder memory.Embedder
 }
 
-// Link ranks the tables. It fails only when ctx has ended.
+// Link ranks the tables. It fails only without a schema, and when ctx has ended.
 func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(in.needs("Lexical"), ctx.Err()); err != nil {
 		return schema.Links{}, err
 	}
 	x := in.index()

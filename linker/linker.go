@@ -2,6 +2,7 @@ package linker
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/memory"
@@ -41,6 +42,14 @@ type Input struct {
 	Lessons *memory.Recall
 	// WithoutValues keeps stored values out of the choice and of its result.
 	WithoutValues bool
+}
+
+// needs is the error of a linker that gets no schema.
+func (in Input) needs(linker string) error {
+	if in.Schema == nil {
+		return fmt.Errorf("linker: %s needs Input.Schema, and it is nil", linker)
+	}
+	return nil
 }
 
 // Union links what any of its linkers links. Scores of one item are added, and matched values are listed once. If a

@@ -111,7 +111,7 @@ func (m MapReduce) Link(ctx context.Context, in Input) (schema.Links, error) {
 // Run scores and links, and tells how. It fails if ctx has ended, a budget is spent, a field is out of range, or the
 // model failed on more than half of the tables of a wave. The same replies give the same MapReduceResult.
 func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
-	if err := cmp.Or(m.Validate(), ctx.Err()); err != nil {
+	if err := cmp.Or(m.Validate(), in.needs("MapReduce"), ctx.Err()); err != nil {
 		return MapReduceResult{}, err
 	}
 	if m.Model == nil && !m.LexicalOnly {

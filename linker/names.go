@@ -16,6 +16,9 @@ type Names struct{}
 // Link looks for the names. It fails only when ctx has ended.
 func (Names) Link(ctx context.Context, in Input) (schema.Links, error) {
 	var links schema.Links
+	if err := in.needs("Names"); err != nil {
+		return links, err
+	}
 	asked := askedWords(in, true)
 	for i := range in.Schema.Tables {
 		t := &in.Schema.Tables[i]

@@ -100,7 +100,7 @@ func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
 // stands beside the error. A failure of a later step is a warning: the relevant tables stay, and several of them are to be
 // joined. The same replies give the same PerTableResult.
 func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err error) {
-	if err := cmp.Or(p.Validate(), ctx.Err()); err != nil {
+	if err := cmp.Or(p.Validate(), in.needs("PerTable"), ctx.Err()); err != nil {
 		return id, err
 	}
 	if p.Model == nil {

@@ -73,6 +73,9 @@ type Draft struct {
 
 // Link drafts and reads. It fails if ctx has ended or every sample failed.
 func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
+	if err := in.needs("PreSQL"); err != nil {
+		return schema.Links{}, err
+	}
 	statements, errs := make([]string, max(p.Samples, 1)), []error{}
 	for i := range statements {
 		d, err := p.Draft(ctx, in, i)
@@ -141,7 +144,10 @@ func (in Input) extract(ctx context.Context, reply string) (replies.Extraction, 
 // Read links what statements made elsewhere read. Empty statements are skipped. It calls no model itself. It fails if
 // ctx has ended or With fails.
 func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schema.Links, error) {
-	var links schema.Links
+	links := schema.Links{}
+	if err := in.needs("PreSQL"); err != nil {
+		return links, err
+	}
 	for _, sql := range statements {
 		if sql == "" {
 			continue

@@ -34,6 +34,9 @@ const maxSlowTables = 3
 // Link looks the spans up. It fails only when ctx ends.
 func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	links := schema.Links{Whole: !l.Choose}
+	if err := in.needs("Values"); err != nil {
+		return links, err
+	}
 	if in.DB == nil || in.WithoutValues {
 		return links, ctx.Err()
 	}

@@ -43,11 +43,30 @@ func (e *PanicError) Error() string {
 	if e.Value == nil {
 		return "strategy: a part ended its goroutine"
 	}
-	return "strategy: a part panicked: " + brief(fmt.Sprint(e.Value))
+	return e.Public() + ": " + brief(fmt.Sprint(e.Value))
+}
+
+// Part is the function that panicked, with its package: "petsql.REp.Prompt"; "" if the stack does not tell.
+func (e *PanicError) Part() string {
+	_, below, _ := strings.Cut(string(e.Stack), "\npanic(")
+	for line := range strings.SplitSeq(below, "\n") {
+		path, _, _ := strings.Cut(line, "/")
+		at := strings.LastIndexByte(line, '(')
+		if strings.HasPrefix(line, "\t") || at < 0 || !strings.Contains(path, ".") || path == line && !strings.HasPrefix(line, "main.") {
+			continue // a place in a file, or a function of the standard library
+		}
+		return strings.NewReplacer("(*", "", ")", "").Replace(line[strings.LastIndexByte(line[:at], '/')+1 : at])
+	}
+	return ""
 }
 
 // Public is the error without the value, which may hold anything (trace.Span.Fail).
-func (e *PanicError) Public() string { return "strategy: a part panicked" }
+func (e *PanicError) Public() string {
+	if part := e.Part(); part != "" {
+		return "strategy: the part " + part + " panicked"
+	}
+	return "strategy: a part panicked"
+}
 
 // Unwrap returns Value if that is an error.
 func (e *PanicError) Unwrap() error {

@@ -27,6 +27,15 @@ type JudgeOption struct {
 	Votes          int // samples that agree
 }
 
+// JudgeOptions are the answers of a vote, the leader first: the clusters of the Ballot of out, each with the candidate that
+// represents it. Candidates without a vote are in none.
+func JudgeOptions(out *Outcome) (options []JudgeOption) {
+	for _, c := range out.Ballot.Clusters {
+		options = append(options, JudgeOption{out.Candidates[c.Best], len(c.Members)})
+	}
+	return options
+}
+
 // Verdict is what a Judge found.
 type Verdict struct {
 	Choice int           `json:"choice"` // index of the option; negative: none, and the vote stands

@@ -120,6 +120,9 @@ func (c *TextCache) kept(ctx context.Context, in *[]*cachedText, r schema.Render
 
 // SchemaSection writes s by r for the prompt of a sample, under a heading and within Budget. The error is ctx.Err().
 func (e *Env) SchemaSection(ctx context.Context, r schema.Renderer, s *schema.Schema, sample int) (string, error) {
+	if s == nil {
+		return "", &ConfigError{Field: "strategy: PromptInput.Schema", Problem: "it is nil; give it Env.Schema, or a part of it"}
+	}
 	r.MaxTokens = e.Budget()
 	written, err := e.Render(ctx, sample, r, s)
 	return "### Schema\n" + strings.TrimRight(written.Text, "\n") + "\n\n", err

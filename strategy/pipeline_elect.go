@@ -92,10 +92,7 @@ func (r *pipelineRun) judge(ctx context.Context) error {
 	if r.Judge == nil || !out.Ballot.Weak || len(out.Ballot.Clusters) < 2 {
 		return nil
 	}
-	in := JudgeInput{Task: r.task, Schema: r.schema, Samples: r.asked}
-	for _, c := range out.Ballot.Clusters {
-		in.Options = append(in.Options, JudgeOption{out.Candidates[c.Best], len(c.Members)})
-	}
+	in := JudgeInput{Task: r.task, Schema: r.schema, Samples: r.asked, Options: JudgeOptions(out)}
 	judgeCtx, span := trace.Start(ctx, "judge")
 	defer span.End()
 	verdict, err := r.Judge.Choose(judgeCtx, r.env, in)

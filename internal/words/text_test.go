@@ -55,7 +55,7 @@ func TestText(t *testing.T) {
 		{"a name squeezed", words.Squeeze("Order_Line-No 2"), "orderlineno2"},
 		{"one", words.Plural("row", 1), "row"},
 		{"none", words.Plural("row", 0), "rows"},
-		{"the stems of a name", strings.Join(words.Stems("orderDetails_IDs"), " "), "order detail ids"},
+		{"the stems of a name", strings.Join(words.Stems("orderDetails_IDs"), " "), "order detail id"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

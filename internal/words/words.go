@@ -91,9 +91,12 @@ func Stems(name string) []string {
 	return words
 }
 
+// shortPlurals are plurals of three letters. Most words of three letters in -s are none: bus, gas, yes, was, his, GPS.
+var shortPlurals = Set("ids nos pks fks uks tvs pcs cds ips vms dbs qas ads hrs yrs wks kgs lbs pts kms")
+
 // Stem returns an English word in lower case without the ending of its plural: countries → country, boxes → box,
-// singers → singer. Words of up to three letters and those in -ss, -us and -is stay. A final -ie becomes -y, so that
-// movie and movies agree. No other ending is changed, because singer and singing are rarely the same column. A number
+// singers → singer. Words of up to three letters stay, but for plurals such as ids and PKs, and so do those in -ss, -us
+// and -is. A final -ie becomes -y, so that movie and movies agree. No other ending is changed, because singer and singing are rarely the same column. A number
 // loses its leading zeros, so that 042 and 42 agree.
 func Stem(word string) string {
 	w := strings.ToLower(word)
@@ -101,7 +104,10 @@ func Stem(word string) string {
 	if number := strings.TrimLeft(w, "0"); len(number) < len(w) && strings.Trim(number, "0123456789") == "" {
 		return cmp.Or(number, "0")
 	}
-	if len(w) <= 3 {
+	switch {
+	case shortPlurals[w]:
+		return w[:2]
+	case len(w) <= 3:
 		return w
 	}
 	switch {

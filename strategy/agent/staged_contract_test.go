@@ -115,3 +115,16 @@ func TestChoice(t *testing.T) {
 		}
 	}
 }
+
+// TestContractOfShortPlurals: fields that are called ids and nos are found.
+func TestContractOfShortPlurals(t *testing.T) {
+	s := shop("customers: id name city no")
+	for question, want := range map[string]contract{
+		"List the names, ids and cities of customers": {"name", "id", "city"},
+		"List the nos and names of customers":         {"no", "name"},
+	} {
+		if diff := cmp.Diff(want, readContract(doubt.Rules{}.Read(question, ""), s, true)); diff != "" {
+			t.Errorf("%q: %s", question, diff)
+		}
+	}
+}

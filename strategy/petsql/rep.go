@@ -48,8 +48,11 @@ type REp struct {
 	published bool
 }
 
-// Prompt writes the messages. The error is ctx.Err().
+// Prompt writes the messages. The error is ctx.Err(), or that of an input without a schema.
 func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	if in.Schema == nil {
+		return nil, &strategy.ConfigError{Field: "petsql: REp", Problem: "PromptInput.Schema is nil; give it Env.Schema, or a part of it"}
+	}
 	without, d := r.Without, env.DB.Language()
 	if r.published {
 		without.Types, without.Keys, without.Descriptions = true, true, true

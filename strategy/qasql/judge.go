@@ -85,7 +85,8 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 		return out, err
 	}
 	for round := 0; round < maxRounds && len(ballot.Clusters) > 0; round++ {
-		pick, err := r.pick(ctx, env, out, ballot)
+		out.Ballot = ballot
+		pick, err := r.pick(ctx, env, out)
 		if err != nil {
 			return out, err
 		}
@@ -124,15 +125,12 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 }
 
 // pick is the place of the cluster that the judge takes; 0, the largest one, where it does not choose.
-func (r *run) pick(ctx context.Context, env *strategy.Env, out *strategy.Outcome, ballot vote.Ballot) (int, error) {
+func (r *run) pick(ctx context.Context, env *strategy.Env, out *strategy.Outcome) (int, error) {
 	judge := r.judge()
-	if judge == nil || len(ballot.Clusters) < 2 {
+	if judge == nil || len(out.Ballot.Clusters) < 2 {
 		return 0, nil
 	}
-	in := strategy.JudgeInput{Task: r.task, Schema: env.Schema, Samples: r.report.Asked}
-	for _, c := range ballot.Clusters {
-		in.Options = append(in.Options, strategy.JudgeOption{Candidate: out.Candidates[c.Best], Votes: len(c.Members)})
-	}
+	in := strategy.JudgeInput{Task: r.task, Schema: env.Schema, Samples: r.report.Asked, Options: strategy.JudgeOptions(out)}
 	verdict, err := judge.Choose(ctx, env, in)
 	if err != nil && ctx.Err() == nil {
 		out.NoteError(ctx, err, "the judge could not be asked, the largest answer is taken")
