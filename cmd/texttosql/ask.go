@@ -78,7 +78,9 @@ func (a *ask) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	p.warn(e.Warnings)
+	if told := p.notice(e.Warnings); told != "" {
+		cli.Say(p.err, "%s\n", strings.TrimPrefix(told, ", "))
+	}
 	r, err := e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
 	if r != nil && shown != 0 {
 		p.show(r.Trace)

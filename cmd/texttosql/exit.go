@@ -27,7 +27,7 @@ const (
 // exitCode returns the code of an error.
 func exitCode(err error) int {
 	var usage *setup.UsageError
-	if errors.As(err, &usage) || errors.Is(err, texttosql.ErrNoScope) {
+	if errors.As(err, &usage) {
 		return exitUsage
 	}
 	return texttosql.Failure(err).ExitCode
@@ -50,11 +50,12 @@ func (p *program) report(err error) int {
 	return exitCode(err)
 }
 
-// warn writes what an operator should know, before anything else.
-func (p *program) warn(all []trace.Warning) {
+// notice is what an operator should know, for the first line of a program; "": nothing.
+func (p *program) notice(all []trace.Warning) (text string) {
 	for _, w := range all {
-		cli.Say(p.err, "warning: %s: %s\n", w.Code, p.withoutDSN(w.Message))
+		text += ", warning: " + w.Code + ": " + p.withoutDSN(w.Message)
 	}
+	return text
 }
 
 // line writes an error as one line without a DSN or a password.

@@ -65,7 +65,6 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	p.warn(e.Warnings)
 	place, err := s.place(e.Opened)
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func (s *serve) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s\n", listener.Addr(), place)
+	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s%s\n", listener.Addr(), place, p.notice(e.Warnings))
 	return door.Serve(p.ctx, listener, p.watched(sent, handler, entry, s.Serving, e.Pool.PingContext), closePages)
 }
 

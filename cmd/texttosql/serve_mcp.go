@@ -74,6 +74,7 @@ func (s *serveMCP) Run(p *program) error {
 	}
 	defer sent.Close()
 	var places []string
+	var warnings string
 	var pools []*sql.DB
 	for _, d := range all {
 		followed, err := sent.Option(d.DSN(p.getenv))
@@ -91,7 +92,7 @@ func (s *serveMCP) Run(p *program) error {
 			return err
 		}
 		defer e.Close()
-		p.warn(e.Warnings)
+		warnings += p.notice(e.Warnings)
 		if s.Scopes == "" { // else a scope brings its own
 			if _, err := setup.As(e.Engine, nil); err != nil {
 				return fmt.Errorf("database %s: %w", e.Place, err)
@@ -115,6 +116,9 @@ func (s *serveMCP) Run(p *program) error {
 		}
 		if s.Scopes != "" {
 			return &setup.UsageError{Err: errors.New("--scopes needs --http; --scope names the scope of the one client")}
+		}
+		if warnings != "" {
+			cli.Say(p.err, "serving %s%s\n", strings.Join(places, ", "), warnings)
 		}
 		return server.Run(p.ctx, &mcp.IOTransport{Reader: io.NopCloser(p.in), Writer: writer{p.out}, MaxLineLength: maxLine})
 	}
@@ -164,7 +168,7 @@ func (s *serveMCP) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/\n", strings.Join(places, ", "), l.Addr())
+	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/%s\n", strings.Join(places, ", "), l.Addr(), warnings)
 	return door.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, ready), closeAll)
 }
 
