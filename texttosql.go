@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/words"
@@ -359,7 +360,35 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if res.Rows, err = rowsOf(ctx, session, winner); err != nil {
 		return fmt.Errorf("texttosql: running the answer: %w", err)
 	}
+	e.caution(ctx, session, task, out, winner)
 	return nil
+}
+
+// caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a person
+// can judge.
+func (e *Engine) caution(ctx context.Context, session *exec.Runner, t strategy.Task, out *strategy.Outcome, winner *sqltext.Statement) {
+	span := trace.From(ctx)
+	if doubt.Wishes(t.Question) {
+		span.Warn("nothing-changed", doubt.NothingChanged)
+	}
+	for _, c := range out.Candidates {
+		if c.SQL != out.SQL {
+			continue
+		}
+		for _, f := range c.Findings {
+			if strings.HasPrefix(f.Rule, exec.FindingOdd) || f.Rule == "carried_filter" {
+				span.Warn(f.Rule, f.Detail)
+			}
+		}
+		break
+	}
+	checked, err := session.Examine(ctx, winner, exec.Caution{Unlimited: t.Reading(doubt.Rules{}).Unlimited()})
+	if err != nil {
+		return // a question that is answered does not fail for what is said about its answer
+	}
+	for _, f := range checked.Findings {
+		span.Warn(f.Rule, f.Detail)
+	}
 }
 
 // rowsOf runs a statement that passed the checks.

@@ -80,7 +80,8 @@ func TestDayLine(t *testing.T) {
 		want string
 	}{
 		{"UTC", time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), "Today is Thursday, 2024-02-29 (time zone UTC)."},
-		{"a zone without a name", time.Date(2024, 2, 29, 5, 0, 0, 0, time.FixedZone("", -3*3600-1800)), "Today is Thursday, 2024-02-29 (time zone -0330, UTC-03:30)."},
+		{"a zone without a name", time.Date(2024, 2, 29, 5, 0, 0, 0, time.FixedZone("", -3*3600-1800)),
+			"Today is Thursday, 2024-02-29 (time zone -0330, UTC-03:30)."},
 		{"midnight, and a minute before it", friday, onFriday},
 		{"the day after", saturday, onSaturday},
 	} {

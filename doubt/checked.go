@@ -2,15 +2,17 @@ package doubt
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Checked returns the rules on what the checks of package exec found in a statement: name_as_string, no_table,
+// Checked returns the rules on what the checks of package exec found in a statement: division, unjoined, or_and,
+// bare_column, null_in_list, date, constant (see exec.Odd), name_as_string, no_table, wish,
 // absent_value. A Pipeline without rules has these, since they are about mistakes and not about the question.
 func Checked() []Rule {
-	return []Rule{
+	return append(oddRules(), []Rule{
 		{
 			Name:   "name_as_string",
 			Source: "a misspelt column name is a constant to SQLite, so its rows say nothing",
@@ -29,6 +31,11 @@ func Checked() []Rule {
 			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Rows <= 1 },
 		},
 		{
+			Name: "wish", OnResult: true,
+			Source: "who wants something changed takes any answer for done",
+			Broken: func(in Input) (string, bool) { return NothingChanged, Wishes(in.Question.Text) },
+		},
+		{
 			Name:   "absent_value",
 			Source: "a result without a value, because a column holds none of the texts it is compared with, was right one time in thirty",
 			Weight: 2,
@@ -37,7 +44,30 @@ func Checked() []Rule {
 			},
 			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Empty || c.AllNull || c.Zero },
 		},
+	}...)
+}
+
+// oddRules doubt what exec.Odd found, a rule for each finding. It is proved by the result of another form, so that equal
+// results agree.
+func oddRules() (rules []Rule) {
+	for _, odd := range []struct {
+		name   string
+		weight float64
+	}{{"division", 2}, {"unjoined", 1}, {"or-and", 1}, {"bare-column", 1}, {"null-in-list", 1}, {"date", 2}, {"constant", 1}} {
+		finding := exec.FindingOdd + odd.name
+		rules = append(rules, Rule{
+			Name: strings.ReplaceAll(odd.name, "-", "_"), Weight: odd.weight, OnResult: true,
+			Source: "all samples of a model get it wrong in the same way; docs/lab/traps.md has what it is worth",
+			Broken: func(in Input) (string, bool) {
+				at := slices.IndexFunc(in.Findings, func(f vote.Finding) bool { return f.Rule == finding })
+				if at < 0 {
+					return "", false
+				}
+				return in.Findings[at].Detail, true
+			},
+		})
 	}
+	return rules
 }
 
 // has reports whether a check has this finding.

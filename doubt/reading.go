@@ -54,6 +54,12 @@ func (q QuestionFeatures) Has(phrases ...string) bool {
 	return l.has(q.words, phrases)
 }
 
+// Unlimited reports whether the question asks for all there is: its words are known, and name neither a number nor a first,
+// last, greatest or least thing.
+func (q QuestionFeatures) Unlimited() bool {
+	return q.Language != "" && !q.Sorted && q.Asks != "ranking" && !q.Has("#", "*est", "most", "least", "few", "example*", "sample*", "some", "any", "a/one *", "first", "last")
+}
+
 // read fills in a question in language l.
 func (q *QuestionFeatures) read(l *Language) {
 	q.Language, q.language = l.Name, l

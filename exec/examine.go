@@ -148,7 +148,7 @@ func (s *Runner) Examine(ctx context.Context, statement *sqltext.Statement, chec
 // its rows within Limits.Candidate, and what is suspect about them. append(DefaultChecks(), mine) adds one, also for a
 // DB without execution, where they execute nothing.
 func DefaultChecks() []Check {
-	return append(PlanChecks(), Execute{}, EmptyResult{})
+	return append(PlanChecks(), Execute{}, EmptyResult{}, Odd{})
 }
 
 // PlanChecks returns those of [DefaultChecks] that execute nothing.

@@ -48,6 +48,7 @@ type verbs struct {
 	Score   score       `cmd:"" help:"Score a file of answers."`
 	Run     live        `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
 	Compare comparison  `cmd:"" help:"Compare two files of run --out, question by question."`
+	Traps   traps       `cmd:"" help:"Count what golds and recorded answers do that no vote can see."`
 	Export  exporting   `cmd:"" help:"Write solved questions as training data for an adapter."`
 	Link    link        `cmd:"" help:"Measure what linkers keep of a schema."`
 	Large   large       `cmd:"" help:"Measure what linkers keep of large schemas."`

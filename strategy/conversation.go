@@ -6,6 +6,7 @@ import (
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // maxEarlier is how many earlier questions a prompt shows.
@@ -30,6 +31,14 @@ func (t Task) Reading(rules doubt.Rules) doubt.QuestionFeatures {
 		return doubt.QuestionFeatures{Text: t.Question, Evidence: evidence}
 	}
 	return rules.Read(t.Question, evidence)
+}
+
+// statements are those of Earlier.
+func (t Task) statements(env *Env) (list []*sqltext.Statement) {
+	for _, e := range t.Earlier {
+		list = append(list, env.DB.Language().Text.Parse(e.SQL))
+	}
+	return list
 }
 
 // refers tells a model what to make of earlier questions.

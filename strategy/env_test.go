@@ -72,7 +72,7 @@ func TestEnvKeyAndChecks(t *testing.T) {
 		if want := map[bool]string{false: "f", true: "p"}[skip]; key != want {
 			t.Errorf("WithoutExecution %v: the key is %q", skip, key)
 		}
-		if n := len(env.Checks()); skip == (n == 5) {
+		if n := len(env.Checks()); skip == (n == 6) {
 			t.Errorf("WithoutExecution %v: %d checks", skip, n)
 		}
 	}

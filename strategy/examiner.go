@@ -93,6 +93,10 @@ func NewExaminer(ctx context.Context, env *Env, t Task, checks []exec.Check, dou
 		a.doubts.EmptyAnswerRate = cmp.Or(a.doubts.EmptyAnswerRate, env.EmptyAnswerRate)
 		a.question = t.Reading(*doubts)
 	}
+	a.question.Text = t.Question
+	if len(t.Earlier) > 0 {
+		a.doubts = a.doubts.With(doubt.Carried(t.Question, t.statements(env)...))
+	}
 	return a
 }
 

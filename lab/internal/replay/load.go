@@ -202,7 +202,7 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 			seen.compat.findings = append(seen.compat.findings, vote.Finding{Rule: f.Rule})
 		}
 		return err
-	}), &planvote.Probing{}, exec.Execute{}, exec.EmptyResult{}, exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
+	}), &planvote.Probing{}, exec.Execute{}, exec.EmptyResult{}, exec.Odd{}, exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		seen.rows = rowsOf(c.Table)
 		return nil
 	}))

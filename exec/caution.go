@@ -1,0 +1,361 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Caution finds what a person should know about an answer and what right answers have, too: rows that an order does not
+// tell from the last one shown, a LIMIT that cut rows off, numbers stored as text that are ordered or added up, rows that a
+// join repeats and that are added up or counted, rows without a partner that are counted. It works as [Odd] does; one call
+// says the one answer of a question.
+type Caution struct {
+	// Unlimited says that the question asks for all there is, so that a LIMIT that cuts rows off is worth a word.
+	Unlimited bool
+}
+
+// Check implements [Check].
+func (l Caution) Check(ctx context.Context, s *Runner, c *Checked) error {
+	return suspect(ctx, s, c, []look{
+		{"text-number", "", (*suspicion).textNumbers},
+		{"ties", "the row behind the last one shown is equal in the order: which of them is shown is chance", (*suspicion).ties},
+		{"limit", "", func(o *suspicion) (string, bool) { return o.cutOff(l.Unlimited) }},
+		{"double-counting", "a join repeats rows that are added up or counted", (*suspicion).repeats},
+		{"outer-count", "rows without a partner in the LEFT JOIN count as one", (*suspicion).lonely},
+	})
+}
+
+// limited are the numbers of a LIMIT or FETCH: LIMIT n, LIMIT n OFFSET m, LIMIT m, n, OFFSET m ROWS FETCH FIRST n ROWS ONLY.
+var limited = regexp.MustCompile(`(?i)^LIMIT\s+(?:(\d+)\s*,\s*)?(\d+)(?:\s+OFFSET\s+(\d+)(?:\s+ROWS?)?)?$|` +
+	`^(?:OFFSET\s+(\d+)\s+ROWS?\s+)?FETCH\s+(?:FIRST|NEXT)\s+(\d+)\s+ROWS?\s+ONLY$`)
+
+// limitOf reads a limit; ok is false where there is none, or one that is no number.
+func limitOf(s sqltext.Select) (rows, skipped int, ok bool) {
+	m := limited.FindStringSubmatch(strings.TrimSpace(s.Limit))
+	if m == nil {
+		return 0, 0, false
+	}
+	rows, _ = strconv.Atoi(m[2] + m[5])
+	skipped, _ = strconv.Atoi(m[1] + m[3] + m[4])
+	return rows, skipped, rows > 0
+}
+
+// unlimited is a SELECT without its limit.
+func unlimited(s sqltext.Select) string {
+	return strings.TrimSuffix(strings.TrimRight(s.Text, " \t\r\n"), strings.TrimSpace(s.Limit))
+}
+
+// ties looks at the rows on both sides of a limit.
+func (o *suspicion) ties() (string, bool) {
+	for _, s := range o.selects {
+		rows, skipped, ok := limitOf(s)
+		if !ok || len(s.OrderBy) == 0 || rows+skipped > 1000 {
+			continue
+		}
+		keys, added := orderKeys(s)
+		if keys == nil || s.Distinct && len(added) > 0 {
+			continue
+		}
+		text := unlimited(s)
+		if len(added) > 0 {
+			at := strings.Index(text, s.Items[len(s.Items)-1].Text)
+			from := strings.Index(text[max(at, 0):], s.From)
+			fromAt := at + strings.LastIndex(strings.ToUpper(text[at:at+max(from, 0)]), "FROM")
+			if at < 0 || from < 0 || fromAt < at {
+				continue
+			}
+			text = text[:fromAt] + ", " + strings.Join(added, ", ") + " " + text[fromAt:]
+		}
+		t := o.ask(fmt.Sprintf("%s%s LIMIT %d", o.with, text, rows+skipped+1), rows+skipped+1)
+		if t == nil || o.tied(t, s, keys, rows+skipped) || skipped > 0 && o.tied(t, s, keys, skipped) {
+			if t != nil {
+				return "", true
+			}
+		}
+	}
+	return "", false
+}
+
+// tied reports whether rows n-1 and n are equal in the order and not as a whole.
+func (o *suspicion) tied(t *result.Table, s sqltext.Select, keys []int, n int) bool {
+	if len(t.Rows) <= n {
+		return false
+	}
+	equal := func(columns []int) bool {
+		return !slices.ContainsFunc(columns, func(c int) bool { return c >= len(t.Columns) || fmt.Sprint(t.Rows[n-1][c]) != fmt.Sprint(t.Rows[n][c]) })
+	}
+	shown := make([]int, len(t.Columns)-max(0, slices.Max(keys)-len(s.Items)+1))
+	for i := range shown {
+		shown[i] = i
+	}
+	return equal(keys) && !equal(shown)
+}
+
+// orderKeys returns the places of the order's terms among the items of a SELECT, and the terms that are none of them, which
+// stand behind the items. A star hides the places.
+func orderKeys(s sqltext.Select) (keys []int, added []string) {
+	if len(s.Items) == 0 || slices.ContainsFunc(s.Items, func(i sqltext.SelectItem) bool { return i.Star }) && len(s.Items) > 1 {
+		return nil, nil
+	}
+	star := s.Items[0].Star
+	for _, term := range s.OrderBy {
+		term = direction.ReplaceAllString(term, "")
+		at := slices.IndexFunc(s.Items, func(i sqltext.SelectItem) bool {
+			return !star && (strings.EqualFold(term, i.Text) || i.Alias != "" && strings.EqualFold(strings.Trim(term, "\"`"), i.Alias))
+		})
+		if n, err := strconv.Atoi(term); err == nil && n > 0 && n <= len(s.Items) {
+			at = n - 1
+		}
+		if at < 0 {
+			at = len(s.Items) + len(added)
+			added = append(added, "("+term+")")
+		}
+		keys = append(keys, at)
+	}
+	if star || s.Compound && len(added) > 0 { // the places behind a star are unknown
+		return nil, nil
+	}
+	return keys, added
+}
+
+var direction = regexp.MustCompile(`(?i)(?:\s+(?:ASC|DESC|NULLS\s+(?:FIRST|LAST)|COLLATE\s+\w+))+\s*$`)
+
+// cutOff looks for a limit that cut rows off.
+func (o *suspicion) cutOff(asked bool) (string, bool) {
+	for _, s := range o.selects {
+		rows, skipped, ok := limitOf(s)
+		if !asked || !ok || s.Nested && rows == 1 {
+			continue
+		}
+		t := o.ask(o.with+"SELECT count(*) FROM ("+unlimited(s)+") AS odd_all", 1)
+		if t == nil || len(t.Rows) != 1 {
+			continue
+		}
+		if all, ok := t.Rows[0][0].(int64); ok && all > int64(rows+skipped) {
+			return fmt.Sprintf("a LIMIT that nobody asked for leaves out %d of %d rows", all-int64(rows), all), true
+		}
+	}
+	return "", false
+}
+
+// repeats looks for sums, and counts of a key, of a table whose rows a join repeats.
+func (o *suspicion) repeats() (string, bool) {
+	for _, s := range o.selects {
+		if len(s.Tables) < 2 || slices.ContainsFunc(s.Tables, func(t sqltext.TableRef) bool { return !t.Base() }) {
+			continue
+		}
+		for _, call := range aggregated.FindAllStringSubmatchIndex(s.Text, -1) {
+			pos := s.Pos + call[0]
+			if o.innermost(pos) < 0 || o.selects[o.innermost(pos)].Pos != s.Pos {
+				continue
+			}
+			function, argument := strings.ToUpper(s.Text[call[2]:call[3]]), s.Text[call[4]:call[5]]
+			of := o.tablesIn(s, pos, call[1]-call[0])
+			if len(of) != 1 || distinct.MatchString(argument) {
+				continue
+			}
+			ref := s.Tables[of[0]]
+			t, ok := o.schema.Lookup(ref.Schema, ref.Name)
+			if !ok {
+				continue
+			}
+			key := o.keyOf(t, ref)
+			counted := function == "COUNT" && len(t.PrimaryKey) == 1 && strings.EqualFold(lastName(argument), t.PrimaryKey[0])
+			if key == "" || function == "COUNT" && !counted || function != "COUNT" && strings.Contains(strings.ToUpper(argument), "CASE") {
+				continue
+			}
+			each := "SELECT 1 FROM " + s.From + where(s.Where)
+			if o.some(each + " GROUP BY " + strings.Join(append([]string{key}, plainGroups(s)...), ", ") + " HAVING count(*) > 1 AND " + firstOf(key) + " IS NOT NULL") {
+				return "", true
+			}
+		}
+	}
+	return "", false
+}
+
+var (
+	aggregated = regexp.MustCompile(`(?i)\b(SUM|TOTAL|COUNT)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)`)
+	distinct   = regexp.MustCompile(`(?i)^\s*DISTINCT\b`)
+)
+
+func firstOf(key string) string { first, _, _ := strings.Cut(key, ", "); return first }
+
+// lastName is a column without its qualifier and quotes.
+func lastName(column string) string {
+	return strings.Trim(strings.TrimSpace(column[strings.LastIndex(column, ".")+1:]), "\"`[]")
+}
+
+// plainGroups are the terms by which a SELECT groups, but for places of items.
+func plainGroups(s sqltext.Select) []string {
+	return slices.DeleteFunc(slices.Clone(s.GroupBy), func(g string) bool {
+		return strings.Trim(g, "0123456789") == "" || slices.ContainsFunc(s.Items, func(i sqltext.SelectItem) bool { return strings.EqualFold(i.Alias, g) })
+	})
+}
+
+// keyOf writes the key of a table as the statement sees it; "" where there is none.
+func (o *suspicion) keyOf(t *schema.Table, ref sqltext.TableRef) string {
+	name := ref.Alias
+	if name == "" {
+		name = ref.Name
+	}
+	columns := t.PrimaryKey
+	if len(columns) == 0 && o.run.db.language.Name == "sqlite" && t.Kind == schema.BaseTable {
+		columns = []string{"rowid"}
+	}
+	var list []string
+	for _, c := range columns {
+		list = append(list, o.run.db.language.Quote(name)+"."+o.run.db.language.Quote(c))
+	}
+	return strings.Join(list, ", ")
+}
+
+// rowCount finds counts of rows, whatever they hold.
+var rowCount = regexp.MustCompile(`(?i)\b(?:COUNT\s*\(\s*(?:\*|\d+|([\w."\x60]+))\s*\)|SUM\s*\(\s*1\s*\))`)
+
+// lonely looks for rows that are counted and have no partner in a LEFT JOIN.
+func (o *suspicion) lonely() (string, bool) {
+	for _, s := range o.selects {
+		at := slices.Index(s.Joined, "LEFT JOIN")
+		if at < 1 || at != len(s.Tables)-1 || len(s.GroupBy) == 0 {
+			continue
+		}
+		ref := s.Tables[at]
+		counted := slices.ContainsFunc(rowCount.FindAllStringSubmatch(s.Text, -1), func(m []string) bool {
+			return m[1] == "" || len(o.columns) > 0 && !o.belongs(s, m[1], at)
+		})
+		inWhere := o.tablesIn(s, s.Pos+strings.LastIndex(s.Text, s.Where), len(s.Where))
+		t, ok := o.schema.Lookup(ref.Schema, ref.Name)
+		if !counted || s.Where != "" && slices.Contains(inWhere, at) || !ref.Base() || !ok {
+			continue
+		}
+		if key := o.keyOf(t, ref); key != "" && o.some("SELECT 1 FROM "+s.From+where(s.Where+and(s.Where)+firstOf(key)+" IS NULL")) {
+			return "", true
+		}
+	}
+	return "", false
+}
+
+func and(conditions string) string {
+	if conditions == "" {
+		return ""
+	}
+	return " AND "
+}
+
+// belongs reports whether a column as written is one of table at of a SELECT.
+func (o *suspicion) belongs(s sqltext.Select, column string, at int) bool {
+	i := slices.IndexFunc(o.columns, func(c sqltext.ColumnRef) bool { return s.Has(c.Pos) && strings.HasPrefix(o.SQL[c.Pos:], column) })
+	return i >= 0 && o.tableOf(s, o.columns[i]) == at
+}
+
+// numeral is a number as people write it: with a currency, a sign, thousands, a unit of percent.
+var numeral = regexp.MustCompile(`^[^\pL\d.,+-]{0,3}\s*[+-]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s*[%€$£]?$`)
+
+// textNumbers looks for texts that are numbers, and that are ordered or added up as the texts they are.
+func (o *suspicion) textNumbers() (string, bool) {
+	seen := map[string]bool{}
+	tokens := slices.Collect(o.Statement.Tokens())
+	for _, c := range o.columns {
+		t, column := ColumnOf(o.schema, c)
+		if t == nil || seen[t.Name+"."+column] {
+			continue
+		}
+		known, ok := t.Column(column)
+		if kind := strings.ToUpper(known.Type); !ok || !strings.Contains(kind, "CHAR") && !strings.Contains(kind, "TEXT") && !strings.Contains(kind, "STRING") {
+			continue
+		}
+		ordered, summed := o.used(tokens, c)
+		if !ordered && !summed {
+			continue
+		}
+		seen[t.Name+"."+column] = true
+		from, name := o.column(t, column)
+		read := o.ask("SELECT DISTINCT "+name+" FROM "+from+" WHERE "+name+" IS NOT NULL AND "+name+" <> '' LIMIT 200", 200)
+		if read == nil {
+			continue
+		}
+		switch misordered, unread := sortOf(read); {
+		case ordered && misordered:
+			return fmt.Sprintf("the numbers of %s.%s are stored as text and are put in the order of texts: '9' comes behind '100'", t.Name, column), true
+		case summed && unread:
+			return fmt.Sprintf("the numbers of %s.%s are stored as text with other marks, which count as 0", t.Name, column), true
+		}
+	}
+	return "", false
+}
+
+// used says what is done with the column that is mentioned: put in order or compared, and added up.
+func (o *suspicion) used(tokens []sqltext.Token, c sqltext.ColumnRef) (ordered, summed bool) {
+	for _, s := range o.selects {
+		for _, term := range s.OrderBy {
+			ordered = ordered || s.Has(c.Pos) && strings.EqualFold(lastName(direction.ReplaceAllString(term, "")), c.Column)
+		}
+	}
+	for _, x := range o.Statement.Comparisons() {
+		if x.Pos == c.Pos {
+			ordered = ordered || slices.Contains([]string{"<", ">", "<=", ">=", "BETWEEN", "NOT BETWEEN"}, x.Op) && numeral.MatchString(x.Literals[0].Value)
+		}
+	}
+	i, _ := slices.BinarySearchFunc(tokens, c.Pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
+	text := func(i int) string {
+		if i < 0 || i >= len(tokens) {
+			return ""
+		}
+		return strings.ToUpper(tokens[i].Text)
+	}
+	end := i
+	for text(end+1) == "." {
+		end += 2
+	}
+	if call := text(i - 2); text(i-1) == "(" && text(end+1) == ")" {
+		ordered = ordered || call == "MAX" || call == "MIN"
+		summed = summed || call == "SUM" || call == "AVG" || call == "TOTAL" || call == "CAST"
+	}
+	for _, beside := range []string{text(i - 1), text(end + 1)} {
+		summed = summed || slices.Contains([]string{"+", "-", "*", "/"}, beside) && text(i-2) != "("
+	}
+	return ordered, summed || text(i-2) == "CAST"
+}
+
+// sortOf reports whether texts that are numbers have another order as texts, and whether some are written so that an engine
+// does not read them as numbers.
+func sortOf(t *result.Table) (misordered, unread bool) {
+	type pair struct {
+		text  string
+		value float64
+	}
+	var list []pair
+	for _, row := range t.Rows {
+		text := strings.TrimSpace(fmt.Sprint(row[0]))
+		m := numeral.FindStringSubmatch(text)
+		if m == nil {
+			return false, false
+		}
+		plain := strings.ReplaceAll(m[1], ",", "")
+		value, err := strconv.ParseFloat(plain, 64)
+		if err != nil {
+			return false, false
+		}
+		unread = unread || !strings.HasPrefix(text, plain)
+		list = append(list, pair{text, value})
+	}
+	slices.SortFunc(list, func(a, b pair) int { return strings.Compare(a.text, b.text) })
+	misordered = !slices.IsSortedFunc(list, func(a, b pair) int {
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
+	return misordered, unread
+}

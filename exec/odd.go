@@ -1,0 +1,274 @@
+package exec
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// FindingOdd begins the rules of findings about what all samples of a model get wrong in the same way, so that no vote
+// shows it: see [Odd].
+const FindingOdd = "odd-"
+
+// oddTimeout bounds what is asked about one statement.
+const oddTimeout = 2 * time.Second
+
+// Odd finds mistakes that look right and that all samples of a model make: a division of whole numbers, tables that nothing
+// joins, OR beside AND without brackets, a column beside an aggregate, NOT IN a list with a NULL, dates in another form than
+// the stored ones, a day compared with moments, an answer of constants. The text of the statement raises the suspicion. Where
+// the engine can be asked whether the result is affected, it is asked, within two seconds for all, and there is a finding
+// only if it is. It looks at the rows that [Execute] left, and finds nothing without them.
+type Odd struct{}
+
+// Check implements [Check].
+func (Odd) Check(ctx context.Context, s *Runner, c *Checked) error {
+	if c.Table == nil {
+		return nil
+	}
+	return suspect(ctx, s, c, []look{
+		{FindingOdd + "division", "the division of two whole numbers drops the rest", divides},
+		{FindingOdd + "unjoined", "tables are combined and nothing joins them: each row of one stands beside each row of the other", (*suspicion).unjoined},
+		{FindingOdd + "or-and", "OR stands beside AND without brackets, and AND binds first: brackets would change the answer", rebracketed},
+		{FindingOdd + "bare-column", "a column beside an aggregate is neither grouped nor aggregated: its value is of any row", (*suspicion).bare},
+		{FindingOdd + "null-in-list", "the list behind NOT IN holds a NULL, so that no row passes", (*suspicion).nullInList},
+		{FindingOdd + "date", "", (*suspicion).dates},
+		{FindingOdd + "constant", "the answer stands in the statement itself and comes from no column", (*suspicion).constant},
+	})
+}
+
+// look is one suspicion: whether the statement is affected, and a detail in place of its own where there is one.
+type look struct {
+	rule, detail string
+	affected     func(*suspicion) (detail string, affected bool)
+}
+
+// suspect writes down the findings of looks.
+func suspect(ctx context.Context, s *Runner, c *Checked, looks []look) error {
+	if c.Statement == nil || s.db.lookOnly {
+		return nil
+	}
+	known, err := s.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, oddTimeout)
+	defer cancel()
+	o := &suspicion{ctx: asking, run: s, Checked: c, schema: known, selects: c.Statement.Selects(), columns: c.Statement.Columns()}
+	if main := slices.IndexFunc(o.selects, func(x sqltext.Select) bool { return !x.Nested }); main >= 0 {
+		o.with = c.SQL[:o.selects[main].Pos]
+	}
+	for _, l := range looks {
+		detail, affected := l.affected(o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if detail == "" {
+			detail = l.detail
+		}
+		if affected {
+			c.Findings = append(c.Findings, Finding{Rule: l.rule, Detail: detail})
+		}
+	}
+	return nil
+}
+
+// suspicion is a statement that is looked at.
+type suspicion struct {
+	*Checked
+	ctx     context.Context // ends with the time for all questions
+	run     *Runner
+	schema  *schema.Schema
+	selects []sqltext.Select
+	columns []sqltext.ColumnRef
+	with    string // the WITH in front of the statement; "" for none
+}
+
+// ask runs a statement of ours; nil where the engine does not take it, or not in time. It stands under the same guard.
+func (o *suspicion) ask(sql string, rows int) *result.Table {
+	if o.ctx.Err() != nil {
+		return nil
+	}
+	b := o.run.db.limits.Candidate
+	b.Rows, b.Timeout = rows, min(b.Timeout, time.Second)
+	t, err := o.run.query(o.ctx, sql, b)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+// some reports whether a SELECT over the tables of the statement has a row. Its text stands behind the WITH of the statement.
+func (o *suspicion) some(query string) bool {
+	t := o.ask(o.with+query+" LIMIT 1", 1)
+	return t != nil && len(t.Rows) > 0
+}
+
+// differs reports whether another form of the statement has another result.
+func (o *suspicion) differs(sql string) bool {
+	t := o.ask(sql, max(o.run.db.limits.Candidate.Rows, 1))
+	return t != nil && !t.Truncated && !o.Table.Truncated && !(result.Equality{Digits: 9}).Equal(t, o.Table)
+}
+
+// divides makes every division one of real numbers, where the engine cuts whole ones.
+func divides(o *suspicion) (string, bool) {
+	d := o.Statement.Dialect()
+	var b strings.Builder
+	done := 0
+	for t := range o.Statement.Tokens() {
+		switch {
+		case t.Kind != sqltext.Operator:
+		case t.Text == "//" && d.FromFirst: // DuckDB
+			b.WriteString(o.SQL[done:t.Pos] + "/")
+			done = t.Pos + 2
+		case t.Text == "/" && !d.FromFirst && !d.DoubleQuotedStrings: // BigQuery, DuckDB and MySQL divide exactly
+			b.WriteString(o.SQL[done:t.Pos] + "* 1.0 ")
+			done = t.Pos
+		}
+	}
+	return "", done > 0 && o.differs(b.String()+o.SQL[done:])
+}
+
+func rebracketed(o *suspicion) (string, bool) {
+	sql, ok := o.Statement.Rebracketed()
+	return "", ok && o.differs(sql)
+}
+
+// innermost is the SELECT to which the text at pos belongs; -1: none.
+func (o *suspicion) innermost(pos int) int {
+	at := -1
+	for i, s := range o.selects {
+		if s.Has(pos) && (at < 0 || o.selects[at].Pos <= s.Pos && len(s.Text) <= len(o.selects[at].Text)) {
+			at = i
+		}
+	}
+	return at
+}
+
+// tableOf is the place among the tables of a SELECT of the column; -1: it is of none, or nobody knows.
+func (o *suspicion) tableOf(s sqltext.Select, c sqltext.ColumnRef) int {
+	of := -1
+	for i, t := range s.Tables {
+		known, ok := o.schema.Lookup(t.Schema, t.Name)
+		switch name := t.Name; {
+		case c.Qualifier != "":
+			if t.Alias != "" {
+				name = t.Alias
+			}
+			if _, last, ok := strings.Cut(c.Qualifier, "."); strings.EqualFold(c.Qualifier, name) || ok && strings.EqualFold(last, name) {
+				return i
+			}
+		case len(s.Tables) == 1:
+			return 0
+		case t.Base() && ok:
+			if _, has := known.Column(c.Column); has && of < 0 {
+				of = i
+			}
+		}
+	}
+	return of
+}
+
+// unjoined looks for tables of one SELECT that no condition joins, each of more than one row.
+func (o *suspicion) unjoined() (string, bool) {
+	conditions := o.Statement.Conditions(nil)
+	for at, s := range o.selects {
+		if len(s.Tables) < 2 || o.natural(s) {
+			continue
+		}
+		group := make([]int, len(s.Tables)) // by table, the first one that it is joined to
+		for i := range group {
+			group[i] = i
+		}
+		join := func(tables []int) {
+			for _, t := range tables[min(1, len(tables)):] {
+				from, to := group[t], group[tables[0]]
+				for i := range group {
+					if group[i] == from {
+						group[i] = to
+					}
+				}
+			}
+		}
+		own := make([]string, len(s.Tables)) // by table, the conditions on it alone
+		for _, cond := range conditions {
+			if !s.Has(cond.Pos) {
+				continue
+			}
+			tables := o.tablesIn(s, cond.Pos, len(cond.Text))
+			if join(tables); len(tables) == 1 && !cond.Aggregate && o.innermost(cond.Pos) == at {
+				own[tables[0]] += " AND (" + cond.Text + ")"
+			}
+		}
+		many := map[int]bool{}
+		for i, t := range s.Tables {
+			switch {
+			case t.Function: // it reads what stands before it
+				join([]int{max(i-1, 0), i})
+			case o.severalRows(s, t, own[i]):
+				many[group[i]] = true
+			}
+		}
+		groups := map[int]bool{}
+		for i := range group {
+			groups[group[i]] = groups[group[i]] || many[i]
+		}
+		several := 0
+		for g := range groups {
+			if many[g] {
+				several++
+			}
+		}
+		if several > 1 {
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// natural reports whether USING or NATURAL joins tables of the SELECT.
+func (o *suspicion) natural(s sqltext.Select) bool {
+	from := strings.ToUpper(s.From)
+	return strings.Contains(from, "USING") || strings.Contains(from, "NATURAL")
+}
+
+// tablesIn are the tables of a SELECT whose columns stand in a part of the text.
+func (o *suspicion) tablesIn(s sqltext.Select, pos, n int) (tables []int) {
+	for _, c := range o.columns {
+		if c.Pos < pos || c.Pos >= pos+n {
+			continue
+		}
+		if t := o.tableOf(s, c); t >= 0 && !slices.Contains(tables, t) {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// severalRows reports whether a table, within the conditions on it alone, has more than one row.
+func (o *suspicion) severalRows(s sqltext.Select, t sqltext.TableRef, conditions string) bool {
+	from := schema.TableName{Schema: t.Schema, Name: t.Name}.Quoted(o.run.db.language)
+	if t.Name == "" { // a derived table
+		at := slices.IndexFunc(o.selects, func(x sqltext.Select) bool { return x.Pos > t.Pos && s.Has(x.Pos) })
+		if at < 0 {
+			return false
+		}
+		from = "(" + o.selects[at].Text + ")"
+		if o.selects[at].Compound {
+			return true
+		}
+	}
+	alias := t.Alias
+	if alias == "" {
+		alias = t.Name
+	}
+	if alias != "" {
+		from += " AS " + o.run.db.language.Quote(alias)
+	}
+	read := o.ask(o.with+"SELECT 1 FROM "+from+" WHERE 1 = 1"+conditions+" LIMIT 2", 2)
+	return read == nil && o.ctx.Err() == nil || read != nil && len(read.Rows) > 1
+}
