@@ -269,7 +269,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 	case errors.As(err, &open):
 		return FailureUnguarded, "The database cannot be guarded as it was opened: " + open.Reason, open.Remedy
 	case errors.As(err, &policy):
-		return FailureConfig, "The policy names what the database does not have: " + strings.Join(policy.Unknown, ", "), "Change the policy"
+		return FailureConfig, "The policy does not fit the database: " + strings.Join(policy.Unknown, ", "), "Change the policy"
 	case errors.As(err, &config):
 		return FailureConfig, strings.TrimPrefix(config.Field, "texttosql: ") + ": " + config.Problem, ""
 	case errors.As(err, &failed):

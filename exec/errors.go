@@ -64,7 +64,7 @@ type (
 	InvalidError = guard.InvalidError
 	// Fault is what is wrong with a statement that the engine rejected.
 	Fault = guard.Fault
-	// PolicyError says that a [Policy] names tables or columns that the database does not have.
+	// PolicyError says that a [Policy] names what the database does not have, or that a rule of it cannot hold.
 	PolicyError = guard.PolicyError
 )
 

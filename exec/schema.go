@@ -87,7 +87,8 @@ func (db *DB) permitted(c *Catalog, s *schema.Schema) *schema.Schema {
 			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil && !db.policy.Scoped() && !apart || r != nil && r.Allowed() && r.Refused == nil)
 		}, func(t *schema.Table, column *schema.Column) bool {
 			r := relation(t)
-			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) && (r == nil || !r.Denies(column.Name) && (!apart || r.Has(column.Name)))
+			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) &&
+				(r == nil || !r.Denies(column.Name) && !r.Unnamed(column.Name) && (!apart || r.Has(column.Name)))
 		})
 		for i := range s.Tables {
 			t := &s.Tables[i]

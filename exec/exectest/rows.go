@@ -152,7 +152,36 @@ func runRows(t testing.TB, e Engine, of RowsOf, statements []string) (answered i
 			answered++
 		}
 	}
-	return answered, errors.Join(errs...)
+	return answered, errors.Join(append(errs, prompted(t.Context(), view))...)
+}
+
+// prompted profiles, samples and looks up every table and view, as prompts do: nothing fails or tells of a hidden row.
+func prompted(ctx context.Context, db *exec.DB) error {
+	s, err := db.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	o := exec.ProfileOptions{}
+	for _, table := range s.Tables {
+		o.Tables = append(o.Tables, table.Name)
+	}
+	profiled, err := db.Profile(ctx, s, o)
+	errs := []error{err}
+	for _, table := range profiled.Tables {
+		rows, err := db.Sample(ctx, table, exec.SampleOptions{Rows: 5})
+		if errs = append(errs, err); err == nil && strings.Contains(fmt.Sprint(rows.Rows), RowsCanary) {
+			errs = append(errs, fmt.Errorf("a sample of %s: %v", table.Name, rows.Rows))
+		}
+		for _, c := range table.Columns {
+			if c.Profile == nil || strings.Contains(fmt.Sprint(*c.Profile), RowsCanary) {
+				errs = append(errs, fmt.Errorf("the profile of %s.%s: %+v", table.Name, c.Name, c.Profile))
+			}
+			if _, err := db.Probe(ctx, table.Schema, table.Name, c.Name, "1"); err != nil {
+				errs = append(errs, fmt.Errorf("looking up %s.%s: %w", table.Name, c.Name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // rowsTold runs a statement and returns all that is told of it, its rows, sorted, its cost and its error.

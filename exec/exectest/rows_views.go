@@ -134,6 +134,9 @@ func checkRowViews(t testing.TB, e Engine) error {
 	}
 	g := statements{Rand: rand.New(rand.NewPCG(38, 11))}
 	var answered, heavy int
+	if err := prompted(t.Context(), ruled); err != nil {
+		return err
+	}
 	var errs []error
 	for range 300 {
 		text := g.query(1 + g.IntN(2))

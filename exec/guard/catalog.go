@@ -49,8 +49,13 @@ type Relation struct {
 	Refused error
 	Hidden  bool              // a rule of the engine's denies it as a policy does
 	Barred  map[string]string // columns that may not be used, though the policy allows them, and why
+	Unseen  []string          // columns that a star leaves out, and so does a splice: where r has a rule, no statement names one
 	Own     any               // what the engine keeps of it
 	Unruly  string            // what it is, where no rule can be about its rows: "a virtual table"
+	// Holds are relations whose rows it shows as its own: tables that inherit from it, its partitions, what a full-text table
+	// is about. Part says that it is a partition, which a policy need not name.
+	Holds []*Relation
+	Part  bool
 
 	rules     []*Rule
 	columns   []string // sorted
@@ -145,7 +150,7 @@ func (r *Relation) Allowed() bool { return !r.denies }
 func (c *Catalog) Restricts() bool { return c.restricts }
 
 // Apply decides which relations and columns may be read: those that p denies may not, nor what shows them. It is called
-// once. Its error is a *PolicyError where p names what the database does not have; the catalog may be used all the same.
+// once. Its error is a *PolicyError where p does not fit the database; the catalog may be used all the same.
 func (c *Catalog) Apply(p Policy) error {
 	c.restricts, c.hides = p.Restricts(), len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || p.Scoped()
 	slices.SortFunc(c.Relations, byName)
@@ -160,6 +165,7 @@ func (c *Catalog) Apply(p Policy) error {
 			r.hides = r.hides || r.denied[i] || r.Barred[column] != ""
 		}
 	}
+	wrong = append(wrong, c.pastRules(p)...)
 	c.defined, c.applied = c.written(), true
 	for _, r := range c.Relations {
 		c.size(r)

@@ -96,15 +96,18 @@ func visible(message string) string {
 	return words.Visible(message, "", func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// PolicyError says that a [Policy] names tables or columns that the database does not have. A guard says so at its
-// first use only: what is dropped later is no error.
+// PolicyError says that a [Policy] names tables or columns that the database does not have, or that a rule of it cannot hold.
+// A guard says so at its first use only: what is dropped later is no error, and a table that comes to be read past a rule
+// is refused.
 type PolicyError struct {
-	Unknown []string // the names with the field in front: `DenyColumns: "users.pasword"`
+	// Unknown are the entries with the field in front, `DenyColumns: "users.pasword"`, and behind them what is wrong and what
+	// to write, where the name is known.
+	Unknown []string
 }
 
-// Error returns all names that are unknown, in one line.
+// Error returns all entries that do not fit, in one line.
 func (e *PolicyError) Error() string {
-	return "exec: the policy names what the database does not have: " + strings.Join(e.Unknown, ", ")
+	return "exec: the policy does not fit the database: " + strings.Join(e.Unknown, ", ")
 }
 
 // Public is the error without the names, for logs and exported traces (trace.Span.Fail).

@@ -198,6 +198,11 @@ func (r *Relation) InRule(column string) bool {
 	})
 }
 
+// Unnamed reports whether no statement may name a column, because it is Unseen and r has a rule.
+func (r *Relation) Unnamed(column string) bool {
+	return slices.ContainsFunc(r.Unseen, func(name string) bool { return fold(name) == fold(column) }) && r.Ruled()
+}
+
 // Splicing is how an engine's text is written around a rule.
 //
 // A reference of a table with a rule becomes (SELECT * FROM schema.table WHERE (rule)) AS alias; where a column of the table
@@ -475,12 +480,12 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 	columns, bare := "*", make([]string, 0, len(r.columns))
 	readable := make([]string, 0, len(r.columns))
 	for i, column := range r.columns {
-		if !r.denied[i] {
+		if !r.denied[i] && !slices.Contains(r.Unseen, column) {
 			readable = append(readable, name+"."+w.Quote(column))
 			bare = append(bare, "NULL AS "+w.Quote(column))
 		}
 	}
-	if len(readable) < len(r.columns) {
+	if slices.Contains(r.denied, true) {
 		columns = strings.Join(readable, ", ")
 	}
 	if len(readable) == 0 {

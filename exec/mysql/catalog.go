@@ -16,7 +16,6 @@ type catalog struct {
 	relations map[string]*guard.Relation // by key
 	functions map[string]bool            // those that may be called, in lower case
 	added     map[string]bool            // those of them that the policy adds
-	unseen    map[string]bool            // columns that a star leaves out: the key of the table, a dot and the name in lower case
 }
 
 // clocks move while a statement runs: under rules about rows they would tell how long hidden rows took.
@@ -25,7 +24,7 @@ var clocks = []string{"sysdate", "uuid"}
 // newCatalog returns a catalog without relations. taken are the names of the functions that the database itself has:
 // "count (x)" with a blank calls its function count.
 func newCatalog(p place, taken, allowed []string) *catalog {
-	c := &catalog{place: p, relations: map[string]*guard.Relation{}, functions: map[string]bool{}, added: map[string]bool{}, unseen: map[string]bool{}}
+	c := &catalog{place: p, relations: map[string]*guard.Relation{}, functions: map[string]bool{}, added: map[string]bool{}}
 	for _, name := range functions {
 		c.functions[name] = true
 	}

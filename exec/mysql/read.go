@@ -134,13 +134,14 @@ func (s sight) still(now tally) bool {
 // Catalog implements exec.Conn. It takes four statements, whatever the number of tables. Tables and views come by name,
 // and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
 // an enum or set is "enum" or "set", with its labels in Values, as SQL strings. Foreign keys come by name; one to another
-// database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name them.
+// database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name
+// them, unless their table has a rule about rows.
 //
 // Left out are sequences, temporary tables, and views that the server cannot open, because a table is gone or their
 // owner may not read it: a warning "broken-view" tells of each that the policy allows.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	s := &schema.Schema{Dialect: "mysql", Default: h.at.database}
-	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, merged: map[string]bool{}}
+	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, unruly: map[string]string{}}
 	if err := h.limit(ctx, noLimit); err != nil { // a LIMIT would slow the query of the columns down
 		return nil, err
 	}
@@ -160,7 +161,7 @@ type reading struct {
 	s         *schema.Schema
 	at        map[string]int    // name -> place in s.Tables
 	views     map[string]string // definitions
-	merged    map[string]bool   // tables of the engine MERGE, which read others
+	unruly    map[string]string // tables of other engines than those that keep rows of their own, and what they are
 	routines  []string          // functions
 	generated [][3]string       // tables, columns and their expressions
 	unseen    [][2]string       // tables and their columns that a star leaves out
@@ -179,12 +180,17 @@ func (r *reading) objects(ctx context.Context) (err error) {
 			if kind == "VIEW" {
 				t.Kind, t.Description = schema.View, "" // the server writes "VIEW" there, or why it cannot be opened
 			}
-			r.at[name], r.merged[name] = len(r.s.Tables), strings.HasPrefix(engine, "MRG_")
+			if r.at[name] = len(r.s.Tables); t.Kind == schema.BaseTable && !engines[lower(engine)] {
+				r.unruly[name] = "a table of the engine " + cmp.Or(engine, "that does not open it") + ", which may read other tables"
+			}
 			r.s.Tables = append(r.s.Tables, t)
 		}
 	})
 	return err
 }
+
+// engines keep the rows of their tables themselves. MERGE, FEDERATED, SPIDER, CONNECT and OQGRAPH read those of others.
+var engines = guard.Set("innodb myisam aria memory csv archive blackhole rocksdb tokudb columnstore s3 ndbcluster mroonga")
 
 // columns reads the columns of all tables. They come in order, and to ask for it doubles the time.
 func (r *reading) columns(ctx context.Context) error {
@@ -336,7 +342,8 @@ func (r *reading) finish() {
 	for _, t := range r.s.Tables {
 		relation := guard.RelationOf(r.s.Default, &t)
 		relation.Compares(func(name string) guard.Family { c, _ := t.Column(name); return familyOf(c) })
-		relation.View, relation.Hidden = t.Kind == schema.View, r.merged[t.Name] && policy.Restricts()
+		relation.View, relation.Unruly = t.Kind == schema.View, r.unruly[t.Name]
+		relation.Hidden = relation.Unruly != "" && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
 		r.out.Relations = append(r.out.Relations, relation)
 		if len(t.Columns) == 0 && policy.AllowsTable(r.s.Default, t.Name) {
@@ -345,7 +352,8 @@ func (r *reading) finish() {
 		}
 	}
 	for _, c := range r.unseen {
-		own.unseen[own.key(c[0])+"."+lower(c[1])] = true
+		relation := own.relations[own.key(c[0])]
+		relation.Unseen = append(relation.Unseen, c[1])
 	}
 	for _, g := range r.generated {
 		r.out.Flows = append(r.out.Flows, flows(own.relations[own.key(g[0])], g[1], g[2])...)

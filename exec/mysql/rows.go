@@ -80,7 +80,7 @@ func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) (spots []guard
 		r := table.source.Relation
 		for _, ref := range w.names.Refs {
 			name := lower(append([]string{""}, ref.Path...)[len(ref.Path)])
-			if !ref.Star && r.Ruled() && (c.unseen[c.key(r.Name)+"."+name] || systemColumns[name] && !r.Has(name)) {
+			if !ref.Star && (r.Unnamed(name) || systemColumns[name] && !r.Has(name) && r.Ruled()) {
 				return nil, guard.Refuse(exec.ReasonRows, "only some rows of %s may be read, and so its hidden column %s may not", r.Name, name)
 			}
 		}

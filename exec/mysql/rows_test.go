@@ -16,15 +16,19 @@ import (
 
 // rowTraps are tables for the statements against rules about rows.
 var rowTraps = exectest.RowsOf{
-	Script: `CREATE TABLE invisible(id INTEGER, tenant_id INTEGER, hidden VARCHAR(40) INVISIBLE);
+	Script: `CREATE TABLE invisible(id INTEGER, tenant_id INTEGER, hidden VARCHAR(40) INVISIBLE, Überzahl INTEGER INVISIBLE,
+	made INTEGER AS (id + 1) STORED, virtual_one VARCHAR(50) AS (concat(hidden, '!')) VIRTUAL, unique_one INTEGER INVISIBLE UNIQUE);
 INSERT INTO invisible(id, tenant_id, hidden) VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-i');
+CREATE TABLE keyless(id INTEGER INVISIBLE AUTO_INCREMENT PRIMARY KEY, tenant_id INTEGER, memo VARCHAR(40));
+INSERT INTO keyless(tenant_id, memo) VALUES (1, 'x'), (2, 'Zebu-Q7-k');
+CREATE VIEW over_invisible AS SELECT id, hidden FROM invisible;
 CREATE TABLE docs(id INTEGER PRIMARY KEY, tenant_id INTEGER, body TEXT, FULLTEXT(body));
 CREATE TABLE warned(id INTEGER, memo VARCHAR(40));
 INSERT INTO warned VALUES (1, '1'), (2, 'Zebu-Q7-w');
 INSERT INTO docs VALUES (1, 1, 'apple pear'), (2, 1, 'cherry'), (3, 2, 'apple Zebu-Q7-d');
 `,
-	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\nDELETE FROM docs WHERE tenant_id <> 1;\nDELETE FROM warned WHERE id = 2;\n",
-	Rows:   map[string]string{"invisible": "tenant_id = :tenant", "docs": "tenant_id = :tenant", "warned": "memo = 1"},
+	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\nDELETE FROM keyless WHERE tenant_id <> 1;\nDELETE FROM docs WHERE tenant_id <> 1;\nDELETE FROM warned WHERE id = 2;\n",
+	Rows:   map[string]string{"invisible": "tenant_id = :tenant", "keyless": "tenant_id = :tenant", "docs": "tenant_id = :tenant", "warned": "memo = 1"},
 }
 
 // TestRows runs the hostile statements under rules about rows, fenced after an error or a warning and always.

@@ -36,9 +36,8 @@ type catalog struct {
 type relation struct {
 	*guard.Relation
 	schema, name, kind string
-	row                uint32      // its type
-	shown              bool        // prompts have it
-	heirs              []*relation // partitions and other tables that inherit from it
+	row                uint32 // its type
+	shown              bool   // prompts have it
 	columns            []column
 	table              *schema.Table
 }
@@ -258,7 +257,7 @@ func (r *reading) readDepends() {
 		case t == nil || from == nil || from.kind == "c":
 		case row[0] == "child": // a parent shows the rows of its children and partitions, and a child holds rows of its parents
 			edges = append(edges, edge{t, from})
-			from.heirs = append(from.heirs, t)
+			from.Holds, t.Part = append(from.Holds, t.Relation), t.Part || from.kind == "p"
 			for _, c := range t.columns {
 				r.flow(t, c.name, from, c.name)
 				r.flow(from, c.name, t, c.name)

@@ -40,7 +40,7 @@ func TestReadings(t *testing.T) {
 			text, depth = next, n
 		}
 		least := time.Hour
-		for range 5 {
+		for i := 0; i < 100 && (i < 3 || least > 10*time.Millisecond); i++ { // a loaded machine is slow at times
 			start := time.Now()
 			_, _ = parser.ParseToTree(text) // one form has an error
 			least = min(least, time.Since(start))

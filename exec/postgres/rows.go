@@ -124,9 +124,7 @@ func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, er
 			continue
 		case at.sampled[table.RangeVar]:
 			return nil, guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", table.Relname)
-		case slices.ContainsFunc(table.relation.heirs, func(heir *relation) bool { return heir.shown || heir.Allowed() }):
-			return nil, guard.Refuse(exec.ReasonRows, "%s has the rows of tables that inherit from it", table.Relname)
-		case !table.Inh && len(table.relation.heirs) > 0:
+		case !table.Inh && len(table.relation.Holds) > 0:
 			return nil, guard.Refuse(exec.ReasonRows, "%s has its rows in tables that inherit from it, which ONLY leaves out", table.Relname)
 		case !table.Inh && t.Word(first-1) != "only":
 			return nil, guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", table.Relname)

@@ -27,6 +27,8 @@ CREATE TABLE parted(id INTEGER, tenant_id INTEGER, memo TEXT) PARTITION BY LIST 
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2);
 INSERT INTO parted VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-p');
+CREATE TABLE made(id INTEGER, tenant_id INTEGER, twice INTEGER GENERATED ALWAYS AS (id * 2) STORED);
+INSERT INTO made VALUES (1, 1), (2, 2);
 CREATE TABLE often(tenant_id INTEGER, memo TEXT);
 INSERT INTO often SELECT 1 + i % 2, CASE WHEN i % 2 = 0 THEN 'x' ELSE 'Zebu-Q7-' || i % 3 END FROM generate_series(1, 300) AS i;
 ANALYZE;
@@ -35,9 +37,10 @@ ANALYZE;
 REFRESH MATERIALIZED VIEW matview;
 DELETE FROM parted WHERE tenant_id <> 1;
 DELETE FROM often WHERE tenant_id <> 1;
+DELETE FROM made WHERE tenant_id <> 1;
 ANALYZE;
 `,
-	Rows: map[string]string{"kid_orders": "tenant_id = :tenant", "parted": "tenant_id = :tenant", "often": "tenant_id = :tenant"},
+	Rows: map[string]string{"kid_orders": "tenant_id = :tenant", "parted": "tenant_id = :tenant", "made": "twice > 0 AND tenant_id = :tenant", "often": "tenant_id = :tenant"},
 }
 
 // TestRows runs the hostile statements under rules about rows, fenced after an error and always.

@@ -213,6 +213,12 @@ func (own *catalog) hideVirtual(found *exec.Catalog, policy exec.Policy, shapes 
 				slices.ContainsFunc(u.Columns, func(column string) bool { return denied[u.Relation][column] })
 		})
 	}
+	for i := range shapes {
+		s := &shapes[i]
+		for _, name := range s.mentions.sorted() {
+			s.Holds = append(s.Holds, slices.DeleteFunc(slices.Clone(own.named[name]), func(r *guard.Relation) bool { return r == s.Relation })...)
+		}
+	}
 	for changed := true; changed; {
 		changed = false
 		for i := range shapes {
@@ -220,10 +226,7 @@ func (own *catalog) hideVirtual(found *exec.Catalog, policy exec.Policy, shapes 
 			if s.Hidden || !s.virtual && !s.shadow {
 				continue
 			}
-			s.Hidden = closed(s.Relation)
-			for name := range s.mentions.names {
-				s.Hidden = s.Hidden || slices.ContainsFunc(own.named[name], func(r *guard.Relation) bool { return r != s.Relation && reads(r) })
-			}
+			s.Hidden = closed(s.Relation) || slices.ContainsFunc(s.Holds, reads)
 			changed = changed || s.Hidden
 			own.hides = own.hides || s.Hidden
 		}
