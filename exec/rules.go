@@ -96,16 +96,15 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 	if err != nil {
 		return nil, err
 	}
+	var compared func(r *guard.Relation, text string, params []string) ([]guard.Bind, error)
+	if loose, ok := conn.(LooseConn); ok {
+		compared = func(r *guard.Relation, text string, params []string) ([]guard.Bind, error) {
+			t, _ := a.Catalog.Schema.Lookup(r.Schema, r.Name)
+			return loose.Compared(t, text, params)
+		}
+	}
 	splice, err := a.Catalog.Splice(a.SQL(), spots, guard.SpliceOptions{
-		Splicing: db.ruled, Params: params, Fenced: fenced, Own: a.Args,
-		Type: func(r *guard.Relation, name string) string {
-			t, known := a.Catalog.Schema.Lookup(r.Schema, r.Name)
-			if !known {
-				return ""
-			}
-			c, _ := t.Column(name) // which the rule has
-			return c.Type
-		},
+		Splicing: db.ruled, Params: params, Fenced: fenced, Own: a.Args, Compared: compared,
 		View: func(v *guard.Relation) (string, []string, []guard.Spot, error) {
 			return db.viewQuery(ctx, c, a.Catalog, v)
 		},

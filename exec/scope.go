@@ -67,6 +67,16 @@ type RulerConn interface {
 	Placed(ctx context.Context, s *Statement) error
 }
 
+// LooseConn is what the connections of a [Ruler] do whose engine compares a text with a number as numbers, so that 0 would be
+// equal to every text.
+type LooseConn interface {
+	Conn
+	// Compared says how each parameter of a rule is bound, by the column that it is compared with. text is the rule with "?"
+	// for a parameter, params are their names in that order; t is nil where the user may not read the table. It refuses
+	// (ReasonRows) a rule in which a parameter is compared with anything else, and asks nothing of the engine.
+	Compared(t *schema.Table, text string, params []string) ([]guard.Bind, error)
+}
+
 // Scoper is a [Dialect] whose server has rules of its own about who asks, and another schema for each.
 type Scoper interface {
 	Dialect

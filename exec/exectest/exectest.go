@@ -156,6 +156,7 @@ func parts() []part {
 		{"policy", checkPolicy},
 		{"rows", checkRows},
 		{"rows_views", checkRowViews},
+		{"rows_params", checkRowParams},
 		{"policy_names", checkPolicyNames},
 		{"denied_is_absent", checkAbsent},
 		{"inspect", checkInspect},

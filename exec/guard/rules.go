@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,31 +22,7 @@ type Rule struct {
 }
 
 // piece is a part of a rule: text as it stands, a parameter, or a column.
-type piece struct {
-	text, param, column string
-	beside              string // the column that a parameter is compared with
-}
-
-var compares = regexp.MustCompile(`(?i)^\s*(?:[=<>!]+|(?:not\s+)?in\s*\([^()]*|(?:not\s+)?between(?:\s+\S+\s+and)?)\s*$`)
-
-// beside returns the column with which the parameter at i is compared; "" where it is none for sure.
-func beside(pieces []piece, i int) string {
-	left := i - 1
-	for left > 1 && pieces[left-1].param != "" { // IN (:a, :b), or BETWEEN :a AND :b
-		text := fold(strings.TrimSpace(pieces[left].text))
-		if !(strings.HasPrefix(text, ",") && !strings.Contains(text, "(")) && !(text == "and" && strings.Contains(fold(pieces[left-2].text), "between")) {
-			break
-		}
-		left -= 2
-	}
-	switch {
-	case left > 0 && compares.MatchString(pieces[left].text):
-		return pieces[left-1].column
-	case i+2 < len(pieces) && compares.MatchString(pieces[i+1].text):
-		return pieces[i+2].column
-	}
-	return ""
-}
+type piece struct{ text, param, column string }
 
 // ReadRules reads the rules of a policy, in the order of their tables. It refuses one that is no single expression: it has a
 // subquery, a comment, a semicolon, an open bracket, a parameter that is not written as ":name", or a column of another
@@ -145,11 +120,6 @@ func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
 	case strings.TrimSpace(text) == "":
 		return r, errors.New("it is empty")
 	}
-	for i := range r.pieces {
-		if r.pieces[i].param != "" {
-			r.pieces[i].beside = beside(r.pieces, i)
-		}
-	}
 	slices.Sort(r.Params)
 	r.Params = slices.Compact(r.Params)
 	return r, nil
@@ -223,9 +193,6 @@ type Splicing struct {
 	Results func(function string) bool
 	// Settings says that the engine takes the settings of a scope.
 	Settings bool
-	// Loose is for an engine to which the text "7x" and the number 7 are the same: it says of the type of a column whether it
-	// has numbers or texts, so that no parameter of the other kind is compared with it. nil: the engine is not so.
-	Loose func(columnType string) (number, text bool)
 }
 
 // Spot is a place in the text of a statement that names a table or a view. Offsets are in bytes.
@@ -312,13 +279,15 @@ func (s *Splice) With(params map[string]any) (*Splice, error) {
 	return &other, nil
 }
 
-// param is a parameter in a rule, and what a loose engine compares it with.
-type param struct {
-	name         string
-	number, text bool
-}
+// Bind makes the value of a parameter what is bound, for the place of a rule in which it stands: nil, a bool, an int64, a
+// float64, a string or a []byte. NULL does not come to it. The error says what the parameter is not: "is no number".
+type Bind func(value any) (any, error)
 
-var isNumber = regexp.MustCompile(`^[+-]?\d+(?:\.\d+)?$`)
+// param is a parameter in a rule.
+type param struct {
+	name string
+	bind Bind // nil: a value is bound as it is
+}
 
 // value returns what is bound.
 func (p param) value(params map[string]any) (any, error) {
@@ -326,29 +295,14 @@ func (p param) value(params map[string]any) (any, error) {
 	if !ok {
 		return nil, Refuse(ReasonScope, "the scope has no parameter %s", p.name)
 	}
-	digits := ""
-	switch v := value.(type) {
-	case string:
-		digits = v
-	case []byte:
-		digits = string(v)
-	case int64, float64:
-		if p.text {
-			value = fmt.Sprint(v)
-		}
-		return value, nil
-	case bool:
-		if p.text {
-			return nil, Refuse(ReasonScope, "the parameter %s of the scope is no text, as what a rule compares it with", p.name)
-		}
-		return value, nil
-	default: // NULL
+	if value == nil || p.bind == nil {
 		return value, nil
 	}
-	if p.number && !isNumber.MatchString(digits) {
-		return nil, Refuse(ReasonScope, "the parameter %s of the scope is no number, as what a rule compares it with", p.name)
+	bound, err := p.bind(value)
+	if err != nil {
+		return nil, Refuse(ReasonScope, "the parameter %s of the scope %v, as what a rule compares it with", p.name, err)
 	}
-	return value, nil
+	return bound, nil
 }
 
 // SpliceOptions says how [Catalog.Splice] writes.
@@ -357,8 +311,10 @@ type SpliceOptions struct {
 	Params map[string]any // the values of parameters
 	Fenced bool
 	Own    []any // the arguments of the statement itself
-	// Type returns the type of a column.
-	Type func(r *Relation, column string) string
+	// Compared says how each parameter of a rule of r is bound. text is the rule with "?" for a parameter, params are their
+	// names in that order. A refusal says that a parameter stands where nothing tells what it is compared with. nil: the engine
+	// compares each value as what it is.
+	Compared func(r *Relation, text string, params []string) ([]Bind, error)
 	// View returns the query of a view, its columns in order, and the spots in the query.
 	View func(v *Relation) (query string, columns []string, spots []Spot, err error)
 }
@@ -502,13 +458,15 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 		} else {
 			w.text.WriteString(" AND (")
 		}
+		binds, err := w.binds(r, rule)
+		if err != nil {
+			return err
+		}
 		for _, p := range rule.pieces {
 			switch {
 			case p.param != "":
-				bound := param{name: p.param}
-				if w.Loose != nil && p.beside != "" {
-					bound.number, bound.text = w.Loose(w.Type(r, p.beside))
-				}
+				bound := param{p.param, binds[0]}
+				binds = binds[1:]
 				value, err := bound.value(w.Params)
 				if err != nil {
 					return err
@@ -528,6 +486,27 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 	}
 	w.text.WriteString(")")
 	return nil
+}
+
+// binds says how each parameter of a rule is bound, in the order of the text.
+func (w *spliceWriter) binds(r *Relation, rule *Rule) ([]Bind, error) {
+	var text strings.Builder
+	var params []string
+	for _, p := range rule.pieces {
+		switch {
+		case p.param != "":
+			params = append(params, p.param)
+			text.WriteString("?")
+		case p.column != "":
+			text.WriteString(w.Quote(p.column))
+		default:
+			text.WriteString(p.text)
+		}
+	}
+	if w.Compared == nil || len(params) == 0 {
+		return make([]Bind, len(params)), nil
+	}
+	return w.Compared(r, text.String(), params)
 }
 
 // view writes a view out.

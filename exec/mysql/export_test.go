@@ -8,6 +8,7 @@ import (
 	"github.com/sqlc-dev/marino/ast"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -20,6 +21,12 @@ var (
 
 // Functions are those of the list.
 func Functions() []string { return functions }
+
+// Compared is held.Compared without a server.
+func Compared(t *schema.Table, rule string, params []string) error {
+	_, err := (&held{server: &server{}}).Compared(t, rule, params)
+	return err
+}
 
 // Moment converts a value of a column of that type.
 func Moment(kind string, v any) (any, error) { return conversion(kind)(v) }

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"regexp"
 	"slices"
 
 	"github.com/sqlc-dev/marino/ast"
@@ -20,36 +19,15 @@ import (
 // merged. [guard.Catalog.CannotFail] has no such subquery on its list, so that the fence is there.
 func (d Dialect) Rules() guard.Splicing {
 	l := d.Language()
-	return guard.Splicing{Fence: "LIMIT " + noLimit, Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Loose: kindOf}
-}
-
-var (
-	numbers = regexp.MustCompile(`^(?:(?:tiny|small|medium|big)?int|decimal|float|double|bit|year)`)
-	texts   = regexp.MustCompile(`char|text|^enum|^set`)
-)
-
-// families are those of types. A type that is not here has values that are compared by a cast.
-var families = []struct {
-	types *regexp.Regexp
-	of    guard.Family
-}{
-	{regexp.MustCompile(`^(?:(?:tiny|small|medium|big)?int|decimal|float|double)\b`), guard.NumberFamily},
-	{regexp.MustCompile(`^(?:char|varchar|(?:tiny|medium|long)?text|enum|set)\b`), guard.TextFamily},
-	{regexp.MustCompile(`^(?:date|datetime|timestamp)\b`), guard.TimeFamily},
+	return guard.Splicing{Fence: "LIMIT " + noLimit, Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder}
 }
 
 // familyOf is the family of a column. The server may compute a generated one when it is read.
 func familyOf(c *schema.Column) guard.Family {
-	for _, f := range families {
-		if !c.Generated && f.types.MatchString(c.Type) {
-			return f.of
-		}
+	if k := kindOf(c.Type); k != nil && !c.Generated {
+		return k.family
 	}
 	return guard.NoFamily
-}
-
-func kindOf(columnType string) (number, text bool) {
-	return numbers.MatchString(columnType), texts.MatchString(columnType)
 }
 
 // systemColumns are columns that a table may have without having them in its list. Behind a splice the name would mean the
