@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // Scope says on whose behalf statements run: it gives the parameters of Policy.Rows.

@@ -42,9 +42,11 @@ type Policy struct {
 	// Rows names tables of which only some rows may be read, and the rule that tells them: one expression over the columns
 	// of that table and the parameters (":name") of an exec.Scope, without a subquery: "tenant_id = :tenant". A statement
 	// gives what it would give on a copy of the database without the other rows; a view is read through the rules of the
-	// tables under it. A table is written as in AllowTables; if several entries name one, all of their rules hold.
+	// tables under it. A table is written as in AllowTables; if several entries name one, all of their rules hold. On MariaDB
+	// a parameter stands beside columns of its kind.
 	Rows map[string]string
-	// Shared are the tables that may be read whole beside Rows. Where either has entries, a table that is in neither is
+	// Shared are the tables that may be read whole beside Rows, none of which has rows of a table with a rule: the parent of a
+	// partition, say, or a materialized view. A partition needs no entry. Where either has entries, a table that is in neither is
 	// denied, and no statement runs without a scope (exec.DB.For).
 	Shared []string
 	// Settings names settings of the database that each scope has to give in Scope.Settings, none empty, since rules of the

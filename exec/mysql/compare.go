@@ -84,16 +84,43 @@ type comparisons struct {
 	table  *schema.Table
 	params []*ast.ParamMarkerExprBase
 	kinds  map[*ast.ParamMarkerExprBase]*kind
+	around []ast.Node // the node that is visited
 }
 
 // Leave implements ast.Visitor.
-func (c *comparisons) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+func (c *comparisons) Leave(n ast.Node) (ast.Node, bool) {
+	c.around = c.around[:len(c.around)-1]
+	return n, true
+}
 
 // Enter implements ast.Visitor.
 func (c *comparisons) Enter(n ast.Node) (ast.Node, bool) {
+	apart := len(c.around) > 0 && isApart(c.around[len(c.around)-1])
+	c.around = append(c.around, n)
+	if p, ok := n.(*ast.ParamMarkerExprBase); ok {
+		c.params = append(c.params, p)
+	} else if apart {
+		c.compared(n)
+	}
+	return n, false
+}
+
+// isApart reports whether what stands in a node ends there by any grammar, as behind AND, OR, a comma and a bracket. Whether
+// a = b IS NULL is a = (b IS NULL) is up to the server.
+func isApart(around ast.Node) bool {
+	switch n := around.(type) {
+	case *ast.ParenthesesExpr, *ast.FuncCallExpr, *ast.WhenClause:
+		return true
+	case *ast.UnaryOperationExpr:
+		return n.Op == opcode.Not
+	case *ast.BinaryOperationExpr:
+		return n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr || n.Op == opcode.LogicXor
+	}
+	return false
+}
+
+func (c *comparisons) compared(n ast.Node) {
 	switch n := n.(type) {
-	case *ast.ParamMarkerExprBase:
-		c.params = append(c.params, n)
 	case *ast.BinaryOperationExpr:
 		switch n.Op {
 		case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
@@ -110,7 +137,6 @@ func (c *comparisons) Enter(n ast.Node) (ast.Node, bool) {
 			c.texts(n.Args...)
 		}
 	}
-	return n, false
 }
 
 // beside notes the kind of the parameters among what is compared, if all else is of one.

@@ -29,7 +29,8 @@ var comparedTypes = map[string]string{
 // comparedForms are the rules in which a parameter stands beside a column of its kind.
 var comparedForms = []string{
 	"c = :x", ":x = c", "t.c = :x", "`c`=:x", "(c) = ((:x))", "c <=> :x", "c <> :x", "c >= :x", "c IN (:x, :y)", "c NOT IN (:x)", ":x IN (c)", "c BETWEEN :x AND :y",
-	":x BETWEEN c AND c", "NOT c = :x", "c = :x OR id < 0", "CASE WHEN c = :x THEN TRUE END", "IF(c = :x, TRUE, FALSE)", "(c = :x) IS TRUE", "c IN (NULL, :x)",
+	":x BETWEEN c AND c", "NOT c = :x", "c = :x OR id < 0", "CASE WHEN c = :x THEN TRUE END", "IF(c = :x, TRUE, FALSE)", "(c = :x) IS TRUE", "c IN (NULL, :x)", "(c = :x) = (1 = 1)",
+	"id IS NULL OR c = :x", "c = :x AND id IS NOT NULL", "id > 0 XOR NOT c = :x", "c BETWEEN :x AND :y AND id > 0", "coalesce(c = :x, c = :y)",
 }
 
 var comparedValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc", nil, int64(9007199254740993), "9007199254740993", "12345678901234567890123", 1e30, 1, "1", "0", "00", "1x", " 1",
@@ -149,6 +150,9 @@ func TestNotCompared(t *testing.T) {
 		"c BETWEEN :x AND lower(:y)", "lower(c) BETWEEN :x AND :y", ":x BETWEEN c AND lower(c)", "c IN (1, 'a', :x)", "c IN (lower(c), :x)", "c IN (x'41', :x)", "c DIV :x", "c || :x", "c & :x",
 		"FIND_IN_SET(:x, 'a,b')", "FIND_IN_SET(lower(c), :x)", "STRCMP(c, :x) = 0", "c = geometry AND geometry = :x", "c = :x AND id = :x AND geometry = :y", "c = nope AND nope = :x",
 		"c = DATE :x", "c = INTERVAL :x DAY + c", "JSON_VALUE(c, '$.a') = :x", "c->'$.a' = :x", "EXTRACT(YEAR FROM c) = :x", "TRIM(:x FROM c) = ''", "POSITION(:x IN c)", "MATCH(c) AGAINST(:x)", "c <=> d <=> :x",
+		"c = :x IS NULL", "c = :x IS TRUE", "c = :x IS NOT FALSE", "c = :x IN (1)", "c = :x BETWEEN 1 AND 2", "c = :x LIKE 'a'", "c = :x REGEXP 'a'", "c = :x DIV 1", "c = :x | 1", "c = :x ^ 1", "c = :x << 1",
+		"c = :x MOD 2", "c = :x <=> 1", "c = :x = 1", "1 = c = :x", "c IN (:x) IS TRUE", "c IN (:x) = 1", "c BETWEEN :x AND :y = 1", "c BETWEEN :x AND :y + 1", "c BETWEEN :x AND :y IS NULL",
+		"c LIKE :x = 1", "c LIKE :x IS NULL", "!c = :x", "~c = :x", "- c = :x", "+ (c) = -(:x)", "id IS NULL = c = :x", "CASE c = :x WHEN 1 THEN 1 END",
 	}
 	for _, f := range mysql.Functions() {
 		if f != "find_in_set" && !strings.Contains(f, "`") {
