@@ -3,7 +3,6 @@ package mysql
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +18,14 @@ import (
 
 // kind is what values are compared as, and how a parameter is bound there.
 type kind struct {
-	bind    guard.Bind
-	numbers bool // literals of it are numbers, else strings
+	bind    guard.Bind // nil: asNumber
+	numbers bool       // literals of it are numbers, else strings
 	family  guard.Family
 }
 
 var (
-	ofNumber = &kind{asNumber, true, guard.NumberFamily}
-	ofBits   = &kind{asNumber, true, guard.NoFamily}
+	ofNumber = &kind{nil, true, guard.NumberFamily}
+	ofBits   = &kind{nil, true, guard.NoFamily}
 	ofYear   = &kind{asYear, true, guard.NoFamily}
 	ofText   = &kind{asText, false, guard.TextFamily}
 	ofBytes  = &kind{asText, false, guard.NoFamily}
@@ -60,7 +59,7 @@ func kindOf(columnType string) *kind {
 // of it, in a comparison, IN, BETWEEN, LIKE or FIND_IN_SET. The server takes a text that is no number for 0, so a number
 // beside anything else could equal every text, and a text every 0.
 func (h *held) Compared(t *schema.Table, rule string, params []string) (binds []guard.Bind, err error) {
-	c := comparisons{table: t, kinds: map[*ast.ParamMarkerExprBase]*kind{}}
+	c := comparisons{table: t, binds: map[*ast.ParamMarkerExprBase]guard.Bind{}}
 	err = guard.Walked(func() {
 		tree, _ := parse(h.server.dialect.Language().Text.Parse("SELECT 1 FROM t WHERE ("+rule+")"), h.at.mode)
 		tree.Accept(&c)
@@ -70,11 +69,11 @@ func (h *held) Compared(t *schema.Table, rule string, params []string) (binds []
 	}
 	slices.SortFunc(c.params, func(a, b *ast.ParamMarkerExprBase) int { return a.Offset - b.Offset })
 	for i, name := range params {
-		if len(c.params) != len(params) || c.kinds[c.params[i]] == nil {
+		if len(c.params) != len(params) || c.binds[c.params[i]] == nil {
 			return nil, guard.Refuse(exec.ReasonRows, "the parameter :%s is not compared with a column of a kind that is known: "+
 				"write column = :%[1]s, or another comparison, IN, BETWEEN or LIKE, with nothing around the column and the parameter", name)
 		}
-		binds = append(binds, c.kinds[c.params[i]].bind)
+		binds = append(binds, c.binds[c.params[i]])
 	}
 	return binds, nil
 }
@@ -83,7 +82,7 @@ func (h *held) Compared(t *schema.Table, rule string, params []string) (binds []
 type comparisons struct {
 	table  *schema.Table
 	params []*ast.ParamMarkerExprBase
-	kinds  map[*ast.ParamMarkerExprBase]*kind
+	binds  map[*ast.ParamMarkerExprBase]guard.Bind
 	around []ast.Node // the node that is visited
 }
 
@@ -143,15 +142,16 @@ func (c *comparisons) compared(n ast.Node) {
 func (c *comparisons) beside(all ...ast.ExprNode) {
 	var of *kind
 	var literals []bool // whether each is a number
+	scale := anyScale
 	for _, e := range all {
 		switch e := bare(e).(type) {
 		case *ast.ParamMarkerExprBase:
 		case *ast.ColumnNameExpr:
-			k := c.column(e)
+			k, digits := c.column(e)
 			if k == nil || of != nil && of != k {
 				return
 			}
-			of = k
+			of, scale = k, min(scale, digits)
 		case *ast.ValueExprBase:
 			switch e.Kind() {
 			case ast.KindNull:
@@ -171,39 +171,55 @@ func (c *comparisons) beside(all ...ast.ExprNode) {
 			of = ofNumber
 		}
 	}
-	if of != nil && !slices.Contains(literals, !of.numbers) {
-		c.note(of, all)
+	if of == nil || slices.Contains(literals, !of.numbers) {
+		return
 	}
+	bind := of.bind
+	if bind == nil {
+		bind = asNumber(scale)
+	}
+	c.note(bind, all)
 }
 
 // texts notes parameters that are read as texts, whatever is beside them, as long as that is a column.
 func (c *comparisons) texts(all ...ast.ExprNode) {
 	if slices.ContainsFunc(all, func(e ast.ExprNode) bool {
 		column, ok := bare(e).(*ast.ColumnNameExpr)
-		return ok && slices.Contains([]*kind{ofText, ofBytes, ofNumber}, c.column(column))
+		if !ok {
+			return false
+		}
+		k, _ := c.column(column)
+		return slices.Contains([]*kind{ofText, ofBytes, ofNumber}, k)
 	}) {
-		c.note(ofText, all)
+		c.note(asText, all)
 	}
 }
 
-func (c *comparisons) note(of *kind, all []ast.ExprNode) {
+func (c *comparisons) note(bind guard.Bind, all []ast.ExprNode) {
 	for _, e := range all {
 		if p, ok := bare(e).(*ast.ParamMarkerExprBase); ok {
-			c.kinds[p] = of
+			c.binds[p] = bind
 		}
 	}
 }
 
-// column returns the kind of a column, nil for none.
-func (c *comparisons) column(e *ast.ColumnNameExpr) *kind {
+// column returns the kind of a column, nil for none, and how many digits a number has there behind its point.
+func (c *comparisons) column(e *ast.ColumnNameExpr) (*kind, int) {
 	if c.table == nil {
-		return nil
+		return nil, 0
 	}
 	column, ok := c.table.Column(e.Name.Name.O)
 	if !ok {
-		return nil
+		return nil, 0
 	}
-	return kindOf(column.Type)
+	scale := 0
+	switch _, digits, _ := strings.Cut(column.Type, ","); {
+	case strings.HasPrefix(column.Type, "decimal"):
+		scale, _ = strconv.Atoi(strings.TrimRight(digits, ") abcdefghijklmnopqrstuvwxyz"))
+	case column.Type == "double":
+		scale = anyScale
+	}
+	return kindOf(column.Type), scale
 }
 
 // bare returns what stands in brackets.
@@ -217,48 +233,41 @@ func bare(e ast.ExprNode) ast.ExprNode {
 	}
 }
 
-var errNumber = errors.New("is no number of at most 18 digits, or 15 with a point")
+const anyScale = 1 << 10
 
-// asNumber makes an integer of what is one, so that the server compares it exactly.
-func asNumber(value any) (any, error) {
-	digits := ""
-	switch v := value.(type) {
-	case bool, int64:
-		return v, nil
-	case float64:
-		if v != math.Trunc(v) && !math.IsInf(v, 0) && !math.IsNaN(v) {
+// asNumber makes an integer of what is one, so that the server compares it exactly. A number with more digits behind the
+// point than the column has is refused: where the server looks it up in an index, it is rounded.
+func asNumber(scale int) guard.Bind {
+	return func(value any) (any, error) {
+		digits := ""
+		switch v := value.(type) {
+		case bool, int64:
 			return v, nil
+		case float64:
+			digits = strconv.FormatFloat(v, 'f', -1, 64)
+		case string:
+			digits = v
+		case []byte:
+			digits = string(v)
 		}
-		if math.Abs(v) < 1<<63 {
-			return int64(v), nil
+		whole, fraction, point := strings.Cut(digits, ".")
+		n, err := strconv.ParseInt(whole, 10, 64)
+		if err != nil || point && fraction == "" || strings.Trim(fraction, "0123456789") != "" {
+			return nil, errors.New("is no number, or too long a one")
 		}
-		return nil, errNumber
-	case string:
-		digits = v
-	case []byte:
-		digits = string(v)
-	}
-	whole, fraction, point := strings.Cut(strings.TrimLeft(digits, "+-"), ".")
-	if strings.Trim(whole+fraction, "0123456789") != "" || whole == "" || point && fraction == "" || len(digits)-len(whole+fraction) > 2 {
-		return nil, errNumber
-	}
-	if !point {
-		n, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil {
-			return nil, errNumber
+		if fraction = strings.TrimRight(fraction, "0"); fraction == "" {
+			return n, nil
 		}
-		return n, nil
+		if len(fraction) > scale || len(whole)+len(fraction) > 15 {
+			return nil, fmt.Errorf("is no number of at most %d digits behind the point and 15 in all", min(scale, 15))
+		}
+		return strconv.ParseFloat(digits, 64)
 	}
-	f, err := strconv.ParseFloat(digits, 64)
-	if err != nil || len(whole+fraction) > 15 {
-		return nil, errNumber
-	}
-	return f, nil
 }
 
 // asYear is asNumber for a year, of which the server takes 70 for 1970.
 func asYear(value any) (any, error) {
-	n, err := asNumber(value)
+	n, err := asNumber(0)(value)
 	if y, ok := n.(int64); err != nil || !ok || y < 1000 {
 		return nil, errors.New("is no year of four digits")
 	}
