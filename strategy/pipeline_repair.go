@@ -14,21 +14,20 @@ func (r *pipelineRun) isFailing(c vote.Candidate) bool {
 	return c.Rejected != "" && c.SQL != "" && r.admission.Invalid(c.SQL) != nil
 }
 
-// failing lists the candidates that the engine rejected, by place, one a statement: the most frequent statement first,
-// then by sample. lost is how many candidates have them.
-func (r *pipelineRun) failing() (first []int, lost int) {
+// Failing lists the rejected candidates that have a statement, by place, one a statement: the statement that most of them
+// have first, then by place. It is the order in which statements are worth a repair.
+func Failing(candidates []vote.Candidate) (first []int) {
 	copies := map[string]int{}
-	for i, c := range r.out.Candidates {
-		if !r.isFailing(c) {
+	for i, c := range candidates {
+		if c.Rejected == "" || c.SQL == "" {
 			continue
 		}
-		lost++
 		if copies[c.SQL]++; copies[c.SQL] == 1 {
 			first = append(first, i)
 		}
 	}
-	slices.SortStableFunc(first, func(a, b int) int { return copies[r.out.Candidates[b].SQL] - copies[r.out.Candidates[a].SQL] })
-	return first, lost
+	slices.SortStableFunc(first, func(a, b int) int { return copies[candidates[b].SQL] - copies[candidates[a].SQL] })
+	return first
 }
 
 // repair asks for other statements in place of those that the engine rejected, where their votes could change who wins
@@ -38,7 +37,13 @@ func (r *pipelineRun) repair(ctx context.Context) error {
 		return nil
 	}
 	out := r.out
-	failing, lost := r.failing()
+	failing := slices.DeleteFunc(Failing(out.Candidates), func(i int) bool { return !r.isFailing(out.Candidates[i]) })
+	lost := 0
+	for _, c := range out.Candidates {
+		if r.isFailing(c) {
+			lost++
+		}
+	}
 	if lost == 0 || r.votes()+lost < r.Sampler.MinVotes || !r.couldChange() {
 		return nil
 	}

@@ -19,11 +19,11 @@ import (
 //	0  the first statement that runs: three steps of one greedy sample, each told what the earlier ones came to
 //	1  clamps: forms of a statement that the question may want, chosen by the checks that they break (StagedRules)
 //	2  four samples a step, two of them asked to think of tables and keys first, and a choice by doubts, then by votes
-//	3  one repair, where nothing of a step ran, and a few-shot baseline where no step has an answer
+//	3  one call of repair, where nothing of a step ran, and a few-shot baseline where no step has an answer
 //
 // A reply ends at its first semicolon. A statement that reads no table, or says GROUP BY NULL, is rejected. For an answer
 // that breaks checks of a weight of 3 or more, another step is asked for a better one. WithSamples sets Candidates, from
-// stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that + Repairs + 1; by default 3, 3, 12, 17.
+// stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that + 2; by default 3, 3, 12, 14.
 // Prompts hold sampled values of the database, unless texttosql.WithoutValues is given. Outcome.Report is a StagedReport.
 //
 // There is no published form: stage 0 of the source finds no statement in any reply, and its later stages reject half of the
@@ -32,7 +32,6 @@ type Staged struct {
 	Stage      int // 0 to 3
 	Steps      int // the most steps; 0 means 3
 	Candidates int // samples a step, from stage 2 on; 0 means 4
-	Repairs    int // calls of the repair of stage 3; 0 means 4
 	Shots      int // worked examples of the baseline of stage 3; 0: 3, or as many as the pool has
 	MaxTokens  int // the most tokens of a reply; 0 means 256
 
@@ -52,7 +51,6 @@ func (s Staged) Validate(samples int) error {
 	errs := []error{
 		strategy.Sampler{Samples: s.Candidates, MaxTokens: s.MaxTokens}.Validate(samples),
 		fields.Check("agent: Staged.Steps", s.Steps, 0),
-		fields.Check("agent: Staged.Repairs", s.Repairs, 0),
 		fields.Check("agent: Staged.Shots", s.Shots, 0),
 	}
 	if s.Stage < 0 || s.Stage > 3 {

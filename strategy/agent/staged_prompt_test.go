@@ -20,7 +20,7 @@ func TestPromptsOfStaged(t *testing.T) {
 	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{
 		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 	}}
-	stage := agent.Staged{Stage: 3, Steps: 2, Candidates: 2, Repairs: 1}
+	stage := agent.Staged{Stage: 3, Steps: 2, Candidates: 2}
 	c := climb(t.Context(), t, env, stage, func(req llm.Request) (string, error) {
 		switch {
 		case req.Purpose == strategy.PurposeRepair:

@@ -63,7 +63,7 @@ func pairs(env *strategy.Env) int {
 // start fills in what is left open, and reads the question.
 func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*ladder, error) {
 	l := &ladder{Staged: s, env: *env, task: t, best: -1, perStep: 1, clamped: map[int]bool{}, out: &strategy.Outcome{}}
-	l.Steps, l.Repairs, l.Shots, l.MaxTokens = cmp.Or(s.Steps, 3), cmp.Or(s.Repairs, 4), cmp.Or(s.Shots, 3), cmp.Or(s.MaxTokens, 256)
+	l.Steps, l.Shots, l.MaxTokens = cmp.Or(s.Steps, 3), cmp.Or(s.Shots, 3), cmp.Or(s.MaxTokens, 256)
 	if s.Stage >= 2 {
 		l.perStep = cmp.Or(t.Samples, s.Candidates, 4)
 	}
@@ -213,20 +213,15 @@ func (l *ladder) run(ctx context.Context, p strategy.Pipeline) ([]vote.Candidate
 
 // repair refines, once a question, the failing statement that most samples have.
 func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
-	copies, target := map[string]int{}, -1
-	for i, c := range drawn {
-		if copies[c.SQL]++; c.SQL != "" && (target < 0 || copies[c.SQL] > copies[drawn[target].SQL]) {
-			target = i
-		}
-	}
-	if target < 0 || l.repaired || l.spent {
+	failing := strategy.Failing(drawn)
+	if len(failing) == 0 || l.repaired || l.spent {
 		return nil
 	}
 	ctx, span := trace.Start(ctx, "repair")
 	defer span.End()
 	l.repaired = true
-	old := drawn[target]
-	refined, err := strategy.Refine{Executions: l.Repairs + 1}.Run(ctx, &l.env, strategy.RefineInput{
+	old := drawn[failing[0]]
+	refined, err := strategy.Refine{Executions: 2}.Run(ctx, &l.env, strategy.RefineInput{
 		Task: l.task, Schema: l.env.Schema, Examiner: l.admission, Candidate: old, Name: l.promptOf(old.Sample),
 	})
 	if len(refined.Steps) > 0 {

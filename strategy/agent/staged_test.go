@@ -133,7 +133,7 @@ func TestBoundsOfCalls(t *testing.T) {
 				n++
 				return fmt.Sprintf("SELECT c%d FROM customers", n), nil
 			}
-		}(), [4]int{3, 3, 12, 17}, "", strategy.ErrNoCandidate},
+		}(), [4]int{3, 3, 12, 14}, "", strategy.ErrNoCandidate},
 		{"the same failing statement for ever", func(llm.Request) (string, error) { return broken, nil }, [4]int{2, 2, 8, 10}, "", strategy.ErrNoCandidate},
 		{"replies without SQL", func(llm.Request) (string, error) { return "I cannot.", nil }, [4]int{2, 2, 8, 9}, "", strategy.ErrNoCandidate},
 		{"empty replies", func(llm.Request) (string, error) { return "", nil }, [4]int{2, 2, 8, 9}, "", strategy.ErrNoCandidate},
@@ -298,7 +298,7 @@ func TestRepairOfStaged(t *testing.T) {
 				return usa, nil
 			}
 			return fmt.Sprintf("SELECT c%d FROM customers", req.Sample), nil
-		}, 4, usa, false, true},
+		}, 1, usa, false, true},
 	} {
 		c := climb(t.Context(), t, env, agent.Staged{Stage: 3}, tt.reply)
 		repairs := 0
@@ -377,7 +377,6 @@ func TestStagedValidate(t *testing.T) {
 		{agent.Staged{Stage: 4}, nil, "agent: Staged.Stage: it is 4; want 0 to 3", "no such stage"},
 		{agent.Staged{Stage: -1}, nil, "agent: Staged.Stage: it is -1", "below the ladder"},
 		{agent.Staged{Steps: -1}, nil, "agent: Staged.Steps", "negative"},
-		{agent.Staged{Repairs: -1}, nil, "agent: Staged.Repairs", "negative"},
 		{agent.Staged{Shots: -1}, nil, "agent: Staged.Shots", "negative"},
 		{agent.Staged{Candidates: -1}, nil, "Samples", "negative"},
 		{agent.Staged{Stage: 1}, func(_ *strategy.Env, t *strategy.Task) { t.Samples = 2 }, "stage 1 takes one sample a step, got 2", "samples"},
