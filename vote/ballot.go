@@ -158,6 +158,62 @@ func (b Ballot) noVote() error {
 	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Sampled, strings.Join(reasons, "; "))
 }
 
+// From these confidences on an answer is sure, or to be checked, in [Ballot.Summary].
+const (
+	surely = 0.85
+	maybe  = 0.60
+)
+
+// Summary says in plain words how sure the winner is: "Sure" from a confidence of 0.85 on, "Check this" from 0.60 on, else "Not
+// sure". [Ballot.Explain] has the factors.
+//
+//	Check this: 6 of 7 votes agree (2 samples gave no usable statement). Confidence 0.70.
+//	Not sure: nothing confirms the only vote. Doubted: more columns than asked. Confidence 0.41.
+func (b Ballot) Summary() string {
+	if len(b.Clusters) == 0 {
+		return "No answer: " + strings.TrimPrefix(b.noVote().Error(), "vote: ") + "."
+	}
+	w := b.Clusters[0]
+	word, how := "Not sure", fmt.Sprintf("%d of %d votes agree", len(w.Members), b.Voted)
+	switch {
+	case b.Confidence >= surely:
+		word = "Sure"
+	case b.Confidence >= maybe:
+		word = "Check this"
+	}
+	switch {
+	case b.Overruled:
+		how = fmt.Sprintf("chosen over the count, by which it has %d of %d votes", len(w.Members), b.Voted)
+	case b.Voted == 1:
+		how = "nothing confirms the only vote"
+	}
+	var without []string
+	if n := len(b.Abstained); n > 0 {
+		without = append(without, fmt.Sprintf("%d %s gave no usable statement", n, words.Plural("sample", n)))
+	}
+	if b.Missing > 0 {
+		without = append(without, fmt.Sprintf("%d gave no reply", b.Missing))
+	}
+	if len(without) > 0 {
+		how += " (" + strings.Join(without, ", ") + ")"
+	}
+	if details := w.doubts(); len(details) > 0 {
+		how += ". Doubted: " + strings.Join(details, "; ")
+	}
+	return fmt.Sprintf("%s: %s. Confidence %.2f.", word, how, b.Confidence)
+}
+
+// doubts are the rules that most members broke, in words.
+func (c Cluster) doubts() (details []string) {
+	for _, d := range c.Doubts {
+		if 2*d.Doubt < c.Doubts[0].Doubt {
+			break // a rule that few members broke says nothing about the answer; Doubts are sorted
+		}
+		details = append(details, cmp.Or(d.Detail, d.Rule))
+	}
+	return details
+}
+
 // Explain says in one line why the winner won, and names every factor of its confidence:
 //
 //	9 of 12 samples, 1 doubt: more columns than asked; 1 vote either way taken for granted
@@ -183,13 +239,7 @@ func (b Ballot) Explain() string {
 	if len(notes) > 0 {
 		s.WriteString(" (" + strings.Join(notes, ", ") + ")")
 	}
-	var details []string
-	for _, d := range w.Doubts {
-		if 2*d.Doubt < w.Doubts[0].Doubt {
-			break // a rule that few members broke says nothing about the answer; Doubts are sorted
-		}
-		details = append(details, cmp.Or(d.Detail, d.Rule))
-	}
+	details := w.doubts()
 	number := func(x float64) string { return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") }
 	plural := func(x float64) string { return number(x) + " " + words.Plural("vote", int(math.Ceil(x))) }
 	switch n := number(w.Doubt); n {

@@ -27,6 +27,7 @@ type ask struct {
 	Evidence     string   `placeholder:"TEXT" help:"Knowledge that belongs to the question: what a word means, how a figure is computed."`
 	Trace        string   `placeholder:"FILE" help:"Write a page about the answer to this HTML file."`
 	TraceRows    bool     `help:"Let the page show rows of the result."`
+	Why          bool     `help:"Say what the confidence is made of."`
 	ShowPrompts  bool     `help:"Write what the model was sent to standard error."`
 	ShowReplies  bool     `help:"Write what the model replied to standard error."`
 	Question     []string `arg:"" help:"The question; - reads standard input."`
@@ -121,7 +122,9 @@ func (a *ask) write(p *program, file *atomicfile.File, r *texttosql.Result, err 
 		return p.write(file, func(w io.Writer) error { return a.rows(p, w, r.Rows) })
 	case err == nil:
 		return p.write(file, func(w io.Writer) error {
-			return cli.Answer(w, r, p.look(), func(t *result.Table) error { return a.rows(p, w, t) })
+			look := p.look()
+			look.Why = a.Why
+			return cli.Answer(w, r, look, func(t *result.Table) error { return a.rows(p, w, t) })
 		})
 	case a.alone():
 	case asked != nil:

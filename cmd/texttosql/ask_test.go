@@ -136,7 +136,7 @@ func TestExitCodes(t *testing.T) {
 		code     int
 		out, err string
 	}{
-		{"an answer", always("SELECT count(*) AS n FROM customers"), []string{"ask", "How many?"}, exitAnswer, "confidence", ""},
+		{"an answer", always("SELECT count(*) AS n FROM customers"), []string{"ask", "How many?"}, exitAnswer, "Confidence", ""},
 		{"a question back", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "How many?"}, exitUnsure,
 			"\n2. ", "texttosql: The answers disagree; which one is meant? Choose one of the options.\n"},
 		{"a warning is told once", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--calls", "1", "How many?"}, exitAnswer,

@@ -36,7 +36,7 @@ stratgy = "direct"
 		{"a variable before the profile", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", count}, exitAnswer, "(first 3 rows", ""},
 		{"a flag before the variable", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", "--rows", "4", count}, exitAnswer, "(first 4 rows", ""},
 		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitAnswer, "id\n1\n", "first 1 rows"},
-		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "1 of 1 sample", ""},
+		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "the only vote", ""},
 		{"what is in force", "TEXTTOSQL_ASK_BELOW=0.5", []string{"config", "--profile", "prod", "--calls", "7"}, exitAnswer,
 			"ask-below  0.5", ""},
 		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer, "postgres://…@127.0.0.1:1/shop", ""},

@@ -103,7 +103,7 @@ func TestTerminal(t *testing.T) {
 		{"interrupt", []string{`texttosql ask "Which question never ends?"; echo "code $?"`, "Enter"}, "asking the model 0/1 ·", nil},
 		{"", []string{"C-c"}, "\ncode 130", nil},
 		{"talk", []string{"texttosql talk --sessions s -s self-consistency -n 4 --ask-below 0.9", "Enter", "Who is best?", "Enter"}, "Type the number", nil},
-		{"", []string{"2", "Enter"}, "confidence 1.00", nil},
+		{"", []string{"2", "Enter"}, "Confidence 1.00", nil},
 		{"", []string{"C-l"}, "^>", nil},
 		{"correction", []string{"no: use table customers", "Enter"}, "calls\n\n>", nil},
 		{"", []string{"C-l"}, "^>", nil},

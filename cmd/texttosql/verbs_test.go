@@ -71,7 +71,7 @@ func TestTalk(t *testing.T) {
 	typed := "2\nhelp\n/sql\nHow many?\nr9\n/magic\n1\nok\n/sql\n/csv\n/csv " + csv + "\nexit\nWho?\n"
 	code, out, told := try(t, env, typed, talk...)
 	for _, want := range []string{"1 (r1)  ", "2 (r2)  ", "SELECT count(*) AS n FROM orders\nn\n---", "nothing is to be chosen", "/csv [FILE]",
-		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "confidence", "kept"} {
+		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "Confidence", "kept"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Fatalf("code %d, no %q in\n%s%s", code, want, out, told)
 		}

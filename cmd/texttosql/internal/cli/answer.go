@@ -28,8 +28,11 @@ func Cost(r *texttosql.Result) string {
 	return cost
 }
 
-// Look writes parts of an answer in colours. The zero Look writes none.
-type Look struct{ SQL, Confidence func(text string) string }
+// Look is how an answer is written: parts of it in colours, and with the factors of its confidence. The zero Look has neither.
+type Look struct {
+	SQL, Confidence func(text string) string
+	Why             bool
+}
 
 func painted(w io.Writer, paint func(string) string, text string) {
 	text = words.Clean(text)
@@ -48,8 +51,11 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 		return err
 	}
 	io.WriteString(w, "\n")
-	painted(w, look.Confidence, fmt.Sprintf("confidence %.2f", r.Confidence))
-	Say(w, ": %s\n%s, %d samples saved\n", r.Ballot.Explain(), Cost(r), r.Saved)
+	painted(w, look.Confidence, r.Ballot.Summary())
+	if look.Why {
+		Say(w, "\n%s", r.Ballot.Explain())
+	}
+	Say(w, "\n%s, %d samples saved\n", Cost(r), r.Saved)
 	for _, a := range r.Ballot.Abstained {
 		Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
 	}

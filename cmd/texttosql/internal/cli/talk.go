@@ -252,7 +252,11 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 		if err := write(res.Rows); err != nil {
 			return err
 		}
-		Say(t.Out, "confidence %.2f, %d %s\n", res.Confidence, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
+		sure := fmt.Sprintf("Confidence %.2f.", res.Confidence) // of what the person chose, without a vote
+		if len(res.Ballot.Clusters) > 0 {
+			sure = res.Ballot.Summary()
+		}
+		Say(t.Out, "%s %d %s\n", sure, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
 		t.learned()
 	case errors.As(err, &asked):
 		Say(t.Out, "%s\n", asked.Message)

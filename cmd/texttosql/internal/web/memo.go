@@ -23,7 +23,8 @@ import (
 
 // details is what this program knows of an answer beyond its record.
 type details struct {
-	Why      string     `json:"why,omitempty"` // how the votes fell, in a line
+	Plain    string     `json:"plain,omitempty"` // how sure it is, in plain words
+	Why      string     `json:"why,omitempty"`   // how the votes fell, in a line
 	Votes    []share    `json:"votes,omitempty"`
 	Without  [][]string `json:"without,omitempty"` // statements without a vote: the statement, and why
 	Notes    []string   `json:"notes,omitempty"`   // decisions
@@ -157,7 +158,7 @@ func (s *Server) stopped(err error, traced bool) *failure {
 func (s *Server) explain(res *texttosql.Result) details {
 	d := details{Trace: res.Trace != nil}
 	if b := res.Ballot; len(b.Clusters)+len(b.Abstained) > 0 {
-		d.Why = visible(b.Explain())
+		d.Plain, d.Why = visible(b.Summary()), visible(b.Explain())
 		for i, c := range b.Clusters {
 			v := share{Label: fmt.Sprintf("Answer %d", i+1), Share: c.Share, SQL: visible(c.SQL),
 				Votes: fmt.Sprintf("%d of %d", len(c.Members), b.Sampled)}

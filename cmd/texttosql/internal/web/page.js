@@ -477,6 +477,7 @@ function answer(t, isLast) {
 				why.hidden = !why.hidden;
 				e.currentTarget.setAttribute('aria-expanded', String(!why.hidden));
 			}, {class: 'sure', 'aria-expanded': 'false', 'aria-controls': id})), why);
+	if (a.plain) parts.push(el('p', {class: 'note', dir: 'auto'}, a.plain));
 	if (a.says) parts.push(el('p', {class: 'says', dir: 'auto'}, a.says));
 	parts.push(...a.rows ? [...(a.rows.charts || []).map(figure), rows_of(t, a.rows)] : isLast ? [] : [absent(t)]);
 	for (const w of a.warnings || []) parts.push(el('p', {class: 'warning', dir: 'auto'}, w));
