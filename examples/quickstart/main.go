@@ -4,8 +4,8 @@
 //	go run ./examples/quickstart -model openai:gpt-4o-mini "Which customers in the USA never ordered?"
 //	go run ./examples/quickstart -model ollama:qwen2.5-coder -db shop.sqlite "How many orders are open?"
 //
-// It prints the question, the statement, its rows, the confidence, the cost and the reasons. -trace FILE.html writes a page about
-// the last answer.
+// It prints the question, the statement, its rows, how sure they are and the cost; with -why also what the confidence is made of.
+// -trace FILE.html writes a page about the last answer.
 package main
 
 import (
@@ -29,17 +29,18 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv); err != nil && !errors.Is(err, flag.ErrHelp) {
 		log.SetFlags(0)
 		log.Fatal("quickstart: ", err)
 	}
 }
 
-func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE")
 	path := flags.String("db", "", "SQLite `file` to ask about; default: a small shop")
 	write := flags.String("write-db", "", "write the shop's database to this `file` and stop")
+	why := flags.Bool("why", false, "say what each confidence is made of")
 	page := flags.String("trace", "", "write a page about the last answer to this HTML `file`")
 	flags.SetOutput(io.Discard) // main tells the error, once
 	if err := flags.Parse(args); err != nil {
@@ -74,7 +75,13 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	defer closeDB()
-	engine, err := texttosql.New(db, model)
+	how := texttosql.WithClock(nil) // scripted replies are the same on every day
+	if *spec != "" {
+		told := &progress{w: stderr}
+		defer told.end()
+		how = texttosql.WithProgress(told.tell)
+	}
+	engine, err := texttosql.New(db, model, how)
 	if err != nil {
 		return err
 	}
@@ -84,7 +91,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		if err != nil {
 			return err
 		}
-		if err := report(stdout, answer); err != nil {
+		if err := report(stdout, answer, *why); err != nil {
 			return err
 		}
 		last = answer
@@ -99,8 +106,8 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	return errors.Join(last.WritePage(file, texttosql.PageOptions{}), file.Close())
 }
 
-// report prints an answer.
-func report(w io.Writer, r *texttosql.Result) error {
+// report prints an answer, and why it is as sure as it is.
+func report(w io.Writer, r *texttosql.Result, why bool) error {
 	fmt.Fprintf(w, "\n── %s\n%s\n\n", printable(r.Question), printable(r.SQL))
 	if err := r.Rows.WriteTable(w); err != nil {
 		return err
@@ -109,7 +116,10 @@ func report(w io.Writer, r *texttosql.Result) error {
 	if !r.Usage.Known {
 		about = "about "
 	}
-	fmt.Fprintf(w, "\nconfidence %.2f: %s\n", r.Confidence, r.Ballot.Explain())
+	fmt.Fprintf(w, "\n%s\n", printable(r.Ballot.Summary()))
+	if why {
+		fmt.Fprintln(w, printable(r.Ballot.Explain()))
+	}
 	fmt.Fprintf(w, "%d calls, %s%d tokens, %d samples saved\n", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Saved)
 	for _, a := range r.Ballot.Abstained {
 		fmt.Fprintf(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, printable(a.Why))

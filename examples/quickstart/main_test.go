@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/internal/golden"
@@ -23,7 +24,7 @@ import (
 func try(t *testing.T, env map[string]string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := run(t.Context(), args, &out, func(name string) string { return env[name] })
+	err := run(t.Context(), args, &out, io.Discard, func(name string) string { return env[name] })
 	return out.String(), err
 }
 
@@ -44,7 +45,7 @@ func TestShowsWhatItIsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"had no vote: not-read-only", "was repaired", "samples saved", "Welche Produkte", "confidence 0."} {
+	for _, want := range []string{"had no vote: not-read-only", "was repaired", "samples saved", "Welche Produkte", "Sure: 7 of 7 votes agree. Confidence 0."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the output", want)
 		}
@@ -67,7 +68,7 @@ func TestBrokenInputs(t *testing.T) {
 		{"unknown model", []string{"-model", "nope:x", "q"}, `model "nope:x": unknown provider`},
 		{"missing key", []string{"-model", "openai:gpt", "q"}, "OPENAI_API_KEY is not set"},
 		{"missing recording", []string{"-model", "replay:/does/not/exist", "q"}, "no such file"},
-		{"unreachable server", []string{"-model", "ollama:x", listed}, "ollama:x: no server at http://127.0.0.1:1: "},
+		{"unreachable server", []string{"-model", "ollama:x", listed}, "ollama:x: cannot reach http://127.0.0.1:1: connection refused. Is the server running?"},
 		{"missing database", []string{"-model", "ollama:x", "-db", "/does/not/exist.sqlite", "q"}, "/does/not/exist.sqlite: no such file"},
 		{"no database", []string{"-model", "ollama:x", "-db", text, "q"}, "not a database"},
 		{"folder", []string{"-model", "ollama:x", "-db", t.TempDir(), "q"}, "is a folder"},
@@ -137,6 +138,34 @@ func TestLiveModel(t *testing.T) {
 	}
 }
 
+// TestProgress: while a live model is slow, one line says so, and how long it has been.
+func TestProgress(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		time.Sleep(1100 * time.Millisecond)
+		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT 1 FROM customers"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1"}
+	var stderr bytes.Buffer
+	if err := run(t.Context(), []string{"-model", "openai:x", "How many?"}, io.Discard, &stderr, func(name string) string { return env[name] }); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stderr.String(), "\rasking the model 0/") || !strings.Contains(stderr.String(), ", 1 s ") || !strings.HasSuffix(stderr.String(), "s \n") {
+		t.Errorf("%q", &stderr)
+	}
+}
+
+// TestWhy: the factors of the confidence are told where they are asked for.
+func TestWhy(t *testing.T) {
+	question := shop.Listed().Questions()[0]
+	plain, err := try(t, nil, question)
+	why, err2 := try(t, nil, "-why", question)
+	if err != nil || err2 != nil || strings.Contains(plain, "taken for granted") || !strings.Contains(why, "taken for granted") {
+		t.Errorf("%v, %v: %s%s", err, err2, plain, why)
+	}
+}
+
 // TestLeavesNoFiles: the shop's folder goes with the program, and is not made for
 // a database of the user's own.
 func TestLeavesNoFiles(t *testing.T) {
@@ -193,10 +222,10 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, shown, _ := strings.Cut(string(page), "```\n")
+	_, shown, _ := strings.Cut(string(page), "\n\n```\n")
 	shown, _, _ = strings.Cut(shown, "```\n")
 	var out strings.Builder
-	if err := run(t.Context(), []string{"Which customers in the USA never ordered?"}, &out, func(string) string { return "" }); err != nil {
+	if err := run(t.Context(), []string{"Which customers in the USA never ordered?"}, &out, io.Discard, func(string) string { return "" }); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(shown, "SELECT") || !strings.Contains(out.String(), shown) {
