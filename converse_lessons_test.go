@@ -1,6 +1,7 @@
 package texttosql_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -44,5 +45,28 @@ func TestLessonsOfSession(t *testing.T) {
 	resumed := model.texts[len(model.texts)-1]
 	if !strings.Contains(shown, "customers.country") || strings.Contains(resumed, "customers.country") {
 		t.Errorf("a new session is shown\n%s\nand the one that began before\n%s", shown, resumed)
+	}
+}
+
+// TestAdviceGainsTrust: a lesson that is shown as advice alone, since no schema is declared, gains trust with each question
+// whose answer reads what it says.
+func TestAdviceGainsTrust(t *testing.T) {
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		text := "SELECT name FROM customer WHERE country = 'USA'" // customers
+		if req.Purpose == strategy.PurposeRepair || strings.Contains(req.Messages[len(req.Messages)-1].Text, `"customer" is the table "customers"`) {
+			text = usa
+		}
+		return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
+	})
+	lessons := &memory.Lessons{}
+	e := need.Value(texttosql.New(open(t, shop), llm.Named("m", model), texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{}}),
+		texttosql.WithLessons(lessons)))(t)
+	for i, want := range []float64{.80, .82, .84} {
+		res := need.Value(converse(t, e, &session.Memory{}, "").Ask(t.Context(), whoInUSA))(t)
+		all := need.Value(lessons.All())(t)
+		if len(all) != 1 || all[0].From != "customer" || all[0].To != "customers" || all[0].Confidence != want ||
+			all[0].Retrieved != i || all[0].Applied != i || all[0].Successful != i || len(res.Steps) != 2-min(i, 1) {
+			t.Errorf("conversation %d: %+v after %d steps; want a confidence of %.2f", i+1, all, len(res.Steps), want)
+		}
 	}
 }
