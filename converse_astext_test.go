@@ -1,6 +1,7 @@
 package texttosql_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -8,8 +9,11 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // TestCorrectionAsText: prose that names a table in no form is shown to the model with a warning, and uses up none of the
@@ -63,6 +67,50 @@ func TestMaxCorrections(t *testing.T) {
 		}
 		if n-1 != want || !errors.Is(err, session.ErrMaxCorrections) {
 			t.Errorf("MaxCorrections %d: %d were taken, %v; want %d", most, n-1, err, want)
+		}
+	}
+}
+
+// TestRestartForgets: a restart drops the answer of the question before it is asked again, and leaves a session of
+// another owner alone.
+func TestRestartForgets(t *testing.T) {
+	p, store := &provider{}, &session.Memory{}
+	e := talking(t, p)
+	s := converse(t, e, store, "")
+	need.Value(s.Ask(t.Context(), "who?"))(t)
+	p.down = &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}
+	var stopped *texttosql.InterruptedError
+	if _, err := s.Restart(t.Context()); err != nil && !errors.As(err, &stopped) {
+		t.Fatal(err)
+	}
+	if rec := s.Record(); rec.State == session.Interrupted && rec.Turns[rec.Turn()].Answer != nil {
+		t.Errorf("the old answer is kept: %+v", rec.Turns)
+	}
+	p.down = nil
+	mine := converse(t, e, store, "")
+	need.Value(mine.Ask(t.Context(), "who?"))(t)
+	theirs := converse(t, e, store, mine.Record().ID)
+	need.Value(theirs.Correct(t.Context(), "use the customers table"))(t)
+	want := theirs.Record()
+	if _, err := mine.Restart(t.Context()); !errors.Is(err, session.ErrConflict) {
+		t.Errorf("the session was taken over: %v", err)
+	}
+	if kept := need.Value(store.Load(t.Context(), want.ID))(t); kept.Revision != want.Revision || len(kept.Turns) != len(want.Turns) {
+		t.Errorf("a conflict wrote: revision %d, was %d", kept.Revision, want.Revision)
+	}
+}
+
+// TestBallotsAreBounded: a record keeps the vote of a question, and none that is larger than 64 KiB.
+func TestBallotsAreBounded(t *testing.T) {
+	for n, kept := range map[int]bool{10: true, 70_000: false} {
+		s := converse(t, engine(t, always(usa), texttosql.WithStrategy(strategy.Func(
+			func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
+				return &strategy.Outcome{SQL: usa, Confidence: 1, Ballot: vote.Ballot{Sampled: 1, Clusters: []vote.Cluster{{SQL: usa, Key: strings.Repeat("x", n)}}}}, nil
+			}))), &session.Memory{}, "")
+		need.Value(s.Ask(t.Context(), "who?"))(t)
+		rec := s.Record()
+		if ballot := rec.Turns[rec.Last()].Answer.Ballot; (len(ballot) > 0) != kept {
+			t.Errorf("a key of %d bytes: %d bytes of the vote are kept", n, len(ballot))
 		}
 	}
 }

@@ -310,3 +310,19 @@ INSERT INTO "order ""lines""; values: x" VALUES
 	}
 	golden.Check(t, "prompt.golden", got.String())
 }
+
+// TestDescribeValues: a prompt shows five stored values of a column, and a table of one column takes one call.
+func TestDescribeValues(t *testing.T) {
+	model := &writer{}
+	db := dbOf(t, "CREATE TABLE words (word TEXT); INSERT INTO words VALUES ('alpha'), ('bravo'), ('carol'), ('delta'), ('echoe'), ('foxtr'), ('golfx'), ('hotel')", exec.Policy{})
+	run(t, describe.Columns{Model: model}, db, nil)
+	shown := 0
+	for _, word := range []string{"alpha", "bravo", "carol", "delta", "echoe", "foxtr", "golfx", "hotel"} {
+		if strings.Contains(model.reqs[0].Messages[1].Text, word) {
+			shown++
+		}
+	}
+	if len(model.reqs) != 1 || shown != 5 {
+		t.Errorf("%d calls, which show %d values of 8; want 1 and 5\n%s", len(model.reqs), shown, model.reqs[0].Messages[1].Text)
+	}
+}

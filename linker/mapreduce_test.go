@@ -466,3 +466,28 @@ func BenchmarkMapReduce(b *testing.B) {
 		s.Restrict(links)
 	}
 }
+
+// TestWordsOverrule: the name of a table overrules a model that scores it 0, where at most three tables have it.
+func TestWordsOverrule(t *testing.T) {
+	for n, kept := range map[int]bool{2: true, 3: true, 4: false, 5: false} {
+		s := tables([]string{"city", "x"})
+		for i := range n {
+			s.Tables = append(s.Tables, tables([]string{"invoice_" + string(rune('a'+i)), "x" + string(rune('a'+i))}).Tables...)
+		}
+		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			if req.Purpose == "decompose" {
+				return llm.Response{Text: `{"components": [{"text": "invoices", "type": "entity"}]}`}, nil
+			}
+			return llm.Response{Text: `{"relevant": false, "score": 0}`}, nil
+		})
+		study, err := linker.MapReduce{Model: model}.Run(t.Context(), linker.Input{Question: "How many invoices are there?", Schema: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, score := range study.Tables {
+			if strings.HasPrefix(score.Table.Name, "invoice") && (score.Score == 1) != kept {
+				t.Errorf("%d tables: %s scores %v", n, score.Table, score.Score)
+			}
+		}
+	}
+}

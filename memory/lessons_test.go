@@ -370,3 +370,42 @@ func TestManualLessons(t *testing.T) {
 		t.Error("a manual lesson is to be promoted")
 	}
 }
+
+// TestPromotable: a lesson may go into a file of a person where more than 95 % of its uses, of more than 20, were successes.
+func TestPromotable(t *testing.T) {
+	for _, tt := range []struct {
+		applied, successful int
+		confidence          float64
+		source              string
+		want                bool
+		why                 string
+	}{
+		{21, 21, .91, "correction", true, "above all three"},
+		{20, 20, .91, "correction", false, "20 uses are not more than 20"},
+		{100, 96, .91, "correction", true, "96 %"},
+		{100, 95, .91, "correction", false, "95 % are not more than 95 %"},
+		{100, 92, .91, "correction", false, "92 %"},
+		{100, 100, .9, "correction", false, "a confidence of .90 is not over .90"},
+		{100, 100, 1, "manual", false, "a person wrote it"},
+	} {
+		l := memory.Lesson{Applied: tt.applied, Successful: tt.successful, Confidence: tt.confidence, Source: tt.source}
+		if l.Promotable() != tt.want {
+			t.Errorf("%s: %v, want %v", tt.why, !tt.want, tt.want)
+		}
+	}
+}
+
+// TestManualLessonsLearnedAgain: what a person wrote keeps its confidence when it is learned again, and is counted.
+func TestManualLessonsLearnedAgain(t *testing.T) {
+	l := &memory.Lessons{}
+	e := customers("s1")
+	learn(t, l, e)
+	learned := all(t, l)[0]
+	written := &memory.Lessons{}
+	need.OK(t, written.Add(memory.Lesson{Kind: learned.Kind, From: learned.From, To: learned.To, Confidence: .75}))
+	learn(t, written, customers("s2"))
+	got := all(t, written)
+	if len(got) != 1 || got[0].Source != "manual" || got[0].Confidence != .77 || got[0].Successful != 1 || len(got[0].Sessions) != 1 {
+		t.Errorf("%+v; want .75 and one success", got)
+	}
+}

@@ -257,3 +257,25 @@ func TestStatement(t *testing.T) {
 		t.Error(r.Turn(), r.Last(), r.Summary())
 	}
 }
+
+// TestChosenBefore: a choice counts where the same options were there: a table that was selected for another reason does
+// not decide.
+func TestChosenBefore(t *testing.T) {
+	table := func(name string) *schema.TableName { return &schema.TableName{Name: name} }
+	q := &session.QuestionError{Kind: session.KindTable, Options: []session.Option{{ID: "t1", Table: table("a")}, {ID: "t2", Table: table("b")}}}
+	for _, tt := range []struct {
+		c    session.Correction
+		want string
+		why  string
+	}{
+		{session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{*table("b")}, Rejected: []schema.TableName{*table("a")}}, "t2", "the same choice"},
+		{session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{*table("b")}}, "", "a was not rejected"},
+		{session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{*table("b")}, Rejected: []schema.TableName{*table("c")}}, "", "another one was"},
+	} {
+		r := session.New(session.NewID(), time.Unix(0, 0))
+		r.Turns = []session.Turn{{Kind: session.TurnQuestion}, {Kind: session.TurnChoice, Correction: &tt.c}, {Kind: session.TurnQuestion}}
+		if o, c := r.ChosenBefore(q); o.ID != tt.want || (c.Kind == "") != (tt.want == "") {
+			t.Errorf("%s: %q, %v; want %q", tt.why, o.ID, c, tt.want)
+		}
+	}
+}

@@ -186,3 +186,19 @@ func TestSamples(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestPromptsOfSamples: one statement is greedy, several are sampled at 0.7, and every prompt says how the tables are
+// combined where they are not joined.
+func TestPromptsOfSamples(t *testing.T) {
+	for samples, want := range map[int]float64{0: 0, 3: 0.7} {
+		m := &scripted{tables: both, sql: []string{strategytest.USA}, synthesis: map[string]any{"joins_needed": false, "combine": "union"}}
+		task := orderedTask
+		task.Samples = samples
+		need.Value(threephase.Strategy{}.Generate(t.Context(), strategytest.ShopEnv(t, m), task))(t)
+		for _, req := range m.of("generate") {
+			if req.Temperature == nil || *req.Temperature != want || !strings.Contains(last(req), "Tables are combined by: UNION\n") {
+				t.Errorf("%d samples: temperature %v, want %v\n%s", samples, req.Temperature, want, last(req))
+			}
+		}
+	}
+}
