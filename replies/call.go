@@ -28,7 +28,7 @@ func (e *extraction) json(text string, depth int) bool {
 		values, cut = values[:1], false // what follows the object is prose
 	}
 	if cut || len(values) == 0 {
-		e.brokenJSON(cut)
+		e.brokenJSON(text, cut, depth)
 		return true
 	}
 	e.oneOf(textsIn(e.d, values), "json", depth)
@@ -47,9 +47,13 @@ func decoded(text string) (values []any, cut bool) {
 	return values, cut
 }
 
-func (e *extraction) brokenJSON(cut bool) {
+func (e *extraction) brokenJSON(text string, cut bool, depth int) {
 	if cut && !e.x.Ended {
 		e.fatal = &Error{Reason: ReasonTruncated, Detail: "the JSON stops in the middle"}
+		return
+	}
+	if texts := nearly(e.d, text); len(texts) > 0 {
+		e.oneOf(texts, "json", depth)
 		return
 	}
 	e.fatal = &Error{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
@@ -143,7 +147,7 @@ var call = regexp.MustCompile(`\w\(\s*(?:\w+\s*=\s*)?("""|\'\'\'|"|\')`)
 func (e *extraction) embedded(text string) {
 	values, cut := decoded(text)
 	if cut {
-		e.brokenJSON(cut)
+		e.brokenJSON(text, cut, 0)
 		return
 	}
 	texts := textsIn(e.d, values)

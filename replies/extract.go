@@ -12,9 +12,9 @@ import (
 
 // Extractor finds the one statement in the reply of a model.
 //
-// It never repairs: quotes, brackets and entities stay as the model wrote them, and what does not hold exactly one
-// statement gives an *Error. Only what nobody sees goes: outside of strings and quoted names, invisible characters
-// are left out, and no-break and other odd spaces are blanks. The zero Extractor works for SQLite without an engine.
+// It never repairs: quotes and brackets stay as the model wrote them, and what does not hold exactly one statement gives an
+// *Error. Outside of strings and quoted names, invisible characters are left out, odd spaces are blanks, HTML entities are
+// what they stand for, and marks of East Asian keyboards those of SQL where the text is no statement otherwise. The zero Extractor works for SQLite without an engine.
 //
 // Safe for concurrent use if Valid is.
 type Extractor struct {
@@ -42,15 +42,17 @@ const (
 // It walks down a ladder; each step works on what the one before left, and the first text wins that passes
 // Dialect.Check and Valid:
 //
-//  1. over 32 KiB or not UTF-8: no candidate. (A reply that the provider cut
-//     is the caller's to flag, with ReasonTruncated.)
-//  2. Reasoning up to the last </think> is dropped; where it does not end the
-//     reply was cut. The content of <answer>…</answer> is taken alone.
+//  1. not UTF-8, or over 32 KiB behind the reasoning: no candidate. (A reply that the
+//     provider cut is the caller's to flag, with ReasonTruncated.)
+//  2. Reasoning between the marks of any family of models is dropped; where it does not end
+//     the reply was cut. The content of <answer>…</answer> and the like is taken alone, and
+//     the marks of quotations and shells are taken off.
 //  3. A text that starts with a query is tried as it stands.
 //  4. Arguments of a tool's call in tags. A text that starts with a brace is a
 //     JSON object, whatever fences stand in it: its field "sql", the least deep
 //     one; without one, any text in it that starts with a query.
-//  5. The last fenced block that holds a query, of any language word.
+//  5. The last fenced block that holds a query, of any language word, unless what stands before
+//     it says that it answers another question.
 //  6. One pair of quotes or backticks around the whole.
 //  7. Every place where a line, or the text behind a colon, starts with a query;
 //     behind the full stop of a sentence if the query word is in capitals.
@@ -67,8 +69,8 @@ const (
 //
 // The time is linear in len(reply) but for replies with many places to start at, which are bounded.
 func (x Extractor) Extract(reply string) (Extraction, error) {
-	if len(reply) > maxBytes {
-		return Extraction{}, &Error{Reason: sqltext.ReasonTooLong, Detail: "the reply is longer than 32 KiB"}
+	if len(reply) > maxReply {
+		return Extraction{}, &Error{Reason: sqltext.ReasonTooLong, Detail: "the reply is longer than 1 MiB"}
 	}
 	if !utf8.ValidString(reply) {
 		return Extraction{}, &Error{Reason: "not-utf8", Detail: "the reply is not valid UTF-8"}
@@ -87,6 +89,9 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 	}
 	if body = trimReply(body); body == "" {
 		return Extraction{}, &Error{Reason: ReasonNoSQL, Detail: "nothing follows the reasoning"}
+	}
+	if len(body) > maxBytes {
+		return Extraction{}, &Error{Reason: sqltext.ReasonTooLong, Detail: "the answer is longer than 32 KiB"}
 	}
 	e.ladder(body, "bare", 0)
 	if e.isEmpty() {
@@ -231,6 +236,10 @@ func (e *extraction) ladder(text, step string, depth int) {
 		e.note("invisible")
 		text = plain
 	}
+	if plain := unprompted(text); plain != text {
+		e.note("unwrapped")
+		text = trimReply(plain)
+	}
 	head := e.d.Head(text)
 	if head == "other" {
 		e.notRead(text)
@@ -242,7 +251,7 @@ func (e *extraction) ladder(text, step string, depth int) {
 			return
 		}
 	}
-	if inner, ok := answerTag(text); ok {
+	if inner, ok := answerTag(e.d, text); ok {
 		e.note("answer-tag")
 		e.ladder(inner, step, depth+1)
 		return
@@ -359,6 +368,22 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 		e.note("invisible")
 		text = plain
 	}
+	if plain := narrowEnd(e.d, unescaped(e.d, text)); plain != text {
+		e.note("unwrapped")
+		text = plain
+	}
+	best := e.cutAt(text, step, sure)
+	if best != accepted && e.fatal == nil {
+		if plain := narrowed(e.d, text); plain != text {
+			e.note("unwrapped")
+			return e.cutAt(plain, step, sure)
+		}
+	}
+	return best
+}
+
+// cutAt tries the text at each place where its statement may end.
+func (e *extraction) cutAt(text, step string, sure bool) verdict {
 	cuts := cuts(e.d, text)
 	cutOff := !e.closed && !cuts[0].live && e.isCut(text)
 	best := rejected

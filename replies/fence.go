@@ -112,8 +112,10 @@ func closingFence(s string, at int, mark string) (end, next int) {
 // CompleteBlocks returns a reply that was cut up to the end of its last closed code block, what stands before it
 // included: a statement in such a block is whole. It returns "" for a reply without one.
 func CompleteBlocks(reply string) string {
-	if len(reply) > maxBytes {
+	if after, cut := words.AfterReasoning(reply); cut || len(after) > maxBytes {
 		return ""
+	} else if len(reply) > maxBytes {
+		reply = after
 	}
 	end := 0
 	for _, b := range fencedBlocks(reply) {

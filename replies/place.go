@@ -20,12 +20,14 @@ func places(d sqltext.Dialect, text string) []int {
 		if at := place(d, text, i, mark); at >= 0 && (len(found) == 0 || found[len(found)-1] < at) {
 			found = append(found, at)
 		}
-		n := strings.IndexAny(text[i:], "\n:.!?")
+		n := strings.IndexAny(text[i:], "\n:.!?：")
 		if n < 0 {
 			break
 		}
 		mark = text[i+n]
-		i += n + 1
+		if i += n + 1; mark >= 0x80 {
+			mark, i = ':', i+len("：")-1
+		}
 	}
 	return found
 }

@@ -4,8 +4,12 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// maxBytes is the longest reply that Extract reads, in bytes. A longer one is a model that does not stop.
-const maxBytes = 32 << 10
+// maxBytes is the longest answer that Extract reads, in bytes, and maxReply the longest reply, reasoning included. A longer one
+// is a model that does not stop.
+const (
+	maxBytes = 32 << 10
+	maxReply = 1 << 20
+)
 
 // The reasons that only an Error has. sqltext.ReasonTooLong, "not-utf8", sqltext.ReasonEmpty, sqltext.ReasonSeveral and
 // sqltext.ReasonNotReadOnly are reasons of a reply too.
@@ -47,7 +51,7 @@ type Extraction struct {
 	Step string
 	// Notes are stable words on what was passed over: "reasoning" (before it), "answer-tag", "other-blocks" (earlier
 	// fenced blocks with other queries), "unclosed-fence", "invisible" (characters that nobody sees, see Extractor),
-	// "text-behind" (after the statement), "not-valid" (Valid accepted nothing; this is the likeliest statement, for
+	// "unwrapped" (marks of quotations, shells, HTML or keyboards), "text-behind" (after the statement), "not-valid" (Valid accepted nothing; this is the likeliest statement, for
 	// the engine to tell what is wrong with it).
 	Notes []string
 }

@@ -19,10 +19,17 @@ func (e *extraction) fences(text string, depth int) bool {
 		return true
 	}
 	pick := -1
-	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
+	for i := len(blocks) - 1; i >= 0; i-- {
 		body := trimReply(blocks[i].body)
-		if e.d.Head(body) == "query" || isJSON(body) {
+		switch query := e.d.Head(unprompted(body)) == "query" || isJSON(body); {
+		case !query:
+		case pick < 0:
 			pick = i
+		case isAlternative(text[blocks[i].end:blocks[pick].start]):
+			e.note("other-blocks")
+			pick = i
+		default:
+			i = 0
 		}
 	}
 	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
@@ -58,7 +65,13 @@ func (e *extraction) fences(text string, depth int) bool {
 
 // quotes is step 6: it strips one pair around a query.
 func (e *extraction) quotes(text string) (string, bool) {
-	if len(text) < 2 || text[0] != text[len(text)-1] || !strings.ContainsRune("\"'`", rune(text[0])) {
+	if len(text) < 2 {
+		return "", false
+	}
+	if inner, ok := jsonText(text); ok && e.d.Head(inner) == "query" {
+		return inner, true
+	}
+	if text[0] != text[len(text)-1] || !strings.ContainsRune("\"'`", rune(text[0])) {
 		return "", false
 	}
 	inner := text[1 : len(text)-1]
@@ -77,6 +90,9 @@ func (e *extraction) prose(text, step string) {
 			if n := strings.LastIndexByte(from, '`'); n >= 0 {
 				from = from[:n]
 			}
+		}
+		if bold := strings.Index(from, "**"); strings.HasSuffix(text[:at], "**") && bold >= 0 {
+			from = from[:bold]
 		}
 		word := leadingWord(from)
 		v := e.statement(from, step, word == strings.ToUpper(word))

@@ -1,11 +1,13 @@
 package replies
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // This file takes off what models and their chat templates put around an answer.
@@ -16,9 +18,10 @@ func trimReply(s string) string {
 	for {
 		trimmed := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || words.IsInvisible(r) })
 		for _, mark := range []string{"</s>", "<s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<end_of_turn>", "<eos>",
-			"<|call|>", "<|return|>", "<|eom_id|>"} {
+			"<|call|>", "<|return|>", "<|eom_id|>", "[/SQL]", "[/sql]", "[/INST]", "]]>"} {
 			trimmed = strings.TrimSuffix(trimmed, mark)
 		}
+		trimmed = strings.TrimPrefix(strings.TrimPrefix(trimmed, "[SQL]"), "[sql]")
 		if trimmed == s {
 			return s
 		}
@@ -26,19 +29,27 @@ func trimReply(s string) string {
 	}
 }
 
-// answerTag returns the content of the last <answer> or <sql> element. The closing tag may be missing.
-func answerTag(s string) (string, bool) {
-	for _, tag := range []string{"answer", "sql"} {
-		i := words.LastFold(s, "<"+tag+">")
-		if i < 0 {
-			continue
-		}
-		inner := s[i+len(tag)+2:]
-		if end := words.LastFold(inner, "</"+tag+">"); end >= 0 {
-			inner = inner[:end]
-		}
-		if strings.TrimSpace(inner) != "" {
-			return inner, true
+// element is the opening of an element that holds an answer, and of one that may hold a statement.
+var element = regexp.MustCompile(`(?i)<(answer|sql|sql[_-]?query|query|final[_-]?(?:answer|sql|query)|statement|result|output|response|code|pre)(?:\s[^<>]*)?>`)
+
+// answerTag returns the content of the last <answer> or <sql> element, or of another element that holds a statement. The
+// closing tag may be missing.
+func answerTag(d sqltext.Dialect, s string) (string, bool) {
+	all := element.FindAllStringSubmatchIndex(s, maxPlaces)
+	for _, sure := range []bool{true, false} {
+		for _, at := range slices.Backward(all) {
+			name, inner := strings.ToLower(s[at[2]:at[3]]), s[at[1]:]
+			if end := words.LastFold(inner, "</"+name+">"); end >= 0 {
+				inner = inner[:end]
+			}
+			inner = strings.TrimSpace(inner)
+			if data, ok := strings.CutPrefix(inner, "<![CDATA["); ok {
+				inner, _, _ = strings.Cut(data, "]]>")
+			}
+			answers := name == "answer" || name == "sql"
+			if inner != "" && answers == sure && (answers || d.Head(inner) == "query") {
+				return inner, true
+			}
 		}
 	}
 	return "", false

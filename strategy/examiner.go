@@ -134,7 +134,7 @@ func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply 
 func (a *Examiner) admitReply(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
 	c := vote.Candidate{Sample: sample, Model: model}
 	text, whole := reply.Text, reply.StopReason == llm.StopEnd
-	if reply.StopReason == llm.StopLength {
+	if r := reply.StopReason; r != llm.StopEnd && r != llm.StopFilter && r != "" { // a word that nobody knows is no end
 		if text, whole = replies.CompleteBlocks(text), true; text == "" {
 			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", string(replies.ReasonTruncated)
 			return c, nil
