@@ -34,9 +34,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// TestDocsShowCompiledCode holds every Go block of the README and of docs/ against
-// the code of this package's tests and of examples: the lines of a block stand in one of its files,
-// in the same order.
+// TestDocsShowCompiledCode holds every Go block of the README and of docs/ that is a part of a program against the code
+// of this package's tests and of examples: the lines of a block stand in one of its files, in the same order.
 func TestDocsShowCompiledCode(t *testing.T) {
 	var sources []string
 	for _, name := range []string{"readme_test.go", "docs_test.go", "strategy/strategy.go", "exec/exectest/example_test.go", "llm/openai/example_test.go"} {
@@ -51,13 +50,8 @@ func TestDocsShowCompiledCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range append(docs, "README.md") {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, block := range strings.Split(string(text), "```go\n")[1:] {
-			block, _, _ := strings.Cut(block, "```")
-			if !slices.ContainsFunc(sources, func(source string) bool { return hasLines(source, block) }) {
+		for i, block := range blocks(t, name, "go") {
+			if !isProgram(block) && !slices.ContainsFunc(sources, func(source string) bool { return hasLines(source, block) }) {
 				t.Errorf("%s: no example compiles block %d:\n%s", name, i+1, block)
 			}
 		}

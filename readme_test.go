@@ -1,25 +1,24 @@
 package texttosql_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	command "os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/tmc/langchaingo/llms/ollama"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/need"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 )
 
@@ -27,77 +26,175 @@ func folded(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 var ctx = context.Background()
 
-// TestFirstBlockBuilds builds the Go block of the README as it stands there, in a main with nothing but imports.
-func TestFirstBlockBuilds(t *testing.T) {
-	readme := need.Value(os.ReadFile("README.md"))(t)
-	_, block, _ := strings.Cut(string(readme), "```go\n")
-	block, _, _ = strings.Cut(block, "```")
-	if n := strings.Count(block, "\n"); n > 12 {
-		t.Errorf("the block has %d lines, want twelve at most:\n%s", n, block)
+// blocks returns the blocks of a page in a language ("go", "sh").
+func blocks(t *testing.T, page, language string) (all []string) {
+	t.Helper()
+	text := string(need.Value(os.ReadFile(page))(t))
+	for _, block := range strings.Split(text, "```"+language+"\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		all = append(all, block)
 	}
-	file := filepath.Join(t.TempDir(), "main.go")
-	const imports = `package main
+	return all
+}
+
+// isProgram reports whether a block is a whole program, which is compiled as it stands.
+func isProgram(block string) bool { return strings.HasPrefix(block, "package main\n") }
+
+// TestProgramsOfPages vets each whole program of the README and of docs/ as it stands.
+func TestProgramsOfPages(t *testing.T) {
+	pages := append(need.Value(filepath.Glob("docs/*.md"))(t), "README.md")
+	count := map[string]int{}
+	for _, page := range pages {
+		for _, block := range blocks(t, page, "go") {
+			if !isProgram(block) {
+				continue
+			}
+			count[page]++
+			file := filepath.Join(t.TempDir(), "main.go")
+			need.OK(t, os.WriteFile(file, []byte(block), 0o600))
+			if out, err := command.CommandContext(t.Context(), "go", "vet", file).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v:\n%s%s", page, err, out, block)
+			}
+		}
+	}
+	if count["README.md"] == 0 || count["docs/guide.md"] == 0 {
+		t.Errorf("whole programs: %v", count)
+	}
+}
+
+// TestReadmeProgram runs the first Go block of the README, with a server of one reply.
+func TestReadmeProgram(t *testing.T) {
+	first := blocks(t, "README.md", "go")[0]
+	if !isProgram(first) || !strings.Contains(first, `openai.Model("gpt-5-mini")`) {
+		t.Fatalf("the first block is no whole program with the simplest client:\n%s", first)
+	}
+	dir := t.TempDir()
+	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(dir, "shop.db")))(t)
+	need.Value(db.Exec(shop))(t)
+	need.OK(t, db.Close())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		text, _ := json.Marshal("```sql\n" + usa + "\n```")
+		fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}]}`, text)
+	}))
+	defer server.Close()
+	file, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	need.OK(t, os.WriteFile(file, []byte(first), 0o600))
+	if out, err := command.CommandContext(t.Context(), "go", "build", "-o", program, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	run := command.CommandContext(t.Context(), program)
+	run.Dir = dir
+	run.Env = append(os.Environ(), "OPENAI_API_KEY=k", "OPENAI_BASE_URL="+server.URL+"/v1")
+	out, err := run.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), usa) || !strings.Contains(string(out), "votes agree. Confidence 0.") {
+		t.Errorf("%v: %s", err, out)
+	}
+	run = command.CommandContext(t.Context(), program)
+	run.Dir = dir
+	run.Env = append(os.Environ(), "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
+	if out, err := run.CombinedOutput(); err == nil || !strings.Contains(string(out), "set OPENAI_API_KEY") {
+		t.Errorf("without a key: %v: %s", err, out)
+	}
+}
+
+// TestGuideModelConforms runs the conformance suite over the guide's program with a model of one's own, as it stands there.
+func TestGuideModelConforms(t *testing.T) {
+	at := slices.IndexFunc(blocks(t, "docs/guide.md", "go"), func(b string) bool { return strings.Contains(b, "func ownModel(url string)") })
+	if at < 0 {
+		t.Fatal("the guide has no function ownModel")
+	}
+	dir := t.TempDir()
+	program, test := filepath.Join(dir, "main.go"), filepath.Join(dir, "main_test.go")
+	need.OK(t, os.WriteFile(program, []byte(blocks(t, "docs/guide.md", "go")[at]), 0o600))
+	need.OK(t, os.WriteFile(test, []byte(`package main
 
 import (
-	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"log"
+	"testing"
 
-	_ "github.com/mattn/go-sqlite3"
-	"github.com/tmc/langchaingo/llms/openai"
-
-	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/llm/langchain"
+	"github.com/texttosql/texttosql/llm/llmtest"
 )
 
-func main() {
-`
-	need.OK(t, os.WriteFile(file, []byte(imports+block+"}\n"), 0o600))
-	if out, err := command.CommandContext(t.Context(), "go", "vet", file).CombinedOutput(); err != nil {
-		t.Errorf("%v:\n%s%s", err, out, block)
+func Test(t *testing.T) {
+	c := llmtest.Client{
+		Model: ownModel,
+		Reply: func(text, _ string) string { return "{\"text\": \"" + text + "\"}" },
+	}
+	c.Conformance(t, "bad request")
+}
+`), 0o600))
+	if out, err := command.CommandContext(t.Context(), "go", "test", program, test).CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }
 
-func Example_sixLines() {
-	db, _ := sql.Open("sqlite3", "file:shop.db?mode=ro")
-	client, _ := openai.New(openai.WithHTTPClient(langchain.HTTPClient(nil)))
-	engine, _ := texttosql.New(db, langchain.Model(client))
-	answer, _ := engine.Ask(context.Background(), "Which customers in the USA never ordered?")
-	fmt.Println(answer.SQL, answer.Confidence)
-	answer.Rows.WriteTable(os.Stdout)
+// TestReadmeCommands: the two commands of the README stand in one block, with time and memory, and are those that are run.
+func TestReadmeCommands(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(blocks(t, "README.md", "sh")[0]), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("want two commands: %q", lines)
+	}
+	for i, want := range []string{`go run ./examples/quickstart "Which customers in the USA never ordered?"`, ".ci/test"} {
+		what, about, _ := strings.Cut(lines[i], "  #")
+		if strings.TrimSpace(what) != want || !regexp.MustCompile(`\d+ (s|min).*\d GB`).MatchString(about) {
+			t.Errorf("command %d: %q, %q", i+1, what, about)
+		}
+	}
+	run := string(need.Value(os.ReadFile(".ci/run"))(t))
+	if !strings.Contains(run, "README.md") || strings.Contains(run, "\n.ci/test\n") {
+		t.Error(".ci/run does not read its test command from the README")
+	}
+	if n := strings.Count(string(need.Value(os.ReadFile("README.md"))(t)), "\n"); n >= 110 {
+		t.Errorf("the README has %d lines", n)
+	}
 }
 
-func Example_firstBlock() {
-	db, derr := sql.Open("sqlite3", "file:shop.db?mode=ro")
-	client, cerr := openai.New(openai.WithHTTPClient(langchain.HTTPClient(nil)))
+// TestReadmeFigures: the figures of votes are those of docs/lab/votes.md.
+func TestReadmeFigures(t *testing.T) {
+	readme := string(need.Value(os.ReadFile("README.md"))(t))
+	lab := string(need.Value(os.ReadFile("docs/lab/votes.md"))(t))
+	for label, name := range map[string]string{
+		"majority by text": "text", "majority by result": "result", "the vote of `Consensus`, stopped when decided": "consensus+decided",
+	} {
+		shown := cells(t, readme, label)
+		measured := cells(t, lab, name)
+		right := regexp.MustCompile(`^(\d\d)\.(\d) %`).FindStringSubmatch(shown[0])
+		if right == nil || "."+right[1]+right[2] != measured[1] || !strings.HasPrefix(measured[4], shown[1]) && rounded(measured[4]) != shown[1] ||
+			shown[2] != measured[3] {
+			t.Errorf("%s: the README has %q, votes.md %q", label, shown, measured)
+		}
+		if gain := regexp.MustCompile(`([+-][\d.]+) points \[([^,]+), ([^\]]+)\]`).FindStringSubmatch(shown[0]); gain != nil {
+			if gain[1] != measured[6] || gain[2]+" to "+gain[3] != measured[7] {
+				t.Errorf("%s: the README has %q, votes.md %q", label, gain[1:], measured[6:8])
+			}
+		}
+	}
+}
+
+// cells are those of the first row of a table that begins with label, behind it.
+func cells(t *testing.T, page, label string) (all []string) {
+	t.Helper()
+	for line := range strings.Lines(page) {
+		if rest, found := strings.CutPrefix(line, "| "+label+" |"); found {
+			for _, cell := range strings.Split(strings.Trim(rest, "| \n"), "|") {
+				all = append(all, strings.TrimSpace(cell))
+			}
+			return all
+		}
+	}
+	t.Fatalf("no row %q", label)
+	return nil
+}
+
+// rounded is a figure of three digits as one of two.
+func rounded(figure string) string {
+	var f float64
+	fmt.Sscan("0"+figure, &f)
+	return strings.TrimPrefix(fmt.Sprintf("%.2f", f), "0")
+}
+
+func Example_langchain() {
+	var db *sql.DB
+	client, err := ollama.New(ollama.WithModel("llama3.1"), ollama.WithHTTPClient(langchain.HTTPClient(nil)))
 	engine, err := texttosql.New(db, langchain.Model(client))
-	if err := errors.Join(derr, cerr, err); err != nil {
-		log.Fatal(err)
-	}
-	answer, err := engine.Ask(context.Background(), "Which customers in the USA never ordered?")
-	if err != nil {
-		log.Fatal(texttosql.Failure(err).Message) // what a person reads; it has an HTTP status too
-	}
-	fmt.Println(answer.SQL, answer.Confidence, answer.Rows.Rows)
-}
-
-func Example_ownModel() {
-	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		body, _ := json.Marshal(req.Messages)
-		call, _ := http.NewRequestWithContext(ctx, "POST", "http://localhost:8080/complete", bytes.NewReader(body))
-		reply, err := http.DefaultClient.Do(call)
-		if err != nil {
-			return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded, Err: err}
-		}
-		defer reply.Body.Close()
-		if reply.StatusCode != http.StatusOK {
-			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: reply.StatusCode}
-		}
-		var out llm.Response
-		err = json.NewDecoder(reply.Body).Decode(&out)
-		return out, err
-	})
-	_ = model
+	_, _ = engine, err
 }
