@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -67,6 +68,7 @@ type config struct {
 	schema           *schema.Schema
 	descriptions     schema.Descriptions
 	instructions     string
+	knowledge        *knowledge.Model // nil: none
 	exemplars        []memory.Pair
 	confirmed        *memory.Confirmed
 	forgetful        bool            // nobody gave confirmed
@@ -222,6 +224,17 @@ func WithInstructions(text string) Option {
 		}
 		c.instructions = text
 	})
+}
+
+// WithKnowledge gives what people know of the database beside its schema: metrics, relationships, words and instructions. Check it
+// first, and leave out what does not hold (knowledge.Model.Check, Without): New checks nothing.
+//
+// Prompts show what the question touches, within 1,000 tokens. Words of terms and metrics count as words of their tables
+// where a schema is over the budget of a prompt. Every second sample of Consensus and SelfConsistency asks for a metric
+// request, which is compiled from the definitions and votes as any other candidate; Result.Grounds says which metric the answer
+// stands on. A metric over a table or column that the policy denies is not shown, not compiled and not named.
+func WithKnowledge(m knowledge.Model) Option {
+	return option(func(c *config) { c.knowledge = &m })
 }
 
 // WithExemplars gives a pool of solved questions to strategies that show some in their prompts. PETSQL shows 9.

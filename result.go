@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy"
@@ -21,10 +22,13 @@ import (
 type Result struct {
 	Question string `json:"question"` // the question as it was asked
 	strategy.Outcome
-	Rows     *result.Table   `json:"-"`                  // nil from Generate, and when the statement was not run
-	Usage    llm.Usage       `json:"usage"`              // usage of all model calls, cancelled ones included; recorded replies cost nothing
-	Warnings []trace.Warning `json:"warnings,omitempty"` // what the person who asked should know
-	Trace    *trace.Span     `json:"trace,omitempty"`    // what was done, and why
+	Rows *result.Table `json:"-"` // nil from Generate, and when the statement was not run
+	// Grounds are what the answer stands on: a metric's definition, terms of the question. nil: nothing is known to stand
+	// behind it.
+	Grounds  []knowledge.Ground `json:"grounds,omitempty"`
+	Usage    llm.Usage          `json:"usage"`              // usage of all model calls, cancelled ones included; recorded replies cost nothing
+	Warnings []trace.Warning    `json:"warnings,omitempty"` // what the person who asked should know
+	Trace    *trace.Span        `json:"trace,omitempty"`    // what was done, and why
 }
 
 // resultVersion is the version of the JSON form of a Result. Version 1, which did not name itself, had what methods
@@ -100,6 +104,9 @@ func (r *Result) WritePage(w io.Writer, o PageOptions) error {
 			Name: "Confidence", Value: fmt.Sprintf("%.2f", r.Confidence), Share: r.Confidence,
 		})
 		page.Sections = append(page.Sections, r.votes())
+	}
+	for _, g := range r.Grounds {
+		page.Facts = append(page.Facts, trace.Fact{Name: "Stands on", Value: g.String()})
 	}
 	if r.Rows != nil {
 		count := fmt.Sprint(len(r.Rows.Rows))

@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -57,6 +58,8 @@ type snapshot struct {
 	schema   *schema.Schema // the part that the policy allows, with descriptions
 	unknown  []string       // described names that do not exist
 	profiles *profiles      // of its tables, as far as they were asked for
+
+	knowledge *knowledge.Model // the part that speaks of schema; nil: there is none
 }
 
 // New makes an Engine for a database and a model. It sends nothing to either: see Ready. NoModel in the model's place makes one
@@ -104,7 +107,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 		guarded = guarded.WithoutExecution()
 	}
 	e.db = guarded
-	e.remember(&linker.Indexes{})
+	e.remember(&linker.Indexes{Knowledge: e.knowledge})
 	for range e.models {
 		e.learners = append(e.learners, &llm.Learner{Room: e.budget.Room, Lacks: e.lacks})
 	}
@@ -333,6 +336,7 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if out.SQL != "" {
 		winner, refused = e.passed(ctx, session, task, out)
 		res.SQL = winner.SQL()
+		res.Grounds = grounds(env, q.Text, out, winner)
 	}
 	sure := out.Confidence >= 0 && out.Confidence <= 1
 	if !sure || res.SQL == "" {
@@ -389,6 +393,22 @@ func (e *Engine) caution(ctx context.Context, session *exec.Runner, t strategy.T
 	for _, f := range checked.Findings {
 		span.Warn(f.Rule, f.Detail)
 	}
+}
+
+// grounds are what the winner stands on.
+func grounds(env *strategy.Env, question string, out *strategy.Outcome, winner *sqltext.Statement) (list []knowledge.Ground) {
+	if env.Knowledge == nil || winner == nil {
+		return nil
+	}
+	for _, c := range out.Candidates {
+		if c.SQL == out.SQL && c.Metrics != nil {
+			for _, name := range c.Metrics {
+				list = append(list, knowledge.Ground{Kind: knowledge.GroundMetric, Name: name})
+			}
+			break
+		}
+	}
+	return append(list, env.Knowledge.TermsIn(question, winner)...)
 }
 
 // rowsOf runs a statement that passed the checks.
@@ -468,7 +488,7 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 			Rows:    &e.rows, Texts: &e.texts, Indexes: known.indexes, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
 			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
-		Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,
+		Knowledge: snap.knowledge, Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,
 		Concurrency: e.concurrency, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
@@ -529,6 +549,9 @@ func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot
 		if by.schema != nil { // names of either schema are known
 			s.unknown = slices.DeleteFunc(s.unknown, func(name string) bool { return !slices.Contains(by.unknown, name) })
 		}
+	}
+	if e.knowledge != nil {
+		s.knowledge = new(e.knowledge.Within(s.schema))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

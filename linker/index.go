@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -70,8 +71,14 @@ const (
 var fieldWeights = [...]float64{fieldName: 3, fieldSchema: 3, fieldColumn: 1, fieldText: 1, fieldColumnText: 0.1}
 
 // NewIndex reads a schema once. It takes a few microseconds a column.
-func NewIndex(s *schema.Schema) *Index {
+func NewIndex(s *schema.Schema) *Index { return newIndex(s, nil) }
+
+// newIndex reads a schema and what people know of it.
+func newIndex(s *schema.Schema, known *knowledge.Model) *Index {
 	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}, meaning: &meaning{lock: semaphore.NewWeighted(1)}}, schema: s, stems: map[string][]int32{}}
+	if known != nil {
+		b.said = known.Words(s)
+	}
 	b.families()
 	for e := range b.entries {
 		b.read(e, b.measure)
@@ -114,6 +121,7 @@ func (x *names) rarity(n int) float64 {
 type indexBuilder struct {
 	*names
 	schema  *schema.Schema
+	said    map[int]string     // by place in the schema: what people call the table
 	stems   map[string][]int32 // of names: most columns are called like others
 	lengths [][len(fieldWeights)]int32
 	mean    [len(fieldWeights)]float64
@@ -186,6 +194,7 @@ func (b *indexBuilder) read(e int, word func(e, field int, ids []int32)) {
 	word(e, fieldName, b.ofName(t.Name))
 	word(e, fieldSchema, b.ofName(t.Schema))
 	word(e, fieldText, b.ofText(t.Description))
+	word(e, fieldText, b.ofText(b.said[int(members[0])]))
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		word(e, fieldColumn, b.ofName(c.Name))
@@ -467,6 +476,10 @@ func bestOf(scores []float64, n int) (places []int) {
 // Indexes keeps the Index of the schemas that were asked about last, so that each version is read once. The zero value is
 // ready to use. Safe for concurrent use; do not copy it.
 type Indexes struct {
+	// Knowledge is what people know of the database: its words count as words of the tables that they speak of. nil: nothing.
+	// It must not change once an Index was asked for.
+	Knowledge *knowledge.Model
+
 	base *Indexes // where an index comes from; nil: the schema is read
 	past []Past   // what base does not have
 
@@ -512,7 +525,7 @@ func (c *Indexes) read(s *schema.Schema) *Index {
 		if at := slices.IndexFunc(c.kept, func(x *Index) bool { return sameNames(x.schema, s) }); at >= 0 {
 			return c.kept[at].profiled(s)
 		}
-		return NewIndex(s)
+		return newIndex(s, c.Knowledge)
 	}
 	x := *c.base.Of(s)
 	if at := slices.IndexFunc(c.kept, func(k *Index) bool { return k.names == x.names }); at >= 0 {

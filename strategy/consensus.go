@@ -20,6 +20,8 @@ import (
 // If the leading cluster holds less than 0.6 of the votes, a judge (Rubric) sees the two best. Confidence is (share of
 // credited votes, one more on either side) × e^(−doubts/2), see vote.Ballot, or Calibration of it.
 //
+// With metrics (texttosql.WithKnowledge) every second sample is a metric request; see Sampler.Requests.
+//
 // Calls a question: Samples samples of at most 1,024 tokens, 2 repairs and 2 of the judge at most, one more for each
 // reply of the judge that is no JSON. Prompts hold stored
 // values, unless texttosql.WithoutValues is given. Sources: Wang et al. 2023, M-Schema (XiYan-SQL), a judge below 0.6
@@ -64,7 +66,7 @@ func (c Consensus) Pipeline() Pipeline {
 		},
 		Sampler: Sampler{
 			Samples: cmp.Or(c.Samples, 12), Temperature: cmp.Or(c.Temperature, 0.7), FirstGreedy: true,
-			Stop: vote.Decided, AtOnce: c.AtOnce,
+			Stop: vote.Decided, AtOnce: c.AtOnce, Requests: 2,
 		},
 		Doubts:        c.Doubts,
 		Repairer:      TypedRepair{},

@@ -49,6 +49,9 @@ type Election[T any] struct {
 	Prompts     int       // how many different prompts the samples go round, for Env.Send; 0: nobody waits for a provider's cache
 	Name        string    // name of the samples' spans; "" means "sample"
 
+	// Wave hears the index of the first sample of each wave before it is sent, once the waves before it have settled, late
+	// samples aside. nil: nobody listens.
+	Wave func(first int)
 	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then
 	// are late samples not waited for. A Pipeline says so of its judge. nil: they change nothing.
 	Sure func(vote.State) bool

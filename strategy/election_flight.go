@@ -57,6 +57,9 @@ func (e Election[T]) fly(ctx context.Context) *flight[T] {
 
 // launch starts the next wave, of so many samples, in index order.
 func (f *flight[T]) launch(size int) {
+	if f.e.Wave != nil {
+		f.e.Wave(f.launched)
+	}
 	f.first, f.begun, f.there = f.launched, time.Now(), 0
 	f.launched += size
 	if f.patience > 0 {

@@ -18,6 +18,8 @@ func (e *Env) Similar(ctx context.Context, x memory.Similar, question string) ([
 	return x.Pick(ctx, e.Schema, question)
 }
 
-// Advice is the section of a prompt for SQL over s that shows lessons, which is advice and no rule: it ends in an empty
-// line, and is "" where there is none.
-func (e *Env) Advice(s *schema.Schema, t Task) string { return e.Lessons.ForSQL(s, t.Question) }
+// Advice is the section of a prompt for SQL over s that shows what words mean (see KnowledgeSection) and lessons, which are
+// advice and no rule: it ends in an empty line, and is "" where there is none.
+func (e *Env) Advice(s *schema.Schema, t Task) string {
+	return e.KnowledgeSection(t) + e.Lessons.ForSQL(s, t.Question)
+}

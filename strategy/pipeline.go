@@ -122,19 +122,21 @@ type pipelineRun struct {
 	failed []error        // of the samples, and why there were not more
 	asked  int            // samples planned
 
-	refined []Refined // by slot; each sample writes its own
-	turns   *turns    // nil: every correction may be made
+	requests *requesting
+	refined  []Refined // by slot; each sample writes its own
+	turns    *turns    // nil: every correction may be made
 }
 
 // collect holds the election. Fewer votes than asked for are no error yet: repairs may make up for them, and elect
 // tells why they did not.
 func (r *pipelineRun) collect(ctx context.Context) error {
 	first := r.Sampler.Offset
+	r.request(ctx)
 	election := Election[vote.Candidate]{
 		N: r.Sampler.samples(r.task), Stop: r.Sampler.Stop,
 		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.Parallel(), Room: r.env.CallsLeft,
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
-		Key:    r.voted(),
+		Key:    r.voted(), Wave: r.requests.wave,
 	}
 	if !r.Sampler.AtOnce {
 		election.Prompts = r.prompts()
@@ -143,7 +145,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	switch tallier, ok := r.voter.(Stater); {
 	case ok:
 		election.State = func(values []vote.Candidate, planned int) vote.State {
-			tally, err := tallier.State(values, planned)
+			tally, err := tallier.State(withoutNoMetric(values), planned)
 			unclear = cmp.Or(unclear, err)
 			return tally
 		}
@@ -161,7 +163,12 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	sampled, err := election.Run(ctx)
 	r.admission.Discard(first + len(sampled.Slots))
 	r.env.Host.Omissions.Truncate(first + len(sampled.Slots))
-	r.out.Candidates, r.out.Saved, r.failed = sampled.Values(), sampled.Saved, sampled.Failed()
+	all := sampled.Values()
+	r.out.Candidates, r.out.Saved, r.failed = withoutNoMetric(all), sampled.Saved, sampled.Failed()
+	if none := len(all) - len(r.out.Candidates); none > 0 {
+		r.asked -= none
+		r.out.Note("%d of the samples asked for a metric and found none that answers the question", none)
+	}
 	for i, s := range sampled.Slots {
 		switch {
 		case s.Late:
@@ -219,7 +226,7 @@ func (r *pipelineRun) prompts() int {
 		forms = len(a)
 	}
 	n := forms
-	for n%models != 0 {
+	for n%models != 0 || r.requests.menu != "" && n%r.requests.every != 0 {
 		n += forms
 	}
 	return n
@@ -230,6 +237,9 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	slot := i - r.Sampler.Offset
 	if r.turns != nil {
 		defer close(r.turns.over[slot])
+	}
+	if r.requests.takes(slot) {
+		return r.requested(ctx, i)
 	}
 	prompter := r.Prompter
 	if prompter == nil {

@@ -42,6 +42,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	}
 	winner := out.Ballot.Clusters[0]
 	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
+	r.noteMetrics(out.Candidates[winner.Best])
 	if best := out.Candidates[winner.Best]; r.Refine != nil && r.Refine.EmptyResult && (best.Empty || best.AllNull) {
 		out.Warn(ctx, "empty-result", "the answer has no value in it, and no statement that has one was proposed instead")
 	}

@@ -11,7 +11,7 @@ import (
 
 // isFailing reports whether the engine rejected c, so that a repair may help.
 func (r *pipelineRun) isFailing(c vote.Candidate) bool {
-	return c.Rejected != "" && c.SQL != "" && r.admission.Invalid(c.SQL) != nil
+	return c.Rejected != "" && c.SQL != "" && c.Metrics == nil && r.admission.Invalid(c.SQL) != nil
 }
 
 // Failing lists the rejected candidates that have a statement, by place, one a statement: the statement that most of them

@@ -27,6 +27,11 @@ type Sampler struct {
 	// latency, for the full price of every prompt.
 	AtOnce bool
 
+	// Requests makes every so-many-th sample, the first one included, ask for a metric request in place of a statement: 2 is
+	// every second one. A request is compiled from the definitions of Env.Knowledge and then is a candidate as any other. A
+	// reply that says that no metric answers the question is neither a vote nor an abstention; once all requests of the waves
+	// so far say so, the samples are statements. 0, and an Env without metrics: none.
+	Requests int
 	// First is the index of the first sample, where an earlier round of the same question made some: samples are told
 	// apart by their index.
 	Offset int
@@ -48,6 +53,7 @@ func (s Sampler) Validate(samples int) error {
 		fields.Check("strategy: Sampler.MaxTokens", s.MaxTokens, 0),
 		fields.Check("strategy: Sampler.MinVotes", s.MinVotes, 0),
 		fields.Check("strategy: Sampler.First", s.Offset, 0),
+		fields.Check("strategy: Sampler.Requests", s.Requests, 0),
 		checkSamples(samples),
 	}
 	if n := s.samples(Task{Samples: samples}); s.MinVotes > n {
@@ -89,4 +95,5 @@ const (
 	PurposeGenerate = "generate" // a request for a sample
 	PurposeRepair   = "repair"   // a request of a Repairer
 	PurposeJudge    = "judge"    // a request of a Judge
+	PurposeMetric   = "metric"   // a request for a sample that is a metric request
 )

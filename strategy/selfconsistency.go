@@ -13,6 +13,8 @@ import (
 // self-consistency of Wang et al. (ICLR 2023) on result sets. It stops as soon as the leader cannot be overtaken, which
 // never changes the winner.
 //
+// With metrics (texttosql.WithKnowledge) every second sample is a metric request; see Sampler.Requests.
+//
 // At most Samples calls a question, for replies of at most 1,024 tokens. Prompts hold sampled values of the database,
 // unless texttosql.WithoutValues is given.
 type SelfConsistency struct {
@@ -38,7 +40,7 @@ func (s SelfConsistency) Generate(ctx context.Context, env *Env, t Task) (*Outco
 		Prompter: Prompt{Shots: s.Shots},
 		Sampler: Sampler{
 			Samples: cmp.Or(s.Samples, 12), Temperature: cmp.Or(s.Temperature, 0.7),
-			Stop: vote.Decided, AtOnce: s.AtOnce,
+			Stop: vote.Decided, AtOnce: s.AtOnce, Requests: 2,
 		},
 		Voter: vote.Majority{Prior: 1},
 	}.Generate(ctx, env, t)

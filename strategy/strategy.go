@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -75,6 +76,10 @@ type Env struct {
 
 	// Lessons are what prompts may show of what was learned from earlier questions; see Advice. nil: nothing.
 	Lessons *memory.Recall
+
+	// Knowledge is what people know of the database, as far as the policy and Schema have it (knowledge.Model.Within). nil:
+	// nothing.
+	Knowledge *knowledge.Model
 
 	Instructions     string       // the embedding program's own rules; trusted, part of the system message
 	Exemplars        *memory.Pool // solved questions to pick exemplars from; nil: none

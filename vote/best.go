@@ -20,6 +20,9 @@ func (m *Majority) best(candidates []Candidate, members []int) int {
 	if first == "" || slices.ContainsFunc(members, func(i int) bool { return candidates[i].Fingerprint != first }) {
 		usual = m.usual(candidates, members)
 	}
+	if i := slices.IndexFunc(usual, func(i int) bool { return candidates[i].Metrics != nil }); i >= 0 {
+		return usual[i]
+	}
 	if candidates[usual[0]].valueless() {
 		return m.frequent(candidates, usual)
 	}

@@ -22,6 +22,10 @@ type Candidate struct {
 	Writes   bool   `json:"writes,omitempty"`   // rejected because the statement writes or changes state
 	Invalid  bool   `json:"invalid,omitempty"`  // rejected because of how it is written, as with a wrong name: another statement may do
 
+	// Metrics are the metrics from whose definitions SQL was compiled; nil: a model wrote SQL. Where nothing else decides,
+	// such a candidate represents its cluster, and its cluster wins.
+	Metrics []string `json:"metrics,omitempty"`
+
 	// ReplyGroup is above 0 where one reply stands behind several candidates, as a repair that mended every copy of a
 	// statement. Candidates of one ReplyGroup all vote, but the confidence counts them as one.
 	ReplyGroup int `json:"voice,omitempty"`

@@ -23,7 +23,7 @@ const greatestWeight = 1e12
 //
 // where share is the cluster's weight ÷ the weight of all votes, and doubt the mean
 // over its members of the Doubt of their findings. Scores are rounded to 1e-9. Ties
-// go to Tie, then to the cluster with the earliest sample, so equal input gives
+// go to a cluster that a metric stands behind (Candidate.Metrics), then to Tie, then to the cluster with the earliest sample, so equal input gives
 // equal output, whatever the order of the list.
 //
 // A Majority is plain data. It calls no model and runs no SQL. Safe for concurrent
@@ -184,6 +184,12 @@ func (m *Majority) order(candidates []Candidate, clusters []Cluster) {
 		}
 		if c := cmp.Compare(round9(y.Score), round9(x.Score)); c != 0 {
 			return c
+		}
+		if (a.Metrics != nil) != (b.Metrics != nil) {
+			if a.Metrics != nil {
+				return -1
+			}
+			return 1
 		}
 		return tie(a, b)
 	})

@@ -1,0 +1,141 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// The kinds of a Ground.
+const (
+	GroundMetric      = "metric"       // the answer was compiled from the metric's definition
+	GroundTerm        = "term"         // the answer uses the expression of a term that the question has
+	GroundVerified    = "verified"     // a person verified the statement
+	GroundConfirmedBy = "confirmed-by" // the answer has the shape of a statement that a person verified
+)
+
+// Ground is something on which an answer stands.
+type Ground struct {
+	Kind   string            `json:"kind"`
+	Name   string            `json:"name"`             // the metric, the term's word, or the verified query
+	Owner  string            `json:"owner,omitempty"`  // who verified it
+	On     string            `json:"on,omitempty"`     // when, as the file writes it
+	Params map[string]string `json:"params,omitempty"` // the values that its parameters have
+}
+
+// String is the ground as a person reads it: "by metric revenue".
+func (g Ground) String() string {
+	switch g.Kind {
+	case GroundMetric:
+		return "by metric " + g.Name
+	case GroundVerified:
+		return strings.TrimRight("verified by "+g.Owner+", "+g.On, ", ")
+	case GroundConfirmedBy:
+		return "confirmed by " + g.Name
+	}
+	return "by " + g.Kind + " " + g.Name
+}
+
+// TermsIn returns the grounds of a statement among the terms: those whose words stand in the question, and whose columns and
+// constants stand in the statement.
+func (m Model) TermsIn(question string, statement *sqltext.Statement) (grounds []Ground) {
+	asked := stems(question)
+	for _, t := range m.Terms {
+		if t.Expr != "" && touches(asked, t.Words) && usesAll(statement, t.Expr) {
+			grounds = append(grounds, Ground{Kind: GroundTerm, Name: t.Words[0]})
+		}
+	}
+	return grounds
+}
+
+// usesAll reports whether a statement has the columns and constants of an expression.
+func usesAll(statement *sqltext.Statement, expr string) bool {
+	e, err := parse(statement.Dialect(), expr)
+	if err != nil {
+		return false
+	}
+	literals := statement.Dialect().Parse(expr).Literals()
+	return !slices.ContainsFunc(e, func(it item) bool { return it.kind == itemColumn && !names(statement, it.name) }) &&
+		!slices.ContainsFunc(literals, func(l sqltext.Literal) bool {
+			return !slices.ContainsFunc(statement.Literals(), func(x sqltext.Literal) bool { return x.Value == l.Value })
+		})
+}
+
+// names reports whether a statement mentions a column of that name.
+func names(statement *sqltext.Statement, column string) bool {
+	return slices.ContainsFunc(statement.Columns(), func(c sqltext.ColumnRef) bool { return strings.EqualFold(c.Column, column) })
+}
+
+// Bypassed returns the metrics whose columns a statement adds up without their conditions, unless another metric with the
+// same aggregate has no condition, or one that the statement has. It compares columns by their names: each column of the
+// aggregate stands in an item with the same function, the table of the metric is read, and a column or constant of the
+// condition stands nowhere.
+func (m Model) Bypassed(statement *sqltext.Statement) (found []Metric) {
+	g := newGraph(&m)
+	met := map[string]bool{} // aggregates that a metric has just so
+	var owners []Metric
+	var aggregates []*aggregate
+	for _, x := range m.Metrics {
+		c := &compiler{m: &m, g: g, d: dialect{text: statement.Dialect()}}
+		if x.Unsupported != "" || c.metric(x.Name, nil) != nil || c.bases() != nil {
+			continue
+		}
+		holds := x.Where == "" || usesAll(statement, x.Where)
+		for _, a := range c.aggregates {
+			if !m.addsUp(statement, a) {
+				continue
+			}
+			if met[a.text()] = met[a.text()] || holds; !holds {
+				owners, aggregates = append(owners, x), append(aggregates, a)
+			}
+		}
+	}
+	for i, x := range owners {
+		last := len(found) - 1
+		if !met[aggregates[i].text()] && (last < 0 || found[last].Name != x.Name) {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
+// text tells aggregates apart, whatever their conditions.
+func (a *aggregate) text() string { return a.function + " " + a.argument.key() }
+
+// addsUp reports whether an item of a statement is an aggregate over the columns of a metric's.
+func (m *Model) addsUp(statement *sqltext.Statement, a *aggregate) bool {
+	t := &m.Tables[a.base]
+	source := t.Name
+	if !t.isQuery() && t.Source != "" {
+		_, source, _ = cutLast(t.Source, ".")
+		if source == "" {
+			source = t.Source
+		}
+	}
+	reads := slices.ContainsFunc(statement.Tables(), func(r sqltext.TableRef) bool { return r.Base() && strings.EqualFold(r.Name, source) })
+	columns := 0
+	for _, it := range a.argument {
+		if it.kind == itemColumn {
+			columns++
+		}
+	}
+	return reads && columns > 0 && slices.ContainsFunc(statement.Outline().Items, func(i sqltext.SelectItem) bool {
+		term := statement.Dialect().Parse("SELECT " + i.Text)
+		return slices.Contains(i.Aggregates, a.function) && !slices.ContainsFunc(a.argument, func(it item) bool {
+			return it.kind == itemColumn && !names(term, m.storedName(it))
+		})
+	})
+}
+
+// storedName is the column of the database behind a column of the model, if it is one under another name.
+func (m *Model) storedName(it item) string {
+	if i := m.table(it.qualifier); i >= 0 {
+		if c := m.Tables[i].column(it.name); c != nil && c.Expr != "" {
+			if columns := Columns(c.Expr); len(columns) == 1 && columns[0] == c.Expr {
+				return c.Expr
+			}
+		}
+	}
+	return it.name
+}
