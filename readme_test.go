@@ -192,6 +192,32 @@ func rounded(figure string) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.2f", f), "0")
 }
 
+// TestWorkflows: what .github calls is there, and updates are asked for in every module.
+func TestWorkflows(t *testing.T) {
+	files, err := filepath.Glob(".github/*/*.yml")
+	need.OK(t, err)
+	if len(files) < 4 {
+		t.Fatalf("%q", files)
+	}
+	for _, file := range files {
+		for _, script := range regexp.MustCompile(`\.ci/[a-z]+`).FindAllString(string(need.Value(os.ReadFile(file))(t)), -1) {
+			if info, err := os.Stat(script); err != nil || info.Mode()&0o100 == 0 {
+				t.Errorf("%s calls %s: %v", file, script, err)
+			}
+		}
+	}
+	modules, err := command.CommandContext(t.Context(), "git", "ls-files", "*go.mod").Output()
+	if err != nil {
+		t.Skip("no git: ", err)
+	}
+	updates := string(need.Value(os.ReadFile(".github/dependabot.yml"))(t))
+	for _, file := range strings.Fields(string(modules)) {
+		if dir := filepath.Dir(file); dir != "." && !strings.Contains(updates, "- /"+dir+"\n") {
+			t.Errorf(".github/dependabot.yml has no %s", dir)
+		}
+	}
+}
+
 func Example_langchain() {
 	var db *sql.DB
 	client, err := ollama.New(ollama.WithModel("llama3.1"), ollama.WithHTTPClient(langchain.HTTPClient(nil)))
