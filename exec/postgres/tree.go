@@ -341,7 +341,8 @@ func (w *walk) look(message any) {
 			w.symbol("=")
 		}
 	case *ast.SQLValueFunction:
-		if m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N {
+		time := m.Op >= ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE && m.Op <= ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N
+		if !time && m.Op != ast.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG {
 			guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not on the list", schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_"))))
 		}
 	case *ast.ParamRef:

@@ -1,0 +1,92 @@
+package postgres_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/postgres"
+)
+
+// unlisted are the functions of the server that are not on the list, by why.
+var unlisted = []struct{ why, names string }{
+	{"it tells of the server, its files, sessions, transactions or statistics, or changes them", `pg_.*|inet_(client|server)_.*|txid_.*|current_(query|setting|schemas?)|set_config|` +
+		`binary_upgrade_.*|currtid2?|mxid_age|getdatabaseencoding|getpgusername|row_security_active|setseed|system|bernoulli`},
+	{"it tells of rights", `has_.*_privilege|acl.*|makeaclitem|current_user|session_user|user`},
+	{"it reads or writes what is named by a text", `lo_.*|currval|lastval|nextval|setval|.*_to_xml(schema|_and_xmlschema)?|ts_(stat|rewrite|debug|parse|token_type)|to_reg.*|` +
+		`(col|obj|shobj)_description|format_type|regclass|brin_.*|gin_clean_pending_list`},
+	{"it makes a value that is much larger than what it is given", `array_fill|factorial|loread|lowrite`},
+	{"it makes or reads XML, whose errors tell values", `xml.*|xpath.*`},
+	{"it needs the type of a row", `jsonb?_populate_record(set)?`},
+	{"an operator, a cast or a comparison is written for it", `.*(larger|smaller)|textlen|like|notlike|d(exp|log1|log10|round|trunc)|.*_subdiff|.*_canonical|.*_(accum|combine|statefunc)|` +
+		`jsonb_(concat|delete|contains|contained|delete_path|path_(exists|match)_opr)|similar_escape|to_ascii|range_.*|multirange_.*|.*(hash|cmp)(_?extended)?|satisfies_hash_partition|` +
+		`amvalidate|.*_validator|numeric_.*|int4inc|int8_sum|nameconcatoid|oidvectortypes|interval_.*|convert|.*_recv|.*_send|generate_.*`},
+}
+
+// TestFunctions: each function of the server's catalog is on the list, or there is a reason why not. What the parts of the
+// engine call, as operators, casts, types, indexes and aggregates do, nobody writes.
+func TestFunctions(t *testing.T) {
+	pool, _ := open(t, "SELECT 1")
+	names, err := exectest.Texts(t.Context(), pool, `SELECT DISTINCT p.proname FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind <> 'p'
+		AND NOT EXISTS (SELECT FROM unnest(p.proargtypes) a WHERE a IN (2281, 2275)) AND p.prorettype NOT IN (2281, 2279, 3838, 2275, 2280, 3115, 325, 3310)
+		AND p.oid NOT IN (SELECT oprcode FROM pg_operator) AND p.oid NOT IN (SELECT amproc FROM pg_amproc) AND p.oid NOT IN (SELECT castfunc FROM pg_cast)
+		AND p.oid NOT IN (SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout]) FROM pg_type)
+		AND p.oid NOT IN (SELECT unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn]) FROM pg_aggregate) ORDER BY 1`)
+	if err != nil || len(names) < 500 {
+		t.Fatal(len(names), err)
+	}
+	for _, name := range names {
+		why := ""
+		for _, of := range unlisted {
+			if regexp.MustCompile("^(?:" + of.names + ")$").MatchString(name) {
+				why = of.why
+			}
+		}
+		if !postgres.Listed(name) && why == "" {
+			t.Errorf("%s is not on the list, and nothing says why", name)
+		}
+	}
+}
+
+// TestExtensions: functions of extensions that only compute are called, those that read or take as long as they are asked to
+// are not.
+func TestExtensions(t *testing.T) {
+	pool, _ := open(t, `CREATE EXTENSION unaccent; CREATE EXTENSION fuzzystrmatch; CREATE EXTENSION pg_trgm; CREATE EXTENSION hstore; CREATE EXTENSION citext;
+CREATE EXTENSION cube; CREATE EXTENSION earthdistance; CREATE EXTENSION intarray; CREATE EXTENSION ltree; CREATE EXTENSION "uuid-ossp"; CREATE EXTENSION pgcrypto;
+CREATE EXTENSION tablefunc; CREATE VIEW tokens AS SELECT gen_random_uuid() AS id, 'a' AS name;`)
+	db := newDB(t, pool, exec.Config{})
+	for _, test := range []struct{ why, sql, want string }{
+		{"accents", "SELECT unaccent('Hôtel')", "[[Hotel]]"},
+		{"distance of words", "SELECT levenshtein('Ann', 'Ana'), soundex('Robert'), dmetaphone('Schmidt'), difference('Ann', 'Anna')", "[[1 R163 XMT 4]]"},
+		{"trigrams", "SELECT similarity('anna', 'anna'), show_trgm('a')", "[[1 "},
+		{"hstore", "SELECT akeys('a=>1'::hstore), exist('a=>1'::hstore, 'a'), hstore_to_json('a=>1'::hstore)", "[[{a} "},
+		{"citext", "SELECT 'A'::citext = 'a'", "[["},
+		{"cube", "SELECT cube_distance(cube(ARRAY[1, 2]), cube(ARRAY[4, 6]))", "[[5]]"},
+		{"distances on earth", "SELECT round(earth_distance(ll_to_earth(0, 0), ll_to_earth(0, 1))::numeric)", "[[111"},
+		{"arrays of numbers", "SELECT icount(ARRAY[1, 2]), sort_desc(ARRAY[1, 2]), idx(ARRAY[1, 2], 2)", "[[2 {2,1} 2]]"},
+		{"paths", "SELECT nlevel('a.b.c'::ltree), subpath('a.b.c'::ltree, 1)", "[[3 b.c]]"},
+		{"uuids", "SELECT length(uuid_generate_v4()::text), length(gen_random_uuid()::text)", "[[36 36]]"},
+		{"digests", "SELECT encode(digest('a', 'md5'), 'hex')", "[[0cc175b9c0f1b6a831c399e269772661]]"},
+		{"a view of the owner", "SELECT name FROM tokens", "[[a]]"},
+		{"names of the place", "SELECT current_catalog = current_database(), version() LIKE 'PostgreSQL%', pg_typeof(1)", "[[1 1 integer]]"},
+		{"the guard's own place", "SELECT current_schema", "refused"},
+		{"slow as it is asked to be", "SELECT crypt('a', 'b')", "refused"},
+		{"a text that is run", "SELECT * FROM crosstab('SELECT 1, 2, 3') AS t(a int, b int)", "refused"},
+		{"a text that is run", "SELECT ts_rewrite('a'::tsquery, 'SELECT a, b FROM t')", "refused"},
+		{"a file", "SELECT pg_read_file('x')", "refused"},
+	} {
+		table, err := db.Query(t.Context(), test.sql)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(table.Rows)
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s gives %s, want %s", test.why, test.sql, got, test.want)
+		}
+	}
+}
