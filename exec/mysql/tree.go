@@ -37,7 +37,7 @@ var nodes = typesOf(
 	ast.FuncCallExpr{}, ast.FuncCastExpr{}, ast.TrimDirectionExpr{}, ast.AggregateFuncExpr{}, ast.WindowFuncExpr{}, ast.TimeUnitExpr{}, ast.GetFormatSelectorExpr{},
 	ast.ByItem{}, ast.GroupByClause{}, ast.HavingClause{}, ast.OrderByClause{}, ast.Limit{},
 	ast.CommonTableExpression{}, ast.WithClause{}, ast.WindowSpec{}, ast.PartitionByClause{}, ast.FrameClause{}, ast.FrameExtent{}, ast.FrameBound{},
-	ast.CIStr{}, types.FieldType{},
+	ast.JSONTableExpr{}, ast.JSONTableColumn{}, ast.JSONOnResponse{}, ast.CIStr{}, types.FieldType{},
 )
 
 // changes are types that stand for more than reading, in words for a person.
@@ -336,15 +336,31 @@ func (w *walker) length(function string, args []ast.ExprNode) {
 }
 
 // functions may be called: what they return depends on their arguments, the data and the time alone, and they wait for
-// nothing. User, version, server settings, files, locks, sleeps and XML (whose errors tell values) are left out.
+// nothing. User, server settings, files, locks, sleeps, ciphers and XML (whose errors tell values) are left out.
 var functions = strings.Fields(`
-abs acos adddate addtime ascii asin atan atan2 avg bin bit_and bit_count bit_length bit_or bit_xor ceil ceiling char char_length character_length chr coalesce concat concat_ws conv convert convert_tz cos cot count crc32 cume_dist
-curdate current_date current_time current_timestamp curtime date date_add date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear degrees dense_rank div elt exp export_set extract field find_in_set first_value floor format from_base64 from_days from_unixtime
-get_format greatest group_concat hex hour if ifnull insert instr isnull json_array json_array_append json_array_insert json_arrayagg json_compact json_contains json_contains_path json_depth json_exists json_extract json_insert json_keys json_length json_merge json_merge_patch json_merge_preserve json_object json_objectagg
-json_overlaps json_pretty json_query json_quote json_remove json_replace json_search json_set json_type json_unquote json_valid json_value lag last_day last_value lcase lead least left length ln localtime localtimestamp locate log log10 log2 lower lpad ltrim makedate maketime max md5 median microsecond mid min minute mod
-month monthname nth_value ntile now nullif nvl nvl2 oct octet_length ord percent_rank percentile_cont percentile_disc period_add period_diff pi position pow power quarter quote radians rand rank regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse right round row_number rpad rtrim
-sec_to_time second sha sha1 sha2 sign sin soundex space sqrt std stddev stddev_pop stddev_samp str_to_date strcmp subdate substr substring substring_index subtime sum sysdate tan time time_format time_to_sec timediff timestamp timestampadd timestampdiff to_base64 to_char to_days to_seconds trim truncate
-ucase unhex unix_timestamp upper utc_date utc_time utc_timestamp uuid var_pop var_samp variance week weekday weekofyear weight_string year yearweek bin_to_uuid uuid_to_bin is_uuid any_value grouping st_x st_y st_distance st_astext st_contains st_within st_area st_length point
+abs acos add_months adddate addtime any_value ascii asin atan atan2 avg bin bin_to_uuid bit_and bit_count bit_length
+bit_or bit_xor ceil ceiling char char_length character_length charset chr coalesce coercibility collation concat
+concat_operator_oracle concat_ws conv convert convert_tz cos cot count crc32 crc32c cume_dist curdate current_date
+current_time current_timestamp curtime database date date_add date_format date_sub datediff day dayname dayofmonth
+dayofweek dayofyear decode_oracle degrees dense_rank div elt exp export_set extract field find_in_set first_value
+floor format from_base64 from_days from_unixtime get_format greatest group_concat grouping hex hour if ifnull
+inet6_aton inet6_ntoa inet_aton inet_ntoa insert instr is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid isnull
+json_array json_array_append json_array_insert json_arrayagg json_compact json_contains json_contains_path json_depth
+json_detailed json_equals json_exists json_extract json_insert json_keys json_length json_loose json_merge
+json_merge_patch json_merge_preserve json_normalize json_object json_objectagg json_overlaps json_pretty json_query
+json_quote json_remove json_replace json_search json_set json_type json_unquote json_valid json_value lag last_day
+last_value lcase lead least left length lengthb linestring ln localtime localtimestamp locate log log10 log2 lower
+lpad ltrim make_set makedate maketime max md5 median microsecond mid min minute mod month monthname natural_sort_key
+now nth_value ntile nullif nvl nvl2 oct octet_length ord percent_rank percentile_cont percentile_disc period_add
+period_diff pi point polygon position pow power quarter quote radians rand random_bytes rank regexp_instr regexp_like
+regexp_replace regexp_substr repeat replace reverse right round row_number rpad rtrim schema sec_to_time second sha
+sha1 sha2 sign sin soundex space sqrt st_area st_asbinary st_astext st_centroid st_contains st_crosses st_disjoint
+st_distance st_distance_sphere st_envelope st_equals st_geometrytype st_geomfromtext st_intersects st_isempty
+st_length st_overlaps st_pointfromtext st_srid st_touches st_within st_x st_y std stddev stddev_pop stddev_samp
+str_to_date strcmp subdate substr substring substring_index subtime sum sys_guid sysdate tan time time_format
+time_to_sec timediff timestamp timestampadd timestampdiff to_base64 to_char to_days to_seconds trim truncate ucase
+uncompressed_length unhex unix_timestamp upper utc_date utc_time utc_timestamp uuid uuid_to_bin var_pop var_samp
+variance version week weekday weekofyear weight_string year yearweek
 insert_func char_func 'tidb` + "`" + `.(dateliteral 'tidb` + "`" + `.(timeliteral 'tidb` + "`" + `.(timestampliteral
 `)
 
@@ -368,8 +384,33 @@ var castTypes = map[string]string{"int)": "SIGNED", "integer)": "SIGNED", "varch
 // isUnit tells the units of an interval.
 var isUnit = regexp.MustCompile(`^(?:(?:day|hour|minute|second)_)?(?:microsecond|second|minute|hour|day|week|month|quarter|year)$|^year_month$`)
 
-// unreserved are names to MariaDB, unless a bracket follows, and keywords to MySQL 8 and the parser.
-var unreserved = guard.Set("rank dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist percent_rank groups system function empty of cube")
+// unreserved are names to MariaDB, unless a bracket follows, and keywords to MySQL 8 or the parser.
+var unreserved = guard.Set("rank dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist percent_rank groups system " +
+	"function empty of cube array database external generated get ilike lateral option qualify row stored tablesample until virtual")
+
+// unread is grammar of MariaDB that the parser does not have, and what to write.
+var unread = []struct {
+	words  *regexp.Regexp
+	advice string
+}{
+	{regexp.MustCompile(`(?is)\bgroup_concat\s*\(.*\blimit\b`), "GROUP_CONCAT with a LIMIT: take the rows of a subquery with the LIMIT"},
+	{regexp.MustCompile(`(?is)\bfor\s+(?:system_time|portion)\b`), "FOR SYSTEM_TIME: compare the columns row_start and row_end"},
+	{regexp.MustCompile(`(?is)\bwithin\s+group\b`), "WITHIN GROUP: number the rows with ROW_NUMBER"},
+	{regexp.MustCompile(`(?is)\b(?:offset\s+\S+\s+rows?|fetch\s+(?:first|next))\b`), "FETCH: write LIMIT"},
+	{regexp.MustCompile(`(?is)\b(?:next|previous)\s+value\s+for\b`), "sequences"},
+	{regexp.MustCompile(`(?is)\bwith\b.*\bcycle\b.*\brestrict\b`), "CYCLE … RESTRICT: bound the recursion with a counter"},
+}
+
+// unreadable is the error for a text that the parser does not take: that of the parser, if the text has the words of MariaDB
+// alone, so that nobody repairs a statement which is right.
+func unreadable(text string, err error) error {
+	for _, u := range unread {
+		if u.words.MatchString(text) {
+			return guard.Refuse(exec.ReasonStatement, "the guard's parser does not know %s", u.advice)
+		}
+	}
+	return &exec.InvalidError{Fault: exec.FaultSyntax, Message: "You have an error in your SQL syntax: " + strings.TrimSpace(err.Error())}
+}
 
 // parse reads one statement. It stops the walk, with an error, at what is none.
 func parse(s *sqltext.Statement, mode mysql.SQLMode) (ast.StmtNode, []edit) {
@@ -380,8 +421,7 @@ func parse(s *sqltext.Statement, mode mysql.SQLMode) (ast.StmtNode, []edit) {
 	statements, _, err := p.ParseSQL(text)
 	switch {
 	case err != nil:
-		message := "You have an error in your SQL syntax: " + strings.TrimSpace(err.Error())
-		guard.Stop(&exec.InvalidError{Fault: exec.FaultSyntax, Message: message})
+		guard.Stop(unreadable(s.SQL(), err))
 	case len(statements) != 1:
 		guard.Stop(guard.Refuse(sqltext.ReasonSeveral, "it is %d statements", len(statements)))
 	}
@@ -456,7 +496,9 @@ func forParser(s *sqltext.Statement) (string, []edit) {
 				write(t.Pos, known, t.Pos+len(t.Text))
 			}
 		}
-		if unreserved[word] && t.Kind == sqltext.Word && next(i).Text != "(" {
+		frame := before == "current" // CURRENT ROW
+		onEmpty := before == "on" && word == "empty" && (next(i).Text == ")" || next(i).Text == "," || words[i+1] != "")
+		if unreserved[word] && t.Kind == sqltext.Word && next(i).Text != "(" && !frame && !onEmpty {
 			write(t.Pos, "`"+t.Text+"`", t.Pos+len(t.Text))
 		}
 		switch {

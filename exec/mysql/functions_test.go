@@ -1,0 +1,102 @@
+package mysql_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/mysql"
+)
+
+// unlisted are the functions of the server that are not on the list, by why.
+var unlisted = []struct{ why, names string }{
+	{"it tells of the server, its sessions, replication or statistics", "connection_id|found_rows|row_count|last_insert_id|binlog_.*|wsrep_.*|decode_histogram|.*_gtid_.*"},
+	{"it tells who asks", "(session|system|current)_user|user|current_role"},
+	{"it waits or takes a lock", "sleep|benchmark|get_lock|release_.*|is_(free|used)_lock|master_.*"},
+	{"it reads a file", "load_file"},
+	{"it is a cipher, or hashes passwords", "(aes|des)_(en|de)crypt|encrypt|encode|decode|password|old_password"},
+	{"it makes a value that is much larger than what it is given", "uncompress|compress|sformat"},
+	{"it reads XML, whose errors tell values", "extractvalue|updatexml"},
+	{"it reads dynamic columns", "column_.*"},
+	{"it counts in the server", "uuid_short"},
+	{"it is no call", "cast"},
+	{"it has no name of its own in a statement", ".*_oracle|name_const|schemas"},
+}
+
+// TestFunctions: each function of the server's catalog is on the list, or there is a reason why not.
+func TestFunctions(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(id INTEGER);\n", "")
+	names, err := exectest.Texts(t.Context(), pool, "SELECT DISTINCT lower(function) FROM information_schema.sql_functions ORDER BY 1")
+	if err != nil || len(names) < 200 {
+		t.Fatal(len(names), err)
+	}
+	for _, name := range names {
+		why := ""
+		for _, of := range unlisted {
+			if regexp.MustCompile("^(?:" + of.names + ")$").MatchString(name) {
+				why = of.why
+			}
+		}
+		if !slices.Contains(mysql.Functions(), name) && why == "" {
+			t.Errorf("%s is not on the list, and nothing says why", name)
+		}
+	}
+}
+
+// TestComputing: functions that only compute are called.
+func TestComputing(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(id INTEGER);\n", "")
+	db := exectest.ReadyDB(t, pool, mysql.Dialect{}, exec.Config{})
+	for _, test := range []struct{ sql, want string }{
+		{"SELECT INET_NTOA(2130706433), INET6_NTOA(INET6_ATON('::1')), INET_ATON('127.0.0.1'), IS_IPV4('1.2.3.4')", "[[127.0.0.1 ::1 2130706433 1]]"},
+		{"SELECT DATABASE() IS NOT NULL, VERSION() LIKE '%MariaDB%'", "[[1 1]]"},
+		{"SELECT JSON_EQUALS('{}', '{ }'), JSON_NORMALIZE('{\"b\":1,\"a\":2}')", "[[1 {\"a\":2.0E0,\"b\":1.0E0}]]"},
+		{"SELECT LENGTH(RANDOM_BYTES(8)), MAKE_SET(5, 'a', 'b', 'c'), CRC32C('a')", "[[8 a,c "},
+		{"SELECT SLEEP(0)", "refused"}, {"SELECT AES_DECRYPT('a', 'b')", "refused"}, {"SELECT UNCOMPRESS('x')", "refused"},
+	} {
+		table, err := db.Query(t.Context(), test.sql)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(table.Rows)
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s gives %s, want %s", test.sql, got, test.want)
+		}
+	}
+}
+
+// TestGrammar: what MariaDB takes is read, or the guard says that it is its parser which cannot.
+func TestGrammar(t *testing.T) {
+	pool, _ := open(t, `CREATE TABLE seats(id INT, row INT, virtual INT, array INT, until INT, database INT);
+INSERT INTO seats VALUES (1, 4, 0, 1, 2, 3), (2, 5, 1, 2, 3, 4);
+CREATE TABLE versions(id INT, x INT) WITH SYSTEM VERSIONING;
+INSERT INTO versions VALUES (1, 2)`, "")
+	db := exectest.ReadyDB(t, pool, mysql.Dialect{}, exec.Config{})
+	for _, test := range []struct{ why, sql, want string }{
+		{"words that are names", "SELECT id, row, virtual, s.until FROM seats s WHERE row = 4 ORDER BY array, database", "[[1 4 0 2]]"},
+		{"words that are aliases", "SELECT row.id AS option FROM seats row WHERE row.id = 1", "[[1]]"},
+		{"a frame", "SELECT id, sum(row) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM seats", "[[1 4] [2 9]]"},
+		{"rows", "SELECT id FROM seats WHERE ROW(id, row) = ROW(1, 4)", "[[1]]"},
+		{"a table of JSON", "SELECT j.n FROM JSON_TABLE('[{\"n\":1},{\"n\":2}]', '$[*]' COLUMNS (n INT PATH '$.n' DEFAULT '0' ON EMPTY)) AS j", "[[1] [2]]"},
+		{"beside a table", "SELECT id, j.n FROM seats, JSON_TABLE('[1]', '$[*]' COLUMNS (n INT PATH '$', o FOR ORDINALITY)) j WHERE id = 1", "[[1 1]]"},
+		{"a LIMIT in a list", "SELECT GROUP_CONCAT(id ORDER BY id LIMIT 2) FROM seats", "the guard's parser does not know GROUP_CONCAT"},
+		{"rows of another time", "SELECT x FROM versions FOR SYSTEM_TIME AS OF NOW(6)", "the guard's parser does not know FOR SYSTEM_TIME"},
+		{"FETCH", "SELECT id FROM seats ORDER BY id OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY", "the guard's parser does not know FETCH"},
+		{"a fault of the statement", "SELECT id FROM seats WHERE ORDER BY id", "You have an error in your SQL syntax"},
+		{"a function in a table of JSON", "SELECT * FROM JSON_TABLE(LOAD_FILE('/etc/passwd'), '$' COLUMNS (n INT PATH '$')) j", "load_file is not on the list"},
+		{"a table that is none", "SELECT * FROM JSON_TABLE((SELECT user FROM mysql.user), '$' COLUMNS (n INT PATH '$')) j", "refused"},
+	} {
+		table, err := db.Query(t.Context(), test.sql)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(table.Rows)
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s gives %s, want %s", test.why, test.sql, got, test.want)
+		}
+	}
+}
