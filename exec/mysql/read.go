@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -34,6 +35,11 @@ FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`
 	COALESCE(REFERENCED_COLUMN_NAME, ''), ORDINAL_POSITION
 FROM information_schema.KEY_COLUMN_USAGE
 WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHEMA) = TABLE_SCHEMA`
+	checksQuery = `SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()
+ORDER BY TABLE_NAME, CONSTRAINT_NAME`
+	checksQueryMySQL = `SELECT t.TABLE_NAME, c.CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS c
+JOIN information_schema.TABLE_CONSTRAINTS t USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)
+WHERE CONSTRAINT_SCHEMA = DATABASE() AND t.CONSTRAINT_TYPE = 'CHECK' ORDER BY t.TABLE_NAME, CONSTRAINT_NAME`
 )
 
 // objects reads what the database has, tables, views, the definitions of views and routines, and makes a version of it.
@@ -131,7 +137,7 @@ func (s sight) still(now tally) bool {
 		now.up >= s.up+int64(passed/time.Second)-1 // else it was started anew
 }
 
-// Catalog implements exec.Conn. It takes four statements, whatever the number of tables. Tables and views come by name,
+// Catalog implements exec.Conn. It takes five statements, whatever the number of tables. Tables and views come by name,
 // and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
 // an enum or set is "enum" or "set", with its labels in Values, as SQL strings. Foreign keys come by name; one to another
 // database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name
@@ -145,7 +151,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err := h.limit(ctx, noLimit); err != nil { // a LIMIT would slow the query of the columns down
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.grants} {
+	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.checks, r.grants} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -231,6 +237,24 @@ func (r *reading) columns(ctx context.Context) error {
 			t.Columns = append(t.Columns, c)
 		}
 		return nil
+	})
+}
+
+// checks reads which values a CHECK allows. Its condition is written by the rules of the default sql_mode.
+func (r *reading) checks(ctx context.Context) error {
+	query := checksQueryMySQL
+	if isMaria, err := r.server.isMariaDB(ctx, r.conn); err != nil {
+		return err
+	} else if isMaria {
+		query = checksQuery
+	}
+	return r.inspect(ctx, query, func(scan func(...any) error) error {
+		var table, condition string
+		err := scan(&table, &condition)
+		if i, ok := r.at[table]; ok && err == nil {
+			guard.AllowValues(sqltext.MySQL(), &r.s.Tables[i], condition)
+		}
+		return err
 	})
 }
 

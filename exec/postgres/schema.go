@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // schema makes the schema for prompts: the tables, views, materialized views and foreign tables that the connection's
@@ -20,6 +22,7 @@ import (
 //   - The primary key in its own order.
 //   - Foreign keys in the order of their making, except those to tables that the user may not read.
 //   - Unique constraints and unique indexes, except those on expressions or on a part of the rows.
+//   - What a CHECK allows ("kind IN ('bug', 'wish')", of a domain too) as the values of the column.
 //   - Comments as descriptions. They are text from the database: clean them before they go into a prompt, as the
 //     renderings of package schema do.
 //
@@ -39,7 +42,15 @@ func (r *reading) schema() *schema.Schema {
 			}
 		}
 	}
+	checks := r.checks()
 	r.schemaColumns()
+	for of, conditions := range checks {
+		if t := r.oids[of]; t != nil && t.table != nil {
+			for _, condition := range conditions {
+				guard.AllowValues(sqltext.PostgreSQL(), t.table, condition)
+			}
+		}
+	}
 	for _, row := range r.results[readIndexes] {
 		t := r.oids[row.oid(0)]
 		columns := t.names(row[2])
@@ -71,6 +82,22 @@ func (r *reading) schema() *schema.Schema {
 		}
 	}
 	return s
+}
+
+// checks puts what the CHECK of a domain allows into its labels, and returns the conditions of the CHECKs of tables.
+func (r *reading) checks() (ofTables map[uint32][]string) {
+	ofTables = map[uint32][]string{}
+	for _, row := range r.results[readChecks] {
+		condition := strings.TrimPrefix(row[2], "CHECK ")
+		if table := row.oid(0); table != 0 {
+			ofTables[table] = append(ofTables[table], condition)
+		} else if of := r.types[row.oid(1)]; of != nil && of.labels == "" {
+			if column, values := guard.CheckValues(sqltext.PostgreSQL(), condition); strings.EqualFold(column, "value") {
+				of.labels = strings.Join(values, ", ")
+			}
+		}
+	}
+	return ofTables
 }
 
 func (r *reading) schemaColumns() {

@@ -85,6 +85,7 @@ const (
 	readComments
 	readIndexes
 	readKeys
+	readChecks
 	readFunctions
 	readOperators
 	readCasts
@@ -159,6 +160,8 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 			ORDER BY i.indrelid, i.indexrelid`,
 		readKeys: `SELECT k.conrelid, k.confrelid, pg_catalog.array_to_string(k.conkey, ','), pg_catalog.array_to_string(k.confkey, ',')
 			FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' ORDER BY k.conrelid, k.oid`,
+		readChecks: `SELECT k.conrelid, k.contypid, pg_catalog.pg_get_constraintdef(k.oid) FROM pg_catalog.pg_constraint k
+			WHERE k.contype = 'c' AND k.oid > 16383 ORDER BY k.conrelid, k.contypid, k.oid`,
 		// The types of what users' functions take, 0 for one that may have other arguments; whether one takes or gives a type
 		// that a class of a user compares.
 		readFunctions: made + `SELECT s.name, s.nspname, s.extension, pg_catalog.bool_or(s.single), pg_catalog.bool_or(s.single AND s.changing),

@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -45,7 +46,11 @@ func (in *inspection) read() error {
 	}
 	in.drop()
 	for i := range in.tables {
-		describe(&in.tables[i])
+		t := &in.tables[i]
+		describe(t)
+		for _, condition := range guard.Checks(sqltext.SQLite(), t.Definition) {
+			guard.AllowValues(sqltext.SQLite(), t, condition)
+		}
 	}
 	return nil
 }
