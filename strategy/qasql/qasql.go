@@ -12,6 +12,8 @@
 //   - A context without its descriptions is left out, and an empty result is refined once.
 //   - If nothing runs, one more call asks for a simple statement (WithoutLastResort: none).
 //   - The confidence is a share of votes, not what the model says of itself.
+//   - A statement has the time that exec.Limits gives a candidate, 3 s, and not 30 s: five contexts and their corrections run fifteen.
+//   - No relationship between components is kept, and columns have names and no scores: no step of the method reads either.
 package qasql
 
 import (
