@@ -96,19 +96,16 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 	if err != nil {
 		return nil, err
 	}
-	var compared func(r *guard.Relation, text string, params []string) ([]guard.Bind, error)
-	if loose, ok := conn.(LooseConn); ok {
-		compared = func(r *guard.Relation, text string, params []string) ([]guard.Bind, error) {
-			t, _ := a.Catalog.Schema.Lookup(r.Schema, r.Name)
-			return loose.Compared(t, text, params)
-		}
-	}
-	splice, err := a.Catalog.Splice(a.SQL(), spots, guard.SpliceOptions{
-		Splicing: db.ruled, Params: params, Fenced: fenced, Own: a.Args, Compared: compared,
+	o := guard.SpliceOptions{
+		Splicing: db.ruled, Params: params, Fenced: fenced, Own: a.Args,
 		View: func(v *guard.Relation) (string, []string, []guard.Spot, error) {
 			return db.viewQuery(ctx, c, a.Catalog, v)
 		},
-	})
+	}
+	if loose, ok := conn.(LooseConn); ok {
+		o.Compared = loose.Compared
+	}
+	splice, err := a.Catalog.Splice(a.SQL(), spots, o)
 	if err != nil {
 		return nil, err
 	}

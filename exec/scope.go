@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/schema"
 )
 
 // Scope says on whose behalf statements run: it gives the parameters of Policy.Rows.
@@ -72,10 +71,10 @@ type RulerConn interface {
 // equal to every text.
 type LooseConn interface {
 	Conn
-	// Compared says how each parameter of a rule is bound, by the column that it is compared with. text is the rule with "?"
-	// for a parameter, params are their names in that order; t is nil where the user may not read the table. It refuses
-	// (ReasonRows) a rule in which a parameter is compared with anything else, and asks nothing of the engine.
-	Compared(t *schema.Table, text string, params []string) ([]guard.Bind, error)
+	// Compared says how each parameter of a rule of r is bound, by the column that it is compared with. text is the rule with "?"
+	// for a parameter, params are their names in that order. It refuses (ReasonRows) a rule in which a parameter is compared
+	// with anything else, and asks nothing of the engine.
+	Compared(r *guard.Relation, text string, params []string) ([]guard.Bind, error)
 }
 
 // Scoper is a [Dialect] whose server has rules of its own about who asks, and another schema for each.

@@ -28,8 +28,8 @@ INSERT INTO dates VALUES (1, '2020-01-01'), (2, '1970-01-01'), (3, NULL);
 // paramForms are rules that say that a column is equal to a parameter, more or less plainly. plain are those that each engine
 // takes for every column.
 var (
-	plain      = []string{"c = :x", ":x = c", "(c) = (:x)", "((c)) IN ((:x), :y)", "c BETWEEN :x AND :y", "NOT c <> :x", "CASE WHEN c = :x THEN 1 = 1 END"}
-	paramForms = append(plain, "coalesce(c, c) = :x", "lower(c) = :x", "c = coalesce(:x, :x)", "CASE c WHEN :x THEN 1 = 1 END", "nullif(c, :x) IS NULL AND c IS NOT NULL",
+	plain      = []string{"c = :x", ":x = c", "(c) = (:x)", "((c)) IN ((:x), :y)", "c BETWEEN :x AND :y", "NOT c <> :x"}
+	paramForms = append(plain, "CASE WHEN c = :x THEN 1 = 1 END", "coalesce(c, c) = :x", "lower(c) = :x", "c = coalesce(:x, :x)", "CASE c WHEN :x THEN 1 = 1 END", "nullif(c, :x) IS NULL AND c IS NOT NULL",
 		"c = CASE WHEN 1 = 1 THEN :x END", "c + 0 = :x", "CAST(c AS CHAR(40)) = :x", "c = CAST(:x AS CHAR(40))", "c LIKE :x", "coalesce(c, c) IN (:x)", "abs(c) = :x")
 )
 

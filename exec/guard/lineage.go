@@ -8,82 +8,67 @@ import (
 // pastRules refuses each table of Rows and Shared through which rows are read past a rule, at any depth, and returns what is
 // wrong with the policy. No view is among them: it is read through the rules of its tables.
 func (c *Catalog) pastRules(p Policy) (wrong []string) {
-	above := map[*Relation][]*Relation{}
-	for _, r := range c.Relations {
-		for _, held := range r.Holds {
-			above[held] = append(above[held], r)
-		}
+	if !p.Scoped() {
+		return nil
 	}
+	refuse := func(r *Relation, why string, args ...any) {
+		r.Refused = Refuse(ReasonRows, "%s has rows that a rule is about, and is read without it", r.Name)
+		wrong = append(wrong, r.path()+": "+fmt.Sprintf(why, args...))
+	}
+	ruled := c.fromRuled(func(r, held *Relation) {
+		refuse(r, "its rows are those of %s too, which has another rule: give it the same one, or take a partition out of Rows", held.path())
+	})
 	for _, r := range c.Relations {
-		if r.View || !p.Scoped() || !p.Allows(r) || r.Unruly != "" && len(r.rules) > 0 { // putRules says the last
+		if r.View || !p.Allows(r) {
 			continue
 		}
-		why, field := p.unequal(r), "Rows"
-		if len(r.rules) == 0 {
-			why, field = p.unruled(r, above), "Shared"
+		for _, held := range r.Holds {
+			if !held.Part && !p.Allows(held) {
+				refuse(r, "it has the rows of %s, which is in neither Rows nor Shared: give that the same rule, or name it in Shared too", held.path())
+			}
 		}
-		if why == "" && r.Hidden && r.Unruly != "" {
-			why = "it is " + r.Unruly + ", and could show what may not be read: leave it out of the policy"
-		}
-		if why != "" {
-			r.Refused = Refuse(ReasonRows, "%s has rows that a rule is about, and is read without it", r.Name)
-			wrong = append(wrong, fmt.Sprintf("%s: %q: %s", field, r.Schema+"."+r.Name, why))
+		switch {
+		case len(r.rules) == 0 && ruled[r] != nil:
+			refuse(r, "it has rows of %s, which has a rule: take it out of Shared, or give it a rule in Rows", ruled[r].path())
+		case r.Hidden && r.Unruly != "":
+			refuse(r, "it is %s, and could show what may not be read: leave it out of the policy", r.Unruly)
 		}
 	}
 	return wrong
 }
 
-// unequal says why a table with a rule has rows that are read by another one, or by none.
-func (p Policy) unequal(r *Relation) string {
-	for _, held := range closure(r, func(r *Relation) []*Relation { return r.Holds })[1:] {
-		same := slices.EqualFunc(r.rules, held.rules, func(a, b *Rule) bool { return a.Text == b.Text })
-		switch listed := p.Allows(held); {
-		case same || held.Part && !listed:
-		case held.Part:
-			return fmt.Sprintf("its partition %s.%s has another rule or is shared: leave that out of the policy, or give it the same rule", held.Schema, held.Name)
-		default:
-			return fmt.Sprintf("it has the rows of %s.%s, which has another rule or none: give that the same rule", held.Schema, held.Name)
-		}
-	}
-	return ""
-}
-
-// unruled says why a table without a rule has rows that a rule is about.
-func (p Policy) unruled(r *Relation, above map[*Relation][]*Relation) string {
-	for _, from := range closure(r, (*Relation).sources) {
-		for _, of := range closure(from, func(r *Relation) []*Relation { return above[r] }) {
-			if len(of.rules) > 0 {
-				return fmt.Sprintf("it has rows of %s.%s, which has a rule: take it out of Shared, or give it a rule in Rows", of.Schema, of.Name)
+// fromRuled returns the relations that have rows of one with a rule, and that one. differ is called for two with other rules.
+func (c *Catalog) fromRuled(differ func(r, held *Relation)) map[*Relation]*Relation {
+	ruled := map[*Relation]*Relation{}
+	for _, r := range c.Relations {
+		todo := []*Relation{r}
+		for ; len(r.rules) > 0 && len(todo) > 0; todo = todo[1:] {
+			held := todo[0]
+			if ruled[held] == r {
+				continue
 			}
-		}
-		for _, held := range from.Holds {
-			if !held.Part && !p.Allows(held) {
-				return fmt.Sprintf("it has the rows of %s.%s, which is in neither Rows nor Shared: name that in Shared too", held.Schema, held.Name)
+			ruled[held], todo = r, append(todo, held.Holds...)
+			if len(held.rules) > 0 && !slices.EqualFunc(r.rules, held.rules, func(a, b *Rule) bool { return a.Text == b.Text }) {
+				differ(r, held)
 			}
 		}
 	}
-	return ""
-}
-
-// sources are the relations whose rows stand in r.
-func (r *Relation) sources() []*Relation {
-	all := slices.Clone(r.Holds)
-	for _, read := range r.reads() {
-		all = append(all, read.Relation)
-	}
-	return all
-}
-
-// closure returns r and all to which steps lead from it.
-func closure(r *Relation, steps func(*Relation) []*Relation) []*Relation {
-	all, seen := []*Relation{r}, map[*Relation]bool{r: true}
-	for i := 0; i < len(all); i++ {
-		for _, next := range steps(all[i]) {
-			if !seen[next] {
-				seen[next] = true
-				all = append(all, next)
+	for grown := true; grown; {
+		grown = false
+		for _, r := range c.Relations {
+			if ruled[r] != nil {
+				continue
+			}
+			from := slices.Clone(r.Holds)
+			for _, read := range r.reads() {
+				from = append(from, read.Relation)
+			}
+			if i := slices.IndexFunc(from, func(u *Relation) bool { return ruled[u] != nil }); i >= 0 {
+				ruled[r], grown = ruled[from[i]], true
 			}
 		}
 	}
-	return all
+	return ruled
 }
+
+func (r *Relation) path() string { return r.Schema + "." + r.Name }

@@ -18,7 +18,9 @@ type Rule struct {
 	Text   string
 	Params []string // the names of its parameters, sorted, each once
 
-	pieces []piece
+	pieces   []piece
+	question string   // Text with "?" for a parameter
+	order    []string // the names of these
 }
 
 // piece is a part of a rule: text as it stands, a parameter, or a column.
@@ -54,7 +56,7 @@ func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
 		columns[c.Pos-len(head)] = c
 	}
 	tokens := slices.Collect(d.Tokens(text))
-	var depth, done, skip int
+	var depth, done, skip, asked int
 	flush := func(to int) {
 		if done < to {
 			r.pieces = append(r.pieces, piece{text: text[done:to]})
@@ -94,7 +96,8 @@ func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
 		case param != "":
 			flush(t.Pos)
 			r.pieces = append(r.pieces, piece{param: param})
-			r.Params = append(r.Params, param)
+			r.question += text[asked:t.Pos] + "?"
+			asked, r.order = end, append(r.order, param)
 		case isColumn && !strings.HasPrefix(fold(c.Column), "current_"):
 			if c.Qualifier != "" {
 				if q, ok := splitName(c.Qualifier); !ok || fold(q[len(q)-1]) != fold(names[len(names)-1]) {
@@ -120,8 +123,8 @@ func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
 	case strings.TrimSpace(text) == "":
 		return r, errors.New("it is empty")
 	}
-	slices.Sort(r.Params)
-	r.Params = slices.Compact(r.Params)
+	r.question += text[asked:]
+	r.Params = slices.Compact(slices.Sorted(slices.Values(r.order)))
 	return r, nil
 }
 
@@ -458,9 +461,12 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 		} else {
 			w.text.WriteString(" AND (")
 		}
-		binds, err := w.binds(r, rule)
-		if err != nil {
-			return err
+		binds := make([]Bind, len(rule.order))
+		if w.Compared != nil && len(binds) > 0 {
+			var err error
+			if binds, err = w.Compared(r, rule.question, rule.order); err != nil {
+				return err
+			}
 		}
 		for _, p := range rule.pieces {
 			switch {
@@ -486,27 +492,6 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 	}
 	w.text.WriteString(")")
 	return nil
-}
-
-// binds says how each parameter of a rule is bound, in the order of the text.
-func (w *spliceWriter) binds(r *Relation, rule *Rule) ([]Bind, error) {
-	var text strings.Builder
-	var params []string
-	for _, p := range rule.pieces {
-		switch {
-		case p.param != "":
-			params = append(params, p.param)
-			text.WriteString("?")
-		case p.column != "":
-			text.WriteString(w.Quote(p.column))
-		default:
-			text.WriteString(p.text)
-		}
-	}
-	if w.Compared == nil || len(params) == 0 {
-		return make([]Bind, len(params)), nil
-	}
-	return w.Compared(r, text.String(), params)
 }
 
 // view writes a view out.

@@ -24,7 +24,7 @@ func Functions() []string { return functions }
 
 // Compared is held.Compared without a server.
 func Compared(t *schema.Table, rule string, params []string) error {
-	_, err := (&held{server: &server{}}).Compared(t, rule, params)
+	_, err := (&held{server: &server{}}).Compared(&guard.Relation{Own: t}, rule, params)
 	return err
 }
 

@@ -366,7 +366,7 @@ func (r *reading) finish() {
 	for _, t := range r.s.Tables {
 		relation := guard.RelationOf(r.s.Default, &t)
 		relation.Compares(func(name string) guard.Family { c, _ := t.Column(name); return familyOf(c) })
-		relation.View, relation.Unruly = t.Kind == schema.View, r.unruly[t.Name]
+		relation.View, relation.Unruly, relation.Own = t.Kind == schema.View, r.unruly[t.Name], &t
 		relation.Hidden = relation.Unruly != "" && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
 		r.out.Relations = append(r.out.Relations, relation)

@@ -95,11 +95,11 @@ func TestLineageRules(t *testing.T) {
 		shared []string
 		want   string // in the error; "": none
 	}{
-		{"a partition has another rule", map[string]string{"visits": rule, "visits_1": "shop <> :shop"}, nil, "the same rule"},
-		{"and one at depth", map[string]string{"deep": rule, "deep_1_1": "shop <> :shop"}, nil, `Rows: "public.deep": its partition public.deep_1_1`},
-		{"a parent of a shared one has a rule", map[string]string{"deep": rule}, []string{"deep_1_1"}, `Shared: "public.deep_1_1": it has rows of public.deep`},
-		{"the other parent of its child has a rule", map[string]string{"mothers": rule, "both_of": rule}, []string{"elders", "kids", "grandkids"}, `it has rows of public.both_of`},
-		{"and the child has none", map[string]string{"mothers": rule}, []string{"elders", "kids", "grandkids"}, `name that in Shared too`},
+		{"a partition has another rule", map[string]string{"visits": rule, "visits_1": "shop <> :shop"}, nil, "give it the same one"},
+		{"and one at depth", map[string]string{"deep": rule, "deep_1_1": "shop <> :shop"}, nil, `public.deep: its rows are those of public.deep_1_1 too`},
+		{"a parent of a shared one has a rule", map[string]string{"deep": rule}, []string{"deep_1_1"}, `public.deep_1_1: it has rows of public.deep`},
+		{"the other parent of its child has a rule", map[string]string{"mothers": rule, "both_of": rule}, []string{"elders", "kids", "grandkids"}, `public.elders: it has rows of public.`},
+		{"and the child has none", map[string]string{"mothers": rule}, []string{"elders", "kids", "grandkids"}, `name it in Shared too`},
 		{"a rule on a generated column", map[string]string{"made": "mark = :shop"}, nil, ""},
 	} {
 		err := newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: test.rows, Shared: test.shared}}).Ready(t.Context())
