@@ -52,10 +52,12 @@ func (m Model) TermsIn(question string, statement *sqltext.Statement) (grounds [
 // usesAll reports whether a statement has the columns and constants of an expression.
 func usesAll(statement *sqltext.Statement, expr string) bool {
 	e, err := parse(statement.Dialect(), expr)
-	if err != nil {
-		return false
-	}
-	literals := statement.Dialect().Parse(expr).Literals()
+	return err == nil && uses(statement, e)
+}
+
+func uses(statement *sqltext.Statement, e expression) bool {
+	text, _ := e.write(func(it item) (string, error) { return plain(it.name), nil })
+	literals := statement.Dialect().Parse(text).Literals()
 	return !slices.ContainsFunc(e, func(it item) bool { return it.kind == itemColumn && !names(statement, it.name) }) &&
 		!slices.ContainsFunc(literals, func(l sqltext.Literal) bool {
 			return !slices.ContainsFunc(statement.Literals(), func(x sqltext.Literal) bool { return x.Value == l.Value })
@@ -81,19 +83,21 @@ func (m Model) Bypassed(statement *sqltext.Statement) (found []Metric) {
 		if x.Unsupported != "" || c.metric(x.Name, nil) != nil || c.bases() != nil {
 			continue
 		}
-		holds := x.Where == "" || usesAll(statement, x.Where)
 		for _, a := range c.aggregates {
 			if !m.addsUp(statement, a) {
 				continue
 			}
-			if met[a.text()] = met[a.text()] || holds; !holds {
+			bypasses := func(e expression) bool { return !uses(statement, e) }
+			if slices.ContainsFunc(a.where, bypasses) {
 				owners, aggregates = append(owners, x), append(aggregates, a)
+			} else {
+				met[a.text()] = true
 			}
 		}
 	}
 	for i, x := range owners {
-		last := len(found) - 1
-		if !met[aggregates[i].text()] && (last < 0 || found[last].Name != x.Name) {
+		if text := aggregates[i].text(); !met[text] {
+			met[text] = true // the first that has it names it
 			found = append(found, x)
 		}
 	}

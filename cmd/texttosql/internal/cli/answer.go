@@ -56,6 +56,9 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 		Say(w, "\n%s", r.Ballot.Explain())
 	}
 	Say(w, "\n%s, %d samples saved\n", Cost(r), r.Saved)
+	for _, g := range r.Grounds {
+		Say(w, "  %s\n", g)
+	}
 	for _, a := range r.Ballot.Abstained {
 		Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
 	}

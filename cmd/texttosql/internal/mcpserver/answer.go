@@ -38,6 +38,7 @@ type answer struct {
 	Conversation string   `json:"conversation" jsonschema:"for a follow-up by ask, and for choose, correct and confirm"`
 	SQL          string   `json:"sql" jsonschema:"the statement, which was checked and only reads"`
 	Confidence   float64  `json:"confidence" jsonschema:"0 to 1"`
+	Grounds      []string `json:"grounds,omitempty" jsonschema:"what the answer stands on: a metric that people defined, a word of the question"`
 	Message      string   `json:"message,omitempty" jsonschema:"what is unclear, and what can be done"`
 	Options      []option `json:"options,omitempty" jsonschema:"the answers that disagree"`
 	Cost         cost     `json:"cost"`
@@ -77,11 +78,14 @@ func (c cost) String() string {
 // answerOf makes the result of a question.
 func (c *client) answerOf(q *asking) answer {
 	a := answer{Status: answered, Conversation: q.talk.id, SQL: q.res.SQL, Confidence: q.res.Confidence, Cost: costOf(q.spent), rows: newRows()}
+	for _, g := range q.res.Grounds {
+		a.Grounds = append(a.Grounds, words.Clean(g.String()))
+	}
 	for _, w := range q.res.Warnings {
 		a.Warnings = append(a.Warnings, w.Code+": "+c.Hide(strategy.OneLine(w.Message)))
 	}
 	if q.put != nil {
-		a.Status, a.SQL, a.Confidence, a.Options = unsure, "", 0, optionsOf(q.put)
+		a.Grounds, a.Status, a.SQL, a.Confidence, a.Options = nil, unsure, "", 0, optionsOf(q.put)
 		a.Message = fmt.Sprintf("%s (%s). Find out from the user which option is meant, and call choose with this conversation and the option.",
 			strategy.OneLine(q.put.Message), q.silent)
 	} else if q.res.Rows != nil {
@@ -143,6 +147,9 @@ func (a answer) text() string {
 				fmt.Fprintf(&b, "%d are in the structured content; query gives others of this statement by rows and offset\n", len(a.Rows))
 			}
 		}
+	}
+	for _, g := range a.Grounds {
+		fmt.Fprintf(&b, "The answer is %s\n", g)
 	}
 	fmt.Fprintf(&b, "Confidence %.2f; cost: %s; answer id %s; conversation %s\n", a.Confidence, a.Cost, a.AnswerID, a.Conversation)
 	for _, w := range a.Warnings {

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -29,6 +30,7 @@ type Database struct {
 	Limits       string        `placeholder:"FILE" help:"What statements may take, as JSON: {\"Answer\": {\"Rows\": 500, \"Timeout\": \"10s\"}}."`
 	Rows         int           `placeholder:"N" help:"Most rows of an answer; default: 1000."`
 	Timeout      time.Duration `placeholder:"TIME" help:"Most time of a statement; default: 3s for one that is compared, 30s for one whose rows are shown."`
+	Knowledge    string        `placeholder:"FILE" help:"Metrics, words and relationships of the database; see the verb knowledge."`
 	Descriptions []string      `sep:"none" placeholder:"FILE" help:"What tables and columns mean, as the verb describe writes it or as CSV."`
 }
 
@@ -172,7 +174,11 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	scope, scopeErr := read("scope", d.Scope, readScope)
 	limits, limitsErr := read("limits", d.Limits, ReadLimits)
 	told, toldErr := read("descriptions", last(d.Descriptions), schema.ReadDescriptions)
-	if err := cmp.Or(err, scopeErr, limitsErr, toldErr); err != nil {
+	known, knownErr := knowledge.Model{}, error(nil)
+	if d.Knowledge != "" {
+		known, knownErr = ReadKnowledge(d.Knowledge, "")
+	}
+	if err := cmp.Or(err, scopeErr, limitsErr, toldErr, knownErr); err != nil {
 		return nil, nil, err
 	}
 	if d.Rows < 0 || d.Timeout < 0 {
@@ -185,9 +191,13 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 		return nil, nil, err
 	}
 	opened.Config, opened.Scope = exec.Config{Policy: policy, Limits: limits}, scope
-	return opened, []texttosql.Option{
+	options := []texttosql.Option{
 		texttosql.WithDialect(opened.Dialect), texttosql.WithPolicy(policy), texttosql.WithLimits(limits), texttosql.WithDescriptions(told.Descriptions),
-	}, nil
+	}
+	if d.Knowledge != "" {
+		options = append(options, texttosql.WithKnowledge(known))
+	}
+	return opened, options, nil
 }
 
 // Engine opens the database for a verb that asks no model. More options come after those of the flags.

@@ -172,6 +172,9 @@ func (s *Server) explain(res *texttosql.Result) details {
 			d.Votes = append(d.Votes, v)
 		}
 	}
+	for _, g := range res.Grounds {
+		d.Plain += " It is " + visible(g.String()) + "."
+	}
 	for _, c := range res.WithoutVote() {
 		d.Without = append(d.Without, []string{visible(c.SQL), s.clean(c.Rejected)})
 	}
