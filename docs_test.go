@@ -24,6 +24,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -91,6 +92,55 @@ func anchors(t *testing.T, name string) (list []string) {
 		}
 	}
 	return list
+}
+
+// TestKnowledgePage is the program of docs/knowledge.md.
+func TestKnowledgePage(t *testing.T) {
+	page, err := os.ReadFile("docs/knowledge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```json\n")
+	text, _, _ := strings.Cut(rest, "```")
+	pool := open(t, `CREATE TABLE customers (id INTEGER, country TEXT);
+CREATE TABLE orders (id INTEGER, customer_id INTEGER, total REAL, status TEXT, ordered_at TEXT);
+INSERT INTO customers VALUES (1, 'NO'); INSERT INTO orders VALUES (1, 1, 5, 'paid', '2026-01-01'), (2, 1, 7, 'cancelled', '2026-01-01')`)
+	model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
+		if r.Purpose == strategy.PurposeMetric {
+			return llm.Response{Text: `{"metrics": ["revenue"], "group_by": ["customers.country"]}`}, nil
+		}
+		return llm.Response{Text: "SELECT country, 5.0 FROM customers"}, nil
+	})
+	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := func(ctx context.Context, file io.Reader) error {
+		m, err := knowledge.Read(file) // or dbt.Read, ossie.Read, snowflake.Read, wren.Read
+		if err != nil {
+			return err
+		}
+		faults, err := m.Check(ctx, db, "sqlite") // db is an *exec.DB
+		if err != nil {
+			return err
+		}
+		engine, err := texttosql.New(pool, model, texttosql.WithKnowledge(m.Without(faults)))
+		if err != nil {
+			return err
+		}
+		answer, err := engine.Ask(ctx, "What is the turnover by country?")
+		if err != nil {
+			return err
+		}
+		fmt.Println(answer.Grounds) // [by metric revenue]
+		if len(faults) > 0 || fmt.Sprint(answer.Grounds, answer.Rows.Rows) != "[by metric revenue] [[NO 5]]" {
+			t.Errorf("%v, %v, %v", faults, answer.Grounds, answer.Rows.Rows)
+		}
+		return nil
+	}
+	if err := program(t.Context(), strings.NewReader(text)); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestGuideContents: the contents list of the guide has its numbered chapters.

@@ -62,3 +62,21 @@ func TestKnowledgeImport(t *testing.T) {
 		}
 	}
 }
+
+// TestAskByMetric: with --knowledge a request is compiled, and the answer says by which metric.
+func TestAskByMetric(t *testing.T) {
+	env := with(asking(t, func(prompt string, _ int) string {
+		if strings.Contains(prompt, "### Metrics") {
+			return `{"metrics": ["orders"]}`
+		}
+		return "SELECT 1"
+	}), "TEXTTOSQL_DSN", shopFile(t))
+	path := file(t, "model", strings.NewReplacer(`, ["country"]`, "", "%s", "").Replace(claimed))
+	code, out, told := try(t, env, "", "ask", "-n", "4", "--knowledge", path, "How many orders are there?")
+	if code != exitAnswer || !strings.Contains(out, "COUNT(*) AS `orders`") || !strings.Contains(out, "by metric orders") {
+		t.Errorf("code %d, %s%s", code, out, told)
+	}
+	if code, _, told := try(t, env, "", "ask", "--knowledge", file(t, "model", "{"), "How many?"); code != exitUsage {
+		t.Errorf("no file of knowledge: code %d, %s", code, told)
+	}
+}
