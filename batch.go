@@ -15,7 +15,7 @@ import (
 // BatchResult is what became of one question of a batch.
 type BatchResult struct {
 	Question Question // the question as it was asked
-	Result   *Result  // see Ask; nil when there is nothing to show
+	Result   *Result  // see Ask; nil beside a *BatchError or a *strategy.ConfigError, of no question
 }
 
 // BatchError is what ended a batch before all its questions were asked.
@@ -41,14 +41,19 @@ type Batch struct {
 // What ends a batch early comes last, as a *BatchError without a question: ctx.Err(), after the questions in flight were
 // answered with it, where others may be left; or an error of the provider that every further question would end with,
 // such as a wrong key, after the results of the questions in flight; or a scope that is missing (ErrNoScope). A fault in the
-// arguments is a *strategy.ConfigError. opts hold for every question; WithID, WithEvidence and WithSamples do nothing.
+// arguments is a *strategy.ConfigError. opts hold for every question; what each Question has itself (WithID,
+// WithEvidence, WithSamples) is refused.
 //
 // A batch that a crash may end is resumed from a recording of its replies (llm/replay): the model of New is
 // llm.Chain(model, player.Or, recorder.Record), and the same questions asked again pay only for what has no reply yet.
 // WithClock(player.Now) keeps the rest on the day on which the batch began.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch, opts ...AskOption) iter.Seq2[BatchResult, error] {
 	return func(yield func(BatchResult, error) bool) {
-		shared := newQuestion("", opts)
+		shared, err := heeding("AskAll", "", opts, "WithProgress", "WithoutMemory")
+		if err != nil {
+			yield(BatchResult{}, err)
+			return
+		}
 		e, err := e.within(shared)
 		if err != nil {
 			yield(BatchResult{}, &BatchError{err})
@@ -102,7 +107,7 @@ func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], sh
 			go func() {
 				a := shared
 				a.Question, a.scope, a.policy = q, nil, nil // e has them
-				r, err := e.ask(ctx, a, !e.withoutExecution)
+				r, err := e.ask(ctx, a, true)
 				f.note(r, err)
 				answer <- ended{BatchResult{q, r}, err}
 			}()

@@ -23,13 +23,16 @@ import (
 // The error is ErrForgotten where the engine was made without WithConfirmed: the answer is kept, and forgotten when the program
 // ends.
 //
-// The stored text goes into prompts of later questions of the same scope. Of the options WithScope and WithPolicy mean something. Who may call Confirm decides what models are shown.
+// The stored text goes into prompts of later questions of the same scope. The options are WithScope and WithPolicy. Who may call Confirm decides what models are shown.
 func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskOption) error {
-	q := newQuestion(question, opts)
-	if err := q.validate(); err != nil {
+	q, err := heeding("Confirm", question, opts)
+	if err == nil {
+		err = q.validate()
+	}
+	if err != nil {
 		return err
 	}
-	e, err := e.within(q)
+	e, err = e.within(q)
 	if err != nil {
 		return err
 	}

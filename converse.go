@@ -103,14 +103,17 @@ func (e *Engine) NewConversation(store session.Store) *Conversation {
 
 // OpenConversation opens the conversation of that id. The errors are those of the store: session.ErrNotFound,
 // session.ErrInvalidID, *session.RecordError. A conversation of another scope than that of the engine (For) or of opts is not
-// found. Of opts WithScope and WithPolicy mean something.
+// found. The options are WithScope and WithPolicy.
 //
 // A conversation whose process died is "active"; Resume takes it over. Whoever held it then gets session.ErrConflict.
 func (e *Engine) OpenConversation(ctx context.Context, store session.Store, id string, opts ...AskOption) (*Conversation, error) {
 	if store == nil {
 		return nil, &strategy.ConfigError{Field: "texttosql: OpenConversation", Problem: "the store is nil; give it that of NewConversation"}
 	}
-	e, err := e.within(newQuestion("", opts))
+	q, err := heeding("OpenConversation", "", opts)
+	if err == nil {
+		e, err = e.within(q)
+	}
 	if err != nil {
 		return nil, err
 	}

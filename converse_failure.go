@@ -42,7 +42,7 @@ func tables(res *Result) []schema.TableName {
 	}
 	var names []schema.TableName
 	for _, t := range res.Links.Tables {
-		names = append(names, schema.TableName{Schema: t.Schema, Name: t.Table})
+		names = append(names, t.Name())
 	}
 	return names
 }

@@ -34,11 +34,14 @@ type Estimated struct {
 // Strategies that ask for what is neither a statement nor described by a schema (llm.Request.Schema) may take fewer calls
 // than Least. The errors are those of Ask about the question and the database, and ctx.Err().
 func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOption) (Estimated, error) {
-	q := newQuestion(question, opts)
-	if err := q.validate(); err != nil {
+	q, err := heeding("Estimate", question, opts, "WithSamples", "WithEvidence", "WithoutMemory")
+	if err == nil {
+		err = q.validate()
+	}
+	if err != nil {
 		return Estimated{}, err
 	}
-	e, err := e.within(q)
+	e, err = e.within(q)
 	if err != nil {
 		return Estimated{}, err
 	}

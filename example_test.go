@@ -94,12 +94,12 @@ func ExampleEngine_Query() {
 // New reports every bad option at once.
 func ExampleNew() {
 	_, err := texttosql.New(inMemory(), says("SELECT 1"),
-		texttosql.WithSamples(0),
+		texttosql.WithSamples(-1),
 		texttosql.WithStrategy(strategy.Consensus{MinConfidence: 2}),
 	)
 	fmt.Println(err)
 	// Output:
-	// texttosql: WithSamples: 0 is not in 1..10000
+	// texttosql: WithSamples: -1 is not in 0..10000
 	// strategy: MinConfidence is 2; want 0 to 1
 }
 

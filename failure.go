@@ -181,7 +181,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 	case errors.Is(err, context.Canceled):
 		return FailureCancelled, "", ""
 	case errors.Is(err, llm.ErrBudget):
-		return FailureBudget, "", ""
+		return failureOfBudget(err)
 	case errors.As(err, &asked):
 		return FailureUnclear, asked.Message, ""
 	case errors.Is(err, ErrAbstained):
@@ -278,6 +278,26 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return FailureDatabase, "", ""
 	}
 	return FailureOther, tail(err), ""
+}
+
+// failureOfBudget is the class of a question whose budget is spent: that of the provider where none of its samples was answered,
+// since each repeats its calls, and that of time where it never answered.
+func failureOfBudget(err error) (class FailureClass, message, advice string) {
+	var (
+		none   *strategy.NoCandidateError
+		failed *llm.Error
+		spent  *llm.BudgetError
+	)
+	if errors.As(err, &none) && len(none.Rejected)+none.Votes > 0 {
+		return FailureBudget, "", ""
+	}
+	switch {
+	case errors.As(err, &failed):
+		return failureOfModel(failed)
+	case none != nil && errors.As(err, &spent) && spent.Limit == "time":
+		return FailureTime, "The model did not answer within the time of the budget", ""
+	}
+	return FailureBudget, "", ""
 }
 
 // statementAdvice is the advice about one statement, whose writer can change it.

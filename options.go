@@ -26,13 +26,19 @@ type option func(*config)
 
 func (o option) configure(c *config) { o(c) }
 
-// AskOption says more about one question. Ask and Generate skip a nil AskOption. So does Query, where WithID, WithProgress,
-// WithScope and WithPolicy mean something.
+// AskOption says more about one question; a [SharedOption] is one, too. A nil AskOption is skipped. An option that a call cannot
+// heed is a *strategy.ConfigError, as WithSamples is for AskAll: there each Question has its own.
 type AskOption interface{ extend(*asking) }
 
-type askOption func(*asking)
+type askOption struct {
+	name string
+	f    func(*asking)
+}
 
-func (o askOption) extend(a *asking) { o(a) }
+func (o askOption) extend(a *asking) {
+	o.f(a)
+	a.given = append(a.given, o.name)
+}
 
 // asking is one question with the options that belong to it alone.
 type asking struct {
@@ -43,6 +49,7 @@ type asking struct {
 	policy        *exec.Policy   // narrows the engine's; nil: it holds
 	recall        *memory.Recall // what its conversation kept; nil: that of the store
 	talk          *talk          // what a conversation adds; nil: it stands alone
+	given         []string       // names of its options
 	day           string         // which day it is, for prompts (llm.DayLine); "": that of the clock
 }
 
@@ -53,7 +60,7 @@ type SharedOption interface {
 }
 
 // WithID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.
-func WithID(id string) AskOption { return askOption(func(a *asking) { a.ID = id }) }
+func WithID(id string) AskOption { return askOption{"WithID", func(a *asking) { a.ID = id }} }
 
 // config is what the options say. Every option adds its own errors, validate the others.
 type config struct {
@@ -102,10 +109,10 @@ func WithStrategy(s strategy.Strategy) Option {
 	})
 }
 
-// WithSamples sets the number of samples a question, 1 to 10,000. The strategy's doc says what a sample is and how many
+// WithSamples sets the number of samples a question, up to 10,000; 0: the default. The strategy's doc says what a sample is and how many
 // it takes by default. New fails for a strategy that takes none.
 //
-// Given to Ask or Generate, it overrides the number given to New for that question; 0 overrides nothing.
+// Given to Ask or Generate, it overrides the number given to New for that question. 0 is as if it were not given.
 func WithSamples(n int) SharedOption {
 	return samples(n)
 }
@@ -113,18 +120,23 @@ func WithSamples(n int) SharedOption {
 type samples int
 
 func (n samples) configure(c *config) {
-	if n < 1 || n > strategy.MaxSamples {
-		c.fail("WithSamples", "%d is not in 1..%d", n, strategy.MaxSamples)
+	if n < 0 || n > strategy.MaxSamples {
+		c.fail("WithSamples", "%d is not in 0..%d", n, strategy.MaxSamples)
 		return
 	}
 	c.samples = int(n)
 }
 
-func (n samples) extend(a *asking) { a.Samples = int(n) }
+func (n samples) extend(a *asking) {
+	a.Samples = int(n)
+	a.given = append(a.given, "WithSamples")
+}
 
 // WithEvidence adds knowledge that belongs to one question, in prose: what a word means, how a figure is computed. At
 // most 16 KiB.
-func WithEvidence(text string) AskOption { return askOption(func(a *asking) { a.Evidence = text }) }
+func WithEvidence(text string) AskOption {
+	return askOption{"WithEvidence", func(a *asking) { a.Evidence = text }}
+}
 
 // WithModels adds models to the one given to New. Each needs a name of its own (llm.Named). Samples are spread over the
 // models in order, New's model first.
@@ -290,7 +302,10 @@ func WithoutMemory() SharedOption {
 type withoutMemory struct{}
 
 func (withoutMemory) configure(c *config) { c.withoutMemory = true }
-func (withoutMemory) extend(a *asking)    { a.withoutMemory = true }
+func (withoutMemory) extend(a *asking) {
+	a.withoutMemory = true
+	a.given = append(a.given, "WithoutMemory")
+}
 
 // WithAskBelow lets the user choose where the answers disagree. It is for strategies that vote, as all do that sample a
 // strategy.Pipeline.
@@ -332,7 +347,10 @@ func WithProgress(f func(Progress)) SharedOption {
 type progress func(Progress)
 
 func (f progress) configure(c *config) { c.progress = f }
-func (f progress) extend(a *asking)    { a.progress = f }
+func (f progress) extend(a *asking) {
+	a.progress = f
+	a.given = append(a.given, "WithProgress")
+}
 
 // WithLogger writes one record a question or statement of Query, one a warning (Warn) and one a step (Debug), with the
 // context of the question. nil: nothing is written.
@@ -341,7 +359,7 @@ func (f progress) extend(a *asking)    { a.progress = f }
 // Info; Warn where more time, money or a provider is wanting; Error where nothing is answered until somebody changes
 // something: a wrong key, a database that is gone, a panic.
 //
-// Records hold counts, durations, fingerprints, the Question.ID and the reason why a step failed, without what the
+// Records hold counts, durations, fingerprints, the Question.ID, of the question's own the hash of its scope's key, and the reason why a step failed, without what the
 // engine repeats of statements. They never hold the question's text. They hold SQL, prompts and rows only as
 // WithReveal allows.
 func WithLogger(l *slog.Logger) Option { return option(func(c *config) { c.logger = l }) }

@@ -19,11 +19,28 @@ import (
 type Progress struct {
 	Question string           // the question's text; "" of Query
 	ID       string           // its Question.ID in a batch, or its ID
-	Step     string           // name of the span: "link", "sample", "check", "repair", "vote", "judge", "rows", …
+	Step     string           // name of the span: one of the steps below, or one that only a strategy has (its Report tells)
 	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
 	Message  string           // the name of the event, the warning in words; the reason of a failed step that ended
 	Span     *trace.Span      // what it is about, only to be read; a slow callback may see more of it than the step
 }
+
+// The steps that every strategy may have, and those of a database and a model.
+const (
+	StepQuestion  = "question"   // all of it
+	StepSchema    = "schema"     // the catalog is read, and what was learned is recalled
+	StepProfile   = "profile"    // values of tables are looked at
+	StepLink      = "link"       // the tables that the question needs are chosen
+	StepSample    = "sample"     // one reply, and its statement
+	StepModelCall = "model call" // one call of a model
+	StepCheck     = "check"      // one statement is examined
+	StepQuery     = "exec.query" // one statement runs
+	StepRepair    = "repair"     // a statement that failed is mended
+	StepVote      = "vote"       // the samples are counted
+	StepJudge     = "judge"      // a model chooses between the first answers
+	StepRows      = "rows"       // the rows of the answer are read
+	StepStatement = "statement"  // all of a Query
+)
 
 // observer returns what the trace of one question tells about its steps, nil when nobody listens, and a function that
 // returns when all was told.
@@ -159,7 +176,7 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 		return
 	}
 	attrs := []slog.Attr{slog.Duration("took", r.Trace.Duration().Round(time.Microsecond))}
-	if r.Trace.Name() != statementSpan {
+	if r.Trace.Name() != StepStatement {
 		attrs = append(attrs, slog.Int("calls", r.Usage.Calls),
 			slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
 			slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)))
@@ -171,6 +188,10 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 	attrs = append(attrs, slog.String("outcome", cmp.Or(string(class), "answered")))
 	if id != "" {
 		attrs = append(attrs, slog.String("id", id))
+	}
+	if key := e.ScopeKey(); key != "" {
+		hash := trace.Secret{Kind: trace.PrivateScopes, Text: key}.Shown(e.keep)
+		attrs = append(attrs, slog.String("scope", cmp.Or(hash.Sum, key)))
 	}
 	if r.Rows != nil {
 		attrs = append(attrs, slog.Int("rows", len(r.Rows.Rows)))

@@ -21,25 +21,25 @@ func (noModel) Complete(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, ErrNoModel
 }
 
-// statementSpan is the name of the span of a statement that the caller gave.
-const statementSpan = "statement"
-
 // Query runs one statement of untrusted origin, of a person or an agent for example. It passes the text check, the guard,
 // the policy and the checks of a candidate, and runs within Limits.Answer. No model is asked. A result that was cut at the
 // limit on rows or bytes is no error but a Truncated table.
 //
 // A statement that may not run is a *exec.RefusedError, one that the database does not take an *exec.InvalidError, one
-// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). Of the options WithID,
-// WithProgress, WithScope and WithPolicy mean something. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
+// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). The options are WithID,
+// WithProgress, WithScope and WithPolicy. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
 // suspect about the statement, and that rows are missing.
 func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (*result.Table, error) {
-	q := newQuestion("", opts)
-	e, err := e.within(q)
+	q, err := heeding("Query", "", opts, "WithID", "WithProgress")
+	if err != nil {
+		return nil, err
+	}
+	e, err = e.within(q)
 	if err != nil {
 		return nil, err
 	}
 	res := &Result{}
-	err = e.traced(ctx, q, res, statementSpan, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
+	err = e.traced(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
 		session, err := e.db.Runner(exec.Bounds{})
 		if err != nil {
 			return err

@@ -30,10 +30,10 @@ type Scope = exec.Scope
 // WithExemplars and lessons of a person that name no scope are the program's own, and every scope may be shown them. Whoever
 // has a Key sees what others learned under it: give scopes with different rights different keys.
 func WithScope(s Scope) AskOption {
-	return askOption(func(a *asking) {
+	return askOption{"WithScope", func(a *asking) {
 		s.Params, s.Settings = maps.Clone(s.Params), maps.Clone(s.Settings)
 		a.scope = &s
-	})
+	}}
 }
 
 // WithPolicy restricts what a statement may read. Denied tables and columns are not shown to a model, not sampled and
@@ -46,15 +46,24 @@ func WithPolicy(p exec.Policy) SharedOption { return policy(p) }
 type policy exec.Policy
 
 func (p policy) configure(c *config) { c.exec.Policy = exec.Policy(p) }
-func (p policy) extend(a *asking)    { a.policy = (*exec.Policy)(&p) }
+func (p policy) extend(a *asking) {
+	a.policy = (*exec.Policy)(&p)
+	a.given = append(a.given, "WithPolicy")
+}
 
 // For returns the engine as one caller has it: everything asked of it is asked with the WithScope and WithPolicy among opts.
-// Other options do nothing. It is for parts of a program that must not choose the scope, and for calls without options: Check,
+// It is for parts of a program that must not choose the scope, and for calls without options: Check,
 // Confirm, Schema, NewConversation, OpenConversation.
 //
 // An engine that has a scope takes no other one. The errors are those of exec.DB.For. For asks nothing of the database and
 // may be called for each question: engines of the same scope and policy share what they keep, up to 256 of them.
-func (e *Engine) For(opts ...AskOption) (*Engine, error) { return e.within(newQuestion("", opts)) }
+func (e *Engine) For(opts ...AskOption) (*Engine, error) {
+	q, err := heeding("For", "", opts)
+	if err != nil {
+		return nil, err
+	}
+	return e.within(q)
+}
 
 // common is what the engines of all scopes and policies have in common.
 type common struct {
@@ -74,6 +83,9 @@ const mostViews = 256
 
 // within returns the engine of a question's scope and policy, and refuses a question that lacks its scope.
 func (e *Engine) within(a asking) (*Engine, error) {
+	if e == nil {
+		return nil, errNoEngine
+	}
 	own := e.db.Scope()
 	switch {
 	case a.scope == nil:
@@ -129,8 +141,8 @@ func (e *Engine) within(a asking) (*Engine, error) {
 // ScopeKey returns the Key of the engine's scope, to which what is kept between questions belongs; "": it has none. It is for
 // programs that list what is kept: session.Filter.Scope, memory.Confirmed.PairsOf.
 func (e *Engine) ScopeKey() string {
-	if s := e.db.Scope(); s != nil {
-		return s.Key
+	if e != nil && e.db.Scope() != nil {
+		return e.db.Scope().Key
 	}
 	return ""
 }

@@ -250,6 +250,7 @@ func TestOperatorsWarnings(t *testing.T) {
 	of := func(name string) texttosql.AskOption {
 		return texttosql.WithScope(texttosql.Scope{Key: name, Params: map[string]any{"country": name}})
 	}
+	key := trace.Secret{Kind: trace.PrivateScopes, Text: "USA"}.Shown(0).Sum
 	var first []trace.Warning
 	for i := range 100 {
 		r := need.Value(e.Ask(t.Context(), whoInUSA, of("USA")))(t)
@@ -268,6 +269,9 @@ func TestOperatorsWarnings(t *testing.T) {
 	}
 	if diff := cmp.Diff(first, need.Value(e.Ask(t.Context(), whoInUSA, of("Norway")))(t).Warnings); diff != "" {
 		t.Errorf("another scope (-first +got)\n%s", diff)
+	}
+	if n := strings.Count(logged.String(), " scope="+key); n != 100 || strings.Contains(logged.String(), "scope=USA") {
+		t.Errorf("the log has the hash of the scope %d times", n)
 	}
 	for range 2 { // Ready tells each time, the log once
 		ctx, root := trace.Tracer{}.Start(t.Context(), "start")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"golang.org/x/sync/semaphore"
 
@@ -122,6 +123,9 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 // superuser, are warnings of the span in ctx and of the log (WithLogger), which has those that are found later, too. No Result
 // has them: they name what whoever asks may not read.
 func (e *Engine) Ready(ctx context.Context) error {
+	if e == nil {
+		return errNoEngine
+	}
 	err := e.db.Ready(trace.Into(ctx, nil))
 	if err == nil && len(e.descriptions) > 0 {
 		_, err = e.snapshot(trace.Into(ctx, nil), nil)
@@ -197,10 +201,10 @@ func foreignType(path, name string) error {
 
 // Ask answers a question with checked SQL and its rows.
 //
-// Beside an error the Result is not nil if there is something to show: usage, trace, candidates, the best answer so
+// Beside an error the Result is never nil: it has what there is to show, such as usage, trace, candidates and the best answer so
 // far. Test for the errors of this package with errors.Is. If ctx ended, the error is ctx.Err().
 func (e *Engine) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
-	return e.ask(ctx, newQuestion(question, opts), !e.withoutExecution)
+	return e.ask(ctx, newQuestion(question, opts), true)
 }
 
 // Generate answers a question with checked SQL and without rows. Candidates still run to be compared, unless
@@ -217,6 +221,7 @@ type Question struct {
 	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: no
 }
 
+// newQuestion is for calls that heed every option.
 func newQuestion(text string, opts []AskOption) asking {
 	a := asking{Question: Question{Text: text}}
 	for _, opt := range opts {
@@ -227,13 +232,37 @@ func newQuestion(text string, opts []AskOption) asking {
 	return a
 }
 
+// heeding is newQuestion for a call that heeds WithScope, WithPolicy and more, by their names.
+func heeding(call, text string, opts []AskOption, more ...string) (asking, error) {
+	a := newQuestion(text, opts)
+	for _, name := range a.given {
+		if slices.Contains(append(more, "WithScope", "WithPolicy"), name) {
+			continue
+		}
+		problem := name + " does nothing here"
+		if call == "AskAll" {
+			problem = name + " is set for each Question"
+		}
+		return a, &strategy.ConfigError{Field: "texttosql: " + call, Problem: problem}
+	}
+	return a, nil
+}
+
+// errNoEngine is what every call of a nil Engine says.
+var errNoEngine = errors.New("texttosql: the engine is nil: look at the error of New")
+
+// wordless reports whether a text has no letter and no digit.
+func wordless(text string) bool {
+	return !strings.ContainsFunc(words.Clean(text), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+}
+
 func (q Question) validate() error {
 	switch {
 	case len(q.Text) > maxQuestion:
 		return &InputError{Field: "question", Bytes: len(q.Text), Limit: maxQuestion}
 	case len(q.Evidence) > maxEvidence:
 		return &InputError{Field: "evidence", Bytes: len(q.Evidence), Limit: maxEvidence}
-	case strings.TrimSpace(words.Clean(q.Text)) == "":
+	case wordless(q.Text):
 		return ErrEmptyQuestion
 	case q.Samples < 0 || q.Samples > strategy.MaxSamples:
 		return &strategy.ConfigError{Field: "texttosql: WithSamples", Problem: fmt.Sprintf("%d is not in 0..%d", q.Samples, strategy.MaxSamples)}
@@ -242,14 +271,15 @@ func (q Question) validate() error {
 }
 
 func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) {
+	res := &Result{Question: q.Text}
 	if err := e.takes(q.Question); err != nil {
-		return nil, err
+		return res, err
 	}
 	e, err := e.within(q)
 	if err != nil {
-		return nil, err
+		return res, err
 	}
-	res := &Result{Question: q.Text}
+	rows = rows && !e.withoutExecution
 	err = e.traced(ctx, q, res, "question", trace.Attr{Key: "strategy", Value: nameOf(e.strategy)}, func(ctx context.Context) error {
 		return e.answer(ctx, q, rows, res)
 	})
@@ -258,6 +288,9 @@ func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) 
 
 // takes says why a question cannot be asked; nil: it can.
 func (e *Engine) takes(q Question) error {
+	if e == nil {
+		return errNoEngine
+	}
 	if _, none := e.models[0].(noModel); none {
 		return ErrNoModel
 	}
@@ -574,6 +607,9 @@ func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 
 // Schema returns the schema that prompts are written from: the part that the policy allows, with the descriptions.
 func (e *Engine) Schema(ctx context.Context) (*schema.Schema, error) {
+	if e == nil {
+		return nil, errNoEngine
+	}
 	snap, err := e.snapshot(ctx, nil)
 	return snap.schema, err
 }

@@ -68,7 +68,7 @@ func TestAsk(t *testing.T) {
 
 func TestNewReportsAllFaults(t *testing.T) {
 	_, err := texttosql.New(open(t, shop), nil,
-		texttosql.WithSamples(0), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
+		texttosql.WithSamples(-1), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
 		texttosql.WithSchema(nil), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
 		texttosql.WithBudget(llm.Budget{Calls: -1, Prices: map[string]llm.Price{"m": {Completion: math.NaN()}}}),
 		texttosql.WithExemplars(memory.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
@@ -178,7 +178,7 @@ func TestOneLineForOneFault(t *testing.T) {
 		{"a nil dialect does not mean that the driver is not known", foreign, []texttosql.Option{texttosql.WithDialect(nil)},
 			"texttosql: WithDialect: the dialect is nil"},
 		{"a bad number of samples is no number of samples for the strategy", nil, []texttosql.Option{texttosql.WithSamples(1 << 20)},
-			"texttosql: WithSamples: 1048576 is not in 1..10000"},
+			"texttosql: WithSamples: 1048576 is not in 0..10000"},
 		{"a nil strategy leaves the default", nil, []texttosql.Option{texttosql.WithStrategy(nil), texttosql.WithSamples(5)},
 			"texttosql: WithStrategy: the strategy is nil"},
 		{"a bad budget is no budget", nil, []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: 1, Tokens: -1})},

@@ -95,6 +95,51 @@ type Account struct {
 	lost   Usage              // tokens and money of their failed attempts
 	opened int                // calls in flight
 	given  map[*Learner]error // calls of a model that are of no use any more, and why
+	down   map[string]*outage // by the name of a model
+}
+
+// outage is what a question knows of a provider that fails again and again.
+type outage struct {
+	again int   // repeated attempts that failed since the last reply
+	last  error // of the last one
+}
+
+// mostAgain is how many repeated attempts of all calls of a question fail, without a reply between them, until no more are made:
+// samples that run in parallel would otherwise each try four times a provider that is down.
+const mostAgain = 3
+
+// repeated notes how an attempt ended; nil: with a reply.
+func (t *ticket) repeated(attempt int, err error) {
+	if t == nil || err != nil && attempt == 1 {
+		return
+	}
+	t.account.mu.Lock()
+	defer t.account.mu.Unlock()
+	if err == nil {
+		delete(t.account.down, t.model)
+		return
+	}
+	if t.account.down == nil {
+		t.account.down = map[string]*outage{}
+	}
+	if t.account.down[t.model] == nil {
+		t.account.down[t.model] = &outage{}
+	}
+	t.account.down[t.model].again++
+	t.account.down[t.model].last = err
+}
+
+// outage returns the last error of a provider that is taken to be down; nil: it is not.
+func (t *ticket) outage() error {
+	if t == nil {
+		return nil
+	}
+	t.account.mu.Lock()
+	defer t.account.mu.Unlock()
+	if o := t.account.down[t.model]; o != nil && o.again >= mostAgain {
+		return o.last
+	}
+	return nil
 }
 
 // Start opens an account and starts its clock.

@@ -19,7 +19,8 @@ import (
 // if ctx would end during the wait, the call fails at once with the provider's error.
 //
 // The usage of a reply includes its failed attempts. The error of a call with several attempts says how many there
-// were. The zero Retry is the default.
+// were. Where an Account is in ctx, three repeated attempts of its calls to one model that fail without a reply between them end
+// the rest: the provider is down. The zero Retry is the default.
 type Retry struct {
 	Attempts int           // the most attempts, the first one included; 0 means 4; 1 or negative: no retry
 	Base     time.Duration // first wait; 0 means 500 ms
@@ -52,7 +53,13 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		if ctx.Err() != nil {
 			return Response{}, ctx.Err()
 		}
+		if err := ticketOf(ctx).outage(); err != nil && attempt == 1 {
+			return Response{}, fmt.Errorf("not sent, since the calls beside it failed: %w", err)
+		}
 		resp, err := next.Complete(asAttempt(ctx, attempt), req)
+		if ctx.Err() == nil && (err == nil || ClassOf(err).temporary()) {
+			ticketOf(ctx).repeated(attempt, err)
+		}
 		if err == nil {
 			if attempt > 1 {
 				resp.Usage = failed.Add(measure(req, resp))
@@ -68,7 +75,7 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 			unknown++
 		}
 		delay, again := r.wait(ctx, attempt, err)
-		if !again || attempt >= r.Attempts || !class.temporary() && (class != ClassUnknown || unknown > 1) {
+		if !again || attempt >= r.Attempts || !class.temporary() && (class != ClassUnknown || unknown > 1) || ticketOf(ctx).outage() != nil {
 			if attempt > 1 {
 				err = &attemptsError{fmt.Errorf("%w (attempt %d)", err, attempt), failed}
 			}
@@ -85,6 +92,10 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		if err := abandon.For(ctx, delay); err != nil {
 			t.returnCall()
 			return Response{}, err
+		}
+		if t.outage() != nil { // told while this call waited
+			t.returnCall()
+			return Response{}, &attemptsError{fmt.Errorf("%w (attempt %d)", err, attempt), failed}
 		}
 	}
 }

@@ -12,6 +12,11 @@ type TableName struct {
 	Name   string `json:"name"`             // the table
 }
 
+// Link returns the link to the table with all of its columns, or those of the names.
+func (t TableName) Link(columns ...string) TableLink {
+	return TableLink{Schema: t.Schema, Table: t.Name, Columns: columns}
+}
+
 // String returns the name, behind that of its schema where it has one.
 func (t TableName) String() string {
 	if t.Schema != "" {

@@ -101,6 +101,9 @@ type TableLink struct {
 	Values  []ValueMatch `json:"values,omitempty"`  // stored values that the question names
 }
 
+// Name returns the name of the table.
+func (l TableLink) Name() TableName { return TableName{Schema: l.Schema, Name: l.Table} }
+
 // ValueMatch is a stored value that the question names.
 type ValueMatch struct {
 	Column string `json:"column"` // the column that holds the value

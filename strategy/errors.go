@@ -88,10 +88,15 @@ func (e *NoCandidateError) Error() string {
 	return e.text(func(c vote.Candidate) string { return c.Rejected })
 }
 
-// Public is the error with the number of rejected candidates in place of the reasons, which repeat parts of statements
-// (trace.Span.Fail).
+// Public is the error with the stable words of the reasons in place of the reasons, which repeat parts of statements
+// (trace.Span.Fail): "12 × rejected (column)".
 func (e *NoCandidateError) Public() string {
-	return e.text(func(vote.Candidate) string { return "rejected" })
+	return e.text(func(c vote.Candidate) string {
+		if c.Reason == "" {
+			return "rejected"
+		}
+		return "rejected (" + c.Reason + ")"
+	})
 }
 
 func (e *NoCandidateError) text(why func(vote.Candidate) string) string {

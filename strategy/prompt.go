@@ -131,7 +131,7 @@ func (e *Env) ValueSection(links schema.Links) string {
 	var b strings.Builder
 	seen := map[string]bool{}
 	for _, t := range links.Tables {
-		table := schema.TableName{Schema: t.Schema, Name: t.Table}.Quoted(e)
+		table := t.Name().Quoted(e)
 		for _, v := range t.Values {
 			text, ok := schema.Literal(v.Value)
 			line := fmt.Sprintf("%s.%s has %s\n", table, e.Quote(v.Column), text)

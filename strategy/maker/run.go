@@ -69,7 +69,7 @@ func (r *run) phases(ctx context.Context) (why string, err error) {
 		return why, err
 	}
 	for _, t := range slices.Compact(slices.Clone(s.Tables)) {
-		r.out.Links.Tables = append(r.out.Links.Tables, schema.TableLink{Schema: t.Schema, Table: t.Name})
+		r.out.Links.Tables = append(r.out.Links.Tables, t.Link())
 	}
 	f, why, err := r.filter(ctx, s)
 	if err != nil || why != "" {

@@ -77,7 +77,7 @@ func (r *run) unclear(ctx context.Context, q *session.QuestionError) error {
 func (r *run) restrict(ctx context.Context) error {
 	chosen := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
 		return r.report.Joins.Extend(schema.Links{Tables: slices.DeleteFunc(slices.Clone(r.report.Tables.Links.Tables), func(l schema.TableLink) bool {
-			return !slices.Contains(r.tables, schema.TableName{Schema: l.Schema, Name: l.Table})
+			return !slices.Contains(r.tables, l.Name())
 		})}), nil
 	})
 	links, err := linker.Conversation{Linker: chosen}.Link(ctx, r.input)
@@ -86,7 +86,7 @@ func (r *run) restrict(ctx context.Context) error {
 	}
 	r.tables = nil
 	for _, l := range links.Tables {
-		r.tables = append(r.tables, schema.TableName{Schema: l.Schema, Name: l.Table})
+		r.tables = append(r.tables, l.Name())
 	}
 	r.whole = r.input.Schema.Project(func(t *schema.Table) bool { return slices.Contains(r.tables, t.TableName()) },
 		func(*schema.Table, *schema.Column) bool { return true })

@@ -17,7 +17,6 @@ import (
 	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -121,7 +120,7 @@ func (r *run) chooseAll(ctx context.Context, unread error) error {
 	for i := range all.Tables {
 		name := all.Tables[i].TableName()
 		r.tables = append(r.tables, name)
-		r.report.Tables.Links.Tables = append(r.report.Tables.Links.Tables, schema.TableLink{Schema: name.Schema, Table: name.Name})
+		r.report.Tables.Links.Tables = append(r.report.Tables.Links.Tables, name.Link())
 	}
 	return nil
 }

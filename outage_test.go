@@ -1,0 +1,171 @@
+package texttosql_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
+)
+
+// TestOutage: a provider that is down is told as that and not as a spent budget, and its samples do not try it four times each.
+func TestOutage(t *testing.T) {
+	quick := texttosql.WithRetry(llm.Retry{Base: time.Millisecond})
+	fails := func(class llm.Class, status int) error { return &llm.Error{Class: class, Status: status, Err: errors.New("no")} }
+	for _, tt := range []struct {
+		why    string
+		err    error
+		budget llm.Budget
+		most   int64 // calls
+		class  texttosql.FailureClass
+		status int
+	}{
+		{"too many requests", fails(llm.ClassRateLimit, 429), llm.Budget{Calls: 16}, 16, texttosql.FailureRate, 503},
+		{"overloaded", fails(llm.ClassOverloaded, 503), llm.Budget{Calls: 16}, 16, texttosql.FailureProvider, 502},
+		{"a time-out of the provider", fails(llm.ClassTimeout, 408), llm.Budget{Calls: 16}, 16, texttosql.FailureProvider, 502},
+		{"overloaded, and a budget for less than its samples", fails(llm.ClassOverloaded, 503), llm.Budget{Calls: 3}, 3, texttosql.FailureProvider, 502},
+		{"overloaded, without a budget", fails(llm.ClassOverloaded, 503), llm.Budget{}, 15, texttosql.FailureProvider, 502},
+		{"it hangs", nil, llm.Budget{Time: 50 * time.Millisecond}, 7, texttosql.FailureTime, 504},
+	} {
+		var calls atomic.Int64
+		model := llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+			if calls.Add(1); tt.err == nil {
+				<-ctx.Done()
+				return llm.Response{}, ctx.Err()
+			}
+			return llm.Response{}, tt.err
+		})
+		e := engine(t, model, quick, texttosql.WithSamples(7), texttosql.WithBudget(tt.budget), texttosql.WithStrategy(strategy.SelfConsistency{}))
+		_, err := e.Ask(t.Context(), whoInUSA)
+		if f := texttosql.Failure(err); f.Class != tt.class || f.HTTPStatus != tt.status || calls.Load() > tt.most {
+			t.Errorf("%s: %s, HTTP %d, after %d calls: %v", tt.why, f.Class, f.HTTPStatus, calls.Load(), err)
+		}
+	}
+	// One that comes back is waited for, and a budget that is spent on answers is one.
+	var calls atomic.Int64
+	e := engine(t, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		if calls.Add(1)%3 != 0 {
+			return llm.Response{}, fails(llm.ClassOverloaded, 503)
+		}
+		return llm.Response{Text: usa, StopReason: llm.StopEnd}, nil
+	}), quick, texttosql.WithSamples(1), texttosql.WithStrategy(strategy.Direct{}))
+	if _, err := e.Ask(t.Context(), whoInUSA); err != nil || calls.Load() != 3 {
+		t.Errorf("after %d calls: %v", calls.Load(), err)
+	}
+}
+
+// TestNilEngine: every call of a nil Engine says so.
+func TestNilEngine(t *testing.T) {
+	var e *texttosql.Engine
+	ctx := t.Context()
+	for call, f := range map[string]func() error{
+		"Ask":              func() error { _, err := e.Ask(ctx, whoInUSA); return err },
+		"Generate":         func() error { _, err := e.Generate(ctx, whoInUSA); return err },
+		"Query":            func() error { _, err := e.Query(ctx, "SELECT 1"); return err },
+		"Check":            func() error { _, err := e.Check(ctx, "SELECT 1"); return err },
+		"Ready":            func() error { return e.Ready(ctx) },
+		"Schema":           func() error { _, err := e.Schema(ctx); return err },
+		"Confirm":          func() error { return e.Confirm(ctx, whoInUSA, "SELECT 1") },
+		"Estimate":         func() error { _, err := e.Estimate(ctx, whoInUSA); return err },
+		"For":              func() error { _, err := e.For(); return err },
+		"OpenConversation": func() error { _, err := e.OpenConversation(ctx, &session.Memory{}, session.NewID()); return err },
+		"a conversation":   func() error { _, err := e.NewConversation(nil).Ask(ctx, whoInUSA); return err },
+		"AskAll": func() (err error) {
+			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), texttosql.Batch{}) {
+			}
+			return err
+		},
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), "the engine is nil") {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	if e.ScopeKey() != "" {
+		t.Error("a nil engine has a scope")
+	}
+}
+
+// TestOptionsThatDoNothing: a call refuses the options that it cannot heed, and names them.
+func TestOptionsThatDoNothing(t *testing.T) {
+	e := engine(t, always(usa), texttosql.WithPolicy(exec.Policy{}))
+	ctx := t.Context()
+	calls := map[string]func(texttosql.AskOption) error{
+		"Ask":      func(o texttosql.AskOption) error { _, err := e.Ask(ctx, whoInUSA, o); return err },
+		"Generate": func(o texttosql.AskOption) error { _, err := e.Generate(ctx, whoInUSA, o); return err },
+		"Query":    func(o texttosql.AskOption) error { _, err := e.Query(ctx, "SELECT 1", o); return err },
+		"Confirm":  func(o texttosql.AskOption) error { return e.Confirm(ctx, whoInUSA, usa, o) },
+		"Estimate": func(o texttosql.AskOption) error { _, err := e.Estimate(ctx, whoInUSA, o); return err },
+		"For":      func(o texttosql.AskOption) error { _, err := e.For(o); return err },
+		"OpenConversation": func(o texttosql.AskOption) error {
+			_, err := e.OpenConversation(ctx, &session.Memory{}, session.NewID(), o)
+			return err
+		},
+		"AskAll": func(o texttosql.AskOption) (err error) {
+			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), texttosql.Batch{}, o) {
+				if err != nil {
+					return err
+				}
+			}
+			return err
+		},
+	}
+	all := map[string]texttosql.AskOption{
+		"WithID": texttosql.WithID("x"), "WithEvidence": texttosql.WithEvidence("x"), "WithSamples": texttosql.WithSamples(1),
+		"WithProgress": texttosql.WithProgress(func(texttosql.Progress) {}), "WithoutMemory": texttosql.WithoutMemory(), "WithPolicy": texttosql.WithPolicy(exec.Policy{}),
+	}
+	refuses := map[string][]string{
+		"Query": {"WithEvidence", "WithSamples", "WithoutMemory"}, "AskAll": {"WithID", "WithEvidence", "WithSamples"}, "Estimate": {"WithID", "WithProgress"},
+	}
+	for _, call := range []string{"Confirm", "For", "OpenConversation"} {
+		refuses[call] = []string{"WithID", "WithEvidence", "WithSamples", "WithProgress", "WithoutMemory"}
+	}
+	for call, f := range calls {
+		for name, option := range all {
+			var config *strategy.ConfigError
+			err := f(option)
+			refused := errors.As(err, &config) && config.Field == "texttosql: "+call
+			if refused != slices.Contains(refuses[call], name) || refused && !strings.Contains(err.Error(), name) {
+				t.Errorf("%s with %s: %v", call, name, err)
+			}
+		}
+	}
+	if err := calls["AskAll"](all["WithSamples"]); err.Error() != "texttosql: AskAll: WithSamples is set for each Question" {
+		t.Error(err)
+	}
+}
+
+// TestResultBesideAnError: Ask and Generate give a Result beside every error.
+func TestResultBesideAnError(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	e := engine(t, always("no statement"))
+	for why, tt := range map[string]struct {
+		ctx      context.Context
+		question string
+		opts     []texttosql.AskOption
+		is       error
+	}{
+		"empty": {t.Context(), " ", nil, texttosql.ErrEmptyQuestion}, "without a word": {t.Context(), "?! …", nil, texttosql.ErrEmptyQuestion},
+		"cancelled": {ended, whoInUSA, nil, context.Canceled}, "no candidate": {t.Context(), whoInUSA, nil, texttosql.ErrNoCandidate},
+		"too many samples":     {t.Context(), whoInUSA, []texttosql.AskOption{texttosql.WithSamples(-1)}, nil},
+		"a scope without rule": {t.Context(), whoInUSA, []texttosql.AskOption{texttosql.WithScope(acme)}, exec.ErrNoRules},
+	} {
+		for _, ask := range []func(context.Context, string, ...texttosql.AskOption) (*texttosql.Result, error){e.Ask, e.Generate} {
+			r, err := ask(tt.ctx, tt.question, tt.opts...)
+			if r == nil || r.Question != tt.question || err == nil || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("%s: %+v, %v", why, r, err)
+			}
+			need.Value(r.MarshalJSON())(t)
+			_ = r.Trace.Warnings()
+		}
+	}
+}
