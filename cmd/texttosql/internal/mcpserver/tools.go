@@ -97,7 +97,7 @@ func (c *client) check(ctx context.Context, _ *mcp.CallToolRequest, in checkInpu
 		}
 		v.Functions = append(v.Functions, a.Functions...)
 		for _, t := range a.TablesOf(known) {
-			r := read{Table: t.Name().String(), Columns: append([]string{}, t.Columns...)}
+			r := read{Table: schema.TableName{Schema: t.Schema, Name: t.Table}.String(), Columns: append([]string{}, t.Columns...)}
 			v.Reads = append(v.Reads, r)
 			text += fmt.Sprintf(" %s(%s)", words.Line(r.Table), words.Short(words.Line(strings.Join(r.Columns, ", ")), maxName))
 		}
