@@ -42,6 +42,9 @@ func (s *schema) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if len(known.Tables) == 0 {
+		cli.Say(p.err, "texttosql: the database has no table that may be read: is it the right file or database?\n")
+	}
 	if known, err = only(known, s.Tables); err != nil {
 		return err
 	}

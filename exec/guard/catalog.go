@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -358,10 +359,15 @@ func (c *Catalog) Missing(p Policy) error {
 	return e
 }
 
+var systemName = regexp.MustCompile(`^(?:"?\w+"?\.)?"?sqlite_|^information_schema\.|^pg_catalog\.|^mysql\.|^performance_schema\.`)
+
 // NotReadable is the refusal of a table that may not be read. With a policy about tables, an absent one has the same.
 func NotReadable(name string) *RefusedError {
-	e := Refuse(reasonTable, "%s is no table that may be read", fold(name))
-	e.Name = fold(name)
+	name = fold(name)
+	e := Refuse(reasonTable, "%s is no table that may be read", name)
+	if e.Name = name; systemName.MatchString(name) {
+		e.Detail += ": it is the engine's own; Engine.Schema, and the command schema, tell which tables there are"
+	}
 	return e
 }
 

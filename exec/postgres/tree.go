@@ -398,7 +398,7 @@ func (w *walk) table(m *ast.RangeVar) {
 	case !ok:
 		w.n.Lacks(m.Relname)
 	case r == nil:
-		guard.Stop(guard.NotReadable(m.Relname))
+		guard.Stop(guard.NotReadable(qualified(m.Schemaname, m.Relname)))
 	}
 	if w.at != nil && r != nil {
 		w.at.tables = append(w.at.tables, tableAt{m, r})

@@ -47,6 +47,8 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 		return &exec.LimitError{Limit: "cell"}
 	case starts("interrupted"):
 		return &exec.LimitError{Limit: "time"}
+	case compiling && starts("too many columns in result set"):
+		return &exec.LimitError{Limit: "columns", Max: fmt.Sprint(mostColumns)}
 	case compiling && starts("out of memory", "Expression tree is too large", "too many", "parser stack overflow",
 		"statement too long", "at most ", "query aborted", "variable number must be"):
 		// "out of memory" while compiling is the limit on the length of a program.
@@ -56,7 +58,11 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case starts("near ", "unrecognized token", "incomplete input"):
 		return &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
 	case compiling && starts("no such ", "ambiguous column name", "unknown database", "cannot join using column", "table "):
-		_, name, _ := strings.Cut(message, ": ")
+		kind, name, _ := strings.Cut(message, ": ")
+		if tag := builtWith[schema.Fold(name)]; tag != "" && kind == "no such function" {
+			message += ", which this build of SQLite lacks: the build tag " + tag + " of mattn/go-sqlite3 adds it"
+			return &exec.InvalidError{Fault: exec.FaultCompile, Message: message} // no other name would do
+		}
 		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
 	case compiling:
 		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
@@ -64,6 +70,16 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
 	}
 }
+
+// builtWith are functions of SQLite that a build may lack, with the tag that adds them.
+var builtWith = func() map[string]string {
+	tags := map[string]string{"soundex": "sqlite_soundex", "bm25": "sqlite_fts5", "highlight": "sqlite_fts5", "snippet": "sqlite_fts5"}
+	for name := range guard.Set("acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi " +
+		"pow power radians sin sinh sqrt tan tanh trunc") {
+		tags[name] = "sqlite_math_functions"
+	}
+	return tags
+}()
 
 // isLocked reports whether somebody else holds a lock, which may soon be gone.
 func isLocked(err error) bool {

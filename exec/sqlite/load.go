@@ -17,12 +17,15 @@ const (
 // limit is a limit of SQLite.
 type limit struct{ id, value int }
 
+// mostColumns bounds the columns of a result, and those of a table that a star stands for.
+const mostColumns = 500
+
 // lowered are the limits that the guard sets. Each has payloads that need it.
 func (c *conn) lowered() [10]limit {
 	return [10]limit{
 		{limitLength, c.longest()}, // the first one: see fit
 		{1, 120_000},               // length of the text: the text check allows 100,000, and asStored adds to it
-		{2, 500},                   // columns of a result, also of SELECT * of a wider table
+		{2, mostColumns},           // columns of a result, also of SELECT * of a wider table
 		{3, 200},                   // depth of an expression, of a view's too once it is expanded; 100 refuses an OR list of 121 terms
 		{4, 50},                    // parts of a compound
 		{5, 25_000},                // steps of a program: an IN list of 3,000 passes, one of 20,000 does not

@@ -129,7 +129,11 @@ func (e Engine) Connect(ctx context.Context, dsn string) (pool *sql.DB, d exec.D
 		return nil, nil, "", fmt.Errorf("database %s: %s", place, e.Reason(err))
 	}
 	if err != nil {
-		return nil, nil, "", fmt.Errorf("the DSN cannot be read, or names no database: want %s", e.Form)
+		advice := ""
+		if strings.Contains(dsn, "://") {
+			advice = "; in a user name and a password each sign beside letters and digits is percent-encoded: # is %23, @ is %40"
+		}
+		return nil, nil, "", fmt.Errorf("the DSN cannot be read, or names no database: want %s%s", e.Form, advice)
 	}
 	within, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
