@@ -496,3 +496,17 @@ func TestJoinsValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestCandidatesShown: a prompt about a pair shows the ten best candidates of names.
+func TestCandidatesShown(t *testing.T) {
+	names := []string{"alpha", "bravo", "carol", "delta", "echoe", "foxtr", "golfx", "hotel", "india", "julie", "kilos", "limas"}
+	s := tables(append([]string{"left_side"}, names...), append([]string{"other"}, names...))
+	shown := -1
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		shown = strings.Count(req.Messages[1].Text, "Candidate: ")
+		return llm.Response{Text: `{"found_joins": true, "joins": [{"left_column": "alpha", "right_column": "alpha", "confidence": 0.9}]}`}, nil
+	})
+	if _, err := (linker.Joins{Model: model}).Connect(t.Context(), linker.Input{Question: "?", Schema: s}, tableNames("left_side", "other")); err != nil || shown != 10 {
+		t.Errorf("%d candidates are shown, want 10; %v", shown, err)
+	}
+}

@@ -128,3 +128,15 @@ func TestContractOfShortPlurals(t *testing.T) {
 		}
 	}
 }
+
+// TestContractBesideTheirs: fields of two sorts, those that are enumerated and those of "with their", are no contract.
+func TestContractBesideTheirs(t *testing.T) {
+	s := shop("customers: id name city no limit")
+	q := doubt.Rules{}.Read("List the names and cities of customers with their limits", "")
+	if len(q.Phrases) < 2 || len(q.Theirs) == 0 {
+		t.Fatalf("the question is read otherwise: %+v", q)
+	}
+	if got := readContract(q, s, true); got != nil {
+		t.Errorf("%v", got)
+	}
+}

@@ -507,3 +507,26 @@ func TestStagedBest(t *testing.T) {
 		}
 	}
 }
+
+// TestNoBaselineAfterTheBudget: where a budget of calls is spent, the baseline is not tried.
+func TestNoBaselineAfterTheBudget(t *testing.T) {
+	for calls, tried := range map[int]bool{4: false, 40: true} {
+		account := llm.Budget{Calls: calls}.Start()
+		model := llm.Chain(llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{Text: "no idea", StopReason: llm.StopEnd}, nil
+		}), account.Middleware())
+		env := strategytest.ShopEnv(t, model)
+		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
+		root := trace.New("question")
+		if _, err := (agent.Staged{Stage: 3}).Generate(trace.Into(t.Context(), root), env, strategytest.USATask); err == nil {
+			t.Error("an answer of nothing")
+		}
+		found := false
+		for s := range root.All() {
+			found = found || s.Name() == "fallback"
+		}
+		if found != tried {
+			t.Errorf("%d calls: the baseline was tried: %v, want %v", calls, found, tried)
+		}
+	}
+}
