@@ -222,3 +222,21 @@ func TestEmbeddingsCount(t *testing.T) {
 		}
 	}
 }
+
+// TestSkeletonsAlike: a pair whose skeleton is like that of the draft by 0.85 goes first, and one that is like it by less does not.
+func TestSkeletonsAlike(t *testing.T) {
+	d := sqltext.SQLite()
+	const draft = "SELECT name FROM city JOIN land ON city.l = land.l WHERE a = 1 GROUP BY name HAVING count(*) > 1 ORDER BY name"
+	const near = draft + " DESC"
+	const further = "SELECT DISTINCT name FROM city JOIN land ON city.l = land.l WHERE a = 1 GROUP BY name HAVING count(*) > 1 ORDER BY name DESC LIMIT 5"
+	if a, b := d.Parse(draft).Alike(d.Parse(near)), d.Parse(draft).Alike(d.Parse(further)); a < .85 || b < .80 || b >= .85 {
+		t.Fatalf("the statements are alike by %v and %v", a, b)
+	}
+	pool := &memory.Pool{Pairs: []memory.Pair{
+		{Question: "quite another thing", SQL: further}, {Question: "which cities are large now", SQL: "SELECT 1"}, {Question: "something else", SQL: near},
+	}}
+	got, err := memory.Similar{Pool: pool, K: 2, Skeleton: true, Draft: draft, Dialect: d}.Pick(t.Context(), nil, "which cities are large")
+	if err != nil || len(got) != 2 || got[0].SQL != near || got[1].SQL != "SELECT 1" {
+		t.Errorf("%v, %v", got, err)
+	}
+}

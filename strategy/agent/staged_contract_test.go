@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/vote"
@@ -138,5 +139,16 @@ func TestContractBesideTheirs(t *testing.T) {
 	}
 	if got := readContract(q, s, true); got != nil {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestDualIsNoTable: a statement of MySQL that reads no table may say FROM dual.
+func TestDualIsNoTable(t *testing.T) {
+	for sql, want := range map[string]bool{"SELECT 1 FROM dual": true, "SELECT 1 FROM DUAL": true, "SELECT 1": true, "SELECT count(*) FROM some_view": false} {
+		c := &exec.Checked{Statement: sqltext.MySQL().Parse(sql), Analysis: &exec.Analysis{}}
+		err := (output{}).Check(t.Context(), nil, c)
+		if (err != nil) != want {
+			t.Errorf("%s: %v", sql, err)
+		}
 	}
 }
