@@ -164,6 +164,9 @@ func (p *program) tried(r *texttosql.Result) {
 		for _, sql := range all[:min(len(all), 3)] {
 			cli.Say(p.err, "tried: %s\n", trace.Scrub(words.Line(sql)))
 		}
+		if len(all) == 0 && r.Usage.Calls > 0 && r.Usage.CompletionTokens > 0 {
+			cli.Say(p.err, "the model wrote no SQL; see its replies with --show-replies\n")
+		}
 	}
 	if r.Usage.Calls > 0 {
 		cli.Say(p.err, "%s\n", cli.Cost(r))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -224,3 +225,63 @@ type transport func(*http.Request) (*http.Response, error)
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestConnections(t *testing.T) { client.Connections(t) }
+
+// TestKinds: trouble that people reported of this protocol, gateways included.
+func TestKinds(t *testing.T) {
+	stream := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m-1-2026\",\"content\":[],\"usage\":{\"input_tokens\":11,\"output_tokens\":1}}}\n\n" +
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n" +
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"SELECT 2\"}}\n\n" +
+		"event: ping\ndata: {\"type\":\"ping\"}\n\n" +
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n" +
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"SELECT\"}}\n\n" +
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\" 1\"}}\n\n"
+	end := "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":7}}\n\n" +
+		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+	for _, tt := range []struct {
+		why    string
+		status int
+		body   string
+		text   string
+		stop   llm.StopReason
+		class  llm.Class
+		says   string
+	}{
+		{"a stream that nobody asked for", 200, stream + end, "SELECT 1", llm.StopEnd, "", ""},
+		{"a stream that is cut", 200, stream, "", "", llm.ClassOverloaded, "broke off"},
+		{"an error in a stream", 200, stream + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+			"", "", llm.ClassOverloaded, "Overloaded"},
+		{"an error in a success", 200, fault("rate_limit_error", "slow down"), "", "", llm.ClassRateLimit, "slow down"},
+		{"a wrong key in a success", 200, fault("authentication_error", "invalid x-api-key"), "", "", llm.ClassPermanent, "set ANTHROPIC_API_KEY"},
+		{"another service", 200, `{"status":"ok"}`, "", "", llm.ClassPermanent, "look at ANTHROPIC_BASE_URL"},
+		{"nothing but thinking", 200, `{"content":[{"type":"thinking","thinking":"hm"}],"stop_reason":"end_turn"}`, "", "", llm.ClassUnknown,
+			"nothing but reasoning"},
+		{"a call that nobody offered", 200, `{"content":[{"type":"tool_use","id":"1","name":"run","input":{}}],"stop_reason":"tool_use"}`, "", "",
+			llm.ClassUnknown, "the call of a tool"},
+		{"a pause", 200, message("SELECT 1", "pause_turn", ""), "SELECT 1", llm.StopLength, "", ""},
+		{"a word that nobody knows", 200, message("SELECT 1", "zork", ""), "SELECT 1", llm.StopLength, "", ""},
+		{"no word", 200, message("SELECT 1", "", ""), "SELECT 1", "", "", ""},
+		{"no money", 400, fault("invalid_request_error", "Your credit balance is too low to access the Anthropic API."), "", "", llm.ClassPermanent,
+			"look at the balance, the billing and the limits of the key (ANTHROPIC_API_KEY)"},
+	} {
+		resp, err := serve(t, answer(tt.status, "", tt.body)).Complete(t.Context(), full())
+		if resp.Text != tt.text || resp.StopReason != tt.stop || llm.ClassOf(err) != tt.class || (err == nil) != (tt.says == "") ||
+			!strings.Contains(fmt.Sprint(err), tt.says) {
+			t.Errorf("%s: %+v, %v", tt.why, resp, err)
+		}
+	}
+	calls := 0
+	m := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), `"system"`) {
+			answer(400, "", fault("invalid_request_error", "system: system prompts are not supported by this model"))(w, r)
+			return
+		}
+		answer(200, "", message("SELECT 1", "end_turn", ""))(w, r)
+	})
+	for _, want := range []int{2, 3} {
+		if resp, err := m.Complete(t.Context(), full()); err != nil || calls != want {
+			t.Errorf("a gateway without messages of the system: %+v, %v, %d calls", resp, err, calls)
+		}
+	}
+}

@@ -227,3 +227,48 @@ func TestEmbedder(t *testing.T) {
 		t.Errorf("no vector: %v", err)
 	}
 }
+
+// TestKinds: trouble that people reported of this protocol.
+func TestKinds(t *testing.T) {
+	event := func(text, finish string) string {
+		return fmt.Sprintf(`data: {"candidates":[{"content":{"role":"model","parts":[{"text":%q}]}%s}],"usageMetadata":{"promptTokenCount":11}}`+"\r\n\r\n", text, finish)
+	}
+	for _, tt := range []struct {
+		why, body string
+		text      string
+		stop      llm.StopReason
+		class     llm.Class
+		says      string
+	}{
+		{"a stream that nobody asked for", event("SELECT", "") + event(" 1", `,"finishReason":"STOP"`), "SELECT 1", llm.StopEnd, "", ""},
+		{"a stream that is cut", event("SELECT", ""), "", "", llm.ClassOverloaded, "broke off"},
+		{"a call that is malformed", `{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "", "", llm.ClassUnknown, "MALFORMED"},
+		{"a language", `{"candidates":[{"finishReason":"LANGUAGE"}]}`, "", "", llm.ClassUnknown, "LANGUAGE"},
+		{"nothing but a thought", `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"STOP"}]}`, "", "", llm.ClassUnknown,
+			"nothing but reasoning"},
+		{"a word that nobody knows", candidate("SELECT 1", "OTHER", ""), "SELECT 1", llm.StopLength, "", ""},
+		{"an error in a success", `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, "", "", llm.ClassOverloaded, "overloaded"},
+	} {
+		resp, err := serve(t, answer(200, "", tt.body)).Complete(t.Context(), full())
+		if resp.Text != tt.text || resp.StopReason != tt.stop || llm.ClassOf(err) != tt.class || (err == nil) != (tt.says == "") ||
+			!strings.Contains(fmt.Sprint(err), tt.says) {
+			t.Errorf("%s: %+v, %v", tt.why, resp, err)
+		}
+	}
+	calls := 0
+	m := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		var body map[string]any
+		json.NewDecoder(r.Body).Decode(&body)
+		if body["systemInstruction"] != nil {
+			answer(400, "", fault(400, "INVALID_ARGUMENT", "Developer instruction is not enabled for models/gemma-3-27b-it", ""))(w, r)
+			return
+		}
+		answer(200, "", candidate("SELECT 1", "STOP", ""))(w, r)
+	})
+	for _, want := range []int{2, 3} {
+		if resp, err := m.Complete(t.Context(), full()); err != nil || calls != want {
+			t.Errorf("a model without messages of the system: %+v, %v, %d calls", resp, err, calls)
+		}
+	}
+}

@@ -468,3 +468,27 @@ func TestConcurrentErrors(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestSystemRole: messages of the system that a server refuses become a part of the user's, at once and from then on.
+func TestSystemRole(t *testing.T) {
+	for _, w := range wires {
+		var seen bodies
+		m := w.model(t, true, func(rw http.ResponseWriter, r *http.Request) {
+			body := seen.take(t, r)
+			text := fmt.Sprint(body["messages"])
+			if strings.Contains(text, "role:system") || body["system"] != nil {
+				answer(400, w.fault("System role not supported", "x"))(rw, r)
+				return
+			}
+			io.WriteString(rw, w.reply("SELECT 1"))
+		})
+		req := ask("One?")
+		req.Messages = append([]llm.Message{{Role: llm.System, Text: "Answer in SQL."}}, req.Messages...)
+		for _, want := range []int{2, 3} {
+			resp, err := m.Complete(t.Context(), req)
+			if err != nil || resp.Text != "SELECT 1" || len(seen.all()) != want {
+				t.Errorf("%s: %+v, %v, %d calls", w.name, resp, err, len(seen.all()))
+			}
+		}
+	}
+}
