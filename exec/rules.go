@@ -64,7 +64,7 @@ func (h *held) judgeRuled(ctx context.Context, a *Statement) error {
 	}
 	err := h.judge(ctx, a)
 	if err == nil {
-		a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always" || !a.Catalog.CannotFail(a.Statement, h.db.ruled.Results))
+		a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always" || !a.Catalog.CannotFail(a.Statement, a.Names, h.db.ruled.Results))
 	}
 	if err == nil && kept {
 		c := *a
@@ -197,17 +197,15 @@ func (a *Statement) runs() *Statement {
 	return a
 }
 
-const quotes = "'\"`"
-
 // read runs a statement that was admitted, and returns its rows. With rules about rows, an error may be about a row that the
-// rules hide: then only that of a second run is told, behind a fence. What the engine warned of is told where it had a fence
-// from the start.
+// rules hide: then only that of a second run is told, behind a fence. What the engine warns of is not told: it may warn of a
+// row that a rule hides, while it reads it or asks the rule.
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
 	open := a.ruled != nil && !a.ruled.Splice.Fenced
 	if a.ruled != nil { // as it is decided by the statement: that it had to run again is not told
 		trace.From(ctx).Set("fenced", !open)
 	}
-	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet || open)
+	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet || a.ruled != nil)
 	var invalid *InvalidError
 	if open && err != nil {
 		switch {
@@ -229,9 +227,6 @@ func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table,
 		err = guard.Refuse(ReasonRows, "it fails where the rules about rows come first: %s", invalid.Message)
 	}
 	for _, text := range warnings {
-		if a.ruled != nil { // a rule may warn of what it hides
-			text = guard.Masked(text, quotes, quotes)
-		}
 		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
 	}
 	return t, err

@@ -16,10 +16,12 @@ import (
 
 // Verdicts are expressions that may fail on the value of a row, for [Engine.Verdicts].
 type Verdicts struct {
-	Columns     string   // of the table parcels beside id and team, as CREATE TABLE has them
-	Rows        []string // values of those columns that make things fail
-	Expressions []string // over them
-	After       string   // a script that runs last: an index over bad and the columns, ANALYZE
+	Columns     string            // of the table parcels beside id and team, as CREATE TABLE has them
+	Rows        []string          // values of those columns that make things fail
+	Expressions []string          // over them
+	After       string            // a script that runs last: an index over bad and the columns, ANALYZE
+	Rules       map[string]string // of tables that After makes
+	Expanded    string            // what stands for {V} in statements of [Engine.Hidden]
 	// Same are places in which no fence is needed, by a reason: see [Places].
 	Same map[string]string
 }
@@ -65,37 +67,48 @@ type verdictDBs struct {
 func (e Engine) verdictDBs(t testing.TB, d exec.Dialect, v Verdicts, viewed []string) (dbs verdictDBs) {
 	t.Helper()
 	dbs.views = map[string]string{}
-	script := "CREATE TABLE sizes(k INTEGER PRIMARY KEY);\n" +
-		"INSERT INTO sizes VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);\n" +
-		"CREATE TABLE parcels(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, " + v.Columns + ");\n" +
-		"INSERT INTO parcels(id, team) SELECT 20000 + a.k + 10 * b.k + 100 * c.k, 1 FROM sizes a, sizes b, sizes c;\n"
+	script := v.script()
 	for i, expression := range viewed {
 		dbs.views[expression] = fmt.Sprintf("v%d", i)
 		script += fmt.Sprintf("CREATE VIEW v%d AS SELECT id, bad, (%s) AS v FROM parcels;\n", i, expression)
 	}
-	for i, bad := range []int{1, 5, 0} { // the key of the hidden rows, if there are some
-		rows := ""
-		for k, row := range v.Rows {
-			rows += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 1, 3, %s);\n", v.columns(), 5001+k, row)
-			if bad > 0 {
-				rows += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 2, %d, %s);\n", v.columns(), 1001+k, bad, row)
-			}
-		}
-		made := e.open(t, script+rows+v.After)
-		policy := exec.Policy{Rows: map[string]string{"parcels": "team = :team"}, Shared: []string{"sizes"}}
-		db, err := exec.New(made.user, d, exec.Config{Policy: policy})
-		if err == nil {
-			err = db.Ready(t.Context())
-		}
-		if err == nil {
-			db, err = db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": 1}}, nil)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		*[]**exec.DB{&dbs.whole, &dbs.moved, &dbs.copied}[i] = db
-	}
+	dbs.whole, dbs.moved = e.verdictDB(t, d, v, script, 1, 0), e.verdictDB(t, d, v, script, 5, 0)
+	dbs.copied = e.verdictDB(t, d, v, script, 0, 0)
 	return dbs
+}
+
+// script makes the tables, with rows that hide nothing.
+func (v Verdicts) script() string {
+	return "CREATE TABLE sizes(k INTEGER PRIMARY KEY);\n" +
+		"INSERT INTO sizes VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);\n" +
+		"CREATE TABLE parcels(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, " + v.Columns + ");\n" +
+		"INSERT INTO parcels(id, team) SELECT 20000 + a.k + 10 * b.k + 100 * c.k, 1 FROM sizes a, sizes b, sizes c;\n"
+}
+
+// verdictDB makes one database. bad is the key of its hidden rows, 0 for none, and turn says by how many rows their values
+// are shifted.
+func (e Engine) verdictDB(t testing.TB, d exec.Dialect, v Verdicts, script string, bad, turn int) *exec.DB {
+	t.Helper()
+	for k, row := range v.Rows {
+		script += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 1, 3, %s);\n", v.columns(), 5001+k, row)
+		if bad > 0 {
+			script += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 2, %d, %s);\n", v.columns(), 1001+k, bad, v.Rows[(k+turn)%len(v.Rows)])
+		}
+	}
+	made := e.open(t, script+v.After)
+	policy := exec.Policy{Rows: map[string]string{"parcels": "team = :team"}, Shared: []string{"sizes"}}
+	maps.Copy(policy.Rows, v.Rules)
+	db, err := exec.New(made.user, d, exec.Config{Policy: policy})
+	if err == nil {
+		err = db.Ready(t.Context())
+	}
+	if err == nil {
+		db, err = db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": 1}}, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // Listed runs statements on the rows that make things fail, none of which is hidden: those that run without a fence must

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -36,10 +37,29 @@ const longestPattern = 100
 // GROUP BY and ORDER BY of columns; count, min and max of a column; LIMIT of the whole. Everything else may fail, also
 // what this reader does not know: the next function of an engine costs time then, and tells nothing.
 //
-// list says which functions may stand in the outermost list of results; nil: all.
-func (c *Catalog) CannotFail(s *sqltext.Statement, list func(function string) bool) bool {
+// names is what the parser of the engine found in s; nil where no name but that of a column is read as one. list says which
+// functions may stand in the outermost list of results; nil: all.
+func (c *Catalog) CannotFail(s *sqltext.Statement, names *Names, list func(function string) bool) bool {
 	r := failReader{catalog: c, list: list, families: map[string]Family{}, views: map[*Relation]bool{}}
-	return r.statement(s) && r.holds()
+	return (names == nil || !names.rows()) && r.statement(s) && r.holds()
+}
+
+// rows reports whether a name may stand for the row of a source, or call a function with it, as PostgreSQL has it: the name of
+// the source, or one behind it, that is no column of each source of that name.
+func (n *Names) rows() bool {
+	return n.Call != nil && slices.ContainsFunc(n.Refs, func(ref Ref) bool {
+		if ref.Star || len(ref.Path) == 0 {
+			return false
+		}
+		column := ref.Path[len(ref.Path)-1]
+		source := column
+		if len(ref.Path) > 1 {
+			source = ref.Path[len(ref.Path)-2]
+		}
+		return (len(ref.Path) == 1 || n.Call(column)) && slices.ContainsFunc(n.Sources, func(s Source) bool {
+			return schema.EqualFold(s.Alias, source) && (s.Relation == nil || s.Renamed || !s.Relation.Has(column))
+		})
+	})
 }
 
 // failReader reads statements by a small grammar, and notes which values are compared. A method that meets something else

@@ -192,7 +192,7 @@ var castable = map[string]Family{
 	"date": TimeFamily, "timestamp without time zone": TimeFamily,
 }
 
-// cast reads a cast of a constant, or of a text to a text.
+// cast reads a cast of a constant that is written out, or of a text to a text. PostgreSQL makes another one for each row.
 func (r *failReader) cast(o operand) (operand, bool) {
 	for r.take("::") {
 		words := []string{r.word()}
@@ -203,11 +203,11 @@ func (r *failReader) cast(o operand) (operand, bool) {
 		switch {
 		case family == NoFamily || o.logical || r.word() == "(":
 			return o, false
-		case o.column == "":
+		case o.column == "" && o.family == NoFamily:
 			o = operand{family: family}
-		case family != TextFamily:
+		case family != TextFamily || o.column == "" && o.family != TextFamily:
 			return o, false
-		default:
+		case o.column != "":
 			r.pair(o, operand{family: TextFamily})
 		}
 	}

@@ -326,7 +326,10 @@ func (r *failReader) query() (items []operand, ok bool) {
 	if !r.take("select") {
 		return nil, false
 	}
-	r.one("distinct", "all")
+	distinct := r.take("distinct")
+	if !distinct {
+		r.take("all")
+	}
 	type named struct {
 		name string
 		is   operand
@@ -334,6 +337,9 @@ func (r *failReader) query() (items []operand, ok bool) {
 	var names []named
 	for again := true; again; again = r.take(",") {
 		if r.take("*") || r.star() {
+			if distinct {
+				return nil, false
+			}
 			items = append(items, operand{logical: true}) // not one value
 			continue
 		}
@@ -348,7 +354,9 @@ func (r *failReader) query() (items []operand, ok bool) {
 		} else if as {
 			return nil, false
 		}
-		items = append(items, o)
+		if items = append(items, o); distinct {
+			r.pair(o, operand{null: true})
+		}
 	}
 	if !r.clauses(false) {
 		return nil, false

@@ -130,12 +130,19 @@ func TestCannotFail(t *testing.T) {
 		{"a sample", "SELECT id FROM orders TABLESAMPLE bernoulli (5)", false, false},
 		{"a LIMIT that is computed", "SELECT id FROM orders LIMIT abs(-5)", false, false},
 		{"a constant cast", "SELECT id FROM orders WHERE memo = 'x'::character varying AND day > '2024-01-01'::date", true, true},
+		{"as PostgreSQL writes a text", "SELECT id FROM orders WHERE memo = ('x'::character varying)::text", true, true},
+		{"a cast of a cast is made for each row", "SELECT id FROM orders WHERE 'x'::text::date IS NULL", false, false},
+		{"also in a list", "SELECT id FROM (SELECT id, ('x'::bpchar)::date AS d FROM orders) AS q WHERE d IS NULL", false, false},
+		{"also of what has a type", "SELECT id FROM orders WHERE DATE '2024-01-01'::text IS NULL", false, false},
+		{"DISTINCT compares", "SELECT id FROM (SELECT DISTINCT id, doc FROM orders) AS q", false, false},
+		{"also all columns", "SELECT id FROM (SELECT DISTINCT * FROM orders) AS q", false, false},
+		{"also without a name", "SELECT id FROM (SELECT DISTINCT id, memo FROM orders) AS q", true, true},
 		{"a constant cast to another type", "SELECT id FROM orders WHERE memo = 'x'::inet", false, false},
 	} {
-		if got := typed.CannotFail(sqltext.PostgreSQL().Parse(test.sql), nil); got != test.typed {
+		if got := typed.CannotFail(sqltext.PostgreSQL().Parse(test.sql), nil, nil); got != test.typed {
 			t.Errorf("%s: %s: %v where types are apart", test.why, test.sql, got)
 		}
-		if got := any.CannotFail(sqltext.SQLite().Parse(test.sql), list); got != test.any {
+		if got := any.CannotFail(sqltext.SQLite().Parse(test.sql), nil, list); got != test.any {
 			t.Errorf("%s: %s: %v where they are not", test.why, test.sql, got)
 		}
 	}
@@ -151,8 +158,8 @@ func FuzzCannotFail(f *testing.F) {
 	}
 	c := failCatalog(f, sqltext.PostgreSQL(), false)
 	f.Fuzz(func(t *testing.T, text string) {
-		c.CannotFail(sqltext.PostgreSQL().Parse(text), nil)
-		if c.CannotFail(sqltext.PostgreSQL().Parse("SELECT 1 FROM orders WHERE chr("+text+") = 'x'"), nil) && !strings.Contains(text, ")") {
+		c.CannotFail(sqltext.PostgreSQL().Parse(text), nil, nil)
+		if c.CannotFail(sqltext.PostgreSQL().Parse("SELECT 1 FROM orders WHERE chr("+text+") = 'x'"), nil, nil) && !strings.Contains(text, ")") {
 			t.Errorf("chr(%s) is on the list", text)
 		}
 	})
