@@ -24,6 +24,7 @@ import (
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // rowsVerb is the verb rows.
@@ -59,9 +60,11 @@ JSON: a line for each database, and "db": "all".
   undetermined  those of with_rules whose result changes without a rule; counts_differ: with another number of rows
   differ        the rest: faults
   limit         over a limit on one side, not counted elsewhere
+  unfenced      those of with_rules that ran without a fence: nothing in them can fail on a value of a row
   refused       those of accepted that the rules refuse, by reason
 With --list first a line for each statement that is not the same: db, sql, why. With --cost:
   db, n, rules_hand_p50, rules_hand_p95  times with rules ÷ with the conditions written by hand, where they can be
+  unfenced_n, unfenced_p50, unfenced_p95 the same of those of n that ran without a fence
   m, rules_copy_p50, rules_copy_p95      times with rules ÷ on the copy
   hand_copy_p50, hand_copy_p95           times by hand ÷ on the copy`
 }
@@ -73,7 +76,7 @@ type rowsLine struct {
 	refused map[string]int
 }
 
-var rowsKeys = []string{"n", "accepted", "with_rules", "same", "names_differ", "undetermined", "counts_differ", "differ", "limit"}
+var rowsKeys = []string{"n", "accepted", "with_rules", "same", "names_differ", "undetermined", "counts_differ", "differ", "limit", "unfenced"}
 
 func newRowsLine(db string) *rowsLine { return &rowsLine{db, map[string]int{}, map[string]int{}} }
 
@@ -104,6 +107,9 @@ func (l *rowsLine) count(o outcome) {
 	}
 	for _, key := range strings.Fields(cmp.Or(keys[o.Was], "n")) {
 		l.n[key]++
+	}
+	if o.unfenced {
+		l.n["unfenced"]++
 	}
 	if o.Was == "refused" {
 		l.refused[o.Why]++
@@ -395,6 +401,20 @@ type outcome struct {
 	SQL string `json:"sql"`
 	Was string `json:"was"` // not accepted, same, undetermined, counts differ, differ, limit, refused
 	Why string `json:"why,omitempty"`
+
+	unfenced bool
+}
+
+// ruledQuery runs a statement with rules, and reports whether it ran without a fence.
+func ruledQuery(ctx context.Context, r *exec.Runner, text string) (t *result.Table, unfenced bool, err error) {
+	span := trace.Tracer{}.New("lab")
+	defer span.End()
+	t, err = r.Query(trace.Into(ctx, span), text)
+	for s := range span.All() {
+		fenced, told := s.Attr("fenced")
+		unfenced = unfenced || told && fenced == false
+	}
+	return t, unfenced, err
 }
 
 // compare runs statements on both sides.
@@ -469,7 +489,7 @@ func (b *rowsBase) try(ctx context.Context, left, right *exec.Runner, text strin
 		}
 		return o
 	}
-	got, err := right.Query(ctx, text)
+	got, unfenced, err := ruledQuery(ctx, right, text)
 	switch {
 	case isLimit(err), err == nil && (want.Truncated || got.Truncated):
 		o.Was = "limit"
@@ -478,6 +498,7 @@ func (b *rowsBase) try(ctx context.Context, left, right *exec.Runner, text strin
 		o.Was, o.Why = "refused", reason(err)
 		return o
 	}
+	o.unfenced = unfenced
 	order := ordered.MatchString(text)
 	same := func(a, b *result.Table) bool {
 		return nineDigits.Equal(a, b) && (!order || result.Equality{Mode: result.Ordered, Digits: 9}.Equal(a, b))

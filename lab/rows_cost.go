@@ -21,6 +21,9 @@ type costLine struct {
 	N        int     `json:"n"`
 	Hand50   float64 `json:"rules_hand_p50"`
 	Hand95   float64 `json:"rules_hand_p95"`
+	Open     int     `json:"unfenced_n"`
+	Open50   float64 `json:"unfenced_p50"`
+	Open95   float64 `json:"unfenced_p95"`
 	M        int     `json:"m"`
 	Copy50   float64 `json:"rules_copy_p50"`
 	Copy95   float64 `json:"rules_copy_p95"`
@@ -32,9 +35,10 @@ func printCosts(p *program, lines []costLine) error {
 	var rows [][]string
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 	for _, l := range lines {
-		rows = append(rows, []string{l.DB, strconv.Itoa(l.N), f(l.Hand50), f(l.Hand95), strconv.Itoa(l.M), f(l.Copy50), f(l.Copy95), f(l.Filter50), f(l.Filter95)})
+		rows = append(rows, []string{l.DB, strconv.Itoa(l.N), f(l.Hand50), f(l.Hand95), strconv.Itoa(l.Open), f(l.Open50), f(l.Open95),
+			strconv.Itoa(l.M), f(l.Copy50), f(l.Copy95), f(l.Filter50), f(l.Filter95)})
 	}
-	return table(p.out, []string{"db", "n", "rules÷hand p50", "p95", "m", "rules÷copy p50", "p95", "hand÷copy p50", "p95"}, rows)
+	return table(p.out, []string{"db", "n", "rules÷hand p50", "p95", "unfenced", "p50", "p95", "m", "rules÷copy p50", "p95", "hand÷copy p50", "p95"}, rows)
 }
 
 // rounds is how often a statement is timed; the shortest time counts.
@@ -52,7 +56,7 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 		defer r.Close()
 		runners = append(runners, r)
 	}
-	var toHand, toCopy, filter []float64
+	var toHand, toCopy, filter, open []float64
 	for _, text := range statements {
 		hand, ok := b.byHand(text)
 		texts := []string{text, cmp.Or(hand, text), text}
@@ -67,6 +71,9 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 		if ok {
 			toHand, filter = append(toHand, float64(best[0])/float64(best[1])), append(filter, float64(best[1])/float64(best[2]))
 		}
+		if _, unfenced, _ := ruledQuery(ctx, runners[0], text); ok && unfenced {
+			open = append(open, float64(best[0])/float64(best[1]))
+		}
 	}
 	at := func(list []float64, share float64) float64 {
 		if len(list) == 0 {
@@ -76,6 +83,7 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 		return list[min(int(share*float64(len(list))), len(list)-1)]
 	}
 	line.N, line.Hand50, line.Hand95 = len(toHand), at(toHand, .5), at(toHand, .95)
+	line.Open, line.Open50, line.Open95 = len(open), at(open, .5), at(open, .95)
 	line.M, line.Copy50, line.Copy95 = len(toCopy), at(toCopy, .5), at(toCopy, .95)
 	line.Filter50, line.Filter95 = at(filter, .5), at(filter, .95)
 	return line, nil

@@ -33,8 +33,8 @@ func (e Engine) Hidden(t *testing.T, v Verdicts, statements ...string) (answered
 				t.Errorf("%s:\n\t%s\n%s:\n\t%s", text, want, name, got)
 			}
 		}
-		with, _ := everything(t.Context(), open, text)
-		if without, _ := everything(t.Context(), openCopy, text); with != without {
+		with, _ := told(t.Context(), open, text)
+		if without, _ := told(t.Context(), openCopy, text); with != without {
 			unfencedDiffer++
 		}
 	}

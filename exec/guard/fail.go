@@ -3,6 +3,7 @@ package guard
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -70,7 +71,7 @@ type failReader struct {
 	text    Text
 	i       int // the token that is read next
 
-	families map[string]Family // of columns, by folded name, in all of the statement
+	families map[string]Family // of columns, by name as anyCase has it, in all of the statement
 	commons  []string          // names of common table expressions, folded
 	views    map[*Relation]bool
 	pairs    [][2]operand
@@ -142,7 +143,7 @@ func (o operand) fits(family Family) bool {
 
 func (r *failReader) family(o operand) Family {
 	if o.column != "" {
-		return r.families[o.column]
+		return r.families[anyCase(o.column)]
 	}
 	return o.family
 }
@@ -153,8 +154,21 @@ func (r *failReader) name(folded string, family Family) {
 	if r.any && family != NoFamily {
 		family = AnyFamily
 	}
+	folded = anyCase(folded)
 	if was, known := r.families[folded]; known && was != family {
 		family = NoFamily
 	}
 	r.families[folded] = family
+}
+
+// anyCase folds all letters of a name, as MariaDB does where it compares names: what two names are told apart by here is more
+// than their case on every engine.
+func anyCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
 }

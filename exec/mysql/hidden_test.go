@@ -19,8 +19,10 @@ func TestHidden(t *testing.T) {
 		Expanded: "n * n",
 		After: "CREATE INDEX of_bad ON parcels(bad, n, s, d);\n" + attack.HiddenViews("n * n") +
 			"CREATE TABLE letters(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, n BIGINT, s VARCHAR(200), mood ENUM('sad', 'ok'), yr YEAR,\n" +
-			"col VARCHAR(20) CHARACTER SET latin1, h BIGINT GENERATED ALWAYS AS (n % 7) VIRTUAL);\n" +
-			"INSERT INTO letters(id, team, bad, n, s, mood, yr, col) SELECT id, team, bad, n, s, 'sad', 2024, left(s, 9) FROM parcels;\nANALYZE TABLE parcels, letters;\n",
+			"col VARCHAR(20) CHARACTER SET latin1, h BIGINT GENERATED ALWAYS AS (n % 7) VIRTUAL,\n" +
+			"ts TIMESTAMP NULL, dt DATETIME(6), big BIGINT UNSIGNED, money DECIMAL(65, 30), doc JSON, flags SET('a', 'b'), `größe` BIGINT, x DOUBLE);\n" +
+			"INSERT INTO letters(id, team, bad, n, s, mood, yr, col, ts, dt, big, money, doc, flags, `größe`, x)\n" +
+			"SELECT id, team, bad, n, s, 'sad', 2024, left(s, 9), '2024-01-01', d, id, id, '{}', 'a,b', n, x FROM parcels;\nANALYZE TABLE parcels, letters;\n",
 		Rules: map[string]string{"letters": attack.HiddenRule},
 	}
 	for _, user := range []string{"reader", "root"} {
