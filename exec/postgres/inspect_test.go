@@ -20,7 +20,6 @@ import (
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/trace"
 )
 
 func inspect(t testing.TB, pool *sql.DB) *schema.Schema {
@@ -252,11 +251,10 @@ func TestWarnings(t *testing.T) {
 	codes := func(pool *sql.DB) (codes []string) {
 		t.Helper()
 		db := exectest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
-		ctx, span := trace.Start(trace.Into(t.Context(), trace.New("test")), "schema")
 		for range 2 {
-			need.Value(db.Schema(ctx))(t)
+			need.Value(db.Schema(t.Context()))(t)
 		}
-		for _, w := range span.Warnings() {
+		for _, w := range db.Warnings() {
 			codes = append(codes, w.Code)
 		}
 		return codes

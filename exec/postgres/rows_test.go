@@ -108,6 +108,7 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 	scope := func(tenant string) *exec.Scope {
 		return &exec.Scope{Key: tenant, Settings: map[string]string{"app.tenant": tenant}, Params: map[string]any{"tenant": 1}}
 	}
+	secured := exec.Policy{Settings: []string{"app.tenant"}}
 	rules := exec.Policy{Rows: map[string]string{"orders": "true"}, Shared: []string{"countries"}}
 	tenants := exec.Policy{Rows: map[string]string{"orders": "tenant_id = :tenant"}}
 	both := exec.Policy{Rows: map[string]string{"orders": "true", "plain": "true"}}
@@ -118,18 +119,18 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 		scope    *exec.Scope
 		want     string // the rows, or a part of the refusal
 	}{
-		{"one tenant", "SELECT memo FROM orders", user, exec.Policy{}, scope("1"), "[[mine]]"},
-		{"another on the same connection", "SELECT memo FROM orders", user, exec.Policy{}, scope("2"), "[[theirs]]"},
+		{"one tenant", "SELECT memo FROM orders", user, secured, scope("1"), "[[mine]]"},
+		{"another on the same connection", "SELECT memo FROM orders", user, secured, scope("2"), "[[theirs]]"},
 		{"beside rules of ours", "SELECT memo FROM orders", user, rules, scope("1"), "[[mine]]"},
 		{"our rules alone hold too", "SELECT memo FROM orders", user, tenants, scope("2"), "[]"},
-		{"a text that would end its quotes", "SELECT memo FROM orders", user, exec.Policy{}, scope("1', true), set_config('app.tenant', '2"), "invalid"},
+		{"a text that would end its quotes", "SELECT memo FROM orders", user, secured, scope("1', true), set_config('app.tenant', '2"), "invalid"},
 		{"a shared table needs none", "SELECT count(*) FROM countries", user, rules, scope("1"), "[[0]]"},
-		{"a table without row security", "SELECT id FROM plain", user, exec.Policy{}, scope("1"), "plain has no row security"},
+		{"a table without row security", "SELECT id FROM plain", user, secured, scope("1"), "plain has no row security"},
 		{"a table with a rule of ours and without row security", "SELECT memo FROM orders", user, both, scope("1"), "plain has no row security"},
-		{"a view reads with the rights of its owner", "SELECT memo FROM v", user, exec.Policy{}, scope("1"), "v has no row security"},
+		{"a view reads with the rights of its owner", "SELECT memo FROM v", user, secured, scope("1"), "v has no row security"},
 		{"a view that is written out", "SELECT memo FROM v", user, rules, scope("1"), "[[mine]]"},
-		{"a role that bypasses it", "SELECT memo FROM orders", owner, exec.Policy{}, scope("1"), "orders has no row security"},
-		{"a setting of the guard", "SELECT memo FROM orders", user, exec.Policy{}, &exec.Scope{Key: "x", Settings: map[string]string{"role": "x"}}, "no dot"},
+		{"a role that bypasses it", "SELECT memo FROM orders", owner, secured, scope("1"), "orders has no row security"},
+		{"a setting of the guard", "SELECT memo FROM orders", user, exec.Policy{Settings: []string{"role"}}, &exec.Scope{Key: "x", Settings: map[string]string{"role": "x"}}, "no dot"},
 	} {
 		view, err := newDB(t, test.pool, exec.Config{Policy: test.policy}).For(test.scope, nil)
 		if err != nil {
