@@ -9,7 +9,7 @@ import (
 
 // Hedge sends a request a second time when its reply takes longer than After, and takes the first reply of the two. It
 // is for models whose slowest calls hang for many times the median: where p99 is three times the median, it took less
-// than a tenth off p95 (docs/lab/latency.md). A good After is what 9 of 10 calls stay below; one in ten is then made twice.
+// than a tenth off p95 (docs/lab/rejected.md). A good After is what 9 of 10 calls stay below; one in ten is then made twice.
 //
 // The second request is the same, sample index and seed included, so a recorded or deterministic model gives the same
 // reply either way, and slots and votes keep their indexes. A request is hedged once, and [Retry] counts both requests as
