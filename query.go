@@ -7,6 +7,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -29,17 +30,45 @@ func (noModel) Complete(context.Context, llm.Request) (llm.Response, error) {
 // over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). The options are WithID,
 // WithProgress, WithScope and WithPolicy. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
 // suspect about the statement, and that rows are missing.
-func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (*result.Table, error) {
-	q, err := heeding("Query", "", opts, "WithID", "WithProgress")
+func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (table *result.Table, err error) {
+	err = e.statement(ctx, "Query", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, res *Result) error {
+		res.Rows, err = rowsOf(ctx, r, checked)
+		table = res.Rows
+		return err
+	})
+	return table, err
+}
+
+// Stream runs one statement as [Engine.Query] does, and gives its rows one after the other: any number of them, in memory that
+// does not grow with them, within Limits.Stream instead of Limits.Answer. It returns once the statement runs; what ends it later
+// is told behind the rows. The connection is free again once the loop over Rows has ended, or with Close. Rows of an answer are
+// streamed by its statement: e.Stream(ctx, answer.SQL).
+//
+// The options are those of Query, and so are the errors.
+func (e *Engine) Stream(ctx context.Context, sql string, opts ...AskOption) (*result.Stream, error) {
+	return result.NewStream(ctx, func(ctx context.Context, to *result.Sink) error {
+		return e.statement(ctx, "Stream", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, _ *Result) error {
+			ctx, span := trace.Start(ctx, "rows")
+			defer span.End()
+			err := r.Stream(ctx, checked.SQL(), to)
+			span.Fail(err)
+			return err
+		})
+	})
+}
+
+// statement checks a statement of untrusted origin and gives it to run.
+func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOption,
+	run func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, res *Result) error) error {
+	q, err := heeding(call, "", opts, "WithID", "WithProgress")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	e, err = e.within(q)
-	if err != nil {
-		return nil, err
+	if e, err = e.within(q); err != nil {
+		return err
 	}
 	res := &Result{}
-	err = e.traced(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
+	return e.traced(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
 		session, err := e.db.Runner(exec.Bounds{})
 		if err != nil {
 			return err
@@ -58,10 +87,9 @@ func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (*res
 		}
 		span.Fail(err)
 		span.End()
-		if err == nil {
-			res.Rows, err = rowsOf(ctx, session, checked.Statement)
+		if err != nil {
+			return err
 		}
-		return err
+		return run(ctx, session, checked.Statement, res)
 	})
-	return res.Rows, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -68,10 +69,11 @@ type held struct {
 	own  bool          // the statements are ours
 
 	catalog  *Catalog
-	looked   time.Time  // when catalog was the current one
-	used     bool       // something was sent since the last use ended
-	admitted *Statement // that this use is about
-	unfit    bool       // the connection is not used again
+	looked   time.Time    // when catalog was the current one
+	used     bool         // something was sent since the last use ended
+	admitted *Statement   // that this use is about
+	unfit    bool         // the connection is not used again
+	sink     *result.Sink // takes the rows, where they are streamed
 }
 
 // admit decides on a statement, once a use: whoever explains or runs it then takes it from here.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -243,6 +244,10 @@ type Limits struct {
 	Candidate Bounds
 	// Answer bounds a statement whose rows are shown: 1,000 rows, 4 MiB, 30 s.
 	Answer Bounds
+	// Stream bounds a statement whose rows are read one after the other, by Runner.Stream: 10 minutes, values of 1,000,000
+	// bytes. Rows and Bytes are not looked at: there may be any number, since none is kept. CellBytes cannot rise above the
+	// larger of those of Candidate and Answer. The time goes on while the reader does something else.
+	Stream Bounds
 	// EngineCost refuses a statement that the engine estimates to cost more, in its own unit (Plan.EngineCost); 0: none.
 	// Each statement is then planned before it runs.
 	EngineCost float64
@@ -280,9 +285,14 @@ func (b Bounds) validate(name string) error {
 func (l Limits) filled() Limits {
 	l.Candidate = l.Candidate.or(Bounds{10_000, 4 << 20, 1_000_000, 500, 3 * time.Second})
 	l.Answer = l.Answer.or(Bounds{1_000, 4 << 20, 1_000_000, 500, 30 * time.Second})
+	l.Stream = l.Stream.or(Bounds{CellBytes: 1_000_000, Columns: 500, Timeout: 10 * time.Minute})
+	l.Stream.Rows, l.Stream.Bytes = mostStreamed, math.MaxInt64
 	l.Connections = cmp.Or(l.Connections, 4)
 	return l
 }
+
+// mostStreamed is the largest number of rows that every engine can be asked for, one more included.
+const mostStreamed = math.MaxInt32 - 1
 
 func (l Limits) validate() error {
 	var err error
@@ -292,5 +302,5 @@ func (l Limits) validate() error {
 	if !(l.EngineCost >= 0) { // NaN too
 		err = errors.Join(err, errors.New("exec: Limits.EngineCost is negative or no number"))
 	}
-	return errors.Join(l.Candidate.validate("Candidate"), l.Answer.validate("Answer"), err)
+	return errors.Join(l.Candidate.validate("Candidate"), l.Answer.validate("Answer"), l.Stream.validate("Stream"), err)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
@@ -160,10 +161,12 @@ type Rows struct {
 	*sql.Rows
 	// Statement is what the rows are of. exec closes it behind them; nil: the engine closes it.
 	Statement *sql.Stmt
-	// Convert makes the values of a column what a [result.Table] holds; nil for a column whose values need no change. The
-	// function gets what the driver gave, which it must not keep, and returns nil, an int64, a float64, a result.Decimal,
-	// a string or a []byte.
-	Convert func(column *sql.ColumnType) func(value any) (any, error)
+	// Convert makes the values of column i what a [result.Table] holds; nil for a column whose values need no change. The
+	// function gets what the driver gave, which it must not keep, and returns nil, a bool, an int64, a float64, a
+	// result.Decimal, a string or a []byte.
+	Convert func(i int, column *sql.ColumnType) func(value any) (any, error)
+	// Type is the type of column i as the database says it.
+	Type func(i int, column *sql.ColumnType) result.Type
 	// Warnings tells what the engine warned of while it ran the statement, whose rows are closed: a text that it read as a
 	// number, a value that it cut. Each is one line for the person who asked.
 	Warnings func(ctx context.Context) ([]string, error)

@@ -32,7 +32,7 @@ func other(seen *[]exec.Bounds) exec.Dialect {
 			if err != nil {
 				return nil, err
 			}
-			rows.Convert = func(c *sql.ColumnType) func(any) (any, error) {
+			rows.Convert = func(_ int, c *sql.ColumnType) func(any) (any, error) {
 				if c.Name() != "price" {
 					return nil
 				}

@@ -16,8 +16,8 @@ import (
 // that was cut at the limit on rows or bytes is no error but a truncated table. The text is never changed to hold a
 // LIMIT. An empty result is a table with columns and no rows.
 //
-// Values come as the engine stores them, neither trimmed nor escaped: whoever shows them in HTML, CSV or a terminal
-// escapes them there.
+// Values come as the database has them, with their types, neither trimmed nor escaped: whoever shows them in HTML, CSV or a
+// terminal escapes them there.
 func (db *DB) Query(ctx context.Context, sql string) (*result.Table, error) {
 	return db.QueryWithin(ctx, sql, db.limits.Answer)
 }
@@ -32,11 +32,28 @@ func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Ta
 	return with(s, func(s *Runner) (*result.Table, error) { return s.Query(ctx, sql) })
 }
 
-// sampled runs a statement for [Sampler.SampleRows], with the bounds of the session but for their Rows.
+// Stream runs one statement as [Runner.Query] does, and gives its rows to a sink one after the other: any number of rows and
+// bytes, within the time of Limits.Stream. A value over its CellBytes is an error, since no row is left out. An error may come
+// behind the first rows. [result.NewStream] makes the sink.
+func (s *Runner) Stream(ctx context.Context, sql string, to *result.Sink) error {
+	b := s.db.limits.Stream
+	b.CellBytes = min(b.CellBytes, max(s.db.limits.Candidate.CellBytes, s.db.limits.Answer.CellBytes))
+	s.sink = to
+	defer func() { s.sink = nil }()
+	t, err := s.query(ctx, sql, b)
+	if err == nil && t.Truncated {
+		err = &LimitError{Limit: "cell", Max: fmt.Sprint(b.CellBytes)}
+	}
+	return err
+}
+
+// sampled runs a statement for [Sampler.SampleRows], with the bounds of the session but for their Rows. Its values are plain,
+// as prompts show them.
 func (s *Runner) sampled(ctx context.Context, sql string, rows int) (*result.Table, error) {
 	b := s.bounds
 	b.Rows = rows
-	return s.query(ctx, sql, b)
+	t, err := s.query(ctx, sql, b)
+	return t.Plain(), err
 }
 
 // Analyze compiles one statement under the guard, without running it, and says what it would read. A statement that may
@@ -80,8 +97,9 @@ func (db *DB) bounds(b Bounds) (Bounds, error) {
 // took 184 MB.
 const freeName = 64
 
-// keep keeps of rows what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is exact.
-func (h *held) keep(rows *Rows, b Bounds) (*result.Table, error) {
+// keep keeps of the rows of a statement what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is
+// exact. Rows of a stream go to its sink.
+func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 	if rows.Statement != nil {
 		defer rows.Statement.Close()
 	}
@@ -117,8 +135,20 @@ func (h *held) keep(rows *Rows, b Bounds) (*result.Table, error) {
 	if err != nil {
 		return failed(err)
 	}
+	t.Types = reader.types
+	if a.Splice != nil {
+		for i, name := range t.Columns {
+			t.Columns[i] = a.Splice.Original(name)
+		}
+	}
+	if h.sink != nil {
+		if err := h.sink.Head(t.Columns, t.Types); err != nil {
+			return failed(err)
+		}
+	}
+	n := 0
 	for rows.Next() {
-		if len(t.Rows) == b.Rows {
+		if n == b.Rows {
 			t.Truncated = true
 			break
 		}
@@ -130,7 +160,15 @@ func (h *held) keep(rows *Rows, b Bounds) (*result.Table, error) {
 			t.Truncated, t.TooLarge = true, true
 			break
 		}
-		t.Rows = append(t.Rows, row)
+		if n++; h.sink == nil {
+			t.Rows = append(t.Rows, row)
+		} else if err := h.sink.Row(row); err != nil {
+			h.unfit = true // of the other rows nobody wants any
+			if rows.Stop != nil {
+				rows.Stop(true)
+			}
+			return failed(err)
+		}
 	}
 	if t.Truncated && rows.Stop != nil && rows.Stop(t.TooLarge) {
 		h.unfit = true
@@ -151,6 +189,7 @@ type reader struct {
 	cell  int
 	cells []cell
 	dest  []any
+	types []result.Type // of the columns; nil: the engine tells none
 }
 
 func newReader(rows *Rows, columns int, b Bounds) (*reader, error) {
@@ -159,13 +198,19 @@ func newReader(rows *Rows, columns int, b Bounds) (*reader, error) {
 		r.cells[i].reader = r
 		r.dest[i] = &r.cells[i]
 	}
-	if rows.Convert != nil {
-		types, err := rows.ColumnTypes()
-		if err != nil {
-			return nil, err
+	if rows.Convert == nil && rows.Type == nil {
+		return r, nil
+	}
+	columnTypes, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range columnTypes {
+		if rows.Convert != nil {
+			r.cells[i].convert = rows.Convert(i, t)
 		}
-		for i, t := range types {
-			r.cells[i].convert = rows.Convert(t)
+		if rows.Type != nil {
+			r.types = append(r.types, rows.Type(i, t))
 		}
 	}
 	return r, nil
@@ -226,13 +271,8 @@ func (c *cell) Scan(src any) error {
 	}
 	r.left -= valueBytes
 	switch v := src.(type) {
-	case nil, int64, float64:
+	case nil, bool, int64, float64:
 		c.value = v
-	case bool:
-		c.value = int64(0)
-		if v {
-			c.value = int64(1)
-		}
 	case time.Time:
 		c.value = v.Format("2006-01-02 15:04:05.999999999Z07:00")
 	default:

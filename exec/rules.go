@@ -205,6 +205,12 @@ func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table,
 	if a.ruled != nil { // as it is decided by the statement: that it had to run again is not told
 		trace.From(ctx).Set("fenced", !open)
 	}
+	if open && h.sink != nil { // it cannot begin again behind its first row
+		if _, err := h.fence(ctx, a); err != nil {
+			return nil, err
+		}
+		open = false
+	}
 	t, warnings, err := h.attempt(ctx, a.runs(), b, a.quiet || a.ruled != nil)
 	var invalid *InvalidError
 	if open && err != nil {
@@ -251,13 +257,8 @@ func (h *held) attempt(ctx context.Context, a *Statement, b Bounds, quiet bool) 
 	if err != nil {
 		return nil, nil, h.classify(err)
 	}
-	if t, err = h.keep(rows, b); err != nil {
+	if t, err = h.keep(a, rows, b); err != nil {
 		return nil, nil, err
-	}
-	if a.Splice != nil {
-		for i, name := range t.Columns {
-			t.Columns[i] = a.Splice.Original(name)
-		}
 	}
 	if rows.Warnings != nil && !h.unfit && !quiet {
 		if warnings, err = rows.Warnings(ctx); err != nil {

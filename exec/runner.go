@@ -26,7 +26,8 @@ import (
 type Runner struct {
 	db     *DB
 	bounds Bounds
-	own    bool // the statements are ours: they run without execution too
+	own    bool         // the statements are ours: they run without execution too
+	sink   *result.Sink // of Stream, while it runs
 
 	last  *sqltext.Statement // the statement that was checked last
 	held  *held              // nil between a lost connection and the next statement
@@ -77,6 +78,8 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 			if h.Engine != "" {
 				span.Set("engine", h.Engine)
 			}
+			h.sink = s.sink
+			defer func() { h.sink = nil }()
 			return h.read(ctx, a, b)
 		})
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 // WriteCSV writes t as comma-separated values (RFC 4180, lines end in "\n"): a line of column names, then a line for
 // each row.
 //
-// NULL is an empty field, and the empty text is "" with its quotes, as in PostgreSQL; so a row of one NULL is an empty
+// Values are those of [Type.Shown]: a decimal has its digits, and a bool is true or false. NULL is an empty field, and the empty text is "" with its quotes, as in PostgreSQL; so a row of one NULL is an empty
 // line. Numbers are written so that they read back the same (1.0 keeps its point), blobs as X'0a1b', text unchanged
 // with its invalid bytes. The output does not say that t was truncated, and a field that a spreadsheet would run as a
 // formula stays one.
@@ -33,7 +33,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	line(len(t.Columns), func(i int) { writeCSVText(b, t.Columns[i]) })
 	for _, row := range t.Rows {
 		line(len(row), func(i int) {
-			switch v := row[i].(type) {
+			switch v := t.typeOf(i).Shown(row[i]).(type) {
 			case nil:
 			case float64:
 				b.WriteString(formatFloat(v))

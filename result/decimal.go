@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Decimal is an exact number that no int64 holds, as an engine's NUMERIC or DECIMAL may: digits with a point, without
-// zeros at its ends ("0.1", "-12.5"), or a whole number beyond int64. [ParseNumber] makes one.
+// Decimal is an exact number as an engine's NUMERIC or DECIMAL has it: digits with a point, and all the zeros behind it
+// that the database gave ("1.10", "100.00", "-12.5"), or a whole number. [ParseDecimal] makes one. Decimals of the same
+// value are equal whatever their zeros: see [Type.Plain].
 //
 // A Decimal equals a float64 whose shortest decimal text it is: the decimal 0.1 equals the float 0.1, though that float
 // is a little more than a tenth.
@@ -24,6 +25,25 @@ var decimalText = regexp.MustCompile(`^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[
 
 // maxDecimal is how many digits a number may have: PostgreSQL has the longest ones.
 const maxDecimal = 1 << 18
+
+// ParseDecimal reads the text of a number that has no binary rounding, and keeps its digits: "1.10" is the Decimal 1.10, and
+// "100" is the Decimal 100. Zeros in front and a plus are left out. "NaN", "Infinity" and "-Infinity" are float64.
+func ParseDecimal(text string) (any, error) {
+	v, err := ParseNumber(text)
+	if _, special := v.(float64); err != nil || special || strings.ContainsAny(text, "eE") {
+		return v, err
+	}
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(text, "+-"), ".")
+	whole = strings.TrimLeft(whole, "0")
+	whole += zeroIf(whole == "")
+	if text[0] == '-' {
+		whole = "-" + whole
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return Decimal(whole), nil
+}
 
 // ParseNumber reads the text of a number that has no binary rounding, and returns the one value that stands for it: an
 // int64 where it is whole and fits one, else a Decimal. "NaN", "Infinity" and "-Infinity" are float64. 1, 1.0 and 1.00
@@ -73,7 +93,7 @@ func shifted(digits, exponent string) string {
 	return r.FloatString(max(len(fraction)-e, 0))
 }
 
-// float returns the float64 that d equals, if there is one.
+// float returns the float64 that d equals, if there is one. d is as ParseNumber makes it.
 func (d Decimal) float() (float64, bool) {
 	f, err := strconv.ParseFloat(string(d), 64)
 	return f, err == nil && strconv.FormatFloat(f, 'f', -1, 64) == string(d)
@@ -82,6 +102,12 @@ func (d Decimal) float() (float64, bool) {
 // decimal appends a Decimal so that it equals the float64 and the int64 of the same value. Rounding makes a float64 of a
 // fraction; a whole number is never rounded.
 func (x *encoder) decimal(d Decimal) {
+	v := d.plain()
+	if i, whole := v.(int64); whole {
+		x.int(i)
+		return
+	}
+	d, _ = v.(Decimal)
 	f, same := d.float()
 	if same || x.digits > 0 && strings.Contains(string(d), ".") {
 		x.float(f)

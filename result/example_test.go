@@ -1,8 +1,10 @@
 package result_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log"
 	"os"
 
 	"github.com/texttosql/texttosql/result"
@@ -115,4 +117,58 @@ func ExampleTable_Preview() {
 	// ["Ann","writes \u0060\u0060\u0060sq…"]
 	// ["Bo",null]
 	// …
+}
+
+// A table tells the type of each column, keeps the digits of decimals, and gives the values by which it is compared.
+func ExampleTable_Plain() {
+	t := &result.Table{
+		Columns: []string{"price", "paid"},
+		Types:   []result.Type{{Name: "numeric(10,2)", Kind: result.KindDecimal, Scale: 2}, {Name: "boolean", Kind: result.KindBool}},
+		Rows:    [][]any{{result.Decimal("1.10"), true}, {result.Decimal("100.00"), false}},
+	}
+	t.WriteCSV(os.Stdout)
+	text, _ := json.Marshal(t)
+	fmt.Println(string(text))
+	fmt.Println(t.Plain().Rows)
+	// Output:
+	// price,paid
+	// 1.10,true
+	// 100.00,false
+	// {"columns":["price","paid"],"types":[{"name":"numeric(10,2)","kind":"decimal","scale":2},{"name":"boolean","kind":"bool"}],"rows":[[1.10,true],[100.00,false]]}
+	// [[1.1 1] [100 0]]
+}
+
+// Numbers that a reader would turn into floats can be texts.
+func ExampleTable_JSON() {
+	t := &result.Table{Columns: []string{"id", "price"}, Rows: [][]any{{int64(9007199254740993), result.Decimal("1.10")}}}
+	fmt.Println(string(t.JSON(result.JSONOptions{DecimalText: true, BigIntText: true})))
+	// Output: {"columns":["id","price"],"rows":[["9007199254740993","1.10"]]}
+}
+
+// A stream gives rows one after the other; a loop that ends early ends what makes them.
+func ExampleNewStream() {
+	s, err := result.NewStream(context.Background(), func(_ context.Context, to *result.Sink) error {
+		if err := to.Head([]string{"n"}, nil); err != nil {
+			return err
+		}
+		for n := int64(1); ; n++ {
+			if err := to.Row([]any{n}); err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sum := int64(0)
+	for row, err := range s.Rows() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if sum += row[0].(int64); sum > 1000 {
+			break
+		}
+	}
+	fmt.Println(s.Columns, sum)
+	// Output: [n] 1035
 }

@@ -22,7 +22,7 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 		return "", false
 	}
 	h := sha256.New()
-	enc := encoder{digits: e.Digits}
+	enc := encoder{digits: e.Digits, types: t.Types}
 	if e.Digits < 0 || e.Digits >= 17 { // a float64 has at most 17 significant digits
 		enc.digits = 0
 	}
@@ -70,6 +70,7 @@ type rowHash struct{ hi, lo uint64 }
 type encoder struct {
 	buf    []byte
 	digits int
+	types  []Type // of the columns
 }
 
 // rowHashes hashes every row by itself, in the empty buffer.
@@ -87,7 +88,10 @@ func (x *encoder) rowHashes(rows [][]any) []rowHash {
 // row appends one row: its length, so that rows never run into one another, then its cells.
 func (x *encoder) row(row []any) {
 	x.buf = binary.AppendUvarint(x.buf, uint64(len(row)))
-	for _, v := range row {
+	for i, v := range row {
+		if i < len(x.types) && x.types[i].Kind == KindInstant {
+			v = x.types[i].Plain(v)
+		}
 		x.cell(v)
 	}
 }
@@ -122,7 +126,7 @@ func (x *encoder) cell(v any) {
 	case int32:
 		x.int(int64(v))
 	case bool:
-		// SQLite has no booleans: true is 1.
+		// true is 1, as where an engine has no booleans
 		if v {
 			x.int(1)
 		} else {

@@ -7,34 +7,84 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // MarshalJSON writes t in a form that is the same for every engine:
 //
-//	{"columns":["a","b"],"rows":[[1,null],[1.0,"x"]],"truncated":true}
+//	{"columns":["a","b"],"types":[{"name":"numeric(10,2)","kind":"decimal","scale":2},{"name":"text","kind":"text"}],
+//	 "rows":[[1.10,null],[20.00,"x"]],"truncated":true}
 //
-// [Table.UnmarshalJSON] returns the same values of the same types, but of a [Decimal]: that is a number where a float64
-// has its digits, and comes back as that, else a text.
+// types is left out where t has none. Values are those of [Type.Shown], and [Table.UnmarshalJSON] returns the same ones. In a
+// table without types a [Decimal] is a number where a float64 has its digits, and comes back as that, else a text.
 //
 // An int64 is a number without point or exponent, with all its digits; a reader that turns numbers into floats loses digits
-// beyond 2^53. A float64 is a number with a point or exponent. Values that JSON has no form for are objects of one field:
-// {"float":"NaN"} ("Infinity", "-Infinity"), {"blob":"…"} in base64, and {"bytes":"…"} for text that is
-// not UTF-8.
-func (t *Table) MarshalJSON() ([]byte, error) {
+// beyond 2^53, and the zeros of 1.10: see [JSONOptions]. A float64 is a number with a point or exponent. Values that JSON has no
+// form for are objects of one field: {"float":"NaN"} ("Infinity", "-Infinity"), {"blob":"…"} in base64, and {"bytes":"…"} for
+// text that is not UTF-8.
+func (t *Table) MarshalJSON() ([]byte, error) { return t.JSON(JSONOptions{}), nil }
+
+// JSONOptions says which numbers are written as texts, for readers that make a float64 of every number, as JavaScript does.
+// The zero JSONOptions writes numbers with their digits, and only a Decimal that no float64 holds as a text.
+type JSONOptions struct {
+	DecimalText bool // every [Decimal]: "1.10"
+	BigIntText  bool // integers beyond 2^53 to either side: "9007199254740993"
+}
+
+// maxExactInt is the largest integer up to which a float64 has every integer.
+const maxExactInt = 1 << 53
+
+// JSON returns the form of [Table.MarshalJSON] with numbers as o says.
+func (t *Table) JSON(o JSONOptions) []byte {
 	if t == nil {
-		return []byte("null"), nil
+		return []byte("null")
 	}
 	b := make([]byte, 0, 64+16*len(t.Rows)*max(len(t.Columns), 1))
 	b = appendList(append(b, `{"columns":`...), t.Columns, func(b []byte, name string) []byte { return appendJSON(b, name) })
-	b = appendList(append(b, `,"rows":`...), t.Rows, func(b []byte, row []any) []byte { return appendList(b, row, appendJSON) })
+	if t.Types != nil {
+		types, _ := json.Marshal(t.Types) // texts and numbers always encode
+		b = append(append(b, `,"types":`...), types...)
+	}
+	b = appendList(append(b, `,"rows":`...), t.Rows, func(b []byte, row []any) []byte { return o.appendRow(b, t.Types, row) })
 	if t.Truncated {
 		b = append(b, `,"truncated":true`...)
 	}
 	if t.TooLarge {
 		b = append(b, `,"too_large":true`...)
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
+}
+
+// appendRow appends a row as a list.
+func (o JSONOptions) appendRow(b []byte, types []Type, row []any) []byte {
+	b = append(b, '[')
+	for i, v := range row {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		of := Type{}
+		if i < len(types) {
+			of = types[i]
+		}
+		b = o.Append(b, of.Shown(v))
+	}
+	return append(b, ']')
+}
+
+// Append appends the JSON form of one value to b.
+func (o JSONOptions) Append(b []byte, v any) []byte {
+	switch n := v.(type) {
+	case Decimal:
+		if o.DecimalText {
+			return appendQuoted(b, string(n))
+		}
+	case int64:
+		if o.BigIntText && (n > maxExactInt || n < -maxExactInt) {
+			return appendQuoted(b, strconv.FormatInt(n, 10))
+		}
+	}
+	return appendJSON(b, v)
 }
 
 // appendList appends a JSON list, whose items one appends.
@@ -62,10 +112,10 @@ func appendJSON(b []byte, v any) []byte {
 		}
 		return append(b, s...)
 	case Decimal:
-		if _, same := v.float(); same {
+		if v.fitsFloat() {
 			return append(b, v...)
 		}
-		return append(append(append(b, '"'), v...), '"')
+		return appendQuoted(b, strings.ToValidUTF8(string(v), "\uFFFD"))
 	case []byte:
 		b = append(b, `{"blob":"`...)
 		b = base64.StdEncoding.AppendEncode(b, v)
@@ -85,6 +135,18 @@ func appendJSON(b []byte, v any) []byte {
 	return appendQuoted(b, fmt.Sprint(v))
 }
 
+// fitsFloat reports whether a reader that makes a float64 of d loses nothing but zeros.
+func (d Decimal) fitsFloat() bool {
+	switch v := d.plain().(type) {
+	case int64:
+		return v <= maxExactInt && v >= -maxExactInt || int64(float64(v)) == v
+	case Decimal:
+		_, same := v.float()
+		return same && decimalText.MatchString(string(v))
+	}
+	return false
+}
+
 // appendQuoted appends the JSON form of a valid text. It escapes <, > and &, as encoding/json does, so that the output
 // may stand in a script element.
 func appendQuoted(b []byte, s string) []byte {
@@ -102,6 +164,7 @@ func appendQuoted(b []byte, s string) []byte {
 func (t *Table) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		Columns   []cell   `json:"columns"`
+		Types     []Type   `json:"types"`
 		Rows      [][]cell `json:"rows"`
 		Truncated bool     `json:"truncated"`
 		TooLarge  bool     `json:"too_large"`
@@ -109,7 +172,7 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return fmt.Errorf("result: reading table: %w", err)
 	}
-	read := Table{Truncated: raw.Truncated, TooLarge: raw.TooLarge}
+	read := Table{Types: raw.Types, Truncated: raw.Truncated, TooLarge: raw.TooLarge}
 	if raw.Columns != nil {
 		read.Columns = make([]string, len(raw.Columns))
 	}
@@ -125,7 +188,7 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 	for i, cells := range raw.Rows {
 		read.Rows[i] = make([]any, len(cells))
 		for j, c := range cells {
-			read.Rows[i][j] = c.value
+			read.Rows[i][j] = c.of(read.typeOf(j))
 		}
 	}
 	*t = read
@@ -133,7 +196,30 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 }
 
 // cell reads one value.
-type cell struct{ value any }
+type cell struct {
+	value any
+	text  string // of a number, as it is written
+}
+
+// of is the value in a column of a type, where numbers keep their digits: all of a decimal column, and integers beyond int64.
+func (c cell) of(t Type) any {
+	if t.Kind != KindDecimal && t.Kind != KindInt && t.Kind != KindBits {
+		return c.value
+	}
+	digits := ""
+	switch v := c.value.(type) {
+	case string:
+		digits = v
+	case int64, float64:
+		if _, small := v.(int64); t.Kind == KindDecimal || !small && !strings.ContainsAny(c.text, ".eE") {
+			digits = c.text
+		}
+	}
+	if v, err := ParseDecimal(digits); err == nil {
+		return v
+	}
+	return c.value
+}
 
 func (c *cell) UnmarshalJSON(data []byte) (err error) {
 	switch {
@@ -145,7 +231,10 @@ func (c *cell) UnmarshalJSON(data []byte) (err error) {
 		c.value = s
 	case data[0] == '{':
 		return c.object(data)
+	case data[0] == 't', data[0] == 'f':
+		c.value = data[0] == 't'
 	case data[0] == '-' || data[0] >= '0' && data[0] <= '9':
+		c.text = string(data)
 		if !bytes.ContainsAny(data, ".eE") {
 			if i, err := strconv.ParseInt(string(data), 10, 64); err == nil {
 				c.value = i
@@ -154,7 +243,7 @@ func (c *cell) UnmarshalJSON(data []byte) (err error) {
 		}
 		c.value, err = strconv.ParseFloat(string(data), 64)
 	default:
-		err = fmt.Errorf("value %.20s is neither null, number, text nor object", data)
+		err = fmt.Errorf("value %.20s is neither null, bool, number, text nor object", data)
 	}
 	return err
 }

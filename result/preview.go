@@ -53,7 +53,7 @@ func (t *Table) Preview(rows, cellRunes int) string {
 	}
 	line(len(t.Columns), func(i int) any { return t.Columns[i] })
 	for _, row := range t.Rows[:min(rows, len(t.Rows))] {
-		line(len(row), func(i int) any { return row[i] })
+		line(len(row), func(i int) any { return t.typeOf(i).Plain(row[i]) })
 	}
 	if len(t.Rows) > rows || t.Truncated && len(t.Rows) > 0 {
 		b = append(b, "\n…"...)

@@ -21,7 +21,7 @@ const maxCell = 60
 //	Bo   |   NULL
 //	(2 rows)
 //
-// Numbers are aligned right, floats have 15 digits. A cell is cut to 60 columns. NULL is NULL; the text NULL and a text that begins or ends with a
+// Values are those of [Type.Shown]. Numbers are aligned right, floats have 15 digits. A cell is cut to 60 columns. NULL is NULL; the text NULL and a text that begins or ends with a
 // blank or a quote stand in double quotes. Floats have a point (1.0). A blob is shown by its size. Characters that would move
 // the cursor or hide text (control characters, direction marks, invalid bytes) are shown as escapes such as \n and \u202e.
 // Columns are aligned by the width of characters in a terminal: East Asian wide characters and emoji take two columns,
@@ -81,7 +81,7 @@ func (t *Table) writeText(w io.Writer, limit, width int) error {
 		for i := range columns {
 			var c cellText
 			if i < len(row) {
-				c = showCell(row[i], limit)
+				c = showCell(t.typeOf(i).Shown(row[i]), limit)
 			}
 			widths[i] = max(widths[i], c.width)
 			if c.right {

@@ -185,7 +185,7 @@ func TestJSONRoundTrip(t *testing.T) {
 
 func TestUnmarshalJSONErrors(t *testing.T) {
 	for _, data := range []string{
-		`[]`, `{"columns":[1]}`, `{"rows":[[true]]}`, `{"rows":[[{}]]}`, `{"rows":[[{"blob":"!"}]]}`,
+		`[]`, `{"columns":[1]}`, `{"rows":[[tru]]}`, `{"rows":[[{}]]}`, `{"rows":[[{"blob":"!"}]]}`,
 		`{"rows":[[{"float":"x"}]]}`, `{"rows":[[[1]]]}`, `{"columns":`,
 	} {
 		table := Table{Columns: []string{"kept"}}

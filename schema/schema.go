@@ -14,6 +14,9 @@ type Schema struct {
 
 	// Default is the name of the schema that tables without a Schema are in: "main". "" is unknown.
 	Default string `json:"default,omitempty"`
+	// Zone is the time zone of the session, in which types with a time zone are shown and cut into days: "America/New_York".
+	// "" is UTC or unknown.
+	Zone string `json:"zone,omitempty"`
 }
 
 // SchemaOf returns the name of the schema that t is in, Default for a table without one.

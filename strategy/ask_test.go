@@ -98,7 +98,9 @@ func TestAskUserShows(t *testing.T) {
 	}
 	want := []string{"1 of 2 samples; rows: 2; columns: name", "1 of 2 samples; rows: 7; columns: x, a b"}
 	golden.Equal(t, want, labels, "labels")
-	golden.Equal(t, &result.Table{Columns: []string{"name"}, Rows: [][]any{{"Ada"}, {"Cyd"}}}, q.Options[0].Rows, "rows")
+	golden.Equal(t, &result.Table{
+		Columns: []string{"name"}, Types: []result.Type{{Name: "TEXT", Kind: result.KindText}}, Rows: [][]any{{"Ada"}, {"Cyd"}},
+	}, q.Options[0].Rows, "rows")
 	if rows := q.Options[1].Rows; len(rows.Rows) != 5 || !rows.Truncated {
 		t.Errorf("got %d rows of 7", len(rows.Rows))
 	}

@@ -125,7 +125,15 @@ func (e *Env) SchemaSection(ctx context.Context, r schema.Renderer, s *schema.Sc
 	}
 	r.MaxTokens = e.Budget()
 	written, err := e.Render(ctx, sample, r, s)
-	return "### Schema\n" + strings.TrimRight(written.Text, "\n") + "\n\n", err
+	return "### Schema\n" + zoneLine(s) + strings.TrimRight(written.Text, "\n") + "\n\n", err
+}
+
+// zoneLine tells in which zone the session is, if that is not UTC.
+func zoneLine(s *schema.Schema) string {
+	if s == nil || s.Zone == "" {
+		return ""
+	}
+	return fmt.Sprintf("Times with a time zone are in %s: so they are shown, and so they are cut into days and compared with dates.\n", s.Zone)
 }
 
 // Shown collects what the prompts of one question leave out of its schema, to tell it once: a statement cannot use what

@@ -118,6 +118,7 @@ func (p *program) look() cli.Look {
 // rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent no
 // character that it would obey; any other reader gets the values of CSV and TSV as they are.
 func (o output) rows(p *program, w io.Writer, t *result.Table) error {
+	t = t.Shown()
 	if t.Truncated && o.form() != "table" && o.form() != "vertical" {
 		cli.Say(p.err, "texttosql: these are the first %d rows: more are over the limit\n", len(t.Rows))
 	}

@@ -90,7 +90,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			relations: map[[2]string]*guard.Relation{}, schemas: map[string]bool{}, columns: map[string]bool{},
 			functions: map[string]bool{}, added: map[string]bool{}, macros: map[string]bool{},
 		},
-		s: &schema.Schema{Dialect: language.Name, Default: defaultSchema, Tables: []schema.Table{}},
+		s: &schema.Schema{Dialect: language.Name, Default: defaultSchema, Zone: guard.OtherZone(h.made.zone), Tables: []schema.Table{}},
 	}
 	for _, part := range []func() error{r.tables, r.columns, r.constraints, r.indexes, r.functions} {
 		if err := part(); err != nil {

@@ -13,6 +13,8 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 	duckdb "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"github.com/texttosql/texttosql/exec/guard"
 )
 
 // The driver has a whole result made before its first row is read, outside of memory_limit, and interrupts a statement
@@ -42,7 +44,7 @@ func init() {
 	mapping.PrepareExtractedStatement = func(on mapping.Connection, from mapping.ExtractedStatements, i mapping.IdxT, out *mapping.PreparedStatement) mapping.State {
 		state := prepare(on, from, i, out)
 		if c, ok := handles.Load(uintptr(on.Ptr)); ok {
-			c.(*conn).prepared = uintptr(out.Ptr)
+			c.(*conn).prepared = *out
 		}
 		return state
 	}
@@ -66,8 +68,11 @@ func init() {
 	}
 }
 
-// guarded marks the context of a call of the guard.
-type guarded struct{}
+// guarded marks the context of a call of the guard, and exactly one whose result may have no lossy column.
+type (
+	guarded struct{}
+	exactly struct{}
+)
 
 // connector makes the connections of a handle.
 type connector struct {
@@ -82,6 +87,14 @@ type made struct {
 	memory  int64  // Options.MemoryBytes
 	mu      sync.Mutex
 	version string
+	zone    string // TimeZone, which nobody may change
+}
+
+// location is the zone in which times are shown.
+func (m *made) location() (*time.Location, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return guard.Zone(m.zone)
 }
 
 // handleDriver is the driver of a handle of Open, by which it is recognised.
@@ -129,9 +142,9 @@ type conn struct {
 	*duckdb.Conn
 	made     *made
 	on       mapping.Connection
-	prepared uintptr // the address of the statement that was prepared last
-	touched  bool    // somebody else than the guard ran statements on it, since the guard looked
-	macros   bool    // one of them may have made a macro
+	prepared mapping.PreparedStatement // that was prepared last
+	touched  bool                      // somebody else than the guard ran statements on it, since the guard looked
+	macros   bool                      // one of them may have made a macro
 }
 
 func (c *conn) Close() error {
@@ -160,16 +173,17 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, er
 	}
 	end := watch(ctx, c.on)
 	defer end()
-	c.prepared = 0
+	c.prepared = mapping.PreparedStatement{}
 	// The driver's own interrupts come late, so it does not know the context.
 	inner, err := c.Conn.PrepareContext(context.WithoutCancel(ctx), text)
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
-	s := &stmt{Stmt: inner.(*duckdb.Stmt), on: c.on, address: c.prepared, memory: c.made.memory}
+	s := &stmt{Stmt: inner.(*duckdb.Stmt), on: c.on, address: uintptr(c.prepared.Ptr), memory: c.made.memory}
 	if s.address == 0 {
 		return nil, errors.Join(errUnknownDriver, s.Close())
 	}
+	s.lossy = ctx.Value(exactly{}) != nil && isLossy(c.prepared)
 	return s, nil
 }
 
@@ -199,11 +213,15 @@ type stmt struct {
 	address uintptr
 	result  *mapping.Result // of the last run
 	memory  int64           // by which the process may grow while it runs
+	lossy   bool            // it does not run, since the driver would change values
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if s.lossy {
+		return nil, errLossy
 	}
 	ctx, release := bounded(ctx, s.memory)
 	watched := watch(ctx, s.on)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -139,11 +140,13 @@ func (h *held) Version(ctx context.Context) (string, error) {
 	h.made.mu.Lock()
 	defer h.made.mu.Unlock()
 	if h.made.version == "" {
-		v, err := h.identities(ctx)
+		err := h.each(ctx, "SELECT system.main.current_setting('TimeZone')", func(scan func(...any) error) error { return scan(&h.made.zone) })
 		if err != nil {
 			return "", err
 		}
-		h.made.version = v
+		if h.made.version, err = h.identities(ctx); err != nil {
+			return "", err
+		}
 	}
 	return h.made.version, nil
 }
@@ -176,8 +179,55 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec
 	if err := h.begin(ctx); err != nil {
 		return nil, err
 	}
-	rows, statement, err := guard.Query(ours(ctx), h.conn, s.SQL(), s.Args...)
-	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter}, err
+	zone, zoneName := h.made.location()
+	kindOf := func(_ int, c *sql.ColumnType) string { return c.DatabaseTypeName() }
+	rows, statement, err := guard.Query(context.WithValue(ours(ctx), exactly{}, true), h.conn, s.SQL(), s.Args...)
+	if errors.Is(err, errLossy) {
+		columns, derr := h.describe(ctx, s)
+		if derr != nil {
+			return nil, derr
+		}
+		kindOf = func(i int, _ *sql.ColumnType) string { return columns[i].kind }
+		rows, statement, err = guard.Query(ours(ctx), h.conn, columns.exact(s.SQL()), s.Args...)
+	}
+	return &exec.Rows{
+		Rows: rows, Statement: statement,
+		Convert: func(i int, c *sql.ColumnType) func(any) (any, error) { return converter(kindOf(i, c), zone) },
+		Type:    func(i int, c *sql.ColumnType) result.Type { return typeOf(kindOf(i, c), zoneName) },
+	}, err
+}
+
+// column is one of a result: its name, and its type as DuckDB names it.
+type column struct{ name, kind string }
+
+type columns []column
+
+// describe asks for the columns of a statement, which does not run for that.
+func (h *held) describe(ctx context.Context, s *exec.Statement) (out columns, err error) {
+	err = h.each(ctx, "DESCRIBE "+s.SQL(), func(scan func(...any) error) error {
+		var c column
+		var unused any
+		err := scan(&c.name, &c.kind, &unused, &unused, &unused, &unused)
+		out = append(out, c)
+		return err
+	}, s.Args...)
+	return out, err
+}
+
+// exact returns a statement around text that gives as text what the driver would change. The order of its rows is that
+// of the statement, as DuckDB keeps it by default (preserve_insertion_order).
+func (c columns) exact(text string) string {
+	inner, outer := make([]string, len(c)), make([]string, len(c))
+	for i, column := range c {
+		inner[i] = fmt.Sprintf("c%d", i)
+		outer[i] = inner[i]
+		if kind := asText(column.kind); kind != column.kind {
+			outer[i] = "CAST(" + inner[i] + " AS " + kind + ")"
+		}
+		outer[i] += " AS " + language.Quote(column.name)
+	}
+	// The text may end in a comment.
+	return "SELECT " + strings.Join(outer, ", ") + " FROM (" + text + "\n) AS stored(" + strings.Join(inner, ", ") + ")"
 }
 
 func (h *held) Finish(context.Context) (bool, error) {

@@ -1,9 +1,9 @@
 package duckdb
 
 import (
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,47 +11,155 @@ import (
 	"strings"
 	"time"
 
+	bindings "github.com/duckdb/duckdb-go-bindings"
 	duckdb "github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
 )
 
-// converter makes the values of a column what a result holds:
-//
-//   - Whole numbers are int64; HUGEINT, unsigned and DECIMAL are exact, as result.ParseNumber makes them. FLOAT is the
-//     float64 of its shortest text: 0.1 and not 0.10000000149.
-//   - DATE is "2006-01-02", TIME "15:04:05.999999", TIMESTAMP "2006-01-02 15:04:05.999999" and, with a zone, the same
-//     in UTC with Z behind it. "infinity" and "(BC)" are as DuckDB writes them.
-//   - INTERVAL is text as DuckDB writes it: "1 year 2 days 03:04:05". UUID is text, BLOB []byte, BIT and ENUM text.
-//   - Lists, arrays, structs, maps, unions and JSON are JSON without blanks, keys of structs and maps in order. What
-//     is in them is as above. Of a JSON column the driver reads numbers as float64 and null as NULL.
-func converter(c *sql.ColumnType) func(any) (any, error) {
-	kind := c.DatabaseTypeName()
-	return func(v any) (any, error) { return value(v, kind) }
+// typeKinds are the kinds of the types that have one. A type stands here without what is in its brackets.
+var typeKinds = map[string]result.Kind{
+	"BOOLEAN": result.KindBool, "TINYINT": result.KindInt, "SMALLINT": result.KindInt, "INTEGER": result.KindInt, "BIGINT": result.KindInt,
+	"HUGEINT": result.KindInt, "UTINYINT": result.KindInt, "USMALLINT": result.KindInt, "UINTEGER": result.KindInt,
+	"UBIGINT": result.KindInt, "UHUGEINT": result.KindInt, "BIGNUM": result.KindInt, "FLOAT": result.KindFloat, "DOUBLE": result.KindFloat,
+	"DECIMAL": result.KindDecimal, "VARCHAR": result.KindText, "ENUM": result.KindText, "DATE": result.KindDate, "TIME": result.KindTime,
+	"TIME_NS": result.KindTime, "TIME WITH TIME ZONE": result.KindTime, "TIMETZ": result.KindTime, "TIMESTAMP": result.KindDateTime, "TIMESTAMP_S": result.KindDateTime,
+	"TIMESTAMP_MS": result.KindDateTime, "TIMESTAMP_NS": result.KindDateTime, "TIMESTAMP WITH TIME ZONE": result.KindInstant, "TIMESTAMPTZ": result.KindInstant,
+	"INTERVAL": result.KindInterval, "UUID": result.KindUUID, "JSON": result.KindJSON, "BLOB": result.KindBlob, "BIT": result.KindBits,
+	"STRUCT": result.KindList, "MAP": result.KindList, "UNION": result.KindList,
 }
 
-func value(v any, kind string) (any, error) {
-	if kind != "JSON" || v == nil {
-		switch v := v.(type) {
-		case nil, bool, int64, float64, string:
-			return v, nil
-		case int8, int16, int32, uint8, uint16, uint32, uint64, *big.Int, duckdb.Decimal:
-			return result.ParseNumber(fmt.Sprint(v))
-		case float32:
-			return strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
-		case []byte:
-			if kind == "UUID" {
-				return uuid(v), nil
-			}
-			return v, nil
-		case time.Time:
-			return moments(v, kind), nil
-		case duckdb.Interval:
-			return interval(v), nil
+// typeOf is a type as DuckDB names it, an instant in a zone.
+func typeOf(name, zone string) result.Type {
+	t := result.Type{Name: name, Kind: result.KindList}
+	plain, size, sized := strings.Cut(name, "(")
+	if !strings.HasSuffix(name, "]") {
+		t.Kind = typeKinds[plain]
+	}
+	if short, ok := strings.CutSuffix(name, "TZ"); ok { // as the driver says it
+		t.Name = short + " WITH TIME ZONE"
+	}
+	switch {
+	case t.Kind == result.KindInstant:
+		t.Zone = zone
+	case t.Kind == result.KindDecimal && sized:
+		_, scale, _ := strings.Cut(strings.TrimSuffix(size, ")"), ",")
+		t.Scale, _ = strconv.Atoi(strings.TrimSpace(scale))
+	}
+	return t
+}
+
+// lossy are the types whose values the driver changes, or does not know: it makes a float64 of each number of a JSON, and
+// 00:00:00 of the time 24:00:00. Their values come as text, wherever in a type they stand.
+var lossy = map[string]bool{"JSON": true, "TIME": true, "TIME_NS": true}
+
+// errLossy ends a statement before it runs.
+var errLossy = errors.New("duckdb: the driver would change values of this result")
+
+// isLossy reports whether a result has a lossy type in it.
+func isLossy(p mapping.PreparedStatement) bool {
+	for i := range mapping.PreparedStatementColumnCount(p) {
+		if holdsLossy(mapping.PreparedStatementColumnLogicalType(p, i)) {
+			return true
 		}
 	}
-	whole, err := nested(v, kind, 0)
+	return false
+}
+
+// holdsLossy looks into a type, and frees it.
+func holdsLossy(t mapping.LogicalType) bool {
+	defer mapping.DestroyLogicalType(&t)
+	if mapping.LogicalTypeGetAlias(t) == "JSON" {
+		return true
+	}
+	switch mapping.GetTypeId(t) {
+	case duckdb.TYPE_TIME, bindings.TypeTimeNS:
+		return true
+	case duckdb.TYPE_LIST:
+		return holdsLossy(mapping.ListTypeChildType(t))
+	case duckdb.TYPE_ARRAY:
+		return holdsLossy(mapping.ArrayTypeChildType(t))
+	case duckdb.TYPE_MAP:
+		return holdsLossy(mapping.MapTypeKeyType(t)) || holdsLossy(mapping.MapTypeValueType(t))
+	case duckdb.TYPE_STRUCT:
+		for i := range mapping.StructTypeChildCount(t) {
+			if holdsLossy(mapping.StructTypeChildType(t, i)) {
+				return true
+			}
+		}
+	case duckdb.TYPE_UNION:
+		for i := range mapping.UnionTypeMemberCount(t) {
+			if holdsLossy(mapping.UnionTypeMemberType(t, i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asText is a type with VARCHAR in place of the lossy ones in it.
+func asText(kind string) string {
+	name, _, nests := strings.Cut(kind, "(")
+	switch at := strings.LastIndexByte(kind, '['); {
+	case lossy[kind]:
+		return "VARCHAR"
+	case at > 0 && strings.HasSuffix(kind, "]"):
+		return asText(kind[:at]) + kind[at:]
+	case !nests || name != "MAP" && name != "STRUCT" && name != "UNION":
+		return kind
+	}
+	parts := guard.SplitList(language.Text, inside(kind))
+	for i, part := range parts {
+		member := ""
+		if name != "MAP" {
+			member, part = cutMember(part)
+		}
+		parts[i] = member + asText(strings.TrimSpace(part))
+	}
+	return name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// converter makes the values of a column of a type what a result holds:
+//
+//   - Whole numbers are int64; HUGEINT and unsigned ones are exact, as result.ParseNumber makes them. A DECIMAL is a
+//     result.Decimal with its digits. FLOAT is the float64 of its shortest text: 0.1 and not 0.10000000149.
+//   - DATE is "2006-01-02", TIME "15:04:05.999999", TIMESTAMP "2006-01-02 15:04:05.999999" and, with a zone, the same
+//     in the zone of the session with Z or an offset behind it. "infinity" and "(BC)" are as DuckDB writes them.
+//   - INTERVAL is text as DuckDB writes it: "1 year 2 days 03:04:05". UUID is text, BLOB []byte, BIT and ENUM text.
+//   - JSON is the text that is stored.
+//   - Lists, arrays, structs, maps and unions are JSON without blanks, keys of structs and maps in order. What
+//     is in them is as above.
+func converter(kind string, zone *time.Location) func(any) (any, error) {
+	c := conversion{zone}
+	return func(v any) (any, error) { return c.value(v, kind) }
+}
+
+// conversion is how values are written in a session.
+type conversion struct{ zone *time.Location }
+
+func (c conversion) value(v any, kind string) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, int64, float64, string:
+		return v, nil
+	case int8, int16, int32, uint8, uint16, uint32, uint64, *big.Int:
+		return result.ParseNumber(fmt.Sprint(v))
+	case duckdb.Decimal:
+		return result.ParseDecimal(decimal(v))
+	case float32:
+		return strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	case []byte:
+		if kind == "UUID" {
+			return uuid(v), nil
+		}
+		return v, nil
+	case time.Time:
+		return c.moments(v, kind), nil
+	case duckdb.Interval:
+		return interval(v), nil
+	}
+	whole, err := c.nested(v, kind, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +168,19 @@ func value(v any, kind string) (any, error) {
 	e.SetEscapeHTML(false)
 	err = e.Encode(whole)
 	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// decimal writes all digits of the scale, which the driver leaves out where they are zeros.
+func decimal(d duckdb.Decimal) string {
+	text := new(big.Int).Abs(d.Value).String()
+	if scale := int(d.Scale); scale > 0 {
+		text = strings.Repeat("0", max(0, scale+1-len(text))) + text
+		text = text[:len(text)-scale] + "." + text[len(text)-scale:]
+	}
+	if d.Value.Sign() < 0 {
+		text = "-" + text
+	}
+	return text
 }
 
 func uuid(b []byte) string {
@@ -71,14 +192,20 @@ func uuid(b []byte) string {
 }
 
 // moments writes a date or time.
-func moments(t time.Time, kind string) string {
+func (c conversion) moments(t time.Time, kind string) string {
 	era := ""
 	switch {
 	case strings.HasPrefix(kind, "TIMESTAMP") && t.UnixMicro() == math.MaxInt64, kind == "DATE" && t.Unix() == math.MaxInt32*86400:
 		return "infinity"
 	case strings.HasPrefix(kind, "TIMESTAMP") && t.UnixMicro() == -math.MaxInt64, kind == "DATE" && t.Unix() == -math.MaxInt32*86400:
 		return "-infinity"
-	case t.Year() < 1:
+	}
+	zoned := strings.HasPrefix(kind, "TIMESTAMP") && (strings.HasSuffix(kind, "TZ") || strings.HasSuffix(kind, "ZONE"))
+	if zoned {
+		t = t.In(c.zone)
+	}
+	end := guard.Offset(t)
+	if t.Year() < 1 {
 		t, era = t.AddDate(1-2*t.Year(), 0, 0), " (BC)"
 	}
 	switch {
@@ -88,10 +215,10 @@ func moments(t time.Time, kind string) string {
 		return t.Format("15:04:05.999999999")
 	case kind == "TIMETZ" || kind == "TIME WITH TIME ZONE" || kind == "TIME_TZ":
 		return t.Format("15:04:05.999999999Z07:00")
-	case strings.HasSuffix(kind, "TZ") || strings.HasSuffix(kind, "ZONE"):
-		return t.UTC().Format("2006-01-02 15:04:05.999999999Z") + era
+	case !zoned:
+		end = ""
 	}
-	return t.Format("2006-01-02 15:04:05.999999999") + era
+	return t.Format(time.DateOnly) + era + t.Format(" 15:04:05.999999999") + end
 }
 
 // interval writes one as DuckDB does.
@@ -125,7 +252,7 @@ func interval(v duckdb.Interval) string {
 const mostDepth = 200
 
 // nested makes a value that may hold others what package json writes.
-func nested(v any, kind string, depth int) (_ any, err error) {
+func (c conversion) nested(v any, kind string, depth int) (_ any, err error) {
 	if depth > mostDepth {
 		return nil, fmt.Errorf("duckdb: a value is over %d levels deep", mostDepth)
 	}
@@ -137,44 +264,45 @@ func nested(v any, kind string, depth int) (_ any, err error) {
 		}
 		parts := make([]any, len(v))
 		for i, part := range v {
-			if parts[i], err = nested(part, kind, depth+1); err != nil {
+			if parts[i], err = c.nested(part, kind, depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return parts, nil
 	case map[string]any:
-		kinds := memberKinds(kind)
+		of := memberKinds(kind)
 		for name, part := range v {
-			if members[name], err = nested(part, kinds[name], depth+1); err != nil {
+			if members[name], err = c.nested(part, of[name], depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return members, nil
 	case duckdb.OrderedMap:
-		kinds := append(guard.SplitList(language.Text, inside(kind)), "", "")
+		parts := append(guard.SplitList(language.Text, inside(kind)), "", "")
 		values := v.Values()
 		for i, key := range v.Keys() {
-			name, err := value(key, kinds[0])
+			name, err := c.value(key, parts[0])
 			if err != nil {
 				return nil, err
 			}
 			if b, ok := name.([]byte); ok {
 				name = string(b)
 			}
-			if members[fmt.Sprint(name)], err = nested(values[i], kinds[1], depth+1); err != nil {
+			if members[fmt.Sprint(name)], err = c.nested(values[i], strings.TrimSpace(parts[1]), depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return members, nil
 	case duckdb.Union:
-		members[v.Tag], err = nested(v.Value, memberKinds(kind)[v.Tag], depth+1)
+		members[v.Tag], err = c.nested(v.Value, memberKinds(kind)[v.Tag], depth+1)
 		return members, err
 	}
-	if kind == "JSON" {
-		kind = ""
-	}
-	cell, err := value(v, kind)
+	cell, err := c.value(v, kind)
 	switch cell := cell.(type) {
+	case string:
+		if kind == "JSON" && json.Valid([]byte(cell)) {
+			return json.RawMessage(cell), err
+		}
 	case result.Decimal:
 		return json.Number(cell), err
 	case []byte:
@@ -200,10 +328,19 @@ func inside(kind string) string {
 func memberKinds(kind string) map[string]string {
 	kinds := map[string]string{}
 	for _, part := range guard.SplitList(language.Text, inside(kind)) {
-		for name := range language.Text.Parse(part).Tokens() {
-			kinds[language.Text.Value(name)] = strings.TrimSpace(part[len(name.Text):])
-			break
+		name, of := cutMember(part)
+		for token := range language.Text.Parse(name).Tokens() {
+			kinds[language.Text.Value(token)] = strings.TrimSpace(of)
 		}
 	}
 	return kinds
+}
+
+// cutMember cuts the member of a struct or union into its name, with a blank behind it, and its type.
+func cutMember(part string) (name, kind string) {
+	part = strings.TrimSpace(part)
+	for token := range language.Text.Parse(part).Tokens() {
+		return token.Text + " ", part[token.Pos+len(token.Text):]
+	}
+	return "", part
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 )
 
 // held is a connection under guard.
@@ -25,6 +26,7 @@ type held struct {
 	rows  string     // sql_select_limit now
 
 	statement *sql.Stmt
+	text      *sql.Stmt       // a statement around it, that writes its dates; nil: there is none
 	of        *exec.Statement // that statement was prepared for, and confirmed
 }
 
@@ -99,12 +101,25 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 	}
 	limit := strconv.Itoa(b.Rows + 1)
 	h.server.rows.Store(&limit)
-	if err := h.limit(ctx, limit); err != nil {
-		return nil, err
+	look := limit
+	if h.server.parsesTime.Load() || b.Rows > mostLooked { // no row of the first run is used
+		look = "0"
 	}
-	rows, err := h.statement.QueryContext(ctx, s.Args...)
+	rows, types, err := h.start(ctx, h.statement, look, s.Args)
 	if err != nil {
 		return nil, err
+	}
+	if text := h.server.asWritten(s.SQL(), types, limit); look != limit || text != nil {
+		if err := rows.Close(); err != nil {
+			return nil, err
+		}
+		statement, err := h.around(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if rows, _, err = h.start(ctx, statement, limit, s.Args); err != nil {
+			return nil, err
+		}
 	}
 	limited, _ := s.Names.Own.(bool)
 	// Where sql_select_limit holds, there are no more rows to read than those wanted. A LIMIT of the statement beats it.
@@ -119,8 +134,75 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 		})
 		return true
 	}
-	return &exec.Rows{Rows: rows, Convert: converter, Warnings: h.warnings, Stop: stop}, nil
+	return &exec.Rows{
+		Rows: rows, Warnings: h.warnings, Stop: stop,
+		Convert: func(i int, _ *sql.ColumnType) func(any) (any, error) { return converter(types[i]) },
+		Type:    func(i int, _ *sql.ColumnType) result.Type { return typeOf(types[i]) },
+	}, nil
 }
+
+// mostLooked is how many rows a run may have that is given up for another one.
+const mostLooked = 100_000
+
+// start runs a prepared statement, and tells the types of its columns.
+func (h *held) start(ctx context.Context, statement *sql.Stmt, limit string, args []any) (*sql.Rows, []*sql.ColumnType, error) {
+	if err := h.limit(ctx, limit); err != nil {
+		return nil, nil, err
+	}
+	rows, err := statement.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		rows.Close()
+	}
+	return rows, types, err
+}
+
+// asWritten returns texts of which the first one that the server takes gives the same rows, with values that the driver does not
+// change; nil where the statement itself does.
+//
+// With parseTime the driver makes a time.Time of each date, so that 2024-02-00 is another day, and an hour that its zone skips
+// is another hour. The server writes such dates as text in a statement around this one, and a BIT as a number: MAX of one has
+// the bytes of its digits. There the order of rows stays where a LIMIT stands behind it, as MariaDB and MySQL document.
+func (s *server) asWritten(text string, types []*sql.ColumnType, limit string) []string {
+	inner, outer, changed := make([]string, len(types)), make([]string, len(types)), false
+	for i, t := range types {
+		inner[i] = fmt.Sprintf("c%d", i)
+		outer[i] = inner[i]
+		switch kind := kinds[t.DatabaseTypeName()]; {
+		case kind == result.KindBits:
+			outer[i], changed = inner[i]+" + 0", true
+		case s.parsesTime.Load() && (kind == result.KindDate || kind == result.KindDateTime || kind == result.KindInstant):
+			outer[i], changed = "CAST("+inner[i]+" AS CHAR)", true
+		}
+		outer[i] += " AS " + s.dialect.Language().Quote(t.Name())
+	}
+	if !changed {
+		return nil
+	}
+	// The text may end in a comment, and it may have a LIMIT.
+	begin, end := "WITH stored("+strings.Join(inner, ", ")+") AS ("+text+"\n", ") SELECT "+strings.Join(outer, ", ")+" FROM stored"
+	return []string{begin + "LIMIT " + limit + end, begin + end}
+}
+
+// around prepares the first of texts that the server can read; the statement itself of none.
+func (h *held) around(ctx context.Context, texts []string) (_ *sql.Stmt, err error) {
+	if texts == nil {
+		return h.statement, nil
+	}
+	for _, text := range texts {
+		h.text, err = h.conn.PrepareContext(ctx, text)
+		if e, ok := serverErrorOf(err); !ok || e.number != syntaxError {
+			break
+		}
+	}
+	return h.text, err
+}
+
+// syntaxError is the number of ER_PARSE_ERROR.
+const syntaxError = 1064
 
 // limit sets sql_select_limit.
 func (h *held) limit(ctx context.Context, rows string) (err error) {
@@ -146,10 +228,12 @@ func (h *held) warnings(ctx context.Context) (warnings []string, err error) {
 
 // close ends the last statement.
 func (h *held) close() {
-	if h.statement != nil {
-		h.statement.Close()
+	for _, statement := range []*sql.Stmt{h.statement, h.text} {
+		if statement != nil {
+			statement.Close()
+		}
 	}
-	h.statement, h.of = nil, nil
+	h.statement, h.text, h.of = nil, nil, nil
 }
 
 // Finish implements exec.Finisher. It reports whether the connection is open, as far as its driver knows.

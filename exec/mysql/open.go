@@ -23,9 +23,11 @@ import (
 type server struct {
 	dialect Dialect
 	policy  exec.Policy
-	isMaria atomic.Pointer[bool]   // nil: it was not asked yet
-	sights  sync.Map               // by exec.Opened.Place: the last sight
-	rows    atomic.Pointer[string] // the sql_select_limit of the last statement: the next one will want it too
+	isMaria atomic.Pointer[bool] // nil: it was not asked yet
+	// parsesTime says that the driver makes a time.Time of each date: parseTime in the DSN.
+	parsesTime atomic.Bool
+	sights     sync.Map               // by exec.Opened.Place: the last sight
+	rows       atomic.Pointer[string] // the sql_select_limit of the last statement: the next one will want it too
 }
 
 // isMariaDB asks the server what it is, and remembers the answer.
@@ -33,10 +35,15 @@ func (s *server) isMariaDB(ctx context.Context, conn *sql.Conn) (bool, error) {
 	if known := s.isMaria.Load(); known != nil {
 		return *known, nil
 	}
-	var text string
-	err := guard.Each(ctx, conn, "SELECT VERSION()", func(scan func(...any) error) error { return scan(&text) })
+	var (
+		text string
+		day  any
+	)
+	err := guard.Each(ctx, conn, "SELECT VERSION(), CURRENT_DATE", func(scan func(...any) error) error { return scan(&text, &day) })
 	isMaria := strings.Contains(strings.ToLower(text), "mariadb")
 	if err == nil {
+		_, parses := day.(time.Time)
+		s.parsesTime.Store(parses)
 		s.isMaria.Store(&isMaria)
 	}
 	return isMaria, err

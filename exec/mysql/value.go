@@ -5,36 +5,56 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/texttosql/texttosql/result"
 )
 
-// converter makes the values of a column what a result holds, from what the driver gives in either protocol, with
-// parseTime and without:
-//
-//   - whole numbers are int64; DECIMAL and what no int64 holds are exact, as result.ParseNumber makes them
-//   - FLOAT is the float64 of its shortest text: 0.1 and not 0.10000000149
-//   - dates and times are text as the server writes it, a fraction without zeros at its end. With parseTime the driver
-//     makes a time of 0000-00-00 that is as good as none, which is 0000-00-00 again here, and so is 0001-01-01; of
-//     2024-00-00 it makes another day
-//   - BIT, binary and spatial types are []byte, all else is text
-func converter(c *sql.ColumnType) func(any) (any, error) {
-	return conversion(c.DatabaseTypeName())
+// kinds are those of the types that have one.
+var kinds = map[string]result.Kind{
+	"TINYINT": result.KindInt, "SMALLINT": result.KindInt, "MEDIUMINT": result.KindInt, "INT": result.KindInt, "BIGINT": result.KindInt,
+	"YEAR": result.KindInt, "FLOAT": result.KindFloat, "DOUBLE": result.KindFloat, "DECIMAL": result.KindDecimal, "BIT": result.KindBits,
+	"DATE": result.KindDate, "TIME": result.KindTime, "DATETIME": result.KindDateTime, "TIMESTAMP": result.KindInstant,
+	"CHAR": result.KindText, "VARCHAR": result.KindText, "TEXT": result.KindText, "TINYTEXT": result.KindText,
+	"MEDIUMTEXT": result.KindText, "LONGTEXT": result.KindText, "ENUM": result.KindText, "SET": result.KindText, "JSON": result.KindJSON,
+	"BLOB": result.KindBlob, "TINYBLOB": result.KindBlob, "MEDIUMBLOB": result.KindBlob, "LONGBLOB": result.KindBlob,
+	"BINARY": result.KindBlob, "VARBINARY": result.KindBlob, "GEOMETRY": result.KindBlob, "VECTOR": result.KindBlob,
 }
 
+// typeOf is the type of a column as the server names it. It calls a boolean TINYINT.
+func typeOf(c *sql.ColumnType) result.Type {
+	name, unsigned := strings.CutPrefix(c.DatabaseTypeName(), "UNSIGNED ")
+	t := result.Type{Name: strings.ToLower(name), Kind: kinds[name]}
+	precision, scale, sized := c.DecimalSize()
+	switch {
+	case t.Kind == result.KindDecimal && sized:
+		t.Name, t.Scale = fmt.Sprintf("decimal(%d,%d)", precision, scale), int(scale)
+	case sized && scale > 0 && scale <= 6 && t.Kind != result.KindFloat:
+		t.Name = fmt.Sprintf("%s(%d)", t.Name, scale)
+	}
+	if unsigned {
+		t.Name += " unsigned"
+	}
+	return t
+}
+
+// converter makes the values of a column what a result holds, from what the driver gives in either protocol:
+//
+//   - whole numbers, and BIT, are int64, or a result.Decimal beyond it; a DECIMAL is a result.Decimal with its digits
+//   - FLOAT is the float64 of its shortest text: 0.1 and not 0.10000000149
+//   - dates and times are text as the server writes it, a fraction without zeros at its end
+//   - binary and spatial types are []byte, all else is text
+func converter(c *sql.ColumnType) func(any) (any, error) { return conversion(c.DatabaseTypeName()) }
+
 func conversion(kind string) func(any) (any, error) {
-	switch strings.TrimPrefix(kind, "UNSIGNED ") {
-	case "BLOB", "TINYBLOB", "MEDIUMBLOB", "LONGBLOB", "BINARY", "VARBINARY", "BIT", "GEOMETRY", "VECTOR":
+	switch kind = strings.TrimPrefix(kind, "UNSIGNED "); kinds[kind] {
+	case result.KindBlob:
 		return nil
-	case "DECIMAL", "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR", "FLOAT", "DOUBLE":
-		return number
-	case "DATE":
-		return func(v any) (any, error) { return moment(v, time.DateOnly) }
-	case "DATETIME", "TIMESTAMP":
-		return func(v any) (any, error) { return moment(v, time.DateTime+".999999") }
-	case "TIME":
-		return func(v any) (any, error) { return moment(v, time.TimeOnly+".999999") }
+	case result.KindDecimal:
+		return func(v any) (any, error) { return number(v, result.ParseDecimal) }
+	case result.KindInt, result.KindFloat, result.KindBits:
+		return func(v any) (any, error) { return number(v, result.ParseNumber) }
+	case result.KindDateTime, result.KindInstant, result.KindTime:
+		return moment
 	}
 	return text
 }
@@ -46,12 +66,12 @@ func text(v any) (any, error) {
 	return v, nil
 }
 
-func number(v any) (any, error) {
+func number(v any, parse func(string) (any, error)) (any, error) {
 	switch v := v.(type) {
 	case []byte:
-		return result.ParseNumber(string(v))
+		return parse(string(v))
 	case string:
-		return result.ParseNumber(v)
+		return parse(v)
 	case uint64:
 		return result.ParseNumber(strconv.FormatUint(v, 10))
 	case float32:
@@ -60,22 +80,11 @@ func number(v any) (any, error) {
 	return v, nil
 }
 
-// moment writes a date or time.
-func moment(v any, layout string) (any, error) {
-	switch v := v.(type) {
-	case time.Time:
-		if !v.IsZero() {
-			return v.Format(layout), nil
-		}
-		return strings.NewReplacer("2006", "0000", "01", "00", "02", "00", "15", "00", "04", "00", "05", "00", ".999999", "").Replace(layout), nil
-	case []byte:
-		s := string(v)
-		if strings.Contains(s, ".") {
-			s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
-		}
-		return s, nil
-	case nil:
-		return nil, nil
+// moment is a date or time as the server writes it, a fraction without zeros at its end.
+func moment(v any) (any, error) {
+	v, err := text(v)
+	if s, ok := v.(string); ok && strings.Contains(s, ".") {
+		return strings.TrimSuffix(strings.TrimRight(s, "0"), "."), nil
 	}
-	return nil, fmt.Errorf("mysql: the driver gave a %T for a time", v)
+	return v, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 )
 
 // conn is a connection under guard.
@@ -188,6 +189,7 @@ func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err != nil {
 		return nil, unready(err)
 	}
+	read.Schema.Zone = guard.OtherZone(c.facts.zone)
 	if err := c.rollback(ctx, true); err != nil {
 		return nil, err
 	}
@@ -330,7 +332,12 @@ func (c *conn) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 	if err != nil {
 		return nil, err
 	}
-	return &exec.Rows{Rows: rows, Convert: converter, Stop: c.stop}, nil
+	zone, name := guard.Zone(c.facts.zone)
+	return &exec.Rows{
+		Rows: rows, Stop: c.stop,
+		Convert: func(_ int, column *sql.ColumnType) func(any) (any, error) { return converter(column, zone) },
+		Type:    func(_ int, column *sql.ColumnType) result.Type { return typeOf(column, name) },
+	}, nil
 }
 
 // stop implements exec.Rows. Of a result that is cut at its limit on rows the server has no more; of one that is cut at

@@ -169,11 +169,11 @@ var values = []struct {
 	{"(-9223372036854775808)::bigint", int64(math.MinInt64), "the smallest one"},
 	{"NULL::int", nil, "no value"},
 	{"NULL::numeric", nil, "no value of a type that is converted"},
-	{"1.00::numeric", int64(1), "a whole number, whatever its scale"},
-	{"0.10::numeric", result.Decimal("0.1"), "a decimal fraction"},
+	{"1.00::numeric", result.Decimal("1.00"), "a whole number, whatever its scale"},
+	{"0.10::numeric", result.Decimal("0.10"), "a decimal fraction"},
 	{"12345678901234567890123456789012345678::numeric(38)", result.Decimal("12345678901234567890123456789012345678"), "more digits than an int64"},
-	{"sum(x) FROM (VALUES (1::bigint), (2)) v(x)", int64(3), "the sum of bigint is numeric"},
-	{"avg(x) FROM (VALUES (1), (2)) v(x)", result.Decimal("1.5"), "1.5000000000000000"},
+	{"sum(x) FROM (VALUES (1::bigint), (2)) v(x)", result.Decimal("3"), "the sum of bigint is numeric"},
+	{"avg(x) FROM (VALUES (1), (2)) v(x)", result.Decimal("1.5000000000000000"), "1.5000000000000000"},
 	{"'NaN'::numeric", math.NaN(), "no number"},
 	{"'-Infinity'::numeric", math.Inf(-1), "since PostgreSQL 14"},
 	{"0.1::real", 0.1, "pgx gives 0.10000000149011612"},
@@ -182,8 +182,8 @@ var values = []struct {
 	{"0.1::double precision", 0.1, "a float"},
 	{"'-0'::double precision", math.Copysign(0, -1), "a zero with a sign"},
 	{"'Infinity'::double precision", math.Inf(1), "an infinity"},
-	{"true", int64(1), "a boolean"},
-	{"false", int64(0), "a boolean"},
+	{"true", true, "a boolean"},
+	{"false", false, "a boolean"},
 	{"NULL::boolean", nil, "an unknown boolean"},
 	{"date '2024-02-29'", "2024-02-29", "a date has no time"},
 	{"date '0044-03-15 BC'", "0044-03-15 BC", "a year before 1"},
@@ -294,7 +294,7 @@ func (c *cell) Scan(v any) (err error) {
 	switch x := v.(type) {
 	case []byte:
 		v = append([]byte{}, x...)
-	case bool, time.Time:
+	case time.Time:
 		return fmt.Errorf("the converter left a %T", v)
 	}
 	c.value = v

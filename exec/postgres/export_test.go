@@ -12,7 +12,7 @@ import (
 
 // Of values, errors and plans.
 var (
-	Converter = converter
+	Converter = func(c *sql.ColumnType) func(any) (any, error) { return converter(c, time.UTC) }
 	OnText    = onText
 	PlanOf    = planOf
 )

@@ -23,7 +23,8 @@ var factsText = func() string {
 	for _, name := range []string{"statement_timeout", "lock_timeout"} {
 		text += "1000 OPERATOR(pg_catalog.*) extract(epoch FROM pg_catalog.current_setting('" + name + "')::pg_catalog.interval), "
 	}
-	return text + "pg_catalog.array_to_string(pg_catalog.current_schemas(false), E'\\x1f'), current_user, pg_catalog.current_database()"
+	return text + "pg_catalog.array_to_string(pg_catalog.current_schemas(false), E'\\x1f'), current_user, pg_catalog.current_database(), " +
+		"pg_catalog.current_setting('TimeZone')"
 }()
 
 // facts are what factsText reads.
@@ -33,18 +34,19 @@ type facts struct {
 	statement, lock string // time-outs in milliseconds
 	path            string // the schemas of the search path that exist, with \x1f between them
 	user, database  string
+	zone            string // TimeZone
 }
 
 func factsOf(rows []row) (f facts, err error) {
-	if len(rows) != 1 || len(rows[0]) < 11 {
+	if len(rows) != 1 || len(rows[0]) < 12 {
 		return f, fmt.Errorf("postgres: the server answered the first question with %d rows", len(rows))
 	}
 	r := rows[0]
-	return facts{r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10]}, nil
+	return facts{r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11]}, nil
 }
 
-// place is all that decides what a name means, and which tables may be read.
-func (f facts) place() string { return f.database + "/" + f.user + "/" + f.path }
+// place is all that decides what a name means, which tables may be read, and in which zone times are.
+func (f facts) place() string { return f.database + "/" + f.user + "/" + f.path + "/" + f.zone }
 
 // unguarded says why a connection cannot be guarded.
 func (f facts) unguarded() error {

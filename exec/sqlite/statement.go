@@ -8,10 +8,12 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 )
 
 // Read implements [exec.Conn]. SQLite has no parser to ask: what the statement names is what its text tells, and what it
@@ -239,7 +241,7 @@ func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec
 	if err != nil {
 		return nil, err
 	}
-	names, changed, err := resultColumns(rows)
+	names, types, changed, err := resultColumns(rows)
 	if err == nil && changed {
 		rows.Close()
 		if err = c.keep(ctx, s, asStored(s.SQL(), names)); err == nil {
@@ -256,7 +258,10 @@ func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec
 		rows.Close()
 		return nil, err
 	}
-	return &exec.Rows{Rows: rows, Classify: func(err error) error { return c.runError(err, s.SQL()) }}, nil
+	return &exec.Rows{
+		Rows: rows, Classify: func(err error) error { return c.runError(err, s.SQL()) },
+		Type: func(i int, _ *sql.ColumnType) result.Type { return types[i] },
+	}, nil
 }
 
 // start starts what was prepared, without a step.
@@ -269,19 +274,58 @@ func (c *conn) start(ctx context.Context, s *exec.Statement) (*sql.Rows, error) 
 	return rows, nil
 }
 
-// resultColumns returns the names of the columns of rows. changed says that drivers convert values of some declared
-// type: go-sqlite3 makes the zero time of a text that is no date, and true of every positive integer.
-func resultColumns(rows *sql.Rows) (names []string, changed bool, err error) {
-	types, err := rows.ColumnTypes()
-	for _, t := range types {
-		names = append(names, t.Name())
-		switch strings.ToUpper(t.DatabaseTypeName()) {
+// resultColumns returns the names and declared types of the columns of rows. changed says that drivers convert values of some
+// declared type: go-sqlite3 makes the zero time of a text that is no date, and true of every positive integer.
+func resultColumns(rows *sql.Rows) (names []string, types []result.Type, changed bool, err error) {
+	columns, err := rows.ColumnTypes()
+	for _, c := range columns {
+		names, types = append(names, c.Name()), append(types, declared(c.DatabaseTypeName()))
+		switch strings.ToUpper(c.DatabaseTypeName()) {
 		case "DATE", "DATETIME", "TIMESTAMP", "TIME", "BOOLEAN", "BOOL":
 			changed = true
 		}
 	}
-	return names, changed, err
+	return names, types, changed, err
 }
+
+// kindWords are the words of declared types that say a kind, before SQLite's own rules of affinity.
+var kindWords = map[string]result.Kind{
+	"BOOLEAN": result.KindBool, "BOOL": result.KindBool, "DATE": result.KindDate, "TIME": result.KindTime, "DATETIME": result.KindDateTime,
+	"TIMESTAMP": result.KindDateTime, "DECIMAL": result.KindDecimal, "NUMERIC": result.KindDecimal, "JSON": result.KindJSON,
+	"UUID": result.KindUUID,
+}
+
+// declared is the type that a column is declared with; an expression has none. Any value may be in the column.
+func declared(name string) result.Type {
+	word, size, sized := strings.Cut(strings.ToUpper(name), "(")
+	t := result.Type{Name: name, Kind: kindWords[strings.TrimSpace(word)]}
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })
+	}
+	switch {
+	case t.Kind == result.KindDecimal:
+		_, scale, scaled := strings.Cut(strings.TrimSuffix(size, ")"), ",")
+		n, err := strconv.Atoi(strings.TrimSpace(scale))
+		if t.Scale = -1; sized && scaled && err == nil && n >= 0 && n <= mostScale {
+			t.Scale = n
+		} else if sized && !scaled {
+			t.Scale = 0
+		}
+	case t.Kind != "":
+	case has("INT"): // the rules of SQLite, in its order
+		t.Kind = result.KindInt
+	case has("CHAR", "CLOB", "TEXT"):
+		t.Kind = result.KindText
+	case has("BLOB"):
+		t.Kind = result.KindBlob
+	case has("REAL", "FLOA", "DOUB"):
+		t.Kind = result.KindFloat
+	}
+	return t
+}
+
+// mostScale is how many digits behind the point a declared type can ask for: it is a text of the database.
+const mostScale = 100
 
 // asStored wraps a statement so that its columns are expressions, which have no declared type.
 //

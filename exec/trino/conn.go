@@ -55,7 +55,7 @@ func (c *conn) text(ctx context.Context, at home, text string) (value string, er
 // Run implements exec.Conn. To prepare a text asks the server nothing.
 func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
 	rows, statement, err := guard.Query(ctx, c.conn, s.SQL(), append(slices.Clip(s.Args), c.arguments(c.at)...)...)
-	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter}, err
+	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter, Type: typeOf}, err
 }
 
 func (c *conn) Close(drop bool) error {

@@ -20,14 +20,40 @@ import (
 
 // converter makes the values of a column what a result holds:
 //
-//   - whole numbers are int64; DECIMAL is exact, as result.ParseNumber makes it
-//   - dates and times are text, a fraction without zeros at its end; those with a time zone are in UTC, with a Z behind
+//   - whole numbers are int64; DECIMAL is a result.Decimal with its digits
+//   - dates and times are text, a fraction without zeros at its end; those with a time zone are in it, with a Z or an offset behind
 //   - char(n) has no trailing blanks
 //   - varbinary, and types without a text such as HyperLogLog, are []byte
 //   - arrays, maps and rows are JSON as CAST(… AS JSON) writes it: no blanks, the keys of a map sorted, the fields of a row
 //     in order; binary values in them are base64
 //   - all else is the engine's own text
-func converter(c *sql.ColumnType) func(any) (any, error) { return conversion(c.DatabaseTypeName()) }
+func converter(_ int, c *sql.ColumnType) func(any) (any, error) {
+	return conversion(c.DatabaseTypeName())
+}
+
+// kinds are those of the types that have one.
+var kinds = map[string]result.Kind{
+	"boolean": result.KindBool, "tinyint": result.KindInt, "smallint": result.KindInt, "integer": result.KindInt, "bigint": result.KindInt,
+	"real": result.KindFloat, "double": result.KindFloat, "decimal": result.KindDecimal, "number": result.KindDecimal,
+	"varchar": result.KindText, "char": result.KindText, "varbinary": result.KindBlob, "json": result.KindJSON, "date": result.KindDate,
+	"time": result.KindTime, "time with time zone": result.KindTime, "timestamp": result.KindDateTime,
+	"timestamp with time zone": result.KindInstant, "interval year to month": result.KindInterval,
+	"interval day to second": result.KindInterval, "uuid": result.KindUUID,
+	"array": result.KindList, "map": result.KindList, "row": result.KindList,
+}
+
+// typeOf is the type of a column as the server names it. Each instant has a zone of its own.
+func typeOf(_ int, c *sql.ColumnType) result.Type {
+	name := strings.ToLower(c.DatabaseTypeName())
+	t := result.Type{Name: name, Kind: kinds[readKind(name, 0).name]}
+	if t.Kind == result.KindDecimal {
+		t.Scale = -1
+		if precision, scale, ok := c.DecimalSize(); ok && t.Name == "decimal" {
+			t.Name, t.Scale = fmt.Sprintf("decimal(%d,%d)", precision, scale), int(scale)
+		}
+	}
+	return t
+}
 
 func conversion(name string) func(any) (any, error) {
 	kind := readKind(name, 0)
@@ -54,7 +80,7 @@ func (k kind) plain(v any) (any, error) {
 	case layouts[k.name] != "":
 		return moment(k.name, v)
 	case isText && (k.name == "decimal" || k.name == "number"):
-		return result.ParseNumber(text)
+		return result.ParseDecimal(text)
 	case isText && k.name == "char":
 		return strings.TrimRight(text, " "), nil
 	}
@@ -73,7 +99,7 @@ func moment(kind string, v any) (any, error) {
 	switch v := v.(type) {
 	case time.Time:
 		if zoned {
-			return v.UTC().Format(layout) + "Z", nil
+			return v.Format(layout) + guard.Offset(v), nil
 		}
 		return v.Format(layout), nil
 	case string:

@@ -109,6 +109,8 @@ func cell(v any) (shown any, size int, cut bool) {
 	switch v := v.(type) {
 	case nil:
 		return nil, 4, false
+	case bool:
+		return v, 5, false
 	case int64:
 		if v > exact || v < -exact {
 			return strconv.FormatInt(v, 10), 22, false

@@ -39,6 +39,7 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
+	all = all.Shown()
 	v := view{all, shapes(all), nil}.arranged(by, q.Has("down"), q.Get("find"))
 	if q.Get("form") == "" {
 		answer(w, http.StatusOK, v.page(from))

@@ -173,7 +173,7 @@ var quarter = regexp.MustCompile(`^(\d{4})-?(Q|W)(\d{1,2})$`)
 
 // moment is the place of a label on an axis of time.
 func moment(column string, v any) (at float64, ok bool) {
-	switch v := v.(type) {
+	switch v := (result.Type{}).Plain(v).(type) {
 	case int64:
 		return float64(v), steps.MatchString(column) && v >= 0 && v < 3000
 	case string:

@@ -40,6 +40,7 @@ func tabled(t *result.Table) *table {
 	if t == nil {
 		return nil
 	}
+	t = t.Shown()
 	v := view{t, shapes(t), nil}.page(0)
 	v.Charts = series(t)
 	return v
@@ -249,6 +250,9 @@ func (s shape) text(v any) string {
 			return separated(strconv.FormatFloat(v, 'f', s.digits, 64))
 		}
 	case result.Decimal:
+		if s.plain && !strings.Contains(string(v), ".") {
+			return string(v)
+		}
 		if r, ok := new(big.Rat).SetString(string(v)); ok && len(v) < 100 {
 			if text := r.FloatString(s.digits); strings.Trim(text, "-0.") != "" {
 				return separated(text)
