@@ -285,14 +285,20 @@ func (b Bounds) validate(name string) error {
 func (l Limits) filled() Limits {
 	l.Candidate = l.Candidate.or(Bounds{10_000, 4 << 20, 1_000_000, 500, 3 * time.Second})
 	l.Answer = l.Answer.or(Bounds{1_000, 4 << 20, 1_000_000, 500, 30 * time.Second})
-	l.Stream = l.Stream.or(Bounds{CellBytes: 1_000_000, Columns: 500, Timeout: 10 * time.Minute})
-	l.Stream.Rows, l.Stream.Bytes = mostStreamed, math.MaxInt64
 	l.Connections = cmp.Or(l.Connections, 4)
 	return l
 }
 
 // mostStreamed is the largest number of rows that every engine can be asked for, one more included.
 const mostStreamed = math.MaxInt32 - 1
+
+// stream is Stream with its defaults.
+func (l Limits) stream() Bounds {
+	b := l.Stream.or(Bounds{CellBytes: 1_000_000, Columns: 500, Timeout: 10 * time.Minute})
+	b.Rows, b.Bytes = mostStreamed, math.MaxInt64
+	b.CellBytes = min(b.CellBytes, max(l.Candidate.CellBytes, l.Answer.CellBytes))
+	return b
+}
 
 func (l Limits) validate() error {
 	var err error

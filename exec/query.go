@@ -36,10 +36,9 @@ func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Ta
 // bytes, within the time of Limits.Stream. A value over its CellBytes is an error, since no row is left out. An error may come
 // behind the first rows. [result.NewStream] makes the sink.
 func (s *Runner) Stream(ctx context.Context, sql string, to *result.Sink) error {
-	b := s.db.limits.Stream
-	b.CellBytes = min(b.CellBytes, max(s.db.limits.Candidate.CellBytes, s.db.limits.Answer.CellBytes))
 	s.sink = to
 	defer func() { s.sink = nil }()
+	b := s.db.limits.stream()
 	t, err := s.query(ctx, sql, b)
 	if err == nil && t.Truncated {
 		err = &LimitError{Limit: "cell", Max: fmt.Sprint(b.CellBytes)}

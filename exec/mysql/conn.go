@@ -171,7 +171,7 @@ func (s *server) asWritten(text string, types []*sql.ColumnType, limit string) [
 	for i, t := range types {
 		inner[i] = fmt.Sprintf("c%d", i)
 		outer[i] = inner[i]
-		switch kind := kinds[t.DatabaseTypeName()]; {
+		switch kind := valueKinds[t.DatabaseTypeName()]; {
 		case kind == result.KindBits:
 			outer[i], changed = inner[i]+" + 0", true
 		case s.parsesTime.Load() && (kind == result.KindDate || kind == result.KindDateTime || kind == result.KindInstant):

@@ -9,8 +9,8 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// kinds are those of the types that have one.
-var kinds = map[string]result.Kind{
+// valueKinds are the kinds of the types that have one.
+var valueKinds = map[string]result.Kind{
 	"TINYINT": result.KindInt, "SMALLINT": result.KindInt, "MEDIUMINT": result.KindInt, "INT": result.KindInt, "BIGINT": result.KindInt,
 	"YEAR": result.KindInt, "FLOAT": result.KindFloat, "DOUBLE": result.KindFloat, "DECIMAL": result.KindDecimal, "BIT": result.KindBits,
 	"DATE": result.KindDate, "TIME": result.KindTime, "DATETIME": result.KindDateTime, "TIMESTAMP": result.KindInstant,
@@ -23,7 +23,7 @@ var kinds = map[string]result.Kind{
 // typeOf is the type of a column as the server names it. It calls a boolean TINYINT.
 func typeOf(c *sql.ColumnType) result.Type {
 	name, unsigned := strings.CutPrefix(c.DatabaseTypeName(), "UNSIGNED ")
-	t := result.Type{Name: strings.ToLower(name), Kind: kinds[name]}
+	t := result.Type{Name: strings.ToLower(name), Kind: valueKinds[name]}
 	precision, scale, sized := c.DecimalSize()
 	switch {
 	case t.Kind == result.KindDecimal && sized:
@@ -46,7 +46,7 @@ func typeOf(c *sql.ColumnType) result.Type {
 func converter(c *sql.ColumnType) func(any) (any, error) { return conversion(c.DatabaseTypeName()) }
 
 func conversion(kind string) func(any) (any, error) {
-	switch kind = strings.TrimPrefix(kind, "UNSIGNED "); kinds[kind] {
+	switch kind = strings.TrimPrefix(kind, "UNSIGNED "); valueKinds[kind] {
 	case result.KindBlob:
 		return nil
 	case result.KindDecimal:
