@@ -27,6 +27,8 @@ type Answer struct {
 	Model    string // who wrote SQL; "" where the file does not say
 	Sample   string // which of several samples it is; "" for a single one
 
+	Confidence float64 // how sure its system was, 0..1; 0 where the file does not say
+
 	// Usage and Wall are what the answer cost, zero where the file does not say.
 	Usage trace.Usage
 	Wall  time.Duration
@@ -274,7 +276,7 @@ func (s *source) answer(r record, run string) (a Answer, err error) {
 	return a, nil
 }
 
-// costs reads what an answer cost. A file with tokens and no calls is one of
+// costs reads what an answer cost, and how sure its system was. A file with tokens and no calls is one of
 // single calls.
 func (s *source) costs(r record, a *Answer) error {
 	tokens := false
@@ -299,6 +301,14 @@ func (s *source) costs(r record, a *Answer) error {
 		a.Usage.Calls = max(a.Usage.Calls, 1)
 		a.Usage.Known = true
 	}
+	sure, _, err := r.number("confidence")
+	if err == nil && !(sure >= 0 && sure <= 1) {
+		err = fmt.Errorf("%v is not in 0..1", sure)
+	}
+	if err != nil {
+		return s.fault(r.line, "confidence", err)
+	}
+	a.Confidence = sure
 	for _, name := range []string{"latency_s", "sec"} {
 		seconds, ok, err := r.number(name)
 		if err != nil {

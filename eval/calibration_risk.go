@@ -32,6 +32,19 @@ func RiskCurve(outcomes []Outcome) RiskCoverage {
 	return curve
 }
 
+// Threshold returns the lowest confidence from which on at most so many answers are wrong, with the share of questions that is
+// answered then: the value for strategy.Pipeline.MinConfidence or a check of one's own. ok is false where already the surest
+// answers have more. It holds for these questions; choose on some, and look at others.
+func Threshold(outcomes []Outcome, wrong int) (p RiskPoint, ok bool) {
+	for _, next := range RiskCurve(outcomes) {
+		if math.Round(next.Risk*next.Coverage*float64(len(outcomes))) > float64(wrong) {
+			break
+		}
+		p, ok = next, true
+	}
+	return p, ok
+}
+
 // Risk returns the share of wrong answers among the surest outcomes, see
 // RiskCoverage, with its interval. Coverage is in 0..1, 0 excluded; ok is
 // false otherwise, or without outcomes.

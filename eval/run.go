@@ -13,7 +13,7 @@ import (
 
 // Run asks the questions of d and scores the answers with s: an engine of yours on questions of yours.
 //
-// ask gets a question without its gold and returns an answer, of which SQL, Usage and Wall count; a Wall of 0 is
+// ask gets a question without its gold and returns an answer, of which SQL, Confidence, Usage and Wall count; a Wall of 0 is
 // measured. An error of ask is a question without an answer, whatever the Answer says: it scores 0, and its Verdict has
 // the error. A question that cannot be scored is not asked. ask is called on Store.Workers goroutines.
 //

@@ -12,8 +12,10 @@ type Verdict struct {
 	SQL      string    // the answer as it was given
 	Answer   Execution // the execution of SQL; zero without an answer, or a database
 	Scores   []float64 // the scores in the order of Scorer.Metrics
-	Fault    string    // why nothing could be scored: the gold has no result, its database is missing or damaged; "" when it could
-	Err      error     // why there is no answer, in a report of Run; else nil
+
+	Confidence float64 // of the answer; 0 where nobody said
+	Fault      string  // why nothing could be scored: the gold has no result, its database is missing or damaged; "" when it could
+	Err        error   // why there is no answer, in a report of Run; else nil
 }
 
 // Scorer scores answers. Safe for concurrent use.

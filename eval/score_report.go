@@ -127,7 +127,8 @@ type pairing struct {
 
 type runAnswers struct {
 	report *Report
-	of     []int // of each question: the statement in work, -1 for none
+	of     []int     // of each question: the statement in work, -1 for none
+	sure   []float64 // of each question: the confidence of its answer
 }
 
 type scored struct {
@@ -196,7 +197,7 @@ func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers 
 }
 
 func (p *pairing) newRun(name string, metrics []string) *runAnswers {
-	run := &runAnswers{report: &Report{Run: name, Dataset: p.dataset.Name, Metrics: metrics}, of: make([]int, len(p.dataset.Questions))}
+	run := &runAnswers{report: &Report{Run: name, Dataset: p.dataset.Name, Metrics: metrics}, of: make([]int, len(p.dataset.Questions)), sure: make([]float64, len(p.dataset.Questions))}
 	for i := range run.of {
 		run.of[i] = -1
 	}
@@ -260,7 +261,7 @@ func (p *pairing) add(a Answer, byLine bool, file string, metrics []string) {
 		p.found[at][a.SQL] = i
 		p.work[at] = append(p.work[at], scored{sql: a.SQL})
 	}
-	run.of[at] = i
+	run.of[at], run.sure[at] = i, a.Confidence
 }
 
 // scoreAll scores the work, database by database so that few are busy at once,
@@ -306,7 +307,9 @@ func (p *pairing) report(run *runAnswers, metrics int) *Report {
 	r.Verdicts = make([]Verdict, 0, len(run.of))
 	for i, at := range run.of {
 		if at >= 0 {
-			r.Verdicts = append(r.Verdicts, p.work[i][at].verdict)
+			v := p.work[i][at].verdict
+			v.Confidence = run.sure[i]
+			r.Verdicts = append(r.Verdicts, v)
 			continue
 		}
 		r.Verdicts = append(r.Verdicts, Verdict{Question: p.dataset.Questions[i], Fault: p.faults[i], Scores: make([]float64, metrics)})
@@ -326,7 +329,7 @@ func (s *Scorer) Outcomes(r *Report, metric string) ([]Outcome, error) {
 	for i, v := range r.Verdicts {
 		out[i] = Outcome{
 			Pool: r.Run, Question: v.Question.Key(), Template: GoldTemplate(text, v.Question.Gold),
-			Database: v.Question.DB, Difficulty: v.Question.Difficulty, Score: v.Scores[at],
+			Database: v.Question.DB, Difficulty: v.Question.Difficulty, Score: v.Scores[at], Confidence: v.Confidence,
 		}
 	}
 	return out, nil

@@ -119,7 +119,7 @@ func (a *Examiner) Close() {
 	a.span.End()
 }
 
-// Admit makes the candidate of one reply, and writes the statement, and why it was rejected, to the span of ctx. A reply
+// Examine makes the candidate of one reply, and writes the statement, and why it was rejected, to the span of ctx. A reply
 // without a statement, or with one that the guard or the engine refuses, is a rejected candidate and no error; the error
 // means that the database could not be asked.
 func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {

@@ -136,11 +136,11 @@ func zoneLine(s *schema.Schema) string {
 	return fmt.Sprintf("Times with a time zone are in %s: so they are shown, and so they are cut into days and compared with dates.\n", s.Zone)
 }
 
-// Shown collects what the prompts of one question leave out of its schema, to tell it once: a statement cannot use what
-// its model did not see. The engine makes one for each question and calls Tell; Env.Render calls Add and a Pipeline
-// Forget. A Prompter that writes the schema by itself calls Add.
+// Omissions collects what the prompts of one question leave out of its schema, to tell it once: a statement cannot use what
+// its model did not see. The engine makes one for each question and calls Report; Env.Render calls Add and a Pipeline
+// Truncate. A Prompter that writes the schema by itself calls Add.
 //
-// The zero Shown is ready for use, a nil one collects nothing. Safe for concurrent use.
+// The zero Omissions is ready for use, a nil one collects nothing. Safe for concurrent use.
 type Omissions struct {
 	mu sync.Mutex
 	by map[int]schema.Rendering // by sample, without text: the one that lost most
@@ -162,7 +162,7 @@ func (s *Omissions) Add(sample int, r schema.Rendering) {
 	}
 }
 
-// Forget drops the prompts of the samples from index counted on. An early stop made them unnecessary, and whether they
+// Truncate drops the prompts of the samples from index counted on. An early stop made them unnecessary, and whether they
 // were written depends on timing.
 func (s *Omissions) Truncate(counted int) {
 	if s == nil {
@@ -173,7 +173,7 @@ func (s *Omissions) Truncate(counted int) {
 	maps.DeleteFunc(s.by, func(sample int, _ schema.Rendering) bool { return sample >= counted })
 }
 
-// Tell adds one note to out if a prompt did not show all of the schema, and a warning to the trace if names or
+// Report adds one note to out if a prompt did not show all of the schema, and a warning to the trace if names or
 // descriptions were missing. Nothing is told once ctx has ended.
 func (s *Omissions) Report(ctx context.Context, out *Outcome) {
 	if s == nil || ctx.Err() != nil {

@@ -21,6 +21,7 @@ type evaluate struct {
 	setup.Asking `embed:""`
 	JSON         bool    `name:"json" help:"Write a JSON line for each question and one for all."`
 	MinEX        float64 `name:"min-ex" placeholder:"SHARE" help:"End with code 1 if EX is below this share, 0 to 1: for CI."`
+	MostWrong    int     `default:"-1" placeholder:"N" help:"Say from which confidence on at most so many answers are wrong; default: say nothing."`
 	Workers      int     `default:"4" placeholder:"N" help:"Questions at a time; default: 4."`
 	Questions    string  `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV."`
 }
@@ -98,6 +99,7 @@ func (v *evaluate) Run(p *program) error {
 		cli.Say(p.err, "texttosql: an exemplar or a confirmed answer gives %d of the %d questions away\n", leaks, len(dataset.Questions))
 	}
 	var done atomic.Int64
+	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 	report, err := eval.Run(p.ctx, func(ctx context.Context, q eval.Question) (eval.Answer, error) {
 		r, err := e.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
 		if n := done.Add(1); cli.IsTerminal(p.err) {
@@ -106,8 +108,8 @@ func (v *evaluate) Run(p *program) error {
 		if r == nil {
 			return eval.Answer{}, err
 		}
-		return eval.Answer{SQL: r.SQL, Usage: r.Usage}, err
-	}, dataset, &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}})
+		return eval.Answer{SQL: r.SQL, Confidence: r.Confidence, Usage: r.Usage}, err
+	}, dataset, scorer)
 	if cli.IsTerminal(p.err) {
 		fmt.Fprintln(p.err)
 	}
@@ -116,6 +118,17 @@ func (v *evaluate) Run(p *program) error {
 	}
 	if err := v.write(p, report, leaks); err != nil {
 		return err
+	}
+	if v.MostWrong >= 0 {
+		outcomes, err := scorer.Outcomes(report, eval.EX{}.Name())
+		if err != nil {
+			return err
+		}
+		if at, ok := eval.Threshold(outcomes, v.MostWrong); ok {
+			cli.Say(p.err, "from confidence %.3f on, %.0f %% of the questions are answered with at most %d wrong\n", at.Confidence, 100*at.Coverage, v.MostWrong)
+		} else {
+			cli.Say(p.err, "no confidence leaves at most %d wrong\n", v.MostWrong)
+		}
 	}
 	if ex, _ := report.Estimate(eval.EX{}.Name()); ex.Value < v.MinEX && report.Unanswered() < report.N() {
 		return &wordedError{fmt.Errorf("EX is %.3f, below --min-ex %.3f", ex.Value, v.MinEX)}

@@ -61,6 +61,7 @@ var allowed = map[string][]string{
 	"strategy/threephase": aMethod(),
 	"":                    append(aMethod(), "llm/replay", "exec/sqlite", "knowledge"),
 	"tool":                {"result", "session"},
+	"texttosqltest":       {"result"},
 	"eval":                {"llm", "exec", "exec/sqlite", "vote", "schema", "sqltext", "result", "trace"},
 }
 

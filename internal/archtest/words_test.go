@@ -68,6 +68,32 @@ func TestComments(t *testing.T) {
 	})
 }
 
+// TestDocsBeginWithTheirNames: the doc comment of what is exported begins with its name, not with a former one.
+func TestDocsBeginWithTheirNames(t *testing.T) {
+	goFiles(t, func(path string, text []byte) {
+		files := token.NewFileSet()
+		file := need.Value(parser.ParseFile(files, path, text, parser.ParseComments))(t)
+		check := func(name *ast.Ident, doc *ast.CommentGroup) {
+			said := strings.Fields(doc.Text())
+			if name.IsExported() && len(said) > 0 && strings.Trim(said[0], ".,:;") != name.Name {
+				t.Errorf("%s: the doc of %s begins with %q", files.Position(name.Pos()), name.Name, said[0])
+			}
+		}
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if !strings.HasSuffix(path, "_test.go") {
+					check(d.Name, d.Doc)
+				}
+			case *ast.GenDecl:
+				if d.Tok == token.TYPE && len(d.Specs) == 1 {
+					check(d.Specs[0].(*ast.TypeSpec).Name, d.Doc)
+				}
+			}
+		}
+	})
+}
+
 // TestLines keeps tests readable beside their code.
 func TestLines(t *testing.T) {
 	goFiles(t, func(path string, text []byte) {
