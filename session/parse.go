@@ -119,15 +119,19 @@ func (p *parser) mark(i int, any ...string) bool {
 	return i >= 0 && i < len(p.tokens) && p.tokens[i].parts == nil && slices.Contains(any, p.tokens[i].mark)
 }
 
+// pause reports whether a mark between parts of a sentence stands at i.
+func (p *parser) pause(i int) bool { return p.mark(i, ",", ".", ";", ":", "!", "-", "–", "—") }
+
 func (p *parser) end(i int) bool { return i >= len(p.tokens) }
 
 // write finds the names in the tokens and writes the line that forms are looked for in.
 func (p *parser) write() {
 	for i := 0; !p.end(i); {
 		w := p.word(i)
-		named := p.is(i-1, "table", "tables") || p.is(i-1, "is", "called", "named") && p.is(i-2, "table") || p.mark(i-1, ":") && p.is(i-2, "table", "tables")
+		named := p.is(i-1, "table", "tables") || p.mark(i-1, ":") && p.is(i-2, "table", "tables") ||
+			p.is(i-1, "is", "called", "named") && p.is(i-2, "table")
 		switch found, next := p.name(i); {
-		case (w == "no" || w == "nope") && p.mark(i+1, ",", ".", ":", "!", "-", "–", "—"):
+		case (w == "no" || w == "nope") && p.pause(i+1):
 			i += 2
 		case found != nil && (named || w == "" || !control[w]):
 			it := item{"t", found, i, next}
@@ -162,9 +166,14 @@ func (p *parser) write() {
 		named := func(at int) bool {
 			return slices.ContainsFunc(p.items, func(o item) bool { return strings.ContainsAny(o.code, "TU") && o.from == at })
 		}
-		return it.table == nil && it.code == "" && (filler[w] || w == "instead" && !p.is(it.to, "of") ||
-			(w == "table" || w == "tables") && (named(it.to) || p.mark(it.to, ":") && named(it.to+1)) ||
-			p.mark(it.from, ":") && p.is(it.from-1, "table", "tables") || p.mark(it.from, "=") && p.mark(it.from-1, "="))
+		switch {
+		case it.table != nil || it.code != "":
+			return false
+		case w == "table" || w == "tables":
+			return named(it.to) || p.mark(it.to, ":") && named(it.to+1)
+		}
+		return filler[w] || w == "instead" && !p.is(it.to, "of") ||
+			p.mark(it.from, ":") && p.is(it.from-1, "table", "tables") || p.mark(it.from, "=") && p.mark(it.from-1, "=")
 	})
 	var b strings.Builder
 	for n, it := range p.items {
@@ -266,8 +275,8 @@ func (p *parser) past(i int) int {
 		switch {
 		case p.end(at):
 			return at
-		case w == "instead" && p.is(at+1, "of"), !trailing[w] && !courtesy[w] && !p.mark(at, ",", ".", ";", ":", "!", "-", "–", "—"):
-			if at > i && p.mark(at-1, ",", ".", ";", ":", "!", "-", "–", "—") {
+		case w == "instead" && p.is(at+1, "of"), !trailing[w] && !courtesy[w] && !p.pause(at):
+			if at > i && p.pause(at-1) {
 				return i // the mark counts for what follows
 			}
 			return at
@@ -277,7 +286,7 @@ func (p *parser) past(i int) int {
 
 // rest returns what is said behind a form; "" if that is no more than courtesy.
 func (p *parser) rest(i int) string {
-	for w := p.word(i); !p.end(i) && (courtesy[w] || trailing[w] && !p.is(i+1, "of") || p.mark(i, ",", ".", ";", ":", "!", "-", "–", "—")); w = p.word(i) {
+	for w := p.word(i); !p.end(i) && (courtesy[w] || trailing[w] && !p.is(i+1, "of") || p.pause(i)); w = p.word(i) {
 		i++
 	}
 	if p.end(i) {
@@ -290,15 +299,20 @@ func (p *parser) rest(i int) string {
 const (
 	aName   = `[TtaUw]\d+` // of w the first one alone, since prose may go on behind it
 	another = `[TtaU]\d+`
+	means   = `(?:(?:column|field) )*(?P<column>[CK]\d+) `
 	aList   = aName + `(?: (?:,|&|and|, and) ` + another + `)*`
 	orList  = aName + `(?: (?:,|&|and|or|nor|, and|, or) ` + another + `)*`
 	choose  = `select|choose|pick`
 	verb    = choose + `|use|using|take|try|query|read|go|work|stick|switch|look|include`
-	modal   = `i|i'd|you|we|it|it's|its|that|that's|should|must|need|needs|want|wanted|mean|meant|have|to|could|can|always|only|just|said|asked|be|is|would|like|prefer`
-	support = `used|called|named|asking|with|from|for|in|at|up|of|about|question|answer|right|correct|proper|table|tables|one`
-	wrongly = `(?:is|are|was|were) (?:wrong|incorrect|old|outdated|obsolete|deprecated|not right|not correct|not it|not what i (?:mean|meant|want))(?: one| table| tables)?`
+	modal   = `i|i'd|you|we|it|it's|its|that|that's|should|must|need|needs|want|wanted|mean|meant|have|to|could|can|` +
+		`always|only|just|said|asked|be|is|would|like|prefer`
+	support = `used|called|named|asking|with|from|for|in|at|up|of|about|question|answer|right|correct|proper|table|` +
+		`tables|one`
+	wrongly = `(?:is|are|was|were) (?:wrong|incorrect|old|outdated|obsolete|deprecated|not right|not correct|not it|` +
+		`not what i (?:mean|meant|want))(?: one| table| tables)?`
 	rightly = `(?:is|are|was|were) (?:right|correct|better|what i (?:mean|meant|want|need))(?: one| table| tables)?`
-	equal   = `=|equals|matches|references|refers to|points to|links to|goes with|belongs to|corresponds to|joins|joins to|joins with|must equal|should equal|should match|` +
+	equal   = `=|equals|matches|references|refers to|points to|links to|goes with|belongs to|corresponds to|joins|` +
+		`joins to|joins with|must equal|should equal|should match|` +
 		`is (?:foreign )?key (?:to|of|for|into)|is (?:equal|linked|joined|related|connected|tied) (?:to|with)|is same as`
 )
 
@@ -311,16 +325,19 @@ type tablePart struct {
 
 var tableParts = []tablePart{
 	{form: begins(`not (?P<no>` + aName + `) , (?P<yes>` + aName + `) $`), first: true},
-	{form: begins(`(?:swap|exchange|replace|change|switch|trade)(?: from)? (?P<no>` + aList + `) (?:for|with|by|to|against) (?P<yes>` + aList + `) `), first: true},
+	{form: begins(`(?:swap|exchange|replace|change|switch|trade)(?: from)? (?P<no>` + aList + `) ` +
+		`(?:for|with|by|to|against) (?P<yes>` + aList + `) `), first: true},
 	{form: begins(`(?P<no>` + another + `) should (?:be|have been) (?P<yes>` + another + `) `), first: true},
 	{form: begins(`(?:(?:` + modal + `) )*prefer (?P<yes>` + aList + `) (?:over|to) (?P<no>` + aList + `) `), first: true},
 	{form: begins(`(?P<yes>` + aList + `) (?:is|are|would be) better than (?P<no>` + aList + `) `), first: true},
 	{form: begins(`(?P<no>` + aList + `) ` + wrongly + ` `), first: true, needs: true},
 	{form: begins(`(?P<yes>` + aList + `) ` + rightly + ` `), first: true},
-	{form: begins(`(?:(?:do|does|i|you|we|it|should|must|could|would|rather) )*(?:not|never|don't|dont|shouldn't|mustn't|cannot|can't|avoid|stop)` +
+	{form: begins(`(?:(?:do|does|i|you|we|it|should|must|could|would|rather) )*` +
+		`(?:not|never|don't|dont|shouldn't|mustn't|cannot|can't|avoid|stop)` +
 		`(?: (?:` + verb + `|with|from|in|about|want|need|mean|be|to))* (?P<no>` + orList + `) `)},
 	{form: begins(`(?:(?:instead|in place) of|(?:rather|other) than)(?: (?:` + verb + `|with|from))* (?P<no>` + orList + `) `)},
-	{form: begins(`(?:(?:do|answer|try|go) |(?:do|answer) (?:it|this|that) |(?:try|once) (?:again|more) )?(?:without|exclude|excluding|except|ignore|skip|no|forget|leave out|drop|remove)` +
+	{form: begins(`(?:(?:do|answer|try|go) |(?:do|answer) (?:it|this|that) |(?:try|once) (?:again|more) )?` +
+		`(?:without|exclude|excluding|except|ignore|skip|no|forget|leave out|drop|remove)` +
 		`(?: using)? (?P<no>[TU]\d+(?: (?:,|&|and|or|nor) [TtU]\d+)*) `), first: true},
 	{form: begins(`leave (?P<no>[TtU]\d+) out `), first: true},
 	{form: begins(`(?P<lead>(?:(?:` + verb + `|` + modal + `|` + support + `) )*)(?P<yes>` + aList + `) `)},
@@ -333,23 +350,27 @@ var (
 	dismissed = begins(`(?:(?:can|could|would|will) you |(?:(?:no|that|that's|this|it|it's|is|was) )*(?:wrong|incorrect|not right|not it)(?: table| tables| one)? [,.;:!–—-] )`)
 	between   = begins(`(?:(?:[,.;:!–—-]|and|but) )*`)
 
-	joins = regexp.MustCompile(`^((?:(?:[Tt]\d+|[,:&(]|and|to|with|on|by|via|use|using|through|join|joins|joined|link|connect|match|relate|tie|linked|connected|related|them|i|it|it's|that|they|you|we|mean|meant|want|` +
-		`need|is|are|be|should|must|can|belong|together|right|correct|proper|condition|key|foreign|tables|table|have) )*)([CK]\d+) (` + equal + `|with|to|and|on) ([CK]\d+) (?:\) )?(?:(?:is|are) (?:right|correct|join|key|condition|join condition) )?`)
+	joins = regexp.MustCompile(`^((?:(?:[Tt]\d+|[,:&(]|and|to|with|on|by|via|use|using|through|` +
+		`join|joins|joined|link|connect|match|relate|tie|linked|connected|related|them|i|it|it's|that|they|you|we|` +
+		`mean|meant|want|need|is|are|be|should|must|can|belong|together|right|correct|proper|condition|key|foreign|tables|table|have) )*)` +
+		`([CK]\d+) (` + equal + `|with|to|and|on) ([CK]\d+) (?:\) )?(?:(?:is|are) (?:right|correct|join|key|condition|join condition) )?`)
 	tying   = words.Set(`join link connect match relate tie`)
 	shared  = begins(`(?:i mean |i meant |you should |you must )?join ([Tt]\d+) (?:and|with|to) ([Tt]\d+) (?:on|using|by|via) (?:\( )?(\S+) (?:\) )?`)
 	purpose = words.Set(`to join for as`) // behind a join: "… to join"
 
 	meanings = []*regexp.Regexp{
-		begins(`(?P<term>.+?) (?:means|refers to|maps to|corresponds to|stands for|denotes|is short for|is stored in|is kept in|is in|is called|comes from|:|→) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
-		begins(`(?P<short>.+?) (?:is|are|=|should be) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
-		begins(`map (?P<term>.+?) (?:to|onto) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`(?P<term>.+?) (?:means|refers to|maps to|corresponds to|stands for|denotes|is short for|is stored in|` +
+			`is kept in|is in|is called|comes from|:|→) ` + means),
+		begins(`(?P<short>.+?) (?:is|are|=|should be) ` + means),
+		begins(`map (?P<term>.+?) (?:to|onto) ` + means),
 		begins(`(?:use|take|read|choose|pick) (?:(?:column|field) )*(?P<column>[CK]\d+) (?:for|as|when i say|if i say) (?P<last>.+) $`),
-		begins(`(?:by|with) (?P<term>.+?) i (?:mean|meant) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
-		begins(`(?:when|if|whenever|where) i (?:say|write|ask for|speak of|talk about) (?P<term>.+?)(?: ,)? i (?:mean|meant|want) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
-		begins(`for (?P<term>.+?)(?: ,)? (?:use|take|read|choose) (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`(?:by|with) (?P<term>.+?) i (?:mean|meant) ` + means),
+		begins(`(?:when|if|whenever|where) i (?:say|write|ask for|speak of|talk about) (?P<term>.+?)(?: ,)? ` +
+			`i (?:mean|meant|want) ` + means),
+		begins(`for (?P<term>.+?)(?: ,)? (?:use|take|read|choose) ` + means),
 		begins(`i (?:mean|meant|want) (?P<column>[CK]\d+) (?:when|if|whenever|where) i (?:say|write|ask for) (?P<last>.+) $`),
-		begins(`what i call (?P<term>.+?) is (?:(?:column|field) )*(?P<column>[CK]\d+) `),
-		begins(`(?:interpret|read|understand|treat|take) (?P<term>.+?) as (?:(?:column|field) )*(?P<column>[CK]\d+) `),
+		begins(`what i call (?P<term>.+?) is ` + means),
+		begins(`(?:interpret|read|understand|treat|take) (?P<term>.+?) as ` + means),
 		begins(`(?P<column>[CK]\d+) is (?:what i mean by|what i call|meant by) (?P<last>.+) $`),
 	}
 	// control are words that no table is called by, unless it stands in quotes or beside the word table.
@@ -544,7 +565,7 @@ func (p *parser) table() (Correction, int, error) {
 	c, bad, ok := p.tablesOf(all)
 	last, end := all[len(all)-1], p.past(p.behind(at))
 	behind := end
-	for p.mark(behind, ",", ".", ";", ":", "!", "-", "–", "—") {
+	for p.pause(behind) {
 		behind++
 	}
 	rejects := last.yes == nil
