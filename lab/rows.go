@@ -353,16 +353,16 @@ func chooseRule(ctx context.Context, db *sql.DB, l exec.Language, t *schema.Tabl
 	if len(t.PrimaryKey) > 0 {
 		key = t.PrimaryKey[0]
 	}
-	column := "@" + l.Quote(key)
-	text := column + " % 5 < :" + param(0)
+	// No parameter stands in a computation: MariaDB would compare it as something else.
+	rule := rowRule{text: "@" + l.Quote(key) + " % 5 < 3"}
 	if values, _, err := valuesOf(ctx, db, l.Quote(key), from); err != nil || len(values) == 0 {
-		text = "length(" + column + ") % 5 < :" + param(0)
+		rule.text = "length(@" + l.Quote(key) + ") % 5 < 3"
 	} else if _, isText := values[0].(string); isText {
-		text = "length(" + column + ") % 5 < :" + param(0)
+		rule.text = "length(@" + l.Quote(key) + ") % 5 < 3"
 	} else if _, isFloat := values[0].(float64); isFloat {
-		text = column + " >= :" + param(0)
+		rule = rowRule{"@" + l.Quote(key) + " >= :" + param(0), map[string]any{param(0): 3}}
 	}
-	return rowRule{text, map[string]any{param(0): 3}}, nil
+	return rule, nil
 }
 
 // valuesOf returns the values of a column in order; an error where one is neither a number nor a text.
