@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -98,6 +99,9 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		}
 	}
 	c := &exec.Catalog{Version: version, Schema: r.s, Own: r.facts}
+	for _, why := range h.made.left {
+		c.Warnings = append(c.Warnings, trace.Warning{Code: "file-left-out", Message: why})
+	}
 	for i := range r.s.Tables {
 		c.Relations = append(c.Relations, r.relation(&r.s.Tables[i]))
 	}

@@ -83,8 +83,9 @@ type connector struct {
 
 // made is what is known of a database, which nothing changes while it is open.
 type made struct {
-	place   string // of this handle alone
-	memory  int64  // Options.MemoryBytes
+	place   string   // of this handle alone
+	memory  int64    // Options.MemoryBytes
+	left    []string // the files of a folder that cannot be read, and why
 	mu      sync.Mutex
 	version string
 	zone    string // TimeZone, which nobody may change

@@ -242,7 +242,9 @@ var readers = []struct{ suffix, function string }{
 
 // OpenFolder opens the Parquet, CSV and JSON files of a folder as the tables of a database: each is a view, called like
 // its file without the ending, in a database of its own among the temporary files, which Close of the handle removes.
-// Folders in the folder, hidden files and files of other kinds are left out.
+// Folders in the folder, hidden files and files of other kinds are left out. So is a file that DuckDB cannot read, half a
+// Parquet file or a CSV file in Latin-1: the warning "file-left-out" of the handle's exec.DB says which and why. A folder
+// without a file that can be read is an error.
 //
 // The files are not copied: each statement reads them. DuckDB guesses the types of CSV and JSON columns when the view
 // is made; where it guesses wrong, make a database with views of your own and use [Open] with Options.Files. o is as
@@ -257,7 +259,7 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 		return nil, fmt.Errorf("duckdb: opening a folder: %w", err)
 	}
 	names := map[string]string{} // of a view, the file
-	var views []string
+	var views []fileView
 	for _, entry := range entries {
 		file := entry.Name()
 		i := slices.IndexFunc(readers, func(r struct{ suffix, function string }) bool {
@@ -271,7 +273,9 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 			return nil, fmt.Errorf("duckdb: opening %s: %s and %s would both be the table %s", folder, other, file, name)
 		}
 		names[schema.Fold(name)] = file
-		views = append(views, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s(%s)", language.Quote(name), readers[i].function, literal(pattern(filepath.Join(folder, file)))))
+		text := "CREATE VIEW %s AS SELECT * FROM %s(%s)"
+		text = fmt.Sprintf(text, language.Quote(name), readers[i].function, literal(pattern(filepath.Join(folder, file))))
+		views = append(views, fileView{file, text})
 	}
 	if len(views) == 0 {
 		return nil, fmt.Errorf("duckdb: opening %s: it has no Parquet, CSV or JSON file", folder)
@@ -286,7 +290,11 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 		}
 	}()
 	path := filepath.Join(place, "files.duckdb")
-	if err := write(ctx, path, views); err != nil {
+	left, err := write(ctx, path, views)
+	if err == nil && len(left) == len(views) {
+		err = errors.New(left[0])
+	}
+	if err != nil {
 		return nil, fmt.Errorf("duckdb: opening %s: %s", folder, firstLine(err))
 	}
 	o.Files = append(slices.Clone(o.Files), folder)
@@ -295,23 +303,42 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 		return nil, err
 	}
 	c.cleanup = func() error { return os.RemoveAll(place) }
+	c.made.left = left
 	return sql.OpenDB(c), nil
 }
 
-// write makes a database by statements of ours.
-func write(ctx context.Context, path string, statements []string) error {
+// fileView is a file of a folder and the statement that makes its view.
+type fileView struct{ file, text string }
+
+// write makes a database with the views of the files that DuckDB can read, and says of each other one why it is left out.
+func write(ctx context.Context, path string, views []fileView) (left []string, err error) {
 	c, err := duckdb.NewConnector(path, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pool := sql.OpenDB(c)
 	defer pool.Close()
-	for _, s := range statements {
-		if _, err := pool.ExecContext(ctx, s); err != nil {
-			return err
+	for _, v := range views {
+		_, err := pool.ExecContext(ctx, v.text)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			left = append(left, fmt.Sprintf("the file %s is left out, since DuckDB cannot read it: %s", v.file, reason(err)))
 		}
 	}
-	return nil
+	return left, nil
+}
+
+// reason is what DuckDB says of a file, in one line: the first one names the place, and one behind it what is wrong there.
+func reason(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	for _, line := range lines[1:] {
+		if line = strings.TrimSpace(line); line != "" {
+			return strings.TrimSpace(lines[0]) + ": " + line
+		}
+	}
+	return lines[0]
 }
 
 // pattern writes the path of one file for functions that take patterns.
