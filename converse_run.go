@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,7 +64,11 @@ func (s *Conversation) asked(r *session.Record) asking {
 	if s.e.clock != nil { // the day on which it was first asked
 		day = llm.DayLine(t.At.In(s.e.clock().Location()))
 	}
-	return asking{day: day, Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
+	evidence := t.Evidence
+	if said := r.Said(); len(said) > 0 {
+		evidence = strings.TrimSpace(evidence + "\nThe user said before: " + strings.Join(said, "; "))
+	}
+	return asking{day: day, Question: Question{Text: t.Text, Evidence: evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
 }
 
 // known is the answer to the current question; nil: there is none.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
@@ -20,6 +21,18 @@ type noModel struct{}
 // Complete is ErrNoModel.
 func (noModel) Complete(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, ErrNoModel
+}
+
+// statement is a text of the caller. One that is none is read as what somebody pasted.
+func (e *Engine) statement(sql string) *sqltext.Statement {
+	text := e.db.Language().Text
+	if checked, err := text.Check(sql); err == nil {
+		return checked
+	}
+	if checked, err := text.Check(replies.Pasted(text, sql)); err == nil {
+		return checked
+	}
+	return text.Parse(sql)
 }
 
 // Query runs one statement of untrusted origin, of a person or an agent for example. It passes the text check, the guard,
@@ -79,7 +92,7 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 			}
 		}()
 		checking, span := trace.Start(ctx, "check")
-		checked, err := session.Examine(checking, e.db.Language().Text.Parse(sql), exec.PlanChecks()...)
+		checked, err := session.Examine(checking, e.statement(sql), exec.PlanChecks()...)
 		for _, f := range checked.Findings {
 			if f.Rule != exec.FindingNoTable { // of no question
 				span.Warn(f.Rule, f.Detail)

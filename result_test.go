@@ -123,7 +123,7 @@ func TestResultKeepsRefinements(t *testing.T) {
 		"2.1 repair failed: llm: budget spent",
 		"3.0 generate suspect: it returned no rows",
 		"3.1 repair no-progress: the same statement again",
-		"4.0 generate no-sql: refusal: the model declined to answer",
+		"4.0 generate no-sql: refusal: the model declined to answer: I cannot.",
 		"4.1 repair ok: ",
 	}
 	if diff := cmp.Diff(want, said); diff != "" {

@@ -343,7 +343,11 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if err := q.talk.begin(env, &task); err != nil {
 		return err
 	}
-	out, err := e.generate(ctx, env, task, q.talk.answer())
+	known := q.talk.answer()
+	if known == nil {
+		known = listTables(q.Text, env.Schema)
+	}
+	out, err := e.generate(ctx, env, task, known)
 	if err == nil {
 		env.Tell(ctx, session.ExecutingQuery)
 	}
@@ -601,7 +605,7 @@ func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 	if _, err := e.within(asking{}); err != nil {
 		return exec.Checked{}, err
 	}
-	checked, err := e.db.Examine(ctx, sql, exec.PlanChecks()...)
+	checked, err := e.db.Examine(ctx, e.statement(sql).SQL(), exec.PlanChecks()...)
 	return checked, classify(err)
 }
 

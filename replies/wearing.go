@@ -90,6 +90,26 @@ func unprompted(text string) string {
 	return text
 }
 
+// Pasted returns what somebody copied out of a chat, a page or a shell as the statement that it shows: without a fence, a
+// quotation or a prompt around it, its entities and marks as SQL writes them. Other text it returns as it is.
+func Pasted(d sqltext.Dialect, text string) string {
+	plain := d.Visible(trimReply(text))
+	if blocks := fencedBlocks(plain); len(blocks) == 1 && strings.TrimSpace(plain[:blocks[0].start]+plain[blocks[0].end:]) == "" {
+		plain = trimReply(blocks[0].body)
+	}
+	plain = narrowEnd(d, unescaped(d, trimReply(unprompted(plain))))
+	if len(plain) > 1 && plain[0] == '`' && plain[len(plain)-1] == '`' {
+		plain = plain[1 : len(plain)-1]
+	}
+	if d.Head(plain) == "" {
+		return text
+	}
+	if _, err := d.Check(plain); err != nil {
+		return narrowed(d, plain)
+	}
+	return plain
+}
+
 // field is a field of an object that holds a statement, as JSON and as other languages write one.
 var field = regexp.MustCompile(`(?i)["'\x60“]?\b(?:sql|sql_?query|query|statement)["'\x60”]?\s*[:=]\s*("""|'''|["'\x60“])`)
 
@@ -130,11 +150,15 @@ func jsonText(text string) (inner string, ok bool) {
 }
 
 var (
-	alternative = regexp.MustCompile(`(?i)\b(?:if you|in case|alternativ\w*|optional\w*|you (?:could|can|may|might)|to (?:look|inspect|check|verify|see|explore|debug|test|preview|get|list|show|find|include|exclude)|` +
-		`another (?:way|option|query|version|approach)|a variant|or,? (?:if|for|to|with|equivalently)|for (?:example|reference|comparison|only|just)|as well|additionally|equivalent\w*|bonus|should you|` +
+	alternative = regexp.MustCompile(`(?i)\b(?:if you|in case|alternativ\w*|optional\w*|you (?:could|can|may|might)|to (?:look|inspect|check|` +
+		`verify|see|explore|debug|test|preview|get|list|show|find|include|exclude)|` +
+		`another (?:way|option|query|version|approach)|a variant|or,? (?:if|for|to|with|equivalently)|for (?:example|reference|comparison|only|` +
+		`just)|as well|additionally|equivalent\w*|bonus|should you|` +
 		`falls|wenn sie|oder|si (?:solo|sólo|vous|tu|quieres?|desea|voulez)|sinon|oppure|se vuoi)|(?:如果|或者|另外|若)`)
-	corrected = regexp.MustCompile(`(?i)\b(?:wait|actually|correct\w*|fix\w*|mistake\w*|wrong|error|final\w*|should be|oops|sorry|rather|revised|improved|better|therefore|hence|thus|so,? |` +
-		`the (?:answer|query|statement|solution) is|does not exist|doesn't exist|not exist|is called|instead of|step \d|now|then|putting|combin\w*|korrigiert|corregid\w*)|(?:更正|最终|错)`)
+	corrected = regexp.MustCompile(`(?i)\b(?:wait|actually|correct\w*|fix\w*|mistake\w*|wrong|error|final\w*|should be|oops|sorry|rather|` +
+		`revised|improved|better|therefore|hence|thus|so,? |` +
+		`the (?:answer|query|statement|solution) is|does not exist|doesn't exist|not exist|is called|instead of|step \d|now|then|putting|` +
+		`combin\w*|korrigiert|corregid\w*)|(?:更正|最终|错)`)
 )
 
 // isAlternative reports whether what stands between two blocks introduces another question's statement, and does not take the

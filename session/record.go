@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -105,6 +107,51 @@ func (r *Record) Corrections() []Correction {
 		}
 	}
 	return inForce(all)
+}
+
+// maxSaid bounds what Said returns, in bytes.
+const maxSaid = 2000
+
+// forgets finds a correction that takes an earlier one back, and means the term that one explains.
+var (
+	forgets = regexp.MustCompile(`(?i)\b(?:forget|ignore|disregard|scrap|undo|take back|no longer|not any ?more|never ?mind|vergiss|olvida|oublie)\b`)
+	means   = regexp.MustCompile(`(?i)^\W*(?:no,?\s+|by\s+)?(.{1,60}?)\s+(?:means?|is|are|refers? to|stands? for|=|heißt|bedeutet|significa|signifie)\s`)
+)
+
+// Said returns in a line each what the user said of words, values and rules while earlier questions were corrected, the oldest
+// first: it holds for every later question of the conversation. What a later one takes back or says otherwise of the same
+// term is left out, and of much the newest two thousand bytes are kept. Tables and joins belong to the question of which they
+// were said.
+func (r *Record) Said() (lines []string) {
+	var said []Correction
+	for _, t := range r.Turns[:max(0, r.Turn())] {
+		if c := t.Correction; c != nil && c.Kind != CorrectTable && c.Kind != CorrectJoin {
+			said = append(said, *c)
+		}
+	}
+	said = inForce(append(said, r.Corrections()...))
+	size := 0
+	for i, c := range slices.Backward(said) {
+		line := c.Constraint()
+		if size += len(line); size > maxSaid {
+			break
+		}
+		over := forgets.MatchString(c.Text) || slices.ContainsFunc(said[i+1:], func(l Correction) bool { return l.revokes(c) })
+		if !over && !slices.ContainsFunc(r.Corrections(), func(own Correction) bool { return own.Constraint() == line }) {
+			lines = append([]string{line}, lines...)
+		}
+	}
+	return lines
+}
+
+// revokes reports whether a correction takes an earlier one back, or says something else of its term.
+func (c Correction) revokes(earlier Correction) bool {
+	if forgets.MatchString(c.Text) {
+		stems := words.Stems(earlier.Text)
+		return slices.ContainsFunc(words.Stems(c.Text), func(w string) bool { return len(w) > 3 && slices.Contains(stems, w) })
+	}
+	a, b := means.FindStringSubmatch(c.Text), means.FindStringSubmatch(earlier.Text)
+	return a != nil && b != nil && words.Fold(a[1]) == words.Fold(b[1])
 }
 
 // Corrected counts the corrections of the current question. There may be MaxCorrections. What a question to the user asked

@@ -55,6 +55,8 @@ type Election[T any] struct {
 	// Wave hears the index of the first sample of each wave before it is sent, once the waves before it have settled, late
 	// samples aside. nil: nobody listens.
 	Wave func(first int)
+	// Hopeless reports, after a whole wave without a vote, whether further samples would end like it. nil: they may not.
+	Hopeless func(values []T) bool
 	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then
 	// are late samples not waited for. A Pipeline says so of its judge. nil: they change nothing.
 	Sure func(vote.State) bool
@@ -148,6 +150,9 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		var size int
 		if len(out.Slots) == f.launched {
 			out.State = p.tally() // its rules size the first wave, too
+			if f.launched > 0 && e.Hopeless != nil && out.Votes() == 0 && e.Hopeless(p.values) {
+				break
+			}
 			if size = e.wave(out.State, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
 				break
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
@@ -146,6 +147,9 @@ func (a *Examiner) admitReply(ctx context.Context, sample int, model string, rep
 	}
 	if err != nil {
 		reject(&c, err)
+		if c.Reason == string(replies.ReasonRefusal) { // in the model's own words
+			c.Rejected += ": " + llm.Scrub(words.Short(OneLine(AnswerText(reply.Text)), maxReason))
+		}
 		return c, nil
 	}
 	for _, note := range found.Notes {
@@ -297,6 +301,9 @@ func (a *Examiner) examine(ctx context.Context, e *admitted) (x exam) {
 	x.analysis, x.failure = checked.Analysis, err
 	return x
 }
+
+// maxReason bounds what is told of why a model declined, in runes.
+const maxReason = 200
 
 // describe notes what a vote needs to know of a result.
 func describe(c *vote.Candidate, t *result.Table, withoutRows bool) {

@@ -133,7 +133,8 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	first := r.Sampler.Offset
 	r.request(ctx)
 	election := Election[vote.Candidate]{
-		N: r.Sampler.samples(r.task), Stop: r.Sampler.Stop,
+		Hopeless: declined,
+		N:        r.Sampler.samples(r.task), Stop: r.Sampler.Stop,
 		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.Parallel(), Room: r.env.CallsLeft,
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
 		Key:    r.voted(), Wave: r.requests.wave,

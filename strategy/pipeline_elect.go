@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -61,6 +62,13 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	}
 	span.Fail(err)
 	return err
+}
+
+// declined reports whether models had only words for an answer: a question about other data, thanks, a greeting.
+func declined(candidates []vote.Candidate) bool {
+	return len(candidates) > 1 && !slices.ContainsFunc(candidates, func(c vote.Candidate) bool {
+		return c.Reason != string(replies.ReasonRefusal) && c.Reason != string(replies.ReasonNoSQL)
+	})
 }
 
 // missing is how many samples were asked for and failed. One that a budget forbade was not asked for.

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -120,7 +120,9 @@ func (s *serveMCP) Run(p *program) error {
 		if warnings != "" {
 			cli.Say(p.err, "serving %s%s\n", strings.Join(places, ", "), warnings)
 		}
-		return server.Run(p.ctx, &mcp.IOTransport{Reader: io.NopCloser(p.in), Writer: writer{p.out}, MaxLineLength: maxLine})
+		out := &writer{Writer: p.out}
+		in := &messages{in: bufio.NewReaderSize(p.in, 64<<10), out: out}
+		return server.Run(p.ctx, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxLine + 1})
 	}
 	d, err := s.Door(p.getenv)
 	if err != nil {
@@ -172,10 +174,5 @@ func (s *serveMCP) Run(p *program) error {
 	return door.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, ready), closeAll)
 }
 
-// maxLine bounds a message of a client on standard input, in bytes. A longer one ends the program.
+// maxLine bounds a message of a client on standard input, in bytes. A longer one is refused.
 const maxLine = 16 << 20
-
-// writer is standard output, which stays open.
-type writer struct{ io.Writer }
-
-func (writer) Close() error { return nil }

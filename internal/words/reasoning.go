@@ -24,7 +24,8 @@ var reasoningMarks = func() (pairs [][2]string) {
 }()
 
 // answerMarks are what some models put around the answer behind their reasoning.
-var answerMarks = regexp.MustCompile(`(?i)^\s*(?:<\|(?:start_response|begin_of_solution|response)\|>|<\|channel>final\s)|<\|(?:end_response|end_of_solution|/response)\|>\s*$`)
+var answerMarks = regexp.MustCompile(`(?i)^\s*(?:<\|(?:start_response|begin_of_solution|response)\|>|<\|channel>final\s)|<\|(?:end_response|` +
+	`end_of_solution|/response)\|>\s*$`)
 
 // AfterReasoning returns what follows the last end of reasoning in s. cut says that reasoning starts behind that and
 // has no end. A mark inside of a string is none.

@@ -108,7 +108,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 	if err != nil {
 		panic(err) // of a type above, so every test sees it
 	}
-	return s
+	return plainTypes(s)
 }
 
 func (c *client) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, any, error) {

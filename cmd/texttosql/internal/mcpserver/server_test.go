@@ -57,7 +57,7 @@ func TestAsk(t *testing.T) {
 		{why: "a provider that refuses", args: map[string]any{"question": "Who?"}, fails: true, text: []string{"refuses the key"}},
 		{why: "no word", args: map[string]any{"question": " \u200b"}, fails: true, text: []string{"The question is empty"}},
 		{why: "no question", args: map[string]any{}, fails: true, text: []string{"question"}},
-		{why: "a wrong type", args: map[string]any{"question": 7}, fails: true, text: []string{"question"}},
+		{why: "a wrong type", args: map[string]any{"question": map[string]any{"text": 7}}, fails: true, text: []string{"question"}},
 		{why: "a wrong number", args: map[string]any{"question": howMany, "samples": -1}, fails: true, text: []string{"samples"}},
 		{why: "no whole number", args: map[string]any{"question": howMany, "samples": 1.5}, fails: true, text: []string{"samples"}},
 		{why: "an unknown field", args: map[string]any{"question": howMany, "sql": "DROP"}, fails: true,

@@ -74,7 +74,7 @@ func TestSchema(t *testing.T) {
 		{"one that is not there", map[string]any{"tables": []any{"singer", "planets"}}, `no table "planets"`, nil, "", ""},
 		{"one that is denied sounds the same", map[string]any{"tables": []any{"payroll"}}, `no table "payroll"`, nil, "", ""},
 		{"a form that is none", map[string]any{"form": "xml"}, "form", nil, "", ""},
-		{"a wrong type", map[string]any{"tables": "singer"}, "tables", nil, "", ""},
+		{"a wrong type", map[string]any{"tables": []any{map[string]any{"name": "singer"}}}, "tables", nil, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
