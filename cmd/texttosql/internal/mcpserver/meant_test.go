@@ -9,6 +9,7 @@ import (
 
 func TestMeant(t *testing.T) {
 	query, tables := schemaOf[queryInput](), schemaOf[schemaInput]()
+	tables.Properties["form"].Enum = []any{"ddl", "code"}
 	for _, tt := range []struct{ given, want, why string }{
 		{`{"sql":"SELECT 1","rows":"5"}`, `{"rows":5,"sql":"SELECT 1"}`, "a number as text"},
 		{`{"sql":"SELECT 1","rows":5.0}`, `{"rows":5,"sql":"SELECT 1"}`, "a whole number with a point"},
