@@ -23,8 +23,8 @@ func (noModel) Complete(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, ErrNoModel
 }
 
-// statement is a text of the caller. One that is none is read as what somebody pasted.
-func (e *Engine) statement(sql string) *sqltext.Statement {
+// pasted is a text of the caller. One that is none is read as what somebody pasted.
+func (e *Engine) pasted(sql string) *sqltext.Statement {
 	text := e.db.Language().Text
 	if checked, err := text.Check(sql); err == nil {
 		return checked
@@ -92,7 +92,7 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 			}
 		}()
 		checking, span := trace.Start(ctx, "check")
-		checked, err := session.Examine(checking, e.statement(sql), exec.PlanChecks()...)
+		checked, err := session.Examine(checking, e.pasted(sql), exec.PlanChecks()...)
 		for _, f := range checked.Findings {
 			if f.Rule != exec.FindingNoTable { // of no question
 				span.Warn(f.Rule, f.Detail)

@@ -605,7 +605,7 @@ func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 	if _, err := e.within(asking{}); err != nil {
 		return exec.Checked{}, err
 	}
-	checked, err := e.db.Examine(ctx, e.statement(sql).SQL(), exec.PlanChecks()...)
+	checked, err := e.db.Examine(ctx, e.pasted(sql).SQL(), exec.PlanChecks()...)
 	return checked, classify(err)
 }
 

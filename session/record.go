@@ -112,10 +112,10 @@ func (r *Record) Corrections() []Correction {
 // maxSaid bounds what Said returns, in bytes.
 const maxSaid = 2000
 
-// forgets finds a correction that takes an earlier one back, and means the term that one explains.
+// forgets finds a correction that takes an earlier one back, and meaning the term that one explains.
 var (
 	forgets = regexp.MustCompile(`(?i)\b(?:forget|ignore|disregard|scrap|undo|take back|no longer|not any ?more|never ?mind|vergiss|olvida|oublie)\b`)
-	means   = regexp.MustCompile(`(?i)^\W*(?:no,?\s+|by\s+)?(.{1,60}?)\s+(?:means?|is|are|refers? to|stands? for|=|heißt|bedeutet|significa|signifie)\s`)
+	meaning = regexp.MustCompile(`(?i)^\W*(?:no,?\s+|by\s+)?(.{1,60}?)\s+(?:means?|is|are|refers? to|stands? for|=|heißt|bedeutet|significa|signifie)\s`)
 )
 
 // Said returns in a line each what the user said of words, values and rules while earlier questions were corrected, the oldest
@@ -150,7 +150,7 @@ func (c Correction) revokes(earlier Correction) bool {
 		stems := words.Stems(earlier.Text)
 		return slices.ContainsFunc(words.Stems(c.Text), func(w string) bool { return len(w) > 3 && slices.Contains(stems, w) })
 	}
-	a, b := means.FindStringSubmatch(c.Text), means.FindStringSubmatch(earlier.Text)
+	a, b := meaning.FindStringSubmatch(c.Text), meaning.FindStringSubmatch(earlier.Text)
 	return a != nil && b != nil && words.Fold(a[1]) == words.Fold(b[1])
 }
 

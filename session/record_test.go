@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -276,6 +277,31 @@ func TestChosenBefore(t *testing.T) {
 		r.Turns = []session.Turn{{Kind: session.TurnQuestion}, {Kind: session.TurnChoice, Correction: &tt.c}, {Kind: session.TurnQuestion}}
 		if o, c := r.ChosenBefore(q); o.ID != tt.want || (c.Kind == "") != (tt.want == "") {
 			t.Errorf("%s: %q, %v; want %q", tt.why, o.ID, c, tt.want)
+		}
+	}
+}
+
+func TestSaid(t *testing.T) {
+	say := func(text string) session.Turn {
+		return session.Turn{Kind: session.TurnCorrection, Correction: &session.Correction{Kind: session.CorrectLogic, Text: text}}
+	}
+	ask := session.Turn{Kind: session.TurnQuestion, Text: "How many?"}
+	for _, tt := range []struct {
+		why   string
+		turns []session.Turn
+		want  []string
+	}{
+		{"it holds for every later question", []session.Turn{ask, say("done means status is paid"), ask, ask, ask, ask, ask}, []string{"BUSINESS LOGIC: done means status is paid"}},
+		{"the later of two", []session.Turn{ask, say("done means paid"), ask, say("done means sent"), ask}, []string{"BUSINESS LOGIC: done means sent"}},
+		{"taken back", []session.Turn{ask, say("done means paid"), ask, say("forget what I said about done and paid"), ask}, nil},
+		{"two terms", []session.Turn{ask, say("done means paid"), ask, say("big is over 100"), ask}, []string{"BUSINESS LOGIC: done means paid", "BUSINESS LOGIC: big is over 100"}},
+		{"that of the question itself stands among its corrections", []session.Turn{ask, say("done means paid")}, nil},
+		{"the newest of much", []session.Turn{ask, say("a means " + strings.Repeat("x", 1500)), ask, say("b means " + strings.Repeat("y", 1500)), ask},
+			[]string{"BUSINESS LOGIC: b means " + strings.Repeat("y", 1500)}},
+	} {
+		r := session.Record{Turns: tt.turns}
+		if diff := cmp.Diff(tt.want, r.Said()); diff != "" {
+			t.Errorf("%s: %s", tt.why, diff)
 		}
 	}
 }
