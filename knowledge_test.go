@@ -110,7 +110,7 @@ func TestKnowledgeVote(t *testing.T) {
 func TestKnowledgeNone(t *testing.T) {
 	confidence := func(opts ...texttosql.Option) *texttosql.Result {
 		model, asked := byPurpose(fixed("{}"), fixed("SELECT COUNT(*) FROM orders"))
-		opts = append(opts, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Requests: 2}}))
+		opts = append(opts, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Requests: 2, Temperature: 0.7}}))
 		res := need.Value(need.Value(texttosql.New(open(t, shop), model, opts...))(t).Ask(t.Context(), "How many orders?"))(t)
 		if len(asked()) != 4 {
 			t.Errorf("%d calls", len(asked()))

@@ -1,6 +1,7 @@
 package texttosql
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -406,6 +407,9 @@ func (c *config) validate() error {
 			}
 		}
 	}
+	if err := c.repeats(c.samples); err != nil {
+		c.errs = append(c.errs, err)
+	}
 	if v, ok := c.strategy.(interface{ ValidateModels(n int) error }); ok {
 		if err := v.ValidateModels(len(c.models)); err != nil {
 			c.errs = append(c.errs, err)
@@ -417,4 +421,19 @@ func (c *config) validate() error {
 		}
 	}
 	return errors.Join(c.errs...)
+}
+
+// repeats refuses several samples that would be one: of one prompt and one model, at temperature 0. It knows a strategy.Pipeline
+// whose prompts do not differ by sample. A model that is told how hard to think samples its thoughts at any temperature.
+func (c *config) repeats(samples int) error {
+	p, ok := c.strategy.(strategy.Pipeline)
+	if prompt, plain := p.Prompter.(strategy.Prompt); !ok || p.Prompter != nil && (!plain || prompt.Shots > 0) {
+		return nil
+	}
+	n := cmp.Or(samples, p.Sampler.Samples, 1)
+	if n == 1 || len(c.models) > 1 || p.Sampler.Temperature > 0 || p.Sampler.Effort != "" {
+		return nil
+	}
+	return &strategy.ConfigError{Field: "strategy: Sampler.Temperature",
+		Problem: fmt.Sprintf("%d samples of one prompt and one model at temperature 0 are one and the same: give a temperature, such as 0.7, or take one sample", n)}
 }

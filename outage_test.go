@@ -20,7 +20,9 @@ import (
 // TestOutage: a provider that is down is told as that and not as a spent budget, and its samples do not try it four times each.
 func TestOutage(t *testing.T) {
 	quick := texttosql.WithRetry(llm.Retry{Base: time.Millisecond})
-	fails := func(class llm.Class, status int) error { return &llm.Error{Class: class, Status: status, Err: errors.New("no")} }
+	fails := func(class llm.Class, status int) error {
+		return &llm.Error{Class: class, Status: status, Err: errors.New("no")}
+	}
 	for _, tt := range []struct {
 		why    string
 		err    error
@@ -166,6 +168,39 @@ func TestResultBesideAnError(t *testing.T) {
 			}
 			need.Value(r.MarshalJSON())(t)
 			_ = r.Trace.Warnings()
+		}
+	}
+}
+
+// TestGreedySamples: several samples that would be one and the same are refused, by New and for one question.
+func TestGreedySamples(t *testing.T) {
+	pipeline := func(s strategy.Sampler, p strategy.Prompter) texttosql.Option {
+		return texttosql.WithStrategy(strategy.Pipeline{Sampler: s, Prompter: p})
+	}
+	own := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
+		return []llm.Message{{Role: "user", Text: whoInUSA}}, nil
+	})
+	for _, tt := range []struct {
+		why     string
+		opts    []texttosql.Option
+		samples int // for the question
+		refused bool
+	}{
+		{"twelve copies", []texttosql.Option{pipeline(strategy.Sampler{}, nil), texttosql.WithSamples(12)}, 0, true},
+		{"of the Sampler", []texttosql.Option{pipeline(strategy.Sampler{Samples: 3}, strategy.Prompt{})}, 0, true},
+		{"of one question", []texttosql.Option{pipeline(strategy.Sampler{}, nil)}, 3, true},
+		{"one", []texttosql.Option{pipeline(strategy.Sampler{}, nil)}, 1, false},
+		{"at a temperature", []texttosql.Option{pipeline(strategy.Sampler{Temperature: .7}, nil), texttosql.WithSamples(3)}, 0, false},
+		{"of two models", []texttosql.Option{pipeline(strategy.Sampler{}, nil), texttosql.WithSamples(2), texttosql.WithModels(llm.Named("b", always(usa)))}, 0, false},
+		{"of prompts that may differ", []texttosql.Option{pipeline(strategy.Sampler{}, own), texttosql.WithSamples(3)}, 0, false},
+	} {
+		e, err := texttosql.New(open(t, shop), llm.Named("a", always(usa)), tt.opts...)
+		if err == nil {
+			_, err = e.Ask(t.Context(), whoInUSA, texttosql.WithSamples(tt.samples))
+		}
+		var config *strategy.ConfigError
+		if errors.As(err, &config) != tt.refused {
+			t.Errorf("%s: %v", tt.why, err)
 		}
 	}
 }

@@ -176,7 +176,7 @@ func TestPanicsOfTheCaller(t *testing.T) {
 		runtime.Goexit()
 		return nil, nil
 	})
-	sampler := strategy.Sampler{Samples: 3}
+	sampler := strategy.Sampler{Samples: 3, Temperature: 0.7}
 	for _, tt := range []struct {
 		name     string
 		strategy strategy.Strategy

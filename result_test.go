@@ -108,7 +108,7 @@ func TestResultKeepsRefinements(t *testing.T) {
 		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(usa, typo, hidden, nobody, "I cannot.")},
 		{Purpose: strategy.PurposeRepair, Replies: []llmtest.Reply{{Text: usa}, {Text: typo}, {Err: llm.ErrBudget}, {Text: nobody}, {Text: usa}}},
 	}}
-	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5}, Refine: &strategy.Refine{EmptyResult: true}}
+	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7}, Refine: &strategy.Refine{EmptyResult: true}}
 	e := engine(t, script, texttosql.WithStrategy(pipeline))
 	first := need.Value(e.Ask(t.Context(), "Who lives in the USA?"))(t)
 	var said []string

@@ -294,7 +294,10 @@ func (e *Engine) takes(q Question) error {
 	if _, none := e.models[0].(noModel); none {
 		return ErrNoModel
 	}
-	return q.validate()
+	if err := q.validate(); err != nil || q.Samples == 0 {
+		return err
+	}
+	return e.repeats(q.Samples)
 }
 
 // traced runs f under a trace of its own, which it puts into res with what the trace tells, and writes the log.

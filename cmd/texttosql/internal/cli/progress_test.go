@@ -44,7 +44,7 @@ func TestLine(t *testing.T) {
 		}
 		return llm.Response{Text: "SELECT 1"}, nil
 	})
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3}}),
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7}}),
 		texttosql.WithProgress(cli.Line(&out)))
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestSteps(t *testing.T) {
 	})
 	var out strings.Builder
 	steps := cli.Steps(&out)
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, AtOnce: true}}))
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7, AtOnce: true}}))
 	if err != nil {
 		t.Fatal(err)
 	}
