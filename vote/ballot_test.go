@@ -174,3 +174,29 @@ func TestRunnerUp(t *testing.T) {
 		t.Error("one cluster has a runner-up")
 	}
 }
+
+// TestSummary: three words for three ranges, and what stands beside them.
+func TestSummary(t *testing.T) {
+	cluster := Cluster{Members: []int{0, 1, 2, 3, 4, 5}}
+	for _, tt := range []struct {
+		why  string
+		b    Ballot
+		want string
+	}{
+		{"sure from .85 on", Ballot{Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85}, "Sure: 6 of 6 votes agree. Confidence 0.85."},
+		{"below it", Ballot{Voted: 7, Clusters: []Cluster{cluster}, Confidence: .70, Abstained: make([]Abstention, 2)},
+			"Check this: 6 of 7 votes agree (2 samples gave no usable statement). Confidence 0.70."},
+		{"below .60", Ballot{Voted: 9, Clusters: []Cluster{cluster}, Confidence: .59, Missing: 3, Abstained: make([]Abstention, 1)},
+			"Not sure: 6 of 9 votes agree (1 sample gave no usable statement, 3 gave no reply). Confidence 0.59."},
+		{"one vote", Ballot{Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .67},
+			"Check this: nothing confirms the only  Confidence 0.67."},
+		{"doubted", Ballot{Voted: 6, Clusters: []Cluster{{Members: cluster.Members, Doubts: []Doubt{{Rule: "r", Detail: "more columns than asked", Doubt: 1}}}},
+			Confidence: .5}, "Not sure: 6 of 6 votes agree. Doubted: more columns than asked. Confidence 0.50."},
+		{"a judge", Ballot{Voted: 9, Clusters: []Cluster{cluster}, Confidence: .6, Overruled: true},
+			"Check this: chosen over the count, by which it has 6 of 9 votes. Confidence 0.60."},
+	} {
+		if got := tt.b.Summary(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		}
+	}
+}

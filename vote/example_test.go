@@ -45,6 +45,12 @@ func ExampleBallot_Disputed() {
 	// Output: 2 of 5 true false
 }
 
+func ExampleBallot_Summary() {
+	ballot, _ := vote.Majority{Key: vote.ByResult, Prior: 1}.Count(samples())
+	fmt.Println(ballot.Summary())
+	// Output: Not sure: 2 of 4 votes agree (1 sample gave no usable statement). Confidence 0.50.
+}
+
 func ExampleMajority_byPlan() {
 	ballot, _ := vote.Majority{Key: vote.ByPlan}.Count(samples())
 	for _, c := range ballot.Clusters {

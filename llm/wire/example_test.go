@@ -70,6 +70,33 @@ func ExampleClient() {
 	// without temperature
 }
 
+// The one call of a client, by Post: the status, the words of the server and its wait are in the error.
+func ExamplePost() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+		io.WriteString(w, `{"error": {"message": "slow down"}}`)
+	}))
+	defer server.Close()
+
+	client := wire.HTTPClient(nil)
+	model := &wire.Client{Model: "large", Key: "ACME_KEY", Base: "ACME_URL",
+		Send: func(ctx context.Context, _ *wire.Call, r wire.Request) (llm.Response, string, error) {
+			var out struct{ Say, Why string }
+			err := wire.Post(ctx, client, server.URL, "/ask", http.Header{"Acme-Key": {"k"}}, map[string]string{"ask": wire.Joined(r.Turns)}, &out)
+			return llm.Response{Text: out.Say, StopReason: wire.Stop(out.Why)}, out.Why, err
+		}}
+	_, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}})
+	fmt.Println(err, llm.AsError(err).RetryAfter)
+	// Output: llm: rate limit (status 429): slow down 7s
+}
+
+// Only a word that means "done" is an end.
+func ExampleStop() {
+	fmt.Printf("%q %q %q %q\n", wire.Stop("END_TURN"), wire.Stop("MAX_TOKENS"), wire.Stop("insufficient_system_resource"), wire.Stop(""))
+	// Output: "stop" "length" "length" ""
+}
+
 // A model of vectors.
 func ExampleEmbedder() {
 	e := &wire.Embedder{Client: &wire.Client{Model: "lengths"}, Batch: 100, Embed: func(_ context.Context, texts []string, _ bool) ([][]float32, error) {
