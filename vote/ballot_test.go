@@ -189,7 +189,7 @@ func TestSummary(t *testing.T) {
 		{"below .60", Ballot{Voted: 9, Clusters: []Cluster{cluster}, Confidence: .59, Missing: 3, Abstained: make([]Abstention, 1)},
 			"Not sure: 6 of 9 votes agree (1 sample gave no usable statement, 3 gave no reply). Confidence 0.59."},
 		{"one vote", Ballot{Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .67},
-			"Check this: nothing confirms the only  Confidence 0.67."},
+			"Check this: nothing confirms the only vote. Confidence 0.67."},
 		{"doubted", Ballot{Voted: 6, Clusters: []Cluster{{Members: cluster.Members, Doubts: []Doubt{{Rule: "r", Detail: "more columns than asked", Doubt: 1}}}},
 			Confidence: .5}, "Not sure: 6 of 6 votes agree. Doubted: more columns than asked. Confidence 0.50."},
 		{"a judge", Ballot{Voted: 9, Clusters: []Cluster{cluster}, Confidence: .6, Overruled: true},
