@@ -420,6 +420,9 @@ func (e *Engine) caution(ctx context.Context, session *exec.Runner, t strategy.T
 			continue
 		}
 		for _, f := range c.Findings {
+			if f.Rule == strategy.RuleDoubleCounting {
+				span.Warn("double-counting", f.Detail)
+			}
 			if strings.HasPrefix(f.Rule, exec.FindingOdd) || f.Rule == "carried_filter" {
 				span.Warn(f.Rule, f.Detail)
 			}

@@ -287,7 +287,7 @@ func (a *Examiner) examine(ctx context.Context, e *admitted) (x exam) {
 	switch {
 	case err == nil:
 		c.Findings = append(c.Findings, a.doubts.About(a.question, *c, checked.Table)...)
-		c.Findings = append(c.Findings, a.bypassed(*c)...)
+		c.Findings = append(append(c.Findings, a.bypassed(*c)...), a.doubleCounting(*c)...)
 	case exec.IsRejection(err):
 		reject(c, err)
 		if c.Invalid {
