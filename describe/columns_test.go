@@ -314,7 +314,8 @@ INSERT INTO "order ""lines""; values: x" VALUES
 // TestDescribeValues: a prompt shows five stored values of a column, and a table of one column takes one call.
 func TestDescribeValues(t *testing.T) {
 	model := &writer{}
-	db := dbOf(t, "CREATE TABLE words (word TEXT); INSERT INTO words VALUES ('alpha'), ('bravo'), ('carol'), ('delta'), ('echoe'), ('foxtr'), ('golfx'), ('hotel')", exec.Policy{})
+	db := dbOf(t, "CREATE TABLE words (word TEXT); "+
+		"INSERT INTO words VALUES ('alpha'), ('bravo'), ('carol'), ('delta'), ('echoe'), ('foxtr'), ('golfx'), ('hotel')", exec.Policy{})
 	run(t, describe.Columns{Model: model}, db, nil)
 	shown := 0
 	for _, word := range []string{"alpha", "bravo", "carol", "delta", "echoe", "foxtr", "golfx", "hotel"} {

@@ -506,7 +506,8 @@ func TestCandidatesShown(t *testing.T) {
 		shown = strings.Count(req.Messages[1].Text, "Candidate: ")
 		return llm.Response{Text: `{"found_joins": true, "joins": [{"left_column": "alpha", "right_column": "alpha", "confidence": 0.9}]}`}, nil
 	})
-	if _, err := (linker.Joins{Model: model}).Connect(t.Context(), linker.Input{Question: "?", Schema: s}, tableNames("left_side", "other")); err != nil || shown != 10 {
+	in := linker.Input{Question: "?", Schema: s}
+	if _, err := (linker.Joins{Model: model}).Connect(t.Context(), in, tableNames("left_side", "other")); err != nil || shown != 10 {
 		t.Errorf("%d candidates are shown, want 10; %v", shown, err)
 	}
 }

@@ -36,20 +36,21 @@ const (
 // table that the model failed on has the score of its words, with the warning "no-verdict". Linked columns are those that
 // the model names, those that words or values hit, and all keys; all columns if it names none.
 //
-// Tables are asked about in waves of 40, those that the Index puts first: the next wave where no table of the waves before scores
-// enough, until all were asked about or a budget ends. Of a family of tables alike those count that the question means. The
-// warning "tables-not-asked" says how many were not asked about. If no table of the last wave scores enough either, a schema of
-// up to 20 tables is kept whole, and of a larger one the best 5.
+// Tables are asked about in waves (see Tables). If no table of the last wave scores enough, a schema of up to 20 tables is kept
+// whole, and of a larger one the best 5.
 //
 // The method is the map-reduce schema agent of QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL); the rules above
 // are ours. Link costs 1 + T + r calls: T tables asked about, one of over 80 columns counted for each 80, and r replies that are no
 // JSON. No prompt shows stored values. Safe for concurrent use.
 type MapReduce struct {
-	Model     llm.Model      // the model asked; required unless LexicalOnly
-	Threshold float64        // lowest score that links a table, 0..1; 0 means 0.5
-	Workers   int            // calls at once; 0 means 4
-	Tables    int            // tables asked about at most, in all waves together; 0 means all, in waves until a table scores enough
-	Seed      func(int) *int // returns the seed of sample 0, which is sent; nil: none
+	Model     llm.Model // the model asked; required unless LexicalOnly
+	Threshold float64   // lowest score that links a table, 0..1; 0 means 0.5
+	Workers   int       // calls at once; 0 means 4
+	// Tables is how many tables are asked about at most, in all waves together; 0: all. A wave is the next 40 that the Index puts
+	// first, and is asked about where no table of the waves before scores enough, until a budget ends. Of a family of tables alike
+	// those count that the question means. The warning "tables-not-asked" says how many were not asked about.
+	Tables int
+	Seed   func(int) *int // returns the seed of sample 0, which is sent; nil: none
 
 	SkipLLMAt   float64 // a table whose words score as much is not asked about, they decide, 0..1; 0: each table is asked about
 	LexicalOnly bool    // words and values alone, no call

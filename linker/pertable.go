@@ -23,10 +23,7 @@ const (
 // PerTable asks a model about each table alone, then about the relevant ones together, then what the question asks of
 // those that stay: for schemas too large for one prompt.
 //
-// Tables are asked about in waves of 40, those that the Index puts first: the next wave where no table of the waves before is
-// relevant, until all were asked about or a budget ends. Of a family of tables alike those count that the question means.
-// The warning "tables-not-asked" says how many were not asked about.
-//
+// Tables are asked about in waves (see Tables).
 // Link costs T + 2 calls for T tables asked about, one less if at most one is relevant, one more for each further group of relevant
 // tables, and r more for r replies that cannot be used. What the user said about tables is applied to the verdicts, so
 // that no prompt about one table changes with it; the others state it. Tables of a mandatory join or of a mapped column
@@ -38,9 +35,12 @@ const (
 // score of 0.5 or more. A warning tells it.
 // Purposes: "table", "tables", "synthesis". Safe for concurrent use.
 type PerTable struct {
-	Model       llm.Model      // the model asked; required
-	Workers     int            // calls at once; 0 means 4
-	Tables      int            // tables asked about at most, in all waves together; 0 means all, in waves until a table is relevant
+	Model   llm.Model // the model asked; required
+	Workers int       // calls at once; 0 means 4
+	// Tables is how many tables are asked about at most, in all waves together; 0: all. A wave is the next 40 that the Index puts
+	// first, and is asked about where no table of the waves before is relevant, until a budget ends. Of a family of tables alike
+	// those count that the question means. The warning "tables-not-asked" says how many were not asked about.
+	Tables      int
 	Sequential  bool           // the tables one after the other, each request with those selected so far: the method as published
 	TableTokens int            // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
 	CallTokens  int            // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000

@@ -123,7 +123,8 @@ func TestWavesWithinABudget(t *testing.T) {
 	calls := 0
 	account := llm.Budget{Calls: 45}.Start()
 	_, err := linker.PerTable{Model: llm.Chain(relevant("kna1", &calls), account.Middleware())}.Run(t.Context(), in)
-	if !errors.Is(err, linker.ErrNoTables) || !errors.Is(err, llm.ErrBudget) || !strings.Contains(err.Error(), "none of the 40 tables asked about is relevant; 20 of 60 were not asked") {
+	if !errors.Is(err, linker.ErrNoTables) || !errors.Is(err, llm.ErrBudget) ||
+		!strings.Contains(err.Error(), "none of the 40 tables asked about is relevant; 20 of 60 were not asked") {
 		t.Errorf("PerTable: %v", err)
 	}
 	account = llm.Budget{Calls: 45}.Start()
@@ -133,7 +134,8 @@ func TestWavesWithinABudget(t *testing.T) {
 		t.Errorf("MapReduce: %d scores, %v, %v, %q", len(study.Tables), study.Links, err, warned(root))
 	}
 	account = llm.Budget{Calls: 30}.Start()
-	if _, err := (linker.PerTable{Model: llm.Chain(relevant("kna1", &calls), account.Middleware())}).Run(t.Context(), in); errors.Is(err, linker.ErrNoTables) || !errors.Is(err, llm.ErrBudget) {
+	_, err = linker.PerTable{Model: llm.Chain(relevant("kna1", &calls), account.Middleware())}.Run(t.Context(), in)
+	if errors.Is(err, linker.ErrNoTables) || !errors.Is(err, llm.ErrBudget) {
 		t.Errorf("a budget that ends in the first wave: %v", err)
 	}
 }

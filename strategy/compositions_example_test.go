@@ -109,3 +109,17 @@ func ExampleAlternate_models() {
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' 2 votes <nil>
 }
+
+// A vote by result whose failed statements are repaired: one stage of a preset is changed.
+func ExampleSelfConsistency_Pipeline() {
+	p := strategy.SelfConsistency{Samples: 3}.Pipeline()
+	p.Repairer = strategy.TypedRepair{}
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(strategytest.USA), Repeat: true},
+		{Replies: llmtest.Texts("SELECT nam FROM customers"), Repeat: true},
+	}}
+	out, err := p.Generate(context.Background(), strategytest.ExampleEnv(model), strategytest.USATask)
+	fmt.Println(out.SQL, err)
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' <nil>
+}

@@ -27,10 +27,7 @@ var ErrQuorum = errors.New("strategy: too few votes")
 // it. The winner is the same as with it. No sample is late if Stop is bolder than vote.Decided, or if neither Stop nor
 // State is given, and none whose vote could bring a Pipeline's judge into play.
 //
-// An errgroup.Group would take the place of its goroutines, but for the waves, the cancelling of samples that a stop made needless,
-// and those that nobody waits for. Linkers, which ask about each of some tables and wait for all, use one.
-//
-// An Election is a plain value, safe for concurrent use if its functions are.
+// Its goroutines are no errgroup.Group: of that a stop cancels no needless sample, and a late one is waited for. An Election is a plain value, safe for concurrent use if its functions are.
 type Election[T any] struct {
 	// Sample makes sample i, 0 ≤ i < N. Required. It must return soon after ctx ends. ctx carries the sample's span.
 	Sample func(ctx context.Context, i int) (T, error)

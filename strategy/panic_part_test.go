@@ -22,7 +22,8 @@ func (f *fragile) Prompt(context.Context, *strategy.Env, strategy.PromptInput) (
 func TestPanicNamesThePart(t *testing.T) {
 	_, err := strategy.Pipeline{Prompter: &fragile{}}.Generate(t.Context(), strategytest.ShopEnv(t, strategytest.ExampleModel("SELECT 1")), strategytest.USATask)
 	var bad *strategy.PanicError
-	if !errors.As(err, &bad) || bad.Part() != "strategy_test.fragile.Prompt" || !strings.Contains(err.Error(), "the part strategy_test.fragile.Prompt panicked: runtime error: index out of range") {
+	if !errors.As(err, &bad) || bad.Part() != "strategy_test.fragile.Prompt" ||
+		!strings.Contains(err.Error(), "the part strategy_test.fragile.Prompt panicked: runtime error: index out of range") {
 		t.Errorf("%v", err)
 	}
 	if bad.Public() != "strategy: the part strategy_test.fragile.Prompt panicked" {

@@ -36,6 +36,11 @@ func (s SelfConsistency) Generate(ctx context.Context, env *Env, t Task) (*Outco
 	if err := s.Validate(t.Samples); err != nil {
 		return nil, err
 	}
+	return s.Pipeline().Generate(ctx, env, t)
+}
+
+// Pipeline is the composition, for a caller who changes a stage of it.
+func (s SelfConsistency) Pipeline() Pipeline {
 	return Pipeline{
 		Prompter: Prompt{Shots: s.Shots},
 		Sampler: Sampler{
@@ -43,5 +48,5 @@ func (s SelfConsistency) Generate(ctx context.Context, env *Env, t Task) (*Outco
 			Stop: vote.Decided, AtOnce: s.AtOnce, Requests: 2,
 		},
 		Voter: vote.Majority{Prior: 1},
-	}.Generate(ctx, env, t)
+	}
 }

@@ -63,7 +63,8 @@ func TestStem(t *testing.T) {
 		"singers": "singer", "Countries": "country", "boxes": "box", "classes": "class", "matches": "match", "dishes": "dish", "houses": "house",
 		"class": "class", "status": "status", "analysis": "analysis", "bus": "bus", "city": "city", "ids": "id", "IDs": "id", "nos": "no", "PKs": "pk", "": "", "a": "a",
 		"gas": "gas", "yes": "yes", "was": "was", "his": "his", "has": "has", "its": "its", "GPS": "gps", "us": "us", "as": "as", "is": "is",
-		"movies": "movy", "movie": "movy", "statuses": "status", "clauses": "clause", "series": "sery",
+		"movies": "movy", "movie": "movy", "statuses": "status", "clauses": "clause",
+		"series":   "sery",
 		"singer's": "singer", "people": "person", "women": "woman",
 	} {
 		if got := words.Stem(word); got != want {

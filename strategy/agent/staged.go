@@ -26,10 +26,6 @@ import (
 // stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that + 2; by default 3, 3, 12, 14.
 // Prompts hold sampled values of the database, unless texttosql.WithoutValues is given. Outcome.Report is a StagedReport.
 //
-// These differ from its description: GROUP BY is taken out where one number is asked for, and not of a list, for which no recorded
-// reply speaks. Letter-spaced keywords (S E L E C T) are refused, and the case of names stays: engines fold it, and mending a text may
-// change a literal.
-//
 // There is no published form: stage 0 of the source finds no statement in any reply, and its later stages reject half of the
 // right answers by words of its own test database.
 type Staged struct {
