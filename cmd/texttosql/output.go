@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -120,7 +121,7 @@ func (p *program) look() cli.Look {
 func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 	t = t.Shown()
 	if t.Truncated && o.form() != "table" && o.form() != "vertical" {
-		cli.Say(p.err, "texttosql: these are the first %d rows: more are over the limit\n", len(t.Rows))
+		cli.Say(p.err, "texttosql: these are the first %d rows: %s\n", len(t.Rows), limitOf(t))
 	}
 	width, _ := p.size()
 	switch o.form() {
@@ -139,6 +140,69 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 		width = 0
 	}
 	return t.WriteTableWithin(w, width)
+}
+
+// limitOf names the limit that cut a table, and what raises it.
+func limitOf(t *result.Table) string {
+	if t.TooLarge {
+		return "the others are over the limit on bytes (Answer.Bytes in the file of --limits raises it); sql --all writes all"
+	}
+	return "there are more than --rows says (1000 without it); sql --all writes all"
+}
+
+// streams reports whether rows can be written in this form one after the other.
+func (o output) streams() bool { return o.form() == "csv" || o.form() == "tsv" || o.form() == "jsonl" }
+
+// streamRows is how many rows are written at a time.
+const streamRows = 256
+
+// stream writes the rows of a stream as rows does those of a table.
+func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) error {
+	defer rows.Close()
+	out := p.out
+	if file != nil {
+		out = file
+	}
+	part := &result.Table{Columns: rows.Columns, Types: rows.Types}
+	head := 0
+	write := func() error {
+		var text bytes.Buffer
+		if err := o.rows(p, &text, part); err != nil {
+			return err
+		}
+		begin := head
+		if head == 0 && o.form() != "jsonl" { // the names stand above the first rows only
+			names := &result.Table{Columns: rows.Columns, Types: rows.Types}
+			var line bytes.Buffer
+			if err := o.rows(p, &line, names); err != nil {
+				return err
+			}
+			head = line.Len()
+		}
+		part.Rows = part.Rows[:0]
+		_, err := out.Write(text.Bytes()[begin:])
+		return err
+	}
+	for row, err := range rows.Rows() {
+		if err != nil {
+			return errors.Join(write(), err)
+		}
+		if part.Rows = append(part.Rows, row); len(part.Rows) < streamRows {
+			continue
+		}
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	if len(part.Rows) > 0 || head == 0 {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	if file != nil {
+		return file.Commit()
+	}
+	return nil
 }
 
 // clean takes out what a terminal would obey, if w is one.

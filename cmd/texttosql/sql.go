@@ -16,6 +16,7 @@ import (
 type statement struct {
 	setup.Database `embed:""`
 	output         `embed:""`
+	All            bool   `help:"Write every row as it comes, in any number, as csv, tsv or jsonl; --timeout bounds the time (10 minutes)."`
 	Explain        bool   `help:"Say what it reads and its plan, and do not run it, as the verb check."`
 	SQL            string `arg:"" help:"The statement; - reads standard input."`
 }
@@ -26,6 +27,7 @@ func (statement) Help() string {
 
   texttosql sql "SELECT name FROM customers"
   texttosql sql --csv - < report.sql > report.csv
+  texttosql sql --all --csv "SELECT * FROM orders" > orders.csv
 
 The statement runs as one of a model would: it only reads, under the policy and within the limits. No model is asked.
 
@@ -45,6 +47,9 @@ func (s *statement) Run(p *program) error {
 	if s.Explain {
 		return (&check{Database: s.Database, JSON: s.form() == "json", SQL: s.SQL}).Run(p)
 	}
+	if s.All && !s.streams() {
+		return &setup.UsageError{Err: errors.New("--all writes csv, tsv or jsonl: choose one with --format or --csv")}
+	}
 	sql, err := p.typed(s.SQL)
 	if err != nil {
 		return err
@@ -61,6 +66,13 @@ func (s *statement) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
+	if s.All {
+		rows, err := e.Stream(p.ctx, sql, p.warnings())
+		if err != nil {
+			return err
+		}
+		return s.stream(p, file, rows)
+	}
 	rows, err := e.Query(p.ctx, sql, p.warnings())
 	if s.form() == "json" {
 		told := ran{Exit: exitCode(err), SQL: sql, Rows: rows}

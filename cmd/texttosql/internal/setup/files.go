@@ -43,12 +43,12 @@ func ReadLimits(r io.Reader) (exec.Limits, error) {
 		Timeout   span
 	}
 	var l struct {
-		Candidate, Answer bounds
-		EngineCost        float64
-		Connections       int
+		Candidate, Answer, Stream bounds
+		EngineCost                float64
+		Connections               int
 	}
 	err := readObject(r, &l)
-	for _, b := range []bounds{l.Candidate, l.Answer} {
+	for _, b := range []bounds{l.Candidate, l.Answer, l.Stream} {
 		if err == nil && (min(int64(b.Rows), b.Bytes, int64(b.CellBytes), int64(b.Columns), int64(b.Timeout), int64(l.Connections)) < 0 || l.EngineCost < 0) {
 			err = errors.New("a bound is negative")
 		}
@@ -56,7 +56,9 @@ func ReadLimits(r io.Reader) (exec.Limits, error) {
 	of := func(b bounds) exec.Bounds {
 		return exec.Bounds{Rows: b.Rows, Bytes: b.Bytes, CellBytes: b.CellBytes, Columns: b.Columns, Timeout: time.Duration(b.Timeout)}
 	}
-	return exec.Limits{Candidate: of(l.Candidate), Answer: of(l.Answer), EngineCost: l.EngineCost, Connections: l.Connections}, err
+	return exec.Limits{
+		Candidate: of(l.Candidate), Answer: of(l.Answer), Stream: of(l.Stream), EngineCost: l.EngineCost, Connections: l.Connections,
+	}, err
 }
 
 // ReadBudget reads an llm.Budget of one JSON object, whose members are its fields: {"Calls": 20, "Time": "2m"}. A member that

@@ -186,6 +186,7 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	}
 	limits.Answer.Rows, limits.Answer.Timeout = cmp.Or(d.Rows, limits.Answer.Rows), cmp.Or(d.Timeout, limits.Answer.Timeout)
 	limits.Candidate.Timeout = cmp.Or(limits.Candidate.Timeout, d.Timeout)
+	limits.Stream.Timeout = cmp.Or(d.Timeout, limits.Stream.Timeout)
 	opened, err := Open(ctx, d.DSN(getenv))
 	if err != nil {
 		return nil, nil, err
