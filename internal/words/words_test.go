@@ -61,7 +61,8 @@ func TestStem(t *testing.T) {
 	for word, want := range map[string]string{
 		"042": "42", "000": "0", "0": "0", "100": "100", "0x1": "0x1",
 		"singers": "singer", "Countries": "country", "boxes": "box", "classes": "class", "matches": "match", "dishes": "dish", "houses": "house",
-		"class": "class", "status": "status", "analysis": "analysis", "bus": "bus", "city": "city", "ids": "id", "IDs": "id", "nos": "no", "PKs": "pk", "": "", "a": "a",
+		"class": "class", "status": "status", "analysis": "analysis", "bus": "bus", "city": "city",
+		"ids": "id", "IDs": "id", "nos": "no", "PKs": "pk", "": "", "a": "a",
 		"gas": "gas", "yes": "yes", "was": "was", "his": "his", "has": "has", "its": "its", "GPS": "gps", "us": "us", "as": "as", "is": "is",
 		"movies": "movy", "movie": "movy", "statuses": "status", "clauses": "clause",
 		"series":   "sery",
