@@ -35,7 +35,8 @@ const longestPattern = 100
 // What is on the list: columns of a [Family], constants, parameters; comparisons within one family, AND, OR,
 // NOT, IS NULL, IS TRUE, BETWEEN, IN of constants, LIKE with a short constant pattern without a backslash; EXISTS, IN,
 // derived tables, common table expressions and views of such queries; joins ON such conditions or USING such columns;
-// GROUP BY and ORDER BY of columns; count, min and max of a column; LIMIT of the whole. Everything else may fail, also
+// GROUP BY and ORDER BY of columns; count, min and max of a column; LIMIT of the whole, whose list has these alone then, as
+// its plan decides how much of it is computed. Everything else may fail, also
 // what this reader does not know: the next function of an engine costs time then, and tells nothing.
 //
 // names is what the parser of the engine found in s; nil where no name but that of a column is read as one. list says which

@@ -1,8 +1,10 @@
 package postgres_test
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
 )
@@ -33,5 +35,27 @@ func TestHidden(t *testing.T) {
 		if differ < 8 {
 			t.Error("the test cannot fail")
 		}
+	}
+}
+
+// TestHiddenLimit: how much of a list is computed before a LIMIT ends it does not depend on how many rows are hidden.
+func TestHiddenLimit(t *testing.T) {
+	const script = `CREATE TABLE t(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, n INTEGER, s TEXT);
+INSERT INTO t SELECT 100000 + g, 1, g, CASE WHEN g = 907 THEN 0 ELSE 1 END, CASE WHEN g % 100 = 7 THEN 'x' ELSE 'y' || g END
+FROM generate_series(0, 9999) g WHERE g % 100 <> 7 OR g < 1000;
+`
+	var told []string
+	for _, hidden := range []string{"", "INSERT INTO t SELECT g, 2, g % 5000, 1, 'x' FROM generate_series(0, 90000) g;\n"} {
+		pool, _ := open(t, script+hidden+"CREATE INDEX by_bad ON t(bad); CREATE INDEX by_s ON t(s); ANALYZE")
+		db := newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "team = :team"}}})
+		view, err := db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": 1}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := view.Query(t.Context(), "SELECT id, 1 / n FROM t WHERE s = 'x' ORDER BY bad LIMIT 1")
+		told = append(told, fmt.Sprint(table, err))
+	}
+	if told[0] != told[1] {
+		t.Errorf("%s\nand with hidden rows %s", told[0], told[1])
 	}
 }
