@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -52,7 +53,11 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	if q.Has("save") {
-		w.Header().Set("Content-Disposition", `attachment; filename="rows.`+q.Get("form")+`"`)
+		name := "rows-" + time.Now().Format(time.DateOnly)
+		if v.Truncated { // it must not look whole
+			name += fmt.Sprintf("-first-%d", len(v.Rows))
+		}
+		w.Header().Set("Content-Disposition", `attachment; filename="`+name+"."+q.Get("form")+`"`)
 	}
 	write(w) // the client may be gone
 }
