@@ -50,9 +50,9 @@ func TestQuery(t *testing.T) {
 		{"some of them", map[string]any{"sql": "SELECT name FROM singer ORDER BY id", "rows": 2}, "(first 2 of 3)\nThe next ones: offset 2\n", "Ann", 2, true},
 		{"the next", map[string]any{"sql": "SELECT name FROM singer ORDER BY id", "rows": 2, "offset": 2}, "(1 after the first 2 of 3)\n", "Cy", 1, false},
 		{"beyond the last", map[string]any{"sql": "SELECT name FROM singer", "offset": 9}, "(0 after the first 3 of 3)\n", nil, 0, false},
-		{"the usual number, under a limit", map[string]any{"sql": fifty}, "(first 20 of 40, more exist)\nThe next ones: offset 20\n", 1.0, 20, true},
+		{"the usual number, under a limit", map[string]any{"sql": fifty}, "(first 20 of at least 40)\nThe next ones: offset 20\n", 1.0, 20, true},
 		{"the last page under a limit", map[string]any{"sql": fifty, "offset": 30},
-			"(10 after the first 30 of 40, more exist)\nThe rest is over a limit", 31.0, 10, true},
+			"(10 after the first 30 of at least 40)\nThe rest is over a limit", 31.0, 10, true},
 	}
 	for _, tt := range tests {
 		res, out, text := call(t, cs, "query", tt.args)
