@@ -291,10 +291,12 @@ func TestSaid(t *testing.T) {
 		turns []session.Turn
 		want  []string
 	}{
-		{"it holds for every later question", []session.Turn{ask, say("done means status is paid"), ask, ask, ask, ask, ask}, []string{"BUSINESS LOGIC: done means status is paid"}},
+		{"it holds for every later question", []session.Turn{ask, say("done means status is paid"), ask, ask, ask, ask, ask},
+			[]string{"BUSINESS LOGIC: done means status is paid"}},
 		{"the later of two", []session.Turn{ask, say("done means paid"), ask, say("done means sent"), ask}, []string{"BUSINESS LOGIC: done means sent"}},
 		{"taken back", []session.Turn{ask, say("done means paid"), ask, say("forget what I said about done and paid"), ask}, nil},
-		{"two terms", []session.Turn{ask, say("done means paid"), ask, say("big is over 100"), ask}, []string{"BUSINESS LOGIC: done means paid", "BUSINESS LOGIC: big is over 100"}},
+		{"two terms", []session.Turn{ask, say("done means paid"), ask, say("big is over 100"), ask},
+			[]string{"BUSINESS LOGIC: done means paid", "BUSINESS LOGIC: big is over 100"}},
 		{"that of the question itself stands among its corrections", []session.Turn{ask, say("done means paid")}, nil},
 		{"the newest of much", []session.Turn{ask, say("a means " + strings.Repeat("x", 1500)), ask, say("b means " + strings.Repeat("y", 1500)), ask},
 			[]string{"BUSINESS LOGIC: b means " + strings.Repeat("y", 1500)}},
