@@ -60,15 +60,24 @@ func (t *talk) answer() *strategy.Outcome {
 // asked is the current question of a record.
 func (s *Conversation) asked(r *session.Record) asking {
 	t := r.Turns[r.Turn()]
-	day := ""
-	if s.e.clock != nil { // the day on which it was first asked
-		day = llm.DayLine(t.At.In(s.e.clock().Location()))
+	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
+}
+
+// day says on which day the current question was first asked; "": the engine has no clock.
+func (s *Conversation) day(r *session.Record) string {
+	if s.e.clock == nil {
+		return ""
 	}
-	evidence := t.Evidence
+	return llm.DayLine(r.Turns[r.Turn()].At.In(s.e.clock().Location()))
+}
+
+// said is the evidence of the current question with what the user said of words while earlier ones were corrected.
+func said(r *session.Record) string {
+	evidence := r.Turns[r.Turn()].Evidence
 	if said := r.Said(); len(said) > 0 {
 		evidence = strings.TrimSpace(evidence + "\nThe user said before: " + strings.Join(said, "; "))
 	}
-	return asking{day: day, Question: Question{Text: t.Text, Evidence: evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
+	return evidence
 }
 
 // known is the answer to the current question; nil: there is none.
@@ -108,6 +117,7 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	rec := s.Record()
 	r := &running{Conversation: s, stop: stop, reached: rec.State == session.SchemaLoading || rec.State == session.QueryUnderstanding}
 	a.ID = cmp.Or(a.ID, rec.ID)
+	a.day, a.Evidence = s.day(&rec), said(&rec)
 	a.talk = &talk{corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, ready: r.ready, stage: r.announce}
 
 	log, err := s.store.Journal(ctx, rec.ID)

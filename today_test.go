@@ -3,6 +3,7 @@ package texttosql_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -202,5 +203,28 @@ func TestConversationOverMidnight(t *testing.T) {
 	need.Value(again.Resume(t.Context()))(t)
 	if got := days(model.asked); len(got) != 1 || got[0] != began {
 		t.Errorf("the resumed question says %q, it began on %q", got, began)
+	}
+}
+
+// TestSaidHolds: a correction stands in the prompts of all later questions, until it is taken back.
+func TestSaidHolds(t *testing.T) {
+	model := &steady{statements: []string{"SELECT count(*) FROM customers"}}
+	e := need.Value(texttosql.New(open(t, shop), model))(t)
+	s := e.NewConversation(new(session.Memory))
+	need.Value(s.Ask(t.Context(), "How many customers are done?"))(t)
+	need.Value(s.Correct(t.Context(), "done means the name is Ada"))(t)
+	tells := func(question string) bool {
+		before := len(model.asked)
+		need.Value(s.Ask(t.Context(), question))(t)
+		return strings.Contains(model.asked[before].Messages[len(model.asked[before].Messages)-1].Text, "done means the name is Ada")
+	}
+	for i := range 5 {
+		if !tells(fmt.Sprintf("How many customers have the id %d?", i)) {
+			t.Error("the correction is forgotten")
+		}
+	}
+	need.Value(s.Correct(t.Context(), "forget what I said about done"))(t)
+	if tells("How many customers are there now?") {
+		t.Error("the correction was taken back")
 	}
 }

@@ -116,12 +116,12 @@ func (o *suspicion) differs(sql string) bool {
 
 // divides makes every division one of real numbers, where the engine cuts whole ones.
 func divides(o *suspicion) (string, bool) {
-	d := o.Statement.Dialect()
+	d, tokens := o.Statement.Dialect(), slices.Collect(o.Statement.Tokens())
 	var b strings.Builder
 	done := 0
-	for t := range o.Statement.Tokens() {
+	for i, t := range tokens {
 		switch {
-		case t.Kind != sqltext.Operator:
+		case t.Kind != sqltext.Operator, cutOnPurpose(tokens, i):
 		case t.Text == "//" && d.FromFirst: // DuckDB
 			b.WriteString(o.SQL[done:t.Pos] + "/")
 			done = t.Pos + 2
@@ -131,6 +131,31 @@ func divides(o *suspicion) (string, bool) {
 		}
 	}
 	return "", done > 0 && o.differs(b.String()+o.SQL[done:])
+}
+
+// cutOnPurpose reports whether the division at token i is meant to drop the rest: what is divided was made whole by a CAST and
+// the divisor is a number, as in a quarter of months, or the quotient is multiplied by the divisor, as in a decade of years.
+func cutOnPurpose(tokens []sqltext.Token, i int) bool {
+	if i == 0 || i+1 >= len(tokens) || tokens[i+1].Kind != sqltext.Number || strings.Contains(tokens[i+1].Text, ".") {
+		return false
+	}
+	depth := 0
+	for j := i - 1; j >= 0; j-- {
+		switch tokens[j].Text {
+		case ")":
+			depth++
+		case "(":
+			depth--
+		}
+		if word := strings.ToUpper(tokens[j].Text); depth > 0 && (word == "INTEGER" || word == "INT" || word == "BIGINT" || word == "SIGNED") {
+			return true
+		}
+		if depth <= 0 {
+			break
+		}
+	}
+	return i+3 < len(tokens) && tokens[i+2].Text == "*" && tokens[i+3].Text == tokens[i+1].Text ||
+		i+4 < len(tokens) && tokens[i+2].Text == ")" && tokens[i+3].Text == "*" && tokens[i+4].Text == tokens[i+1].Text
 }
 
 func rebracketed(o *suspicion) (string, bool) {

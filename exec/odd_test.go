@@ -38,6 +38,9 @@ func TestOdd(t *testing.T) {
 		{"SELECT sum(amount) / count(*) FROM orders", "", "a real column"},
 		{"SELECT sum(cents) / 1 FROM orders", "", "no rest"},
 		{"SELECT CAST(cents / 1000 AS INTEGER) FROM orders", "", "cut on purpose"},
+		{"SELECT 'Q' || ((CAST(strftime('%m', at) AS INTEGER) + 2) / 3) FROM orders", "", "a quarter"},
+		{"SELECT cents / 300 * 300 FROM orders", "", "a decade, of three hundreds"},
+		{"SELECT (cents / 300) * 300 FROM orders", "", "the same in brackets"},
 
 		{"SELECT count(*) FROM orders, customers WHERE customers.country = 'France'", "unjoined", "a comma"},
 		{"SELECT count(*) FROM orders o CROSS JOIN customers c WHERE c.country = 'France'", "unjoined", "CROSS JOIN"},
