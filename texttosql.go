@@ -323,12 +323,22 @@ func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string,
 		err = terr
 	}
 	res.Usage, res.Warnings = root.Usage(), root.Warnings()
-	e.warn(ctx)
+	if all := e.warn(ctx); e.db.Scope() == nil && !e.db.Policy().NeedsScope() {
+		res.Warnings = append(res.Warnings, leftOut(all)...)
+	}
 	e.log(ctx, q.ID, res, err)
 	if e.telemetry != nil {
 		e.telemetry.Ended(res, err)
 	}
 	return err
+}
+
+// leftOut are the warnings about what a schema lacks, since it cannot be read: a view, a file of a folder. Who asks in a
+// scope is told of no table.
+func leftOut(all []trace.Warning) []trace.Warning {
+	return slices.DeleteFunc(all, func(w trace.Warning) bool {
+		return !strings.HasPrefix(w.Code, "broken-") && w.Code != "file-left-out"
+	})
 }
 
 // answer fills in res, also beside an error.
