@@ -172,3 +172,10 @@ func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine("", "reader"))
 func TestRowPlans(t *testing.T) {
 	exectest.RowPlans(t, engine("", "reader"), "ANALYZE TABLE bulk, orders;\n")
 }
+
+// TestStreamed: a stream under rules about rows gives what the whole result has, and is refused where that is.
+func TestStreamed(t *testing.T) {
+	if n := engine("", "reader").Streamed(t, attack.Rows()...); n < 120 {
+		t.Errorf("only %d statements are answered", n)
+	}
+}

@@ -43,3 +43,10 @@ func TestOneInspection(t *testing.T) {
 
 // TestRowPlans: neither costs nor the choice of an index tell of hidden rows.
 func TestRowPlans(t *testing.T) { exectest.RowPlans(t, engine(), "ANALYZE;\n") }
+
+// TestStreamed: a stream under rules about rows gives what the whole result has, and is refused where that is.
+func TestStreamed(t *testing.T) {
+	if n := engine().Streamed(t, attack.Rows()...); n < 120 {
+		t.Errorf("only %d statements are answered", n)
+	}
+}
