@@ -115,17 +115,17 @@ const maxSaid = 2000
 // forgets finds a correction that takes an earlier one back, and meaning the term that one explains.
 var (
 	forgets = regexp.MustCompile(`(?i)\b(?:forget|ignore|disregard|scrap|undo|take back|no longer|not any ?more|never ?mind|vergiss|olvida|oublie)\b`)
-	meaning = regexp.MustCompile(`(?i)^\W*(?:no,?\s+|by\s+)?(.{1,60}?)\s+(?:means?|is|are|refers? to|stands? for|=|heißt|bedeutet|significa|signifie)\s`)
+	meaning = regexp.MustCompile(`(?i)^\W*(?:no,?\s+|by\s+)?(.{1,60}?)\s+(?:means?|(?:is|are) (?:defined as|called|the same as)|refers? to|stands? for|=|heißt|bedeutet|significa|signifie)\s`)
 )
 
 // Said returns in a line each what the user said of words, values and rules while earlier questions were corrected, the oldest
 // first: it holds for every later question of the conversation. What a later one takes back or says otherwise of the same
-// term is left out, and of much the newest two thousand bytes are kept. Tables and joins belong to the question of which they
-// were said.
+// term is left out, and of much the newest two thousand bytes are kept. Tables, joins, filters and
+// prose that explains no term belong to the question of which they were said.
 func (r *Record) Said() (lines []string) {
 	var said []Correction
 	for _, t := range r.Turns[:max(0, r.Turn())] {
-		if c := t.Correction; c != nil && c.Kind != CorrectTable && c.Kind != CorrectJoin {
+		if c := t.Correction; c != nil && (c.Kind == CorrectColumn || c.Kind == CorrectLogic || meaning.MatchString(c.Text) || forgets.MatchString(c.Text)) {
 			said = append(said, *c)
 		}
 	}
