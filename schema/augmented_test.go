@@ -140,7 +140,7 @@ func TestAugmentedDefinition(t *testing.T) {
 		{"a long comment", "CREATE TABLE t(c -- " + strings.Repeat("x", 300) + "\n)", "CREATE TABLE t(c -- " + strings.Repeat("x", 199) + "… \n)"},
 		{"newline in a quoted name", "CREATE TABLE t(c, \"a\nb\")", own},
 		{"newline in a text", "CREATE TABLE t(c DEFAULT 'a\nb')", own},
-		{"long text", "CREATE TABLE t(c DEFAULT '" + strings.Repeat("x", 129) + "')", own},
+		{"long text", "CREATE TABLE t(c DEFAULT '" + strings.Repeat("x", 257) + "')", own},
 		{"control character", "CREATE TABLE t(c \x1b)", own},
 		{"format character", "CREATE TABLE t(c \u202e)", own},
 		{"not UTF-8", "CREATE TABLE t(c \xff)", own},

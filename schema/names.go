@@ -96,17 +96,17 @@ func (c ColumnName) Quoted(q Quoter) string {
 }
 
 // maxNameRunes is the longest name that a prompt shows. A name is never cut, because the database has no such name.
-const maxNameRunes = 128
+const maxNameRunes = 256
 
 // NameFault says why a prompt may not show a table or column of that name; "": it may.
 //
 // A name is shown as it is or not at all. Not shown are names that are not valid UTF-8, that hold a control or format
-// character (as [Literal] defines them), that are longer than 128 characters (runes), or that would end a code fence or
+// character (as [Literal] defines them), that are longer than 256 characters (runes), or that would end a code fence or
 // a tag of the prompt (three back quotes; "</").
 func NameFault(name string) string {
 	switch {
 	case len(name) > maxNameRunes*utf8.UTFMax || utf8.RuneCountInString(name) > maxNameRunes:
-		return "the name is longer than 128 characters"
+		return "the name is longer than 256 characters"
 	case !utf8.ValidString(name):
 		return "the name is not valid UTF-8"
 	case !showable(name):
