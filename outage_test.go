@@ -122,7 +122,8 @@ func TestOptionsThatDoNothing(t *testing.T) {
 	}
 	all := map[string]texttosql.AskOption{
 		"WithID": texttosql.WithID("x"), "WithEvidence": texttosql.WithEvidence("x"), "WithSamples": texttosql.WithSamples(1),
-		"WithProgress": texttosql.WithProgress(func(texttosql.Progress) {}), "WithoutMemory": texttosql.WithoutMemory(), "WithPolicy": texttosql.WithPolicy(exec.Policy{}),
+		"WithProgress":  texttosql.WithProgress(func(texttosql.Progress) {}),
+		"WithoutMemory": texttosql.WithoutMemory(), "WithPolicy": texttosql.WithPolicy(exec.Policy{}),
 	}
 	refuses := map[string][]string{
 		"Query": {"WithEvidence", "WithSamples", "WithoutMemory"}, "AskAll": {"WithID", "WithEvidence", "WithSamples"}, "Estimate": {"WithID", "WithProgress"},
@@ -191,7 +192,8 @@ func TestGreedySamples(t *testing.T) {
 		{"of one question", []texttosql.Option{pipeline(strategy.Sampler{}, nil)}, 3, true},
 		{"one", []texttosql.Option{pipeline(strategy.Sampler{}, nil)}, 1, false},
 		{"at a temperature", []texttosql.Option{pipeline(strategy.Sampler{Temperature: .7}, nil), texttosql.WithSamples(3)}, 0, false},
-		{"of two models", []texttosql.Option{pipeline(strategy.Sampler{}, nil), texttosql.WithSamples(2), texttosql.WithModels(llm.Named("b", always(usa)))}, 0, false},
+		{"of two models", []texttosql.Option{pipeline(strategy.Sampler{}, nil),
+			texttosql.WithSamples(2), texttosql.WithModels(llm.Named("b", always(usa)))}, 0, false},
 		{"of prompts that may differ", []texttosql.Option{pipeline(strategy.Sampler{}, own), texttosql.WithSamples(3)}, 0, false},
 	} {
 		e, err := texttosql.New(open(t, shop), llm.Named("a", always(usa)), tt.opts...)

@@ -233,7 +233,8 @@ func TestLogFailures(t *testing.T) {
 		opts             []texttosql.Option
 	}{
 		{"an answer", "INFO", "outcome=answered rows=2", replies(usa), nil},
-		{"a bad question", "INFO", `outcome=unknown-name failure="strategy: no candidate passed the checks: 3 × rejected (schema)"`, replies("SELECT no FROM customers"), nil},
+		{"a bad question", "INFO", `outcome=unknown-name failure="strategy: no candidate passed the checks: 3 × rejected (schema)"`,
+			replies("SELECT no FROM customers"), nil},
 		{"a question for a write", "INFO", `outcome=writes failure="strategy: no candidate`, replies("DELETE FROM customers"), nil},
 		{"a wrong key", "ERROR", `outcome=key failure="llm: permanent (status 401): the key sk-*** is wrong"`,
 			fails(llm.ClassPermanent, 401, "the key "+key+" is wrong"), nil},

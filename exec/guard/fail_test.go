@@ -13,7 +13,8 @@ func failCatalog(t testing.TB, d sqltext.Dialect, any bool) *guard.Catalog {
 	t.Helper()
 	families := map[string]guard.Family{
 		"id": guard.NumberFamily, "customer_id": guard.NumberFamily, "total": guard.NumberFamily, "rate": guard.FloatFamily, "name": guard.TextFamily,
-		"memo": guard.TextFamily, "team": guard.TextFamily, "paid": guard.BoolFamily, "day": guard.TimeFamily, "n": guard.NumberFamily, "code": guard.OtherFamily, "größe": guard.NumberFamily,
+		"memo": guard.TextFamily, "team": guard.TextFamily, "paid": guard.BoolFamily, "day": guard.TimeFamily,
+		"n": guard.NumberFamily, "code": guard.OtherFamily, "größe": guard.NumberFamily,
 	}
 	relation := func(name string, columns ...string) *guard.Relation {
 		r := guard.NewRelation("main", name, columns)
@@ -67,7 +68,8 @@ func TestCannotFail(t *testing.T) {
 		{"but in ORDER BY", "SELECT sum(total) AS x FROM orders GROUP BY id ORDER BY x DESC, 1, orders.id", true, true},
 		{"a LIMIT ends what is computed, by a plan of all rows", "SELECT id, 1 / total FROM orders ORDER BY id LIMIT 1", false, false},
 		{"also a sum", "SELECT team, sum(total) FROM orders GROUP BY team ORDER BY team LIMIT 1", false, false},
-		{"columns and counts are none of that", "SELECT DISTINCT o.team, count(*) AS n, count(total) m, 5 'x' FROM orders o GROUP BY team ORDER BY n DESC, 1 LIMIT 5 OFFSET 2", true, true},
+		{"columns and counts are none of that",
+			"SELECT DISTINCT o.team, count(*) AS n, count(total) m, 5 'x' FROM orders o GROUP BY team ORDER BY n DESC, 1 LIMIT 5 OFFSET 2", true, true},
 		{"nor are all columns", "SELECT o.*, * FROM orders o ORDER BY id LIMIT 5", true, true},
 		{"a column may keep its name", "SELECT orders.total AS total FROM orders WHERE total > 5", true, true},
 		{"comparisons", "SELECT id FROM orders WHERE id = 5 AND total >= -2.5 AND (rate < 1 OR NOT paid) AND memo <> 'x' AND day < DATE '2024-01-01'", true, true},
@@ -157,7 +159,8 @@ func TestCannotFail(t *testing.T) {
 // FuzzCannotFail: no text makes the reader panic or hang, and what stands in a function is never on the list.
 func FuzzCannotFail(f *testing.F) {
 	for _, text := range []string{
-		"SELECT a.b FROM orders a JOIN customers c USING (id) WHERE a.id IN (SELECT id FROM good) ORDER BY 1 LIMIT 5", "WITH q(a) AS (SELECT id FROM orders) SELECT a FROM q",
+		"SELECT a.b FROM orders a JOIN customers c USING (id) WHERE a.id IN (SELECT id FROM good) ORDER BY 1 LIMIT 5",
+		"WITH q(a) AS (SELECT id FROM orders) SELECT a FROM q",
 		"SELECT id FROM orders WHERE ((((id = 5))) IS TRUE", "SELECT 'a' 'b' FROM counted WHERE NOT NOT n BETWEEN 1 AND", "SELECT",
 	} {
 		f.Add(text)

@@ -21,15 +21,18 @@ import (
 var comparedTypes = map[string]string{
 	"TINYINT": "number", "SMALLINT": "number", "MEDIUMINT": "number", "INT": "number", "BIGINT": "number", "BIGINT UNSIGNED": "number", "BOOLEAN": "number",
 	"DECIMAL(30,4)": "number", "FLOAT": "number", "DOUBLE": "number", "BIT(60)": "number",
-	"CHAR(30)": "text", "VARCHAR(30)": "text", "VARCHAR(30) CHARACTER SET latin1": "text", "TINYTEXT": "text", "TEXT": "text", "MEDIUMTEXT": "text", "LONGTEXT": "text", "JSON": "text",
+	"CHAR(30)": "text", "VARCHAR(30)": "text", "VARCHAR(30) CHARACTER SET latin1": "text",
+	"TINYTEXT": "text", "TEXT": "text", "MEDIUMTEXT": "text", "LONGTEXT": "text", "JSON": "text",
 	"ENUM('x','0','1','abc','')": "text", "SET('x','0','1','abc')": "text",
-	"BINARY(3)": "text", "VARBINARY(30)": "text", "TINYBLOB": "text", "BLOB": "text", "MEDIUMBLOB": "text", "LONGBLOB": "text", "UUID": "text", "INET4": "text", "INET6": "text",
+	"BINARY(3)": "text", "VARBINARY(30)": "text", "TINYBLOB": "text", "BLOB": "text",
+	"MEDIUMBLOB": "text", "LONGBLOB": "text", "UUID": "text", "INET4": "text", "INET6": "text",
 	"DATE": "date", "DATETIME": "date", "TIMESTAMP NULL": "date", "DATETIME(3)": "date",
 }
 
 // comparedForms are the rules in which a parameter stands beside a column of its kind.
 var comparedForms = []string{
-	"c = :x", ":x = c", "t.c = :x", "`c`=:x", "(c) = ((:x))", "c <=> :x", "c <> :x", "c >= :x", "c IN (:x, :y)", "c NOT IN (:x)", ":x IN (c)", "c BETWEEN :x AND :y",
+	"c = :x", ":x = c", "t.c = :x", "`c`=:x", "(c) = ((:x))", "c <=> :x", "c <> :x",
+	"c >= :x", "c IN (:x, :y)", "c NOT IN (:x)", ":x IN (c)", "c BETWEEN :x AND :y",
 	":x BETWEEN c AND c", "NOT c = :x", "c = :x OR id < 0", "c IN (NULL, :x)",
 	"id IS NULL OR c = :x", "c = :x AND id IS NOT NULL", "id > 0 XOR NOT c = :x", "c BETWEEN :x AND :y AND id > 0",
 }
@@ -37,8 +40,10 @@ var comparedForms = []string{
 // indexed are those that are looked up in an index, where the server makes the value one of the column.
 var indexed = []string{"c = :x", ":x = c", "c <=> :x", "c >= :x", "c IN (:x, :y)", ":x IN (c)", "c BETWEEN :x AND :y", "NOT c = :x", "c LIKE :x"}
 
-var comparedValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc", nil, int64(9007199254740993), "9007199254740993", "12345678901234567890123", 1e30, 1, "1", "0", "00", "1x", " 1",
-	"+1", 1.5, "1.50", 1.00004, 2.4, "1.5e-9", "1e0", 1000000.0, "-0", math.Inf(1), math.NaN(), 2020, "2020", 70, "2020-01-01", "2020-01-01 12:00:00", "2020-02-31", "12:00:00", "0000-00-00", []byte("abc"), []byte("1"), []byte{}}
+var comparedValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc", nil, int64(9007199254740993),
+	"9007199254740993", "12345678901234567890123", 1e30, 1, "1", "0", "00", "1x", " 1",
+	"+1", 1.5, "1.50", 1.00004, 2.4, "1.5e-9", "1e0", 1000000.0, "-0", math.Inf(1), math.NaN(), 2020, "2020", 70,
+	"2020-01-01", "2020-01-01 12:00:00", "2020-02-31", "12:00:00", "0000-00-00", []byte("abc"), []byte("1"), []byte{}}
 
 // literal writes a value for a column of a kind; "" where it is none of the kind.
 func literal(kind string, value any) string {
@@ -83,7 +88,8 @@ func TestCompared(t *testing.T) {
 			length = "(9)"
 		}
 		script += fmt.Sprintf("CREATE TABLE t%d(id INTEGER, c %s, KEY (c%s));\n", i, strings.Replace(name, "JSON", "LONGTEXT", 1), length)
-		for j, value := range []string{"NULL", "0", "1", "'0'", "''", "'abc'", "'1'", "'1x'", "'00'", "' 1'", "'x'", "1.5", "9007199254740993", "9007199254740992", "-1", "2020", "1970", "2000",
+		for j, value := range []string{"NULL", "0", "1", "'0'", "''", "'abc'", "'1'", "'1x'", "'00'",
+			"' 1'", "'x'", "1.5", "9007199254740993", "9007199254740992", "-1", "2020", "1970", "2000",
 			"'2020-01-01'", "'2020-01-01 12:00:00'", "'12:00:00'", "0", "'127.0.0.1'"} {
 			script += fmt.Sprintf("INSERT IGNORE INTO t%d VALUES (%d, %s);\n", i, j, value)
 		}
@@ -147,7 +153,8 @@ func TestCompared(t *testing.T) {
 		}
 	}
 	t.Logf("%d statements are answered, %d refused for their value", answered, refused)
-	for _, want := range []string{"number 1", "number 0", `number "1"`, "number true", `text "abc"`, `text ""`, "text 1", `date "2020-01-01"`, "number 1.5", `number "1.50"`} {
+	for _, want := range []string{"number 1", "number 0", `number "1"`, "number true",
+		`text "abc"`, `text ""`, "text 1", `date "2020-01-01"`, "number 1.5", `number "1.50"`} {
 		if !accepted[want] {
 			t.Errorf("%s is not accepted", want)
 		}
@@ -157,25 +164,36 @@ func TestCompared(t *testing.T) {
 // TestNotCompared: a parameter that stands anywhere else is no policy, for columns of all types.
 func TestNotCompared(t *testing.T) {
 	forms := []string{
-		":x", "NOT :x", ":x OR c = 1", ":x IS TRUE", ":x IS NULL OR c = 1", "c = :y AND :x", "c XOR :x", "c = -:x", "c = !:x", "c + 0 = :x", "c = :x + 0", "c * 1 IN (:x)", "-c = :x", "NOT c = NOT :x",
-		"CASE c WHEN :x THEN 1 END", "CASE :x WHEN c THEN 1 END", "c = CASE WHEN 1 THEN :x END", "CASE WHEN :x THEN 1 END", "(c = c) = :x", "c = c = :x", ":x = :y", ":x IN (:y)",
-		"(c, id) = (:x, id)", "(c, 1) IN ((:x, 1))", "ROW(c, 1) = ROW(:x, 1)", "c COLLATE utf8mb4_bin = :x", "c = :x COLLATE utf8mb4_bin", "BINARY c = :x", "c = BINARY :x", "CAST(c AS CHAR) = :x",
-		"c = CAST(:x AS CHAR)", "c = CONVERT(:x, SIGNED)", "c = CONVERT(:x USING utf8mb4)", "c REGEXP :x", "c RLIKE :x", "c LIKE concat(:x, '%')", "lower(c) LIKE :x", "c SOUNDS LIKE :x",
-		"c BETWEEN :x AND lower(:y)", "lower(c) BETWEEN :x AND :y", ":x BETWEEN c AND lower(c)", "c IN (1, 'a', :x)", "c IN (lower(c), :x)", "c IN (x'41', :x)", "c DIV :x", "c || :x", "c & :x",
-		"FIND_IN_SET(lower(:x), c)", "CASE WHEN c = :x THEN TRUE END", "IF(c = :x, TRUE, FALSE)", "(c = :x) IS TRUE", "(c = :x) = (1 = 1)", "coalesce(c = :x, c = :y)", "STRCMP(c, :x) = 0", "c = geometry AND geometry = :x", "c = :x AND id = :x AND geometry = :y", "c = nope AND nope = :x",
-		"c = DATE :x", "c = INTERVAL :x DAY + c", "JSON_VALUE(c, '$.a') = :x", "c->'$.a' = :x", "EXTRACT(YEAR FROM c) = :x", "TRIM(:x FROM c) = ''", "POSITION(:x IN c)", "MATCH(c) AGAINST(:x)", "c <=> d <=> :x",
-		"c = :x IS NULL", "c = :x IS TRUE", "c = :x IS NOT FALSE", "c = :x IN (1)", "c = :x BETWEEN 1 AND 2", "c = :x LIKE 'a'", "c = :x REGEXP 'a'", "c = :x DIV 1", "c = :x | 1", "c = :x ^ 1", "c = :x << 1",
-		"c = :x MOD 2", "c = :x <=> 1", "c = :x = 1", "1 = c = :x", "c IN (:x) IS TRUE", "c IN (:x) = 1", "c BETWEEN :x AND :y = 1", "c BETWEEN :x AND :y + 1", "c BETWEEN :x AND :y IS NULL",
+		":x", "NOT :x", ":x OR c = 1", ":x IS TRUE", ":x IS NULL OR c = 1", "c = :y AND :x", "c XOR :x",
+		"c = -:x", "c = !:x", "c + 0 = :x", "c = :x + 0", "c * 1 IN (:x)", "-c = :x", "NOT c = NOT :x",
+		"CASE c WHEN :x THEN 1 END", "CASE :x WHEN c THEN 1 END", "c = CASE WHEN 1 THEN :x END",
+		"CASE WHEN :x THEN 1 END", "(c = c) = :x", "c = c = :x", ":x = :y", ":x IN (:y)",
+		"(c, id) = (:x, id)", "(c, 1) IN ((:x, 1))", "ROW(c, 1) = ROW(:x, 1)", "c COLLATE utf8mb4_bin = :x",
+		"c = :x COLLATE utf8mb4_bin", "BINARY c = :x", "c = BINARY :x", "CAST(c AS CHAR) = :x",
+		"c = CAST(:x AS CHAR)", "c = CONVERT(:x, SIGNED)", "c = CONVERT(:x USING utf8mb4)",
+		"c REGEXP :x", "c RLIKE :x", "c LIKE concat(:x, '%')", "lower(c) LIKE :x", "c SOUNDS LIKE :x",
+		"c BETWEEN :x AND lower(:y)", "lower(c) BETWEEN :x AND :y", ":x BETWEEN c AND lower(c)",
+		"c IN (1, 'a', :x)", "c IN (lower(c), :x)", "c IN (x'41', :x)", "c DIV :x", "c || :x", "c & :x",
+		"FIND_IN_SET(lower(:x), c)", "CASE WHEN c = :x THEN TRUE END", "IF(c = :x, TRUE, FALSE)", "(c = :x) IS TRUE", "(c = :x) = (1 = 1)",
+		"coalesce(c = :x, c = :y)", "STRCMP(c, :x) = 0", "c = geometry AND geometry = :x", "c = :x AND id = :x AND geometry = :y", "c = nope AND nope = :x",
+		"c = DATE :x", "c = INTERVAL :x DAY + c", "JSON_VALUE(c, '$.a') = :x", "c->'$.a' = :x",
+		"EXTRACT(YEAR FROM c) = :x", "TRIM(:x FROM c) = ''", "POSITION(:x IN c)", "MATCH(c) AGAINST(:x)", "c <=> d <=> :x",
+		"c = :x IS NULL", "c = :x IS TRUE", "c = :x IS NOT FALSE", "c = :x IN (1)", "c = :x BETWEEN 1 AND 2",
+		"c = :x LIKE 'a'", "c = :x REGEXP 'a'", "c = :x DIV 1", "c = :x | 1", "c = :x ^ 1", "c = :x << 1",
+		"c = :x MOD 2", "c = :x <=> 1", "c = :x = 1", "1 = c = :x", "c IN (:x) IS TRUE", "c IN (:x) = 1",
+		"c BETWEEN :x AND :y = 1", "c BETWEEN :x AND :y + 1", "c BETWEEN :x AND :y IS NULL",
 		"c LIKE :x = 1", "c LIKE :x IS NULL", "!c = :x", "~c = :x", "- c = :x", "+ (c) = -(:x)", "id IS NULL = c = :x", "CASE c = :x WHEN 1 THEN 1 END",
 	}
 	for _, f := range mysql.Functions() {
 		if f != "find_in_set" && !strings.Contains(f, "`") {
-			forms = append(forms, f+"(c) = :x", "c = "+f+"(:x)", f+"(c, :x) = c", f+"(:x, c) = c", "c IN ("+f+"(c, :x, c))", f+"(c = :x) = :x", ":x BETWEEN "+f+"(c) AND c")
+			forms = append(forms, f+"(c) = :x", "c = "+f+"(:x)", f+"(c, :x) = c", f+"(:x, c) = c",
+				"c IN ("+f+"(c, :x, c))", f+"(c = :x) = :x", ":x BETWEEN "+f+"(c) AND c")
 		}
 	}
 	refused := 0
 	for _, of := range []string{"int(11)", "varchar(9)", "date", "varbinary(3)", "enum", "geometry", "year(4)", "time", "point", "json"} {
-		table := &schema.Table{Name: "t", Columns: []schema.Column{{Name: "id", Type: "int(11)"}, {Name: "c", Type: of}, {Name: "d", Type: of}, {Name: "geometry", Type: "geometry"}}}
+		table := &schema.Table{Name: "t", Columns: []schema.Column{{Name: "id", Type: "int(11)"},
+			{Name: "c", Type: of}, {Name: "d", Type: of}, {Name: "geometry", Type: "geometry"}}}
 		for _, form := range forms {
 			var params []string
 			text := regexp.MustCompile(`:[xy]`).ReplaceAllStringFunc(form, func(p string) string { params = append(params, p[1:]); return "?" })

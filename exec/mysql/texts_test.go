@@ -21,21 +21,30 @@ b', 'ü€😀', 'ü', 'r,w', '{"b": 9007199254740993,  "a": 1.10}', '::1', '123
 
 // texts are columns and expressions of the types of "Data Types" of MariaDB's documentation.
 var texts = []string{
-	"(SELECT ti FROM e)", "(SELECT si FROM e)", "(SELECT mi FROM e)", "(SELECT i FROM e)", "(SELECT bi FROM e)", "(SELECT ub FROM e)", "(SELECT bo FROM e)", "(SELECT y FROM e)",
-	"(SELECT d1 FROM e)", "(SELECT d2 FROM e)", "(SELECT d3 FROM e)", "(SELECT d4 FROM e)", "(SELECT f FROM e)", "(SELECT d FROM e)", "(SELECT ch FROM e)", "(SELECT vc FROM e)",
-	"(SELECT tx FROM e)", "(SELECT lt FROM e)", "(SELECT en FROM e)", "(SELECT st FROM e)", "(SELECT js FROM e)", "(SELECT ip FROM e)", "(SELECT uu FROM e)", "(SELECT da FROM e)",
-	"(SELECT dz FROM e)", "(SELECT dm FROM e)", "(SELECT dy FROM e)", "(SELECT dt FROM e)", "(SELECT gap FROM e)", "(SELECT d6 FROM e)", "(SELECT dn FROM e)", "(SELECT ts FROM e)",
+	"(SELECT ti FROM e)", "(SELECT si FROM e)", "(SELECT mi FROM e)", "(SELECT i FROM e)",
+	"(SELECT bi FROM e)", "(SELECT ub FROM e)", "(SELECT bo FROM e)", "(SELECT y FROM e)",
+	"(SELECT d1 FROM e)", "(SELECT d2 FROM e)", "(SELECT d3 FROM e)", "(SELECT d4 FROM e)",
+	"(SELECT f FROM e)", "(SELECT d FROM e)", "(SELECT ch FROM e)", "(SELECT vc FROM e)",
+	"(SELECT tx FROM e)", "(SELECT lt FROM e)", "(SELECT en FROM e)", "(SELECT st FROM e)",
+	"(SELECT js FROM e)", "(SELECT ip FROM e)", "(SELECT uu FROM e)", "(SELECT da FROM e)",
+	"(SELECT dz FROM e)", "(SELECT dm FROM e)", "(SELECT dy FROM e)", "(SELECT dt FROM e)",
+	"(SELECT gap FROM e)", "(SELECT d6 FROM e)", "(SELECT dn FROM e)", "(SELECT ts FROM e)",
 	"(SELECT t3 FROM e)", "(SELECT tm FROM e)", "(SELECT t6 FROM e)", "STR_TO_DATE('2024-02','%Y-%m')", "STR_TO_DATE('2024-03-10 02:30','%Y-%m-%d %H:%i')",
-	"CAST('2024-03-10 02:30:00' AS DATETIME)", "DATE_ADD('2018-11-04', INTERVAL 10 MINUTE)", "LAST_DAY('2024-02-01')", "DATE('2024-03-31')", "TIMESTAMP('2024-03-31', '02:30:00')",
-	"MAKETIME(838,59,59)", "SEC_TO_TIME(1.5)", "TIMEDIFF('10:00:00', '11:30:00')", "1", "-1", "1.50", "1e0", "0.1e0", "TRUE", "NULL", "'x'", "''", "'2024-01-01'", "SUM(1.10)",
-	"AVG(2)", "SUM(3)", "7 / 2", "7 DIV 2", "7 MOD 2", "9223372036854775807 + 0", "CAST(18446744073709551615 AS UNSIGNED)", "CAST(1.1 AS DECIMAL(10,3))", "ROUND(2.50, 1)",
-	"CONCAT('a', 1)", "HEX(255)", "x'6162'", "UUID() = ''", "JSON_OBJECT('a', 1.10)", "GROUP_CONCAT(1.10)", "COALESCE(NULL, 1.10)", "IF(1, 1.10, 2)", "CAST('a' AS BINARY)",
+	"CAST('2024-03-10 02:30:00' AS DATETIME)", "DATE_ADD('2018-11-04', INTERVAL 10 MINUTE)",
+	"LAST_DAY('2024-02-01')", "DATE('2024-03-31')", "TIMESTAMP('2024-03-31', '02:30:00')",
+	"MAKETIME(838,59,59)", "SEC_TO_TIME(1.5)", "TIMEDIFF('10:00:00', '11:30:00')", "1",
+	"-1", "1.50", "1e0", "0.1e0", "TRUE", "NULL", "'x'", "''", "'2024-01-01'", "SUM(1.10)",
+	"AVG(2)", "SUM(3)", "7 / 2", "7 DIV 2", "7 MOD 2", "9223372036854775807 + 0",
+	"CAST(18446744073709551615 AS UNSIGNED)", "CAST(1.1 AS DECIMAL(10,3))", "ROUND(2.50, 1)",
+	"CONCAT('a', 1)", "HEX(255)", "x'6162'", "UUID() = ''", "JSON_OBJECT('a', 1.10)",
+	"GROUP_CONCAT(1.10)", "COALESCE(NULL, 1.10)", "IF(1, 1.10, 2)", "CAST('a' AS BINARY)",
 }
 
 // TestTexts: each value reads as the server writes it, with parseTime in zones with and without summer time too.
 func TestTexts(t *testing.T) {
 	_, dsn := open(t, textScript, "")
-	for _, options := range []string{"", "parseTime=true", "parseTime=true&loc=America%2FNew_York", "parseTime=true&loc=Europe%2FBerlin&time_zone=%27-05%3A00%27&interpolateParams=true"} {
+	for _, options := range []string{"", "parseTime=true", "parseTime=true&loc=America%2FNew_York",
+		"parseTime=true&loc=Europe%2FBerlin&time_zone=%27-05%3A00%27&interpolateParams=true"} {
 		pool := need.Value(sql.Open("mysql", dsn+options))(t)
 		db := need.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
 		exectest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS CHAR)" }, texts)

@@ -15,10 +15,13 @@ func TestVerdicts(t *testing.T) {
 	columns := []string{"n", "s", "x", "j", "d"}
 	expressions := slices.Concat(exectest.Calls(functions, columns),
 		exectest.Operations([]string{"+", "-", "*", "/", "DIV", "%", "<<", "&", "|", "^", "LIKE", "REGEXP", "=", "<", "<=>", "XOR"}, columns), []string{
-			"-n", "~n", "CAST(s AS SIGNED)", "CAST(n AS UNSIGNED) - 1", "CAST(j AS DATE)", "CONVERT(s, DECIMAL(3,1))", "s LIKE j ESCAPE '|'", "s COLLATE utf8mb4_bin = j",
+			"-n", "~n", "CAST(s AS SIGNED)", "CAST(n AS UNSIGNED) - 1", "CAST(j AS DATE)",
+			"CONVERT(s, DECIMAL(3,1))", "s LIKE j ESCAPE '|'", "s COLLATE utf8mb4_bin = j",
 			"(n, s) = (1, 'a')", "CASE n WHEN 0 THEN n - 9223372036854775807 - 2 END", "(SELECT json_extract(j, s))", "n IN (SELECT n * n FROM sizes)",
-			"(SELECT k FROM sizes WHERE k < n)", "n = (SELECT k FROM sizes WHERE k <> n)", "n > ALL (SELECT n * k FROM sizes)", "EXISTS (SELECT n * n FROM sizes WHERE n * k > 0)",
-			"s REGEXP j", "regexp_replace('a', j, s)", "n BETWEEN n * n AND 5", "n = 1 OR n * n > 5", "date_add(d, INTERVAL n DAY)", "d - INTERVAL n MONTH", "extract(year FROM s)",
+			"(SELECT k FROM sizes WHERE k < n)", "n = (SELECT k FROM sizes WHERE k <> n)",
+			"n > ALL (SELECT n * k FROM sizes)", "EXISTS (SELECT n * n FROM sizes WHERE n * k > 0)",
+			"s REGEXP j", "regexp_replace('a', j, s)", "n BETWEEN n * n AND 5", "n = 1 OR n * n > 5",
+			"date_add(d, INTERVAL n DAY)", "d - INTERVAL n MONTH", "extract(year FROM s)",
 			"position(s IN j)", "interval(n, x, 3)", "CAST(-1 AS UNSIGNED) + n", "exp(n)", "pow(x, 5)", "g = 1", "g",
 		})
 	same := exectest.Left()

@@ -13,24 +13,28 @@ import (
 
 // unlisted are the functions of the server that are not on the list, by why.
 var unlisted = []struct{ why, names string }{
-	{"it tells of the server, its files, sessions, transactions or statistics, or changes them", `pg_.*|inet_(client|server)_.*|txid_.*|current_(query|setting|schemas?)|set_config|` +
-		`binary_upgrade_.*|currtid2?|mxid_age|getdatabaseencoding|getpgusername|row_security_active|setseed|system|bernoulli`},
+	{"it tells of the server, its files, sessions, transactions or statistics, or changes them",
+		`pg_.*|inet_(client|server)_.*|txid_.*|current_(query|setting|schemas?)|set_config|` +
+			`binary_upgrade_.*|currtid2?|mxid_age|getdatabaseencoding|getpgusername|row_security_active|setseed|system|bernoulli`},
 	{"it tells of rights", `has_.*_privilege|acl.*|makeaclitem|current_user|session_user|user`},
-	{"it reads or writes what is named by a text", `lo_.*|currval|lastval|nextval|setval|.*_to_xml(schema|_and_xmlschema)?|ts_(stat|rewrite|debug|parse|token_type)|to_reg.*|` +
-		`(col|obj|shobj)_description|format_type|regclass|brin_.*|gin_clean_pending_list`},
+	{"it reads or writes what is named by a text",
+		`lo_.*|currval|lastval|nextval|setval|.*_to_xml(schema|_and_xmlschema)?|ts_(stat|rewrite|debug|parse|token_type)|to_reg.*|` +
+			`(col|obj|shobj)_description|format_type|regclass|brin_.*|gin_clean_pending_list`},
 	{"it makes a value that is much larger than what it is given", `array_fill|factorial|loread|lowrite`},
 	{"it makes or reads XML, whose errors tell values", `xml.*|xpath.*`},
 	{"it needs the type of a row", `jsonb?_populate_record(set)?`},
-	{"an operator, a cast or a comparison is written for it", `.*(larger|smaller)|textlen|like|notlike|d(exp|log1|log10|round|trunc)|.*_subdiff|.*_canonical|.*_(accum|combine|statefunc)|` +
-		`jsonb_(concat|delete|contains|contained|delete_path|path_(exists|match)_opr)|similar_escape|to_ascii|range_.*|multirange_.*|.*(hash|cmp)(_?extended)?|satisfies_hash_partition|` +
-		`amvalidate|.*_validator|numeric_.*|int4inc|int8_sum|nameconcatoid|oidvectortypes|interval_.*|convert|.*_recv|.*_send|generate_.*`},
+	{"an operator, a cast or a comparison is written for it",
+		`.*(larger|smaller)|textlen|like|notlike|d(exp|log1|log10|round|trunc)|.*_subdiff|.*_canonical|.*_(accum|combine|statefunc)|` +
+			`jsonb_(concat|delete|contains|contained|delete_path|path_(exists|match)_opr)|similar_escape|to_ascii|range_.*|multirange_.*|.*(hash|cmp)(_?extended)?|satisfies_hash_partition|` +
+			`amvalidate|.*_validator|numeric_.*|int4inc|int8_sum|nameconcatoid|oidvectortypes|interval_.*|convert|.*_recv|.*_send|generate_.*`},
 }
 
 // TestFunctions: each function of the server's catalog is on the list, or there is a reason why not. What the parts of the
 // engine call, as operators, casts, types, indexes and aggregates do, nobody writes.
 func TestFunctions(t *testing.T) {
 	pool, _ := open(t, "SELECT 1")
-	names, err := exectest.Texts(t.Context(), pool, `SELECT DISTINCT p.proname FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind <> 'p'
+	names, err := exectest.Texts(t.Context(), pool,
+		`SELECT DISTINCT p.proname FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind <> 'p'
 		AND NOT EXISTS (SELECT FROM unnest(p.proargtypes) a WHERE a IN (2281, 2275)) AND p.prorettype NOT IN (2281, 2279, 3838, 2275, 2280, 3115, 325, 3310)
 		AND p.oid NOT IN (SELECT oprcode FROM pg_operator) AND p.oid NOT IN (SELECT amproc FROM pg_amproc) AND p.oid NOT IN (SELECT castfunc FROM pg_cast)
 		AND p.oid NOT IN (SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout]) FROM pg_type)

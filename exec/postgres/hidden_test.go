@@ -15,8 +15,10 @@ func TestHidden(t *testing.T) {
 	v := exectest.Verdicts{
 		Columns: `n BIGINT, i INTEGER, f NUMERIC, x DOUBLE PRECISION, s TEXT, j TEXT, d DATE, c TEXT COLLATE "POSIX", e VARCHAR(5)`,
 		Rows: []string{
-			"-9223372036854775808, -2147483648, -1e400, -1e308, '', '{', '-infinity', 'a', 'a'", "9223372036854775807, 2147483647, 1e400, 1e308, 'abc', '[1', '5874897-12-31', 'b', 'b'",
-			"0, 0, 0, 0, '%\\', '(', '2024-02-29', 'c', NULL", "-1, -1, -1, 'nan', '7x', '[[1],[2,3]]', '4713-01-01 BC', 'd', 'e'", "NULL, NULL, NULL, NULL, NULL, '[a', NULL, NULL, NULL",
+			"-9223372036854775808, -2147483648, -1e400, -1e308, '', '{', '-infinity', 'a', 'a'",
+			"9223372036854775807, 2147483647, 1e400, 1e308, 'abc', '[1', '5874897-12-31', 'b', 'b'",
+			"0, 0, 0, 0, '%\\', '(', '2024-02-29', 'c', NULL", "-1, -1, -1, 'nan', '7x', '[[1],[2,3]]', '4713-01-01 BC', 'd', 'e'",
+			"NULL, NULL, NULL, NULL, NULL, '[a', NULL, NULL, NULL",
 			"1, 1, 1, 1, repeat('a', 2000), repeat('(', 2000), '2000-01-01', repeat('x', 200), 'x'",
 		},
 		Expanded: "n * n",

@@ -41,7 +41,8 @@ DELETE FROM often WHERE tenant_id <> 1;
 DELETE FROM made WHERE tenant_id <> 1;
 ANALYZE;
 `,
-	Rows: map[string]string{"kid_orders": "tenant_id = :tenant", "parted": "tenant_id = :tenant", "made": "twice > 0 AND tenant_id = :tenant", "often": "tenant_id = :tenant"},
+	Rows: map[string]string{"kid_orders": "tenant_id = :tenant", "parted": "tenant_id = :tenant",
+		"made": "twice > 0 AND tenant_id = :tenant", "often": "tenant_id = :tenant"},
 }
 
 // TestRows runs the hostile statements under rules about rows, fenced after an error and always.
@@ -130,7 +131,8 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 		{"a view reads with the rights of its owner", "SELECT memo FROM v", user, secured, scope("1"), "v has no row security"},
 		{"a view that is written out", "SELECT memo FROM v", user, rules, scope("1"), "[[mine]]"},
 		{"a role that bypasses it", "SELECT memo FROM orders", owner, secured, scope("1"), "orders has no row security"},
-		{"a setting of the guard", "SELECT memo FROM orders", user, exec.Policy{Settings: []string{"role"}}, &exec.Scope{Key: "x", Settings: map[string]string{"role": "x"}}, "no dot"},
+		{"a setting of the guard", "SELECT memo FROM orders", user, exec.Policy{Settings: []string{"role"}},
+			&exec.Scope{Key: "x", Settings: map[string]string{"role": "x"}}, "no dot"},
 	} {
 		view, err := newDB(t, test.pool, exec.Config{Policy: test.policy}).For(test.scope, nil)
 		if err != nil {
