@@ -123,7 +123,7 @@ func ExampleTable_Preview() {
 func ExampleTable_Plain() {
 	t := &result.Table{
 		Columns: []string{"price", "paid"},
-		Types:   []result.Type{{Name: "numeric(10,2)", Kind: result.KindDecimal, Scale: 2}, {Name: "boolean", Kind: result.KindBool}},
+		Types:   []result.Type{{Name: "numeric(10,2)", Kind: result.KindDecimal, Scale: 2}, {Name: "bool", Kind: result.KindBool}},
 		Rows:    [][]any{{result.Decimal("1.10"), true}, {result.Decimal("100.00"), false}},
 	}
 	t.WriteCSV(os.Stdout)
@@ -134,7 +134,7 @@ func ExampleTable_Plain() {
 	// price,paid
 	// 1.10,true
 	// 100.00,false
-	// {"columns":["price","paid"],"types":[{"name":"numeric(10,2)","kind":"decimal","scale":2},{"name":"boolean","kind":"bool"}],"rows":[[1.10,true],[100.00,false]]}
+	// {"columns":["price","paid"],"types":[{"name":"numeric(10,2)","kind":"decimal","scale":2},{"name":"bool","kind":"bool"}],"rows":[[1.10,true],[100.00,false]]}
 	// [[1.1 1] [100 0]]
 }
 

@@ -11,7 +11,8 @@ import (
 func TestHidden(t *testing.T) {
 	statements := attack.Hidden("mysql")
 	v := exectest.Verdicts{
-		Columns: "n BIGINT, x DOUBLE, s VARCHAR(200), j VARCHAR(300), d DATE, g BIGINT GENERATED ALWAYS AS (n % 10) VIRTUAL, h BIGINT GENERATED ALWAYS AS (exp(n)) VIRTUAL",
+		Columns: "n BIGINT, x DOUBLE, s VARCHAR(200), j VARCHAR(300), d DATE, g BIGINT GENERATED ALWAYS AS (n % 10) VIRTUAL, " +
+			"h BIGINT GENERATED ALWAYS AS (exp(n)) VIRTUAL",
 		Rows: []string{
 			"-9223372036854775808, -1e308, '', '{', '0001-01-01'", "9223372036854775807, 1e308, 'abc', '[1', '9999-12-31'", "0, 0.0, '%', '(', '2024-02-29'",
 			"-1, 0.5, '7x', '[a', '2024-12-31'", "NULL, NULL, NULL, '[[[1]]]', NULL", "1, 1.0, repeat('a', 200), repeat('(', 300), '2000-01-01'",

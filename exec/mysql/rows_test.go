@@ -27,8 +27,9 @@ CREATE TABLE warned(id INTEGER, memo VARCHAR(40));
 INSERT INTO warned VALUES (1, '1'), (2, 'Zebu-Q7-w');
 INSERT INTO docs VALUES (1, 1, 'apple pear'), (2, 1, 'cherry'), (3, 2, 'apple Zebu-Q7-d');
 `,
-	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\nDELETE FROM keyless WHERE tenant_id <> 1;\nDELETE FROM docs WHERE tenant_id <> 1;\nDELETE FROM warned WHERE id = 2;\n",
-	Rows:   map[string]string{"invisible": "tenant_id = :tenant", "keyless": "tenant_id = :tenant", "docs": "tenant_id = :tenant", "warned": "memo = 1"},
+	Hidden: "DELETE FROM invisible WHERE tenant_id <> 1;\nDELETE FROM keyless WHERE tenant_id <> 1;\n" +
+		"DELETE FROM docs WHERE tenant_id <> 1;\nDELETE FROM warned WHERE id = 2;\n",
+	Rows: map[string]string{"invisible": "tenant_id = :tenant", "keyless": "tenant_id = :tenant", "docs": "tenant_id = :tenant", "warned": "memo = 1"},
 }
 
 // TestRows runs the hostile statements under rules about rows, fenced after an error or a warning and always.

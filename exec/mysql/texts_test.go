@@ -14,10 +14,13 @@ import (
 const textScript = `SET sql_mode = '';
 CREATE TABLE e(ti TINYINT, si SMALLINT, mi MEDIUMINT, i INT, bi BIGINT, ub BIGINT UNSIGNED, bo BOOLEAN, y YEAR, d1 DECIMAL(10,2), d2 DECIMAL(12,2),
 	d3 DECIMAL(65,30), d4 DECIMAL(5,0), f FLOAT, d DOUBLE, ch CHAR(5), vc VARCHAR(20), tx TEXT, lt LONGTEXT, en ENUM('a','ü'), st SET('r','w'), js JSON,
-	ip INET6, uu UUID, da DATE, dz DATE, dm DATE, dy DATE, dt DATETIME, gap DATETIME, d6 DATETIME(6), dn DATETIME(3), ts TIMESTAMP, t3 TIMESTAMP(3), tm TIME, t6 TIME(6));
+	ip INET6, uu UUID, da DATE, dz DATE, dm DATE, dy DATE, dt DATETIME, gap DATETIME, d6 DATETIME(6),
+	dn DATETIME(3), ts TIMESTAMP, t3 TIMESTAMP(3), tm TIME, t6 TIME(6));
 INSERT INTO e VALUES (-128, -1, 8388607, 2147483647, -9223372036854775808, 18446744073709551615, TRUE, 2024, 1.10, 100, 1.5, 7, 1.5, 0.1, 'ab', 'x ', 'a
-b', 'ü€😀', 'ü', 'r,w', '{"b": 9007199254740993,  "a": 1.10}', '::1', '123e4567-e89b-12d3-a456-426655440000', '2024-02-29', '0000-00-00', '2024-02-00', '2024-00-10',
-	'2024-02-29 13:14:15', '2024-03-10 02:30:00', '2024-02-29 13:14:15.120000', '2024-05-00 10:00:00.5', '2024-01-01 02:00:00', '2024-01-01 02:00:00.25', '-838:59:59', '00:00:01.5')`
+b', 'ü€😀', 'ü', 'r,w',
+	'{"b": 9007199254740993,  "a": 1.10}', '::1', '123e4567-e89b-12d3-a456-426655440000', '2024-02-29', '0000-00-00', '2024-02-00', '2024-00-10',
+	'2024-02-29 13:14:15', '2024-03-10 02:30:00', '2024-02-29 13:14:15.120000', '2024-05-00 10:00:00.5',
+	'2024-01-01 02:00:00', '2024-01-01 02:00:00.25', '-838:59:59', '00:00:01.5')`
 
 // texts are columns and expressions of the types of "Data Types" of MariaDB's documentation.
 var texts = []string{
@@ -54,7 +57,8 @@ func TestTexts(t *testing.T) {
 
 // TestAsWritten: rows keep their order, number and names where the statement has another one around it.
 func TestAsWritten(t *testing.T) {
-	_, dsn := open(t, "SET sql_mode = ''; CREATE TABLE o(id INT, d DATE, b BIT(1)); INSERT INTO o VALUES (1, '2024-02-00', b'1'), (2, '2024-03-31', b'0'), (3, '2023-00-00', NULL)", "")
+	_, dsn := open(t, "SET sql_mode = ''; CREATE TABLE o(id INT, d DATE, b BIT(1)); "+
+		"INSERT INTO o VALUES (1, '2024-02-00', b'1'), (2, '2024-03-31', b'0'), (3, '2023-00-00', NULL)", "")
 	pool := need.Value(sql.Open("mysql", dsn+"parseTime=true&loc=Europe%2FBerlin"))(t)
 	defer pool.Close()
 	db := need.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)

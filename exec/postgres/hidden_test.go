@@ -26,8 +26,10 @@ func TestHidden(t *testing.T) {
 			"CREATE TABLE letters AS SELECT * FROM parcels;\nALTER TABLE letters ADD PRIMARY KEY (id);\n" +
 			"CREATE TYPE feeling AS ENUM ('sad', 'ok', 'happy');\nCREATE DOMAIN tiny AS smallint CHECK (VALUE < 100);\nCREATE TYPE two AS (a integer, b json);\n" +
 			"CREATE TABLE docs AS SELECT id, team, bad, s, CASE WHEN n > 0 THEN '{\"a\": \"x\"}'::json END AS doc, ROW(i, '{}'::json)::two AS pair,\n" +
-			"'sad'::feeling AS mood, 5::tiny AS small, ARRAY[s, 'a'] AS tags, int8range(0, 9) AS span FROM parcels;\nCREATE INDEX docs_bad ON docs(bad);\nALTER TABLE docs ADD PRIMARY KEY (id);\n" +
-			"CREATE TABLE kids(id INTEGER, team INTEGER, bad INTEGER, n BIGINT) PARTITION BY RANGE (id);\nCREATE TABLE kids_1 PARTITION OF kids FOR VALUES FROM (0) TO (5000);\n" +
+			"'sad'::feeling AS mood, 5::tiny AS small, ARRAY[s, 'a'] AS tags, int8range(0, 9) AS span FROM parcels;\n" +
+			"CREATE INDEX docs_bad ON docs(bad);\nALTER TABLE docs ADD PRIMARY KEY (id);\n" +
+			"CREATE TABLE kids(id INTEGER, team INTEGER, bad INTEGER, n BIGINT) PARTITION BY RANGE (id);\n" +
+			"CREATE TABLE kids_1 PARTITION OF kids FOR VALUES FROM (0) TO (5000);\n" +
 			"CREATE TABLE kids_2 PARTITION OF kids DEFAULT;\nINSERT INTO kids SELECT id, team, bad, n FROM parcels;\nCREATE INDEX kids_bad ON kids(bad);\nANALYZE;\n",
 		Rules: map[string]string{"letters": attack.HiddenRule, "docs": attack.HiddenRule, "kids": "team = :team"},
 	}

@@ -30,7 +30,8 @@ func TestVerdicts(t *testing.T) {
 	signatures, err := exectest.Texts(t.Context(), pool,
 		`SELECT 'f|' || p.proname || '|' || array_to_string(ARRAY(SELECT format_type(a, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS u(a, o) ORDER BY o), ',')
 		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'pg_catalog'
-		UNION ALL SELECT 'o|' || o.oprname || '|' || format_type(o.oprleft, NULL) || ',' || format_type(o.oprright, NULL) FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace
+		UNION ALL SELECT 'o|' || o.oprname || '|' || format_type(o.oprleft, NULL) || ',' || format_type(o.oprright, NULL)
+			FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace
 		WHERE n.nspname = 'pg_catalog' AND o.oprleft <> 0 ORDER BY 1`)
 	if err != nil {
 		t.Fatal(err)

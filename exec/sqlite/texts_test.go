@@ -39,7 +39,8 @@ func TestTexts(t *testing.T) {
 // TestTypes: columns have their declared types, also where a statement stands around the one that was asked; what is stored stays.
 func TestTypes(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(id INTEGER, price DECIMAL(10,2), n NUMERIC, paid BOOLEAN, day DATE, at DATETIME, name VARCHAR(20), raw BLOB, x REAL, y); "+
-		"INSERT INTO t VALUES (1, 1.1, 2, 1, '2024-02-29', '2024-02-29 10:00:00.0', 'a', x'00', 1, 'z'), (2, 100, 1.5, 0, 'free', NULL, NULL, NULL, NULL, NULL), (3, 1.125, 3, 7, 0, 1, 2, 3, 4, 5)")
+		"INSERT INTO t VALUES (1, 1.1, 2, 1, '2024-02-29', '2024-02-29 10:00:00.0', 'a', x'00', 1, 'z'), "+
+		"(2, 100, 1.5, 0, 'free', NULL, NULL, NULL, NULL, NULL), (3, 1.125, 3, 7, 0, 1, 2, 3, 4, 5)")
 	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
 	table := need.Value(db.Query(t.Context(), "SELECT *, price + 1 AS more FROM t ORDER BY id"))(t)
 	want := []result.Type{

@@ -228,7 +228,8 @@ func TestConnections(t *testing.T) { client.Connections(t) }
 
 // TestKinds: trouble that people reported of this protocol, gateways included.
 func TestKinds(t *testing.T) {
-	stream := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m-1-2026\",\"content\":[],\"usage\":{\"input_tokens\":11,\"output_tokens\":1}}}\n\n" +
+	stream := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m-1-2026\",\"content\":[],\"usage\":" +
+		"{\"input_tokens\":11,\"output_tokens\":1}}}\n\n" +
 		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n" +
 		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"SELECT 2\"}}\n\n" +
 		"event: ping\ndata: {\"type\":\"ping\"}\n\n" +

@@ -231,7 +231,8 @@ func TestEmbedder(t *testing.T) {
 // TestKinds: trouble that people reported of this protocol.
 func TestKinds(t *testing.T) {
 	event := func(text, finish string) string {
-		return fmt.Sprintf(`data: {"candidates":[{"content":{"role":"model","parts":[{"text":%q}]}%s}],"usageMetadata":{"promptTokenCount":11}}`+"\r\n\r\n", text, finish)
+		return fmt.Sprintf(`data: {"candidates":[{"content":{"role":"model","parts":[{"text":%q}]}%s}],`+
+			`"usageMetadata":{"promptTokenCount":11}}`+"\r\n\r\n", text, finish)
 	}
 	for _, tt := range []struct {
 		why, body string

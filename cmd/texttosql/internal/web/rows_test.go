@@ -94,7 +94,8 @@ func TestRows(t *testing.T) {
 		"form=csv&find=bonn":  "name,town\r\n'=1+1,Bonn|Köln\r\n",
 		"form=tsv&find=grete": "name\ttown\nGrete\t\n",
 		"form=md&find=bonn":   "| name | town |\n| --- | --- |\n| =1+1 | Bonn\\|Köln |\n",
-		"form=json&find=bonn": `{"columns":["name","town"],"types":[{"name":"TEXT","kind":"text"},{"name":"TEXT","kind":"text"}],"rows":[["=1+1","Bonn|Köln"]]}` + "\n",
+		"form=json&find=bonn": `{"columns":["name","town"],"types":[{"name":"TEXT","kind":"text"},{"name":"TEXT","kind":"text"}],` +
+			`"rows":[["=1+1","Bonn|Köln"]]}` + "\n",
 	} {
 		status, got := s.do(t, path+query, nil, nil)
 		if text := got["text"].(string); status != 200 || strings.ReplaceAll(text, "\r\n", "\n") != strings.ReplaceAll(want, "\r\n", "\n") {
