@@ -1,10 +1,13 @@
 package exec
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/texttosql/texttosql/schema"
 )
 
 // Plan is what the engine says it would do for one statement, without doing it.
@@ -29,6 +32,30 @@ type PlanRow struct {
 	ID     int    `json:"id"`               // names the row within its plan
 	Parent int    `json:"parent,omitempty"` // the ID of the row that it is a part of; 0: of none
 	Detail string `json:"detail"`           // the engine's own words
+
+	// Scans are the tables that the step reads from first to last; nearly always one. [Plan.Scans] has those of all steps.
+	Scans []schema.TableName `json:"scans,omitempty"`
+}
+
+// Scans returns the tables that the plan reads whole, each once and sorted, named as the schema names them: every row of
+// the table, or every entry of one of its indexes. A LIMIT may end such a scan early, and conditions do not make it a
+// smaller one. nil: there is none, or rules about rows hide the plan.
+//
+// SQLite, PostgreSQL, MariaDB and DuckDB tell scans apart from lookups by a key. Where an engine does not tell which of
+// two tables a step reads, both are named. Trino and BigQuery have no indexes: each table that they read counts, though a
+// connector or partitions may leave parts of it out.
+func (p Plan) Scans() (tables []schema.TableName) {
+	for _, row := range p.Rows {
+		for _, t := range row.Scans {
+			if !slices.Contains(tables, t) {
+				tables = append(tables, t)
+			}
+		}
+	}
+	slices.SortFunc(tables, func(a, b schema.TableName) int {
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+	})
+	return tables
 }
 
 // PlanNode is one step of a plan, in the terms all dialects share.

@@ -289,12 +289,43 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 	if a.ruled != nil && p.Nodes == nil {
 		p = Plan{}
 		for i, r := range a.reads {
-			name := schema.TableName{Schema: r.Relation.Schema, Name: r.Relation.Name}
-			if name.Schema == a.Catalog.Schema.Default {
-				name.Schema = ""
-			}
-			p.Rows = append(p.Rows, PlanRow{ID: i + 1, Detail: "reads " + name.String()})
+			p.Rows = append(p.Rows, PlanRow{ID: i + 1, Detail: "reads " + a.named(r.Relation).String()})
 		}
 	}
+	for i, row := range p.Rows {
+		p.Rows[i].Scans = a.scanned(row.Scans)
+	}
 	return p, err
+}
+
+// named is the name of a relation, without a schema that is the default one.
+func (s *Statement) named(r *guard.Relation) schema.TableName {
+	if r.Schema == s.Catalog.Schema.Default {
+		return schema.TableName{Name: r.Name}
+	}
+	return schema.TableName{Schema: r.Schema, Name: r.Name}
+}
+
+// scanned are the tables of s that an engine's plan calls by the names. One without a schema may be of any, and one of a
+// partition or child stands for the table that shows its rows.
+func (s *Statement) scanned(names []schema.TableName) (tables []schema.TableName) {
+	var is func(r *guard.Relation, name schema.TableName, equal func(a, b string) bool) bool
+	is = func(r *guard.Relation, name schema.TableName, equal func(a, b string) bool) bool {
+		return equal(r.Name, name.Name) && (name.Schema == "" || equal(r.Schema, name.Schema)) ||
+			slices.ContainsFunc(r.Holds, func(part *guard.Relation) bool { return is(part, name, equal) })
+	}
+	for _, name := range names {
+		for _, equal := range []func(a, b string) bool{func(a, b string) bool { return a == b }, schema.EqualFold} {
+			before := len(tables)
+			for _, r := range s.reads {
+				if !r.Relation.View && is(r.Relation, name, equal) {
+					tables = append(tables, s.named(r.Relation))
+				}
+			}
+			if len(tables) > before {
+				break
+			}
+		}
+	}
+	return tables
 }

@@ -180,12 +180,15 @@ func (g *guarded) Explain(_ context.Context, s *exec.Statement) (exec.Plan, erro
 	if dry.TotalBytesProcessedAccuracy != "" {
 		how = " (" + strings.ToLower(dry.TotalBytesProcessedAccuracy) + ")"
 	}
-	lines := []string{}
-	for _, t := range dry.ReferencedTables {
-		lines = append(lines, "read "+g.service.schemaName(dataset{t.ProjectID, t.DatasetID})+"."+t.TableID)
+	tables := make([]schema.TableName, len(dry.ReferencedTables))
+	for i, t := range dry.ReferencedTables {
+		tables[i] = schema.TableName{Schema: g.service.schemaName(dataset{t.ProjectID, t.DatasetID}), Name: t.TableID}
 	}
-	slices.Sort(lines)
-	p := exec.RawPlan(fmt.Sprintf("%d bytes are read%s\n", dry.TotalBytesProcessed, how) + strings.Join(lines, "\n"))
+	slices.SortFunc(tables, func(a, b schema.TableName) int { return strings.Compare(a.String(), b.String()) })
+	p := exec.RawPlan(fmt.Sprintf("%d bytes are read%s", dry.TotalBytesProcessed, how))
+	for _, t := range tables {
+		p.Rows = append(p.Rows, exec.PlanRow{ID: len(p.Rows) + 1, Detail: "read " + t.String(), Scans: []schema.TableName{t}})
+	}
 	p.EngineCost = float64(dry.TotalBytesProcessed)
 	return p, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // database is a DB on f.
@@ -107,6 +108,10 @@ func TestEngineCost(t *testing.T) {
 	want := "0 bytes are read (precise)\nread suite_data.t\nread suite_data.users"
 	if diff := cmp.Diff(want, p.Signature()); err != nil || p.EngineCost != 500 || p.Cost() != 500 || diff != "" {
 		t.Errorf("the plan is %+v, %v: %s", p, err, diff)
+	}
+	scans := []schema.TableName{{Name: "t"}, {Name: "users"}}
+	if diff := cmp.Diff(scans, p.Scans()); diff != "" {
+		t.Errorf("scans: %s", diff)
 	}
 	if n := f.count("insert"); n > 0 {
 		t.Errorf("%d jobs", n)

@@ -296,12 +296,12 @@ func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 		return exec.Plan{}, err
 	}
 	p := exec.Plan{Rows: []exec.PlanRow{}}
-	addRows(&p, steps, 0)
+	s.Catalog.Own.(*facts).addRows(&p, steps, 0)
 	return p, nil
 }
 
 // addRows adds operators that stand beside each other, and those below them.
-func addRows(p *exec.Plan, steps []step, parent int) {
+func (f *facts) addRows(p *exec.Plan, steps []step, parent int) {
 	for _, s := range steps {
 		detail := strings.TrimSpace(s.Name)
 		for _, name := range slices.Sorted(maps.Keys(s.Info)) {
@@ -312,8 +312,12 @@ func addRows(p *exec.Plan, steps []step, parent int) {
 		if n, err := strconv.ParseFloat(str(s.Info["Estimated Cardinality"]), 64); err == nil && p.EngineRows == 0 {
 			p.EngineRows = n
 		}
-		p.Rows = append(p.Rows, exec.PlanRow{ID: len(p.Rows) + 1, Parent: parent, Detail: strings.ReplaceAll(detail, "\n", " ")})
-		addRows(p, s.Children, len(p.Rows))
+		row := exec.PlanRow{ID: len(p.Rows) + 1, Parent: parent, Detail: strings.ReplaceAll(detail, "\n", " ")}
+		if r := f.scanned(s); r != nil && str(s.Info["Type"]) != "Index Scan" {
+			row.Scans = []schema.TableName{{Schema: r.Schema, Name: r.Name}}
+		}
+		p.Rows = append(p.Rows, row)
+		f.addRows(p, s.Children, row.ID)
 	}
 }
 

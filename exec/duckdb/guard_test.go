@@ -375,6 +375,11 @@ func TestPlans(t *testing.T) {
 	if p.Signature() != same.Signature() || p.Signature() == explain("SELECT id FROM big").Signature() {
 		t.Errorf("signatures %q, %q", p.Signature(), same.Signature())
 	}
+	exectest.Scans(t, db, []exectest.Scan{
+		{SQL: "SELECT k FROM big b WHERE id > 5", Want: "big"},
+		{SQL: "SELECT b.k FROM Big b JOIN t ON t.a = b.id UNION ALL SELECT id FROM big", Want: "big t"},
+		{SQL: "SELECT 1"},
+	})
 }
 
 // values are what a result holds for an expression of each type.

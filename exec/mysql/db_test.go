@@ -248,6 +248,12 @@ func TestPlans(t *testing.T) {
 			last = got
 		}
 	}
+	exectest.Scans(t, db, []exectest.Scan{
+		{SQL: "SELECT c.id FROM customers c WHERE c.id = 7"},
+		{SQL: "SELECT x.id FROM customers x WHERE x.name LIKE '%a'", Want: "customers"},
+		{SQL: "SELECT id FROM (SELECT a.id FROM orders a UNION ALL SELECT b.id FROM customers b) a", Want: "customers orders"},
+		{SQL: "SELECT 1"},
+	})
 	_, err := db.Explain(t.Context(), "SELECT nmae FROM customers")
 	if want := (&exec.InvalidError{Fault: exec.FaultSchema, Name: "nmae"}); !invalidAs(err, want) {
 		t.Errorf("%v, want %+v", err, want)
@@ -273,7 +279,7 @@ func TestReadPlan(t *testing.T) {
 			[]string{`"select_id": 1,`, `"cost": 7,`, `"select_id": 1,`, `"cost": -9,`}, "a name of three lines"},
 		{"\"sort_key\": \"`t`.`a` = 5\",\n\"index_condition\": \"a = 5\"\n", 0, nil, "what may hold stored values"},
 	} {
-		p := mysql.ReadPlan(c.text)
+		p := mysql.ReadPlan(c.text, nil)
 		var rows []string
 		for _, row := range p.Rows {
 			rows = append(rows, row.Detail)

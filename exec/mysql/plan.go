@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -116,20 +117,42 @@ func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 	if err := statement.QueryRowContext(ctx, s.Args...).Scan(&text); err != nil {
 		return exec.Plan{}, err
 	}
-	return readPlan(text), nil
+	aliases := map[string][]*guard.Relation{}
+	collect(aliases, s.Names)
+	return readPlan(text, aliases), nil
 }
 
 // costs match what each query block costs. The text of a statement may add to their sum, and takes nothing away.
 var costs = regexp.MustCompile(`"(?:select_id": \d+,\s+"(?:operation": "\w+",\s+")?cost": ([\d.e+-]+)|query_cost": "([\d.]+)")`)
 
-func readPlan(text string) (p exec.Plan) {
-	var kept strings.Builder
+// aliased and whole match a table's alias, and that all of its rows, or all entries of an index, are read.
+var (
+	aliased = regexp.MustCompile(`^"table_name": (".*"),$`)
+	whole   = regexp.MustCompile(`^"access_type": "(ALL|index)",?$`)
+)
+
+// readPlan reads what EXPLAIN FORMAT=JSON says. aliases are what its names of tables stand for.
+func readPlan(text string, aliases map[string][]*guard.Relation) (p exec.Plan) {
+	var alias string
 	for line := range strings.Lines(text) {
-		if !mayTell(line) {
-			kept.WriteString(line)
+		line, words := strings.TrimRight(line, "\r\n \t"), strings.TrimSpace(line)
+		if m := aliased.FindStringSubmatch(words); m != nil {
+			alias = ""
+			_ = json.Unmarshal([]byte(m[1]), &alias) // the server escapes too little in some names: those are of no table
 		}
+		if line == "" || mayTell(line) {
+			continue
+		}
+		row := exec.PlanRow{ID: len(p.Rows) + 1, Detail: line}
+		if whole.MatchString(words) {
+			for _, r := range aliases[lower(alias)] {
+				if r != nil {
+					row.Scans = append(row.Scans, schema.TableName{Schema: r.Schema, Name: r.Name})
+				}
+			}
+		}
+		p.Rows = append(p.Rows, row)
 	}
-	p = exec.RawPlan(kept.String())
 	for _, m := range costs.FindAllStringSubmatch(text, -1) {
 		if cost, err := strconv.ParseFloat(m[1]+m[2], 64); err == nil && cost > 0 {
 			p.EngineCost += cost

@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // conn is a connection under guard.
@@ -302,8 +303,23 @@ func planOf(text string) exec.Plan {
 		p.EngineCost, _ = strconv.ParseFloat(m[1], 64)
 		p.EngineRows, _ = strconv.ParseFloat(m[2], 64)
 	}
+	quoted := false // in a text of a condition that goes on in the next line
+	for i, row := range p.Rows {
+		if m := seqScan.FindStringSubmatch(row.Detail); m != nil && !quoted {
+			name := m[1]
+			if inner, ok := strings.CutPrefix(name, `"`); ok {
+				name = strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
+			}
+			p.Rows[i].Scans = []schema.TableName{{Name: name}}
+		} else if strings.Count(row.Detail, "'")%2 == 1 {
+			quoted = !quoted
+		}
+	}
 	return p
 }
+
+// seqScan is a step that reads a whole table: "  ->  Parallel Seq Scan on "Orders" o  (cost=…".
+var seqScan = regexp.MustCompile(`^\s*(?:->  )?(?:Parallel )?Seq Scan on ("(?:[^"]|"")*"|\S+)(?: .*)?  \(cost=`)
 
 // Run implements exec.Conn. The cursor takes SELECT and VALUES only, and the server stops after the rows that are asked
 // for.

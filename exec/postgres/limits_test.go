@@ -265,6 +265,12 @@ func TestPlans(t *testing.T) {
 		t.Errorf("%+v, %+v", one, all)
 	}
 	explain("SELECT 1")
+	exectest.Scans(t, db, []exectest.Scan{
+		{SQL: "SELECT name FROM customers c WHERE id = 7"},
+		{SQL: "SELECT name FROM customers WHERE country = E'x\n  ->  Seq Scan on orders  (cost='", Want: "customers"},
+		{SQL: `SELECT o.id FROM app."Tags" x JOIN orders o ON o.id + 0 = x.customer + 0`, Want: "orders app.Tags"},
+		{SQL: "SELECT 1"},
+	})
 	if _, err := db.Explain(t.Context(), "SELECT nmae FROM customers"); !errors.As(err, new(*exec.InvalidError)) {
 		t.Errorf("a plan of an unknown name: %v", err)
 	}

@@ -30,6 +30,7 @@ func ReadPlan(sql string, rows []exec.PlanRow) exec.Plan {
 }
 
 func readPlan(s *sqltext.Statement, rows []exec.PlanRow) exec.Plan {
+	rows = slices.Clone(rows)
 	r := planReader{rows: rows, children: make([][]int, len(rows)), names: readPlanNames(s)}
 	roots := r.link()
 	p := exec.Plan{Rows: rows, Nodes: r.group(roots, nil)}
@@ -93,6 +94,9 @@ func (r *planReader) group(rows []int, in *scope) []exec.PlanNode {
 			n := s.node
 			if s.name != "" {
 				n.Table = r.names.resolve(s.name, in)
+			}
+			if n.Kind == "scan" && n.Table != "" && n.Access != "virtual" {
+				r.rows[row].Scans = []schema.TableName{{Name: n.Table}}
 			}
 			n.Children = r.group(r.children[row], below)
 			if s.set {

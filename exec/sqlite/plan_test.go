@@ -155,6 +155,28 @@ func TestWorkedCasesEngine(t *testing.T) {
 	}
 }
 
+// TestScans: tables by their own names, whatever a statement calls them, and not those in which a key is looked up.
+func TestScans(t *testing.T) {
+	pool := openFixture(t, `CREATE TABLE Users(id INTEGER PRIMARY KEY, name TEXT, city TEXT); CREATE INDEX names ON Users(name);
+		CREATE TABLE Orders(id INTEGER PRIMARY KEY, user_id INT); CREATE VIEW ordered AS SELECT o.id FROM Orders o`)
+	statements := []exectest.Scan{
+		{SQL: "SELECT u.name FROM users u WHERE u.id = 7"},
+		{SQL: "SELECT name FROM users WHERE name = 'a'"},
+		{SQL: "SELECT u.name FROM users u WHERE u.city = 'a'", Want: "Users"},
+		{SQL: "SELECT name FROM users", Want: "Users"}, // all of an index
+		{SQL: "SELECT u.name FROM orders o JOIN users u ON u.id = o.user_id", Want: "Orders"},
+		{SQL: "WITH a AS (SELECT user_id FROM orders UNION SELECT id FROM users) SELECT * FROM a, ordered", Want: "Orders Users"},
+		{SQL: "SELECT 1"},
+	}
+	exectest.Scans(t, exectest.NewDB(t, pool, Dialect{}, exec.Config{}), statements)
+
+	// Rules about rows put a query of their own around a table.
+	rules := exec.Policy{Rows: map[string]string{"Users": "city = :city"}, Shared: []string{"Orders"}}
+	ruled := exectest.NewDB(t, pool, Dialect{}, exec.Config{Policy: rules})
+	ruled = need.Value(ruled.For(&exec.Scope{Key: "a", Params: map[string]any{"city": "a"}}, nil))(t)
+	exectest.Scans(t, ruled, []exectest.Scan{{SQL: "SELECT u.name FROM users u", Want: "Users"}, {SQL: "SELECT name FROM users WHERE id = 7"}})
+}
+
 // explained is the plan of a statement.
 func explained(t *testing.T, pool *sql.DB, text string) (exec.Plan, error) {
 	t.Helper()

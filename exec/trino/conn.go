@@ -15,6 +15,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -157,7 +158,8 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 	}
 	p := exec.Plan{Rows: []exec.PlanRow{}}
 	for i, read := range s.Catalog.Reads(s.Names) {
-		p.Rows = append(p.Rows, exec.PlanRow{ID: i + 1, Detail: "reads " + read.Relation.Schema + "." + read.Relation.Name})
+		name := schema.TableName{Schema: read.Relation.Schema, Name: read.Relation.Name}
+		p.Rows = append(p.Rows, exec.PlanRow{ID: i + 1, Detail: "reads " + name.String(), Scans: []schema.TableName{name}})
 	}
 	var root step
 	if err := json.Unmarshal([]byte(text), &root); err != nil {

@@ -255,6 +255,9 @@ func TestPlan(t *testing.T) {
 	if p.Signature() != want || p.EngineCost != 60.5 || p.EngineRows != 7 || p.Cost() != 60.5 {
 		t.Errorf("%q, cost %v, %v rows", p.Signature(), p.EngineCost, p.EngineRows)
 	}
+	if diff := cmp.Diff([]schema.TableName{{Name: "users"}}, p.Scans()); diff != "" {
+		t.Errorf("scans: %s", diff)
+	}
 }
 
 // TestAnalysis: every column of a name in the text counts, with what lies under views.
