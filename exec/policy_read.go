@@ -87,9 +87,9 @@ func decodePolicy(d *json.Decoder) (p Policy, err error) {
 		case err != nil:
 			return p, err
 		case name == "AllowTables" && len(p.AllowTables) == 0:
-			return p, errors.New("AllowTables is empty, which would allow every table; leave it out, or name tables")
+			return p, fmt.Errorf("%s is empty, which would allow every table; leave it out, or name tables", name)
 		case name == "Settings" && len(p.Settings) == 0:
-			return p, errors.New("Settings is empty, which would require none; leave it out, or name settings")
+			return p, fmt.Errorf("%s is empty, which would require none; leave it out, or name settings", name)
 		case (name == "Rows" || name == "Shared") && len(p.Rows)+len(p.Shared) == 0:
 			return p, fmt.Errorf("%s is empty, which would be no rule; leave it out, or name tables", name)
 		}
