@@ -3,7 +3,6 @@ package replies
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// This file has the steps of the ladder for answers in JSON and for calls of tools, written out as text.
+// This file has the steps of the ladder for answers in JSON, as calls of tools that are written out as text have them.
 
 // maxDeep bounds how deep a JSON value is searched.
 const maxDeep = 8
@@ -31,7 +30,7 @@ func (e *extraction) json(text string, depth int) bool {
 		e.brokenJSON(text, cut, depth)
 		return true
 	}
-	e.oneOf(textsIn(e.d, values), "json", depth)
+	e.oneOf(textsIn(e.d, values), depth)
 	return true
 }
 
@@ -53,7 +52,7 @@ func (e *extraction) brokenJSON(text string, cut bool, depth int) {
 		return
 	}
 	if texts := nearly(e.d, text); len(texts) > 0 {
-		e.oneOf(texts, "json", depth)
+		e.oneOf(texts, depth)
 		return
 	}
 	e.fatal = &Error{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
@@ -105,7 +104,7 @@ func textsIn(d sqltext.Dialect, level []any) []string {
 }
 
 // oneOf goes on with the only query among texts.
-func (e *extraction) oneOf(texts []string, step string, depth int) {
+func (e *extraction) oneOf(texts []string, depth int) {
 	if len(texts) == 0 {
 		return
 	}
@@ -122,45 +121,17 @@ func (e *extraction) oneOf(texts []string, step string, depth int) {
 		}
 	}
 	e.closed = true
-	e.ladder(one, step, depth+1)
+	e.ladder(one, "json", depth+1)
 }
 
-// argument is the opening of an argument in tags: <parameter name="sql">, <parameter=sql>, <arg_value>.
-var argument = regexp.MustCompile(`(?i)<(?:parameter\b[^<>]*|arg_value)>`)
-
-// arguments returns the queries among the arguments of calls in tags.
-func arguments(d sqltext.Dialect, text string) []string {
-	var texts []string
-	for _, at := range argument.FindAllStringIndex(text, maxPlaces) {
-		inner, _, _ := strings.Cut(text[at[1]:], "</")
-		if d.Head(inner) == "query" {
-			texts = append(texts, inner)
-		}
-	}
-	return texts
-}
-
-// call is what stands before the text of a call: run(" or run(query=""".
-var call = regexp.MustCompile(`\w\(\s*(?:\w+\s*=\s*)?("""|\'\'\'|"|\')`)
-
-// embedded is step 8.
+// embedded is step 7.
 func (e *extraction) embedded(text string) {
 	values, cut := decoded(text)
 	if cut {
 		e.brokenJSON(text, cut, 0)
 		return
 	}
-	texts := textsIn(e.d, values)
-	step := "json"
-	if len(texts) == 0 {
-		step = "call"
-		for _, m := range call.FindAllStringSubmatchIndex(text, maxPlaces) {
-			if inner, ok := unquote(text[m[3]:], text[m[2]:m[3]]); ok && e.d.Head(inner) == "query" {
-				texts = append(texts, inner)
-			}
-		}
-	}
-	e.oneOf(texts, step, 0)
+	e.oneOf(textsIn(e.d, values), 0)
 }
 
 // unquote returns the string that ends with mark, as programs write it.

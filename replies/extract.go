@@ -1,7 +1,6 @@
 package replies
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,8 +12,10 @@ import (
 // Extractor finds the one statement in the reply of a model.
 //
 // It never repairs: quotes and brackets stay as the model wrote them, and what does not hold exactly one statement gives an
-// *Error. Outside of strings and quoted names, invisible characters are left out, odd spaces are blanks, HTML entities are
-// what they stand for, and marks of East Asian keyboards those of SQL where the text is no statement otherwise. The zero Extractor works for SQLite without an engine.
+// *Error. Outside of strings and quoted names, invisible characters are left out, odd spaces are blanks, and HTML entities
+// are what they stand for. Marks of East Asian keyboards are those of SQL where the text is no statement otherwise.
+//
+// The zero Extractor works for SQLite without an engine.
 //
 // Safe for concurrent use if Valid is.
 type Extractor struct {
@@ -48,20 +49,20 @@ const (
 //     the reply was cut. The content of <answer>…</answer> and the like is taken alone, and
 //     the marks of quotations and shells are taken off.
 //  3. A text that starts with a query is tried as it stands.
-//  4. Arguments of a tool's call in tags. A text that starts with a brace is a
-//     JSON object, whatever fences stand in it: its field "sql", the least deep
-//     one; without one, any text in it that starts with a query.
+//  4. A text that starts with a brace is a JSON object, whatever fences stand in it:
+//     its field "sql", the least deep one; without one, any text in it that starts
+//     with a query. JSON nearly right counts where it has such a field.
 //  5. The last fenced block that holds a query, of any language word, unless what stands before
 //     it says that it answers another question.
-//  6. One pair of quotes or backticks around the whole.
-//  7. Every place where a line, or the text behind a colon, starts with a query;
-//     behind the full stop of a sentence if the query word is in capitals.
-//  8. Where nothing was found: JSON anywhere, and call("SELECT …").
+//  6. One pair of quotes or backticks around the whole. Then every place where a line, or the
+//     text behind a colon, starts with a query; behind the full stop of a sentence if the query
+//     word is in capitals.
+//  7. Where nothing was found: JSON anywhere.
 //
 // At each place the text is cut at its first live semicolon, else tried whole, then up to a line that starts with
 // SQLResult:, Answer:, Explanation: or Note:, then up to each blank line. What follows the cut is prose and
 // dropped; if it is a statement the whole reply is refused, and so is a reply that lists different queries to
-// choose from, or a query apart from the WITH list whose names it reads.
+// choose from.
 //
 // Where Valid accepts nothing, the likeliest whole statement is returned with the note "not-valid", so that the
 // engine's own error can be reported and repaired. What stops in the middle (a statement, JSON, a block without an end
@@ -193,9 +194,6 @@ func (e *extraction) result(text string) (Extraction, error) {
 		best = e.possible
 	}
 	switch {
-	case best != nil && losesWith(e.d, text, best.Statement):
-		e.several()
-		return Extraction{}, e.fatal
 	case best != nil:
 		if best != e.found {
 			e.note("not-valid")
@@ -208,22 +206,6 @@ func (e *extraction) result(text string) (Extraction, error) {
 		return Extraction{}, &Error{Reason: ReasonRefusal, Detail: "the model declined to answer"}
 	}
 	return Extraction{}, &Error{Reason: ReasonNoSQL, Detail: "the reply holds no query"}
-}
-
-var withWord = regexp.MustCompile(`(?i)\bwith\b`)
-
-// losesWith reports whether a statement taken out of text reads a name of a WITH list that stands apart before it.
-func losesWith(d sqltext.Dialect, text string, s *sqltext.Statement) bool {
-	before := text[:max(0, strings.LastIndex(text, s.SQL()))]
-	for _, at := range withWord.FindAllStringIndex(before, maxPlaces) {
-		list := d.Parse(before[at[0]:]).WithoutQuery()
-		for _, t := range s.Tables() {
-			if t.Base() && slices.Contains(list, strings.ToLower(t.Name)) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // ladder runs steps 3 to 7 over text. depth counts what was unwrapped, so that quotes in fences in JSON end somewhere.
@@ -254,10 +236,6 @@ func (e *extraction) ladder(text, step string, depth int) {
 	if inner, ok := answerTag(e.d, text); ok {
 		e.note("answer-tag")
 		e.ladder(inner, step, depth+1)
-		return
-	}
-	if texts := arguments(e.d, text); len(texts) > 0 {
-		e.oneOf(texts, "call", depth)
 		return
 	}
 	if e.json(text, depth) || e.fences(text, depth) {

@@ -46,12 +46,17 @@ func (e *Error) Unwrap() error { return e.Err }
 type Extraction struct {
 	*sqltext.Statement // as Dialect.Check returns it; nil with an error
 
-	// Step tells where it stood: "bare" (the reply is the statement), "fence", "json", "call" (of a tool, not in JSON),
-	// "quotes" or "prose".
+	// Step tells where it stood: "bare" (the reply is the statement), "fence", "json", "quotes" or "prose". Several of
+	// them around each other give the innermost one, and a statement behind prose within them is of their step.
 	Step string
-	// Notes are stable words on what was passed over: "reasoning" (before it), "answer-tag", "other-blocks" (earlier
-	// fenced blocks with other queries), "unclosed-fence", "invisible" (characters that nobody sees, see Extractor),
-	// "unwrapped" (marks of quotations, shells, HTML or keyboards), "text-behind" (after the statement), "not-valid" (Valid accepted nothing; this is the likeliest statement, for
-	// the engine to tell what is wrong with it).
+	// Notes are stable words on what was passed over, each once, in the order in which it was met:
+	//   - "reasoning": before the statement.
+	//   - "answer-tag": an element of a markup around it.
+	//   - "other-blocks": fenced blocks with other queries.
+	//   - "unclosed-fence": its block has no end.
+	//   - "invisible": characters that nobody sees, see Extractor.
+	//   - "unwrapped": marks of quotations, shells, HTML or keyboards.
+	//   - "text-behind": after the statement.
+	//   - "not-valid": Valid accepted nothing. This is the likeliest statement, for the engine to tell what is wrong with it.
 	Notes []string
 }

@@ -78,7 +78,7 @@ func (e *extraction) quotes(text string) (string, bool) {
 	return inner, e.d.Head(inner) == "query"
 }
 
-// prose is step 7.
+// prose is the rest of step 6.
 func (e *extraction) prose(text, step string) {
 	places := places(e.d, text)
 	for k, at := range places {

@@ -208,16 +208,5 @@ func (p *parsed) isOperatorHere(i int) bool {
 	return true
 }
 
-// WithoutQuery returns the names of the WITH list of a text that has no query behind it; nil for any other text.
-func (s *Statement) WithoutQuery() (names []string) {
-	p := s.tree()
-	if p.lacksQuery() {
-		for _, c := range p.ctes {
-			names = append(names, c.name)
-		}
-	}
-	return names
-}
-
 // IsReserved reports whether word, in any case, is a keyword wherever it stands unquoted and without a dot beside it.
 func IsReserved(word string) bool { return reserved[strings.ToUpper(word)] }
