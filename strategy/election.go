@@ -52,7 +52,8 @@ type Election[T any] struct {
 	// Wave hears the index of the first sample of each wave before it is sent, once the waves before it have settled, late
 	// samples aside. nil: nobody listens.
 	Wave func(first int)
-	// Hopeless reports, after a whole wave without a vote, whether further samples would end like it. nil: they may not.
+	// Hopeless reports, after a whole wave without a vote, whether further samples would end like it. Then none is sent.
+	// nil: they may not.
 	Hopeless func(values []T) bool
 	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then
 	// are late samples not waited for. A Pipeline says so of its judge. nil: they change nothing.
@@ -72,7 +73,7 @@ type Slot[T any] struct {
 type Sampled[T any] struct {
 	Slots   []Slot[T]  // the samples that count, in index order, with late ones between them
 	State   vote.State // how their votes stand
-	Stopped bool       // the votes ended it before N
+	Stopped bool       // the votes ended it before N, or that there will be none (Hopeless)
 	Saved   int        // samples of N that no wave held
 	Wasted  int        // samples of a wave that do not count, those included that were not sent yet
 }
@@ -147,7 +148,8 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		var size int
 		if len(out.Slots) == f.launched {
 			out.State = p.tally() // its rules size the first wave, too
-			if f.launched > 0 && e.Hopeless != nil && out.Votes() == 0 && e.Hopeless(p.values) {
+			if f.launched > 0 && f.launched < e.N && e.Hopeless != nil && out.Votes() == 0 && e.Hopeless(p.values) {
+				out.Stopped = true
 				break
 			}
 			if size = e.wave(out.State, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {

@@ -149,6 +149,35 @@ func TestElectionGivesUp(t *testing.T) {
 	}
 }
 
+// TestElectionHopeless sends no second wave where every further sample would end like the first ones: that is a stop, and no
+// budget kept anything from being made.
+func TestElectionHopeless(t *testing.T) {
+	for _, tt := range []struct {
+		why, votes      string
+		hopeless        bool
+		counted, saved  int
+		stopped, quorum bool
+	}{
+		{"the first wave has no vote", "------------", true, 7, 5, true, true},
+		{"further samples may do better", "------------", false, 12, 0, false, true},
+		{"one sample of the wave has a vote", "---a--------", true, 12, 0, false, false},
+		{"the last wave saves nothing", "-", true, 1, 0, false, true},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			e := letters(tt.votes, func(int) time.Duration { return 0 })
+			e.Stop = vote.Decided
+			e.Hopeless = func([]string) bool { return tt.hopeless }
+			got, err := e.Run(t.Context())
+			if len(got.Slots) != tt.counted || got.Saved != tt.saved || got.Stopped != tt.stopped || errors.Is(err, strategy.ErrQuorum) != tt.quorum {
+				t.Errorf("%d slots, %d saved, stopped %v, %v; want %+v", len(got.Slots), got.Saved, got.Stopped, err, tt)
+			}
+			if allowed, short := got.Short(e.N); short {
+				t.Errorf("a budget that there is not allowed %d", allowed)
+			}
+		})
+	}
+}
+
 func TestElectionRoom(t *testing.T) {
 	e := letters("aaaaaaaa", func(int) time.Duration { return 0 })
 	left := 3

@@ -32,7 +32,7 @@ seen.follow = await client.callTool({ name: "ask",
   arguments: { question: "How many singers are there?", conversation: seen.answer.structuredContent.conversation } });
 seen.check = await client.callTool({ name: "check", arguments: { sql: "DROP TABLE singer" } });
 seen.why = await client.callTool({ name: "explain_answer", arguments: { answer_id: seen.answer.structuredContent.answer_id } });
-seen.wrong = await client.callTool({ name: "ask", arguments: { question: 7 } });
+seen.wrong = await client.callTool({ name: "ask", arguments: { question: { text: 7 } } });
 const cancel = new AbortController();
 setTimeout(() => cancel.abort(), 300);
 seen.cancelled = await client.callTool({ name: "ask", arguments: { question: "Which question never ends?" } }, undefined, { signal: cancel.signal })
