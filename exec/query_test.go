@@ -437,3 +437,44 @@ func TestManyColumns(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestLayersOfViews: stacks of ordinary views are read, and a statement that multiplies by itself is not.
+func TestLayersOfViews(t *testing.T) {
+	stack := func(layers, columns int, expression string) string {
+		list := func(of string) string {
+			items := make([]string, columns)
+			for i := range items {
+				items[i] = strings.ReplaceAll(of, "#", fmt.Sprint(i))
+			}
+			return strings.Join(items, ", ")
+		}
+		script := "CREATE TABLE s0(" + list("c# INT") + "); INSERT INTO s0(c0) VALUES (1);"
+		for i := range layers {
+			script += fmt.Sprintf("CREATE VIEW s%d AS SELECT %s FROM s%d;", i+1, list(expression+" AS c#"), i)
+		}
+		return script
+	}
+	const coalesce, cases = "COALESCE(c#, 0)", "CASE WHEN c# IS NULL THEN 0 ELSE c# END"
+	for _, test := range []struct {
+		why, script, sql string
+		refused          bool
+	}{
+		{"four layers", stack(4, 250, coalesce), "SELECT c0 FROM s4", false},
+		{"that name a column twice", stack(4, 250, cases), "SELECT c0 FROM s4", false},
+		{"ten layers", stack(10, 30, coalesce), "SELECT * FROM s10", false},
+		{"six layers that name a column twice", stack(6, 30, cases), "SELECT c0, c29 FROM s6", false},
+		{"sixteen layers that do", stack(16, 2, cases), "SELECT c0 FROM s16", true},
+		{"layers of the statement's own", "CREATE TABLE s0(c0 INT)", "WITH a0 AS (SELECT c0 AS c FROM s0)" + func() (all string) {
+			for i := range 20 {
+				all += fmt.Sprintf(", a%d AS (SELECT c + c AS c FROM a%d)", i+1, i)
+			}
+			return all
+		}() + " SELECT c FROM a20", true},
+	} {
+		_, db := open(t, test.script, exec.Config{})
+		_, err := db.Query(t.Context(), test.sql)
+		if refused := errors.As(err, new(*exec.RefusedError)); refused != test.refused || err != nil && !refused {
+			t.Errorf("%s: %v", test.why, err)
+		}
+	}
+}
