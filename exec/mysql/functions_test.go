@@ -101,3 +101,21 @@ INSERT INTO versions VALUES (1, 2)`, "")
 		}
 	}
 }
+
+// TestClocks: under rules about rows no function is called whose value moves while a statement runs.
+func TestClocks(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE parcels(id INTEGER, team VARCHAR(9));\n", "")
+	db := exectest.ReadyDB(t, pool, mysql.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"parcels": "team = :team"}}})
+	view, err := db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": "red"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"SELECT SYSDATE(6)", "SELECT UUID() FROM parcels", "SELECT SYS_GUID()", "SELECT id FROM parcels WHERE SYSDATE() > '2024-01-01'"} {
+		if _, err := view.Query(t.Context(), text); !exec.IsRejection(err) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := view.Query(t.Context(), "SELECT NOW(6), CURRENT_TIMESTAMP, UNIX_TIMESTAMP(), RAND() FROM parcels"); err != nil {
+		t.Error(err)
+	}
+}

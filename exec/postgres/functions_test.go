@@ -96,3 +96,42 @@ CREATE EXTENSION tablefunc; CREATE VIEW tokens AS SELECT gen_random_uuid() AS id
 		}
 	}
 }
+
+// harmless are the volatile functions that may be called under rules about rows, and why their values tell nothing.
+var harmless = map[string]string{
+	"random": "chance", "random_normal": "chance", "gen_random_uuid": "chance", "uuid_generate_v4": "chance", "array_shuffle": "chance", "array_sample": "chance",
+	"uuidv4": "chance",
+}
+
+// TestVolatile: under rules about rows no function is called whose value moves while a statement runs, unless it tells nothing:
+// a clock would tell how long hidden rows took.
+func TestVolatile(t *testing.T) {
+	pool, _ := open(t, `CREATE EXTENSION "uuid-ossp"; CREATE TABLE parcels(id INTEGER, team TEXT)`)
+	names, err := exectest.Texts(t.Context(), pool, "SELECT DISTINCT proname FROM pg_proc WHERE provolatile = 'v' ORDER BY 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: map[string]string{"parcels": "team = :team"}}})
+	view, err := db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": "red"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, name := range names {
+		if !postgres.Listed(name) || harmless[name] != "" {
+			continue
+		}
+		tried++
+		if _, err := view.Query(t.Context(), "SELECT "+name+"() FROM parcels"); err == nil || !strings.Contains(err.Error(), "how long hidden rows took") {
+			t.Errorf("%s is called: %v", name, err)
+		}
+	}
+	for _, text := range []string{"SELECT clock_timestamp()", "SELECT pg_catalog.statement_timestamp() - now() FROM parcels", "SELECT (SELECT timeofday()) FROM parcels"} {
+		if _, err := view.Query(t.Context(), text); err == nil {
+			t.Errorf("%s is answered", text)
+		}
+	}
+	if _, err := view.Query(t.Context(), "SELECT now(), current_timestamp, random() FROM parcels"); err != nil || tried == 0 {
+		t.Errorf("%d tried, %v", tried, err)
+	}
+}
