@@ -282,6 +282,24 @@ func writeVertical(w io.Writer, t *result.Table) error {
 	return err
 }
 
+// keysOf are the names of columns, each once: one that comes again gets a number behind it that makes no name of another
+// column.
+func keysOf(columns []string) []string {
+	keys, taken := make([]string, len(columns)), map[string]bool{}
+	for _, name := range columns {
+		taken[name] = true
+	}
+	seen := map[string]bool{}
+	for i, name := range columns {
+		key := name
+		for n := 2; seen[key] || key != name && taken[key]; n++ {
+			key = fmt.Sprintf("%s_%d", name, n)
+		}
+		seen[key], keys[i] = true, key
+	}
+	return keys
+}
+
 // jsonLines writes an object a row. A name that a row has twice gets a number behind it.
 func (p *program) jsonLines(w io.Writer, t *result.Table) error {
 	text, err := json.Marshal(t)
@@ -292,11 +310,8 @@ func (p *program) jsonLines(w io.Writer, t *result.Table) error {
 	if err := json.Unmarshal(text, &cells); err != nil {
 		return err
 	}
-	names, seen := make([]string, len(t.Columns)), map[string]int{}
-	for i, name := range t.Columns {
-		if seen[name]++; seen[name] > 1 {
-			name = fmt.Sprintf("%s_%d", name, seen[name])
-		}
+	names := make([]string, len(t.Columns))
+	for i, name := range keysOf(t.Columns) {
 		key, err := json.Marshal(name)
 		if err != nil {
 			return err

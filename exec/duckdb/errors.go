@@ -14,9 +14,17 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
+// unread is what the driver says of a type that it does not know.
+var unread = regexp.MustCompile(`unsupported data type|API error: empty name`)
+
 // Classify gives an error of the driver its type.
 func (Dialect) Classify(err error) error {
 	var e *duckdb.Error
+	if !errors.As(err, &e) && err != nil && unread.MatchString(err.Error()) {
+		// The driver does not know the type of a column: another statement may have none of it.
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: "the driver cannot read a column of the result (" + firstLine(err) +
+			"): write the fields of a row apart, with names, or cast the column to VARCHAR"}
+	}
 	if !errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
 		return err
 	}
