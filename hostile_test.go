@@ -249,8 +249,8 @@ func checkRefused(t *testing.T, got evening) {
 	if !errors.As(got.err, &input) && !errors.Is(got.err, texttosql.ErrEmptyQuestion) {
 		t.Errorf("got %v, want a typed refusal", got.err)
 	}
-	if got.result != nil || len(got.requests) > 0 {
-		t.Errorf("a refused question has a result, or was sent: %+v", got.result)
+	if r := got.result; r == nil || r.SQL != "" || r.Rows != nil || len(r.Candidates) > 0 || r.Usage.Calls > 0 || len(got.requests) > 0 {
+		t.Errorf("a refused question has an answer, or was sent: %+v", r)
 	}
 }
 

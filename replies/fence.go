@@ -14,25 +14,25 @@ type block struct {
 	language   bool // a word that we know for a language stands behind the opening fence
 }
 
-const fenceMark = "```"
-
-// fencedBlocks finds the blocks between fences of three backticks or more. A block may start in the middle of a line, may be one line,
+// fencedBlocks finds the blocks between ``` or ~~~ fences. A block may start in the middle of a line, may be one line,
 // and need not be closed.
 func fencedBlocks(s string) []block {
 	var blocks []block
 	for at := 0; ; {
-		n := strings.Index(s[at:], fenceMark)
-		if n < 0 {
+		open, mark := nextFence(s, at)
+		if open < 0 {
 			return blocks
 		}
-		open := at + n
-		word := behindTicks(s, open)
-		body := word
+		body := open + len(mark)
+		for body < len(s) && s[body] == mark[0] {
+			body++
+		}
+		word := body
 		body += languageWord(s[body:])
-		end, next := closingFence(s, body)
+		end, next := closingFence(s, body, mark)
 		b := block{start: open, end: next, closed: end < next, language: isLanguage(strings.TrimSpace(s[word:body]))}
 		b.body = s[body:end]
-		if line := strings.LastIndexByte(b.body, '\n') + 1; end == len(s) && !b.closed && strings.Trim(b.body[line:], "` \t") == "" {
+		if line := strings.LastIndexByte(b.body, '\n') + 1; end == len(s) && !b.closed && strings.Trim(b.body[line:], mark[:1]+" \t") == "" {
 			b.body = b.body[:line] // the start of a closing fence
 		}
 		blocks = append(blocks, b)
@@ -44,15 +44,32 @@ func fencedBlocks(s string) []block {
 	}
 }
 
-// behindTicks returns the first byte from at on that is no backtick.
-func behindTicks(s string, at int) int { return len(s) - len(strings.TrimLeft(s[at:], "`")) }
+// nextFence returns the next opening fence: ``` anywhere, ~~~ where a line starts (in the middle it may be an
+// operator).
+func nextFence(s string, at int) (pos int, mark string) {
+	ticks := strings.Index(s[at:], "```")
+	for i := at; i < len(s); {
+		n := strings.Index(s[i:], "~~~")
+		if n < 0 || ticks >= 0 && n+i > ticks+at {
+			break
+		}
+		if words.StartsLine(s, i+n) {
+			return i + n, "~~~"
+		}
+		i += n + 3
+	}
+	if ticks < 0 {
+		return -1, ""
+	}
+	return at + ticks, "```"
+}
 
 // languageWord returns the length of what stands behind an opening fence and is no part of the body: any word that ends
 // the line, or a known one before a query on the same line.
 func languageWord(s string) int {
 	line, _, more := strings.Cut(s, "\n")
 	word := strings.TrimSpace(line)
-	if more && !strings.ContainsAny(word, " \t`();") && !isQueryWord(word) {
+	if more && !strings.ContainsAny(word, " \t`~();") && !isQueryWord(word) {
 		return len(line) + 1
 	}
 	first, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
@@ -69,14 +86,17 @@ func isLanguage(word string) bool {
 
 // closingFence returns the end of the body that starts at s[at:] and the byte
 // behind its closing fence; both are equal where there is none.
-func closingFence(s string, at int) (end, next int) {
+func closingFence(s string, at int, mark string) (end, next int) {
 	for i := at; ; {
-		n := strings.Index(s[i:], fenceMark)
+		n := strings.Index(s[i:], mark)
 		if n < 0 {
 			return len(s), len(s)
 		}
 		pos := i + n
-		after := behindTicks(s, pos)
+		after := pos
+		for after < len(s) && s[after] == mark[0] {
+			after++
+		}
 		line, _, _ := strings.Cut(s[after:], "\n")
 		rest := strings.TrimSpace(line)
 		switch {

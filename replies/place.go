@@ -123,7 +123,7 @@ func cuts(d sqltext.Dialect, text string) []cut {
 			whole = cut{at: t.Pos, live: true}
 			break
 		}
-		if fence.at == 0 && t.Pos > 0 && strings.HasPrefix(text[t.Pos:], fenceMark) {
+		if fence.at == 0 && t.Pos > 0 && (strings.HasPrefix(text[t.Pos:], "```") || line && strings.HasPrefix(text[t.Pos:], "~~~")) {
 			fence.at = t.Pos
 		}
 		if line && label.at == 0 && isLabel(text[t.Pos:]) {

@@ -148,11 +148,11 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		var size int
 		if len(out.Slots) == f.launched {
 			out.State = p.tally() // its rules size the first wave, too
-			if f.launched > 0 && f.launched < e.N && e.Hopeless != nil && out.Votes() == 0 && e.Hopeless(p.values) {
-				out.Stopped = true
+			if size = e.wave(out.State, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
 				break
 			}
-			if size = e.wave(out.State, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
+			if f.launched > 0 && e.Hopeless != nil && out.Votes() == 0 && e.Hopeless(p.values) {
+				out.Stopped = true
 				break
 			}
 		} else if size, over = e.without(f); size == 0 && !over {

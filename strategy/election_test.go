@@ -176,6 +176,15 @@ func TestElectionHopeless(t *testing.T) {
 			}
 		})
 	}
+	e := letters("------------", func(int) time.Duration { return 0 })
+	e.Stop, e.Hopeless = vote.Decided, func([]string) bool { return true }
+	sent := 0
+	e.Room = func() (int, bool) { return 3 - sent, true }
+	e.Wave = func(int) { sent = 3 }
+	got, _ := e.Run(t.Context())
+	if allowed, short := got.Short(e.N); allowed != 3 || !short || got.Stopped {
+		t.Errorf("a budget of three samples: %d allowed, short %v, stopped %v", allowed, short, got.Stopped)
+	}
 }
 
 func TestElectionRoom(t *testing.T) {

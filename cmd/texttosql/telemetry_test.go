@@ -84,7 +84,7 @@ func newReceiver(t *testing.T, env map[string]string) (*receiver, map[string]str
 // called calls a tool of serve-mcp, with its arguments, and ends the server.
 func called(t *testing.T, env map[string]string, tool, arguments string) (reply string) {
 	t.Helper()
-	const call = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+	const call = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":""}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}
 `

@@ -110,7 +110,8 @@ func TestClocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"SELECT SYSDATE(6)", "SELECT UUID() FROM parcels", "SELECT SYS_GUID()", "SELECT id FROM parcels WHERE SYSDATE() > '2024-01-01'"} {
+	for _, text := range []string{"SELECT SYSDATE(6)", "SELECT UUID() FROM parcels", "SELECT SYS_GUID()",
+		"SELECT id FROM parcels WHERE SYSDATE() > '2024-01-01'"} {
 		if _, err := view.Query(t.Context(), text); !exec.IsRejection(err) {
 			t.Errorf("%s: %v", text, err)
 		}

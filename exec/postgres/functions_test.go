@@ -126,7 +126,8 @@ func TestVolatile(t *testing.T) {
 			t.Errorf("%s is called: %v", name, err)
 		}
 	}
-	for _, text := range []string{"SELECT clock_timestamp()", "SELECT pg_catalog.statement_timestamp() - now() FROM parcels", "SELECT (SELECT timeofday()) FROM parcels"} {
+	for _, text := range []string{"SELECT clock_timestamp()",
+		"SELECT pg_catalog.statement_timestamp() - now() FROM parcels", "SELECT (SELECT timeofday()) FROM parcels"} {
 		if _, err := view.Query(t.Context(), text); err == nil {
 			t.Errorf("%s is answered", text)
 		}
