@@ -163,7 +163,13 @@ func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 // Confirm implements exec.Conn: the engine compiles the statement and tells its plan.
 func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
 	if absent := s.Names.Absent; len(absent) > 0 { // the engine might look for a file of that name
-		return guard.Seen{}, &exec.InvalidError{Fault: exec.FaultSchema, Message: "Table with name " + absent[0] + " does not exist!", Name: absent[0]}
+		message := "Table with name " + absent[0] + " does not exist!"
+		for _, why := range h.made.left {
+			if strings.HasPrefix(schema.Fold(why), "the file "+schema.Fold(absent[0])+".") {
+				message += " (" + why + ")"
+			}
+		}
+		return guard.Seen{}, &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: absent[0]}
 	}
 	steps, err := h.plan(ctx, s)
 	if err != nil {

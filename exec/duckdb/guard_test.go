@@ -458,3 +458,29 @@ func TestUnguarded(t *testing.T) {
 		pool.Close()
 	}
 }
+
+// TestBrokenFiles: a file that DuckDB cannot read is left out with a word, and the others are read.
+func TestBrokenFiles(t *testing.T) {
+	for _, test := range []struct{ why, name, content, told string }{
+		{"a CSV in Latin-1", "bad.csv", "id,name\n1,\xe9\xe8\xf1\n2,x\n", "bad.csv is left out"},
+		{"half a Parquet", "bad.parquet", "PAR1\x00\x01", "bad.parquet is left out"},
+		{"an empty Parquet", "bad.parquet", "", "bad.parquet is left out"},
+		{"JSON that ends early", "bad.json", `[{"a": 1`, "bad.json is left out"},
+		{"text that is no JSON", "bad.ndjson", "{a: }\n", "bad.ndjson is left out"},
+	} {
+		folder := write(t, map[string]string{"good.csv": "id,name\n1,Ann\n2,Bob\n", test.name: test.content})
+		pool := need.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
+		db := onPool(t, pool, exec.Config{})
+		table, err := db.Query(t.Context(), "SELECT count(*) FROM good")
+		if err != nil || fmt.Sprint(table.Rows) != "[[2]]" {
+			t.Errorf("%s: %v, %v", test.why, table, err)
+		}
+		if got := fmt.Sprint(db.Warnings()); !strings.Contains(got, test.told) {
+			t.Errorf("%s: the warnings are %s", test.why, got)
+		}
+		if _, err := db.Query(t.Context(), "SELECT * FROM bad"); err == nil || !strings.Contains(err.Error(), test.told) {
+			t.Errorf("%s: %v", test.why, err)
+		}
+		pool.Close()
+	}
+}

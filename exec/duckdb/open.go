@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -330,16 +331,20 @@ func write(ctx context.Context, path string, views []fileView) (left []string, e
 	return left, nil
 }
 
-// reason is what DuckDB says of a file, in one line: the first one names the place, and one behind it what is wrong there.
+// reason is what DuckDB says of a file, in one line: the first one names the place, and a later one what is wrong there.
+// Between them stands the content, which is not told.
 func reason(err error) string {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
 	for _, line := range lines[1:] {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimSpace(line); wrong.MatchString(line) {
 			return strings.TrimSpace(lines[0]) + ": " + line
 		}
 	}
 	return lines[0]
 }
+
+// wrong begins a line of DuckDB that says what is wrong with a file.
+var wrong = regexp.MustCompile(`^(?:Invalid|Value|Expected|Error when|Could not|Malformed)\b`)
 
 // pattern writes the path of one file for functions that take patterns.
 func pattern(path string) string {
