@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,10 +34,33 @@ type catalog struct {
 // Catalog implements [exec.Conn], with a handful of statements for each database, whatever the number of tables.
 func (c *conn) Catalog(ctx context.Context) (found *exec.Catalog, err error) {
 	err = c.bare(func(dc any) (err error) {
+		if err = c.quickCheck(ctx, dc); err != nil {
+			return err
+		}
 		found, err = c.readCatalog(ctx, dc)
 		return err
 	})
 	return found, err
+}
+
+// quickCheck says once whether pages of the file are damaged, where [Dialect.QuickCheck] asks for it.
+func (c *conn) quickCheck(ctx context.Context, dc any) error {
+	if !c.dialect.QuickCheck || c.checked.Load() {
+		return nil
+	}
+	var fault, line string
+	err := each(ctx, dc, "PRAGMA quick_check(1)", func() {
+		if line != "ok" && fault == "" {
+			fault = strings.TrimSpace(line)
+		}
+	}, &line)
+	switch {
+	case fault != "":
+		return fmt.Errorf("sqlite: the file is damaged: %s: restore it from a copy, or read what is left with the command .recover of sqlite3", fault)
+	case err == nil:
+		c.checked.Store(true)
+	}
+	return err
 }
 
 func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, err error) {

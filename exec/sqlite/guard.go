@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
@@ -23,6 +24,7 @@ const (
 type guarding struct {
 	dialect Dialect
 	config  exec.GuardConfig
+	checked atomic.Bool // by quickCheck
 
 	gates    sync.Pool // of *gate: go-sqlite3 keeps every callback until the connection closes
 	mu       sync.Mutex

@@ -27,6 +27,11 @@ type Dialect struct {
 	// holds one a connection and cannot say which, so the guard asks this one too while it holds the connection and
 	// registers it again afterwards. nil: afterwards there is none.
 	Authorizer func(op int, arg1, arg2, database string) int
+
+	// QuickCheck has SQLite look through the whole file (PRAGMA quick_check) before a catalog is read, by exec.DB.Ready or by
+	// the first statement. A file with damaged pages is an error then; without it counts of such a file are wrong and say
+	// nothing of it. It reads every page, and so takes as long as reading the file: a second for some 500 MB.
+	QuickCheck bool
 }
 
 // Hooks is what the guard needs of a driver connection. Both methods are called from inside sql.Conn.Raw, one at a
