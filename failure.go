@@ -255,6 +255,10 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 	case errors.Is(err, exec.ErrNoExecution):
 		return FailureConfig, "Statements are not executed here", ""
 	case errors.As(err, &limit):
+		if limit.Limit == "columns" {
+			columns, advice, _ := strings.Cut(tail(err), ". ")
+			return FailureLimit, columns, advice
+		}
 		text := "The statement is over its limit on " + limit.Limit
 		if limit.Max != "" {
 			text += " (" + limit.Max + ")"

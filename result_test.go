@@ -119,7 +119,7 @@ func TestResultKeepsRefinements(t *testing.T) {
 		"0.0 generate ok: ",
 		"1.0 generate rejected: exec: invalid statement (schema): no such column: nme",
 		"1.1 repair no-progress: exec: invalid statement (schema): no such column: nme",
-		"2.0 generate refused: exec: refused (function): the function load_extension is not on the list; Policy.AllowFunctions adds to it",
+		"2.0 generate refused: exec: refused (function): load_extension is not allowed here",
 		"2.1 repair failed: llm: budget spent",
 		"3.0 generate suspect: it returned no rows",
 		"3.1 repair no-progress: the same statement again",

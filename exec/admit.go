@@ -5,11 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -104,7 +107,7 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 		}
 		stale := errors.Is(err, guard.ErrStale)
 		if !stale && (tries > 0 || !isAboutNames(err)) || h.unfit { // a catalog read for this statement is not too old for its names
-			return nil, err
+			return nil, h.suggested(err)
 		}
 		before := h.catalog
 		if rerr := h.renew(ctx, true); rerr != nil {
@@ -114,9 +117,32 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 		case stale && (same || tries > 1):
 			return nil, guard.Refuse(ReasonGuard, "the schema changes all the time")
 		case same:
-			return nil, err
+			return nil, h.suggested(err)
 		}
 	}
+}
+
+// suggested says of a table that may not be read, or is not there, which readable one may be meant. It looks at no other
+// ones, so it does not tell which of the two holds.
+func (h *held) suggested(err error) error {
+	refused, ok := err.(*RefusedError)
+	if !ok || refused.Reason != ReasonTable || refused.Name == "" {
+		return err
+	}
+	name := refused.Name[strings.LastIndexByte(refused.Name, '.')+1:]
+	var names []string
+	for _, r := range h.catalog.Relations {
+		if r.Allowed() && r.Refused == nil && !schema.EqualFold(r.Name, name) { // in another schema
+			names = append(names, r.Name)
+		}
+	}
+	near := words.Nearest(name, names)
+	if near == "" {
+		return err
+	}
+	told := *refused
+	told.Detail += ". Did you mean " + near + "?"
+	return &told
 }
 
 // judge sends a statement against the walls.

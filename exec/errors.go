@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -34,7 +35,7 @@ const (
 	ReasonStatement  sqltext.Reason = "statement"   // a kind of statement that is not on the list
 	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
 	ReasonColumn     sqltext.Reason = "column"      // a column that the policy denies
-	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list
+	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list; Policy.AllowFunctions adds to it
 	ReasonTooComplex sqltext.Reason = "too-complex" // a statement over a limit on its size or depth
 	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so everything is refused
 )
@@ -76,12 +77,16 @@ type LimitError struct {
 	// result.
 	Limit string
 	Max   string // the limit in force: "3s", "500", "1000000 bytes"; "" where the engine has it
+	Found int    // of "columns": how many the statement has; 0: it is not known
 	// Running says that the engine did not stop: the statement still runs, on a connection that nobody else uses.
 	Running bool
 }
 
 // Error names the limit, its size and what allows more, where they are known.
 func (e *LimitError) Error() string {
+	if e.Limit == "columns" {
+		return "exec: " + e.columns()
+	}
 	s := "exec: over the limit on " + e.Limit
 	if e.Max != "" {
 		s += " (" + e.Max + ")"
@@ -93,6 +98,15 @@ func (e *LimitError) Error() string {
 		s += ": the statement reads or makes a longer value; Limits.Candidate.CellBytes or Limits.Answer.CellBytes allows it"
 	}
 	return s
+}
+
+// columns says of how many columns too many a result would be.
+func (e *LimitError) columns() string {
+	found := "more than " + e.Max
+	if e.Found > 0 {
+		found = words.Thousands(e.Found)
+	}
+	return found + " columns; at most " + e.Max + " are returned. Name the columns you want"
 }
 
 // UnguardedError says why a database or a connection cannot be guarded and what to do about it. It matches

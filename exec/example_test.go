@@ -133,7 +133,7 @@ func ExampleIsRejection() {
 	}
 	// Output:
 	// repair: schema nmae
-	// failed: true exec: refused (function): the function load_extension is not on the list; Policy.AllowFunctions adds to it
+	// failed: true exec: refused (function): load_extension is not allowed here
 	// repair: run
 }
 
@@ -175,7 +175,7 @@ func ExampleReadOnly() {
 	}
 	// Output:
 	// "SELECT name FROM customers" reads [{main customers [name]}]
-	// exec: refused (several-statements): the text goes on behind its first statement
+	// exec: refused (several-statements): one statement only: remove what follows the first semicolon
 	// exec: refused (not-read-only): the statement starts with UPDATE
 	// exec: invalid statement (schema): no such column: nmae
 }
@@ -344,7 +344,7 @@ func ExamplePolicy_tables() {
 	fmt.Println(err)
 	// Output:
 	// orders id customer
-	// exec: refused (table): customers is no table that may be read
+	// exec: refused (table): customers: no such table, or you may not read it
 }
 
 // A slip of the pen in a policy is found before the first question.

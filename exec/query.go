@@ -118,7 +118,7 @@ func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 		return nil, &InvalidError{Fault: FaultCompile, Message: "the statement has no result columns"}
 	}
 	if len(names) > b.Columns {
-		return nil, &LimitError{Limit: "columns", Max: fmt.Sprint(b.Columns)}
+		return nil, &LimitError{Limit: "columns", Max: fmt.Sprint(b.Columns), Found: len(names)}
 	}
 
 	left := b.Bytes

@@ -219,7 +219,7 @@ func (c *checker) verdict(d Dialect) error {
 	writes := c.first.Kind == Word && changes(c.first.Text) || c.verb.Kind == Word && changes(c.verb.Text)
 	switch {
 	case c.several:
-		return &RefusedError{Reason: ReasonSeveral, Detail: "the text goes on behind its first statement", Writes: writes || c.writes}
+		return &RefusedError{Reason: ReasonSeveral, Detail: "one statement only: remove what follows the first semicolon", Writes: writes || c.writes}
 	case writes && c.verb.Kind == Word:
 		return &RefusedError{Reason: ReasonNotReadOnly, Detail: "WITH leads to " + strings.ToUpper(c.verb.Text), Writes: true}
 	case writes:

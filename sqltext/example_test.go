@@ -27,7 +27,7 @@ func ExampleDialect_Check_dialects() {
 	_, err = sqltext.PostgreSQL().Check(text)
 	fmt.Println(err)
 	// Output:
-	// sqltext: refused: several-statements: the text goes on behind its first statement
+	// sqltext: refused: several-statements: one statement only: remove what follows the first semicolon
 	// <nil>
 }
 

@@ -150,7 +150,7 @@ func (s Section) view(clusters map[string]string) sectionView {
 		if len(b.Samples) > 0 && i < colours {
 			f.Cluster = "k" + strconv.Itoa(i+1)
 			for _, sample := range b.Samples {
-				clusters[number(sample)] = f.Cluster
+				clusters[words.Thousands(sample)] = f.Cluster
 			}
 		}
 		v.Bars = append(v.Bars, f)
@@ -198,7 +198,7 @@ func usageFacts(root *Span) []Fact {
 	if u == (Usage{}) {
 		return facts
 	}
-	tokens := number(u.PromptTokens) + " in, " + number(u.CompletionTokens) + " out"
+	tokens := words.Thousands(u.PromptTokens) + " in, " + words.Thousands(u.CompletionTokens) + " out"
 	money := strconv.FormatFloat(u.Money, 'g', 4, 64)
 	if !u.Known {
 		tokens, money = "about "+tokens, "about "+money
@@ -206,7 +206,7 @@ func usageFacts(root *Span) []Fact {
 	if u.Partial {
 		tokens, money = tokens+", or more", money+", or more"
 	}
-	facts = append(facts, Fact{Name: "Model calls", Value: number(u.Calls)}, Fact{Name: "Tokens", Value: tokens})
+	facts = append(facts, Fact{Name: "Model calls", Value: words.Thousands(u.Calls)}, Fact{Name: "Tokens", Value: tokens})
 	if u.Money != 0 {
 		facts = append(facts, Fact{Name: "Cost", Value: money})
 	}
@@ -238,19 +238,6 @@ func durationText(d time.Duration) string {
 		d = d.Round(time.Second)
 		return fmt.Sprintf("%d min %02d s", d/time.Minute, d%time.Minute/time.Second)
 	}
-}
-
-// number returns n with a comma between its thousands.
-func number(n int) string {
-	text := strconv.Itoa(n)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(text) - 3; i > first; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // clamp moves x into 0..1.

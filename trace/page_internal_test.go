@@ -22,14 +22,6 @@ func TestDurationText(t *testing.T) {
 	durationText(math.MaxInt64)
 }
 
-func TestNumber(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", -100: "-100"} {
-		if got := number(n); got != want {
-			t.Errorf("number(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestVisible(t *testing.T) {
 	tests := []struct{ why, text, want string }{
 		{"plain", "a\n\tb", "a\n\tb"},

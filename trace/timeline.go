@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // rowView is one span in the timeline.
@@ -106,7 +108,7 @@ func tokensText(u Usage) string {
 	if u == (Usage{}) {
 		return ""
 	}
-	text := number(u.PromptTokens) + " → " + number(u.CompletionTokens)
+	text := words.Thousands(u.PromptTokens) + " → " + words.Thousands(u.CompletionTokens)
 	if !u.Known {
 		text = "~" + text
 	}
@@ -160,13 +162,13 @@ func valueText(v any) string {
 		return durationText(v)
 	case float64: // JSON has all digits
 		if v >= 1000 || v <= -1000 {
-			return number(int(v))
+			return words.Thousands(int(v))
 		}
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	case int:
-		return number(v)
+		return words.Thousands(v)
 	case int64:
-		return number(int(v))
+		return words.Thousands(int(v))
 	default:
 		return fmt.Sprint(v)
 	}

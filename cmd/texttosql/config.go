@@ -27,6 +27,7 @@ type settings struct {
 	profile string            // "": none
 	values  map[string]any    // of the file, by flag; nil before it is read
 	where   map[string]string // where the value of a flag comes from
+	err     error             // of reading the file
 }
 
 // Validate is that of a kong.Resolver. The file is checked as it is read.
@@ -51,9 +52,10 @@ func (s *settings) Resolve(k *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 		return nil, nil
 	}
 	if s.values == nil {
-		if err := s.read(k); err != nil {
-			return nil, err
-		}
+		s.err = s.read(k)
+	}
+	if s.err != nil { // kong would name this flag, which has nothing to do with it
+		return nil, nil
 	}
 	value, found := s.values[flag.Name]
 	if found {

@@ -41,10 +41,11 @@ stratgy = "direct"
 			"ask-below  0.5", ""},
 		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer, "postgres://…@127.0.0.1:1/shop", ""},
 		{"nor in an error", "", []string{"sql", "--profile", "secret", count}, exitError, "", "no server"},
-		{"a misspelt key", "", []string{"sql", "--profile", "slip", count}, exitUsage, "", `no flag is called "stratgy", did you mean "strategy"?`},
+		{"a misspelt key", "", []string{"sql", "--profile", "slip", count}, exitUsage, "", `: no flag is called "stratgy", did you mean "strategy"?`},
 		{"no such profile", "", []string{"sql", "--profile", "test", count}, exitUsage, "", `no profile "test"; it has prod, secret, slip`},
-		{"a file that is none", "", []string{"sql", "--config", broken, count}, exitUsage, "", "line 1: this is no TOML"},
-		{"a file that is not there", "TEXTTOSQL_CONFIG=/nowhere.toml", []string{"sql", count}, exitUsage, "", "no such file"},
+		{"a file that is none", "", []string{"sql", "--config", broken, count}, exitUsage, "", "texttosql: --config: " + broken + ": line 1: this is no TOML"},
+		{"a swap of two letters", "", []string{"sql", "--config", file(t, "swap.toml", "modle = 'x'"), count}, exitUsage, "", `"modle", did you mean "model"?`},
+		{"a file that is not there", "TEXTTOSQL_CONFIG=/nowhere.toml", []string{"sql", count}, exitUsage, "", "texttosql: --config: /nowhere.toml: no such file"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			env := env

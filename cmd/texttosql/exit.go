@@ -8,6 +8,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
@@ -67,6 +68,9 @@ func (p *program) line(err error) string {
 	f := texttosql.Failure(err)
 	if errors.Is(err, texttosql.ErrNoScope) {
 		f.Advice = "Name the user with --scope, or those of a server with --scopes."
+	}
+	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && refused.Reason == exec.ReasonFunction {
+		f.Advice = "Write the statement without it, or name it in AllowFunctions of --policy."
 	}
 	switch f.Class {
 	case texttosql.FailureOther, texttosql.FailureConfig, texttosql.FailureProvider, texttosql.FailureDatabase, texttosql.FailureUnguarded:

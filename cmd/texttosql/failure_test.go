@@ -41,6 +41,55 @@ func silent(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// TestStatementMessages: what a person reads of a statement that does not run, and what to do.
+func TestStatementMessages(t *testing.T) {
+	folder := t.TempDir()
+	open := func(name, script string) string {
+		path := filepath.Join(folder, name)
+		pool := need.Value(sql.Open("sqlite3", path))(t)
+		defer pool.Close()
+		need.Value(pool.Exec(script))(t)
+		return path
+	}
+	columns := make([]string, 2000)
+	for i := range columns {
+		columns[i] = fmt.Sprint("c", i)
+	}
+	db := open("shop.db", "CREATE TABLE wide("+strings.Join(columns, ",")+"); CREATE TABLE customers(id INT, tenant INT); CREATE TABLE orderz(id INT)")
+	wal := open("wal.db", "PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
+	need.OK(t, os.Mkdir(wal+"-wal", 0o700)) // as on a read-only disk, it cannot be opened
+	rules := file(t, "rules", `{"Rows": {"customers": "tenant = :tenant"}, "AllowTables": ["customers"]}`)
+	scope := file(t, "scope", `{"Key": "acme", "Params": {"tenant": 42}}`)
+	for _, tt := range []struct {
+		why  string
+		args []string
+		code int
+		want string
+	}{
+		{"a star over a wide table", []string{db, "SELECT * FROM wide"}, exitBudget,
+			"2,000 columns; at most 500 are returned. Name the columns you want."},
+		{"its alias, and more", []string{db, "SELECT w.*, 1 FROM wide w, customers"}, exitBudget, "2,001 columns; at most 500"},
+		{"a star of a subquery", []string{db, "SELECT * FROM (SELECT * FROM wide)"}, exitBudget, "more than 500 columns; at most 500"},
+		{"two statements", []string{db, "SELECT 1; SELECT 2"}, exitRefused, "one statement only: remove what follows the first semicolon."},
+		{"a function", []string{db, "SELECT load_extension('x')"}, exitRefused, "load_extension is not allowed here. Write the statement without it, or"},
+		{"a misspelt table under rules", []string{db, "SELECT * FROM customer", "--policy", rules, "--scope", scope}, exitRefused,
+			"customer: no such table, or you may not read it. Did you mean customers? "},
+		{"near one that is hidden", []string{db, "SELECT * FROM orders", "--policy", rules, "--scope", scope}, exitRefused,
+			"orders: no such table, or you may not read it. Read other"},
+		{"the hidden one", []string{db, "SELECT * FROM orderz", "--policy", rules, "--scope", scope}, exitRefused,
+			"orderz: no such table, or you may not read it. Read other"},
+		{"rules and no scope", []string{db, "SELECT * FROM customers", "--policy", rules}, exitRefused, "Name the user with --scope"},
+		{"a WAL", []string{wal, "SELECT 1"}, exitError,
+			"the file is there, but SQLite cannot open its WAL on a read-only disk: add ?immutable=1 to --db"},
+		{"a WAL that nobody writes", []string{wal + "?immutable=1", "SELECT a FROM t"}, exitAnswer, ""},
+	} {
+		code, _, told := try(t, map[string]string{"HOME": folder}, "", append([]string{"sql", "--db"}, tt.args...)...)
+		if code != tt.code || !strings.Contains(told, tt.want) {
+			t.Errorf("%s: code %d, want %d, and %q, want %q", tt.why, code, tt.code, told, tt.want)
+		}
+	}
+}
+
 // TestNoDatabase: what cannot be opened is one line that says what to do. That none has the password is checked by try.
 func TestNoDatabase(t *testing.T) {
 	gone := silent(t)

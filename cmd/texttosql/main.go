@@ -86,6 +86,8 @@ func (p *program) run() error {
 	switch {
 	case ended == 0: // it was asked for help or its version
 		return nil
+	case p.settings.err != nil:
+		return &setup.UsageError{Err: fmt.Errorf("--config: %w", p.settings.err)}
 	case err != nil:
 		return &setup.UsageError{Err: fmt.Errorf("%w (--help lists the flags)", err)}
 	}

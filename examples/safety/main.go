@@ -156,6 +156,9 @@ func read(text []byte, engine string) (items []statement, err error) {
 			s.Text = g.Prefix + strings.Repeat(g.Repeat, g.Times) + g.Middle + strings.Repeat(g.Close, g.Times) + g.Suffix
 		}
 		s.Text += string(s.Base64)
+		if s.Text == "" {
+			return nil, fmt.Errorf("line %d: the key text is missing", n)
+		}
 		if s.Engine == "" || s.Engine == engine {
 			items = append(items, s)
 		}

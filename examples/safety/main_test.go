@@ -154,6 +154,7 @@ func TestFaults(t *testing.T) {
 		{"no statements", []string{"-db", db, "-statements", "nowhere.jsonl"}, "nowhere.jsonl: no such file"},
 		{"an empty file", []string{"-db", db, "-statements", write("")}, "no statement for sqlite"},
 		{"only other engines", []string{"-db", db, "-statements", write(`{"engine":"mysql","text":"SELECT 1"}`)}, "no statement for sqlite"},
+		{"another key", []string{"-db", db, "-statements", write(`{"sql":"SELECT 1"}`)}, "line 1: the key text is missing"},
 		{"no JSON", []string{"-db", db, "-statements", write(good + "\nSELECT 1\n")}, "line 2: invalid"},
 		{"broken base64", []string{"-db", db, "-statements", write(`{"base64":"?"}`)}, "line 1: illegal base64"},
 		{"an endless generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","times":9000000000000000000}}`)}, "the generator repeats"},

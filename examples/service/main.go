@@ -101,7 +101,10 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	fmt.Fprintf(stdout, "listening on http://%s/ask\n", listener.Addr())
 	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	context.AfterFunc(ctx, func() { server.Close() }) // the questions end with their context
-	return errors.Join(server.Serve(listener), ctx.Err())
+	if err := server.Serve(listener); ctx.Err() == nil {
+		return err
+	}
+	return nil // it was told to stop
 }
 
 // routes returns the routes of the service.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -48,7 +47,7 @@ type event struct {
 	name string
 	data struct {
 		ID, Step, Explanation string
-		Error                 struct{ Class, Message string }
+		Error                 struct{ Class, Message, Advice string }
 		Result                *struct {
 			SQL        string
 			Confidence float64
@@ -115,6 +114,7 @@ func TestAsk(t *testing.T) {
 			"SELECT count(*) FROM orders", "", "it may be read"},
 		{"denied to another tenant", "other", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
 			"", "denied", "by its policy"},
+		{"a function", "demo", `{"question": "Who is first?"}`, says("SELECT load_extension('x')"), time.Minute, 200, "", "refused", "no name of Go"},
 		{"a deadline", "demo", `{"question": "Who is first?"}`, half, 3 * time.Second, 200, names, "time", "the best answer so far"},
 		{"a provider that is down", "demo", `{"question": "Who is first?"}`, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "wrong key"}
@@ -137,6 +137,9 @@ func TestAsk(t *testing.T) {
 				}
 			}
 			r := last.data.Result
+			if told := last.data.Error.Message + last.data.Error.Advice + last.data.Explanation; strings.Contains(told, "AllowFunctions") {
+				t.Errorf("a visitor reads %q", told)
+			}
 			if last.name != "answer" || r == nil || r.SQL != tt.sql || last.data.Error.Class != tt.err || (last.data.Error.Message == "") != (tt.err == "") {
 				t.Fatalf("%+v, %+v: %s", last, r, tt.why)
 			}
@@ -237,8 +240,8 @@ func TestRun(t *testing.T) {
 		}
 		cancel()
 	}), func(string) string { return "" })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: %v", err)
+	if err != nil {
+		t.Errorf("stopped while idle: %v", err)
 	}
 }
 

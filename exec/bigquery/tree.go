@@ -410,7 +410,7 @@ func (w *walker) function(n *ast.FunctionCall) {
 		known = strings.TrimPrefix(name, "safe.")
 	}
 	if !w.added[name] && (quoted || !functions[known]) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not allowed here", name))
 	}
 	w.functions = append(w.functions, known)
 	if i, ok := lengths[known]; ok && !w.added[name] {

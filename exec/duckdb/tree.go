@@ -378,7 +378,7 @@ func isBuiltin(v node) bool {
 func (w *walker) function(v node) {
 	name := schema.Fold(str(v["function_name"]))
 	if !w.facts.functions[name] {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not allowed here", name))
 	}
 	var path []string
 	for _, part := range []string{str(v["catalog"]), str(v["schema"])} {

@@ -409,9 +409,9 @@ var systemName = regexp.MustCompile(`^(?:"?\w+"?\.)?"?sqlite_|^information_schem
 // NotReadable is the refusal of a table that may not be read. With a policy about tables, an absent one has the same.
 func NotReadable(name string) *RefusedError {
 	name = fold(name)
-	e := Refuse(reasonTable, "%s is no table that may be read", name)
+	e := Refuse(reasonTable, "%s: no such table, or you may not read it", name)
 	if e.Name = name; systemName.MatchString(name) {
-		e.Detail += ": it is the engine's own; Engine.Schema, and the command schema, tell which tables there are"
+		e.Detail += "; it is the engine's own: Engine.Schema, and the command schema, tell which tables there are"
 	}
 	return e
 }

@@ -315,7 +315,7 @@ func (w *walker) function(database, name string) {
 		if database != "" {
 			folded = lower(database) + "." + folded
 		}
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", folded))
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not allowed here", folded))
 	}
 	if called := parsedAs[folded]; called != "" {
 		folded = called

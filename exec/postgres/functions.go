@@ -130,7 +130,7 @@ func (r *reading) readFunctions() {
 
 // unlisted writes a function that may not be called.
 func unlisted(name string) string {
-	return "the function " + name + ", which is not on the list; Policy.AllowFunctions adds to it"
+	return "the function " + name + ", which is not allowed here"
 }
 
 // called refuses the function called name, in schema where one is written. absent says that nobody has one; takes are
@@ -142,7 +142,7 @@ func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, 
 	case c.scoped && clocks[name]:
 		return false, nil, guard.Refuse(exec.ReasonFunction, "under rules about rows the function %s tells how long hidden rows took: write now()", name)
 	case schemaName != "" && schemaName != "pg_catalog" || !listedFunctions[name] && known:
-		return false, nil, guard.Refuse(exec.ReasonFunction, "%s", unlisted(qualified(schemaName, name)))
+		return false, nil, guard.Refuse(exec.ReasonFunction, "%s is not allowed here", qualified(schemaName, name))
 	case !known && !listedFunctions[name]:
 		if t := c.typeNamed(name); t != nil && schemaName == "" {
 			_, err := c.typed([]string{name})
@@ -156,7 +156,7 @@ func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, 
 			f.takes = nil
 		}
 		return false, f.takes, guard.Refuse(exec.ReasonFunction,
-			"the database has a function %s of its own, which is not on the list; write pg_catalog.%[1]s, or Policy.AllowFunctions adds it", name)
+			"%s is not allowed here: the database has one of its own, so write pg_catalog.%[1]s", name)
 	}
 	return false, nil, nil
 }

@@ -150,13 +150,13 @@ func TestAttached(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT a FROM t":                                 "", // that of main
 		"SELECT count(*) FROM main.t":                     "",
-		`SELECT a FROM "the other".t`:                     "exec: refused (table): the other.t is no table that may be read",
+		`SELECT a FROM "the other".t`:                     "exec: refused (table): the other.t: no such table, or you may not read it",
 		"SELECT count(*) FROM t":                          "exec: refused (table): the other.t may not be read, and t could be that one: name its schema",
-		"SELECT id FROM users":                            "exec: refused (table): users is no table that may be read",
-		"SELECT count(*) FROM users":                      "exec: refused (table): users is no table that may be read",
+		"SELECT id FROM users":                            "exec: refused (table): users: no such table, or you may not read it",
+		"SELECT count(*) FROM users":                      "exec: refused (table): users: no such table, or you may not read it",
 		`SELECT password FROM "the other".users`:          "exec: refused (column): the other.users.password may not be read",
-		`SELECT count(*) FROM "the other".sqlite_master`:  "exec: refused (table): the other.sqlite_master is no table that may be read",
-		`SELECT count(*) FROM "the other".keyring, users`: "exec: refused (table): users is no table that may be read",
+		`SELECT count(*) FROM "the other".sqlite_master`:  "exec: refused (table): the other.sqlite_master: no such table, or you may not read it",
+		`SELECT count(*) FROM "the other".keyring, users`: "exec: refused (table): users: no such table, or you may not read it",
 	} {
 		if _, err := db.Query(ctx, text); (err != nil || want != "") && fmt.Sprint(err) != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -89,7 +89,7 @@ func (g *gate) decide(op int, arg1, arg2, database string) error {
 		name := schema.Fold(arg2)
 		g.functions = append(g.functions, name)
 		if !g.catalog.functions[name] {
-			return guard.Refuse(exec.ReasonFunction, "the function %s is not on the list; Policy.AllowFunctions adds to it", name)
+			return guard.Refuse(exec.ReasonFunction, "%s is not allowed here", name)
 		}
 		return nil
 	case opRead:

@@ -144,7 +144,7 @@ func TestDeniedIsAbsent(t *testing.T) {
 				_, err := db.Query(t.Context(), fmt.Sprintf(form, table))
 				errs = append(errs, strings.ReplaceAll(fmt.Sprint(err), "usurs", "users"))
 			}
-			if errs[0] != errs[1] || errs[0] != "exec: refused (table): users is no table that may be read" {
+			if errs[0] != errs[1] || errs[0] != "exec: refused (table): users: no such table, or you may not read it" {
 				t.Errorf("%s, %s: %q for a table that is there, %q for one that is not", name, form, errs[0], errs[1])
 			}
 		}

@@ -85,6 +85,8 @@ func (Dialect) Classify(err error) error {
 	switch {
 	case err == nil || exec.IsTyped(err):
 		return err
+	case strings.HasPrefix(ownWords(err), "unable to open database file"):
+		return fmt.Errorf("%w (if the file is there, SQLite cannot open its WAL on a read-only disk: add immutable=1)", classify(err, false, nil))
 	case strings.HasPrefix(ownWords(err), "attempt to write a readonly database"):
 		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // Read implements [exec.Conn]. SQLite has no parser to ask: what the statement names is what its text tells, and what it
@@ -120,9 +121,39 @@ func (c *conn) compile(ctx context.Context, s *exec.Statement, prepare func() er
 	c.gate.begin()
 	c.gate.statement, c.gate.spliced = s.Statement, s.Splice != nil
 	if err := orOutOfMemory(prepare); err != nil {
-		return known.asAbsent(s, c.compileError(err))
+		err = c.compileError(err)
+		if limit, ok := err.(*exec.LimitError); ok && limit.Limit == "columns" {
+			limit.Found = known.width(s)
+		}
+		return known.asAbsent(s, err)
 	}
 	return nil
+}
+
+// width is how many columns a statement has whose stars are those of tables; 0: it is not known.
+func (c *catalog) width(s *exec.Statement) (columns int) {
+	selects := s.Selects()
+	if len(selects) == 0 || selects[0].Nested {
+		return 0
+	}
+	for _, item := range selects[0].Items {
+		if !item.Star {
+			columns++
+			continue
+		}
+		of := strings.TrimSuffix(item.Text, "*")
+		for _, t := range selects[0].Tables {
+			if of != "" && !schema.EqualFold(of, cmp.Or(t.Alias, t.Name)+".") {
+				continue
+			}
+			r := c.find(t.Schema, t.Name)
+			if !t.Base() || r == nil || !r.Allowed() || r.Hides() {
+				return 0
+			}
+			columns += len(r.Columns())
+		}
+	}
+	return columns
 }
 
 // orOutOfMemory turns a panic that says "out of memory" into an error: github.com/ncruces/go-sqlite3 panics so where a

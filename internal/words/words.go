@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -160,6 +161,19 @@ func Plural(word string, n int) string {
 	return word + "s"
 }
 
+// Thousands returns n with a comma between its thousands.
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
+	first := 0
+	if n < 0 {
+		first = 1
+	}
+	for i := len(text) - 3; i > first; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // Squeeze returns a name in lower case without blanks, underscores and hyphens.
 func Squeeze(name string) string {
 	return strings.Map(func(r rune) rune {
@@ -171,19 +185,29 @@ func Squeeze(name string) string {
 	}, name)
 }
 
-// Like says which of names may be meant by a name that is none, as ", did you mean "orders"?"; "": none is near. Case
-// does not count; of equally near ones the first in the order of names is meant.
+// Like says which of names may be meant by a name that is none, as ", did you mean "orders"?"; "": none is near.
 func Like(name string, names []string) string {
-	best, least := "", 3
+	if best := Nearest(name, names); best != "" {
+		return fmt.Sprintf(", did you mean %q?", best)
+	}
+	return ""
+}
+
+// Nearest returns which of names may be meant by a name that is none; "": none is near. Case does not count. Of equally
+// near ones that with the same first letter is meant, else the first in the order of names.
+func Nearest(name string, names []string) (best string) {
+	name, least := strings.ToLower(name), 6
 	for _, other := range slices.Sorted(slices.Values(names)) {
-		if d := Distance(strings.ToLower(name), strings.ToLower(other), least); d < least {
+		lower := strings.ToLower(other)
+		d := 2 * Distance(name, lower, 2)
+		if first, _ := utf8.DecodeRuneInString(name); !strings.HasPrefix(lower, string(first)) {
+			d++
+		}
+		if d < least {
 			best, least = other, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %q?", best)
+	return best
 }
 
 // Distance returns the Levenshtein distance of two words in characters. If it is over most, the result is some number

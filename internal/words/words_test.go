@@ -90,6 +90,24 @@ func TestDistance(t *testing.T) {
 }
 
 // TestSimilarity: the values are those of Python's difflib.SequenceMatcher.ratio, without its junk.
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", -100: "-100"} {
+		if got := words.Thousands(n); got != want {
+			t.Errorf("Thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestNearest: a slip of one letter or two, and the same first letter before another one.
+func TestNearest(t *testing.T) {
+	names := []string{"idle", "model", "Customers", "orders"}
+	for name, want := range map[string]string{"modle": "model", "customer": "Customers", "ORDER": "orders", "idel": "idle", "x": "", "": "", "öders": "orders"} {
+		if got := words.Nearest(name, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestSimilarity(t *testing.T) {
 	tests := []struct {
 		a, b string

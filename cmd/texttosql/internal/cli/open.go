@@ -8,14 +8,17 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	_ "github.com/mattn/go-sqlite3" // the driver of the programs
 )
 
 // OpenReadOnly opens an existing SQLite file for reading. Nothing can be written through the result, but SQLite itself puts
 // two files beside a database in WAL mode. A file that is no SQLite database is an error. Damage further inside the file is
-// an error of the first statement. The error does not name the path.
+// an error of the first statement. The error does not name the path. With "?immutable=1" behind the path SQLite neither puts
+// nor reads anything beside the file, as on a disk that nobody writes to.
 func OpenReadOnly(path string) (*sql.DB, error) {
+	path, immutable := strings.CutSuffix(path, "?immutable=1")
 	if err := checkSQLite(path); err != nil {
 		return nil, PathlessError(err)
 	}
@@ -24,7 +27,11 @@ func OpenReadOnly(path string) (*sql.DB, error) {
 		return nil, err
 	}
 	// Without a URL, a name with "?" or "%" would be another file.
-	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: "mode=ro"}
+	query := "mode=ro"
+	if immutable {
+		query += "&immutable=1"
+	}
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: query}
 	return sql.Open("sqlite3", uri.String())
 }
 

@@ -120,7 +120,7 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 	if path == "" {
 		return nil, ErrNoDatabase
 	}
-	if _, err := os.Stat(path); err != nil && strings.ContainsAny(path, "@=:") {
+	if _, err := os.Stat(strings.TrimSuffix(path, "?immutable=1")); err != nil && strings.ContainsAny(path, "@=:") {
 		return nil, &UsageError{errors.New("--db is neither a file that is there nor a DSN that is known: want " + Forms)} // it may hold a password
 	}
 	pool, err := cli.OpenReadOnly(path)

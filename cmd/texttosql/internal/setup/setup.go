@@ -249,6 +249,9 @@ func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, o
 		e.Warnings = root.Warnings()
 	}
 	if err != nil {
+		if strings.Contains(err.Error(), "if the file is there, SQLite") { // it has been looked at
+			err = errors.New("the file is there, but SQLite cannot open its WAL on a read-only disk: add ?immutable=1 to --db")
+		}
 		return nil, errors.Join(fmt.Errorf("database %s: %w", opened.Place, err), e.Close())
 	}
 	return e, nil
