@@ -15,9 +15,11 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
+	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // FailureClass is what kind of error a question or a call of a conversation ended with. The strings never change.
@@ -334,10 +336,22 @@ func failureOfSamples(e *strategy.NoCandidateError) (class FailureClass, message
 	switch {
 	case len(classes) != 1:
 		return FailureNoAnswer, message, ""
-	case classes[0] == FailureWrites, classes[0] == FailureNoStatement:
+	case classes[0] == FailureNoStatement:
+		return classes[0], declinedWith(e.Rejected), ""
+	case classes[0] == FailureWrites:
 		return classes[0], "", ""
 	}
 	return classes[0], message, ""
+}
+
+// declinedWith is what the first model that declined said; "" where none did.
+func declinedWith(rejected []vote.Candidate) string {
+	i := slices.IndexFunc(rejected, func(c vote.Candidate) bool { return c.Reason == string(replies.ReasonRefusal) })
+	if i < 0 {
+		return ""
+	}
+	_, said, _ := strings.Cut(rejected[i].Rejected, string(replies.ReasonRefusal)+": ")
+	return strings.Replace(said, "the model", "The model", 1)
 }
 
 // failureOfReason is the class of a rejected statement, by the stable word of its reason.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -60,4 +61,30 @@ func ExampleLanguage() {
 	// "en" true false
 	// "de" true true
 	// "" false false
+}
+
+// Who wants data changed is told that nothing was: what was changed may be asked.
+func ExampleWishes() {
+	for _, question := range []string{"Delete all cancelled orders.", "Please set the price of 3 to 20", "How many orders were deleted?"} {
+		fmt.Println(doubt.Wishes(question))
+	}
+	fmt.Println(doubt.NothingChanged)
+	// Output:
+	// true
+	// true
+	// false
+	// nothing was changed: only reading is possible
+}
+
+// The condition of the question before is doubted where the next question asks for all, and kept where it refers to it.
+func ExampleCarried() {
+	before := sqltext.SQLite().Parse("SELECT count(*) FROM customers WHERE country = 'France'")
+	kept := vote.Candidate{SQL: "SELECT count(*) FROM orders JOIN customers USING (customer) WHERE country = 'France'"}
+	for _, question := range []string{"How many orders are there in total?", "And how many orders do they have?"} {
+		rules := doubt.Rules{}.With(doubt.Carried(question, before))
+		fmt.Println(rules.Find(question, "", kept, nil))
+	}
+	// Output:
+	// [{carried_filter a condition of an earlier question is kept, which this one does not name 1}]
+	// []
 }

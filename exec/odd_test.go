@@ -193,3 +193,17 @@ func ExampleOdd() {
 	fmt.Println(checked.Findings, err)
 	// Output: [{odd-division the division of two whole numbers drops the rest}] <nil>
 }
+
+// One of two customers with equally many orders is shown, and a person should know.
+func ExampleCaution() {
+	db := openShop(exec.Config{})
+	checked, err := db.Examine(context.Background(),
+		"SELECT country FROM customers GROUP BY country ORDER BY count(*) > 0 LIMIT 1", exec.ReadOnly{}, exec.Caution{})
+	for _, f := range checked.Findings {
+		fmt.Println(f.Rule, "-", f.Detail)
+	}
+	fmt.Println(err)
+	// Output:
+	// ties - the row behind the last one shown is equal in the order: which of them is shown is chance
+	// <nil>
+}

@@ -74,3 +74,18 @@ func ExampleExtraction() {
 	fmt.Println(got.SQL(), got.Notes, err)
 	// Output: SELECT count(*) FROM singer [reasoning other-blocks] <nil>
 }
+
+// What somebody copied out of a chat, a page or a shell is the statement in it. Other text stays as it is.
+func ExamplePasted() {
+	for _, text := range []string{
+		"```sql\nSELECT name FROM singer WHERE age &gt;= 30;\n```",
+		"sqlite> SELECT name\n   ...> FROM singer;",
+		"name of the oldest singer",
+	} {
+		fmt.Printf("%q\n", replies.Pasted(sqltext.SQLite(), text))
+	}
+	// Output:
+	// "SELECT name FROM singer WHERE age >= 30;"
+	// "SELECT name\nFROM singer;"
+	// "name of the oldest singer"
+}

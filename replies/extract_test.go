@@ -107,6 +107,33 @@ func TestExtractEnded(t *testing.T) {
 	}
 }
 
+func TestPasted(t *testing.T) {
+	for _, tt := range []struct{ why, text, want string }{
+		{"a statement", "SELECT a FROM t", "SELECT a FROM t"},
+		{"blanks around it", "\n  SELECT a FROM t \n", "SELECT a FROM t"},
+		{"a fence", "```sql\nSELECT a FROM t\n```", "SELECT a FROM t"},
+		{"a fence without a language", "```\nSELECT a FROM t\n```\n", "SELECT a FROM t"},
+		{"a fence and words: nobody pastes an answer", "Run:\n```\nSELECT a FROM t\n```", "Run:\n```\nSELECT a FROM t\n```"},
+		{"two fences", "```\nSELECT a FROM t\n```\n```\nSELECT b FROM t\n```", "```\nSELECT a FROM t\n```\n```\nSELECT b FROM t\n```"},
+		{"code in a line", "`SELECT a FROM t`", "SELECT a FROM t"},
+		{"a quotation", "> SELECT a\n> FROM t", "SELECT a\nFROM t"},
+		{"the prompt of psql", "shop=# SELECT a\nshop-# FROM t", "SELECT a\nFROM t"},
+		{"entities", "SELECT a FROM t WHERE b &lt;= 2 AND c = &#39;x&#39;", "SELECT a FROM t WHERE b <= 2 AND c = 'x'"},
+		{"an entity in a string is data", "SELECT a FROM t WHERE b = 'x &amp; y'", "SELECT a FROM t WHERE b = 'x &amp; y'"},
+		{"a semicolon of another keyboard", "SELECT a FROM t；", "SELECT a FROM t;"},
+		{"typographic quotes", "SELECT a FROM t WHERE b = “c” ;；SELECT", "SELECT a FROM t WHERE b = \"c\" ;;SELECT"},
+		{"characters that nobody sees", "\ufeffSELECT\u00a0a FROM t", "SELECT a FROM t"},
+		{"what is no query stays what it is, so that the guard refuses it", "```sql\nDROP TABLE t\n```", "DROP TABLE t"},
+		{"two statements stay two", "SELECT a FROM t; DROP TABLE t", "SELECT a FROM t; DROP TABLE t"},
+		{"words", "the name of all", "the name of all"},
+		{"nothing", "", ""},
+	} {
+		if got := replies.Pasted(sqltext.SQLite(), tt.text); got != tt.want {
+			t.Errorf("%s: %q became %q, want %q", tt.why, tt.text, got, tt.want)
+		}
+	}
+}
+
 func TestExtractPayloads(t *testing.T) {
 	for _, p := range evaldata.Payloads(t) {
 		if p.Engine != "prompt" || p.Where != "reply" {

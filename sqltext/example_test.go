@@ -180,3 +180,14 @@ func ExampleRefusedError() {
 	// placeholder writes: false
 	// several-statements writes: true
 }
+
+// Each SELECT of a statement with its clauses, subqueries too.
+func ExampleStatement_Selects() {
+	s := sqltext.SQLite().Parse("SELECT name FROM singer WHERE id IN (SELECT singer FROM song) ORDER BY age DESC LIMIT 3")
+	for _, one := range s.Selects() {
+		fmt.Printf("%v %s, order %q, %q\n", one.Nested, one.From, one.OrderBy, one.Limit)
+	}
+	// Output:
+	// false singer, order ["age DESC"], "LIMIT 3"
+	// true song, order [], ""
+}
