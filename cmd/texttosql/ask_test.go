@@ -148,7 +148,7 @@ func TestExitCodes(t *testing.T) {
 		{"a statement with a key in it", always("DELETE FROM customers WHERE note = 'password=hunter2hunter2'"), []string{"ask", "-s", "direct", "Remove"},
 			exitRefused, "", "note = 'password=***"},
 		{"no statement", always("I cannot"), []string{"ask", "-s", "direct", "Hello"}, exitError, "",
-			"1 call, 28 tokens\ntexttosql: The model declined to answer: I cannot. Ask"},
+			"1 call, 28 tokens\ntexttosql: The model declined to answer: '''sql I cannot '''. Ask"},
 		{"a spent budget", always("SELECT nothing FROM customers"), []string{"ask", "--calls", "1", "-n", "3", "Who?"},
 			exitBudget, "", "tried: SELECT nothing FROM customers\n1 call, 28 tokens\ntexttosql: "},
 		{"a refused statement", nil, []string{"check", "DROP TABLE customers"}, exitRefused, "", "This only reads."},
