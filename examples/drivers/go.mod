@@ -4,6 +4,8 @@ go 1.26.0
 
 replace github.com/texttosql/texttosql => ../..
 
+replace github.com/texttosql/texttosql/exec/sqlite/modernc => ../../exec/sqlite/modernc
+
 // Needed by tests of modernc.org/sqlite only; the module proxy has not the version that v1.61.1 asks for.
 replace github.com/google/pprof => github.com/google/pprof v0.0.0-20260802141513-ef3492d7dac3
 
@@ -13,7 +15,7 @@ require (
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/ncruces/go-sqlite3 v0.35.6
 	github.com/texttosql/texttosql v0.1.0
-	modernc.org/sqlite v1.61.1
+	github.com/texttosql/texttosql/exec/sqlite/modernc v0.1.0
 )
 
 require (
@@ -36,4 +38,5 @@ require (
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
+	modernc.org/sqlite v1.61.1 // indirect
 )

@@ -132,7 +132,7 @@ func TestArrows(t *testing.T) {
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{
 		"llm/openai", "llm/anthropic", "llm/gemini", "llm/providers",
-		"exec/bigquery", "exec/duckdb", "otel", "session/pgstore", "knowledge/yaml",
+		"exec/bigquery", "exec/duckdb", "exec/sqlite/modernc", "otel", "session/pgstore", "knowledge/yaml",
 		"lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
 	} {
 		for _, file := range parsed(t, dir) {

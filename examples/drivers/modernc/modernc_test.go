@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/examples/drivers/drivertest"
-	"github.com/texttosql/texttosql/examples/drivers/modernc"
+	"github.com/texttosql/texttosql/exec/sqlite/modernc"
 )
 
 func Test(t *testing.T) {

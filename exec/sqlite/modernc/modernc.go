@@ -1,4 +1,5 @@
-// Package modernc guards databases that modernc.org/sqlite opens, which needs no C compiler. Copy it.
+// Package modernc opens databases by modernc.org/sqlite, which needs no C compiler, so that they can be guarded. It is a
+// module of its own.
 //
 //	pool := sql.OpenDB(modernc.Connector{DSN: "file:shop.db?mode=ro"})
 //	engine, err := texttosql.New(pool, model)
@@ -17,7 +18,11 @@ import (
 //
 // The driver has an authorizer, but takes limits only through a *sql.Conn, which is locked while a guard is put on. So
 // each connection is the only one of a pool of its own, which serves for its limits.
-type Connector struct{ DSN string }
+//
+// Safe for concurrent use.
+type Connector struct {
+	DSN string // as modernc.org/sqlite has it: "file:shop.db?mode=ro"
+}
 
 // Driver returns the driver of modernc.org/sqlite, by which the engine knows the dialect.
 func (Connector) Driver() driver.Driver { return &sqlite.Driver{} }
