@@ -245,7 +245,7 @@ func Example_guideMeasure() {
 		if r == nil {
 			return eval.Answer{}, err
 		}
-		return eval.Answer{SQL: r.SQL, Usage: r.Usage}, err
+		return eval.Answer{SQL: r.SQL, Usage: r.Usage, Confidence: r.Confidence}, err
 	}
 	report, err := eval.Run(ctx, ask, dataset, &eval.Scorer{Store: store})
 	right, _ := report.Estimate("ex_set")

@@ -30,9 +30,11 @@ func TestRepairUnderPolicy(t *testing.T) {
 		sql    string
 		says   string // the prompt of the repair; "": there is none
 	}{
-		{"a misspelt table", denyTable, "SELECT name FROM custmers", "custmers: no such table, or you may not read it. Did you mean customers?\nExisting names that are close: customers,"},
+		{"a misspelt table", denyTable, "SELECT name FROM custmers",
+			"custmers: no such table, or you may not read it. Did you mean customers?\nExisting names that are close: customers,"},
 		{"a denied table has the words of an absent one", denyTable, "SELECT id FROM Orders", "orders: no such table, or you may not read it\n"},
-		{"and so has one that is not allowed", exec.Policy{AllowTables: []string{"customers"}}, "SELECT id FROM orders", "orders: no such table, or you may not read it\n"},
+		{"and so has one that is not allowed", exec.Policy{AllowTables: []string{"customers"}}, "SELECT id FROM orders",
+			"orders: no such table, or you may not read it\n"},
 		{"a misspelt table without a policy", exec.Policy{}, "SELECT name FROM custmers", "no such table: custmers\nExisting names that are close: customers,"},
 		{"a star over a denied column", denyColumn, "SELECT * FROM customers", star},
 		{"a star over a secret", exec.Policy{}, "SELECT c.* FROM customers c", star},
