@@ -168,8 +168,7 @@ func (o *suspicion) repeats() (string, bool) {
 				continue
 			}
 			key := o.keyOf(t, ref)
-			counted := function == "COUNT" && len(t.PrimaryKey) == 1 && strings.EqualFold(lastName(argument), t.PrimaryKey[0])
-			if key == "" || function == "COUNT" && !counted || function != "COUNT" && strings.Contains(strings.ToUpper(argument), "CASE") {
+			if key == "" || !repeatable(function, argument, t) {
 				continue
 			}
 			each := "SELECT 1 FROM " + s.From + where(s.Where)
@@ -179,6 +178,14 @@ func (o *suspicion) repeats() (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// repeatable reports whether a sum or a count of the key is wrong where rows of its table stand there several times.
+func repeatable(function, argument string, t *schema.Table) bool {
+	if function == "COUNT" {
+		return len(t.PrimaryKey) == 1 && strings.EqualFold(lastName(argument), t.PrimaryKey[0])
+	}
+	return !strings.Contains(strings.ToUpper(argument), "CASE")
 }
 
 var (
@@ -304,7 +311,14 @@ func (o *suspicion) used(tokens []sqltext.Token, c sqltext.ColumnRef) (ordered, 
 			ordered = ordered || slices.Contains([]string{"<", ">", "<=", ">=", "BETWEEN", "NOT BETWEEN"}, x.Op) && numeral.MatchString(x.Literals[0].Value)
 		}
 	}
-	i, _ := slices.BinarySearchFunc(tokens, c.Pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
+	argument, term := around(tokens, c.Pos)
+	return ordered || argument == "MAX" || argument == "MIN", term || slices.Contains([]string{"SUM", "AVG", "TOTAL", "CAST"}, argument)
+}
+
+// around says what stands around the column at pos: the function of which it is the argument, and whether it is a term of
+// arithmetic.
+func around(tokens []sqltext.Token, pos int) (function string, term bool) {
+	i, _ := slices.BinarySearchFunc(tokens, pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
 	text := func(i int) string {
 		if i < 0 || i >= len(tokens) {
 			return ""
@@ -315,14 +329,13 @@ func (o *suspicion) used(tokens []sqltext.Token, c sqltext.ColumnRef) (ordered, 
 	for text(end+1) == "." {
 		end += 2
 	}
-	if call := text(i - 2); text(i-1) == "(" && text(end+1) == ")" {
-		ordered = ordered || call == "MAX" || call == "MIN"
-		summed = summed || call == "SUM" || call == "AVG" || call == "TOTAL" || call == "CAST"
+	if call := text(i - 2); text(i-1) == "(" && text(end+1) == ")" || call == "CAST" {
+		function = call
 	}
 	for _, beside := range []string{text(i - 1), text(end + 1)} {
-		summed = summed || slices.Contains([]string{"+", "-", "*", "/"}, beside) && text(i-2) != "("
+		term = term || slices.Contains([]string{"+", "-", "*", "/"}, beside) && text(i-2) != "("
 	}
-	return ordered, summed || text(i-2) == "CAST"
+	return function, term
 }
 
 // sortOf reports whether texts that are numbers have another order as texts, and whether some are written so that an engine

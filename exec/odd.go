@@ -133,6 +133,9 @@ func divides(o *suspicion) (string, bool) {
 	return "", done > 0 && o.differs(b.String()+o.SQL[done:])
 }
 
+// wholeTypes are what a CAST makes whole numbers of.
+var wholeTypes = []string{"INTEGER", "INT", "BIGINT", "SIGNED"}
+
 // cutOnPurpose reports whether the division at token i is meant to drop the rest: what is divided was made whole by a CAST and
 // the divisor is a number, as in a quarter of months, or the quotient is multiplied by the divisor, as in a decade of years.
 func cutOnPurpose(tokens []sqltext.Token, i int) bool {
@@ -147,11 +150,11 @@ func cutOnPurpose(tokens []sqltext.Token, i int) bool {
 		case "(":
 			depth--
 		}
-		if word := strings.ToUpper(tokens[j].Text); depth > 0 && (word == "INTEGER" || word == "INT" || word == "BIGINT" || word == "SIGNED") {
-			return true
-		}
 		if depth <= 0 {
 			break
+		}
+		if slices.Contains(wholeTypes, strings.ToUpper(tokens[j].Text)) {
+			return true
 		}
 	}
 	return i+3 < len(tokens) && tokens[i+2].Text == "*" && tokens[i+3].Text == tokens[i+1].Text ||
@@ -205,54 +208,63 @@ func (o *suspicion) unjoined() (string, bool) {
 		if len(s.Tables) < 2 || o.natural(s) {
 			continue
 		}
-		group := make([]int, len(s.Tables)) // by table, the first one that it is joined to
-		for i := range group {
-			group[i] = i
-		}
-		join := func(tables []int) {
-			for _, t := range tables[min(1, len(tables)):] {
-				from, to := group[t], group[tables[0]]
-				for i := range group {
-					if group[i] == from {
-						group[i] = to
-					}
-				}
-			}
-		}
+		groups := newJoined(len(s.Tables))
 		own := make([]string, len(s.Tables)) // by table, the conditions on it alone
 		for _, cond := range conditions {
 			if !s.Has(cond.Pos) {
 				continue
 			}
 			tables := o.tablesIn(s, cond.Pos, len(cond.Text))
-			if join(tables); len(tables) == 1 && !cond.Aggregate && o.innermost(cond.Pos) == at {
+			if groups.join(tables); len(tables) == 1 && !cond.Aggregate && o.innermost(cond.Pos) == at {
 				own[tables[0]] += " AND (" + cond.Text + ")"
 			}
 		}
-		many := map[int]bool{}
+		many := map[int]bool{} // groups with several rows
 		for i, t := range s.Tables {
 			switch {
 			case t.Function: // it reads what stands before it
-				join([]int{max(i-1, 0), i})
+				groups.join([]int{max(i-1, 0), i})
 			case o.severalRows(s, t, own[i]):
-				many[group[i]] = true
+				many[i] = true
 			}
 		}
-		groups := map[int]bool{}
-		for i := range group {
-			groups[group[i]] = groups[group[i]] || many[i]
-		}
-		several := 0
-		for g := range groups {
-			if many[g] {
-				several++
-			}
-		}
-		if several > 1 {
+		if groups.with(many) > 1 {
 			return "", true
 		}
 	}
 	return "", false
+}
+
+// joined has, by table, the first one of its group: the tables that conditions join.
+type joined []int
+
+func newJoined(tables int) joined {
+	groups := make(joined, tables)
+	for i := range groups {
+		groups[i] = i
+	}
+	return groups
+}
+
+// join makes one group of those of tables.
+func (g joined) join(tables []int) {
+	for _, t := range tables[min(1, len(tables)):] {
+		from, to := g[t], g[tables[0]]
+		for i := range g {
+			if g[i] == from {
+				g[i] = to
+			}
+		}
+	}
+}
+
+// with counts the groups that hold one of tables.
+func (g joined) with(tables map[int]bool) int {
+	found := map[int]bool{}
+	for t := range tables {
+		found[g[t]] = true
+	}
+	return len(found)
 }
 
 // natural reports whether USING or NATURAL joins tables of the SELECT.

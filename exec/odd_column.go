@@ -78,19 +78,24 @@ func (o *suspicion) nullInList() (string, bool) {
 			continue
 		}
 		at := slices.IndexFunc(o.selects, func(s sqltext.Select) bool { return i+2 < len(tokens) && s.Pos == tokens[i+2].Pos })
-		if at < 0 {
-			for j := i + 2; j < len(tokens) && word(j) != ")"; j++ {
-				if word(j) == "NULL" {
-					return "", true
-				}
-			}
-			continue
-		}
-		if s := o.selects[at]; !s.Compound && o.givesNull(s) {
+		if at < 0 && listsNull(tokens[i+2:]) || at >= 0 && !o.selects[at].Compound && o.givesNull(o.selects[at]) {
 			return "", true
 		}
 	}
 	return "", false
+}
+
+// listsNull reports whether NULL stands in the list that begins with tokens.
+func listsNull(tokens []sqltext.Token) bool {
+	for _, t := range tokens {
+		if t.Text == ")" {
+			break
+		}
+		if strings.EqualFold(t.Text, "NULL") {
+			return true
+		}
+	}
+	return false
 }
 
 // negated reports whether a NOT stands in front of the operand of the IN at token i: NOT x IN (…), NOT (x IN (…)).

@@ -57,13 +57,17 @@ func (o *suspicion) dates() (string, bool) {
 			if stored := o.storedForm(t, column); stored != "" && stored != form {
 				return fmt.Sprintf("dates of %s.%s are stored as %s, and are compared with one written as %s", t.Name, column, stored, form), true
 			}
-			upper := c.Op == "=" || c.Op == "<>" || strings.HasSuffix(c.Op, "IN") || c.Op == "<=" || c.Op == ">" || strings.HasSuffix(c.Op, "BETWEEN") && i == 1
-			if upper && isoDay.MatchString(value) && o.withinDay(t, column, value) {
+			if cutsDay(c.Op, i) && isoDay.MatchString(value) && o.withinDay(t, column, value) {
 				return fmt.Sprintf("%s.%s has a time of day, and is compared with a day: its moments of that day are left out or let in", t.Name, column), true
 			}
 		}
 	}
 	return o.unreadable()
+}
+
+// cutsDay reports whether a comparison with a day, its constant i, parts the moments of that day from its beginning.
+func cutsDay(op string, i int) bool {
+	return slices.Contains([]string{"=", "<>", "IN", "NOT IN", "<=", ">"}, op) || strings.HasSuffix(op, "BETWEEN") && i == 1
 }
 
 // column is the table and the column as a statement of ours writes them, the column with its table in front.
@@ -116,17 +120,8 @@ func (o *suspicion) unreadable() (string, bool) {
 	tokens := slices.Collect(o.Statement.Tokens())
 	for _, c := range o.columns {
 		i, _ := slices.BinarySearchFunc(tokens, c.Pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
-		open, argument := i-1, 0
-		for ; open > 0 && tokens[open].Text != "(" && tokens[open].Text != ")"; open-- {
-			if tokens[open].Text == "," {
-				argument++
-			}
-		}
-		if open < 1 || tokens[open].Text != "(" {
-			continue
-		}
-		place, ok := dateFunctions[strings.ToUpper(tokens[open-1].Text)]
-		if !ok || place != argument {
+		open, ok := readsDate(tokens, i)
+		if !ok {
 			continue
 		}
 		end := open + 1
@@ -144,6 +139,21 @@ func (o *suspicion) unreadable() (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// readsDate reports whether token i stands where a date function takes its date, behind the bracket open.
+func readsDate(tokens []sqltext.Token, i int) (open int, ok bool) {
+	argument := 0
+	for open = i - 1; open > 0 && tokens[open].Text != "(" && tokens[open].Text != ")"; open-- {
+		if tokens[open].Text == "," {
+			argument++
+		}
+	}
+	if open < 1 || tokens[open].Text != "(" {
+		return open, false
+	}
+	place, ok := dateFunctions[strings.ToUpper(tokens[open-1].Text)]
+	return open, ok && place == argument
 }
 
 // mention is the column that begins at token i, with its qualifier.

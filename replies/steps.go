@@ -1,6 +1,7 @@
 package replies
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -18,34 +19,9 @@ func (e *extraction) fences(text string, depth int) bool {
 		e.truncated = true // in the answer: an earlier block was a draft
 		return true
 	}
-	pick := -1
-	for i := len(blocks) - 1; i >= 0; i-- {
-		body := trimReply(blocks[i].body)
-		switch query := e.d.Head(unprompted(body)) == "query" || isJSON(body); {
-		case !query:
-		case pick < 0:
-			pick = i
-		case isAlternative(text[blocks[i].end:blocks[pick].start]):
-			e.note("other-blocks")
-			pick = i
-		default:
-			i = 0
-		}
-	}
-	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
-		if len(places(e.d, blocks[i].body)) > 0 || e.d.Head(blocks[i].body) == "other" {
-			pick = i
-		}
-	}
-	if pick < 0 { // tables, outputs: look at the text between them
-		var outside strings.Builder
-		at := 0
-		for _, b := range blocks {
-			outside.WriteString(text[at:b.start] + "\n\n")
-			at = b.end
-		}
-		outside.WriteString(text[at:])
-		e.prose(outside.String(), "prose")
+	pick := e.pick(text, blocks)
+	if pick < 0 { // tables, outputs
+		e.prose(between(text, blocks), "prose")
 		return true
 	}
 	chosen := e.d.Parse(blocks[pick].body)
@@ -61,6 +37,42 @@ func (e *extraction) fences(text string, depth int) bool {
 	}
 	e.ladder(blocks[pick].body, "fence", depth+1)
 	return true
+}
+
+// pick returns the block that counts: the last one that starts with a query or JSON, or one before it for which it is an
+// alternative; else the last one with a query in it; -1 for none.
+func (e *extraction) pick(text string, blocks []block) int {
+	pick := -1
+	for i, b := range slices.Backward(blocks) {
+		body := trimReply(b.body)
+		if e.d.Head(unprompted(body)) != "query" && !isJSON(body) {
+			continue
+		}
+		if pick >= 0 {
+			if !isAlternative(text[b.end:blocks[pick].start]) {
+				break
+			}
+			e.note("other-blocks")
+		}
+		pick = i
+	}
+	for i := len(blocks) - 1; i >= 0 && pick < 0; i-- {
+		if len(places(e.d, blocks[i].body)) > 0 || e.d.Head(blocks[i].body) == "other" {
+			pick = i
+		}
+	}
+	return pick
+}
+
+// between is the text around blocks.
+func between(text string, blocks []block) string {
+	var outside strings.Builder
+	at := 0
+	for _, b := range blocks {
+		outside.WriteString(text[at:b.start] + "\n\n")
+		at = b.end
+	}
+	return outside.String() + text[at:]
 }
 
 // quotes is step 6: it strips one pair around a query.
