@@ -129,6 +129,29 @@ func owned(t *testing.T) *exec.DB {
 	return need.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"v": 1}}, nil))(t)
 }
 
+// TestCommonNames: the forms of docs/dialects.md in which a name may be that of the table or of a common table expression.
+func TestCommonNames(t *testing.T) {
+	db := owned(t)
+	for text, want := range map[string]string{
+		"WITH RECURSIVE t AS (SELECT 1 AS id UNION SELECT id FROM t) SELECT id FROM t":      "may be",
+		"WITH RECURSIVE a AS (SELECT id FROM t), t AS (SELECT 1 AS id) SELECT id FROM a":    "may be",
+		"WITH T AS (SELECT 7 AS id) SELECT id FROM t":                                       "may be",
+		"WITH t AS (SELECT 7 AS id) SELECT (WITH u AS (SELECT id FROM t) SELECT id FROM u)": "may be",
+		"WITH t AS (SELECT 7 AS id) SELECT id FROM t":                                       "[[7]]",
+		"WITH a AS (SELECT id FROM t), t AS (SELECT 7 AS id) SELECT id FROM a":              "[[1]]",
+		"SELECT (WITH t AS (SELECT 7 AS id) SELECT id FROM t), id FROM t":                   "[[7 1]]",
+	} {
+		table, err := db.Query(t.Context(), text)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(table.Rows)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestLongHeading: where the server cuts the text of an expression, no rule is seen in it.
 func TestLongHeading(t *testing.T) {
 	const text = "(SELECT count(*) FROM t AS a WHERE a.id IN (SELECT b.id FROM t AS b WHERE b.id IN (SELECT c.id FROM t AS c"
