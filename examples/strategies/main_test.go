@@ -40,7 +40,7 @@ func TestRunErrors(t *testing.T) {
 		{"a strategy that is none", []string{"-s", "best"}, "want one of agent, consensus"},
 		{"a model that is no spec", []string{"-model", "gpt"}, "unknown provider"},
 		{"two models of one name", []string{"-model", "ollama:a", "-model", "ollama:a"}, "ollama:a"},
-		{"no server", []string{"-model", "ollama:a", "Who?"}, "no server at http://127.0.0.1:1"},
+		{"no server", []string{"-model", "ollama:a", "Who?"}, "cannot reach http://127.0.0.1:1: connection refused"},
 	} {
 		if err := run(t.Context(), tt.args, io.Discard, nobody); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)

@@ -192,7 +192,7 @@ func TestRunErrors(t *testing.T) {
 		{"an id without its folder", []string{"-resume", "x"}, "-resume needs the -dir"},
 		{"an id that is none", []string{"-dir", t.TempDir(), "-resume", "../x"}, "id"},
 		{"an unknown id", []string{"-dir", t.TempDir(), "-resume", strings.Repeat("0", 32)}, "no session"},
-		{"no samples", []string{"-n", "0"}, "WithSamples"},
+		{"fewer samples than none", []string{"-n", "-1"}, "WithSamples"},
 		{"a database without a model", []string{"-db", "nowhere.sqlite"}, "no model is configured"},
 		{"a database that is not there", []string{"-model", "ollama:a", "-db", "nowhere.sqlite"}, "nowhere.sqlite"},
 	} {
