@@ -36,7 +36,7 @@ func classicModels(t *testing.T, model llm.Model, opts ...texttosql.Option) (tra
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	opts = append(opts, texttosql.WithPolicy(mysqlite.Policy()))
+	opts = append(opts, texttosql.WithPolicy(mysqlite.Policy()), texttosql.WithClock(nil))
 	if e, err = texttosql.New(db, model, opts...); err != nil {
 		t.Fatal(err)
 	}

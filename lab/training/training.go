@@ -90,7 +90,8 @@ type Exporter struct {
 }
 
 // NewExporter returns an Exporter for db under the options that the adapter will be asked with: policy, limits, dialect,
-// instructions, descriptions and so on; a strategy among them does not matter. db must stay open.
+// instructions, descriptions and so on; a strategy among them does not matter. The lines say no day: ask the adapter with
+// texttosql.WithClock(nil). db must stay open.
 func NewExporter(ctx context.Context, db *sql.DB, opts ...texttosql.Option) (*Exporter, error) {
 	x := &Exporter{}
 	nobody := llm.Named("nobody", llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, errNotAsked }))

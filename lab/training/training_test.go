@@ -309,7 +309,8 @@ func TestServedAdapter(t *testing.T) {
 		client := need.Value(openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
 			openai.WithHTTPClient(langchain.HTTPClient(nil))))(t)
 		db, shown := open(t, shop), texttosql.WithExemplars(solved[1], solved[3])
-		e := need.Value(texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}), shown))(t)
+		e := need.Value(texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}),
+			texttosql.WithClock(nil), shown))(t)
 		x := need.Value(training.NewExporter(t.Context(), db, shown))(t)
 		return e, x
 	}
