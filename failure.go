@@ -427,6 +427,9 @@ func withoutPackage(text string) string {
 		if name == "" {
 			return text
 		}
+		if strings.HasSuffix(name, "): ") { // behind what exec says of a rejection may stand the name of a table
+			return text[len(name):]
+		}
 		text = text[len(name):]
 	}
 }
