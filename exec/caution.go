@@ -61,27 +61,32 @@ func (o *suspicion) ties() (string, bool) {
 			continue
 		}
 		keys, added := orderKeys(s)
-		if keys == nil || s.Distinct && len(added) > 0 {
+		text, ok := withItems(s, added)
+		if !ok || keys == nil || s.Distinct && len(added) > 0 {
 			continue
 		}
-		text := unlimited(s)
-		if len(added) > 0 {
-			at := strings.Index(text, s.Items[len(s.Items)-1].Text)
-			from := strings.Index(text[max(at, 0):], s.From)
-			fromAt := at + strings.LastIndex(strings.ToUpper(text[at:at+max(from, 0)]), "FROM")
-			if at < 0 || from < 0 || fromAt < at {
-				continue
-			}
-			text = text[:fromAt] + ", " + strings.Join(added, ", ") + " " + text[fromAt:]
-		}
 		t := o.ask(fmt.Sprintf("%s%s LIMIT %d", o.with, text, rows+skipped+1), rows+skipped+1)
-		if t == nil || o.tied(t, s, keys, rows+skipped) || skipped > 0 && o.tied(t, s, keys, skipped) {
-			if t != nil {
-				return "", true
-			}
+		if t != nil && (o.tied(t, s, keys, rows+skipped) || skipped > 0 && o.tied(t, s, keys, skipped)) {
+			return "", true
 		}
 	}
 	return "", false
+}
+
+// withItems is a SELECT without its limit, with further items behind its own; ok is false where their place is not found.
+func withItems(s sqltext.Select, added []string) (text string, ok bool) {
+	text = unlimited(s)
+	if len(added) == 0 {
+		return text, true
+	}
+	at := max(strings.Index(text, s.Items[len(s.Items)-1].Text), 0)
+	before, _, found := strings.Cut(text[at:], s.From)
+	from := len(strings.TrimRight(before, " \t\r\n")) - len("FROM")
+	if !found || from < 0 || !strings.EqualFold(before[from:from+len("FROM")], "FROM") {
+		return "", false
+	}
+	from += at
+	return text[:from] + ", " + strings.Join(added, ", ") + " " + text[from:], true
 }
 
 // tied reports whether rows n-1 and n are equal in the order and not as a whole.

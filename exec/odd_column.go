@@ -172,7 +172,7 @@ func (o *suspicion) isConstant(s sqltext.Select, item sqltext.SelectItem, depth 
 		}
 		return false
 	case strings.HasPrefix(upper, "CASE"):
-		return constantCase(item.Text, upper)
+		return constantCase(item.Text)
 	case strings.Contains(upper, "EXISTS"), slices.ContainsFunc(counting, func(f string) bool {
 		return strings.Contains(upper, f+"(") || strings.Contains(upper, f+" (")
 	}):
@@ -183,13 +183,15 @@ func (o *suspicion) isConstant(s sqltext.Select, item sqltext.SelectItem, depth 
 		!yesNo.MatchString(item.Text)
 }
 
+var caseValue = regexp.MustCompile(`(?i)(?:THEN|ELSE)\s+('[^']*'|[\d.]+|\S+)`)
+
 // constantCase reports whether the values of a CASE are figures or sentences. Names of classes, and yes and no, are none.
-func constantCase(text, upper string) bool {
-	values := regexp.MustCompile(`(?:THEN|ELSE)\s+('[^']*'|[\d.]+|\S+)`).FindAllStringSubmatchIndex(upper, -1)
+func constantCase(text string) bool {
+	values := caseValue.FindAllStringSubmatch(text, -1)
 	for _, v := range values {
-		if value := text[v[2]:v[3]]; value[0] != '\'' && (value[0] < '0' || value[0] > '9') && upper[v[2]:v[3]] != "NULL" {
+		if value := v[1]; value[0] != '\'' && (value[0] < '0' || value[0] > '9') && !strings.EqualFold(value, "NULL") {
 			return false
 		}
 	}
-	return len(values) > 0 && slices.ContainsFunc(values, func(v []int) bool { return told.MatchString(text[v[2]:v[3]]) })
+	return slices.ContainsFunc(values, func(v []string) bool { return told.MatchString(v[1]) })
 }

@@ -98,6 +98,7 @@ func TestOdd(t *testing.T) {
 		{"SELECT 'No weather data available' FROM customers LIMIT 1", "constant", "an apology"},
 		{"SELECT 'unknown' FROM customers", "constant", "a word"},
 		{"SELECT CASE WHEN country = 'France' THEN 68000000 ELSE 47000000 END FROM customers", "constant", "figures by case"},
+		{"SELECT CASE WHEN country = 'ɐɐɐɐɐɐɐɐɐɐɐɐ' THEN 68000000 ELSE 47000000 END FROM customers", "constant", "letters that are longer in capitals"},
 		{"SELECT answer FROM (SELECT 68000000 AS answer FROM customers LIMIT 1)", "constant", "inside"},
 		{"SELECT max(68000000) FROM customers", "constant", "aggregated"},
 		{"SELECT name, 'customer' FROM customers", "", "beside a column"},

@@ -3,9 +3,10 @@ package replies_test
 import (
 	"errors"
 	"fmt"
+	"strings"
+
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
-	"strings"
 )
 
 func Example() {

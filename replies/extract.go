@@ -379,26 +379,29 @@ func (e *extraction) cutAt(text, step string, sure bool) verdict {
 		if e.fatal != nil {
 			return rejected
 		}
-		if v == plausible && best == rejected {
-			best = plausible
-		}
-		if v == accepted && !c.whole() && e.otherQuery(rest, e.found.Statement) {
-			e.found = nil
-			e.several()
-			return rejected
-		}
 		if v == accepted {
 			e.likely = before
-			if len(e.d.Split(rest)) > 0 {
-				e.note("text-behind")
-			}
-			return accepted
+			return e.acceptBefore(rest, c)
 		}
+		best = max(best, v)
 	}
 	if best == rejected && sure && cutOff && !isSentence(strings.TrimLeft(text, "( \t\r\n")) {
 		e.truncated = true
 	}
 	return best
+}
+
+// acceptBefore looks at the text behind the statement that was accepted: another query there makes it one of several.
+func (e *extraction) acceptBefore(rest string, c cut) verdict {
+	if !c.whole() && e.otherQuery(rest, e.found.Statement) {
+		e.found = nil
+		e.several()
+		return rejected
+	}
+	if len(e.d.Split(rest)) > 0 {
+		e.note("text-behind")
+	}
+	return accepted
 }
 
 // looksWhole reports whether text passes for a statement, asking no engine.

@@ -1,10 +1,11 @@
 package replies
 
 import (
-	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/sqltext"
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // maxPlaces bounds the places that are tried in one text.
@@ -123,7 +124,7 @@ func cuts(d sqltext.Dialect, text string) []cut {
 			whole = cut{at: t.Pos, live: true}
 			break
 		}
-		if fence.at == 0 && t.Pos > 0 && (strings.HasPrefix(text[t.Pos:], "```") || line && strings.HasPrefix(text[t.Pos:], "~~~")) {
+		if fence.at == 0 && isFence(text[t.Pos:], line) {
 			fence.at = t.Pos
 		}
 		if line && label.at == 0 && isLabel(text[t.Pos:]) {
@@ -134,8 +135,7 @@ func cuts(d sqltext.Dialect, text string) []cut {
 			continue
 		}
 		line = strings.IndexByte(t.Text, '\n') >= 0
-		after := t.Pos + len(t.Text)
-		if t.Pos > 0 && strings.Count(t.Text, "\n") > 1 && after < len(text) && !goesOn(d, text[after:]) {
+		if t.Pos > 0 && endsParagraph(d, t.Text, text[t.Pos+len(t.Text):]) {
 			blanks = append(blanks, cut{at: t.Pos})
 		}
 	}
@@ -148,10 +148,18 @@ func cuts(d sqltext.Dialect, text string) []cut {
 	if len(blanks) > maxCuts {
 		blanks = append(blanks[:1], blanks[len(blanks)-maxCuts+1:]...)
 	}
-	for i := len(blanks) - 1; i >= 0; i-- {
-		cuts = append(cuts, blanks[i])
-	}
-	return cuts
+	slices.Reverse(blanks)
+	return append(cuts, blanks...)
+}
+
+// endsParagraph reports whether blanks hold a blank line, and rest, behind them, does not go on with the statement.
+func endsParagraph(d sqltext.Dialect, blanks, rest string) bool {
+	return strings.Count(blanks, "\n") > 1 && rest != "" && !goesOn(d, rest)
+}
+
+// isFence reports whether s starts with a fence, one of tildes where it starts a line.
+func isFence(s string, line bool) bool {
+	return strings.HasPrefix(s, "```") || line && strings.HasPrefix(s, "~~~")
 }
 
 // isLabel reports whether s starts with a label that ends a statement.
