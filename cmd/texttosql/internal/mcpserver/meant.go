@@ -29,7 +29,7 @@ func plainTypes(s *jsonschema.Schema) *jsonschema.Schema {
 // an argument that may be missing, a list as a text. What it cannot read stays, for the schema to refuse.
 func meant(s *jsonschema.Schema, raw json.RawMessage) json.RawMessage {
 	var text string
-	if json.Unmarshal(raw, &text) == nil && strings.HasPrefix(strings.TrimSpace(text), "{") {
+	if json.Unmarshal(raw, &text) == nil && strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text)) {
 		raw = json.RawMessage(text)
 	}
 	var given map[string]any

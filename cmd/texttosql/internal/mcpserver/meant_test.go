@@ -17,6 +17,7 @@ func TestMeant(t *testing.T) {
 		{`{"sql":"SELECT 1","rows":"many"}`, `{"rows":"many","sql":"SELECT 1"}`, "no number: refused by the schema"},
 		{`{"sql":["SELECT 1"]}`, `{"sql":"SELECT 1"}`, "a list of one"},
 		{`"{\"sql\":\"SELECT 1\"}"`, `{"sql":"SELECT 1"}`, "all arguments as a text"},
+		{`"{"`, `"{"`, "half an object as a text: refused by the schema"},
 		{`null`, `{}`, "no arguments"},
 		{`{"sql":"SELECT 1","other":null}`, `{"other":null,"sql":"SELECT 1"}`, "an unknown argument stays, for the schema to name"},
 	} {
