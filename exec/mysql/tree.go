@@ -396,7 +396,7 @@ var unread = []struct {
 	{regexp.MustCompile(`(?is)\bgroup_concat\s*\(.*\blimit\b`), "GROUP_CONCAT with a LIMIT: take the rows of a subquery with the LIMIT"},
 	{regexp.MustCompile(`(?is)\bfor\s+(?:system_time|portion)\b`), "FOR SYSTEM_TIME: compare the columns row_start and row_end"},
 	{regexp.MustCompile(`(?is)\bwithin\s+group\b`), "WITHIN GROUP: number the rows with ROW_NUMBER"},
-	{regexp.MustCompile(`(?is)\b(?:offset\s+\S+\s+rows?|fetch\s+(?:first|next))\b`), "FETCH: write LIMIT"},
+	{regexp.MustCompile(`(?is)\bwith\s+ties\b`), "WITH TIES: compare with the last row that counts"},
 	{regexp.MustCompile(`(?is)\b(?:next|previous)\s+value\s+for\b`), "sequences"},
 	{regexp.MustCompile(`(?is)\bwith\b.*\bcycle\b.*\brestrict\b`), "CYCLE … RESTRICT: bound the recursion with a counter"},
 }
@@ -486,7 +486,16 @@ func forParser(s *sqltext.Statement) (string, []edit) {
 		from = end
 		edits = append(edits, edit{out.Len(), end})
 	}
+	behind := 0 // the token behind a FETCH
 	for i, t := range tokens {
+		if i < behind {
+			continue
+		}
+		if limit, end := fetchAt(words, tokens, i); end > 0 {
+			write(t.Pos, limit, tokens[end-1].Pos+len(tokens[end-1].Text))
+			behind = end
+			continue
+		}
 		before, word := "", words[i]
 		if i > 0 {
 			before = words[i-1]
@@ -534,6 +543,30 @@ func forParser(s *sqltext.Statement) (string, []edit) {
 		}
 	}
 	return out.String() + text[from:], edits
+}
+
+// fetchAt reads OFFSET n ROWS FETCH NEXT n ROWS ONLY, or a part of it, from token i on. It returns the LIMIT that says the same,
+// which the parser knows, and the token behind it; 0 where something else stands there.
+func fetchAt(words []string, tokens []sqltext.Token, i int) (limit string, end int) {
+	word := func(k int) string { return words[min(k, len(words)-1)] }
+	rows := func(k int) bool { return word(k) == "row" || word(k) == "rows" }
+	number := func(k int) bool { return k < len(tokens) && tokens[k].Kind == sqltext.Number }
+	offset, count := "", noLimit
+	if word(i) == "offset" && number(i+1) && rows(i+2) {
+		offset, end = " OFFSET "+tokens[i+1].Text, i+3
+		i = end
+	}
+	if word(i) == "fetch" && (word(i+1) == "first" || word(i+1) == "next") {
+		k, n := i+2, "1"
+		if number(k) {
+			n = tokens[k].Text
+			k++
+		}
+		if rows(k) && word(k+1) == "only" {
+			count, end = n, k+2
+		}
+	}
+	return "LIMIT " + count + offset, end
 }
 
 // beginsQuery are the words behind which VALUES begins a query, as it does at the start and behind brackets. Behind others
