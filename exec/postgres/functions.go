@@ -15,52 +15,51 @@ import (
 // array_fill, factorial and all that makes XML are missing; crypt of pgcrypto is as slow as it is asked to be, and crosstab
 // of tablefunc runs a text.
 const safeFunctions = `
-cash_words
 abbrev abs acos acosd acosh age akeys any_value area array_agg array_append array_cat array_dims array_length
 array_lower array_ndims array_position array_positions array_prepend array_remove array_replace array_reverse
 array_sample array_shuffle array_sort array_to_json array_to_string array_to_tsvector array_upper ascii asin asind
 asinh atan atan2 atan2d atand atanh avals avg bit bit_and bit_count bit_length bit_or bit_xor bool bool_and bool_or
-bound_box box bpchar broadcast btrim cardinality casefold cbrt ceil ceiling center char_length character_length chr
-cidr circle clock_timestamp concat concat_ws convert_from convert_to corr cos cosd cosh cot cotd count covar_pop
-covar_samp crc32 crc32c cube cube_contained cube_contains cube_dim cube_distance cube_enlarge cube_inter cube_is_point
-cube_ll_coord cube_overlap cube_subset cube_union cube_ur_coord cume_dist current_database 
-daitch_mokotoff date date_add date_bin date_part date_subtract date_trunc datemultirange daterange decode defined
-degrees dense_rank diagonal diameter difference digest div dmetaphone dmetaphone_alt each earth earth_box
-earth_distance encode enum_first enum_last enum_range erf erfc every exist exists_all exists_any exp extract family
-first_value float4 float8 floor format gamma gc_to_sec gcd gen_random_uuid generate_series generate_subscripts
-geo_distance get_bit get_byte get_current_ts_config height hmac host hostmask hstore hstore_to_array hstore_to_json
-hstore_to_json_loose hstore_to_jsonb hstore_to_jsonb_loose hstore_to_matrix icount idx inet_merge inet_same_family
-initcap int2 int4 int4multirange int4range int8 int8multirange int8range interval intset is_normalized is_valid
-isclosed isempty isfinite ishorizontal isopen isparallel isperp isvertical json_agg json_array_elements
-json_array_elements_text json_array_length json_build_array json_build_object json_each json_each_text
-json_extract_path json_extract_path_text json_object json_object_agg json_object_keys json_strip_nulls json_to_record
-json_to_recordset json_to_tsvector json_typeof jsonb_agg jsonb_array_elements jsonb_array_elements_text
-jsonb_array_length jsonb_build_array jsonb_build_object jsonb_each jsonb_each_text jsonb_exists jsonb_extract_path
-jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_agg jsonb_object_keys jsonb_path_exists
-jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array
-jsonb_path_query_array_tz jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_pretty jsonb_set
-jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset jsonb_to_tsvector jsonb_typeof justify_days
-justify_hours justify_interval lag last_value latitude lca lcm lead left length levenshtein levenshtein_less_equal
-lgamma like_escape line ll_to_earth ln log log10 longitude lower lower_inc lower_inf lpad lseg ltree2text ltrim
-macaddr8_set7bit make_date make_interval make_time make_timestamp make_timestamptz make_valid masklen max md5
-metaphone min min_scale mod mode money multirange netmask network nlevel normalize notlike now npoints nth_value ntile
-num_nonnulls num_nulls numeric nummultirange numnode numrange octet_length overlaps overlay parse_ident path pclose
-percent_rank percentile_cont percentile_disc pg_size_bytes pg_size_pretty pg_typeof phraseto_tsquery pi
-plainto_tsquery point polygon popen position pow power querytree quote_ident quote_literal quote_nullable radians
-radius random random_normal range_agg range_intersect_agg range_merge rank regexp_count regexp_instr regexp_like
-regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx
-regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy repeat replace reverse right round
-row_number row_to_json rpad rtrim scale sec_to_gc seg_center seg_lower seg_upper set_bit set_byte set_masklen
-setweight sha224 sha256 sha384 sha512 show_trgm sign similar_to_escape similarity sin sind sinh skeys slice slope sort
-sort_asc sort_desc soundex split_part sqrt starts_with statement_timestamp stddev stddev_pop stddev_samp
-strict_word_similarity string_agg string_to_array string_to_table strip strpos subarray subltree subpath substr
-substring sum svals tan tand tanh text text2ltree time timeofday timestamp timestamptz timetz timezone to_ascii to_bin
-to_char to_date to_hex to_json to_jsonb to_number to_oct to_timestamp to_tsquery to_tsvector transaction_timestamp
-translate trim_array trim_scale trunc ts_delete ts_filter ts_headline ts_lexize ts_rank ts_rank_cd tsmultirange
-tsquery_phrase tsrange tstzmultirange tstzrange tsvector_to_array unaccent unicode_assigned uniq unistr unnest upper
-upper_inc upper_inf uuid_extract_timestamp uuid_extract_version uuid_generate_v3 uuid_generate_v4 uuid_generate_v5
-uuid_nil uuid_ns_dns uuid_ns_oid uuid_ns_url uuid_ns_x500 uuidv4 uuidv7 var_pop var_samp varbit varchar variance
-version websearch_to_tsquery width width_bucket word_similarity`
+bound_box box bpchar broadcast btrim cardinality casefold cash_words cbrt ceil ceiling center char_length
+character_length chr cidr circle clock_timestamp concat concat_ws convert_from convert_to corr cos cosd cosh cot cotd
+count covar_pop covar_samp crc32 crc32c cube cube_contained cube_contains cube_dim cube_distance cube_enlarge
+cube_inter cube_is_point cube_ll_coord cube_overlap cube_subset cube_union cube_ur_coord cume_dist daitch_mokotoff
+date date_add date_bin date_part date_subtract date_trunc datemultirange daterange decode defined degrees dense_rank
+diagonal diameter difference digest div dmetaphone dmetaphone_alt each earth earth_box earth_distance encode
+enum_first enum_last enum_range erf erfc every exist exists_all exists_any exp extract family first_value float4
+float8 floor format gamma gc_to_sec gcd gen_random_uuid generate_series generate_subscripts geo_distance get_bit
+get_byte get_current_ts_config height hmac host hostmask hstore hstore_to_array hstore_to_json hstore_to_json_loose
+hstore_to_jsonb hstore_to_jsonb_loose hstore_to_matrix icount idx inet_merge inet_same_family initcap int2 int4
+int4multirange int4range int8 int8multirange int8range interval intset is_normalized is_valid isclosed isempty
+isfinite ishorizontal isopen isparallel isperp isvertical json_agg json_array_elements json_array_elements_text
+json_array_length json_build_array json_build_object json_each json_each_text json_extract_path json_extract_path_text
+json_object json_object_agg json_object_keys json_strip_nulls json_to_record json_to_recordset json_to_tsvector
+json_typeof jsonb_agg jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array
+jsonb_build_object jsonb_each jsonb_each_text jsonb_exists jsonb_extract_path jsonb_extract_path_text jsonb_insert
+jsonb_object jsonb_object_agg jsonb_object_keys jsonb_path_exists jsonb_path_exists_tz jsonb_path_match
+jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz jsonb_path_query_first
+jsonb_path_query_first_tz jsonb_path_query_tz jsonb_pretty jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record
+jsonb_to_recordset jsonb_to_tsvector jsonb_typeof justify_days justify_hours justify_interval lag last_value latitude
+lca lcm lead left length levenshtein levenshtein_less_equal lgamma like_escape line ll_to_earth ln log log10 longitude
+lower lower_inc lower_inf lpad lseg ltree2text ltrim macaddr8_set7bit make_date make_interval make_time make_timestamp
+make_timestamptz make_valid masklen max md5 metaphone min min_scale mod mode money multirange netmask network nlevel
+normalize notlike now npoints nth_value ntile num_nonnulls num_nulls numeric nummultirange numnode numrange
+octet_length overlaps overlay parse_ident path pclose percent_rank percentile_cont percentile_disc pg_size_bytes
+pg_size_pretty phraseto_tsquery pi plainto_tsquery point polygon popen position pow power querytree quote_ident
+quote_literal quote_nullable radians radius random random_normal range_agg range_intersect_agg range_merge rank
+regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace regexp_split_to_array
+regexp_split_to_table regexp_substr regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy
+regr_syy repeat replace reverse right round row_number row_to_json rpad rtrim scale sec_to_gc seg_center seg_lower
+seg_upper set_bit set_byte set_masklen setweight sha224 sha256 sha384 sha512 show_trgm sign similar_to_escape
+similarity sin sind sinh skeys slice slope sort sort_asc sort_desc soundex split_part sqrt starts_with
+statement_timestamp stddev stddev_pop stddev_samp strict_word_similarity string_agg string_to_array string_to_table
+strip strpos subarray subltree subpath substr substring sum svals tan tand tanh text text2ltree time timeofday
+timestamp timestamptz timetz timezone to_ascii to_bin to_char to_date to_hex to_json to_jsonb to_number to_oct
+to_timestamp to_tsquery to_tsvector transaction_timestamp translate trim_array trim_scale trunc ts_delete ts_filter
+ts_headline ts_lexize ts_rank ts_rank_cd tsmultirange tsquery_phrase tsrange tstzmultirange tstzrange
+tsvector_to_array unaccent unicode_assigned uniq unistr unnest upper upper_inc upper_inf uuid_extract_timestamp
+uuid_extract_version uuid_generate_v3 uuid_generate_v4 uuid_generate_v5 uuid_nil uuid_ns_dns uuid_ns_oid uuid_ns_url
+uuid_ns_x500 uuidv4 uuidv7 var_pop var_samp varbit varchar variance websearch_to_tsquery width width_bucket
+word_similarity`
 
 // safeTypes are the types of pg_catalog that a value may be cast to. No name of an object (reg*), no cursor, no row.
 const safeTypes = `

@@ -259,12 +259,12 @@ func TestRefusals(t *testing.T) {
 		{"XML", none, "SELECT xmlelement(name a); SELECT * FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS b text)", "statement"},
 		{"JSON_TABLE is not on the list", none, "SELECT json_value('{}', '$.a')", "statement"},
 		{"parameters", none, "SELECT $1", "statement"},
-		{"functions that act, or tell of the server", none, "SELECT pg_sleep(1); SELECT lo_create(0); SELECT current_setting('a'); " +
+		{"functions that act, or tell of the server", none, "SELECT pg_sleep(1); SELECT lo_create(0); SELECT version(); SELECT current_setting('a'); " +
 			"SELECT nextval('s'); SELECT * FROM pg_ls_dir('.'); SELECT pg_catalog.pg_sleep(1); SELECT query_to_xml('a', true, true, '')", "function"},
 		{"functions of users", none, "SELECT one(1); SELECT public.one(1); SELECT other.apart(1)", "function"},
 		{"a user's function of a built-in's name", none, "SELECT lower(1); SELECT lower('A')", "function"},
 		{"it is a function to older servers", none, "SELECT json_array(1)", "function"},
-		{"who and where", none, "SELECT current_user; SELECT session_user; SELECT current_schema", "function"},
+		{"who and where", none, "SELECT current_user; SELECT session_user; SELECT current_catalog; SELECT current_schema", "function"},
 		{"a function that nobody has", none, "SELECT strftime('%Y', now())", "schema"},
 		{"a relation that nobody has", none, "SELECT * FROM people; SELECT * FROM hr.pets", "schema"},
 		{"a name that is not there does not hide what is worse", none, "SELECT pg_sleep(1) FROM nothing; SELECT nothing(pg_sleep(1))", "function"},

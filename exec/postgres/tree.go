@@ -341,8 +341,7 @@ func (w *walk) look(message any) {
 			w.symbol("=")
 		}
 	case *ast.SQLValueFunction:
-		time := m.Op >= ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE && m.Op <= ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N
-		if !time && m.Op != ast.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG {
+		if m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N {
 			guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not on the list", schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_"))))
 		}
 	case *ast.ParamRef:
