@@ -15,7 +15,7 @@ import (
 // unlisted are the functions of the server that are not on the list, by why.
 var unlisted = []struct{ why, names string }{
 	{"it tells of the server, its sessions, replication or statistics",
-		"version|database|schema|connection_id|found_rows|row_count|last_insert_id|binlog_.*|wsrep_.*|decode_histogram|.*_gtid_.*"},
+		"version|database|schema|sys_guid|connection_id|found_rows|row_count|last_insert_id|binlog_.*|wsrep_.*|decode_histogram|.*_gtid_.*"},
 	{"it tells who asks", "(session|system|current)_user|user|current_role"},
 	{"it waits or takes a lock", "sleep|benchmark|get_lock|release_.*|is_(free|used)_lock|master_.*"},
 	{"it reads a file", "load_file"},

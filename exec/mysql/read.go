@@ -35,8 +35,6 @@ FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`
 	COALESCE(REFERENCED_COLUMN_NAME, ''), ORDINAL_POSITION
 FROM information_schema.KEY_COLUMN_USAGE
 WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(REFERENCED_TABLE_SCHEMA, TABLE_SCHEMA) = TABLE_SCHEMA`
-	definersQuery = `SELECT TABLE_NAME, DEFINER FROM information_schema.VIEWS
-WHERE TABLE_SCHEMA = DATABASE() AND SECURITY_TYPE = 'DEFINER' AND DEFINER <> CURRENT_USER() ORDER BY DEFINER, TABLE_NAME`
 	checksQuery = `SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()
 ORDER BY TABLE_NAME, CONSTRAINT_NAME`
 	checksQueryMySQL = `SELECT t.TABLE_NAME, c.CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS c
@@ -139,8 +137,7 @@ func (s sight) still(now tally) bool {
 		now.up >= s.up+int64(passed/time.Second)-1 // else it was started anew
 }
 
-// Catalog implements exec.Conn. It takes six statements, whatever the number of tables,
-// and one for each user other than this one as whom views read. Tables and views come by name,
+// Catalog implements exec.Conn. It takes five statements, whatever the number of tables. Tables and views come by name,
 // and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
 // an enum or set is "enum" or "set", with its labels in Values, as SQL strings. Foreign keys come by name; one to another
 // database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name
@@ -154,7 +151,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err := h.limit(ctx, noLimit); err != nil { // a LIMIT would slow the query of the columns down
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{r.objects, r.columns, r.ghosts, r.keys, r.checks, r.grants} {
+	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.checks, r.grants} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -241,31 +238,6 @@ func (r *reading) columns(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// ghosts takes the columns away from views that read as a user who is not there any more, which the server tells at their
-// use. Of each such user one view is tried.
-func (r *reading) ghosts(ctx context.Context) error {
-	views := map[string][]string{} // by user
-	err := r.inspect(ctx, definersQuery, func(scan func(...any) error) error {
-		var name, definer string
-		err := scan(&name, &definer)
-		views[definer] = append(views[definer], name)
-		return err
-	})
-	for _, names := range views {
-		try := "SELECT 1 FROM " + quote(names[0]) + " LIMIT 0"
-		terr := r.inspect(ctx, try, func(func(...any) error) error { return nil })
-		if e, ok := serverErrorOf(terr); !ok || e.number != 1449 {
-			continue // what else it may be is one view's own
-		}
-		for _, name := range names {
-			if i, ok := r.at[name]; ok {
-				r.s.Tables[i].Columns = nil
-			}
-		}
-	}
-	return err
 }
 
 // checks reads which values a CHECK allows. Its condition is written by the rules of the default sql_mode.
