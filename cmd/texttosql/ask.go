@@ -145,13 +145,13 @@ func (a *ask) write(p *program, file *atomicfile.File, r *texttosql.Result, err 
 			return err
 		})
 	case r != nil && exitCode(err) != exitInterrupted:
-		p.tried(r)
+		p.tried(r, err)
 	}
 	return nil
 }
 
 // tried writes the best answer so far, or up to three statements that were tried, and what they cost.
-func (p *program) tried(r *texttosql.Result) {
+func (p *program) tried(r *texttosql.Result, err error) {
 	if r.SQL != "" {
 		cli.Say(p.err, "the best so far, confidence %.2f: %s\n", r.Confidence, r.SQL)
 	} else {
@@ -164,7 +164,7 @@ func (p *program) tried(r *texttosql.Result) {
 		for _, sql := range all[:min(len(all), 3)] {
 			cli.Say(p.err, "tried: %s\n", trace.Scrub(words.Line(sql)))
 		}
-		if len(all) == 0 && r.Usage.Calls > 0 && r.Usage.CompletionTokens > 0 {
+		if len(all) == 0 && texttosql.Failure(err).Class == texttosql.FailureNoStatement {
 			cli.Say(p.err, "the model wrote no SQL; see its replies with --show-replies\n")
 		}
 	}
