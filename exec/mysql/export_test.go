@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/sqlc-dev/marino/ast"
 
@@ -20,7 +21,7 @@ var (
 )
 
 // Functions are those of the list.
-func Functions() []string { return functions }
+func Functions() []string { return slices.Clone(functions) }
 
 // Compared is held.Compared without a server.
 func Compared(t *schema.Table, rule string, params []string) error {
