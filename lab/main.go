@@ -59,6 +59,7 @@ type verbs struct {
 	Guard   guardVerb   `cmd:"" help:"Run hostile statements through a tool of any server of the Model Context Protocol."`
 	Rows    rowsVerb    `cmd:"" help:"Hold rules about rows against a copy without the hidden rows."`
 	Scale   scale       `cmd:"" help:"Measure time and memory at many tables."`
+	Mutate  mutateVerb  `cmd:"" help:"Change a package place by place, and see whether a test fails."`
 	Engines enginesVerb `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
