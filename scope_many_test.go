@@ -108,7 +108,7 @@ func TestBatchesOfScopes(t *testing.T) {
 		}
 		return llm.Response{Text: "SELECT item FROM orders WHERE item LIKE '%lamp' OR item LIKE '%desk'", StopReason: llm.StopEnd}, nil
 	})
-	e := need.Value(texttosql.New(open(t, script), llm.Chain(llm.Named("m", model), llm.Cache{}.Middleware()),
+	e := need.Value(texttosql.New(open(t, script), llm.Chain(llm.Named("m", model), remembering()),
 		texttosql.WithStrategy(strategy.Consensus{Samples: 2}),
 		texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant"}})))(t)
 	batch := func() {

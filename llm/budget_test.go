@@ -174,7 +174,17 @@ func TestBudgetCountsAttempts(t *testing.T) {
 // ends.
 func TestBudgetCountsWhatWasMade(t *testing.T) {
 	account := llm.Budget{Calls: 10}.Start()
-	cached := llm.Chain(every(costing(3, 7)), account.Middleware(), llm.Cache{}.Middleware())
+	var kept *llm.Response
+	cached := llm.Chain(every(costing(3, 7)), account.Middleware(), func(next llm.Model) llm.Model {
+		return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			if kept != nil {
+				return llm.Response{Text: kept.Text, Usage: llm.Usage{Known: true}}, nil
+			}
+			resp, err := next.Complete(ctx, req)
+			kept = &resp
+			return resp, err
+		})
+	})
 	thrice := llm.Chain(every(llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 3, PromptTokens: 9, CompletionTokens: 1, Known: true}}), account.Middleware())
 	for i, m := range []llm.Model{cached, cached, thrice} {
 		need.Value(m.Complete(t.Context(), ask("q")))(t)

@@ -51,7 +51,7 @@ func TestChainOrderAndName(t *testing.T) {
 
 // TestChainOfNothing: who asks for a model finds out before the first call.
 func TestChainOfNothing(t *testing.T) {
-	if m := llm.Chain(nil, llm.Cache{}.Middleware(), llm.Trace()); m != nil {
+	if m := llm.Chain(nil, llm.Retry{}.Middleware(), llm.Trace()); m != nil {
 		t.Errorf("got %v", m)
 	}
 }
@@ -59,7 +59,6 @@ func TestChainOfNothing(t *testing.T) {
 func TestNamesPassEveryMiddleware(t *testing.T) {
 	stack := map[string]llm.Middleware{
 		"record":  replay.NewRecorder(io.Discard).Record,
-		"cache":   llm.Cache{}.Middleware(),
 		"budget":  llm.Budget{}.Start().Middleware(),
 		"retry":   llm.Retry{}.Middleware(),
 		"limit":   llm.Limit{Concurrency: 1}.Middleware(),

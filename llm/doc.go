@@ -19,18 +19,17 @@
 // order:
 //
 //	model = llm.Chain(model,
-//		recorder.Record,                                // llm/replay: records what the caller sees
-//		llm.Cache{}.Middleware(),                       // a hit costs nothing below
-//		account.Middleware(),                           // Budget: one account a question
-//		llm.Retry{}.Middleware(),                       // every attempt waits its turn again
-//		llm.Hedge{After: 8 * time.Second}.Middleware(), // a second request for a slow one
+//		recorder.Record,          // llm/replay: records what the caller sees
+//		account.Middleware(),     // Budget: one account a question
+//		llm.Retry{}.Middleware(), // every attempt waits its turn again
 //		llm.Limit{Concurrency: 8, PerMinute: 300}.Middleware(),
-//		llm.Timeout(time.Minute),                       // of one attempt, waiting not included
-//		llm.Trace(),                                    // one span an attempt
+//		llm.Timeout(time.Minute), // of one attempt, waiting not included
+//		llm.Trace(),              // one span an attempt
 //	)
 //
-// The state of a middleware, such as the entries of a cache or the places of a limit, belongs to the Middleware value.
-// Models that are wrapped by one value share it.
+// The state of a middleware, such as the places of a limit, belongs to the Middleware value. Models that are wrapped by one
+// value share it. A cache of replies, a second request for a slow one and a circuit breaker are policies of failsafe-go:
+// examples/resilience makes a Middleware of them.
 //
 // # Rules
 //

@@ -85,7 +85,6 @@ func ExampleChain() {
 	var recorded strings.Builder
 	model = llm.Chain(model,
 		replay.NewRecorder(&recorded).Record,
-		llm.Cache{}.Middleware(),
 		account.Middleware(),
 		llm.Retry{Base: time.Millisecond}.Middleware(),
 		llm.Limit{Concurrency: 8, PerMinute: 300}.Middleware(),
@@ -101,11 +100,11 @@ func ExampleChain() {
 	}
 	fmt.Println("recorded:", strings.Count(recorded.String(), "\n"), "replies")
 	fmt.Println("calls:", account.Usage().Calls)
-	fmt.Println("spans:", len(root.Children()), "(two attempts and a hit of the cache)")
+	fmt.Println("spans:", len(root.Children()), "(one of them is an attempt that failed)")
 	// Output:
 	// recorded: 2 replies
-	// calls: 2
-	// spans: 3 (two attempts and a hit of the cache)
+	// calls: 3
+	// spans: 3 (one of them is an attempt that failed)
 }
 
 // A budget belongs to a question: each question has its own account.
@@ -157,21 +156,6 @@ func ExampleRetry() {
 	resp, err := model.Complete(context.Background(), llm.Request{})
 	fmt.Println(resp.Text, err, "in", resp.Usage.Calls, "attempts")
 	// Output: SELECT 1 <nil> in 2 attempts
-}
-
-// The sample is part of a cache's key: samples stay different.
-func ExampleCache() {
-	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1", "SELECT 2")}}}
-	model := llm.Chain(script, llm.Cache{Entries: 100}.Middleware())
-	for _, sample := range []int{0, 1, 0, 1} {
-		resp, err := model.Complete(context.Background(), llm.Request{Sample: sample})
-		fmt.Println(resp.Text, err, resp.Usage.Calls)
-	}
-	// Output:
-	// SELECT 1 <nil> 1
-	// SELECT 2 <nil> 1
-	// SELECT 1 <nil> 0
-	// SELECT 2 <nil> 0
 }
 
 // One limit for all models of a provider.

@@ -12,14 +12,8 @@ import (
 // clients cannot send and which ask for nothing that the messages do not. It never changes between versions, because
 // recordings hold it.
 func (r Request) Hash() string {
-	sum := r.sum("")
-	return hex.EncodeToString(sum[:16])
-}
-
-// sum returns the SHA-256 of prefix and what is sent. Every text follows its length and every list its count, so that
-// different requests give different bytes.
-func (r Request) sum(prefix string) [sha256.Size]byte {
-	size := len(prefix) + 64
+	// Every text follows its length and every list its count, so that different requests give different bytes.
+	size := 64
 	for _, m := range r.Messages {
 		size += len(m.Role) + len(m.Text) + 2*binary.MaxVarintLen32
 	}
@@ -27,7 +21,7 @@ func (r Request) sum(prefix string) [sha256.Size]byte {
 		size += len(s) + binary.MaxVarintLen32
 	}
 	b := make([]byte, 0, size)
-	b = appendText(b, prefix)
+	b = appendText(b, "")
 	b = binary.AppendUvarint(b, uint64(len(r.Messages)))
 	for _, m := range r.Messages {
 		b = appendText(b, string(m.Role))
@@ -54,7 +48,8 @@ func (r Request) sum(prefix string) [sha256.Size]byte {
 	if r.Effort != "" { // younger too
 		b = appendText(append(b, "effort"...), string(r.Effort))
 	}
-	return sha256.Sum256(b)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
 // appendNumber appends a number; nil is 0, as recordings have it.

@@ -210,8 +210,8 @@ func fate(rejected string) string {
 	return "voted"
 }
 
-// isCall reports whether s is a call of a model, and no reply of a cache.
-func isCall(s *trace.Span) bool { return s.Name() == callSpan && value(s, "cached") == "" }
+// isCall reports whether s is a call of a model.
+func isCall(s *trace.Span) bool { return s.Name() == callSpan }
 
 // value returns an attribute of s, or "".
 func value(s *trace.Span, key string) any {

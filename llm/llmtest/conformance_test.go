@@ -34,7 +34,6 @@ func TestConformanceOfEveryMiddleware(t *testing.T) {
 	Conformance(t, func(t *testing.T, b Behaviour) llm.Model {
 		return llm.Chain(llm.Named("m", scripted(b)),
 			replay.NewRecorder(io.Discard).Record,
-			llm.Cache{}.Middleware(),
 			llm.Budget{Calls: 100, Time: time.Hour}.Start().Middleware(),
 			llm.Retry{Base: time.Millisecond}.Middleware(),
 			llm.Limit{Concurrency: 4, PerMinute: 100}.Middleware(),

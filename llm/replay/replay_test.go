@@ -107,7 +107,7 @@ func TestReplayGivesTheSameTrace(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			root := trace.New("ask")
 			ctx := trace.Into(t.Context(), root)
-			m := llm.Chain(m, llm.Cache{}.Middleware(), llm.Retry{}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
+			m := llm.Chain(m, llm.Retry{}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
 			var wg sync.WaitGroup
 			for sample := range 4 {
 				wg.Go(func() { m.Complete(ctx, request("q", sample)) })
