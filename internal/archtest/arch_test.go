@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"result":              {},
 	"schema":              {},
 	"trace":               {},
+	"snapshot":            {"schema"},
 	"knowledge":           {"sqltext", "schema", "result"},
 	"knowledge/dbt":       {"knowledge"},
 	"knowledge/ossie":     {"knowledge"},

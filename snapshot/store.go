@@ -1,0 +1,154 @@
+package snapshot
+
+import (
+	"cmp"
+	"container/list"
+	"sync"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Store keeps the parts of the snapshots of one database. Those that were not used for the longest time go first. The zero
+// Store is empty and ready for use. Safe for concurrent use.
+type Store struct {
+	// Bytes bounds the parts that are kept, beside those that are Needed for the snapshot in use; 0 means 64 MiB. Set it before
+	// the first use.
+	Bytes int64
+
+	mu     sync.Mutex
+	parts  map[place]*list.Element // of *part
+	used   list.List               // the one used last is the first
+	size   int64
+	needed map[Key]int64 // bytes of the parts that are Needed, by the key that they heed
+}
+
+// defaultBytes holds the rows, texts and indexes of some hundred scopes.
+const defaultBytes = 64 << 20
+
+// place is the key of a part: the snapshot, as far as the part heeds it, its kind, and of what it is.
+type place struct {
+	Key
+	kind, of any
+}
+
+// part is one part. Whoever computes it has turn.
+type part struct {
+	place
+	value  any
+	made   bool
+	needed bool
+	size   int64
+	turn   chan struct{}
+}
+
+// overhead is what a part takes in the store.
+const overhead = 256
+
+// At returns the snapshot of a key, with its schema; nil where only other parts are asked for.
+func (s *Store) At(k Key, shown *schema.Schema) *Snapshot { return &Snapshot{k, shown, s} }
+
+// Drop drops the parts of all snapshots that old reports.
+func (s *Store) Drop(old func(Key) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, e := range s.parts {
+		if old(at.Key) {
+			s.remove(e)
+		}
+	}
+}
+
+// Size returns the bytes of all parts, as their packages estimate them.
+func (s *Store) Size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
+
+// find returns the part at a place as it is now. add: one that is not there is added, to be computed.
+func (s *Store) find(at place, add bool) part {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.parts[at]
+	switch {
+	case e != nil:
+		s.used.MoveToFront(e)
+	case add:
+		e = s.add(at)
+	default:
+		return part{}
+	}
+	return *e.Value.(*part)
+}
+
+func (s *Store) add(at place) *list.Element {
+	if s.parts == nil {
+		s.parts, s.needed = map[place]*list.Element{}, map[Key]int64{}
+	}
+	e := s.used.PushFront(&part{place: at, size: overhead, turn: make(chan struct{}, 1)})
+	s.parts[at] = e
+	s.size += overhead
+	return e
+}
+
+// keep keeps the value of a part, for a snapshot that is in use.
+func (s *Store) keep(inUse Key, at place, value any, size int, needed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.parts[at]
+	if e == nil {
+		e = s.add(at)
+	}
+	p := e.Value.(*part)
+	s.count(p, -p.size)
+	p.value, p.made, p.needed, p.size = value, true, needed, int64(size)+overhead
+	s.count(p, p.size)
+	s.trim(inUse, e)
+}
+
+// count adds to the sizes.
+func (s *Store) count(p *part, bytes int64) {
+	s.size += bytes
+	if p.needed {
+		if s.needed[p.Key] += bytes; s.needed[p.Key] == 0 {
+			delete(s.needed, p.Key)
+		}
+	}
+}
+
+// trim drops what was not used for the longest time until the rest is within the bound. What the snapshot in use needs stays
+// and does not count, and so does the part that was just kept.
+func (s *Store) trim(inUse Key, kept *list.Element) {
+	over := s.size - cmp.Or(s.Bytes, defaultBytes)
+	reaches := map[Key]bool{}
+	for _, r := range []Reach{OfScope, OfPolicy, OfDatabase} {
+		if k := inUse.within(r); !reaches[k] {
+			reaches[k] = true
+			over -= s.needed[k]
+		}
+	}
+	for e := s.used.Back(); e != nil && over > 0; {
+		p, next := e.Value.(*part), e.Prev()
+		if e != kept && !(p.needed && reaches[p.Key]) {
+			s.remove(e)
+			over -= p.size
+		}
+		e = next
+	}
+}
+
+func (s *Store) remove(e *list.Element) {
+	p := e.Value.(*part)
+	s.used.Remove(e)
+	delete(s.parts, p.place)
+	s.count(p, -p.size)
+}
+
+// forget drops a part.
+func (s *Store) forget(at place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.parts[at]; e != nil {
+		s.remove(e)
+	}
+}
