@@ -500,7 +500,7 @@ func TestWritingAStrategy(t *testing.T) {
 		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, FirstGreedy: true, Stop: vote.Decided},
 		Checks:   append(exec.DefaultChecks(), noStar),
 		Doubts:   &doubt.Rules{},
-		Repairer: strategy.TypedRepair{},
+		Refine:   &strategy.Refine{Whom: strategy.Deciding},
 		Voter:    vote.Majority{Penalty: 1, MaxDoubt: doubt.Rules{}.Spread(), MinShare: 0.6},
 		Judge:    strategy.Rubric{},
 	}

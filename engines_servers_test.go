@@ -136,7 +136,7 @@ func TestRepairOnServers(t *testing.T) {
 		} {
 			model := &pupil{statements: []string{c.wrong, "SELECT name FROM pupils WHERE room = 7"}}
 			e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(
-				strategy.Pipeline{Repairer: strategy.TypedRepair{}})))(t)
+				strategy.Pipeline{Refine: &strategy.Refine{Whom: strategy.Deciding}})))(t)
 			res, err := e.Ask(t.Context(), "Who is in room 7?")
 			if err != nil || res.Rows == nil || fmt.Sprint(res.Rows.Rows) != "[[Ada]]" {
 				t.Errorf("%s (%s): %v, %v", c.wrong, c.why, res, err)

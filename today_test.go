@@ -144,6 +144,29 @@ func TestDatesOfTheDialect(t *testing.T) {
 	}
 }
 
+// TestEveryPresetSaysHowDaysAreWritten: whatever writes a statement is told, once a prompt, where the question speaks of
+// time, and nothing is where it does not.
+func TestEveryPresetSaysHowDaysAreWritten(t *testing.T) {
+	const line = "Today is date('now') in UTC."
+	finds := []string{"link", "table", "tables", "synthesis", "decompose", "score", "joins"} // they write no statement
+	for name, s := range everyPreset() {
+		for question, want := range map[string]int{"How many customers came yesterday?": 1, "How many customers are there?": 0} {
+			model := &steady{statements: []string{"SELECT count(*) FROM customers"}}
+			e := need.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(s)))(t)
+			e.Ask(t.Context(), question)
+			for _, r := range model.asked {
+				text := ""
+				for _, m := range r.Messages {
+					text += m.Text + "\n"
+				}
+				if got := strings.Count(text, line); got != want && !slices.Contains(finds, r.Purpose) {
+					t.Errorf("%s, %s, %s: %d times\n%s", name, question, r.Purpose, got, text)
+				}
+			}
+		}
+	}
+}
+
 // TestBatchOverMidnight: a batch has one day, and one that is resumed the next day pays for nothing twice.
 func TestBatchOverMidnight(t *testing.T) {
 	clock, recording := clockAt(friday), &bytes.Buffer{}

@@ -17,7 +17,7 @@ import (
 // where some samples were sent and refused, where what was left decided, and
 // where the calls end in the repair or the judge.
 func TestBudgetIsTold(t *testing.T) {
-	judged := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Purpose: "four"}, Repairer: strategy.TypedRepair{},
+	judged := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Purpose: "four"}, Refine: &strategy.Refine{Whom: strategy.Deciding},
 		Voter: vote.Majority{MinShare: 1}, Judge: strategy.Rubric{}}
 	const unjudged = "the judge could not be asked, the vote stands: llm: budget spent: calls: "
 	tests := []struct {

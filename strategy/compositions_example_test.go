@@ -113,7 +113,7 @@ func ExampleAlternate_models() {
 // A vote by result whose failed statements are repaired: one stage of a preset is changed.
 func ExampleSelfConsistency_Pipeline() {
 	p := strategy.SelfConsistency{Samples: 3}.Pipeline()
-	p.Repairer = strategy.TypedRepair{}
+	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(strategytest.USA), Repeat: true},
 		{Replies: llmtest.Texts("SELECT nam FROM customers"), Repeat: true},

@@ -69,7 +69,7 @@ func (c Consensus) Pipeline() Pipeline {
 			Stop: vote.Decided, AtOnce: c.AtOnce, Requests: 2,
 		},
 		Doubts:        c.Doubts,
-		Repairer:      TypedRepair{},
+		Refine:        &Refine{Whom: Deciding},
 		Voter:         c.Voter(),
 		Judge:         Rubric{Form: schema.MSchema, Options: 2},
 		MinConfidence: c.MinConfidence,

@@ -13,7 +13,7 @@
 //		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
 //		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Stop: vote.AheadBy(3)},
 //		Voter:    vote.Majority{Penalty: 1},
-//		Repairer: strategy.TypedRepair{},
+//		Refine:   &strategy.Refine{Whom: strategy.Deciding},
 //	}
 //	engine, err := texttosql.New(db, model, texttosql.WithStrategy(careful))
 //

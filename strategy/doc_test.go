@@ -29,7 +29,7 @@ func Example() {
 		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
 		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Stop: vote.AheadBy(3)},
 		Voter:    vote.Majority{Penalty: 1},
-		Repairer: strategy.TypedRepair{},
+		Refine:   &strategy.Refine{Whom: strategy.Deciding},
 	}
 	for _, method := range []strategy.Strategy{strategy.SelfConsistency{Samples: 8}, careful} {
 		engine, err := texttosql.New(db, model, texttosql.WithStrategy(method))

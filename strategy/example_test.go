@@ -85,7 +85,7 @@ func ExamplePipeline() {
 		Linker:   linker.Lexical{},
 		Prompter: strategy.Prompt{Form: schema.MSchema},
 		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.8, Stop: vote.Decided},
-		Repairer: strategy.TypedRepair{},
+		Refine:   &strategy.Refine{Whom: strategy.Deciding},
 	}
 	out, err := careful.Generate(context.Background(), exampleEnv(model), exampleTask)
 	fmt.Println(out.SQL, err)

@@ -1,7 +1,9 @@
 package strategy_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -53,10 +56,46 @@ func TestReadReport(t *testing.T) {
 	}
 }
 
+// TestDecidingTries: Executions and Statements bound what Deciding asks for; each statement has a conversation of its own.
+func TestDecidingTries(t *testing.T) {
+	const other = "SELECT nam FROM customers"
+	for _, tt := range []struct {
+		refine strategy.Refine
+		calls  int
+		why    string
+	}{
+		{strategy.Refine{}, 2, "two statements, a call each"},
+		{strategy.Refine{Statements: 1}, 1, "the statement that most samples have"},
+		{strategy.Refine{Executions: 3}, 4, "two statements, two calls each"},
+	} {
+		p := plain(5)
+		p.Refine = &tt.refine
+		p.Refine.Whom = strategy.Deciding
+		n := 0
+		model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			reply := usa
+			switch {
+			case r.Purpose == strategy.PurposeRepair:
+				n++
+				reply = fmt.Sprintf("SELECT x%d FROM customers", n)
+			case r.Sample == 1 || r.Sample == 2:
+				reply = broken
+			case r.Sample > 2:
+				reply = other
+			}
+			return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
+		})
+		out := need.Value(p.Generate(t.Context(), shopEnv(t, model), strategy.Task{Question: "q"}))(t)
+		if n != tt.calls || out.SQL != usa {
+			t.Errorf("%s: %d calls, %q", tt.why, n, out.SQL)
+		}
+	}
+}
+
 // TestSteps: a repair is told with what it replaced, and how it ended.
 func TestSteps(t *testing.T) {
 	p := plain(4)
-	p.Repairer = strategy.TypedRepair{}
+	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
 	for name, tt := range map[string]struct {
 		rules []llmtest.Rule
 		want  []string // "try action status" of each step
@@ -66,6 +105,7 @@ func TestSteps(t *testing.T) {
 		"no SQL":   {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs("Sorry.")}, []string{"0 generate rejected", "1 repair no-sql"}},
 		"no model": {[]llmtest.Rule{generate(usa, broken, broken, everyone)}, []string{"0 generate rejected", "1 repair failed"}},
 		"none":     {[]llmtest.Rule{generate(usa, usa, usa, usa)}, nil},
+		"again":    {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs(broken)}, []string{"0 generate rejected", "1 repair no-progress"}},
 	} {
 		out := need.Value(p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: tt.rules}), strategy.Task{Question: "q"}))(t)
 		var got []string

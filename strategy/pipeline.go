@@ -9,29 +9,26 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Pipeline is the composition that most strategies are: link the schema, sample candidates, check them, repair what
+// Pipeline is the composition that most strategies are: link the schema, sample candidates, check them, refine what
 // failed, vote, and let a judge look at a close vote. A nil stage is skipped; the zero Pipeline makes one greedy sample
 // of the plain Prompt and checks it. A Pipeline is a Strategy.
 //
-// Calls a question: at most Samples (or Task.Samples) samples, the corrections of Refine for each, Repairs repairs and
-// the judge's. Each distinct statement is checked once. Prompts hold sampled values of the database, unless
+// Calls a question: at most Samples (or Task.Samples) samples, the corrections of Refine for each sample or for each
+// statement that it refines, and the judge's. Each distinct statement is checked once. Prompts hold sampled values of the database, unless
 // texttosql.WithoutValues is given.
 type Pipeline struct {
 	Linker   linker.Linker // asked within a linker.Conversation; nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
 	Sampler  Sampler       // how many samples, how, and when to stop
-	Refine   *Refine       // takes each sample to a statement that runs, before it votes; nil: it votes as it is, or not at all
+	Refine   *Refine       // takes candidates to statements that run; nil: each votes as it is, or not at all
 	Checks   []exec.Check  // nil: Env.Checks; append(exec.DefaultChecks(), mine) stands for these and mine
 	Doubts   *doubt.Rules  // rules whose findings weigh in the vote; nil: those on what checks found (doubt.Checked)
-	Repairer Repairer      // nil: failed candidates stay failed
-	Repairs  int           // distinct statements repaired at most; 0 means 2
 	Voter    Voter         // nil: vote.Majority with a Prior of 1; a Majority without Key compares by Env.Key
 	Judge    Judge         // asked when the ballot is Weak (vote.Majority.MinShare)
 
@@ -59,8 +56,7 @@ func (p Pipeline) Validate(samples int) error {
 	if p.Refine != nil {
 		errs = append(errs, p.Refine.Validate())
 	}
-	return errors.Join(append(errs, fields.Check("strategy: Pipeline.Repairs", p.Repairs, 0), p.Sampler.Validate(samples),
-		validPrompter(p.Prompter), validVoter(voter))...)
+	return errors.Join(append(errs, p.Sampler.Validate(samples), validPrompter(p.Prompter), validVoter(voter))...)
 }
 
 // Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(), *NoCandidateError,
@@ -84,7 +80,7 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 		defer run.admission.Close()
 	}
 	run.voter, run.counts = p.counting(env, run.admission, 0)
-	for _, stage := range []func(context.Context) error{run.collect, run.repair, run.elect} {
+	for _, stage := range []func(context.Context) error{run.collect, run.refineDeciding, run.elect} {
 		if err := stage(ctx); err != nil {
 			run.soFar(ctx)
 			return run.out, err
@@ -176,7 +172,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 			r.out.Note("sample %d was late and not waited for: its vote could not change the winner", first+i)
 		case s.Err != nil:
 			r.out.Note("sample %d failed: %v", first+i, s.Err)
-		case r.Refine != nil:
+		case r.refinesEach():
 			r.tried(ctx, i)
 		}
 	}
@@ -273,7 +269,7 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	if err != nil {
 		return c, &DatabaseError{err}
 	}
-	if r.Refine == nil {
+	if !r.refinesEach() {
 		return c, nil
 	}
 	refined, err := r.Refine.Run(ctx, r.turns.env(r.env, slot), RefineInput{Task: r.task, Schema: r.wide, Examiner: r.admission, Candidate: c, Action: r.Sampler.Purpose})

@@ -40,7 +40,7 @@ func plain(n int) strategy.Pipeline {
 
 func TestPipeline(t *testing.T) {
 	repairing, judging := plain(4), plain(4)
-	repairing.Repairer = strategy.TypedRepair{}
+	repairing.Refine = &strategy.Refine{Whom: strategy.Deciding}
 	judging.Judge = strategy.Rubric{}
 	tests := []struct {
 		name     string

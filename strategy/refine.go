@@ -17,7 +17,8 @@ import (
 )
 
 // Refine takes one candidate to a statement that runs: the statement is executed, and where it fails the model is told
-// what was wrong with it and with all earlier ones. It is the loop of QA-SQL and of agents that look at what happened.
+// what was wrong with it and with all earlier ones. It is the loop of QA-SQL and of agents that look at what happened,
+// and the repair of a vote (Whom).
 //
 // It ends early where the same statement is proposed again, at the second time-out, and when the budget is spent. Each
 // statement passes the checks of the Examiner, so one that another candidate had is not executed again. In a Pipeline whose
@@ -25,11 +26,26 @@ import (
 // each sample leaves. The zero Refine is ready for use. Safe for concurrent use.
 type Refine struct {
 	Repairer   Repairer // nil: TypedRepair{}
-	Executions int      // statements at most, the first one included, and with them one model call less; 0 means 3
+	Executions int      // statements at most, the first one included, and with them one model call less; 0 means 3, with Deciding 2
 	// EmptyResult also asks about a result without a row, or with nothing but NULL, once. It stays the answer unless what is
-	// proposed instead has rows.
+	// proposed instead has rows. Only with EachSample.
 	EmptyResult bool
+
+	Whom       Whom // which candidates of a Pipeline are refined; the zero value: each sample
+	Statements int  // with Deciding: distinct statements that are refined at most; 0 means 2
 }
+
+// Whom says which candidates of a Pipeline a Refine takes to a statement that runs.
+type Whom uint8
+
+// The candidates that a Refine is for.
+const (
+	// EachSample refines each sample before it votes.
+	EachSample Whom = iota
+	// Deciding refines behind the samples the statements that the engine rejected, the one that most samples have first,
+	// and only where their votes could change who wins. What runs instead has the votes of all copies.
+	Deciding
+)
 
 // RefineInput is the candidate and what it is to answer.
 type RefineInput struct {
@@ -57,8 +73,27 @@ type Refined struct {
 	Err       error          // the model's error, where Stop is "model"
 }
 
-// Validate reports a negative number of Executions.
-func (r Refine) Validate() error { return fields.Check("strategy: Refine.Executions", r.Executions, 0) }
+// Validate reports a negative number, and fields that do not go together.
+func (r Refine) Validate() error {
+	errs := []error{fields.Check("strategy: Refine.Executions", r.Executions, 0), fields.Check("strategy: Refine.Statements", r.Statements, 0)}
+	switch {
+	case r.Whom > Deciding:
+		errs = append(errs, &ConfigError{Field: "strategy: Refine.Whom", Problem: fmt.Sprintf("it is %d; want EachSample or Deciding", r.Whom)})
+	case r.Whom == Deciding && r.EmptyResult:
+		errs = append(errs, &ConfigError{Field: "strategy: Refine.EmptyResult", Problem: "a statement that runs is asked about with EachSample only"})
+	case r.Whom == EachSample && r.Statements > 0:
+		errs = append(errs, &ConfigError{Field: "strategy: Refine.Statements", Problem: "it bounds what Deciding refines, and Whom is EachSample"})
+	}
+	return errors.Join(errs...)
+}
+
+// executions is how many statements are executed at most.
+func (r Refine) executions() int {
+	if r.Whom == Deciding {
+		return cmp.Or(r.Executions, 2)
+	}
+	return cmp.Or(r.Executions, 3)
+}
 
 // errSuspect is told to the model about a result that may be wrong.
 type errSuspect struct{ what string }
@@ -67,7 +102,7 @@ func (e errSuspect) Error() string { return e.what }
 
 // Run refines one candidate. The error is ctx.Err() or a *DatabaseError.
 func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, error) {
-	most := cmp.Or(r.Executions, 3)
+	most := r.executions()
 	current := in.Candidate
 	out := Refined{Candidate: current}
 	out.add(in, current, 0, cmp.Or(in.Action, PurposeGenerate), in.Examiner)
@@ -202,7 +237,7 @@ type turns struct {
 // takeTurns returns the turns of so many samples; nil where the budget of calls covers every correction.
 func (r *pipelineRun) takeTurns(samples int) *turns {
 	left, bounded := r.env.CallsLeft()
-	if left -= samples; r.Refine == nil || !bounded || left >= samples*(cmp.Or(r.Refine.Executions, 3)-1) {
+	if left -= samples; !r.refinesEach() || !bounded || left >= samples*(r.Refine.executions()-1) {
 		return nil
 	}
 	t := &turns{left: left}

@@ -73,7 +73,7 @@ func TestQuorumHoldsAfterRepairs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: replies}, repairs(tt.repair)}}
 			p := plain(4)
-			p.Repairer, p.Sampler.MinVotes = strategy.TypedRepair{}, tt.min
+			p.Refine, p.Sampler.MinVotes = &strategy.Refine{Whom: strategy.Deciding}, tt.min
 			_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 			if refused := errors.Is(err, strategy.ErrNoCandidate); refused != tt.refused {
 				t.Fatalf("got %v: %s", err, tt.why)
@@ -95,7 +95,7 @@ func TestFailedSamplesAreTold(t *testing.T) {
 		{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Text: broken}, {Err: down}}}, repairs("SELECT nothing FROM nowhere"),
 	}}
 	p := plain(2)
-	p.Repairer = strategy.TypedRepair{}
+	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
 	_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 	var none *strategy.NoCandidateError
 	if !errors.As(err, &none) || len(none.Failed) != 1 || len(none.Rejected) != 1 || !errors.Is(err, down) {
@@ -119,7 +119,7 @@ func TestRepairLooksAtDoubts(t *testing.T) {
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{generate(everyone, everyone, everyone, everyone, everyone, usa, broken, broken), repairs(usa)}}
 		p := plain(8)
-		p.Repairer, p.Doubts = strategy.TypedRepair{}, &doubt.Rules{List: []doubt.Rule{odd}}
+		p.Refine, p.Doubts = &strategy.Refine{Whom: strategy.Deciding}, &doubt.Rules{List: []doubt.Rule{odd}}
 		p.Voter = vote.Majority{Penalty: tt.penalty}
 		out := need.Value(p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}))(t)
 		if n := len(script.Requests()); n != tt.calls || out.SQL != tt.sql {
@@ -145,7 +145,7 @@ func TestJudgedConfidenceIsCalibratedOnce(t *testing.T) {
 // TestOtherVoters: a voter that is no Majority works in every stage.
 func TestOtherVoters(t *testing.T) {
 	p := plain(4)
-	p.Repairer, p.Voter = strategy.TypedRepair{}, countOf{vote.Majority{}}
+	p.Refine, p.Voter = &strategy.Refine{Whom: strategy.Deciding}, countOf{vote.Majority{}}
 	for _, tt := range []struct {
 		replies []string
 		calls   int

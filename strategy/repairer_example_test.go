@@ -23,8 +23,8 @@ func (r renamed) Repair(_ context.Context, _ *strategy.Env, in strategy.RepairIn
 func ExampleRepairer() {
 	env := exampleEnv(exampleModel("SELECT name FROM clients WHERE country = 'USA'", "SELECT name FROM customers"))
 	out, err := strategy.Pipeline{
-		Sampler:  strategy.Sampler{Samples: 2, Temperature: 0.7},
-		Repairer: renamed{"clients": "customers"},
+		Sampler: strategy.Sampler{Samples: 2, Temperature: 0.7},
+		Refine:  &strategy.Refine{Whom: strategy.Deciding, Repairer: renamed{"clients": "customers"}},
 	}.Generate(context.Background(), env, exampleTask)
 	fmt.Println(out.SQL, err)
 	fmt.Println(out.Candidates[0].Findings)

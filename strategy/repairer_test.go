@@ -239,7 +239,7 @@ func TestRepairsAreRejections(t *testing.T) {
 		Rules: []llmtest.Rule{generate("DELETE FROM orders", "SELECT load_extension('x')", "SELECT * FROM sqlite_master", "I refuse."), repairs(usa)},
 	}
 	p := plain(4)
-	p.Repairer = strategy.TypedRepair{}
+	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
 	_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 	if !errors.Is(err, strategy.ErrNoCandidate) || len(script.RequestsFor(strategy.PurposeRepair)) > 0 {
 		t.Errorf("%d repairs, %v", len(script.RequestsFor(strategy.PurposeRepair)), err)

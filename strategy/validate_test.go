@@ -61,8 +61,15 @@ func TestValidate(t *testing.T) {
 			"petsql: Strategy.PerModelTimeout is -1ns; want 0 (the default) or more",
 			"petsql: Strategy.Prompter.Values is -1; want 0 (the default) or more",
 		}, ""},
-		{"pipeline", strategy.Pipeline{Repairs: -1, Sampler: strategy.Sampler{Temperature: nan, MinVotes: 2}}, []string{
-			"strategy: Pipeline.Repairs is -1; want 0 (the default) or more",
+		{"whom", strategy.Pipeline{Refine: &strategy.Refine{Whom: 2}}, []string{"strategy: Refine.Whom: it is 2; want EachSample or Deciding"}, ""},
+		{"what runs, behind the vote", strategy.Pipeline{Refine: &strategy.Refine{Whom: strategy.Deciding, EmptyResult: true}}, []string{
+			"strategy: Refine.EmptyResult: a statement that runs is asked about with EachSample only",
+		}, "it would do nothing"},
+		{"so many of each", strategy.Pipeline{Refine: &strategy.Refine{Statements: 3}}, []string{
+			"strategy: Refine.Statements: it bounds what Deciding refines, and Whom is EachSample",
+		}, "it would do nothing"},
+		{"pipeline", strategy.Pipeline{Refine: &strategy.Refine{Executions: -1, Statements: -1, Whom: strategy.Deciding}, Sampler: strategy.Sampler{Temperature: nan, MinVotes: 2}}, []string{
+			"strategy: Refine.Executions is -1; want 0 (the default) or more", "strategy: Refine.Statements is -1; want 0 (the default) or more",
 			"strategy: Sampler.Temperature is NaN; want 0 (the default) or more",
 			"strategy: Sampler.MinVotes is 2, more than the 1 samples",
 		}, ""},

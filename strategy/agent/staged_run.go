@@ -217,31 +217,18 @@ func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
 	if len(failing) == 0 || l.repaired || l.spent {
 		return nil
 	}
-	ctx, span := trace.Start(ctx, "repair")
-	defer span.End()
 	l.repaired = true
 	old := drawn[failing[0]]
-	refined, err := strategy.Refine{Executions: 2}.Run(ctx, &l.env, strategy.RefineInput{
+	refined, err := strategy.Refine{Executions: 2}.Copies(ctx, &l.env, strategy.RefineInput{
 		Task: l.task, Schema: l.env.Schema, Examiner: l.admission, Candidate: old, Name: l.promptOf(old.Sample),
-	})
+	}, drawn)
 	if len(refined.Steps) > 0 {
 		l.out.Steps = append(l.out.Steps, refined.Steps[1:]...) // the first is there
 	}
-	if err != nil || refined.Candidate.Rejected != "" {
-		if refined.Err != nil {
-			l.out.NoteError(ctx, refined.Err, "the repair failed")
-		}
-		return err
+	if refined.Err != nil {
+		l.out.NoteError(ctx, refined.Err, "the repair failed")
 	}
-	for i, c := range drawn {
-		if c.SQL == old.SQL {
-			fixed := refined.Candidate
-			fixed.Sample, fixed.Model, fixed.ReplyGroup = c.Sample, c.Model, old.Sample+1
-			fixed.Findings = append(slices.Clip(fixed.Findings), vote.Finding{Rule: "repaired", Detail: old.Rejected})
-			drawn[i] = fixed
-		}
-	}
-	return nil
+	return err
 }
 
 // learn keeps the answer of a step if it is doubted less than the best so far, and what the next step is told. more is

@@ -119,8 +119,12 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 	return []llm.Message{{Role: llm.System, Text: repRules(env)}, {Role: llm.User, Text: text}}, nil
 }
 
-// conversation writes the corrections and earlier questions of a task, as lines of their own.
+// conversation writes how the database writes days, the corrections and the earlier questions of a task, as lines of their
+// own.
 func conversation(d sqltext.Dialect, t strategy.Task) (text string) {
+	if dates := strategy.OneLine(t.Dates); dates != "" {
+		text = "### Dates in this database: " + dates + "\n"
+	}
 	for _, line := range t.Constraints() {
 		text += "### Correction of the user, which holds for the answer: " + line + "\n"
 	}

@@ -15,11 +15,15 @@ import (
 )
 
 // PublishedPrompt is the one user message of galah92/egtts: schema, question and hint, one line each, then what is
-// wanted. Ours also has corrections and earlier questions behind the hint, where there are some.
+// wanted. Ours also has behind the hint how the database writes days (Task.Dates), corrections and earlier questions,
+// where there are some.
 func PublishedPrompt(schemaText string, t strategy.Task, want string) []llm.Message {
 	text := schemaText + "\n\nQuestion: " + strategy.OneLine(t.Question) + "\n"
 	if evidence := strategy.OneLine(t.Evidence); evidence != "" {
 		text += "Hint: " + evidence + "\n"
+	}
+	if dates := strategy.OneLine(t.Dates); dates != "" {
+		text += "Dates: " + dates + "\n"
 	}
 	for _, line := range t.Constraints() {
 		text += "Correction: " + line + "\n"

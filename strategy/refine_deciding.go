@@ -1,0 +1,121 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// isFailing reports whether the engine rejected c, so that a repair may help.
+func isFailing(c vote.Candidate) bool {
+	return c.Rejected != "" && c.SQL != "" && c.Metrics == nil && c.Invalid
+}
+
+// Failing lists the rejected candidates that have a statement, by place, one a statement: the statement that most of them
+// have first, then by place. It is the order in which statements are worth a repair.
+func Failing(candidates []vote.Candidate) (first []int) {
+	copies := map[string]int{}
+	for i, c := range candidates {
+		if c.Rejected == "" || c.SQL == "" {
+			continue
+		}
+		if copies[c.SQL]++; copies[c.SQL] == 1 {
+			first = append(first, i)
+		}
+	}
+	slices.SortStableFunc(first, func(a, b int) int { return copies[candidates[b].SQL] - copies[candidates[a].SQL] })
+	return first
+}
+
+// Copies refines the candidate in.Candidate, and puts the statement that runs in the place of all candidates that have
+// its rejected statement: each keeps its sample and model, is of one ReplyGroup with the others, and has a finding
+// "repaired" with what was wrong. Where nothing runs, candidates stay as they are. The error is that of Run.
+func (r Refine) Copies(ctx context.Context, env *Env, in RefineInput, candidates []vote.Candidate) (Refined, error) {
+	old := in.Candidate
+	ctx, span := trace.Start(ctx, "repair", trace.Attr{Key: "sample", Value: old.Sample}, trace.Attr{Key: "sql", Value: trace.SQL(old.SQL)})
+	defer span.End()
+
+	refined, err := r.Run(ctx, env, in)
+	span.Fail(cmp.Or(err, refined.Err))
+	if err != nil || refined.Candidate.Rejected != "" {
+		return refined, err
+	}
+
+	span.Set("repaired", trace.SQL(refined.Candidate.SQL))
+	for i, c := range candidates {
+		if c.SQL != old.SQL || c.Rejected == "" {
+			continue
+		}
+		fixed := refined.Candidate
+		fixed.Sample, fixed.Model, fixed.ReplyGroup = c.Sample, c.Model, old.Sample+1
+		fixed.Findings = append(slices.Clip(fixed.Findings), vote.Finding{Rule: "repaired", Detail: old.Rejected})
+		candidates[i] = fixed
+	}
+	return refined, nil
+}
+
+// refinesEach reports whether each sample is refined before it votes.
+func (r *pipelineRun) refinesEach() bool { return r.Refine != nil && r.Refine.Whom == EachSample }
+
+// refineDeciding refines the statements that the engine rejected, where their votes could change who wins and make up a
+// quorum.
+func (r *pipelineRun) refineDeciding(ctx context.Context) error {
+	if r.Refine == nil || r.Refine.Whom != Deciding {
+		return nil
+	}
+	out := r.out
+	lost := 0
+	for _, c := range out.Candidates {
+		if isFailing(c) {
+			lost++
+		}
+	}
+	if r.votes()+lost < r.Sampler.MinVotes {
+		return nil
+	}
+
+	failing := slices.DeleteFunc(Failing(out.Candidates), func(i int) bool { return !isFailing(out.Candidates[i]) })
+	for _, i := range failing[:min(cmp.Or(r.Refine.Statements, 2), len(failing))] {
+		if !r.couldChange() {
+			break
+		}
+		old := out.Candidates[i]
+		refined, err := r.Refine.Copies(ctx, r.env, RefineInput{Task: r.task, Schema: r.schema, Examiner: r.admission, Candidate: old}, out.Candidates)
+		if cerr := ctx.Err(); cerr != nil {
+			return cerr
+		}
+		out.Steps = append(out.Steps, refined.Steps...)
+		// A model that cannot repair (a recorded one, a spent budget) does not take the vote from the others.
+		if err = cmp.Or(err, refined.Err); err != nil && out.NoteError(ctx, err, "repair of sample %d failed", old.Sample) {
+			break
+		}
+		if err == nil && refined.Candidate.Rejected != "" {
+			out.Note("repair of sample %d was rejected: %s", old.Sample, refined.Steps[len(refined.Steps)-1].Problem)
+		}
+	}
+	return nil
+}
+
+// couldChange reports whether the votes of the failed candidates could change who wins: whether the vote would be
+// undecided if they were still to come.
+func (r *pipelineRun) couldChange() bool {
+	settled := slices.DeleteFunc(slices.Clone(r.out.Candidates), isFailing)
+	lost := len(r.out.Candidates) - len(settled)
+	if lost == 0 {
+		return false
+	}
+	if tallier, ok := r.voter.(Stater); ok {
+		tally, err := tallier.State(settled, len(r.out.Candidates))
+		return err != nil || !vote.Decided(tally)
+	}
+	ballot, err := r.voter.Count(settled)
+	leader, werr := ballot.Winner()
+	if err != nil || werr != nil {
+		return true
+	}
+	second, _ := ballot.RunnerUp()
+	return second.Weight+float64(lost) >= leader.Weight
+}
