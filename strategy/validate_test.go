@@ -68,7 +68,10 @@ func TestValidate(t *testing.T) {
 		{"so many of each", strategy.Pipeline{Refine: &strategy.Refine{Statements: 3}}, []string{
 			"strategy: Refine.Statements: it bounds what Deciding refines, and Whom is EachSample",
 		}, "it would do nothing"},
-		{"pipeline", strategy.Pipeline{Refine: &strategy.Refine{Executions: -1, Statements: -1, Whom: strategy.Deciding}, Sampler: strategy.Sampler{Temperature: nan, MinVotes: 2}}, []string{
+		{"pipeline", strategy.Pipeline{
+			Refine:  &strategy.Refine{Executions: -1, Statements: -1, Whom: strategy.Deciding},
+			Sampler: strategy.Sampler{Temperature: nan, MinVotes: 2},
+		}, []string{
 			"strategy: Refine.Executions is -1; want 0 (the default) or more", "strategy: Refine.Statements is -1; want 0 (the default) or more",
 			"strategy: Sampler.Temperature is NaN; want 0 (the default) or more",
 			"strategy: Sampler.MinVotes is 2, more than the 1 samples",
