@@ -101,6 +101,8 @@ and the last line, for all:
                    brier and ece of the ballot's confidence, a question's ballot_confidence
   contexts         of qasql, each: name, left_out (questions without it), tokens of its prompt in the mean
                    (estimated), candidates that vote, right ones, wins (questions whose answer it wrote)
+  voters           of petsql, by grade of the first statement (Spider hardness) and model: votes (its statements that
+                   have one), right, and wins (votes for the winner)
   exemplars        "zero-shot", or the pool of --exemplars and whether it was guarded
   model_kind       "recorded", "simulated", "replayed" or "live"; strategy, model, dataset as they were given`
 }
@@ -144,6 +146,7 @@ type summary struct {
 	Model     string    `json:"model"`
 	Dataset   string    `json:"dataset"`
 	*Figures
+	Voters []voterFigures `json:"voters,omitempty"`
 }
 
 // Run runs the strategy.
@@ -333,6 +336,10 @@ func (l *live) print(p *program, s summary) error {
 			s.Strategy, s.Model, s.Kind, strconv.Itoa(s.N), share(s.EX), share(s.CI[0]) + " to " + share(s.CI[1]), share(s.VA),
 			strconv.Itoa(s.Calls), tokens, strconv.FormatFloat(s.Sec, 'f', 1, 64), auroc, strconv.Itoa(s.Failed), s.Exemplars,
 		}})
+	if err == nil && len(s.Voters) > 0 {
+		fmt.Fprintln(p.out)
+		err = printVoters(p, s.Voters)
+	}
 	if err != nil || s.Figures == nil {
 		return err
 	}

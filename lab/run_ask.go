@@ -290,6 +290,9 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	f.Sec = time.Since(start).Seconds()
 	if r != nil {
 		var ferr error
+		if f.Voters, ferr = a.voters(ctx, q, r); ferr != nil {
+			return f, ferr
+		}
 		if f.Figures, ferr = a.figures(ctx, asked, r); ferr != nil {
 			return f, cmp.Or(err, ferr)
 		}

@@ -43,6 +43,8 @@ type finished struct {
 	Kind             string  `json:"model_kind"`
 	*Figures                 // of a qasql; nil for other strategies
 
+	Voters []voterFigures `json:"voters,omitempty"` // of a petsql
+
 	Template string        `json:"template"` // of the gold
 	Contract eval.Contract `json:"contract"` // for the question's database
 }

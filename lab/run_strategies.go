@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -47,10 +49,20 @@ func presets() []preset {
 	}
 }
 
+// prompts returns one greedy sample of PET-SQL's prompt and of two others, to be held side by side.
+func prompts() []preset {
+	plain := petsql.REp{Without: petsql.Parts{Rule: true, Values: true, ForeignKeys: true}}
+	return []preset{
+		{"rep", "one greedy sample of PET-SQL's prompt, as published", strategy.Pipeline{Prompter: petsql.REp{}.Published()}},
+		{"odp", "the same of the prompt that it extends: names of tables and columns", strategy.Pipeline{Prompter: plain.Published()}},
+		{"crp", "the same of CREATE statements", strategy.Pipeline{Prompter: strategy.Prompt{Form: schema.DDL}}},
+	}
+}
+
 // strategyNamed returns the preset with the name, one that asks nobody back.
 func strategyNamed(name string) (preset, error) {
 	var names []string
-	for _, p := range presets() {
+	for _, p := range slices.Concat(presets(), prompts()) {
 		if p.Name == name {
 			if s, ok := p.Strategy.(threephase.Strategy); ok {
 				s.OnAmbiguity = threephase.PickTop
@@ -66,7 +78,7 @@ func strategyNamed(name string) (preset, error) {
 // presetsHelp lists the presets for a help text, a line each.
 func presetsHelp() string {
 	var text strings.Builder
-	for _, p := range presets() {
+	for _, p := range slices.Concat(presets(), prompts()) {
 		fmt.Fprintf(&text, "  %-20s %s\n", p.Name, p.About)
 	}
 	return text.String()

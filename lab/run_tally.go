@@ -180,6 +180,7 @@ func (t *tally) summary(l *live, kind string) summary {
 		list, times = append(list, f), append(times, f.Sec)
 	}
 	s.VA, s.Sec, s.Figures = float64(valid)/n, wall.Seconds(), addUp(list)
+	s.Voters = addUpVoters(list)
 	if slices.Sort(times); len(times) > 0 {
 		s.P50, s.P95 = times[(len(times)-1)/2], times[(95*len(times)+99)/100-1]
 	}

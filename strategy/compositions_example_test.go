@@ -110,6 +110,25 @@ func ExampleAlternate_models() {
 	// SELECT name FROM customers WHERE country = 'USA' 2 votes <nil>
 }
 
+// PET-SQL with a repair that its source does not have: one stage of its pipeline is changed.
+func ExamplePipeline_petsql() {
+	repaired := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
+		p := petsql.Strategy{}.Pipeline(env)
+		p.Refine = &strategy.Refine{Whom: strategy.Deciding}
+		return p.Generate(ctx, env, t)
+	})
+
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: "link", Replies: llmtest.Texts("SELECT name FROM customers")},
+		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(strategytest.USA)},
+		{Replies: llmtest.Texts("SELECT nam FROM customers"), Repeat: true},
+	}}
+	out, err := repaired.Generate(context.Background(), strategytest.ExampleEnv(model), strategytest.USATask)
+	fmt.Println(out.SQL, out.Links.Tables[0].Table, err)
+	// Output:
+	// SELECT name FROM customers WHERE country = 'USA' customers <nil>
+}
+
 // A vote by result whose failed statements are repaired: one stage of a preset is changed.
 func ExampleSelfConsistency_Pipeline() {
 	p := strategy.SelfConsistency{Samples: 3}.Pipeline()

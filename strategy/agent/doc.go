@@ -5,7 +5,7 @@
 //
 // The source is MacKenzieOBrian/NLtoSQL; what is known of its mechanisms is in docs/lab/agent.md.
 //
-// The staged agent differs from its description in these. GROUP BY is taken out where one number is asked for, and not of a list, for
-// which no recorded reply speaks. Letter-spaced keywords (S E L E C T) are refused, and the case of names stays: engines fold it,
-// and mending a text may change a literal.
+// The staged agent differs from its description in these. GROUP BY is taken out where one number is asked for, and not of
+// a list: measured, it changed no answer there and doubted right ones (docs/lab/rejected.md). Letter-spaced keywords
+// (S E L E C T) are refused. The case of names stays: engines fold it, and mending a text may change a literal.
 package agent

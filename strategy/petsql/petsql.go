@@ -141,6 +141,32 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	return out, err
 }
 
+// Pipeline is the method as one composition, to start a pipeline of your own from: a first statement links, each model of
+// env answers about the tables that it reads, and the results vote by Weights. Generate adds what passes from one round to
+// the other: the PreSQL is a vote where both prompts are equal and the answer where none is left, its shape chooses
+// exemplars, and its grade a Panel.
+func (p Strategy) Pipeline(env *strategy.Env) strategy.Pipeline {
+	l := p.Linker
+	if l.Model == nil && len(env.Models) > 0 {
+		l.Model = env.Models[0]
+	}
+	l.Seed, l.MaxTokens = env.SeedOf, cmp.Or(l.MaxTokens, p.MaxTokens)
+	l.Prompt = func(ctx context.Context, in linker.Input) ([]llm.Message, error) {
+		t := strategy.Task{Question: in.Question, Evidence: in.Evidence, Corrections: in.Corrections, Earlier: in.Earlier}
+		return p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: in.Schema})
+	}
+	majority := vote.Majority{Key: env.Key(), Prior: 1}
+	if p.Weights != nil {
+		majority.Weight = p.Weights.Weight
+	}
+	return strategy.Pipeline{
+		Linker:   l,
+		Prompter: p.Prompter,
+		Sampler:  strategy.Sampler{Samples: len(env.Models), TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512)},
+		Voter:    majority,
+	}
+}
+
 // fallBack makes the PreSQL the answer. none is the error without an answer; it stays where the PreSQL has nothing to
 // be compared by.
 func (p Strategy) fallBack(ctx context.Context, env *strategy.Env, first *firstRound, out *strategy.Outcome, none error) error {
@@ -252,14 +278,12 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 	ctx, span := trace.Start(ctx, "round 2")
 	defer span.End()
 	n := max(t.Samples, 1)
-	pipeline := strategy.Pipeline{
-		Prompter: strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
-			return first.prompt, nil
-		}),
-		Sampler:  strategy.Sampler{Samples: n * v.panel, TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512)},
-		Voter:    vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight},
-		Examiner: admission,
-	}
+	pipeline := p.Pipeline(env)
+	pipeline.Linker, pipeline.Examiner, pipeline.Sampler.Samples = nil, admission, n*v.panel
+	pipeline.Prompter = strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
+		return first.prompt, nil
+	})
+	pipeline.Voter = vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight}
 	if n > 1 {
 		pipeline.Sampler.Temperature = 0.7
 		first.report.Reused = false // the PreSQL is no sample of that temperature
