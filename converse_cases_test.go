@@ -38,7 +38,7 @@ func TestFollowUpThatStandsAlone(t *testing.T) {
 				}
 				return inRoom
 			}}
-			e := need.Value(texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(s)))(t)
+			e := need.Value(texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(s)))(t)
 			talk := converse(t, e, &session.Memory{}, "")
 			if res, err := talk.Ask(t.Context(), "Who in room 7 has a 4?"); err != nil || res.SQL != inRoom {
 				t.Fatal(res, err)
@@ -72,7 +72,7 @@ func TestAdviceOfEveryPreset(t *testing.T) {
 	for name, s := range everyPreset() {
 		t.Run(name, func(t *testing.T) {
 			m := &steady{statements: disagreeing}
-			env := strategytest.EnvOf(t, schoolSQL, m)
+			env := strategytest.EnvOf(t, strategytest.SchoolSQL, m)
 			env.Lessons = &memory.Recall{Lessons: []memory.Lesson{{ID: "g", Kind: memory.GuideLesson, Scope: "sql_generation", Text: advice, Confidence: 0.95}}}
 			if _, err := s.Generate(t.Context(), env, strategy.Task{Question: "Who has a 4?"}); err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 				t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCancelledInEachState(t *testing.T) {
 		session.GeneratingSQL, session.ExecutingQuery} {
 		t.Run(string(at), func(t *testing.T) {
 			m := &steady{statements: []string{using}}
-			e := need.Value(texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
+			e := need.Value(texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var once sync.Once
@@ -227,7 +227,7 @@ func TestChoiceIsKept(t *testing.T) {
 	lessons := &memory.Lessons{}
 	ask := func(question string, choose bool, opts ...texttosql.AskOption) (prompts []string) {
 		m := &twins{steady: steady{statements: []string{"SELECT name FROM pupils"}}}
-		e, err := texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{Tables: linker.PerTable{Workers: 1}}),
+		e, err := texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{Tables: linker.PerTable{Workers: 1}}),
 			texttosql.WithLessons(lessons))
 		if err != nil {
 			t.Fatal(err)

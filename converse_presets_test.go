@@ -52,7 +52,7 @@ func (m *steady) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	} else {
 		sql = m.statements[int(sum.Sum32()>>8)%len(m.statements)]
 	}
-	text := reply(req.Purpose, func() string { return bothTables }, func() string { return sql })
+	text := strategytest.Reply(req.Purpose, func() string { return bothTables }, func() string { return sql })
 	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Estimate(req, text)}, nil
 }
 
@@ -76,7 +76,7 @@ type course struct {
 // session of a new engine until it is not. canceller gets what ends the context of the present call.
 func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, canceller func(context.CancelFunc)) (c course) {
 	t.Helper()
-	db, store, id := open(t, schoolSQL), &session.Memory{}, ""
+	db, store, id := open(t, strategytest.SchoolSQL), &session.Memory{}, ""
 	for _, turn := range []func(context.Context, *texttosql.Conversation) (*texttosql.Result, error){
 		func(ctx context.Context, s *texttosql.Conversation) (*texttosql.Result, error) {
 			return s.Ask(ctx, "Who has a 4?")

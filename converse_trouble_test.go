@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -40,7 +41,7 @@ func TestProviderDownInTheMiddle(t *testing.T) {
 		{"for each table", func(r llm.Request) bool { return r.Purpose == "table" }, 0},
 	} {
 		m := &outage{steady: steady{statements: []string{using}}, down: tt.down}
-		e := need.Value(texttosql.New(open(t, schoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
+		e := need.Value(texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
 		store := &session.Memory{}
 		s := converse(t, e, store, "")
 		_, err := s.Ask(t.Context(), "Who has a 4?")
@@ -78,7 +79,7 @@ func TestSavingGivesUp(t *testing.T) {
 		store := &hung{Store: &session.Memory{}}
 		m := &steady{statements: []string{using}}
 		m.hook = func(int) { store.now = true; cancel() }
-		e := need.Value(texttosql.New(open(t, schoolSQL), m, texttosql.WithStrategy(asker{})))(t)
+		e := need.Value(texttosql.New(open(t, strategytest.SchoolSQL), m, texttosql.WithStrategy(asker{})))(t)
 		s := converse(t, e, store, "")
 		start := time.Now()
 		_, err := s.Ask(ctx, "Who has a 4?")

@@ -22,15 +22,6 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// schoolSQL has two ways to join its tables, and an old table beside the one that is meant.
-const schoolSQL = `
-CREATE TABLE pupils (pupil_id INTEGER PRIMARY KEY, name TEXT, room INTEGER);
-CREATE TABLE marks (mark_id INTEGER PRIMARY KEY, pupil_id INTEGER, tutor_id INTEGER REFERENCES pupils(pupil_id), mark INTEGER);
-CREATE TABLE pupils_old (pupil_id INTEGER PRIMARY KEY, name TEXT, room INTEGER);
-INSERT INTO pupils VALUES (1,'Ada',7),(2,'Bo',8);
-INSERT INTO marks VALUES (1,1,2,4),(2,2,1,1);
-INSERT INTO pupils_old VALUES (1,'Zed',7),(2,'Yan',7);`
-
 const (
 	byTutor = "SELECT p.name FROM pupils AS p JOIN marks AS m ON m.tutor_id = p.pupil_id WHERE m.mark = 4"
 	ofOld   = "SELECT p.name FROM pupils_old AS p JOIN marks AS m ON m.pupil_id = p.pupil_id WHERE m.mark = 4"
@@ -52,58 +43,6 @@ func corrected() strategy.Task {
 		},
 		Earlier: []session.Earlier{{Question: "Who has a 1, of all?", SQL: "SELECT name FROM pupils JOIN marks USING (pupil_id) WHERE mark = 1"}},
 	}
-}
-
-// pupil plays the model: each request that asks for SQL gets the next of its statements, the last one for ever.
-type pupil struct {
-	statements []string
-	scopes     []string // replies about tables, for MAKER
-
-	mu       sync.Mutex
-	requests []llm.Request
-	asked    map[string]int // for statements and for scopes
-}
-
-func (p *pupil) Complete(_ context.Context, req llm.Request) (llm.Response, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.requests = append(p.requests, req)
-	next := func(kind string, of []string) string {
-		if p.asked == nil {
-			p.asked = map[string]int{}
-		}
-		p.asked[kind]++
-		return of[min(p.asked[kind], len(of))-1]
-	}
-	text := reply(req.Purpose, func() string { return next("scope", p.scopes) }, func() string { return next("sql", p.statements) })
-	return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
-}
-
-// reply answers a call for any purpose: about tables with scope, about a statement with sql.
-func reply(purpose string, scope, sql func() string) string {
-	switch purpose {
-	case "maker.scope":
-		return scope()
-	case "maker.filter":
-		return "marks.mark = 4"
-	case "decompose":
-		return `{"components": [{"text": "a mark of 4", "type": "filter"}]}`
-	case "score":
-		return `{"relevant": true, "score": 1, "reason": "", "matched_components": [], "relevant_columns": []}`
-	case strategy.PurposeJudge:
-		return `{"selected_option": "A"}`
-	case "agent.step":
-		return "Thought: look\nAction: query[" + sql() + "]"
-	case "table":
-		return `{"is_relevant": true, "confidence": 0.9, "relevant_columns": [], "reasoning": "it may be"}`
-	case "tables":
-		return `{"final_tables": ["pupils", "marks"], "removed_tables": ["pupils_old"], "reasoning": "the old one is old"}`
-	case "synthesis":
-		return `{"joins_needed": true}`
-	case "join":
-		return `{"found_joins": true, "joins": [{"left_column": "marks.pupil_id", "right_column": "pupils.pupil_id", "confidence": 0.9}]}`
-	}
-	return "```sql\n" + sql() + "\n```"
 }
 
 // presets are all of them, each in every form that has prompts of its own.
@@ -129,16 +68,16 @@ func TestCorrectionsInEveryPrompt(t *testing.T) {
 	for name, s := range presets() {
 		t.Run(name, func(t *testing.T) {
 			// The replies lead everywhere: to a repair, to a vote that a judge has to look at, and to an answer.
-			model := &pupil{statements: []string{ofOld, using, "SELECT name FROM pupils JOIN marks USING (pupil_id)", "SELECT nothing"}, scopes: []string{bothTables}}
-			env := strategytest.EnvOf(t, schoolSQL, model)
+			model := &strategytest.Pupil{Statements: []string{ofOld, using, "SELECT name FROM pupils JOIN marks USING (pupil_id)", "SELECT nothing"}, Scopes: []string{bothTables}}
+			env := strategytest.EnvOf(t, strategytest.SchoolSQL, model)
 			env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "How many pupils are there?", SQL: "SELECT count(*) FROM pupils"}}}
 			if _, err := s.Generate(t.Context(), env, corrected()); err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 				t.Fatal(err)
 			}
-			if len(model.requests) == 0 {
+			if len(model.Requests) == 0 {
 				t.Fatal("no request")
 			}
-			for _, req := range model.requests {
+			for _, req := range model.Requests {
 				var text strings.Builder
 				for _, m := range req.Messages {
 					text.WriteString(m.Text + "\n")
@@ -160,11 +99,11 @@ func TestCorrectionsHold(t *testing.T) {
 	for name, s := range presets() {
 		for how, right := range map[string]string{"using": using, "natural": natural} {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				model := &pupil{statements: []string{ofOld, byTutor, right}, scopes: []string{bothTables}}
+				model := &strategytest.Pupil{Statements: []string{ofOld, byTutor, right}, Scopes: []string{bothTables}}
 				if single := name == "Direct" || name == "PETSQL" || name == "PETSQL published"; single {
-					model.statements = []string{right} // nothing is asked again
+					model.Statements = []string{right} // nothing is asked again
 				}
-				out, err := s.Generate(t.Context(), strategytest.EnvOf(t, schoolSQL, model), corrected())
+				out, err := s.Generate(t.Context(), strategytest.EnvOf(t, strategytest.SchoolSQL, model), corrected())
 				if err != nil || out.SQL != right {
 					t.Fatalf("%v, %v", out, err)
 				}
@@ -172,8 +111,8 @@ func TestCorrectionsHold(t *testing.T) {
 		}
 		t.Run(name+"/never", func(t *testing.T) {
 			for _, wrong := range []string{ofOld, byTutor} {
-				model := &pupil{statements: []string{wrong}, scopes: []string{bothTables}}
-				out, err := s.Generate(t.Context(), strategytest.EnvOf(t, schoolSQL, model), corrected())
+				model := &strategytest.Pupil{Statements: []string{wrong}, Scopes: []string{bothTables}}
+				out, err := s.Generate(t.Context(), strategytest.EnvOf(t, strategytest.SchoolSQL, model), corrected())
 				if !errors.Is(err, strategy.ErrNoCandidate) || out.SQL != "" {
 					t.Fatalf("%s: %v, %v", wrong, out, err)
 				}

@@ -32,7 +32,7 @@ func TestHiddenRows(t *testing.T) {
 	statements := attack.Hidden("sqlite")
 	sql := ""
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		return llm.Response{Text: reply(req.Purpose, func() string { return "parcels" }, func() string { return sql }), StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: strategytest.Reply(req.Purpose, func() string { return "parcels" }, func() string { return sql }), StopReason: llm.StopEnd}, nil
 	})
 	policy := exec.Policy{Rows: map[string]string{"parcels": "team = :team", "letters": attack.HiddenRule}, Shared: []string{"sizes"}}
 	of := func(hidden ...string) *texttosql.Engine {

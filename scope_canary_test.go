@@ -92,7 +92,7 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 			mu.Unlock()
 		}
 		sql := statements[(len(all.String())+req.Sample)%len(statements)]
-		return llm.Response{Text: reply(req.Purpose, func() string { return bothTables }, func() string { return sql }), StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: strategytest.Reply(req.Purpose, func() string { return bothTables }, func() string { return sql }), StopReason: llm.StopEnd}, nil
 	})
 	lessons, confirmed := &memory.Lessons{}, &memory.Confirmed{}
 	options := []texttosql.Option{

@@ -10,6 +10,8 @@ require (
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/texttosql/texttosql v0.1.0
+	github.com/texttosql/texttosql/exec/mysql v0.1.0
+	github.com/texttosql/texttosql/exec/postgres v0.1.0
 	github.com/texttosql/texttosql/llm/providers v0.1.0
 	github.com/tmc/langchaingo v0.1.14
 	golang.org/x/sync v0.24.0

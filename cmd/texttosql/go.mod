@@ -18,6 +18,9 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/texttosql/texttosql v0.1.0
 	github.com/texttosql/texttosql/exec/duckdb v0.1.0
+	github.com/texttosql/texttosql/exec/mysql v0.1.0
+	github.com/texttosql/texttosql/exec/postgres v0.1.0
+	github.com/texttosql/texttosql/exec/trino v0.1.0
 	github.com/texttosql/texttosql/knowledge/yaml v0.1.0
 	github.com/texttosql/texttosql/llm/providers v0.1.0
 	github.com/texttosql/texttosql/otel v0.1.0

@@ -1,4 +1,4 @@
-package texttosql_test
+package engines_test
 
 import (
 	"database/sql"
@@ -19,9 +19,36 @@ import (
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/strategy/agent"
+	"github.com/texttosql/texttosql/strategy/maker"
+	"github.com/texttosql/texttosql/strategy/petsql"
+	"github.com/texttosql/texttosql/strategy/planvote"
+	"github.com/texttosql/texttosql/strategy/qasql"
+	"github.com/texttosql/texttosql/strategy/threephase"
 )
+
+// Statements about strategytest.SchoolSQL.
+const (
+	ofOld = "SELECT p.name FROM pupils_old AS p JOIN marks AS m ON m.pupil_id = p.pupil_id WHERE m.mark = 4"
+	using = "SELECT pupils.name FROM pupils JOIN marks USING (pupil_id) WHERE marks.mark = 4"
+)
+
+// presets are all of them, each in every form that has prompts of its own.
+var presets = map[string]strategy.Strategy{
+	"Direct": strategy.Direct{}, "SelfConsistency": strategy.SelfConsistency{Samples: 4}, "Consensus": strategy.Consensus{Samples: 4},
+	"planvote": planvote.Plain{Samples: 4}, "planvote published": planvote.Plain{Samples: 4}.Published(),
+	"augmented": planvote.Augmented{Samples: 4, Probe: true}, "augmented published": planvote.Augmented{Samples: 4}.Published(),
+	"feedback": planvote.Feedback{Samples: 2}, "feedback published": planvote.Feedback{Samples: 2}.Published(),
+	"cheapest": planvote.Plain{Samples: 4, Cheapest: true},
+	"MAKER":    maker.Strategy{Samples: 4, FallbackCalls: 3}, "MAKER published": maker.Strategy{Samples: 4, FallbackCalls: 3}.Published(),
+	"PETSQL": petsql.Strategy{}, "PETSQL published": petsql.Strategy{}.Published(),
+	"QASQL": qasql.Strategy{}, "QASQL judge first": qasql.Strategy{JudgeFirst: true},
+	"Staged": agent.Staged{}, "Staged 3": agent.Staged{Stage: 3}, "ReAct": agent.ReAct{}, "ReAct published": agent.ReAct{}.Published(),
+	"threephase": threephase.Strategy{},
+}
 
 // remote is an engine on a server, and how SQL for it differs.
 type remote struct {
@@ -75,9 +102,9 @@ func onServers(t *testing.T, test func(t *testing.T, r remote)) {
 	}
 }
 
-// school is schoolSQL with a table and a column that need quotes.
+// school is strategytest.SchoolSQL with a table and a column that need quotes.
 func (r remote) school() string {
-	return schoolSQL + strings.NewReplacer("[", r.dialect.Language().Quote("Class Trips"), "]", r.dialect.Language().Quote("order")).Replace(`
+	return strategytest.SchoolSQL + strings.NewReplacer("[", r.dialect.Language().Quote("Class Trips"), "]", r.dialect.Language().Quote("order")).Replace(`
 		CREATE TABLE [ (trip_id INTEGER PRIMARY KEY, ] INTEGER, goal VARCHAR(20));
 		INSERT INTO [ VALUES (1, 3, 'Zoo'), (2, 1, 'Sea');`)
 }
@@ -91,9 +118,8 @@ func (r remote) trips() string {
 func TestPresetsOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		pool := r.open(t, r.school())
-		presets := everyPreset()
 		for _, name := range slices.Sorted(maps.Keys(presets)) {
-			model := &pupil{statements: []string{r.trips()}, scopes: []string{"Tables: Class Trips\nJoins: none"}}
+			model := &strategytest.Pupil{Statements: []string{r.trips()}, Scopes: []string{"Tables: Class Trips\nJoins: none"}}
 			e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name])))(t)
 			res, err := e.Ask(t.Context(), "Where do trips with an order over 2 go?")
 			if err != nil || res.Rows == nil {
@@ -104,7 +130,7 @@ func TestPresetsOnServers(t *testing.T) {
 				t.Errorf("%s: %s\n%s", name, res.SQL, diff)
 			}
 			var said strings.Builder
-			for _, req := range model.requests {
+			for _, req := range model.Requests {
 				said.WriteString(strategytest.Written(req.Messages) + "\n")
 			}
 			for _, word := range []string{"SQLite", "sqlite"} {
@@ -134,7 +160,7 @@ func TestRepairOnServers(t *testing.T) {
 			{"SELECT name FROM pupils WHERE", "", "syntax"},
 			{"SELECT name FROM pupils GROUP BY room HAVING COUNT(*) > (SELECT 1, 2)", "", "makes no sense"},
 		} {
-			model := &pupil{statements: []string{c.wrong, "SELECT name FROM pupils WHERE room = 7"}}
+			model := &strategytest.Pupil{Statements: []string{c.wrong, "SELECT name FROM pupils WHERE room = 7"}}
 			e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(
 				strategy.Pipeline{Refine: &strategy.Refine{Whom: strategy.Deciding}})))(t)
 			res, err := e.Ask(t.Context(), "Who is in room 7?")
@@ -142,7 +168,7 @@ func TestRepairOnServers(t *testing.T) {
 				t.Errorf("%s (%s): %v, %v", c.wrong, c.why, res, err)
 				continue
 			}
-			if last := strategytest.Written(model.requests[len(model.requests)-1].Messages); !strings.Contains(last, c.want) || len(model.requests) < 2 {
+			if last := strategytest.Written(model.Requests[len(model.Requests)-1].Messages); !strings.Contains(last, c.want) || len(model.Requests) < 2 {
 				t.Errorf("%s (%s): the repair does not say %q:\n%s", c.wrong, c.why, c.want, last)
 			}
 		}
@@ -180,19 +206,23 @@ func TestChecksOnServers(t *testing.T) {
 func TestSessionsOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		pool := r.open(t, r.school())
-		model := &pupil{statements: []string{ofOld, using}}
+		model := &strategytest.Pupil{Statements: []string{ofOld, using}}
 		e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1})))(t)
 		talk := e.NewConversation(&session.Memory{})
 		first, err := talk.Ask(t.Context(), "Who has a 4?")
 		if err != nil || fmt.Sprint(first.Rows.Rows) != "[[Zed]]" {
 			t.Fatalf("%v, %v", first, err)
 		}
-		second, err := talk.Apply(t.Context(), corrected().Corrections[0])
+		second, err := talk.Apply(t.Context(), session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "pupils"}}, Rejected: []schema.TableName{{Name: "pupils_old"}}})
 		if err != nil || fmt.Sprint(second.Rows.Rows) != "[[Ada]]" {
 			t.Fatalf("%v, %v", second, err)
 		}
-		answers := saidAll(e.AskAll(t.Context(), slices.Values(asked("Who has a 4?", "And who else?", "Who?")), texttosql.Batch{}))
-		if len(answers) != 3 || !strings.Contains(answers[2], "[[Ada]]") {
+		var answers []string
+		questions := []texttosql.Question{{ID: "0", Text: "Who has a 4?"}, {ID: "1", Text: "And who else?"}, {ID: "2", Text: "Who?"}}
+		for r, err := range e.AskAll(t.Context(), slices.Values(questions), texttosql.Batch{}) {
+			answers = append(answers, fmt.Sprint(r.Result.Rows.Rows, err))
+		}
+		if len(answers) != 3 || answers[2] != "[[Ada]] <nil>" {
 			t.Errorf("a batch: %q", answers)
 		}
 	})
@@ -201,7 +231,7 @@ func TestSessionsOnServers(t *testing.T) {
 // TestAskBelowOnServers: statements that disagree are put to the person who asked.
 func TestAskBelowOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
-		model := &pupil{statements: []string{ofOld, using, ofOld, using}}
+		model := &strategytest.Pupil{Statements: []string{ofOld, using, ofOld, using}}
 		e := need.Value(texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect), texttosql.WithAskBelow(0.9),
 			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4})))(t)
 		talk := e.NewConversation(&session.Memory{})

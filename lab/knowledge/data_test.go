@@ -1,3 +1,4 @@
+// Package knowledge_test holds the package knowledge of the SDK against recorded models and requests, on SQLite, PostgreSQL and MariaDB.
 package knowledge_test
 
 import (

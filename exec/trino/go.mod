@@ -1,4 +1,4 @@
-module github.com/texttosql/texttosql/exec/trino/servertest
+module github.com/texttosql/texttosql/exec/trino
 
 go 1.26.0
 

@@ -1,0 +1,11 @@
+module github.com/texttosql/texttosql/exec/mysql
+
+go 1.26.0
+
+require (
+	github.com/go-sql-driver/mysql v1.10.1
+	github.com/google/go-cmp v0.7.0
+	github.com/mattn/go-sqlite3 v1.14.52
+	github.com/sqlc-dev/marino v0.3.1
+	github.com/texttosql/texttosql v0.1.0
+)
