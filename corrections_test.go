@@ -1,15 +1,12 @@
 package texttosql_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -68,7 +65,8 @@ func TestCorrectionsInEveryPrompt(t *testing.T) {
 	for name, s := range presets() {
 		t.Run(name, func(t *testing.T) {
 			// The replies lead everywhere: to a repair, to a vote that a judge has to look at, and to an answer.
-			model := &strategytest.Pupil{Statements: []string{ofOld, using, "SELECT name FROM pupils JOIN marks USING (pupil_id)", "SELECT nothing"}, Scopes: []string{bothTables}}
+			model := &strategytest.Pupil{Statements: []string{
+				ofOld, using, "SELECT name FROM pupils JOIN marks USING (pupil_id)", "SELECT nothing"}, Scopes: []string{bothTables}}
 			env := strategytest.EnvOf(t, strategytest.SchoolSQL, model)
 			env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "How many pupils are there?", SQL: "SELECT count(*) FROM pupils"}}}
 			if _, err := s.Generate(t.Context(), env, corrected()); err != nil && !errors.Is(err, strategy.ErrNoCandidate) {

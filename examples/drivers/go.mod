@@ -6,9 +6,6 @@ replace github.com/texttosql/texttosql => ../..
 
 replace github.com/texttosql/texttosql/exec/sqlite/modernc => ../../exec/sqlite/modernc
 
-// Needed by tests of modernc.org/sqlite only; the module proxy has not the version that v1.61.1 asks for.
-replace github.com/google/pprof => github.com/google/pprof v0.0.0-20260802141513-ef3492d7dac3
-
 require (
 	github.com/XSAM/otelsql v0.44.0
 	github.com/google/go-cmp v0.7.0

@@ -107,7 +107,7 @@ func list(t *testing.T, args ...string) []pkg {
 }
 
 func TestArrows(t *testing.T) {
-	for _, p := range list(t, "./...") {
+	for _, p := range list(t, "./...", "./exec/postgres", "./exec/mysql", "./exec/trino", "./exec/bigquery", "./exec/duckdb") {
 		from := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 		low := slices.Contains(bottom, from)
 		if strings.HasPrefix(from, "examples") || strings.HasPrefix(from, "internal") && !low {
@@ -118,7 +118,7 @@ func TestArrows(t *testing.T) {
 			t.Errorf("package %s is not in the picture: add it to ARCHITECTURE.md and to this test", from)
 		}
 		if strings.HasPrefix(from, "exec/") && from != "exec/guard" {
-			may = append([]string{"internal/servers"}, allowed["exec/sqlite"]...)
+			may = allowed["exec/sqlite"]
 		}
 		for _, imp := range p.Imports {
 			to, ours := strings.CutPrefix(imp, module+"/")
@@ -133,7 +133,7 @@ func TestArrows(t *testing.T) {
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{
 		"llm/openai", "llm/anthropic", "llm/gemini", "llm/providers",
-		"exec/bigquery", "exec/duckdb", "exec/sqlite/modernc", "otel", "session/pgstore", "knowledge/yaml",
+		"exec/postgres", "exec/mysql", "exec/trino", "exec/bigquery", "exec/duckdb", "exec/sqlite/modernc", "otel", "session/pgstore", "knowledge/yaml",
 		"lab", "lab/metrics", "lab/models", "lab/pools", "lab/testsuite", "lab/training", "lab/internal/replay",
 	} {
 		for _, file := range parsed(t, dir) {
@@ -225,6 +225,21 @@ func parsed(t *testing.T, dir string) (files []*ast.File) {
 		files = append(files, file)
 	}
 	return files
+}
+
+// required are the only modules that the root's go.mod may require: whoever imports the core has them in his go.sum.
+var required = []string{"github.com/google/go-cmp", "github.com/mattn/go-sqlite3", "github.com/tmc/langchaingo", "golang.org/x/sync"}
+
+// TestRootRequires: the core's go.mod requires what is listed and nothing else, and what those bring.
+func TestRootRequires(t *testing.T) {
+	text := string(need.Value(os.ReadFile("../../go.mod"))(t))
+	var direct []string
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(text, -1) {
+		direct = append(direct, m[1])
+	}
+	if !slices.Equal(direct, required) {
+		t.Errorf("go.mod requires %q, want %q", direct, required)
+	}
 }
 
 // TestRootLinksNoDriver keeps drivers, provider clients and their dependencies

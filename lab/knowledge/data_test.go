@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -78,13 +79,18 @@ func guarded(t testing.TB, p *sql.DB, d exec.Dialect) *exec.DB {
 
 func onSQLite(t testing.TB, name string) *exec.DB { return guarded(t, pool(t, name), sqlite.Dialect{}) }
 
+var copies atomic.Int64
+
+// copyOf names the next copy of a database.
+func copyOf(name string) string { return fmt.Sprint(name, copies.Add(1)) }
+
 // onPostgres is a copy of a database on PostgreSQL.
 func onPostgres(t testing.TB, name string) *exec.DB {
 	t.Helper()
 	s := postgresServer.Get(t)
 	root := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
 	defer root.Close()
-	database := strings.ToLower(t.Name()[strings.LastIndex(t.Name(), "/")+1:]) + "_" + name
+	database := copyOf(name)
 	need.Value(root.Exec(`CREATE DATABASE "` + database + `"`))(t)
 	p := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port, database)))(t)
 	t.Cleanup(func() { p.Close() })
@@ -98,9 +104,10 @@ func onMariaDB(t testing.TB, name string) *exec.DB {
 	s := mariaServer.Get(t)
 	root := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port)))(t)
 	defer root.Close()
-	need.Value(root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"))(t)
+	database := copyOf(name)
+	need.Value(root.Exec("CREATE DATABASE " + database + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"))(t)
 	config := mysql.NewConfig()
-	config.User, config.Net, config.DBName = "root", "tcp", name
+	config.User, config.Net, config.DBName = "root", "tcp", database
 	config.Addr = fmt.Sprintf("127.0.0.1:%d", s.Port)
 	p := need.Value(sql.Open("mysql", config.FormatDSN()))(t)
 	t.Cleanup(func() { p.Close() })

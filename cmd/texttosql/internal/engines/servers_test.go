@@ -213,7 +213,9 @@ func TestSessionsOnServers(t *testing.T) {
 		if err != nil || fmt.Sprint(first.Rows.Rows) != "[[Zed]]" {
 			t.Fatalf("%v, %v", first, err)
 		}
-		second, err := talk.Apply(t.Context(), session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "pupils"}}, Rejected: []schema.TableName{{Name: "pupils_old"}}})
+		second, err := talk.Apply(t.Context(), session.Correction{
+			Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "pupils"}}, Rejected: []schema.TableName{{Name: "pupils_old"}},
+		})
 		if err != nil || fmt.Sprint(second.Rows.Rows) != "[[Ada]]" {
 			t.Fatalf("%v, %v", second, err)
 		}
