@@ -23,6 +23,9 @@ func (e *Engine) configHash() string {
 		fmt.Fprintf(h, " %q", llm.NameOf(m))
 	}
 	fmt.Fprintf(h, " %d %d %q %v %t %t", e.samples, e.seed, e.instructions, e.askBelow, e.withoutExecution, e.withoutValues)
+	if e.refuseBelow > 0 {
+		fmt.Fprintf(h, " refuse %v", e.refuseBelow)
+	}
 	if e.knowledge != nil {
 		writeFields(h, *e.knowledge)
 	}

@@ -27,40 +27,41 @@ type FailureClass string
 
 // The classes.
 const (
-	FailureNone        FailureClass = ""             // no error
-	FailureCancelled   FailureClass = "cancelled"    // the caller gave up
-	FailureTime        FailureClass = "time"         // the deadline of the question is over
-	FailureBudget      FailureClass = "budget"       // the budget of model calls is spent
-	FailureLimit       FailureClass = "limit"        // a statement takes more time, memory or the like than it may
-	FailureInput       FailureClass = "input"        // the question cannot be asked as it is: empty, too long
-	FailureUnclear     FailureClass = "unclear"      // the user is asked something (*session.QuestionError)
-	FailureUnsure      FailureClass = "unsure"       // the best answer is below the confidence asked for
-	FailureWrites      FailureClass = "writes"       // what was asked for would change something
-	FailureDenied      FailureClass = "denied"       // the policy denies a table or column, or the schema does not have it
-	FailureRefused     FailureClass = "refused"      // the guard refuses the statement, or those of all samples
-	FailureUnknownName FailureClass = "unknown-name" // a table or column that the database does not have
-	FailureInvalid     FailureClass = "invalid"      // the database does not take the statement
-	FailureNoStatement FailureClass = "no-statement" // nothing readable in the replies
-	FailureNoAnswer    FailureClass = "no-answer"    // no statement passed the checks, for several reasons
-	FailureKey         FailureClass = "key"          // the provider refuses the key or the account
-	FailureRate        FailureClass = "rate"         // the provider takes no more requests now
-	FailureProvider    FailureClass = "provider"     // the provider does not answer, or not this request
-	FailureDeclined    FailureClass = "declined"     // the provider or the model declined the content
-	FailureTooLong     FailureClass = "too-long"     // the prompt does not fit the model
-	FailureBusy        FailureClass = "busy"         // locks or connections of the database are taken
-	FailureDatabase    FailureClass = "database"     // the database cannot be asked
-	FailureEmpty       FailureClass = "empty"        // nothing of the database may be read
-	FailureUnguarded   FailureClass = "unguarded"    // the database cannot be guarded as it was opened
-	FailureConfig      FailureClass = "config"       // an option or the policy is wrong
-	FailureNoModel     FailureClass = "no-model"     // the engine only runs statements (NoModel)
-	FailureInterrupted FailureClass = "interrupted"  // a conversation stopped before its answer; Resume goes on
-	FailureMissing     FailureClass = "missing"      // there is no such conversation
-	FailureConflict    FailureClass = "conflict"     // another process has the conversation
-	FailureStale       FailureClass = "stale"        // the schema or the configuration changed since
-	FailureState       FailureClass = "state"        // the call makes no sense now
-	FailureCorrection  FailureClass = "correction"   // the correction cannot be used
-	FailureInternal    FailureClass = "internal"     // a part of the program panicked, or a record is broken
-	FailureOther       FailureClass = "other"        // an error that this package does not know
+	FailureNone         FailureClass = ""             // no error
+	FailureCancelled    FailureClass = "cancelled"    // the caller gave up
+	FailureTime         FailureClass = "time"         // the deadline of the question is over
+	FailureBudget       FailureClass = "budget"       // the budget of model calls is spent
+	FailureLimit        FailureClass = "limit"        // a statement takes more time, memory or the like than it may
+	FailureInput        FailureClass = "input"        // the question cannot be asked as it is: empty, too long
+	FailureUnclear      FailureClass = "unclear"      // the user is asked something (*session.QuestionError)
+	FailureUnsure       FailureClass = "unsure"       // the best answer is below the confidence asked for
+	FailureUnanswerable FailureClass = "unanswerable" // the data has nothing for the question (WithRefuseBelow)
+	FailureWrites       FailureClass = "writes"       // what was asked for would change something
+	FailureDenied       FailureClass = "denied"       // the policy denies a table or column, or the schema does not have it
+	FailureRefused      FailureClass = "refused"      // the guard refuses the statement, or those of all samples
+	FailureUnknownName  FailureClass = "unknown-name" // a table or column that the database does not have
+	FailureInvalid      FailureClass = "invalid"      // the database does not take the statement
+	FailureNoStatement  FailureClass = "no-statement" // nothing readable in the replies
+	FailureNoAnswer     FailureClass = "no-answer"    // no statement passed the checks, for several reasons
+	FailureKey          FailureClass = "key"          // the provider refuses the key or the account
+	FailureRate         FailureClass = "rate"         // the provider takes no more requests now
+	FailureProvider     FailureClass = "provider"     // the provider does not answer, or not this request
+	FailureDeclined     FailureClass = "declined"     // the provider or the model declined the content
+	FailureTooLong      FailureClass = "too-long"     // the prompt does not fit the model
+	FailureBusy         FailureClass = "busy"         // locks or connections of the database are taken
+	FailureDatabase     FailureClass = "database"     // the database cannot be asked
+	FailureEmpty        FailureClass = "empty"        // nothing of the database may be read
+	FailureUnguarded    FailureClass = "unguarded"    // the database cannot be guarded as it was opened
+	FailureConfig       FailureClass = "config"       // an option or the policy is wrong
+	FailureNoModel      FailureClass = "no-model"     // the engine only runs statements (NoModel)
+	FailureInterrupted  FailureClass = "interrupted"  // a conversation stopped before its answer; Resume goes on
+	FailureMissing      FailureClass = "missing"      // there is no such conversation
+	FailureConflict     FailureClass = "conflict"     // another process has the conversation
+	FailureStale        FailureClass = "stale"        // the schema or the configuration changed since
+	FailureState        FailureClass = "state"        // the call makes no sense now
+	FailureCorrection   FailureClass = "correction"   // the correction cannot be used
+	FailureInternal     FailureClass = "internal"     // a part of the program panicked, or a record is broken
+	FailureOther        FailureClass = "other"        // an error that this package does not know
 )
 
 // level is Error where nothing can be answered until somebody changes something, and Warn where that helps.
@@ -91,40 +92,41 @@ type failureText struct {
 
 // failureTexts is the table. A message that is "" is made of the error.
 var failureTexts = map[FailureClass]failureText{
-	FailureNone:        {"", "", 0, http.StatusOK},
-	FailureCancelled:   {"The question was cancelled.", "", 130, 499},
-	FailureTime:        {"The time for the question is over.", "Allow more time, or ask with fewer samples.", 5, http.StatusGatewayTimeout},
-	FailureBudget:      {"The budget of the question is spent.", "Ask with fewer samples, or allow a larger budget.", 5, http.StatusTooManyRequests},
-	FailureLimit:       {"", "Ask for less: a shorter time, fewer rows.", 5, http.StatusUnprocessableEntity},
-	FailureInput:       {"", "", 2, http.StatusUnprocessableEntity},
-	FailureUnclear:     {"", "Choose one of the options.", 3, http.StatusConflict},
-	FailureUnsure:      {"There is an answer, but it is too doubtful to give.", "Say more exactly what is asked for: the answers disagree.", 3, http.StatusUnprocessableEntity},
-	FailureWrites:      {"This only reads.", "Ask for what is stored; change it elsewhere.", 4, http.StatusForbidden},
-	FailureDenied:      {"", "Ask about other tables and columns, or have the policy changed.", 4, http.StatusForbidden},
-	FailureRefused:     {"", "Ask in other words: what was written may not run here.", 4, http.StatusForbidden},
-	FailureUnknownName: {"", "Check the names in the question.", 1, http.StatusUnprocessableEntity},
-	FailureInvalid:     {"", "Ask in other words.", 1, http.StatusUnprocessableEntity},
-	FailureNoStatement: {"The model wrote no statement.", "Ask for something that the database can tell, or use a larger model.", 1, http.StatusUnprocessableEntity},
-	FailureNoAnswer:    {"No statement passed the checks.", "Check the names in the question, or correct what was misunderstood.", 1, http.StatusUnprocessableEntity},
-	FailureKey:         {"The provider of the model refuses the key or the account.", "Check the key.", 1, http.StatusBadGateway},
-	FailureRate:        {"The provider of the model takes no more requests now.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
-	FailureProvider:    {"The model cannot be asked.", "Ask again in a while, or check the name of the model.", 1, http.StatusBadGateway},
-	FailureDeclined:    {"The model declined to answer.", "Ask in other words.", 1, http.StatusUnprocessableEntity},
-	FailureTooLong:     {"The prompt does not fit the model.", "Use a model with a larger context, or show it fewer tables.", 1, http.StatusBadGateway},
-	FailureBusy:        {"The database is busy: somebody holds a lock, or all connections.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
-	FailureDatabase:    {"The database cannot be asked now.", "See the log of the program.", 1, http.StatusServiceUnavailable},
-	FailureEmpty:       {"The database has no table that may be read.", "Look at its path and at the policy.", 1, http.StatusUnprocessableEntity},
-	FailureUnguarded:   {"", "", 1, http.StatusInternalServerError},
-	FailureConfig:      {"", "Change the configuration.", 2, http.StatusInternalServerError},
-	FailureNoModel:     {"There is no model to ask.", "Name a model, or run a statement.", 2, http.StatusNotImplemented},
-	FailureInterrupted: {"", "Resume: it goes on where it stopped.", 1, http.StatusServiceUnavailable},
-	FailureMissing:     {"There is no such conversation.", "Begin another one.", 1, http.StatusNotFound},
-	FailureConflict:    {"Another program has changed this conversation.", "Look at it again.", 1, http.StatusConflict},
-	FailureStale:       {"The database or the settings have changed since the question was asked.", "Ask it again.", 1, http.StatusConflict},
-	FailureState:       {"This cannot be done now.", "", 1, http.StatusConflict},
-	FailureCorrection:  {"", "", 1, http.StatusUnprocessableEntity},
-	FailureInternal:    {"A part of the program failed.", "See the log of the program.", 1, http.StatusInternalServerError},
-	FailureOther:       {"", "", 1, http.StatusInternalServerError},
+	FailureNone:         {"", "", 0, http.StatusOK},
+	FailureCancelled:    {"The question was cancelled.", "", 130, 499},
+	FailureTime:         {"The time for the question is over.", "Allow more time, or ask with fewer samples.", 5, http.StatusGatewayTimeout},
+	FailureBudget:       {"The budget of the question is spent.", "Ask with fewer samples, or allow a larger budget.", 5, http.StatusTooManyRequests},
+	FailureLimit:        {"", "Ask for less: a shorter time, fewer rows.", 5, http.StatusUnprocessableEntity},
+	FailureInput:        {"", "", 2, http.StatusUnprocessableEntity},
+	FailureUnclear:      {"", "Choose one of the options.", 3, http.StatusConflict},
+	FailureUnsure:       {"There is an answer, but it is too doubtful to give.", "Say more exactly what is asked for: the answers disagree.", 3, http.StatusUnprocessableEntity},
+	FailureUnanswerable: {"", "Ask for something that the data has.", 3, http.StatusUnprocessableEntity},
+	FailureWrites:       {"This only reads.", "Ask for what is stored; change it elsewhere.", 4, http.StatusForbidden},
+	FailureDenied:       {"", "Ask about other tables and columns, or have the policy changed.", 4, http.StatusForbidden},
+	FailureRefused:      {"", "Ask in other words: what was written may not run here.", 4, http.StatusForbidden},
+	FailureUnknownName:  {"", "Check the names in the question.", 1, http.StatusUnprocessableEntity},
+	FailureInvalid:      {"", "Ask in other words.", 1, http.StatusUnprocessableEntity},
+	FailureNoStatement:  {"The model wrote no statement.", "Ask for something that the database can tell, or use a larger model.", 1, http.StatusUnprocessableEntity},
+	FailureNoAnswer:     {"No statement passed the checks.", "Check the names in the question, or correct what was misunderstood.", 1, http.StatusUnprocessableEntity},
+	FailureKey:          {"The provider of the model refuses the key or the account.", "Check the key.", 1, http.StatusBadGateway},
+	FailureRate:         {"The provider of the model takes no more requests now.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
+	FailureProvider:     {"The model cannot be asked.", "Ask again in a while, or check the name of the model.", 1, http.StatusBadGateway},
+	FailureDeclined:     {"The model declined to answer.", "Ask in other words.", 1, http.StatusUnprocessableEntity},
+	FailureTooLong:      {"The prompt does not fit the model.", "Use a model with a larger context, or show it fewer tables.", 1, http.StatusBadGateway},
+	FailureBusy:         {"The database is busy: somebody holds a lock, or all connections.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
+	FailureDatabase:     {"The database cannot be asked now.", "See the log of the program.", 1, http.StatusServiceUnavailable},
+	FailureEmpty:        {"The database has no table that may be read.", "Look at its path and at the policy.", 1, http.StatusUnprocessableEntity},
+	FailureUnguarded:    {"", "", 1, http.StatusInternalServerError},
+	FailureConfig:       {"", "Change the configuration.", 2, http.StatusInternalServerError},
+	FailureNoModel:      {"There is no model to ask.", "Name a model, or run a statement.", 2, http.StatusNotImplemented},
+	FailureInterrupted:  {"", "Resume: it goes on where it stopped.", 1, http.StatusServiceUnavailable},
+	FailureMissing:      {"There is no such conversation.", "Begin another one.", 1, http.StatusNotFound},
+	FailureConflict:     {"Another program has changed this conversation.", "Look at it again.", 1, http.StatusConflict},
+	FailureStale:        {"The database or the settings have changed since the question was asked.", "Ask it again.", 1, http.StatusConflict},
+	FailureState:        {"This cannot be done now.", "", 1, http.StatusConflict},
+	FailureCorrection:   {"", "", 1, http.StatusUnprocessableEntity},
+	FailureInternal:     {"A part of the program failed.", "See the log of the program.", 1, http.StatusInternalServerError},
+	FailureOther:        {"", "", 1, http.StatusInternalServerError},
 }
 
 // Failure says what an error of this package means to a person, a command and a service. It knows every error of questions
@@ -168,6 +170,7 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		failed   *llm.Error
 		told     interface{ Summary() session.Failure }
 		open     *exec.UnguardedError
+		nothing  *UnanswerableError
 	)
 	switch {
 	case err == nil:
@@ -186,6 +189,11 @@ func failureOf(err error) (class FailureClass, message, advice string) {
 		return failureOfBudget(err)
 	case errors.As(err, &asked):
 		return FailureUnclear, asked.Message, ""
+	case errors.As(err, &nothing):
+		if len(nothing.Nearest) > 0 {
+			advice = "There is " + strings.Join(nothing.Nearest, ", ")
+		}
+		return FailureUnanswerable, nothing.says(), advice
 	case errors.Is(err, ErrAbstained):
 		return FailureUnsure, "", ""
 	case errors.As(err, &panicked), errors.Is(err, llm.ErrPanic):

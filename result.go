@@ -25,10 +25,13 @@ type Result struct {
 	Rows *result.Table `json:"-"` // nil from Generate, and when the statement was not run
 	// Grounds are what the answer stands on: a metric's definition, terms of the question. nil: nothing is known to stand
 	// behind it.
-	Grounds  []knowledge.Ground `json:"grounds,omitempty"`
-	Usage    llm.Usage          `json:"usage"`              // usage of all model calls, cancelled ones included; recorded replies cost nothing
-	Warnings []trace.Warning    `json:"warnings,omitempty"` // what the person who asked should know
-	Trace    *trace.Span        `json:"trace,omitempty"`    // what was done, and why
+	Grounds []knowledge.Ground `json:"grounds,omitempty"`
+	// Answerable says whether the data can answer the question, which Confidence does not. It is there after every vote, beside
+	// an error too. nil: nothing was sampled.
+	Answerable *Answerable     `json:"answerable,omitempty"`
+	Usage      llm.Usage       `json:"usage"`              // usage of all model calls, cancelled ones included; recorded replies cost nothing
+	Warnings   []trace.Warning `json:"warnings,omitempty"` // what the person who asked should know
+	Trace      *trace.Span     `json:"trace,omitempty"`    // what was done, and why
 }
 
 // resultVersion is the version of the JSON form of a Result. Version 1, which did not name itself, had what methods

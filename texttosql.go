@@ -388,9 +388,15 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 		res.SQL = winner.SQL()
 		res.Grounds = grounds(env, q.Text, out, winner)
 	}
+	if err == nil || errors.Is(err, ErrNoCandidate) {
+		res.Answerable = e.answerable(env, task, out)
+	}
 	sure := out.Confidence >= 0 && out.Confidence <= 1
 	if !sure || res.SQL == "" {
 		res.Confidence = 0 // JSON has no form for NaN
+	}
+	if unanswerable := e.unanswerable(env, q, res, err); unanswerable != nil {
+		return unanswerable
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ const (
 	KindTable  Kind = "table"  // which of several tables is meant
 	KindJoin   Kind = "join"   // how two tables are joined
 	KindResult Kind = "result" // which of several answers is meant
+	// KindMeaning asks what is meant by words that nothing in the data stands for. Its options begin with "m1".
+	KindMeaning Kind = "meaning"
 )
 
 // QuestionError is what a strategy asks the user instead of giving an answer. It is an error: Engine.Ask returns it beside
@@ -26,13 +28,14 @@ type QuestionError struct {
 
 // Option is one answer that the user may choose.
 type Option struct {
-	ID         string            `json:"id"`    // the same for equal replies of the model
-	Label      string            `json:"label"` // one line for the user
-	Table      *schema.TableName `json:"table,omitempty"`
-	Join       *schema.Join      `json:"join,omitempty"`
-	SQL        string            `json:"sql,omitempty"`
-	Rows       *result.Table     `json:"-"`          // the first rows of SQL, for the user's eyes; in no record and no prompt
-	Confidence float64           `json:"confidence"` // 0..1
+	ID         string             `json:"id"`    // the same for equal replies of the model
+	Label      string             `json:"label"` // one line for the user
+	Table      *schema.TableName  `json:"table,omitempty"`
+	Join       *schema.Join       `json:"join,omitempty"`
+	Column     *schema.ColumnName `json:"column,omitempty"`
+	SQL        string             `json:"sql,omitempty"`
+	Rows       *result.Table      `json:"-"`          // the first rows of SQL, for the user's eyes; in no record and no prompt
+	Confidence float64            `json:"confidence"` // 0..1
 }
 
 // Error is the message with the ids and labels of the options.

@@ -238,6 +238,10 @@ func (q *QuestionError) Correction(id string) (Correction, error) {
 		return c, nil
 	case q.Kind == KindJoin && o.Join != nil:
 		return Correction{Kind: CorrectJoin, Join: new(*o.Join)}, nil
+	case q.Kind == KindMeaning && o.Column != nil:
+		return Correction{Kind: CorrectColumn, Term: q.Context["term"], Column: new(*o.Column)}, nil
+	case q.Kind == KindMeaning && o.SQL == "":
+		return Correction{Kind: CorrectLogic, Text: q.Context["term"] + " means " + o.Label}, nil
 	}
 	return Correction{}, nil
 }

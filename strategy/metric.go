@@ -20,8 +20,9 @@ import (
 // knowledgeTokens is what a prompt for SQL may show of Env.Knowledge, in tokens: as much as a sixth of a schema.
 const knowledgeTokens = 1000
 
-// reasonNoMetric is the Reason of the candidate of a request that says that no metric answers the question.
-const reasonNoMetric = "no-metric"
+// ReasonNoMetric is the Reason of a candidate that stands for a metric request without a metric: the model says that none
+// answers the question. It is no vote and no abstention.
+const ReasonNoMetric = "no-metric"
 
 // KnowledgeSection is the section of a prompt for SQL that shows what of Env.Knowledge the question touches. It ends in an
 // empty line, and is "" where there is nothing.
@@ -109,7 +110,7 @@ func (r *pipelineRun) requested(ctx context.Context, i int) (c vote.Candidate, e
 		return c, nil
 	case len(asked.Metrics) == 0:
 		met = false
-		c.Rejected, c.Reason = "no metric answers the question", reasonNoMetric
+		c.Rejected, c.Reason = "no metric answers the question", ReasonNoMetric
 		return c, nil
 	}
 	sql, err := r.env.Knowledge.Compile(asked, r.env.DB.Language().Name)
@@ -153,7 +154,7 @@ func readRequest(text string) (asked knowledge.Request, ok bool) {
 // abstentions.
 func withoutNoMetric(candidates []vote.Candidate) (kept []vote.Candidate) {
 	for _, c := range candidates {
-		if c.Reason != reasonNoMetric {
+		if c.Reason != ReasonNoMetric {
 			kept = append(kept, c)
 		}
 	}

@@ -29,12 +29,15 @@ type In struct {
 	Choice       string `json:"choice,omitempty" jsonschema_description:"the id of the option that the user chose"`
 }
 
-// Out is the reply. Where the user is asked something, Options has two entries or more, and Why says what is unclear.
+// Out is the reply. Where the user is asked something, Options has two entries or more, and Why says what is unclear. Where the
+// data cannot answer the question (texttosql.WithRefuseBelow), Refused is true and Why says what it has nothing about: asking
+// again in the same words does not help.
 type Out struct {
 	SQL          string        `json:"sql,omitempty"`
 	Table        *result.Table `json:"table,omitempty"`      // the rows; nil beside a question
 	Confidence   float64       `json:"confidence,omitempty"` // 0..1
 	Why          string        `json:"why,omitempty"`        // how the answer was chosen, with its warnings
+	Refused      bool          `json:"refused,omitempty"`
 	Options      []Option      `json:"options,omitempty"`
 	Conversation string        `json:"conversation"`
 }
@@ -48,7 +51,7 @@ type Option struct {
 
 // Ask returns the function of the tool. store keeps the conversations; nil: memory does, as long as the function lives.
 //
-// A question back to the user is a reply with Options, never an error. The errors are those of Engine.Ask, of
+// A question back to the user and a refusal are replies, never errors. The errors are those of Engine.Ask, of
 // Engine.OpenConversation and of Conversation.Choose; texttosql.Failure puts them in words for a person. Safe for concurrent
 // use.
 func Ask(e *texttosql.Engine, store session.Store) func(context.Context, In) (Out, error) {
@@ -71,10 +74,15 @@ func Ask(e *texttosql.Engine, store session.Store) func(context.Context, In) (Ou
 		}
 		out := Out{Conversation: talk.Record().ID}
 		if q := (*session.QuestionError)(nil); errors.As(err, &q) {
-			out.Why = q.Message
+			out.Why, out.Refused = q.Message, q.Kind == session.KindMeaning
 			for _, o := range q.Options {
 				out.Options = append(out.Options, Option{ID: o.ID, Label: o.Label, SQL: o.SQL})
 			}
+			return out, nil
+		}
+		if errors.Is(err, texttosql.ErrUnanswerable) {
+			said := texttosql.Failure(err)
+			out.Refused, out.Why = true, strings.TrimSpace(said.Message+" "+said.Advice)
 			return out, nil
 		}
 		if err != nil {

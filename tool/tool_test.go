@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
@@ -76,6 +77,18 @@ func TestAsk(t *testing.T) {
 		got, err := ask(t.Context(), tt.in)
 		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || got.SQL != "" {
 			t.Errorf("%s: %+v, %v", tt.why, got, err)
+		}
+	}
+}
+
+// TestRefused: what the data cannot answer is a reply that says so, with what there is instead.
+func TestRefused(t *testing.T) {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT id FROM weather", "I cannot tell."), Repeat: true}}}
+	ask := tool.Ask(engine(t, model, texttosql.WithRefuseBelow(0.2)), nil)
+	for question, options := range map[string]int{"What is the humidity?": 0, "What is the humidity of the customers?": 2} {
+		out, err := ask(t.Context(), tool.In{Question: question})
+		if err != nil || !out.Refused || !strings.Contains(out.Why, "nothing about humidity") || len(out.Options) != options || out.SQL != "" {
+			t.Errorf("%s: %+v, %v", question, out, err)
 		}
 	}
 }

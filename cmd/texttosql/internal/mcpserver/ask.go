@@ -59,6 +59,8 @@ type asking struct {
 	spent llm.Usage
 	put   *session.QuestionError // what the user is asked; nil: nothing
 
+	refusal string // why the data cannot answer the question; "": it can
+
 	silent string    // why the user chose nothing
 	id     string    // of a question that waits for another call
 	until  time.Time // how long it waits
@@ -75,7 +77,7 @@ func (c *client) addAsk() {
 	in.Properties["question"].MaxLength, in.Properties["question"].MinLength = new(mostQuestion), new(1)
 	in.Properties["evidence"].MaxLength = new(mostEvidence)
 	in.Properties["samples"].Minimum, in.Properties["samples"].Maximum = new(0.0), new(float64(strategy.MaxSamples))
-	out.Properties["status"].Enum = []any{answered, unsure}
+	out.Properties["status"].Enum = []any{answered, unsure, refused}
 	asks := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(true), DestructiveHint: new(false)}
 	addTool(c, &mcp.Tool{
 		Name: "ask", Title: "Ask the database",
@@ -246,9 +248,13 @@ func (c *client) run(ctx context.Context, a *asking, f func(context.Context) (*t
 		a.res, a.spent = res, a.spent.Add(res.Usage)
 		a.talk.last.Store(res)
 	}
-	a.put = nil
+	a.put, a.refusal = nil, ""
 	switch {
 	case err == nil || errors.As(err, &a.put):
+		return nil
+	case errors.Is(err, texttosql.ErrUnanswerable):
+		said := texttosql.Failure(err)
+		a.refusal = said.Message + " " + said.Advice
 		return nil
 	case ctx.Err() != nil:
 		return c.callError(ctx, ctx.Err(), a.spent) // Converse says that it may be resumed, which no client can

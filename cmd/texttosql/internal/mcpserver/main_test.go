@@ -72,6 +72,7 @@ const (
 	payroll  = "Who earns what?"
 	wrong    = "Which planets are there?"
 	hidden   = "What is hidden?"
+	humidity = "What is the humidity?"
 )
 
 var statements = map[string][]string{
@@ -81,6 +82,7 @@ var statements = map[string][]string{
 	long:     {"SELECT text, data FROM wide"},
 	payroll:  {"SELECT salary FROM payroll"},
 	wrong:    {"SELECT name FROM planets"},
+	humidity: {"SELECT avg(fans) FROM singer", "SELECT name FROM singer"},
 	hidden:   {"SELECT 'a\x1b[2J\u202eb' AS x,\n\tid FROM singer"},
 }
 

@@ -205,3 +205,15 @@ func TestConversation(t *testing.T) {
 		t.Errorf("another client: %s", text)
 	}
 }
+
+// TestRefused: a question that the data cannot answer is refused, and that is no error, or an agent would ask again.
+func TestRefused(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil, texttosql.WithRefuseBelow(0.999)), nil, "")
+	res, out, text := call(t, cs, "ask", map[string]any{"question": humidity})
+	if res.IsError || out["status"] != "refused" || out["sql"] != "" || !strings.HasPrefix(text, "Refused: The data has nothing about humidity.") {
+		t.Errorf("%v %v\n%s", res.IsError, out, text)
+	}
+	if score, ok := out["answerable"].(float64); !ok || score <= 0 || score >= 1 {
+		t.Errorf("the score is %v", out["answerable"])
+	}
+}

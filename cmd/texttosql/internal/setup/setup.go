@@ -68,6 +68,7 @@ type Asking struct {
 	Strategy      string   `short:"s" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus."`
 	Samples       int      `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
 	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1."`
+	RefuseBelow   *float64 `placeholder:"MIN" help:"Refuse what the data cannot answer: questions with a lower score, 0 to 1."`
 	Spending      `embed:""`
 	Exemplars     string `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
 	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
@@ -291,6 +292,12 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 			return nil, &UsageError{fmt.Errorf("--ask-below %v: want 0 to 1", *share)}
 		}
 		options = append(options, texttosql.WithAskBelow(*share))
+	}
+	if score := a.RefuseBelow; score != nil {
+		if !(*score >= 0 && *score <= 1) {
+			return nil, &UsageError{fmt.Errorf("--refuse-below %v: want 0 to 1", *score)}
+		}
+		options = append(options, texttosql.WithRefuseBelow(*score))
 	}
 	if a.Samples != 0 {
 		options = append(options, texttosql.WithSamples(a.Samples))
