@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
@@ -142,16 +141,16 @@ func TestBigSchemaIsLinked(t *testing.T) {
 	}
 }
 
-// TestDictionary: a declared schema of files is what prompts show, with its titles and without stored values of PII.
-func TestDictionary(t *testing.T) {
-	declared, notes, err := schema.ReadDictionary(fstest.MapFS{
-		"customers.csv": {Data: []byte("name,business name,description,type,key,PII\nid,,,INTEGER,Y,\n" +
-			"name,full name,as on the passport,TEXT,,Y\ncountry,,,TEXT,,N\n")},
-		"_tables.csv": {Data: []byte("table,description\ncustomers,who buys\n")},
-	})
-	if err != nil || notes != nil {
-		t.Fatal(err, notes)
-	}
+// TestDeclaredSchema: a declared schema is what prompts show, with its titles and without stored values of what is sensitive.
+func TestDeclaredSchema(t *testing.T) {
+	declared := &schema.Schema{Tables: []schema.Table{{
+		Name: "customers", Kind: schema.BaseTable, Description: "who buys", PrimaryKey: []string{"id"},
+		Columns: []schema.Column{
+			{Name: "id", Type: "INTEGER"},
+			{Name: "name", Type: "TEXT", Title: "full name", Description: "as on the passport", Sensitive: true},
+			{Name: "country", Type: "TEXT"},
+		},
+	}}}
 	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 	answers(t, engine(t, script, texttosql.WithSchema(declared), texttosql.WithSamples(1)))
 	prompt := script.Requests()[0].Messages[1].Text

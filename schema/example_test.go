@@ -3,7 +3,6 @@ package schema_test
 import (
 	"context"
 	"fmt"
-	"testing/fstest"
 
 	"github.com/texttosql/texttosql/schema"
 )
@@ -303,24 +302,6 @@ func ExampleTableName() {
 }
 
 // Engines fold ASCII letters and no others.
-// A declared schema, of files as os.DirFS opens them.
-func ExampleReadDictionary() {
-	s, notes, err := schema.ReadDictionary(fstest.MapFS{
-		"customers.csv": {Data: []byte("name,business name,type,primary,PII\nid,,INTEGER,Y,N\nmail,e-mail address,TEXT,N,Y\n")},
-		"_tables.csv":   {Data: []byte("table,description\ncustomers,who buys\norders,what they buy\n")},
-	})
-	if err != nil {
-		panic(err)
-	}
-	customers, _ := s.Lookup("", "customers")
-	mail, _ := customers.Column("mail")
-	fmt.Println(customers.Description, customers.PrimaryKey, mail.Title, mail.Sensitive)
-	fmt.Println(notes)
-	// Output:
-	// who buys [id] e-mail address true
-	// [_tables.csv: line 3: no file has the table "orders"]
-}
-
 func ExampleEqualFold() {
 	fmt.Println(schema.EqualFold("Orders", "ORDERS"), schema.EqualFold("Straße", "STRASSE"), schema.EqualFold("k", "\u212a"))
 	fmt.Println(schema.Fold("Größe ÄRA"))

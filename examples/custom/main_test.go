@@ -74,7 +74,7 @@ func TestCritique(t *testing.T) {
 			if r == nil || r.SQL != tt.sql || (err == nil) != (tt.sql != "") || len(model.Requests()) != tt.calls {
 				t.Fatalf("%q after %d calls, %v; want %q after %d", r.SQL, len(model.Requests()), err, tt.sql, tt.calls)
 			}
-			if first := model.Requests()[0].Messages; !strings.Contains(first[1].Text, "France") || len(first) != 8 {
+			if first := model.Requests()[0].Messages; !strings.Contains(first[3].Text, solved[0].Question) || len(first) != 8 {
 				t.Errorf("the draft is not shown the solved question that is most alike: %+v", first)
 			}
 		})

@@ -65,15 +65,6 @@
 // cannot open, because a table or module is missing: a warning "broken-view" or "broken-table" tells of each that the
 // policy allows. It needs SQLite 3.37 (2021).
 //
-// A comment in a CREATE text describes the column behind which it stands on the same line, or before which it stands
-// alone. A comment before the opening bracket, or behind it on the same line, describes the table:
-//
-//	CREATE TABLE orders ( -- what customers bought
-//	  id INTEGER PRIMARY KEY, -- order number
-//	  /* in cents */
-//	  total INTEGER
-//	)
-//
 // # Drivers
 //
 // github.com/mattn/go-sqlite3 works as it is. For a library that wraps it, set exec.Config.Unwrap, or

@@ -101,7 +101,7 @@ func openExample() *sql.DB {
 	return pool
 }
 
-// What is read of a schema: tables and columns with their comments, keys.
+// What is read of a schema: tables and columns, keys.
 func ExampleDialect() {
 	pool, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
@@ -110,11 +110,10 @@ func ExampleDialect() {
 	}
 	defer pool.Close()
 	pool.SetMaxOpenConns(1) // a database in memory belongs to its connection
-	_, err = pool.Exec(`CREATE TABLE orders ( -- what customers bought
-		id INTEGER PRIMARY KEY, -- order number
-		/* in cents */
+	_, err = pool.Exec(`CREATE TABLE orders (
+		id INTEGER PRIMARY KEY,
 		total INTEGER NOT NULL DEFAULT 0,
-		first INTEGER REFERENCES orders -- the order that this one changes
+		first INTEGER REFERENCES orders
 	)`)
 	if err != nil {
 		fmt.Println(err)
@@ -131,19 +130,19 @@ func ExampleDialect() {
 		return
 	}
 	for _, t := range s.Tables {
-		fmt.Printf("%s: %s\n", t.Name, t.Description)
+		fmt.Println(t.Name)
 		for _, c := range t.Columns {
-			fmt.Printf("  %s %s: %s\n", c.Name, c.Type, c.Description)
+			fmt.Println(" ", c.Name, c.Type)
 		}
 		for _, key := range t.ForeignKeys {
 			fmt.Printf("  %v -> %s%v\n", key.Columns, key.RefTable, key.RefColumns)
 		}
 	}
 	// Output:
-	// orders: what customers bought
-	//   id INTEGER: order number
-	//   total INTEGER: in cents
-	//   first INTEGER: the order that this one changes
+	// orders
+	//   id INTEGER
+	//   total INTEGER
+	//   first INTEGER
 	//   [first] -> orders[id]
 }
 

@@ -47,7 +47,6 @@ func (in *inspection) read() error {
 	in.drop()
 	for i := range in.tables {
 		t := &in.tables[i]
-		describe(t)
 		for _, condition := range guard.Checks(sqltext.SQLite(), t.Definition) {
 			guard.AllowValues(sqltext.SQLite(), t, condition)
 		}

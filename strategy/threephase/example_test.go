@@ -1,11 +1,17 @@
 package threephase_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
+	"testing/fstest"
 
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -53,4 +59,39 @@ func ExampleFailureError() {
 	// Output:
 	// linker: no table is relevant to the question; name what it is about as the tables do
 	// Ask again with the names of the things that the tables are about.
+}
+
+// The data dictionary of the method: a CSV file a table, a line a column. The schema goes into texttosql.WithSchema, or into
+// the Env of a strategy; columns that hold personal data show no stored value to a model.
+func ExampleStrategy_dictionary() {
+	files := fstest.MapFS{"customers.csv": {Data: []byte("name,business name,type,primary,PII\nid,,INTEGER,Y,N\nmail,e-mail address,TEXT,N,Y\n")}}
+	paths, err := fs.Glob(files, "*.csv")
+	if err != nil {
+		panic(err)
+	}
+	var declared schema.Schema
+	for _, path := range paths {
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			panic(err)
+		}
+		lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil {
+			panic(err)
+		}
+		table := schema.Table{Name: strings.TrimSuffix(path, ".csv"), Kind: schema.BaseTable}
+		for _, line := range lines[1:] {
+			table.Columns = append(table.Columns, schema.Column{Name: line[0], Title: line[1], Type: line[2], Sensitive: line[4] == "Y"})
+			if line[3] == "Y" {
+				table.PrimaryKey = append(table.PrimaryKey, line[0])
+			}
+		}
+		declared.Tables = append(declared.Tables, table)
+	}
+	for _, column := range declared.Tables[0].Columns {
+		fmt.Println(column.Name, column.Title, column.Sensitive)
+	}
+	// Output:
+	// id  false
+	// mail e-mail address true
 }
