@@ -2,165 +2,101 @@ package eval
 
 import (
 	"cmp"
-	"math"
+	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/texttosql/texttosql/vote"
 )
 
-// Bin is the outcomes whose confidence lies between two bounds.
-type Bin struct {
-	Low        float64  `json:"low"`        // bound of confidence, inside the bin
-	High       float64  `json:"high"`       // outside of it, but for the last bin
-	N          int      `json:"n"`          // outcomes in it
-	Confidence float64  `json:"confidence"` // mean; 0 for an empty bin
-	Right      float64  `json:"right"`      // share of right outcomes; 0 for an empty bin
-	Interval   Interval `json:"interval"`   // the interval of Right, Wilson at 0.95
-}
-
-// Reliability returns bins of equal width over 0..1, empty ones included: what a
-// reliability diagram draws. Confidence below 0 counts as 0, above 1 as 1, and
-// NaN as 0, here and in every other statistic of confidence. With fewer than 1
-// bin it is 10.
-func Reliability(outcomes []Outcome, bins int) []Bin {
-	if bins < 1 {
-		bins = 10
-	}
-	list := make([]Bin, bins)
-	right := make([]int, bins)
-	for _, o := range outcomes {
-		c := confidence(o)
-		i := min(int(c*float64(bins)), bins-1)
-		list[i].N++
-		list[i].Confidence += c
-		if o.Right() {
-			right[i]++
-		}
-	}
-	for i := range list {
-		b := &list[i]
-		b.Low, b.High = float64(i)/float64(bins), float64(i+1)/float64(bins)
-		b.Interval = Wilson(right[i], b.N, defaultLevel)
-		if b.N > 0 {
-			b.Confidence /= float64(b.N)
-			b.Right = float64(right[i]) / float64(b.N)
-		}
-	}
-	return list
-}
-
-// ECE returns the expected calibration error of bins,
+// Isotonic fits the chance of being right as a function of confidence that
+// never falls, by pooling adjacent violators (Ayer et al. 1955; as a calibration
+// Zadrozny and Elkan 2002): of all such functions the one with the least squared
+// error.
 //
-//	Σ N/n · |Right − Confidence|
-//
-// in 0..1, 0 for none (Naeini, Cooper and Hauskrecht 2015). It depends on the
-// number of bins, and grows with it: quote both.
-func ECE(bins []Bin) float64 {
-	var sum, n float64
-	for _, b := range bins {
-		sum += float64(b.N) * math.Abs(b.Right-b.Confidence)
-		n += float64(b.N)
-	}
-	if n == 0 {
-		return 0
-	}
-	return sum / n
+// The zero Isotonic is ready to use. Safe for concurrent use.
+type Isotonic struct {
+	// MinBlock pools neighbouring confidences until that many outcomes are
+	// together, before anything is fitted: a single lucky answer at the top would
+	// else become a certainty. 0: 10; 1: the plain fit.
+	MinBlock int
+	// From is kept in the calibration: what it was fitted on.
+	From string
 }
 
-// Brier returns the mean of (confidence − right)², in 0..1 (Brier 1950). It
-// rewards both being calibrated and telling right from wrong, and needs no bins.
-// Without outcomes it is 0.
-func Brier(outcomes []Outcome) float64 {
+// Fit returns the calibration of outcomes. Each block is a level line from its
+// lowest to its highest confidence, with straight lines between blocks, as
+// vote.Calibration draws them. Marshal it to JSON to keep it, and give it to the
+// consensus strategy or to vote.Majority.
+//
+// Score it on other questions than it was fitted on. A confidence
+// outside of 0..1, or no outcome at all, is an error.
+func (f Isotonic) Fit(outcomes []Outcome) (vote.Calibration, error) {
 	if len(outcomes) == 0 {
-		return 0
+		return vote.Calibration{}, errors.New("eval: fitting a calibration: no outcomes")
 	}
-	var sum float64
 	for _, o := range outcomes {
-		d := confidence(o) - oneIf(o.Right())
-		sum += d * d
-	}
-	return sum / float64(len(outcomes))
-}
-
-// AUROC is the AUROC of outcomes with its interval. ok is false unless there are
-// right and wrong outcomes.
-func (b Bootstrap) AUROC(outcomes []Outcome) (e Estimate, ok bool) {
-	return b.Statistic(outcomes, ranked(outcomes).auroc)
-}
-
-// ranking is outcomes in falling order of confidence, for statistics that run
-// over them once a round. Weights stand in the order of the outcomes, not of the
-// ranking.
-type ranking struct {
-	at    []int     // rank to outcome
-	wrong []float64 // by rank, 0 or 1
-	ties  []int     // ends of runs of equal confidence, in ranks
-	level []float64 // the confidence of each run
-}
-
-func ranked(outcomes []Outcome) ranking {
-	r := ranking{at: make([]int, len(outcomes)), wrong: make([]float64, len(outcomes))}
-	for i := range r.at {
-		r.at[i] = i
-	}
-	slices.SortStableFunc(r.at, func(i, j int) int {
-		return cmp.Compare(confidence(outcomes[j]), confidence(outcomes[i]))
-	})
-	for rank, i := range r.at {
-		r.wrong[rank] = oneIf(!outcomes[i].Right())
-		if rank+1 == len(r.at) || confidence(outcomes[r.at[rank+1]]) != confidence(outcomes[i]) {
-			r.ties = append(r.ties, rank+1)
-			r.level = append(r.level, confidence(outcomes[i]))
+		if !(o.Confidence >= 0 && o.Confidence <= 1) {
+			return vote.Calibration{}, fmt.Errorf("eval: fitting a calibration: question %q: confidence %v is not in 0..1", o.Question, o.Confidence)
 		}
 	}
-	return r
-}
-
-// runs calls f with the weight and the wrong weight of each run of equal
-// confidence, surest first.
-func (r ranking) runs(weights []float64, f func(run int, weight, wrong float64)) {
-	start := 0
-	for run, end := range r.ties {
-		var weight, wrong float64
-		for rank := start; rank < end; rank++ {
-			w := weights[r.at[rank]]
-			weight += w
-			wrong += w * r.wrong[rank]
+	blocks := pooled(f.blocks(outcomes))
+	c := vote.Calibration{From: f.From, N: len(outcomes)}
+	for _, b := range blocks {
+		c.Raw, c.Right = append(c.Raw, b.low), append(c.Right, b.mean())
+		if b.high > b.low {
+			c.Raw, c.Right = append(c.Raw, b.high), append(c.Right, b.mean())
 		}
-		f(run, weight, wrong)
-		start = end
 	}
+	return c, nil
 }
 
-func (r ranking) auroc(weights []float64) float64 {
-	var right, wrong, area float64 // right: weight that is surer than this run
-	r.runs(weights, func(_ int, weight, w float64) {
-		area += w * (right + (weight-w)/2)
-		right += weight - w
-		wrong += w
-	})
-	if right == 0 || wrong == 0 {
-		return math.NaN()
-	}
-	return area / (right * wrong)
+// block is a run of neighbouring confidences.
+type block struct {
+	low, high float64
+	n, right  float64
 }
 
-func confidence(o Outcome) float64 {
-	if !(o.Confidence > 0) { // NaN as well
-		return 0
-	}
-	return min(o.Confidence, 1)
+func (b block) mean() float64 { return b.right / b.n }
+
+func (b block) and(c block) block {
+	return block{low: b.low, high: c.high, n: b.n + c.n, right: b.right + c.right}
 }
 
-func oneIf(b bool) float64 {
-	if b {
-		return 1
+// blocks returns the outcomes by confidence, ascending, equal ones together and
+// no block with fewer than MinBlock unless all are fewer.
+func (f Isotonic) blocks(outcomes []Outcome) []block {
+	least := float64(f.MinBlock)
+	if f.MinBlock == 0 {
+		least = 10
 	}
-	return 0
-}
-
-func ones(n int) []float64 {
-	list := make([]float64, n)
-	for i := range list {
-		list[i] = 1
+	sorted := slices.Clone(outcomes)
+	slices.SortStableFunc(sorted, func(a, b Outcome) int { return cmp.Compare(a.Confidence, b.Confidence) })
+	var list []block
+	for _, o := range sorted {
+		one := block{low: o.Confidence, high: o.Confidence, n: 1, right: oneIf(o.Right())}
+		if last := len(list) - 1; last >= 0 && (list[last].high == o.Confidence || list[last].n < least) {
+			list[last] = list[last].and(one)
+			continue
+		}
+		list = append(list, one)
+	}
+	if last := len(list) - 1; last > 0 && list[last].n < least {
+		list[last-1] = list[last-1].and(list[last])
+		list = list[:last]
 	}
 	return list
+}
+
+// pooled joins neighbours until their means do not fall.
+func pooled(blocks []block) []block {
+	var stack []block
+	for _, b := range blocks {
+		for len(stack) > 0 && stack[len(stack)-1].mean() >= b.mean() {
+			b = stack[len(stack)-1].and(b)
+			stack = stack[:len(stack)-1]
+		}
+		stack = append(stack, b)
+	}
+	return stack
 }

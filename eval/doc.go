@@ -1,5 +1,5 @@
 // Package eval says how good statements are that models wrote: it reads
-// datasets and recorded answers, executes both, and scores, compares and
+// datasets and recorded answers, executes both, and scores and
 // calibrates.
 //
 // It is not for asking a model (package strategy does) nor for choosing among
@@ -24,8 +24,8 @@
 //
 // The parts: a [Dataset] of [Question] and files of [Answer]; a [Store] that runs each
 // distinct statement once and remembers fingerprints instead of rows; a [Metric],
-// such as [VA], [EX], [EM] or [SoftF1], which the [Scorer] asks about every answer; a
-// [Report] of a run; and statistics over [Outcome].
+// such as [VA] or [EX], which the [Scorer] asks about every answer; a [Report] of a run;
+// and over each [Outcome] the interval of [Bootstrap], a calibration ([Isotonic]) and a [Threshold].
 //
 // Denominators are always all questions of the dataset. A question without an
 // answer counts as wrong, and so does one whose gold has no result or whose

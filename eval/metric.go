@@ -103,31 +103,3 @@ func (VA) Name() string { return "va" }
 
 // Score implements [Metric].
 func (VA) Score(_ context.Context, t *Trial) (float64, error) { return oneIf(t.Answer.OK()), nil }
-
-// EM is exact match: 1 for an answer with the same text as the gold once both are
-// in lower case, with white space collapsed and semicolons at the end dropped.
-//
-// Source: 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL. It is not Spider's "exact
-// set match", which compares parts of a parse.
-type EM struct {
-	// Lexed compares the normal forms of sqltext.Dialect.Normalize instead, where
-	// comments, quotes and <> for != do not count and the case of literals does.
-	Lexed bool
-}
-
-// Name returns "em", or "em_lexed".
-func (m EM) Name() string {
-	if m.Lexed {
-		return "em_lexed"
-	}
-	return "em"
-}
-
-// Score implements [Metric].
-func (m EM) Score(_ context.Context, t *Trial) (float64, error) {
-	if m.Lexed {
-		d := t.Dialect()
-		return oneIf(d.Parse(t.SQL).Normalize() == d.Parse(t.Question.Gold).Normalize()), nil
-	}
-	return oneIf(plainText(t.SQL) == plainText(t.Question.Gold)), nil
-}

@@ -156,9 +156,3 @@ func tied(eq result.Equality, t *result.Table, keys []int, a, b int) bool {
 func part(t *result.Table, from, to int) *result.Table {
 	return &result.Table{Columns: t.Columns, Rows: t.Rows[from:to]}
 }
-
-// plainText is the text that EM compares.
-func plainText(sql string) string {
-	sql = strings.Join(strings.Fields(strings.ToLower(sql)), " ")
-	return strings.TrimSpace(strings.TrimRight(sql, "; "))
-}

@@ -1,7 +1,6 @@
 package eval_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
@@ -100,64 +99,9 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-func TestSoftF1(t *testing.T) {
-	store := newStore(t, numbers(t))
-	for _, test := range []struct {
-		why, gold, sql string
-		want           float64
-	}{
-		{"equal", "SELECT id, name FROM p", "SELECT id, name FROM p", 1},
-		{"columns in another order", "SELECT id, name FROM p", "SELECT name, id FROM p", 1},
-		{"copies do not count", "SELECT name FROM p", "SELECT DISTINCT name FROM p", 1},
-		{"no rows and no rows", "SELECT id FROM p WHERE id > 9", "SELECT name FROM p WHERE id > 9", 1},
-		{"no rows against some", "SELECT id FROM p WHERE id > 9", "SELECT id FROM p", 0},
-		{"nothing shared", "SELECT 1", "SELECT 2", 0},
-		// A column more: tp 1, fp 1, fn 0.
-		{"a column too many", "SELECT id FROM p WHERE id = 1", "SELECT id, 'z' FROM p WHERE id = 1", 2.0 / 3},
-		// A column less: tp 1/2, fp 0, fn 1/2.
-		{"a column too few", "SELECT id, name FROM p WHERE id = 1", "SELECT id FROM p WHERE id = 1", 2.0 / 3},
-		// Two of four rows: tp 2, fn 2.
-		{"rows missing", "SELECT id FROM p", "SELECT id FROM p WHERE id < 3", 2.0 / 3},
-		// Four rows for two: tp 2, fp 2.
-		{"rows too many", "SELECT id FROM p WHERE id < 3", "SELECT id FROM p", 2.0 / 3},
-		// Row by row: 1 beside 2 and 2 beside 1.
-		{"rows in another order", "SELECT id FROM p WHERE id < 3", "SELECT id FROM p WHERE id < 3 ORDER BY id DESC", 0},
-		{"an error", "SELECT id FROM p WHERE id > 9", "SELECT nix FROM p", 0},
-	} {
-		t.Run(test.why, func(t *testing.T) {
-			if got := scoreOf(t, store, eval.SoftF1{}, test.gold, test.sql); math.Abs(got-test.want) > 1e-12 {
-				t.Errorf("%v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
-func TestEM(t *testing.T) {
-	store := newStore(t, numbers(t))
-	for _, test := range []struct {
-		why, gold, sql string
-		plain, lexed   float64
-	}{
-		{"case, white space and semicolons", "SELECT  id\nFROM p;", "select id from P ; ", 1, 1},
-		{"a comment", "SELECT id FROM p", "SELECT id FROM p -- all", 0, 1},
-		{"another spelling of unequal", "SELECT id FROM p WHERE id <> 1", "SELECT id FROM p WHERE id != 1", 0, 1},
-		{"the case of a literal", "SELECT id FROM p WHERE name = 'a'", "SELECT id FROM p WHERE name = 'A'", 1, 0},
-		{"another text", "SELECT id FROM p", "SELECT p.id FROM p", 0, 0},
-	} {
-		t.Run(test.why, func(t *testing.T) {
-			if got := scoreOf(t, store, eval.EM{}, test.gold, test.sql); got != test.plain {
-				t.Errorf("em is %v, want %v", got, test.plain)
-			}
-			if got := scoreOf(t, store, eval.EM{Lexed: true}, test.gold, test.sql); got != test.lexed {
-				t.Errorf("em_lexed is %v, want %v", got, test.lexed)
-			}
-		})
-	}
-}
-
 func TestMetricNames(t *testing.T) {
 	want := map[string]eval.Metric{
-		"va": eval.VA{}, "em": eval.EM{}, "em_lexed": eval.EM{Lexed: true}, "soft_f1": eval.SoftF1{},
+		"va":     eval.VA{},
 		"ex_set": eval.EX{}, "ex_bag": eval.EX{Rule: eval.RuleBag}, "ex_order": eval.EX{Rule: eval.RuleOrder}, "ex_strict": eval.EX{Rule: eval.RuleStrict},
 		"ex_bag_9": eval.EX{Rule: eval.RuleBag, Digits: 9},
 	}

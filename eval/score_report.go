@@ -328,7 +328,7 @@ func (s *Scorer) Outcomes(r *Report, metric string) ([]Outcome, error) {
 	out := make([]Outcome, len(r.Verdicts))
 	for i, v := range r.Verdicts {
 		out[i] = Outcome{
-			Pool: r.Run, Question: v.Question.Key(), Template: GoldTemplate(text, v.Question.Gold),
+			Pool: r.Run, Question: v.Question.Key(), Template: text.Parse(v.Question.Gold).Template(),
 			Database: v.Question.DB, Difficulty: v.Question.Difficulty, Score: v.Scores[at], Confidence: v.Confidence,
 		}
 	}

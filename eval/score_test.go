@@ -125,7 +125,7 @@ func TestScoreAgain(t *testing.T) {
 	d := fiveQuestions(t).Select(func(q eval.Question) bool { return q.DB == "n" })
 	var texts []string
 	for range 10 {
-		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.SoftF1{}, eval.EM{}}}
+		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: eval.RuleBag}}}
 		r := need.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
 		texts = append(texts, r.String())
 	}

@@ -41,7 +41,7 @@ func ExampleScorer_Score() {
 	defer store.Close()
 
 	q := eval.Question{ID: "1", DB: "pets", Text: "Which kinds of pets are there?", Gold: "SELECT DISTINCT kind FROM pet"}
-	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: eval.RuleBag}, eval.SoftF1{}}}
+	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: eval.RuleBag}}}
 	for _, answer := range []string{
 		"SELECT kind FROM pet GROUP BY 1", "SELECT kind FROM pet", "SELECT kind, count(*) FROM pet GROUP BY kind", "SELECT species FROM pet",
 	} {
@@ -56,10 +56,10 @@ func ExampleScorer_Score() {
 		fmt.Println()
 	}
 	// Output:
-	// ok  va 1.00  ex_set 1.00  ex_bag 1.00  soft_f1 0.00
-	// ok  va 1.00  ex_set 1.00  ex_bag 0.00  soft_f1 1.00
-	// ok  va 1.00  ex_set 0.00  ex_bag 0.00  soft_f1 0.00
-	// error  va 0.00  ex_set 0.00  ex_bag 0.00  soft_f1 0.00
+	// ok  va 1.00  ex_set 1.00  ex_bag 1.00
+	// ok  va 1.00  ex_set 1.00  ex_bag 0.00
+	// ok  va 1.00  ex_set 0.00  ex_bag 0.00
+	// error  va 0.00  ex_set 0.00  ex_bag 0.00
 }
 
 func ExampleScorer_ScoreRuns() {

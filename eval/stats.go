@@ -1,9 +1,7 @@
 package eval
 
-import "github.com/texttosql/texttosql/sqltext"
-
 // Outcome is what one run or pool scored on one question: the input of every
-// statistic of this package.
+// statistic.
 //
 // Score is 0 for wrong and 1 for right; a metric with partial credit may lie
 // between. A question without an answer scores 0 and stays in the list: a rate
@@ -11,7 +9,7 @@ import "github.com/texttosql/texttosql/sqltext"
 type Outcome struct {
 	Pool       string  `json:"pool,omitempty"`       // the pool or run that was scored, where several are looked at together
 	Question   string  `json:"question"`             // identity of the question, unique over all databases
-	Template   string  `json:"template,omitempty"`   // the gold without its literals, see GoldTemplate
+	Template   string  `json:"template,omitempty"`   // sqltext.Statement.Template of the gold: its literals masked
 	Database   string  `json:"database,omitempty"`   // its id
 	Difficulty string  `json:"difficulty,omitempty"` // the difficulty in the dataset's own word
 	Score      float64 `json:"score"`                // 0..1
@@ -21,11 +19,6 @@ type Outcome struct {
 // Right reports whether the score is full. Statistics of confidence look at
 // this and not at partial credit.
 func (o Outcome) Right() bool { return o.Score >= 1 }
-
-// GoldTemplate returns the template of a gold statement: its literals masked,
-// its names in one spelling. Questions that share it were made from one pattern
-// and are right or wrong together. See sqltext.Dialect.Template.
-func GoldTemplate(d sqltext.Dialect, gold string) string { return d.Parse(gold).Template() }
 
 // Grouping names the group of an outcome. It says what a bootstrap draws as
 // one, and by what a breakdown is broken down.
@@ -42,12 +35,6 @@ func ByTemplate(o Outcome) string {
 	}
 	return o.Database + "\x00" + o.Template
 }
-
-// ByDatabase groups by database.
-func ByDatabase(o Outcome) string { return o.Database }
-
-// ByDifficulty groups by difficulty.
-func ByDifficulty(o Outcome) string { return o.Difficulty }
 
 // groups numbers the groups of n outcomes by first appearance.
 func groups(by Grouping, n int, at func(int) Outcome) (of []int, names []string) {

@@ -21,9 +21,7 @@ type Estimate struct {
 // A round draws as many units as there are, with replacement, each with all of
 // its outcomes, and computes the figure anew; the interval runs between the
 // (1−Level)/2 and the (1+Level)/2 quantile of all rounds (the percentile
-// interval of Efron and Tibshirani 1993, chapter 13, over clusters). Two runs
-// are compared on the same draws, which takes the difficulty of the questions
-// out of their difference.
+// interval of Efron and Tibshirani 1993, chapter 13, over clusters).
 //
 // Unit must be what varies independently: ByQuestion when several pools share
 // questions, ByTemplate when several questions share a pattern. Fewer, larger
@@ -65,16 +63,6 @@ func (b Bootstrap) Mean(outcomes []Outcome) Estimate {
 	}
 	of, names := groups(b.Unit, len(outcomes), func(i int) Outcome { return outcomes[i] })
 	return b.mean(of, len(names), func(i int) float64 { return outcomes[i].Score })
-}
-
-// Difference returns the mean of B − A over pairs: above zero where B is better.
-// Without pairs it is zero, with an interval of −1 to 1.
-func (b Bootstrap) Difference(pairs []Pair) Estimate {
-	if len(pairs) == 0 {
-		return Estimate{Low: -1, High: 1}
-	}
-	of, names := groups(b.Unit, len(pairs), func(i int) Outcome { return pairs[i].A })
-	return b.mean(of, len(names), func(i int) float64 { return pairs[i].B.Score - pairs[i].A.Score })
 }
 
 // mean is the bootstrap of a mean over clusters: the sum of what was drawn over

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/lab/training"
 )
 
@@ -85,8 +86,8 @@ func (a access) limitsText() string {
 }
 
 // contract is what a run must share with one that it is compared with, for questions asked under m.
-func (a access) contract(m training.Manifest, scorer *eval.Scorer) eval.Contract {
-	return eval.Contract{Prompt: m.PromptHash[:16], Schema: m.Schema, Scorer: scorer.Metrics[0].Name(), Limits: a.limitsText()}
+func (a access) contract(m training.Manifest, scorer *eval.Scorer) stats.Contract {
+	return stats.Contract{Prompt: m.PromptHash[:16], Schema: m.Schema, Scorer: scorer.Metrics[0].Name(), Limits: a.limitsText()}
 }
 
 // readManifest reads the manifest of an adapter's training data.

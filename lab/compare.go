@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/stats"
 )
 
 // comparison is the verb compare.
@@ -69,12 +70,12 @@ func (c *comparison) Run(p *program) error {
 		return err
 	}
 	if a.dataset != b.dataset {
-		return &eval.ContractError{A: a.Name, B: b.Name, Fields: []string{fmt.Sprintf("dataset: %q, %q", a.dataset, b.dataset)}}
+		return &stats.ContractError{A: a.Name, B: b.Name, Fields: []string{fmt.Sprintf("dataset: %q, %q", a.dataset, b.dataset)}}
 	}
-	if _, err := eval.Pairs(a.Outcomes, b.Outcomes); err != nil { // first: without the same databases the contracts differ too
+	if _, err := stats.Pairs(a.Outcomes, b.Outcomes); err != nil { // first: without the same databases the contracts differ too
 		return fmt.Errorf("%w; a question that failed is not in its file: run the command of that file again", err)
 	}
-	r, err := eval.Compare(a.Condition, b.Condition, eval.Bootstrap{Rounds: c.Rounds, Seed: c.Seed})
+	r, err := stats.Compare(a.Condition, b.Condition, eval.Bootstrap{Rounds: c.Rounds, Seed: c.Seed})
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (c *comparison) Run(p *program) error {
 
 // condition is a file of run --out.
 type condition struct {
-	eval.Condition
+	stats.Condition
 	dataset string
 }
 
@@ -117,7 +118,7 @@ func (c *comparison) read(path string) (condition, error) {
 	}
 	defer file.Close()
 	var all condition
-	contracts := map[string]eval.Contract{} // by database
+	contracts := map[string]stats.Contract{} // by database
 	seen := map[string]bool{}
 	r := bufio.NewReader(file)
 	for n := 1; ; n++ {
@@ -136,11 +137,11 @@ func (c *comparison) read(path string) (condition, error) {
 		switch {
 		case err != nil:
 			return fail(n, "%w", err)
-		case f.Contract == (eval.Contract{}):
+		case f.Contract == (stats.Contract{}):
 			return fail(n, "it has no contract: an older version wrote it, make the run anew")
 		case n > 1 && (f.Run != all.Name || f.Dataset != all.dataset):
 			return fail(n, "of the run %q about %q, and before of %q about %q: a file is one run", f.Run, f.Dataset, all.Name, all.dataset)
-		case contracts[f.DB] != (eval.Contract{}) && contracts[f.DB] != f.Contract:
+		case contracts[f.DB] != (stats.Contract{}) && contracts[f.DB] != f.Contract:
 			return fail(n, "its contract differs from that of earlier lines about %s", f.DB)
 		case seen[key]:
 			return fail(n, "question %s stands here twice", f.ID)
@@ -163,8 +164,8 @@ func (c *comparison) read(path string) (condition, error) {
 }
 
 // joined is the contract of a run over several databases: a field that differs between them is a hash of all.
-func joined(by map[string]eval.Contract) (all eval.Contract) {
-	field := func(of func(eval.Contract) string) string {
+func joined(by map[string]stats.Contract) (all stats.Contract) {
+	field := func(of func(stats.Contract) string) string {
 		var values []string
 		for _, db := range slices.Sorted(maps.Keys(by)) {
 			values = append(values, of(by[db]))
@@ -174,9 +175,9 @@ func joined(by map[string]eval.Contract) (all eval.Contract) {
 		}
 		return fmt.Sprintf("%.8x", sha256.Sum256([]byte(strings.Join(values, "\n"))))
 	}
-	all.Prompt = field(func(c eval.Contract) string { return c.Prompt })
-	all.Schema = field(func(c eval.Contract) string { return c.Schema })
-	all.Scorer = field(func(c eval.Contract) string { return c.Scorer })
-	all.Limits = field(func(c eval.Contract) string { return c.Limits })
+	all.Prompt = field(func(c stats.Contract) string { return c.Prompt })
+	all.Schema = field(func(c stats.Contract) string { return c.Schema })
+	all.Scorer = field(func(c stats.Contract) string { return c.Scorer })
+	all.Limits = field(func(c stats.Contract) string { return c.Limits })
 	return all
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/stats"
 )
 
 // line makes a line of run --out.
@@ -22,7 +22,7 @@ func line(f finished) string {
 }
 
 // runLines are the lines of a run over a database, one question for each score.
-func runLines(run string, c eval.Contract, scores ...int) (lines []string) {
+func runLines(run string, c stats.Contract, scores ...int) (lines []string) {
 	for i, score := range scores {
 		lines = append(lines, line(finished{
 			Version: journalVersion, Run: run, Dataset: "d", ID: fmt.Sprint(i), DB: "shop", EX: score, VA: 1,
@@ -32,7 +32,7 @@ func runLines(run string, c eval.Contract, scores ...int) (lines []string) {
 	return lines
 }
 
-var usual = eval.Contract{Prompt: "p", Schema: "s", Scorer: "ex_set", Limits: "3s"}
+var usual = stats.Contract{Prompt: "p", Schema: "s", Scorer: "ex_set", Limits: "3s"}
 
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
@@ -72,17 +72,17 @@ func TestCompare(t *testing.T) {
 		as   any
 		says string
 	}{
-		{"other limits", runLines("b", limits, eight...), new(*eval.ContractError), "limits: \"3s\", \"9s\""},
-		{"another schema", runLines("b", schema, eight...), new(*eval.ContractError), "schema: \"s\", \"s2\""},
-		{"another prompt", runLines("b", prompt, eight...), new(*eval.ContractError), "prompt: \"p\", \"p2\""},
-		{"another scorer", runLines("b", scorer, eight...), new(*eval.ContractError), "scorer: \"ex_set\", \"ex_bag\""},
-		{"other data", []string{strings.ReplaceAll(runLines("b", usual, 0)[0], `"dataset":"d"`, `"dataset":"e"`)}, new(*eval.ContractError), `dataset: "d", "e"`},
-		{"fewer questions", runLines("b", usual, 0, 1), new(*eval.UnpairedError), "6 only in the first"},
-		{"more questions", runLines("b", usual, append(eight, 1)...), new(*eval.UnpairedError), "1 only in the second (shop/8)"},
+		{"other limits", runLines("b", limits, eight...), new(*stats.ContractError), "limits: \"3s\", \"9s\""},
+		{"another schema", runLines("b", schema, eight...), new(*stats.ContractError), "schema: \"s\", \"s2\""},
+		{"another prompt", runLines("b", prompt, eight...), new(*stats.ContractError), "prompt: \"p\", \"p2\""},
+		{"another scorer", runLines("b", scorer, eight...), new(*stats.ContractError), "scorer: \"ex_set\", \"ex_bag\""},
+		{"other data", []string{strings.ReplaceAll(runLines("b", usual, 0)[0], `"dataset":"d"`, `"dataset":"e"`)}, new(*stats.ContractError), `dataset: "d", "e"`},
+		{"fewer questions", runLines("b", usual, 0, 1), new(*stats.UnpairedError), "6 only in the first"},
+		{"more questions", runLines("b", usual, append(eight, 1)...), new(*stats.UnpairedError), "1 only in the second (shop/8)"},
 		{"a contract that changes", append(runLines("b", usual, 0), runLines("b", limits, 0, 0)[1]), nil, "line 2: its contract differs"},
 		{"two runs", append(runLines("b", usual, 0), runLines("c", usual, 0, 0)[1]), nil, `line 2: of the run "c"`},
 		{"a question twice", append(runLines("b", usual, 0), runLines("b", usual, 0)...), nil, "line 2: question 0 stands here twice"},
-		{"no contract", runLines("b", eval.Contract{}, 0), nil, "line 1: it has no contract"},
+		{"no contract", runLines("b", stats.Contract{}, 0), nil, "line 1: it has no contract"},
 		{"a cut line", append(runLines("b", usual, 0), `{"v":1,"run":"b`), nil, "line 2: it is cut"},
 		{"a damaged line", append(runLines("b", usual, 0), "{]\n"), nil, "line 2: no line of lab run"},
 		{"another version", []string{`{"v":7,"qid":"1"}` + "\n"}, nil, "line 1: version 7"},
@@ -114,7 +114,7 @@ func TestCompareRuns(t *testing.T) {
 	if got := objects(t, text)[0]; got["n"] != 3.0 || got["a"] != "direct pool:spider_dev/third" {
 		t.Errorf("got %v", got)
 	}
-	var refused *eval.ContractError
+	var refused *stats.ContractError
 	if _, _, err := evaluate(t, nil, "compare", first, second); !errors.As(err, &refused) || !strings.Contains(err.Error(), "limits: \"candidate 3s") {
 		t.Errorf("other limits: %v", err)
 	}

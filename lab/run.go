@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -116,8 +117,8 @@ type sureness struct {
 }
 
 func surenessOf(outcomes []eval.Outcome, boot eval.Bootstrap) sureness {
-	s := sureness{Brier: eval.Brier(outcomes), ECE: eval.ECE(eval.Reliability(outcomes, 10))}
-	if area, ok := boot.AUROC(outcomes); ok {
+	s := sureness{Brier: stats.Brier(outcomes), ECE: stats.ECE(stats.Reliability(outcomes, 10))}
+	if area, ok := stats.AUROC(boot, outcomes); ok {
 		s.AUROC, s.AUROCCI = &area.Value, &[2]float64{area.Low, area.High}
 	}
 	return s
@@ -238,7 +239,7 @@ func (l *live) Run(p *program) error {
 	err = t.all(p.ctx, func(ctx context.Context, q eval.Question) (finished, error) {
 		f, err := asker.ask(ctx, q)
 		f.Run, f.Dataset, f.Kind = name, dataset.Name, source.kind
-		f.Template = eval.GoldTemplate(l.dialect().Language().Text, q.Gold)
+		f.Template = l.dialect().Language().Text.Parse(q.Gold).Template()
 		if err != nil {
 			return f, err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/providers"
@@ -162,7 +163,7 @@ type asker struct {
 type engine struct {
 	*texttosql.Engine
 	form     training.Manifest // without exemplars
-	contract eval.Contract
+	contract stats.Contract
 }
 
 // sameContracts refuses to go on with a file whose finished questions were asked or scored otherwise.
@@ -176,7 +177,7 @@ func (a *asker) sameContracts(ctx context.Context, file string, questions []eval
 		if err != nil {
 			return err
 		}
-		if _, err := eval.Compare(eval.Condition{Name: file, Contract: f.Contract}, eval.Condition{Name: "this run", Contract: now.contract}, eval.Bootstrap{Rounds: 1}); err != nil {
+		if _, err := stats.Compare(stats.Condition{Name: file, Contract: f.Contract}, stats.Condition{Name: "this run", Contract: now.contract}, eval.Bootstrap{Rounds: 1}); err != nil {
 			return fmt.Errorf("%w; give another --out", err)
 		}
 	}

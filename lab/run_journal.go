@@ -11,8 +11,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/internal/files"
+	"github.com/texttosql/texttosql/lab/stats"
 )
 
 // journalVersion is the version of the lines of --out, and lineStart is their beginning.
@@ -45,8 +45,8 @@ type finished struct {
 
 	Voters []voterFigures `json:"voters,omitempty"` // of a petsql
 
-	Template string        `json:"template"` // of the gold
-	Contract eval.Contract `json:"contract"` // for the question's database
+	Template string         `json:"template"` // of the gold
+	Contract stats.Contract `json:"contract"` // for the question's database
 }
 
 // journal keeps finished questions in a file. Without a file it keeps nothing.

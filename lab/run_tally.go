@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -237,7 +238,7 @@ func (t *tally) page(p *program, s summary) trace.Page {
 			strconv.Itoa(f.PromptTokens + f.CompletionTokens), strconv.FormatFloat(f.Sec, 'f', 2, 64), f.SQL + f.Error,
 		})
 	}
-	doc.Sections = append(doc.Sections, costs, reliability(outcomes), riskCurve(outcomes), rates("By database", outcomes, eval.ByDatabase), table)
+	doc.Sections = append(doc.Sections, costs, reliability(outcomes), riskCurve(outcomes), rates("By database", outcomes, stats.ByDatabase), table)
 	return doc
 }
 
@@ -251,7 +252,7 @@ func shareBar(name string, e eval.Estimate) trace.Fact {
 // rates shows the mean score of each group of outcomes.
 func rates(title string, outcomes []eval.Outcome, by eval.Grouping) trace.Section {
 	s := trace.Section{Title: title}
-	for _, r := range eval.Rates(outcomes, by, eval.Bootstrap{Rounds: 200}) {
+	for _, r := range stats.Rates(outcomes, by, eval.Bootstrap{Rounds: 200}) {
 		s.Bars = append(s.Bars, shareBar(r.Name, r.Score))
 	}
 	return s
@@ -259,10 +260,10 @@ func rates(title string, outcomes []eval.Outcome, by eval.Grouping) trace.Sectio
 
 // reliability shows how far the confidence can be trusted.
 func reliability(outcomes []eval.Outcome) trace.Section {
-	list := eval.Reliability(outcomes, 10)
+	list := stats.Reliability(outcomes, 10)
 	s := trace.Section{
 		Title:   "Calibration of the confidence",
-		Note:    fmt.Sprintf("ECE %.3f over 10 bins, Brier score %.3f.", eval.ECE(list), eval.Brier(outcomes)),
+		Note:    fmt.Sprintf("ECE %.3f over 10 bins, Brier score %.3f.", stats.ECE(list), stats.Brier(outcomes)),
 		Columns: []string{"confidence", "right", "95 %", "questions"},
 	}
 	for _, b := range list {
@@ -276,7 +277,7 @@ func reliability(outcomes []eval.Outcome) trace.Section {
 // riskCurve shows how many answers are wrong if only the surest are given.
 func riskCurve(outcomes []eval.Outcome) trace.Section {
 	s := trace.Section{Title: "Risk and coverage", Note: "The share of wrong answers if only the surest are given.", Columns: []string{"confidence", "answered", "wrong"}}
-	for _, point := range eval.RiskCurve(outcomes) {
+	for _, point := range stats.RiskCurve(outcomes) {
 		s.Rows = append(s.Rows, []string{strconv.FormatFloat(point.Confidence, 'f', 2, 64), percent(point.Coverage), percent(point.Risk)})
 	}
 	return s

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/metrics"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/lab/testsuite"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -117,7 +118,7 @@ func (s *score) Run(p *program) error {
 		eval.VA{},
 		eval.EX{Rule: eval.RuleSet}, eval.EX{Rule: eval.RuleBag}, eval.EX{Rule: eval.RuleOrder}, eval.EX{Rule: eval.RuleStrict},
 		metrics.SuiteEX{Store: store}, metrics.SuiteEX{Store: store, KeepDistinct: true},
-		eval.EM{}, eval.EM{Lexed: true}, eval.SoftF1{},
+		metrics.EM{}, metrics.EM{Lexed: true}, metrics.SoftF1{},
 	}}
 	if s.Timed {
 		scorer.Metrics = append(scorer.Metrics, metrics.VES{Store: store}, metrics.RVES{Store: store})
@@ -349,9 +350,9 @@ func scorePage(p *program, reports []*eval.Report, lines []metricLine, outcomes 
 		}
 		doc.Sections = append(doc.Sections, runs)
 	} else {
-		doc.Sections = append(doc.Sections, rates("By database", outcomes[0], eval.ByDatabase))
+		doc.Sections = append(doc.Sections, rates("By database", outcomes[0], stats.ByDatabase))
 		if slices.ContainsFunc(outcomes[0], func(o eval.Outcome) bool { return o.Difficulty != "" }) {
-			doc.Sections = append(doc.Sections, rates("By difficulty", outcomes[0], eval.ByDifficulty))
+			doc.Sections = append(doc.Sections, rates("By difficulty", outcomes[0], stats.ByDifficulty))
 		}
 	}
 	heads, rows := metricsTable(lines)

@@ -95,7 +95,8 @@ func TestSign(t *testing.T) {
 	if got := need.Value(tests.Run(t.Context(), &mutants[8]))(t); got != Late { // counts down for ever
 		t.Errorf("%v: %s, want %s", mutants[8], got, Late)
 	}
-	need.OK(t, os.WriteFile(filepath.Join(dir, "p_test.go"), []byte("package p\n\nimport \"testing\"\n\nfunc TestSign(t *testing.T) {\n\tif x, _ := Sign(1, nil); x != 2 {\n\t\tt.Fail()\n\t}\n}\n"), 0o600))
+	const test = "package p\n\nimport \"testing\"\n\nfunc TestSign(t *testing.T) {\n\tif x, _ := Sign(1, nil); x != 2 {\n\t\tt.Fail()\n\t}\n}\n"
+	need.OK(t, os.WriteFile(filepath.Join(dir, "p_test.go"), []byte(test), 0o600))
 	tests.Timeout = 0
 	if got := need.Value(tests.Run(t.Context(), &mutants[8]))(t); got != Killed {
 		t.Errorf("%v: %s, want %s", mutants[8], got, Killed)

@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/stats"
 )
 
 // Figures on recorded answers. They need the evaluation data, at TEXTTOSQL_DATA.
@@ -205,7 +206,7 @@ func TestConfidenceTellsRightFromWrong(t *testing.T) {
 		l := got["all "+voter]
 		boot := eval.Bootstrap{Rounds: 2000}
 		// The surer half against all, sampled again together.
-		gap, ok := boot.RiskReduction(l.Outcomes, 0.5)
+		gap, ok := stats.RiskReduction(boot, l.Outcomes, 0.5)
 		t.Logf("%s: AUROC %.3f [%.3f, %.3f], risk %.3f, in the surer half lower by %.3f [%.3f, %.3f]", voter, *l.AUROC, l.AUROCCI[0], l.AUROCCI[1], 1-l.EX,
 			gap.Value, gap.Low, gap.High)
 		if *l.AUROC < 0.73 {
@@ -223,7 +224,7 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 		// A fold whose verdicts are turned round changes nothing for its own
 		// questions: they were fitted on the others.
 		before := need.Value(Measure(pools, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 1}, nil))(t)
-		folds := eval.Folds(before[0].Outcomes, eval.ByTemplate, Settings{}.folds())
+		folds := stats.Folds(before[0].Outcomes, eval.ByTemplate, Settings{}.folds())
 		turned := pools[0]
 		turned.Questions = nil
 		for i, q := range pools[0].Questions {

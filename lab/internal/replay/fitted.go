@@ -6,6 +6,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
@@ -109,7 +110,7 @@ func (s Settings) perFold(questions []*Question, fit func([]*Question) (elect, e
 	for i, q := range questions {
 		outcomes[i] = q.outcome("", Decision{})
 	}
-	folds := eval.Folds(outcomes, eval.ByTemplate, s.folds())
+	folds := stats.Folds(outcomes, eval.ByTemplate, s.folds())
 	of := make(map[string]int, len(folds))
 	for i, q := range questions {
 		of[q.ID] = folds[i]

@@ -256,7 +256,7 @@ func pool(raw *pools.Pool, questions map[string]*asked, dialect sqltext.Dialect)
 			continue
 		}
 		one := &Question{
-			ID: q.Key(), Database: q.DB, Difficulty: q.Difficulty, Template: eval.GoldTemplate(dialect, q.Gold),
+			ID: q.Key(), Database: q.DB, Difficulty: q.Difficulty, Template: dialect.Parse(q.Gold).Template(),
 			reading: doubt.Rules{}.Read(q.Text, q.Evidence), empty: a.empty,
 		}
 		for sample, text := range raw.Answers[i] {

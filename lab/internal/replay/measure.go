@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/stats"
 )
 
 // AllPools is the name of all pools together.
@@ -149,9 +150,9 @@ func finish(lines []Line, voters []Voter, s Settings, boot eval.Bootstrap) {
 			l.Fits = fmt.Sprintf("%d folds by template", s.folds())
 		}
 		if voters[i].Name != "one" && voters[i].Name != "any" {
-			l.AUROC, l.AUROCCI = figure(boot.AUROC(l.Outcomes))
-			l.Risk50, l.Risk50CI = figure(boot.Risk(l.Outcomes, 0.5))
-			l.Reduction, l.ReductionCI = figure(boot.RiskReduction(l.Outcomes, 0.5))
+			l.AUROC, l.AUROCCI = figure(stats.AUROC(boot, l.Outcomes))
+			l.Risk50, l.Risk50CI = figure(stats.Risk(boot, l.Outcomes, 0.5))
+			l.Reduction, l.ReductionCI = figure(stats.RiskReduction(boot, l.Outcomes, 0.5))
 		}
 		if naive != nil && l.Voter != "result" {
 			l.Versus = versus(naive, l.Outcomes, boot)
@@ -168,17 +169,17 @@ func figure(e eval.Estimate, ok bool) (value *float64, interval *[2]float64) {
 }
 
 func versus(naive, outcomes []eval.Outcome, boot eval.Bootstrap) *Versus {
-	pairs, err := eval.Pairs(naive, outcomes)
+	pairs, err := stats.Pairs(naive, outcomes)
 	if err != nil {
 		return nil // both lists hold the same questions
 	}
-	byQuestion := boot.Difference(pairs)
+	byQuestion := stats.Difference(boot, pairs)
 	boot.Unit = eval.ByTemplate
-	byTemplate := boot.Difference(pairs)
+	byTemplate := stats.Difference(boot, pairs)
 	v := &Versus{
 		Voter: "result", Difference: byQuestion.Value,
 		CI: [2]float64{byQuestion.Low, byQuestion.High}, ByTemplate: [2]float64{byTemplate.Low, byTemplate.High},
-		MidP: eval.NewMcNemar(pairs).MidP(),
+		MidP: stats.NewMcNemar(pairs).MidP(),
 	}
 	for _, p := range pairs {
 		switch {

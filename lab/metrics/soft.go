@@ -1,9 +1,10 @@
-package eval
+package metrics
 
 import (
 	"context"
 	"slices"
 
+	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -14,7 +15,7 @@ type SoftF1 struct{}
 // Name returns "soft_f1".
 func (SoftF1) Name() string { return "soft_f1" }
 
-// Score implements [Metric]. Copies of rows are dropped. Row i of the answer then stands
+// Score implements [eval.Metric]. Copies of rows are dropped. Row i of the answer then stands
 // beside row i of the gold. With c columns in the gold, a pair of rows adds
 //
 //	tp += (values of the answer's row that are in the gold's row) ÷ c
@@ -31,7 +32,7 @@ func (SoftF1) Name() string { return "soft_f1" }
 // though neither statement may have asked for one. The published code loses that order
 // in a Python set; here rows stay as the statements give them. Values are equal as
 // result.Equality says.
-func (SoftF1) Score(ctx context.Context, t *Trial) (float64, error) {
+func (SoftF1) Score(ctx context.Context, t *eval.Trial) (float64, error) {
 	if !t.Answer.OK() {
 		return 0, nil
 	}

@@ -1,9 +1,13 @@
-package eval
+// Package stats compares what runs and pools scored, and says how much their confidence is worth: statistics of the
+// laboratory over eval.Outcome, with the intervals of eval.Bootstrap.
+package stats
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/eval"
 )
 
 // Contract names what must be equal for two conditions to be comparable. A field
@@ -21,9 +25,9 @@ type Contract struct {
 // the mean of them. Seeds share their questions, so they never count as further
 // evidence.
 type Condition struct {
-	Name     string    `json:"name"`     // a name for error texts and reports
-	Contract Contract  `json:"contract"` // zero on both sides: nothing is checked
-	Outcomes []Outcome `json:"outcomes"` // the outcomes of all questions
+	Name     string         `json:"name"`     // a name for error texts and reports
+	Contract Contract       `json:"contract"` // zero on both sides: nothing is checked
+	Outcomes []eval.Outcome `json:"outcomes"` // the outcomes of all questions
 }
 
 // ContractError says in what two conditions differ that must not differ.
@@ -34,7 +38,7 @@ type ContractError struct {
 
 // Error names both conditions and the fields with their values.
 func (e *ContractError) Error() string {
-	return fmt.Sprintf("eval: comparing %s with %s: contracts differ: %s", e.A, e.B, strings.Join(e.Fields, "; "))
+	return fmt.Sprintf("stats: comparing %s with %s: contracts differ: %s", e.A, e.B, strings.Join(e.Fields, "; "))
 }
 
 // UnpairedError lists questions that only one of two conditions has. They are in
@@ -58,13 +62,13 @@ func (e *UnpairedError) Error() string {
 	if n := len(e.OnlyB); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d only in the second (%s)", n, some(e.OnlyB)))
 	}
-	return "eval: pairing questions: " + strings.Join(parts, ", ")
+	return "stats: pairing questions: " + strings.Join(parts, ", ")
 }
 
 // Pair is one question, of one pool or of all, under two conditions. Everything but Score
 // and Confidence is the same on both sides.
 type Pair struct {
-	A, B Outcome // the outcomes under the first condition and the second
+	A, B eval.Outcome // the outcomes under the first condition and the second
 }
 
 // Pairs puts the outcomes of two conditions side by side, question by question,
@@ -77,12 +81,12 @@ type Pair struct {
 //
 // A question that only one side has is an *UnpairedError: a missing answer is a
 // wrong one, and scores 0, but who left it out must say so.
-func Pairs(a, b []Outcome) ([]Pair, error) {
+func Pairs(a, b []eval.Outcome) ([]Pair, error) {
 	if !sharePools(a, b) {
 		a, b = withoutPools(a), withoutPools(b)
 	}
 	as, bs := averaged(a), averaged(b)
-	byKey := make(map[[2]string]Outcome, len(bs))
+	byKey := make(map[[2]string]eval.Outcome, len(bs))
 	for _, o := range bs {
 		byKey[pairKey(o)] = o
 	}
@@ -108,18 +112,18 @@ func Pairs(a, b []Outcome) ([]Pair, error) {
 	return pairs, nil
 }
 
-func pairKey(o Outcome) [2]string { return [2]string{o.Pool, o.Question} }
+func pairKey(o eval.Outcome) [2]string { return [2]string{o.Pool, o.Question} }
 
 // sharePools reports whether a pool is named on both sides.
-func sharePools(a, b []Outcome) bool {
+func sharePools(a, b []eval.Outcome) bool {
 	pools := make(map[string]bool)
 	for _, o := range a {
 		pools[o.Pool] = true
 	}
-	return slices.ContainsFunc(b, func(o Outcome) bool { return pools[o.Pool] })
+	return slices.ContainsFunc(b, func(o eval.Outcome) bool { return pools[o.Pool] })
 }
 
-func withoutPools(outcomes []Outcome) []Outcome {
+func withoutPools(outcomes []eval.Outcome) []eval.Outcome {
 	list := slices.Clone(outcomes)
 	for i := range list {
 		list[i].Pool = ""
@@ -127,7 +131,7 @@ func withoutPools(outcomes []Outcome) []Outcome {
 	return list
 }
 
-func labelled(o Outcome) string {
+func labelled(o eval.Outcome) string {
 	if o.Pool == "" {
 		return o.Question
 	}
@@ -135,9 +139,9 @@ func labelled(o Outcome) string {
 }
 
 // averaged returns one outcome a pool and question, in order of appearance.
-func averaged(outcomes []Outcome) []Outcome {
+func averaged(outcomes []eval.Outcome) []eval.Outcome {
 	at := make(map[[2]string]int, len(outcomes))
-	var merged []Outcome
+	var merged []eval.Outcome
 	var times []float64
 	for _, o := range outcomes {
 		i, ok := at[pairKey(o)]
@@ -161,12 +165,12 @@ func averaged(outcomes []Outcome) []Outcome {
 
 // Comparison says whether B is better than A, and how sure that is.
 type Comparison struct {
-	A          Estimate `json:"a"`           // mean score, drawn by the unit of the bootstrap
-	B          Estimate `json:"b"`           // the same of B
-	Difference Estimate `json:"difference"`  // B − A, drawn by the unit of the bootstrap
-	ByTemplate Estimate `json:"by_template"` // B − A, drawn by template
-	McNemar    McNemar  `json:"mcnemar"`     // the test over questions, or questions of pools
-	MidP       float64  `json:"mid_p"`       // the mid-p value of McNemar, two-sided
+	A          eval.Estimate `json:"a"`           // mean score, drawn by the unit of the bootstrap
+	B          eval.Estimate `json:"b"`           // the same of B
+	Difference eval.Estimate `json:"difference"`  // B − A, drawn by the unit of the bootstrap
+	ByTemplate eval.Estimate `json:"by_template"` // B − A, drawn by template
+	McNemar    McNemar       `json:"mcnemar"`     // the test over questions, or questions of pools
+	MidP       float64       `json:"mid_p"`       // the mid-p value of McNemar, two-sided
 
 }
 
@@ -174,7 +178,7 @@ type Comparison struct {
 //
 // It returns a *ContractError when their contracts differ, and an *UnpairedError
 // when their questions do.
-func Compare(a, b Condition, boot Bootstrap) (Comparison, error) {
+func Compare(a, b Condition, boot eval.Bootstrap) (Comparison, error) {
 	if fields := a.Contract.differences(b.Contract); len(fields) > 0 {
 		return Comparison{}, &ContractError{A: a.Name, B: b.Name, Fields: fields}
 	}
@@ -182,15 +186,15 @@ func Compare(a, b Condition, boot Bootstrap) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	as, bs := make([]Outcome, len(pairs)), make([]Outcome, len(pairs))
+	as, bs := make([]eval.Outcome, len(pairs)), make([]eval.Outcome, len(pairs))
 	for i, p := range pairs {
 		as[i], bs[i] = p.A, p.B
 	}
 	byTemplate := boot
-	byTemplate.Unit = ByTemplate
+	byTemplate.Unit = eval.ByTemplate
 	c := Comparison{
 		A: boot.Mean(as), B: boot.Mean(bs),
-		Difference: boot.Difference(pairs), ByTemplate: byTemplate.Difference(pairs),
+		Difference: Difference(boot, pairs), ByTemplate: Difference(byTemplate, pairs),
 		McNemar: NewMcNemar(pairs),
 	}
 	c.MidP = c.McNemar.MidP()
@@ -210,4 +214,19 @@ func (c Contract) differences(other Contract) []string {
 		}
 	}
 	return fields
+}
+
+// Difference returns the mean of B − A over pairs, with its interval: above zero where B is better. Both are compared on the
+// same draws, which takes the difficulty of the questions out of their difference. Without pairs it is zero, with an interval
+// of −1 to 1.
+func Difference(boot eval.Bootstrap, pairs []Pair) eval.Estimate {
+	if len(pairs) == 0 {
+		return eval.Estimate{Low: -1, High: 1}
+	}
+	differences := make([]eval.Outcome, len(pairs))
+	for i, p := range pairs {
+		differences[i] = p.A
+		differences[i].Score = p.B.Score - p.A.Score
+	}
+	return boot.Mean(differences)
 }
