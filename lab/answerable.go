@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/stats"
 )
 
 // answerables is the verb answerable.
@@ -197,7 +198,7 @@ func (a *answerables) compare(all []replay.Scored) (lines []reliabilityLine) {
 			outcomes[i].Confidence = scores[i]
 			l.Can += int(s.Outcome.Score)
 		}
-		auroc, _ := eval.Bootstrap{Rounds: 2000}.AUROC(outcomes)
+		auroc, _ := stats.AUROC(eval.Bootstrap{Rounds: 2000}, outcomes)
 		l.AUROC, l.CI = auroc.Value, [2]float64{auroc.Low, auroc.High}
 		l.RS10, l.Answered = replay.Reliability(all, scores, 10)
 		lines = append(lines, l)
@@ -217,7 +218,7 @@ func (a *answerables) refuse(pool string, all []replay.Scored, can bool) refused
 			refused++
 		}
 	}
-	interval := eval.Wilson(refused, l.N, 0.95)
+	interval := stats.Wilson(refused, l.N, 0.95)
 	l.Refused, l.CI = float64(refused)/float64(max(l.N, 1)), [2]float64{interval.Low, interval.High}
 	return l
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql/answerable"
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/lab/internal/files"
@@ -105,7 +106,7 @@ func (s *Scorer) Score(ctx context.Context, q eval.Question, replies []string) (
 	}
 	outcome := eval.Outcome{Question: q.Key(), Database: q.DB}
 	if q.Gold != "" {
-		outcome.Template = eval.GoldTemplate(text, q.Gold)
+		outcome.Template = text.Parse(q.Gold).Template()
 	}
 	return Scored{
 		Outcome: outcome, Text: most, Equal: float64(counts[most]) / float64(len(replies)),
@@ -123,7 +124,7 @@ func Refitted(all []Scored, folds int) []float64 {
 	for i, s := range all {
 		outcomes[i] = s.Outcome
 	}
-	of, scores := eval.Folds(outcomes, eval.ByTemplate, folds), make([]float64, len(all))
+	of, scores := stats.Folds(outcomes, eval.ByTemplate, folds), make([]float64, len(all))
 	for fold := range folds {
 		var others []Scored
 		for i, s := range all {
