@@ -24,6 +24,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -46,11 +47,7 @@ func TestDocsShowCompiledCode(t *testing.T) {
 		}
 		sources = append(sources, folded(string(text)))
 	}
-	docs, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range append(docs, "README.md") {
+	for _, name := range append(pages(t), "README.md") {
 		for i, block := range blocks(t, name, "go") {
 			if !isProgram(block) && !slices.ContainsFunc(sources, func(source string) bool { return hasLines(source, block) }) {
 				t.Errorf("%s: no example compiles block %d:\n%s", name, i+1, block)
@@ -158,15 +155,7 @@ func TestGuideContents(t *testing.T) {
 
 // TestDocsLinkToFiles follows every relative link of the documents.
 func TestDocsLinkToFiles(t *testing.T) {
-	docs, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lab, err := filepath.Glob("docs/lab/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range append(append(docs, lab...), "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") {
+	for _, name := range append(pages(t), "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -185,6 +174,37 @@ func TestDocsLinkToFiles(t *testing.T) {
 			if err != nil || anchor != "" && !slices.Contains(anchors(t, linked), anchor) {
 				t.Errorf("%s links to %s, which is not there", name, target)
 			}
+		}
+	}
+}
+
+// TestMap: docs/README.md has a link to every page, and the list of the site has every page but those of figures.
+func TestMap(t *testing.T) {
+	index := string(need.Value(os.ReadFile("docs/README.md"))(t))
+	site := string(need.Value(os.ReadFile(".ci/site/mkdocs.yml"))(t))
+	for _, name := range pages(t) {
+		page := strings.TrimPrefix(name, "docs/")
+		if page != "README.md" && !strings.Contains(index, "("+page+")") {
+			t.Errorf("docs/README.md has no link to %s", page)
+		}
+		if !strings.HasPrefix(page, "lab/") && !strings.Contains(site, "- "+page+"\n") {
+			t.Errorf(".ci/site/mkdocs.yml does not have %s", page)
+		}
+	}
+}
+
+// TestTroubleshooting: the page has every class that asks for something to be done, with its message as it is printed.
+func TestTroubleshooting(t *testing.T) {
+	page := string(need.Value(os.ReadFile("docs/troubleshooting.md"))(t))
+	for _, err := range []error{
+		texttosql.ErrAbstained, llm.ErrBudget, context.DeadlineExceeded, exec.ErrBusy, session.ErrStale,
+		&llm.Error{Class: llm.ClassPermanent, Status: http.StatusUnauthorized}, &llm.Error{Class: llm.ClassRateLimit},
+		&llm.Error{Class: llm.ClassOverloaded}, &llm.Error{Class: llm.ClassContextTooLong}, &llm.Error{Class: llm.ClassRefused},
+	} {
+		failed := texttosql.Failure(err)
+		message, _, _ := strings.Cut(strings.TrimSuffix(failed.Message, "."), ": ") // behind it stand a provider's words
+		if !strings.Contains(page, "| `"+string(failed.Class)+"` | "+message) {
+			t.Errorf("the page has no row %q with %q", failed.Class, failed.Message)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -37,14 +38,25 @@ func blocks(t *testing.T, page, language string) (all []string) {
 	return all
 }
 
+// pages are those of docs/, in order of their names.
+func pages(t *testing.T) (all []string) {
+	t.Helper()
+	need.OK(t, fs.WalkDir(os.DirFS("."), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(name, ".md") {
+			all = append(all, name)
+		}
+		return err
+	}))
+	return all
+}
+
 // isProgram reports whether a block is a whole program, which is compiled as it stands.
 func isProgram(block string) bool { return strings.HasPrefix(block, "package main\n") }
 
 // TestProgramsOfPages vets each whole program of the README and of docs/ as it stands.
 func TestProgramsOfPages(t *testing.T) {
-	pages := append(need.Value(filepath.Glob("docs/*.md"))(t), "README.md")
 	count := map[string]int{}
-	for _, page := range pages {
+	for _, page := range append(pages(t), "README.md") {
 		for _, block := range blocks(t, page, "go") {
 			if !isProgram(block) {
 				continue
