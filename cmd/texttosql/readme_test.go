@@ -27,13 +27,15 @@ func shell(t *testing.T, dir string, env map[string]string, line string) *exec.C
 	return c
 }
 
-// commands returns the lines of the code blocks of the README.
+// commands returns the lines of the code blocks of the README, and those of other pages that use files of the test.
 func commands(t *testing.T) (found []string) {
 	t.Helper()
-	page := need.Value(os.ReadFile("README.md"))(t)
-	for _, block := range strings.Split(string(page), "```sh\n")[1:] {
-		block, _, _ = strings.Cut(block, "```")
-		found = append(found, strings.Split(strings.TrimSpace(block), "\n")...)
+	for _, page := range []string{"README.md", "../../docs/tuning.md", "../../docs/cookbook.md"} {
+		text := need.Value(os.ReadFile(page))(t)
+		for _, block := range strings.Split(string(text), "```sh\n")[1:] {
+			block, _, _ = strings.Cut(block, "```")
+			found = append(found, strings.Split(strings.TrimSpace(block), "\n")...)
+		}
 	}
 	return found
 }
@@ -62,7 +64,7 @@ func TestReadme(t *testing.T) {
 {"question": "How many orders are there?", "sql": "SELECT count(*) FROM orders"}`
 	need.OK(t, os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600))
 	wants := map[string]string{
-		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted", "sql": "country", "schema": "customer_id",
+		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted", "sql": "country", "sql --csv": "", "schema": "customer_id",
 		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
 	}
 	for _, line := range commands(t) {
@@ -85,7 +87,7 @@ func TestReadme(t *testing.T) {
 			}
 		})
 	}
-	written := map[string]string{"never.csv": "name\nMina Jansen\nNoor Hughes\n", "page.html": "<html", "shop.descriptions.json": "number of the row"}
+	written := map[string]string{"never.csv": "name\nMina Jansen\nNoor Hughes\n", "report.csv": "country,customers\n", "page.html": "<html", "shop.descriptions.json": "number of the row"}
 	for name, want := range written {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(got), want) {
 			t.Errorf("%s: %v\n%s", name, err, got)
