@@ -86,6 +86,7 @@ type config struct {
 	refuseBelow      float64
 	withoutExecution bool
 	withoutValues    bool
+	headline         bool
 	progress         func(Progress)
 	logger           *slog.Logger
 	telemetry        Telemetry // nil: none
@@ -353,6 +354,11 @@ func WithoutExecution() Option { return option(func(c *config) { c.withoutExecut
 // error messages.
 func WithoutValues() Option { return option(func(c *config) { c.withoutValues = true }) }
 
+// WithHeadline has the first model write Result.Found, in the language of the question: one call more for each answer of at most
+// meaning.MaxRows rows, which are sent to it. A sentence with a figure that does not stand in the rows is dropped, and the rules
+// of meaning.Found say it then. Beside WithoutValues or WithoutExecution it is an error.
+func WithHeadline() Option { return option(func(c *config) { c.headline = true }) }
+
 // WithProgress calls f with every step of a question, in the order of the steps. nil: nobody is told.
 //
 // Given to New, it holds for every question; given to Ask or Generate, for that question, in place of New's. Calls for
@@ -426,6 +432,9 @@ func (c *config) validate() error {
 	}
 	if err := c.repeats(c.samples); err != nil {
 		c.errs = append(c.errs, err)
+	}
+	if c.headline && (c.withoutValues || c.withoutExecution) {
+		c.fail("WithHeadline", "it shows the model rows, which WithoutValues and WithoutExecution keep from it")
 	}
 	if v, ok := c.strategy.(interface{ ValidateModels(n int) error }); ok {
 		if err := v.ValidateModels(len(c.models)); err != nil {

@@ -23,6 +23,9 @@ type Result struct {
 	Question string `json:"question"` // the question as it was asked
 	strategy.Outcome
 	Rows *result.Table `json:"-"` // nil from Generate, and when the statement was not run
+	// Found says in one sentence of English what Rows show, by the rules of meaning.Found; "" where they are silent. WithHeadline
+	// has a model write it.
+	Found string `json:"-"`
 	// Grounds are what the answer stands on: a metric's definition, terms of the question. nil: nothing is known to stand
 	// behind it.
 	Grounds []knowledge.Ground `json:"grounds,omitempty"`
@@ -43,6 +46,7 @@ type resultJSON struct {
 	Version int `json:"version"`
 	*resultFields
 	Report *strategy.RawReport `json:"report,omitempty"`
+	Found  string              `json:"found,omitempty"`
 	Rows   *result.Table       `json:"rows,omitempty"`
 }
 
@@ -51,11 +55,14 @@ type resultFields Result
 // MarshalJSON writes r without its rows.
 func (r Result) MarshalJSON() ([]byte, error) { return r.marshal(nil) }
 
-// MarshalWithRows is the JSON form of r with its rows under "rows".
+// MarshalWithRows is the JSON form of r with its rows under "rows", and Found under "found".
 func (r *Result) MarshalWithRows() ([]byte, error) { return r.marshal(r.Rows) }
 
 func (r *Result) marshal(rows *result.Table) ([]byte, error) {
 	j := resultJSON{Version: resultVersion, resultFields: (*resultFields)(r), Rows: rows}
+	if rows != nil {
+		j.Found = r.Found // it has values of the rows
+	}
 	switch report := r.Report.(type) {
 	case nil:
 	case strategy.RawReport:
@@ -80,7 +87,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	if j.Version > resultVersion {
 		return fmt.Errorf("texttosql: a result of version %d; this one reads %d", j.Version, resultVersion)
 	}
-	if own.Rows = j.Rows; j.Report != nil {
+	if own.Rows, own.Found = j.Rows, j.Found; j.Report != nil {
 		own.Report = *j.Report
 	}
 	*r = own

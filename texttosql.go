@@ -23,6 +23,7 @@ import (
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
@@ -420,8 +421,23 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if res.Rows, err = rowsOf(ctx, session, winner); err != nil {
 		return fmt.Errorf("texttosql: running the answer: %w", err)
 	}
+	res.Found = e.found(ctx, env, q.Text, res)
 	e.caution(ctx, session, task, out, winner)
 	return nil
+}
+
+// found says what the rows of an answer show. A model that cannot say it costs the answer nothing.
+func (e *Engine) found(ctx context.Context, env *strategy.Env, question string, res *Result) string {
+	if e.headline {
+		ctx, span := trace.Start(ctx, "headline")
+		text, err := meaning.Headline{Model: env.Models[0]}.Of(ctx, question, res.Rows)
+		span.Fail(err)
+		span.End()
+		if text != "" {
+			return text
+		}
+	}
+	return meaning.Found(e.db.Language().Text, res.SQL, res.Rows)
 }
 
 // caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a person

@@ -158,14 +158,24 @@ func (b Ballot) noVote() error {
 	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Sampled, strings.Join(reasons, "; "))
 }
 
-// From these confidences on an answer is sure, or to be checked, in [Ballot.Summary].
+// From these confidences on an answer is sure, or to be checked, in [InWords].
 const (
 	surely = 0.85
 	maybe  = 0.60
 )
 
-// Summary says in plain words how sure the winner is: "Sure" from a confidence of 0.85 on, "Check this" from 0.60 on, else "Not
-// sure". [Ballot.Explain] has the factors.
+// InWords is a confidence for a person: "Sure" from 0.85 on, "Check this" from 0.60 on, else "Not sure".
+func InWords(confidence float64) string {
+	switch {
+	case confidence >= surely:
+		return "Sure"
+	case confidence >= maybe:
+		return "Check this"
+	}
+	return "Not sure"
+}
+
+// Summary says in plain words how sure the winner is, [InWords] first. [Ballot.Explain] has the factors.
 //
 //	Check this: 6 of 7 votes agree (2 samples gave no usable statement). Confidence 0.70.
 //	Not sure: nothing confirms the only vote. Doubted: more columns than asked. Confidence 0.41.
@@ -174,13 +184,7 @@ func (b Ballot) Summary() string {
 		return "No answer: " + strings.TrimPrefix(b.noVote().Error(), "vote: ") + "."
 	}
 	w := b.Clusters[0]
-	word, how := "Not sure", fmt.Sprintf("%d of %d votes agree", len(w.Members), b.Voted)
-	switch {
-	case b.Confidence >= surely:
-		word = "Sure"
-	case b.Confidence >= maybe:
-		word = "Check this"
-	}
+	word, how := InWords(b.Confidence), fmt.Sprintf("%d of %d votes agree", len(w.Members), b.Voted)
 	switch {
 	case b.Overruled:
 		how = fmt.Sprintf("chosen over the count, by which it has %d of %d votes", len(w.Members), b.Voted)

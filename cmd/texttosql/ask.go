@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -28,6 +31,7 @@ type ask struct {
 	Trace        string   `placeholder:"FILE" help:"Write a page about the answer to this HTML file."`
 	TraceRows    bool     `help:"Let the page show rows of the result."`
 	Why          bool     `help:"Say what the confidence is made of."`
+	Choose       bool     `short:"i" help:"Choose here where the answers disagree, instead of asking again in other words."`
 	ShowPrompts  bool     `help:"Write what the model was sent to standard error."`
 	ShowReplies  bool     `help:"Write what the model replied to standard error."`
 	Question     []string `arg:"" help:"The question; - reads standard input."`
@@ -82,11 +86,11 @@ func (a *ask) Run(p *program) error {
 	if told := p.notice(e.Warnings); told != "" {
 		cli.Say(p.err, "%s\n", strings.TrimPrefix(told, ", "))
 	}
-	r, err := e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+	r, err := a.asked(p, e, question)
 	if r != nil && shown != 0 {
 		p.show(r.Trace)
 	}
-	if werr := a.write(p, file, r, err); werr != nil {
+	if werr := a.write(p, file, e.Dialect.Language().Text, r, err); werr != nil {
 		return werr
 	}
 	if page != nil {
@@ -95,6 +99,35 @@ func (a *ask) Run(p *program) error {
 		}
 	}
 	return err
+}
+
+// asked asks the question, and with --choose lets the person choose until there is an answer.
+func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Result, error) {
+	if !a.Choose {
+		return e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+	}
+	talk := e.NewConversation(&session.Memory{})
+	r, err := talk.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+	lines := bufio.NewScanner(p.in)
+	for asked := (*session.QuestionError)(nil); errors.As(err, &asked); asked = nil {
+		if werr := cli.Readings(p.err, e.Dialect.Language().Text, asked); werr != nil {
+			return r, werr
+		}
+		cli.Say(p.err, "Which one is meant? ")
+		if !lines.Scan() {
+			return r, err
+		}
+		id := strings.TrimSpace(lines.Text())
+		if n, nerr := strconv.Atoi(id); nerr == nil && n >= 1 && n <= len(asked.Options) {
+			id = asked.Options[n-1].ID
+		}
+		if _, known := asked.Option(id); !known {
+			cli.Say(p.err, "%s is none of them.\n", id)
+			continue
+		}
+		r, err = talk.Choose(p.ctx, id)
+	}
+	return r, err
 }
 
 // show writes what was kept of prompts and replies, call by call.
@@ -112,7 +145,7 @@ func (p *program) show(root *trace.Span) {
 }
 
 // write writes what is known: the answer, or what the user may choose from.
-func (a *ask) write(p *program, file *atomicfile.File, r *texttosql.Result, err error) error {
+func (a *ask) write(p *program, file *atomicfile.File, dialect sqltext.Dialect, r *texttosql.Result, err error) error {
 	var asked *session.QuestionError
 	errors.As(err, &asked)
 	switch {
@@ -128,20 +161,14 @@ func (a *ask) write(p *program, file *atomicfile.File, r *texttosql.Result, err 
 		})
 	case a.alone():
 	case asked != nil:
+		if a.Choose {
+			return nil // they are told
+		}
 		return p.write(nil, func(w io.Writer) error {
-			for i, o := range asked.Options {
-				cli.Say(w, "%d. %s\n", i+1, o.Label)
-				if o.SQL != "" {
-					cli.Say(w, "%s\n", o.SQL)
-				}
-				if o.Rows != nil {
-					if err := a.rows(p, w, o.Rows); err != nil {
-						return err
-					}
-				}
-				fmt.Fprintln(w)
+			if err := cli.Readings(w, dialect, asked); err != nil {
+				return err
 			}
-			_, err := fmt.Fprintln(w, `Ask again in words that say which is meant; "texttosql talk" lets you choose.`)
+			_, err := fmt.Fprintln(w, "Say in the question which is meant, choose with -i, or take the first with --ask-below 0.")
 			return err
 		})
 	case r != nil && exitCode(err) != exitInterrupted:

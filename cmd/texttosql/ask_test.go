@@ -138,7 +138,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"an answer", always("SELECT count(*) AS n FROM customers"), []string{"ask", "How many?"}, exitAnswer, "Confidence", ""},
 		{"a question back", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "How many?"}, exitUnsure,
-			"\n2. ", "texttosql: The answers disagree; which one is meant? Choose one of the options.\n"},
+			"\n  2  ", "texttosql: The answers disagree; which one is meant? Choose one of the options.\n"},
 		{"a warning is told once", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--calls", "1", "How many?"}, exitAnswer,
 			"2 samples saved\n  warning: the budget allowed 1 of 3 samples\n", ""},
 		{"the same as JSON", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "--json", "How many?"},

@@ -65,6 +65,9 @@ const databaseID = "db"
 
 // Run scores.
 func (v *evaluate) Run(p *program) error {
+	if v.AskBelow == nil { // nobody is there to choose
+		v.AskBelow = new(0.0)
+	}
 	if v.Workers < 1 {
 		return &setup.UsageError{Err: errors.New("--workers must be at least 1")}
 	}

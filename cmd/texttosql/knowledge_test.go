@@ -72,7 +72,7 @@ func TestAskByMetric(t *testing.T) {
 		return "SELECT 1"
 	}), "TEXTTOSQL_DSN", shopFile(t))
 	path := file(t, "model", strings.NewReplacer(`, ["country"]`, "", "%s", "").Replace(claimed))
-	code, out, told := try(t, env, "", "ask", "-n", "4", "--knowledge", path, "How many orders are there?")
+	code, out, told := try(t, env, "", "ask", "-n", "4", "--ask-below", "0", "--knowledge", path, "How many orders are there?")
 	if code != exitAnswer || !strings.Contains(out, "COUNT(*) AS `orders`") || !strings.Contains(out, "by metric orders") {
 		t.Errorf("code %d, %s%s", code, out, told)
 	}

@@ -47,9 +47,6 @@ func (s *serve) Run(p *program) error {
 		return &setup.UsageError{Err: err}
 	}
 	defer listener.Close()
-	if s.AskBelow == nil { // where the answers disagree a person can choose
-		s.AskBelow = new(0.6)
-	}
 	steps := &web.Progress{}
 	sent, err := p.telemetry(true)
 	if err != nil {

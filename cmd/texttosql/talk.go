@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/result"
@@ -39,9 +38,6 @@ so after Ctrl-C or a kill --resume goes on.
 ` + exitHelp
 }
 
-// askBelow is what talk asks below unless a flag says otherwise.
-const askBelow = 0.6
-
 // Run talks.
 func (c *conversation) Run(p *program) error {
 	place, err := c.place(p)
@@ -56,10 +52,6 @@ func (c *conversation) Run(p *program) error {
 	if c.List {
 		return c.list(p, store)
 	}
-	var ask texttosql.Option
-	if c.AskBelow == nil {
-		ask = texttosql.WithAskBelow(askBelow)
-	}
 	sent, err := p.telemetry(false)
 	if err != nil {
 		return err
@@ -69,12 +61,12 @@ func (c *conversation) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	e, err := c.Open(p.ctx, p.getenv, nil, ask, cli.Progress(p.err), followed)
+	e, err := c.Open(p.ctx, p.getenv, nil, cli.Progress(p.err), followed)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Lessons: e.Lessons, Again: func(id string) string {
+	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Dialect: e.Dialect.Language().Text, Lessons: e.Lessons, Again: func(id string) string {
 		return fmt.Sprintf("--sessions %s --resume %s", place, id)
 	}}
 	width, _ := p.size()

@@ -70,7 +70,8 @@ func TestTalk(t *testing.T) {
 	talk := []string{"talk", "-s", "self-consistency", "-n", "4", "--confirmed", confirmed}
 	typed := "2\nhelp\n/sql\nHow many?\nr9\n/magic\n1\nok\n/sql\n/csv\n/csv " + csv + "\nexit\nWho?\n"
 	code, out, told := try(t, env, typed, talk...)
-	for _, want := range []string{"1 (r1)  ", "2 (r2)  ", "SELECT count(*) AS n FROM orders\nn\n---", "nothing is to be chosen", "/csv [FILE]",
+	for _, want := range []string{"  1  Counts orders (2 of 4 samples)\n     120\n", "  2  Counts customers (",
+		"120 orders.\n\nSELECT count(*) AS n FROM orders\n\nn\n---", "nothing is to be chosen", "/csv [FILE]",
 		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "Confidence", "kept"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Fatalf("code %d, no %q in\n%s%s", code, want, out, told)

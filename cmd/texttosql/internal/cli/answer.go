@@ -42,9 +42,12 @@ func painted(w io.Writer, paint func(string) string, text string) {
 	io.WriteString(w, text)
 }
 
-// Answer prints an answer: the statement, its rows as rows writes them, how sure they are, the cost and the reasons. The error
+// Answer prints an answer: what was found, the statement, its rows as rows writes them, how sure they are, the cost and the reasons. The error
 // is that of w.
 func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table) error) error {
+	if r.Found != "" {
+		Say(w, "%s\n\n", r.Found)
+	}
 	painted(w, look.SQL, r.SQL)
 	io.WriteString(w, "\n\n")
 	if err := rows(r.Rows); err != nil {
@@ -55,7 +58,7 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 	if look.Why {
 		Say(w, "\n%s", r.Ballot.Explain())
 	}
-	Say(w, "\n%s, %d samples saved\n", Cost(r), r.Saved)
+	Say(w, "\n%s, %d %s saved\n", Cost(r), r.Saved, words.Plural("sample", r.Saved))
 	for _, g := range r.Grounds {
 		Say(w, "  %s\n", g)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Talk is a conversation with a database in a terminal. Each line that a person types is one of these:
@@ -33,6 +34,7 @@ type Talk struct {
 	Out     io.Writer
 	Engine  *texttosql.Engine
 	Store   session.Store
+	Dialect sqltext.Dialect        // of the database
 	Lessons *memory.Lessons        // those of the engine; nil: none are kept
 	Again   func(id string) string // the flags that resume a session, for messages
 
@@ -248,6 +250,9 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 	case err == nil:
 		t.last = res
 		t.shown()
+		if res.Found != "" {
+			Say(t.Out, "%s\n\n", res.Found)
+		}
 		Say(t.Out, "%s\n\n", res.SQL)
 		if err := write(res.Rows); err != nil {
 			return err
@@ -259,19 +264,10 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 		Say(t.Out, "%s %d %s\n", sure, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
 		t.learned()
 	case errors.As(err, &asked):
-		Say(t.Out, "%s\n", asked.Message)
-		for i, o := range asked.Options {
-			Say(t.Out, "\n  %d (%s)  %s\n", i+1, o.ID, o.Label)
-			if o.SQL != "" {
-				Say(t.Out, "%s\n", o.SQL)
-			}
-			if o.Rows != nil {
-				if err := write(o.Rows); err != nil {
-					return err
-				}
-			}
+		if err := Readings(t.Out, t.Dialect, asked); err != nil {
+			return err
 		}
-		Say(t.Out, "\nType the number of the one that is meant.\n")
+		Say(t.Out, "Type the number of the one that is meant.\n")
 	case errors.As(err, &failure):
 		Say(t.Out, "no answer: %s\n", failure.Summary().Error)
 		for _, advice := range failure.Summary().Recommendations {

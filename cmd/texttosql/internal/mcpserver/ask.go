@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
@@ -289,7 +290,7 @@ func (c *client) choice(ctx context.Context, req *mcp.CallToolRequest, a *asking
 			a.silent = "this client cannot ask the user"
 			return "", nil, nil
 		}
-		form := formOf(a.put, req.ProtocolVersion())
+		form := c.formOf(a.put, req.ProtocolVersion())
 		if req.ProtocolVersion() >= callsAgain {
 			return "", &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{asked: form}, RequestState: c.wait(a)}, nil
 		}
@@ -346,12 +347,12 @@ func (c *client) resume(state string) *asking {
 }
 
 // formOf is the form with the options of q. Its texts are lines without control characters.
-func formOf(q *session.QuestionError, protocol string) *mcp.ElicitParams {
+func (c *client) formOf(q *session.QuestionError, protocol string) *mcp.ElicitParams {
 	var message strings.Builder
 	message.WriteString(strategy.OneLine(q.Message))
 	ids, titles, titled := make([]any, len(q.Options)), make([]any, len(q.Options)), make([]any, len(q.Options))
-	for i, o := range optionsOf(q) {
-		title := fmt.Sprintf("%s: %s", o.ID, o.Label)
+	for i, o := range c.optionsOf(q) {
+		title := fmt.Sprintf("%s: %s", o.ID, cli.Reading(o.Says, o.Label))
 		ids[i], titles[i], titled[i] = o.ID, title, map[string]any{"const": o.ID, "title": title}
 		fmt.Fprintf(&message, "\n%s", title)
 		if o.SQL != "" {

@@ -74,7 +74,7 @@ func TestElicitation(t *testing.T) {
 				if options, _ := out["options"].([]any); (tt.status == "unsure") != (len(options) == 3) {
 					t.Errorf("options %v", options)
 				}
-				if form == nil || !strings.Contains(form.Message, "r2: 1 of 3 samples") || !strings.Contains(form.Message, `["Bo"]`) {
+				if form == nil || !strings.Contains(form.Message, " (1 of 3 samples)") || !strings.Contains(form.Message, `["Bo"]`) {
 					t.Errorf("the user was asked %+v", form)
 				}
 				if cost := asJSON(t, out["cost"]); !strings.Contains(cost, `"calls":3,`) || m.calls != 3 {

@@ -67,14 +67,18 @@ type Asking struct {
 	Models        `embed:""`
 	Strategy      string   `short:"s" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus."`
 	Samples       int      `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
-	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1."`
+	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1; default: 0.6; 0: never."`
 	RefuseBelow   *float64 `placeholder:"MIN" help:"Refuse what the data cannot answer: questions with a lower score, 0 to 1."`
 	Spending      `embed:""`
 	Exemplars     string `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
 	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
 	Confirmed     string `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
 	WithoutValues bool   `help:"Show the model no stored value."`
+	Headline      bool   `help:"Have the model say in a sentence what was found: one call more, which shows it the rows."`
 }
+
+// askBelow is the share of the votes below which a person is asked, unless a flag says another one.
+const askBelow = 0.6
 
 // Engine is what the flags make. Close ends it.
 type Engine struct {
@@ -287,11 +291,19 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 		return nil, err
 	}
 	options := []texttosql.Option{texttosql.WithStrategy(preset.Strategy), texttosql.WithBudget(e.Budget)}
-	if share := a.AskBelow; share != nil {
-		if !(*share >= 0 && *share <= 1) {
-			return nil, &UsageError{fmt.Errorf("--ask-below %v: want 0 to 1", *share)}
+	share := askBelow
+	if a.AskBelow != nil {
+		share = *a.AskBelow
+	}
+	if !(share >= 0 && share <= 1) {
+		return nil, &UsageError{fmt.Errorf("--ask-below %v: want 0 to 1", share)}
+	}
+	options = append(options, texttosql.WithAskBelow(share))
+	if a.Headline {
+		if a.WithoutValues {
+			return nil, &UsageError{errors.New("--headline shows the model rows, which --without-values keeps from it")}
 		}
-		options = append(options, texttosql.WithAskBelow(*share))
+		options = append(options, texttosql.WithHeadline())
 	}
 	if score := a.RefuseBelow; score != nil {
 		if !(*score >= 0 && *score <= 1) {

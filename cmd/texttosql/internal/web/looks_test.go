@@ -60,7 +60,7 @@ func TestLooks(t *testing.T) {
 		}{
 			{"empty", "", "Your question", 0}, {"line", "c/" + line, "amount by day", 1}, {"bars", "c/" + bars, "amount by region", 1},
 			{"choice", "c/" + asked, "Choose this", 0}, {"error", "c/" + none, "Try again", 0}, {"asking", "c/" + busy, "Asking the model", 0},
-			{"one", "c/" + one, "Confidence", 0}, {"hostile", "c/" + hostile, "head</u>", 0}, {"schema", "schema", "goes_on_and_on", 0},
+			{"one", "c/" + one, "why?", 0}, {"hostile", "c/" + hostile, "head</u>", 0}, {"schema", "schema", "goes_on_and_on", 0},
 			{"missing", "c/" + strings.Repeat("0", 32), "no such conversation", 0},
 		} {
 			b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q; undefined", state.at)))

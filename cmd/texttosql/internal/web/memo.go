@@ -17,12 +17,14 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
 
 // details is what this program knows of an answer beyond its record.
 type details struct {
+	Found    string     `json:"found,omitempty"` // what the rows show, in a sentence
 	Plain    string     `json:"plain,omitempty"` // how sure it is, in plain words
 	Why      string     `json:"why,omitempty"`   // how the votes fell, in a line
 	Votes    []share    `json:"votes,omitempty"`
@@ -49,6 +51,7 @@ type kept struct {
 	all     *result.Table     // Rows, whole
 	problem *failure          // why the question was stopped
 	options map[string]*table // the rows of the options of a question to the user
+	figures map[string]string // those of them that differ, in short
 	result  *texttosql.Result // without its rows
 	err     error
 }
@@ -138,9 +141,14 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	var asked *session.QuestionError
 	switch {
 	case errors.As(err, &asked):
-		k.options = map[string]*table{}
+		k.options, k.figures = map[string]*table{}, map[string]string{}
+		var all []*result.Table
 		for _, o := range asked.Options {
-			k.options[o.ID] = tabled(o.Rows)
+			all = append(all, o.Rows)
+		}
+		for i, figures := range meaning.Figures(all) {
+			o := asked.Options[i]
+			k.options[o.ID], k.figures[o.ID] = tabled(o.Rows), visible(figures)
 		}
 	case stopped != nil || unsaved:
 		k.problem = s.stopped(cause, res.Trace != nil)
@@ -156,9 +164,11 @@ func (s *Server) stopped(err error, traced bool) *failure {
 
 // explain says how an answer was found.
 func (s *Server) explain(res *texttosql.Result) details {
-	d := details{Trace: res.Trace != nil}
+	d := details{Found: visible(res.Found), Trace: res.Trace != nil}
 	if b := res.Ballot; len(b.Clusters)+len(b.Abstained) > 0 {
-		d.Plain, d.Why = visible(b.Summary()), visible(b.Explain())
+		told, _, _ := strings.Cut(b.Summary(), " Confidence ") // the figure stands behind "why?"
+		_, told, _ = strings.Cut(told, ": ")
+		d.Plain, d.Why = visible(strings.ToUpper(told[:min(1, len(told))])+told[min(1, len(told)):]), visible(b.Explain())
 		for i, c := range b.Clusters {
 			v := share{Label: fmt.Sprintf("Answer %d", i+1), Share: c.Share, SQL: visible(c.SQL),
 				Votes: fmt.Sprintf("%d of %d", len(c.Members), b.Sampled)}

@@ -140,7 +140,7 @@ func TestPrint(t *testing.T) {
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 		return err
 	}))
-	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "75 %": true, "2025-12": true, "strftime": true,
+	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "Check this": true, "2025-12": true, "strftime": true,
 		"New question": false, "Edit": false, "Markdown": false, "PNG": false, "Find a conversation": false,
 		"A follow-up question": false, "Copy link": false, "why?": false} {
 		if got := eval[bool](b, fmt.Sprintf("document.body.innerText.includes(%q)", text)); got != there {

@@ -417,7 +417,7 @@ function go(a) {
 function arrived() {
 	const t = talk.turns.findLast((t) => !t.own);
 	const what = t.confirmed ? 'Confirmed' : t.question ? 'The answers disagree. Choose one.' : t.failure ? 'There is no answer.'
-		: t.answer ? 'Answer: ' + (t.answer.rows ? t.answer.rows.count : 'a statement') + ', confidence ' + percent(t.answer.confidence) : '';
+		: t.answer ? 'Answer: ' + (t.answer.found || (t.answer.rows ? t.answer.rows.count : 'a statement')) + ' ' + t.answer.sure + '.' : '';
 	say(what);
 	const heading = [...$('turns').querySelectorAll('[data-goal]')].pop();
 	if (mine === talk.id && heading) {
@@ -472,11 +472,12 @@ function answer(t, isLast) {
 	const why = el('div', {id, class: 'why', hidden: true}, ...reasons(a));
 	parts.push(el('div', {class: 'head'}, el('h3', {tabindex: '-1', 'data-goal': true}, a.rows ? 'Answer' : 'Statement'),
 		t.confirmed ? el('p', {class: 'good'}, '✓ Confirmed by you') : null,
-		button([el('span', {}, 'Confidence '), el('b', {}, percent(a.confidence)), bar(a.confidence, true), el('span', {class: 'hint'}, 'why?')],
+		button([el('b', {}, a.sure), bar(a.confidence, true), el('span', {class: 'hint'}, 'why?')],
 			(e) => {
 				why.hidden = !why.hidden;
 				e.currentTarget.setAttribute('aria-expanded', String(!why.hidden));
 			}, {class: 'sure', 'aria-expanded': 'false', 'aria-controls': id})), why);
+	if (a.found) parts.push(el('p', {class: 'found', dir: 'auto'}, a.found));
 	if (a.plain) parts.push(el('p', {class: 'note', dir: 'auto'}, a.plain));
 	if (a.says) parts.push(el('p', {class: 'says', dir: 'auto'}, a.says));
 	parts.push(...a.rows ? [...(a.rows.charts || []).map(figure), rows_of(t, a.rows)] : isLast ? [] : [absent(t)]);
@@ -491,7 +492,7 @@ const foot = (t, cost, traced) => el('p', {class: 'line note'}, cost ? el('span'
 
 // reasons say why a confidence is what it is.
 function reasons(a) {
-	const how = [el('p', {dir: 'auto'}, a.why || 'How it was found is not in memory any more.')];
+	const how = [el('p', {}, 'Confidence ' + percent(a.confidence) + '.'), el('p', {dir: 'auto'}, a.why || 'How it was found is not in memory any more.')];
 	if (a.votes) how.push(el('h4', {}, 'How the votes fell'), el('ol', {class: 'votes'}, a.votes.map((v, n) => el('li', {},
 		el('p', {class: 'label'}, el('span', {}, v.label + (n === 0 ? ', chosen' : '')), el('span', {}, v.votes)), bar(v.share, n === 0),
 		(v.doubts || []).map((d) => el('p', {class: 'note', dir: 'auto'}, 'Doubt: ' + d)), code(v.sql)))));
@@ -507,6 +508,7 @@ function mine_of(t, i) {
 	const keep = (text) => api('conversations/' + talk.id + '/keep', {turn: t.place, text: text || ''}).then(() => { say('Confirmed'); load(); }, complain);
 	const wording = asked && asked.kind === 'question' ? null : standalone(keep);
 	return [el('p', {class: 'note'}, 'You wrote it: it has no votes and no confidence. It ran under the same guard and limits.'),
+		t.own.found ? el('p', {class: 'found', dir: 'auto'}, t.own.found) : null,
 		t.own.says ? el('p', {class: 'says', dir: 'auto'}, t.own.says) : null,
 		...t.own.rows ? [...(t.own.rows.charts || []).map(figure), rows_of(t, t.own.rows)] : [absent(t)], ...statement(t.text, true),
 		t.confirmed ? el('p', {class: 'good'}, '✓ Confirmed by you as the answer' + (asked ? ' to “' + short(asked.text, 80) + '”' : '')) : el('div', {class: 'row'},
@@ -684,6 +686,7 @@ function choice(q) {
 			const name = newID('option');
 			return el('li', {}, el('p', {id: name, dir: 'auto', class: 'says'}, el('b', {}, (i + 1) + '. '), o.says || o.label),
 				o.says ? el('p', {class: 'note', dir: 'auto'}, o.label) : null,
+				o.shows ? el('p', {class: 'shows', dir: 'auto'}, o.shows) : null,
 				o.rows ? grid(o.rows, 'Rows of answer ' + (i + 1)) : null,
 				el('div', {class: 'row'}, button('Choose this', () => act('choose', {option: o.id}), {'aria-describedby': name, class: 'choose first'})),
 				o.sql ? more('SQL', code(o.sql)) : null);

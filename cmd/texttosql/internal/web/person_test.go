@@ -34,7 +34,7 @@ func TestKeyboard(t *testing.T) {
 	b.goTo("A follow-up question")
 	b.keys("And in the south?" + kb.Enter)
 	b.at("Answer")
-	b.goTo("Confidence 75 % why?")
+	b.goTo("Check this why?")
 	b.keys(kb.Enter)
 	b.shows("Answer 1: 1 row of 1 column, chosen")
 	b.goTo("Something is wrong")
@@ -117,12 +117,12 @@ func TestReload(t *testing.T) {
 	b.run(chromedp.Reload())
 	b.shows("Asking the model")
 	release()
-	b.shows("Confidence")
+	b.shows("why?")
 	if after := s.model.called(); after != before && before == 0 {
 		t.Errorf("%d calls, then %d", before, after)
 	}
 	b.run(chromedp.Reload())
-	b.shows("Confidence")
+	b.shows("why?")
 
 	release = s.model.hold()
 	b.goTo("A follow-up question")
@@ -134,7 +134,7 @@ func TestReload(t *testing.T) {
 	b.shows("Go on")
 	b.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('button')].find((e) => e.innerText === 'Go on').click()"))
 	b.until("document.querySelectorAll('article:last-child [data-goal]').length === 1 && document.querySelector('#progress').hidden")
-	b.shows("Confidence")
+	b.shows("why?")
 	b.until("document.getElementById('problem').hidden")
 	if refused := eval[[]string](b, "refused"); len(refused) > 0 {
 		t.Error(refused)
@@ -147,8 +147,8 @@ func TestTwoTabs(t *testing.T) {
 	c := s.asked(t, "", "How many in the north?")
 	one := s.tab(t, desk, "/#c/"+c.ID)
 	two := one.beside(desk, s.URL+"/#c/"+c.ID)
-	one.shows("Confidence")
-	two.shows("Confidence")
+	one.shows("why?")
+	two.shows("why?")
 	one.goTo("A follow-up question")
 	one.keys("And in the south?" + kb.Enter)
 	two.until("document.querySelectorAll('article').length === 2 && document.body.innerText.includes('South')")
@@ -156,7 +156,7 @@ func TestTwoTabs(t *testing.T) {
 	// A third tab hears nothing, as behind a broken connection.
 	three := one.beside(desk, s.URL+"/")
 	three.run(chromedp.Evaluate[chromedp.Void]("window.EventSource = class { close() {} }; location.hash = 'c/" + c.ID + "'; undefined"))
-	three.shows("Confidence")
+	three.shows("why?")
 	release := s.model.hold()
 	defer release()
 	two.goTo("A follow-up question")

@@ -20,8 +20,9 @@ import (
 
 // own is what a statement computes that the person wrote, with its rows.
 type own struct {
-	Says string `json:"says,omitempty"`
-	Rows *table `json:"rows,omitempty"`
+	Says  string `json:"says,omitempty"`
+	Found string `json:"found,omitempty"` // what the rows show
+	Rows  *table `json:"rows,omitempty"`
 }
 
 // rows gives the rows of an answer, or of a statement of the person: a page of them from a row on, or all as CSV, JSON,

@@ -7,9 +7,12 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/meaning"
+
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/meaning"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // The states of a conversation as the page shows them.
@@ -50,6 +53,7 @@ type reply struct {
 	SQL        string  `json:"sql"`
 	Says       string  `json:"says,omitempty"` // what it computes, in a sentence
 	Confidence float64 `json:"confidence"`
+	Sure       string  `json:"sure"` // Confidence in words
 	details
 }
 
@@ -63,7 +67,8 @@ type option struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
 	SQL   string `json:"sql,omitempty"`
-	Says  string `json:"says,omitempty"` // what tells it from the others
+	Says  string `json:"says,omitempty"`  // what tells it from the others
+	Shows string `json:"shows,omitempty"` // what tells its rows from those of the others
 	Rows  *table `json:"rows,omitempty"`
 }
 
@@ -92,6 +97,14 @@ func (s *Server) says(sql string) string {
 	return visible(meaning.Sentence(s.DB.Language().Text, sql))
 }
 
+// found is what the rows of a statement show, in a sentence; "" where that is not known.
+func (s *Server) found(sql string, rows *result.Table) string {
+	if s.DB == nil {
+		return ""
+	}
+	return visible(meaning.Found(s.DB.Language().Text, sql, rows))
+}
+
 // view makes the page's form of a record.
 func (s *Server) view(r session.Record) conversation {
 	c := conversation{ID: r.ID, Revision: r.Revision, Left: max(0, session.MaxCorrections-r.Corrected()), Turns: []turn{}}
@@ -110,17 +123,19 @@ func (s *Server) view(r session.Record) conversation {
 		if t.Kind != session.TurnStatement {
 			main = len(c.Turns)
 		} else if v.Own = (&own{Says: s.says(t.Text)}); known != nil {
-			v.Own.Rows = known.Rows
+			v.Own.Rows, v.Own.Found = known.Rows, s.found(t.Text, known.all)
 		}
 		if a := t.Answer; a != nil && (i < r.Last() || c.State == answered) { // a choice has one before it was checked
-			v.Answer = &reply{SQL: visible(a.SQL), Says: s.says(a.SQL), Confidence: a.Confidence}
+			v.Answer = &reply{SQL: visible(a.SQL), Says: s.says(a.SQL), Confidence: a.Confidence, Sure: vote.InWords(a.Confidence)}
 			if known != nil {
 				v.Answer.details = known.details
+				v.Answer.Found = cmp.Or(known.Found, s.found(a.SQL, known.all))
 			}
 			if t.Kind == session.TurnChoice && t.Correction == nil {
 				if v.Answer.Says != "" {
 					v.Text, v.Answer.Says = v.Answer.Says, ""
 				}
+				v.Answer.Sure = "You chose it"
 				v.Answer.Why = "You chose this answer. Confidence is full because a person decided."
 			}
 		}
@@ -167,7 +182,7 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 		for i, o := range r.Pending.Options {
 			shown := option{ID: o.ID, Label: visible(o.Label), SQL: visible(o.SQL), Says: visible(told[i])}
 			if known != nil {
-				shown.Rows = known.options[o.ID]
+				shown.Rows, shown.Shows = known.options[o.ID], known.figures[o.ID]
 			}
 			v.Question.Options = append(v.Question.Options, shown)
 		}

@@ -1,6 +1,3 @@
-// Package meaning says in words what a statement computes, and what tells several statements about one question apart. It
-// asks no model: it reads the plain shapes of one SELECT (columns, functions of many rows, joins over equal columns,
-// conditions with constants, groups, an order and a limit) and is silent about every other, because half a sentence misleads.
 package meaning
 
 import (
@@ -11,42 +8,46 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Sentence says what a statement computes, in one sentence; "" for a statement whose shape is not known. Names and constants
-// are those of the statement: show them as text.
+// maxWords is how many words a sentence has at most. A longer one helps no reader more than the statement does.
+const maxWords = 25
+
+// Sentence says what a statement computes, in one sentence of at most 25 words: "Total amount of sales by region; highest
+// first." It is "" for a statement whose shape is not known, and for one that takes more words. Names and constants are those
+// of the statement: show them as text. Safe for concurrent use.
 func Sentence(d sqltext.Dialect, sql string) string {
 	f, ok := read(d, sql)
 	if !ok {
 		return ""
 	}
-	what := f.shows
-	if f.distinct {
-		what = []string{"each different " + listed(f.shows, "and")}
+	return short(capital(f.sentence()) + ".")
+}
+
+// short is a text of at most maxWords words, "" for a longer one.
+func short(text string) string {
+	if len(strings.Fields(text)) > maxWords {
+		return ""
 	}
-	counts := false // a count of rows names the tables
-	for _, m := range f.measures {
-		what = append(what, m.noun)
-		counts = counts || m.rows
-	}
-	if len(what) == 0 {
-		what, f.groups = []string{"each " + listed(f.groups, "with")}, nil
-	}
-	text := listed(what, "and")
+	return text
+}
+
+// sentence is what the statement computes, in words.
+func (f facts) sentence() string {
+	text := f.subject()
 	add := func(lead string, words []string, join string) {
 		if len(words) > 0 {
 			text += lead + listed(words, join)
 		}
 	}
-	add(" for each ", f.groups, "and")
-	switch from := strings.Join(f.from, " with "); {
-	case len(f.measures) == 0 && len(f.from) == 1:
-		text += " of " + from
-	case !counts || len(f.measures) > 1 && len(f.from) == 1:
-		text += ", from " + from
+	add(" without ", f.without, "or")
+	if len(f.measures)+len(f.shows) > 0 {
+		add(" by ", f.groups, "and")
 	}
-	add(", also where there are no ", f.also, "or")
-	add(", only where ", f.where, "and")
-	add(", only groups where ", f.having, "and")
+	add(", also where there are no ", f.also(), "or")
+	add(", where ", f.where, "and")
+	add(", only where the ", f.having, "and the ")
+
 	switch order := strings.Join(f.order, ", then "); {
+	case f.limit == "" && len(f.order) == 1 && slices.Contains(f.groups, strings.TrimPrefix(order, "earliest ")): // as everybody expects
 	case order != "" && f.limit == "1":
 		text += "; only the first: " + order
 	case order != "":
@@ -55,7 +56,34 @@ func Sentence(d sqltext.Dialect, sql string) string {
 	if f.limit != "" && (f.limit != "1" || len(f.order) == 0) {
 		text += "; " + f.limit + " at most"
 	}
-	return capital(text) + "."
+	return text
+}
+
+// subject is what the statement lists or computes, of which table.
+func (f facts) subject() string {
+	what := f.shows
+	if f.distinct {
+		what = []string{"each different " + listed(f.shows, "and")}
+	}
+	counts := false // a count of rows names the table
+	for _, m := range f.measures {
+		what = append(slices.Clip(what), m.noun)
+		counts = counts || m.rows != ""
+	}
+	if len(what) == 0 {
+		what = []string{"each " + listed(f.groups, "with")}
+	}
+
+	text := listed(what, "and")
+	if single := len(f.from) == len(f.without)+1; single && !counts {
+		text += " of " + f.from[0]
+	}
+	return text
+}
+
+// also are the tables of which there may be no row.
+func (f facts) also() []string {
+	return slices.DeleteFunc(slices.Clone(f.joined), func(t string) bool { return slices.Contains(f.without, t) })
 }
 
 func capital(text string) string {
@@ -81,6 +109,9 @@ func Differences(d sqltext.Dialect, statements []string) []string {
 		for n, list := range f.aspects() {
 			var extra []string
 			for _, phrase := range list {
+				if n == fromAspect && slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(part, phrase) }) {
+					continue // what is counted names it
+				}
 				if slices.ContainsFunc(known, func(other [][]string) bool { return !slices.Contains(other[n], phrase) }) {
 					extra = append(extra, phrase)
 				}
@@ -98,8 +129,11 @@ func Differences(d sqltext.Dialect, statements []string) []string {
 	return told
 }
 
-// whereAspect is the place of the conditions.
-const whereAspect = 3
+// The places of the tables and of the conditions.
+const (
+	fromAspect  = 2
+	whereAspect = 3
+)
 
 // lead stands before what is different in an aspect.
 var lead = []string{"", "for each ", "reads ", "only where ", "only groups where ", "", ""}
@@ -124,9 +158,12 @@ func (f facts) aspects() [][]string {
 	if f.limit != "" {
 		limit = []string{f.limit + " at most"}
 	}
-	from := slices.Clone(f.from)
-	for _, table := range f.also {
+	from := slices.DeleteFunc(slices.Clone(f.from), func(t string) bool { return slices.Contains(f.without, t) })
+	for _, table := range f.also() {
 		from = append(from, "also what has no "+table)
+	}
+	for _, table := range f.without {
+		from = append(from, "only what has no "+table)
 	}
 	return [][]string{does, f.groups, from, f.where, f.having, first, limit}
 }

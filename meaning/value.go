@@ -3,14 +3,15 @@ package meaning
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// verbs are the functions of many rows that have words.
+// verbs are the functions of many rows that have words: as a noun, and as a verb.
 var verbs = map[string][2]string{
-	"SUM": {"the sum of ", "sums "}, "TOTAL": {"the sum of ", "sums "}, "AVG": {"the average ", "averages "},
-	"MIN": {"the lowest ", "takes the lowest "}, "MAX": {"the highest ", "takes the highest "},
+	"SUM": {"total ", "sums "}, "TOTAL": {"total ", "sums "}, "AVG": {"average ", "averages "},
+	"MIN": {"lowest ", "takes the lowest "}, "MAX": {"highest ", "takes the highest "},
 }
 
 // spans are the parts of a time that functions cut, by the formats that they take.
@@ -26,17 +27,7 @@ func (r *reader) value() (words string, m *measure) {
 	case call && name == "COUNT":
 		return "", r.count()
 	case call && verbs[name][0] != "":
-		r.at += 2
-		different := ""
-		if r.take("DISTINCT") {
-			different = "different values of "
-		}
-		of, inner := r.arithmetic()
-		r.want(")")
-		if inner != nil {
-			return r.fail(), nil
-		}
-		return "", &measure{noun: verbs[name][0] + different + of, verb: verbs[name][1] + different + of}
+		return "", r.aggregate(name)
 	case call && (name == "ROUND" || name == "COALESCE"): // of a measure: what they do to it needs no word
 		r.at += 2
 		if words, m = r.arithmetic(); m == nil || name != "ROUND" && !(r.is(",") && r.peek(1).Text == "0") {
@@ -53,24 +44,82 @@ func (r *reader) value() (words string, m *measure) {
 	return r.column(), nil
 }
 
+// aggregate reads a sum, an average, the lowest or the highest value.
+func (r *reader) aggregate(name string) *measure {
+	r.at += 2
+	different := ""
+	if r.take("DISTINCT") {
+		different = "different values of "
+	}
+	of, inner := r.arithmetic()
+	r.want(")")
+	if inner != nil {
+		r.fail()
+		return nil
+	}
+
+	m := &measure{noun: verbs[name][0] + different + of, verb: verbs[name][1] + different + of, added: verbs[name][0] == "total " && different == ""}
+	m.most = m.noun
+	switch verbs[name][0] {
+	case "total ":
+		if of == "total" && different == "" {
+			m.noun = "total"
+			m.most = "total"
+		} else if different != "" || strings.Contains(of, "total") {
+			m.noun = "sum of " + different + of
+			m.most = m.noun
+		}
+	case "lowest ":
+		m.most, m.end = of, lowest
+	case "highest ":
+		m.most, m.end = of, highest
+	}
+	return m
+}
+
 // count reads COUNT(…).
 func (r *reader) count() *measure {
 	r.at += 2
 	if r.take("*") {
 		r.want(")")
 		of := strings.Join(r.facts.from, " with ")
-		if len(r.facts.from) > 1 {
-			of = "rows of " + of
+		if r.alone || len(r.facts.from) == 1 {
+			for _, t := range r.tables {
+				if t.many == r.facts.from[0] {
+					of = t.rows()
+				}
+			}
+			return counting(of, of, true)
 		}
-		return &measure{noun: "the number of " + of, verb: "counts " + of, rows: true}
+		return counting("rows of "+of, "rows", true)
 	}
+
 	distinct := r.take("DISTINCT")
-	column := r.column()
+	words, name, of := r.columnOf()
 	r.want(")")
-	if distinct {
-		return &measure{noun: "the number of different values of " + column, verb: "counts different values of " + column}
+	counted := "rows with a value of " + words
+	switch {
+	case of != nil && of.sure && isKeyOf(name, of.one):
+		counted = of.many
+	case distinct:
+		counted = "values of " + words
 	}
-	return &measure{noun: "the number of rows with a value of " + column, verb: "counts rows with a value of " + column}
+	if distinct {
+		counted = "different " + counted
+	}
+	return counting(counted, counted, !distinct)
+}
+
+// counting is the measure that counts what is named.
+func counting(what, rows string, added bool) *measure {
+	noun := "number of " + what
+	return &measure{noun: noun, most: noun, verb: "counts " + what, rows: rows, added: added}
+}
+
+// isKeyOf reports whether a column is called like the key of a table: id, order_id or OrderID of orders.
+func isKeyOf(column, one string) bool {
+	name := spoken(column)
+	return name == "id" || name == one+" id" || strings.ReplaceAll(name, " ", "") == strings.ReplaceAll(one, " ", "")+"id"
 }
 
 // signs are the words of arithmetic.
@@ -134,6 +183,13 @@ func (r *reader) part(name string) string {
 // all reads conditions between AND. OR and brackets are not read.
 func (r *reader) all() (found []string) {
 	for more := true; more && !r.failed; more = r.take("AND") {
+		if r.lacking() {
+			continue
+		}
+		if between := r.span(); between != "" {
+			found = append(found, between)
+			continue
+		}
 		words, m := r.value()
 		if m != nil {
 			words = m.noun
@@ -141,6 +197,67 @@ func (r *reader) all() (found []string) {
 		found = append(found, r.compared(words))
 	}
 	return found
+}
+
+// lacking reads "t.c IS NULL" of a table that is joined to the left: there is no row of it.
+func (r *reader) lacking() bool {
+	if r.peek(1).Text != "." || !strings.EqualFold(r.peek(3).Text, "IS") || !strings.EqualFold(r.peek(4).Text, "NULL") {
+		return false
+	}
+	t, known := r.tables[strings.ToLower(strings.Trim(r.peek(0).Text, "\"`[]"))]
+	if !known || !slices.Contains(r.facts.joined, t.many) {
+		return false
+	}
+	r.at += 5
+	r.facts.without = append(r.facts.without, t.many)
+	return true
+}
+
+// span reads "c >= '2024-01-01' AND c < '2025-01-01'" of a whole year or month: "c is in 2024".
+func (r *reader) span() string {
+	before := r.at
+	words := r.plainColumn()
+	if low := r.peek(1).Text; words != "" && r.peek(0).Text == ">=" && r.peek(1).Kind == sqltext.String && r.peek(2).Kind == sqltext.Word &&
+		strings.EqualFold(r.peek(2).Text, "AND") {
+		r.at += 3
+		again := r.plainColumn()
+		if again == words && r.peek(0).Text == "<" && r.peek(1).Kind == sqltext.String {
+			if named := period(strings.Trim(low, "'"), strings.Trim(r.peek(1).Text, "'")); named != "" {
+				r.at += 2
+				return words + " is in " + named
+			}
+		}
+	}
+	r.at = before
+	return ""
+}
+
+// plainColumn reads a column without failing; "" where none stands next.
+func (r *reader) plainColumn() string {
+	if !r.named() || r.peek(1).Text == "(" {
+		return ""
+	}
+	if r.peek(1).Text == "." {
+		if _, known := r.tables[strings.ToLower(strings.Trim(r.peek(0).Text, "\"`[]"))]; !known || r.peek(3).Text == "." {
+			return ""
+		}
+	}
+	return r.column()
+}
+
+// period names the year or the month that begins at one day and ends before another one; "": they are neither.
+func period(from, until string) string {
+	a, err := time.Parse(time.DateOnly, strings.TrimSuffix(from, " 00:00:00"))
+	b, berr := time.Parse(time.DateOnly, strings.TrimSuffix(until, " 00:00:00"))
+	switch {
+	case err != nil || berr != nil || a.Day() != 1:
+		return ""
+	case a.Month() == 1 && a.AddDate(1, 0, 0).Equal(b):
+		return a.Format("2006")
+	case a.AddDate(0, 1, 0).Equal(b):
+		return a.Format("January 2006")
+	}
+	return ""
 }
 
 // compared reads what a value is compared with.

@@ -15,19 +15,42 @@ type facts struct {
 	groups   []string
 	distinct bool
 	from     []string // tables, the first one first
-	also     []string // those of them that are joined to the left
+	joined   []string // those of them that are joined to the left
+	without  []string // those of joined of which there must be no row
 	where    []string // conditions that all hold
 	having   []string
 	order    []string
 	limit    string
+
+	items []item // the select list
+	first sorting
+}
+
+// sorting is the first term of ORDER BY.
+type sorting struct {
+	item int // its place in the select list; -1: it has none
+	down bool
 }
 
 // measure is a value of many rows.
 type measure struct {
-	noun string // "the sum of amount"
-	verb string // "sums amount"
-	rows bool   // it counts rows
+	noun  string // "total amount"
+	verb  string // "sums amount"
+	rows  string // the table whose rows it counts, in words; "": it counts none
+	most  string // what the group with the largest value has most of: "total amount", "price"
+	end   end    // the end of most that is computed of each group
+	added bool   // the values of all groups add up
 }
+
+// end is an end of a range.
+type end int
+
+// The ends.
+const (
+	noEnd end = iota
+	lowest
+	highest
+)
 
 // reader reads the tokens of one statement. What it does not know makes it fail, and stay so.
 type reader struct {
@@ -35,9 +58,23 @@ type reader struct {
 	tokens []sqltext.Token
 	at     int
 	failed bool
-	tables map[string]string // by alias or name, in lower case: the table in words
+	alone  bool             // all columns that have words are of one table
+	tables map[string]table // by alias or name, in lower case
 	facts  facts
-	items  []item
+}
+
+// table is a table of a statement in words.
+type table struct {
+	many, one string
+	sure      bool // the words are nouns
+}
+
+// rows are the rows of the table in words.
+func (t table) rows() string {
+	if t.sure {
+		return t.many
+	}
+	return "rows of " + t.many
 }
 
 // item is a term of the select list.
@@ -46,8 +83,17 @@ type item struct {
 	measure      *measure
 }
 
+// read reads a statement. One that joins a table only to see that it has no row is read again as one of a single table.
 func read(d sqltext.Dialect, sql string) (facts, bool) {
-	r := &reader{d: d, tables: map[string]string{}}
+	f, ok := readAs(d, sql, false)
+	if ok && len(f.without) > 0 && len(f.from) == len(f.without)+1 {
+		return readAs(d, sql, true)
+	}
+	return f, ok
+}
+
+func readAs(d sqltext.Dialect, sql string, alone bool) (facts, bool) {
+	r := &reader{d: d, alone: alone, tables: map[string]table{}, facts: facts{first: sorting{item: -1}}}
 	for t := range d.Parse(sql).Tokens() {
 		r.tokens = append(r.tokens, t)
 	}
@@ -116,9 +162,6 @@ var keywords = strings.Fields(`SELECT FROM WHERE GROUP ORDER HAVING LIMIT OFFSET
 	VALUES TABLE LATERAL TRUE FALSE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP INTERVAL GLOB REGEXP MATCH COLLATE ANY SOME ESCAPE NULLS SAMPLE
 	TABLESAMPLE PIVOT UNPIVOT FOR INDEXED STRAIGHT_JOIN SEMI ANTI ASOF POSITIONAL RETURNING INTO LOCK`)
 
-// spoken is a name of the database in words.
-func spoken(name string) string { return strings.TrimSpace(strings.ReplaceAll(name, "_", " ")) }
-
 func (r *reader) statement() {
 	r.want("SELECT")
 	r.facts.distinct = r.take("DISTINCT")
@@ -149,7 +192,7 @@ func (r *reader) statement() {
 		r.facts.having = r.all()
 	}
 	r.sorted()
-	for _, it := range r.items {
+	for _, it := range r.facts.items {
 		switch {
 		case it.measure != nil:
 			r.facts.measures = append(r.facts.measures, *it.measure)
@@ -166,68 +209,94 @@ func (r *reader) statement() {
 
 // sources reads what stands behind FROM.
 func (r *reader) sources() {
-	table := func() string {
-		name := r.name()
-		if r.take(".") {
-			name = r.name()
-		}
-		alias := name
-		if r.take("AS") || r.named() {
-			alias = r.name()
-		}
-		words := plural(spoken(name))
-		if _, twice := r.tables[strings.ToLower(alias)]; twice || slices.Contains(r.facts.from, words) {
-			r.fail() // two roles of one table need names that the text does not give
-		}
-		r.tables[strings.ToLower(alias)], r.tables[strings.ToLower(name)] = words, words
-		r.facts.from = append(r.facts.from, words)
-		return words
-	}
-	table()
+	r.table()
 	for !r.failed {
 		left := r.take("LEFT", "OUTER", "JOIN") || r.take("LEFT", "JOIN")
 		if !left && !r.take("INNER", "JOIN") && !r.take("JOIN") {
 			return
 		}
-		if joined := table(); left {
-			r.facts.also = append(r.facts.also, joined)
+		if joined := r.table(); left {
+			r.facts.joined = append(r.facts.joined, joined)
 		}
-		if r.take("USING", "(") {
-			r.name()
-			r.want(")")
-			continue
-		}
-		r.want("ON")
-		for more := true; more && !r.failed; more = r.take("AND") {
-			r.column()
-			r.want("=")
-			r.column()
-		}
+		r.joining()
+	}
+}
+
+// table reads a table with its alias, and returns its words.
+func (r *reader) table() string {
+	name := r.name()
+	if r.take(".") {
+		name = r.name()
+	}
+	alias := name
+	if r.take("AS") || r.named() {
+		alias = r.name()
+	}
+	t := table{}
+	t.many, t.sure = Plural(name)
+	t.one, _ = Singular(name)
+	if _, twice := r.tables[strings.ToLower(alias)]; twice || slices.Contains(r.facts.from, t.many) {
+		r.fail() // two roles of one table need names that the text does not give
+	}
+	r.tables[strings.ToLower(alias)], r.tables[strings.ToLower(name)] = t, t
+	r.facts.from = append(r.facts.from, t.many)
+	return t.many
+}
+
+// joining reads by what two tables are joined: by equal columns.
+func (r *reader) joining() {
+	if r.take("USING", "(") {
+		r.name()
+		r.want(")")
+		return
+	}
+	r.want("ON")
+	for more := true; more && !r.failed; more = r.take("AND") {
+		r.column()
+		r.want("=")
+		r.column()
 	}
 }
 
 // column reads t.c or c, in words: with its table where there are several.
 func (r *reader) column() string {
-	name := r.name()
+	words, _, _ := r.columnOf()
+	return words
+}
+
+// columnOf reads a column, and returns its name and its table beside its words. known is false of a table that has no name.
+func (r *reader) columnOf() (words, name string, of *table) {
+	name = r.name()
 	if !r.take(".") {
 		if r.is("(") {
-			return r.fail()
+			r.fail()
 		}
-		return spoken(name)
+		if len(r.facts.from) == 1 {
+			for _, only := range r.tables {
+				of = &only
+			}
+		}
+		return spoken(name), name, of
 	}
-	table, known := r.tables[strings.ToLower(name)]
-	column := r.name()
+	in, known := r.tables[strings.ToLower(name)]
+	name = r.name()
 	if r.take(".") { // schema.t.c
-		table, known = r.tables[strings.ToLower(column)]
-		column = r.name()
+		in, known = r.tables[strings.ToLower(name)]
+		name = r.name()
 	}
 	if !known || r.is("(") {
-		return r.fail()
+		r.fail()
+		return "", "", nil
 	}
-	if len(r.facts.from) > 1 {
-		return spoken(column) + " of " + table
+	words = spoken(name)
+	switch {
+	case len(r.facts.from) == 1 || r.alone:
+	case !in.sure:
+		words += " of " + in.many
+	case !strings.HasPrefix(words+" ", in.one+" "):
+		words = in.one + " " + words
 	}
-	return spoken(column)
+	return words, name, &in
 }
 
 // item reads a term of the select list.
@@ -240,8 +309,18 @@ func (r *reader) item() {
 	}
 	if r.take("AS") || !r.is(",") && !r.is("FROM") {
 		it.alias = strings.ToLower(r.name())
+		it.measure.call(spoken(it.alias))
 	}
-	r.items = append(r.items, it)
+	r.facts.items = append(r.facts.items, it)
+}
+
+// call names a measure that is computed of several columns as the statement does: "revenue (price × quantity)".
+func (m *measure) call(alias string) {
+	if m == nil || !strings.ContainsAny(m.noun, "×÷−+") || len(alias) < 4 || alias == "total" || alias == "value" || alias == "result" {
+		return
+	}
+	of := m.noun[strings.Index(m.noun, " ")+1:]
+	m.noun, m.most = alias+" ("+of+")", alias
 }
 
 // term reads a term of GROUP BY, of which a number and an alias mean an item of the list.
@@ -257,14 +336,14 @@ func (r *reader) term() string {
 func (r *reader) sortable() (string, *measure) {
 	if t := r.peek(0); t.Kind == sqltext.Number {
 		r.at++
-		for i, it := range r.items {
+		for i, it := range r.facts.items {
 			if t.Text == string(rune('1'+i)) && i < 9 {
 				return it.words, it.measure
 			}
 		}
 		return r.fail(), nil
 	}
-	for _, it := range r.items {
+	for _, it := range r.facts.items {
 		if next := r.peek(1).Text; it.alias != "" && strings.EqualFold(strings.Trim(r.peek(0).Text, "\"`"), it.alias) && next != "." && next != "(" {
 			r.at++
 			return it.words, it.measure
@@ -277,23 +356,7 @@ func (r *reader) sortable() (string, *measure) {
 func (r *reader) sorted() {
 	if r.take("ORDER", "BY") {
 		for more := true; more && !r.failed; more = r.take(",") {
-			words, m := r.sortable()
-			down := r.take("DESC")
-			if !down {
-				r.take("ASC")
-			}
-			_ = r.take("NULLS", "LAST") || r.take("NULLS", "FIRST")
-			if m != nil { // the only one needs no name
-				words = strings.TrimPrefix(m.noun, "the ")
-				if !slices.ContainsFunc(r.items, func(it item) bool { return it.measure != nil && *it.measure != *m }) {
-					words = ""
-				}
-			}
-			ends := [2]string{"lowest ", "highest "}
-			if m == nil && momentName.MatchString(words) {
-				ends = [2]string{"earliest ", "latest "}
-			}
-			r.facts.order = append(r.facts.order, strings.TrimSpace(map[bool]string{false: ends[0], true: ends[1]}[down]+words))
+			r.order()
 		}
 	}
 	if r.take("LIMIT") {
@@ -306,14 +369,34 @@ func (r *reader) sorted() {
 	}
 }
 
-// plural is the name of a table as many of what it holds.
-func plural(name string) string {
-	if strings.HasSuffix(strings.ToLower(name), "s") {
-		return name
+// order reads a term of ORDER BY.
+func (r *reader) order() {
+	words, m := r.sortable()
+	down := r.take("DESC")
+	if !down {
+		r.take("ASC")
 	}
-	return consonantY.ReplaceAllString(name, "${1}ie") + "s"
+	_ = r.take("NULLS", "LAST") || r.take("NULLS", "FIRST")
+
+	same := func(it item) bool {
+		return m == nil && it.measure == nil && it.words == words || m != nil && it.measure != nil && it.measure.verb == m.verb
+	}
+	if len(r.facts.order) == 0 {
+		r.facts.first = sorting{slices.IndexFunc(r.facts.items, same), down}
+	}
+	others := func(it item) bool { return it.measure != nil && it.measure.verb != m.verb }
+	switch {
+	case m == nil:
+	case slices.ContainsFunc(r.facts.items, others):
+		words = m.noun
+	default:
+		words = "" // the only one needs no name
+	}
+	ends := [2]string{"lowest ", "highest "}
+	if m == nil && momentName.MatchString(words) {
+		ends = [2]string{"earliest ", "latest "}
+	}
+	r.facts.order = append(r.facts.order, strings.TrimSpace(map[bool]string{false: ends[0], true: ends[1]}[down]+words))
 }
 
 var momentName = regexp.MustCompile(`(?i)\b(date|day|time|month|year|quarter|week|created|updated|born|at)\b`)
-
-var consonantY = regexp.MustCompile(`([^aeiou])y$`)

@@ -1,0 +1,109 @@
+package meaning
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/result"
+)
+
+// maxLabel is how many characters of a value stand in a sentence.
+const maxLabel = 40
+
+// number is a value that can be compared. ok is false for every other one.
+func number(v any) (f float64, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	case result.Decimal:
+		f, err := strconv.ParseFloat(string(v), 64)
+		return f, err == nil && !math.IsInf(f, 0)
+	}
+	return 0, false
+}
+
+// figure writes a number as English text does: 2,138,816.40. A decimal keeps its digits, and a float has two behind the point,
+// or three that say something.
+func figure(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return grouped(strconv.FormatInt(v, 10))
+	case result.Decimal:
+		return grouped(string(v))
+	case float64:
+		switch a := math.Abs(v); {
+		case v == math.Trunc(v) && a < 1e15:
+			return grouped(strconv.FormatFloat(v, 'f', 0, 64))
+		case a >= 1 && a < 1e15:
+			return grouped(strconv.FormatFloat(v, 'f', 2, 64))
+		}
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return ""
+}
+
+// grouped puts commas between the thousands of a number.
+func grouped(text string) string {
+	whole, fraction, point := strings.Cut(text, ".")
+	n, err := strconv.Atoi(whole)
+	if err != nil || whole == "-0" {
+		return text
+	}
+	if text = words.Thousands(n); point {
+		text += "." + fraction
+	}
+	return text
+}
+
+// label writes a value that names a row; "" for one that names none.
+func label(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "(none)"
+	case string:
+		return words.Short(words.Line(words.Clean(v)), maxLabel)
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case result.Decimal:
+		return string(v)
+	}
+	return ""
+}
+
+// share is a part of a whole in percent: "19 %".
+func share(part, whole float64) string {
+	switch percent := math.Round(100 * part / whole); {
+	case percent < 1:
+		return "under 1 %"
+	case percent > 99 && part < whole:
+		return "over 99 %"
+	default:
+		return strconv.FormatFloat(percent, 'f', 0, 64) + " %"
+	}
+}
+
+// change says how a value became another one: "up 2.5 %". It is "" where a percentage says nothing.
+func change(from, to float64) string {
+	if from <= 0 || to < 0 {
+		return ""
+	}
+	percent := math.Round(1000*math.Abs(to-from)/from) / 10
+	amount := strconv.FormatFloat(percent, 'f', -1, 64) + " %"
+	switch {
+	case from == to:
+		return "the same"
+	case percent == 0:
+		return "about the same"
+	case percent >= 1000:
+		return strconv.FormatFloat(math.Round(to/from), 'f', 0, 64) + " times as high"
+	case to > from:
+		return "up " + amount
+	}
+	return "down " + amount
+}
