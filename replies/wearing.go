@@ -29,7 +29,7 @@ func unescaped(d sqltext.Dialect, text string) string {
 	})
 }
 
-// wideEnd is the semicolon of East Asian keyboards. Other marks may be part of a name.
+// narrowEnd writes the semicolon of East Asian keyboards as that of SQL. Other marks may be part of a name.
 func narrowEnd(d sqltext.Dialect, text string) string {
 	if !strings.ContainsRune(text, '；') {
 		return text

@@ -8,7 +8,7 @@ import (
 	"github.com/texttosql/texttosql/snapshot"
 )
 
-// Columns counts the columns of a schema. A scope has the same as another.
+// columns counts the columns of a schema. A scope has the same as another.
 var columns = &snapshot.Derived[struct{}, int]{Reach: snapshot.OfPolicy}
 
 func Example() {

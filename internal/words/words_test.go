@@ -89,7 +89,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestSimilarity: the values are those of Python's difflib.SequenceMatcher.ratio, without its junk.
+// TestThousands: a comma stands before every three digits from the right, behind a sign none.
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", -100: "-100"} {
 		if got := words.Thousands(n); got != want {
@@ -108,6 +108,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestSimilarity: the values are those of Python's difflib.SequenceMatcher.ratio, without its junk.
 func TestSimilarity(t *testing.T) {
 	tests := []struct {
 		a, b string
