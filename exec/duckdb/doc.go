@@ -19,15 +19,17 @@
 //     which a statement may not;
 //   - has DuckDB compile it (EXPLAIN) and looks at the plan: a scan of a table that the text does not name, or of a column
 //     that may not be read, refuses it. What DuckDB answers from its statistics has no scan;
-//   - runs it in a transaction that only reads, as a stream, of which no more is made than is read, and interrupts it
-//     when its time is over.
+//   - runs it in a transaction that only reads, inside of a statement that ends behind the rows that are wanted, and interrupts
+//     it before its time is over: the driver makes a whole result before its first row, and returns half a second after
+//     an interrupt. Of a statement that somebody cancels it is not waited for; its connection is closed.
 //
 // Columns in exec.Analysis are more than are read where a name may mean several, and never fewer. Where some table may
 // not be read, an absent one has the same error as a denied one.
 //
 // # What it does not stop
 //
-//   - Memory that DuckDB takes beyond memory_limit, but on Linux. mode, median, mad, quantiles, entropy and histogram
+//   - Memory that DuckDB takes beyond memory_limit, but on Linux. A result has as many rows as are wanted, of values of up
+//     to 16 MiB. mode, median, mad, quantiles, entropy and histogram
 //     keep all values outside of it: on 100,000,000 values they took 0.4 to 1.7 GB in 4 seconds. On Linux a statement ends
 //     when the process has grown by more than Options.MemoryBytes since it began, whoever took the memory.
 //   - Calls on long values that a table stores or an aggregate collects: a name counts as 1,000 bytes, or 62 elements. One

@@ -3,7 +3,6 @@ module github.com/texttosql/texttosql/exec/duckdb
 go 1.26.0
 
 require (
-	github.com/duckdb/duckdb-go-bindings v0.10504.0
 	github.com/duckdb/duckdb-go/v2 v2.10504.0
 	github.com/google/go-cmp v0.7.0
 	github.com/mattn/go-sqlite3 v1.14.52
@@ -12,6 +11,7 @@ require (
 
 require (
 	github.com/apache/arrow-go/v18 v18.5.1 // indirect
+	github.com/duckdb/duckdb-go-bindings v0.10504.0 // indirect
 	github.com/duckdb/duckdb-go-bindings/lib/darwin-amd64 v0.10504.0 // indirect
 	github.com/duckdb/duckdb-go-bindings/lib/darwin-arm64 v0.10504.0 // indirect
 	github.com/duckdb/duckdb-go-bindings/lib/linux-amd64 v0.10504.0 // indirect

@@ -180,26 +180,22 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 	return seen, err
 }
 
-// Run implements exec.Conn. Rows come as a stream, of which no more is made than is read.
-func (h *held) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
+// Run implements exec.Conn. The driver makes a whole result before its first row, so the statement around the text ends
+// behind the rows that are wanted.
+func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	if err := h.begin(ctx); err != nil {
 		return nil, err
 	}
-	zone, zoneName := h.made.location()
-	kindOf := func(_ int, c *sql.ColumnType) string { return c.DatabaseTypeName() }
-	rows, statement, err := guard.Query(context.WithValue(ours(ctx), exactly{}, true), h.conn, s.SQL(), s.Args...)
-	if errors.Is(err, errLossy) {
-		columns, derr := h.describe(ctx, s)
-		if derr != nil {
-			return nil, derr
-		}
-		kindOf = func(i int, _ *sql.ColumnType) string { return columns[i].kind }
-		rows, statement, err = guard.Query(ours(ctx), h.conn, columns.exact(s.SQL()), s.Args...)
+	columns, err := h.describe(ctx, s)
+	if err != nil {
+		return nil, err
 	}
+	zone, zoneName := h.made.location()
+	rows, statement, err := guard.Query(ours(ctx), h.conn, columns.around(s.SQL(), b.Rows+1), s.Args...)
 	return &exec.Rows{
 		Rows: rows, Statement: statement,
-		Convert: func(i int, c *sql.ColumnType) func(any) (any, error) { return converter(kindOf(i, c), zone) },
-		Type:    func(i int, c *sql.ColumnType) result.Type { return typeOf(kindOf(i, c), zoneName) },
+		Convert: func(i int, _ *sql.ColumnType) func(any) (any, error) { return converter(columns[i].kind, zone) },
+		Type:    func(i int, _ *sql.ColumnType) result.Type { return typeOf(columns[i].kind, zoneName) },
 	}, err
 }
 
@@ -220,9 +216,9 @@ func (h *held) describe(ctx context.Context, s *exec.Statement) (out columns, er
 	return out, err
 }
 
-// exact returns a statement around text that gives as text what the driver would change. The order of its rows is that
-// of the statement, as DuckDB keeps it by default (preserve_insertion_order).
-func (c columns) exact(text string) string {
+// around returns a statement around text that gives its first rows, and as text what the driver would change. The order of
+// its rows is that of the statement, as DuckDB keeps it by default (preserve_insertion_order).
+func (c columns) around(text string, rows int) string {
 	inner, outer := make([]string, len(c)), make([]string, len(c))
 	for i, column := range c {
 		inner[i] = fmt.Sprintf("c%d", i)
@@ -233,7 +229,7 @@ func (c columns) exact(text string) string {
 		outer[i] += " AS " + language.Quote(column.name)
 	}
 	// The text may end in a comment.
-	return "SELECT " + strings.Join(outer, ", ") + " FROM (" + text + "\n) AS stored(" + strings.Join(inner, ", ") + ")"
+	return fmt.Sprintf("SELECT %s FROM (%s\n) AS stored(%s) LIMIT %d", strings.Join(outer, ", "), text, strings.Join(inner, ", "), rows)
 }
 
 func (h *held) Finish(context.Context) (bool, error) {

@@ -122,7 +122,7 @@ INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 	}
 }
 
-// TestOnce counts what one examination of a new statement sends: its tree, its plan and its rows, each once.
+// TestOnce counts what one examination of a new statement sends: its tree, its plan, its columns and its rows, each once.
 func TestOnce(t *testing.T) {
 	file := makeFile(t, exectest.Fixture)
 	connector := need.Value(duckdb.NewConnector(file, small))(t)
@@ -140,12 +140,13 @@ func TestOnce(t *testing.T) {
 	need.Value(db.Examine(t.Context(), text))(t)
 	delete(events, "next")
 	delete(events, "reset")
-	want := map[string]int{"rows closed": 5, "statement closed": 5}
+	want := map[string]int{"rows closed": 6, "statement closed": 6}
+	const around = `SELECT c0 AS "name" FROM (` + text
 	for _, sent := range []string{
-		"BEGIN TRANSACTION READ ONLY", "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR", "EXPLAIN (FORMAT JSON) " + text, text, "ROLLBACK",
+		"BEGIN TRANSACTION READ ONLY", "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR", "EXPLAIN (FORMAT JSON) " + text, "DESCRIBE " + text, around, "ROLLBACK",
 	} {
 		want["prepare "+sent], want["run "+sent] = 1, 1
-		if sent != text {
+		if sent != around {
 			want["query "+sent] = 1 // which the driver leaves to a prepared statement
 		}
 	}

@@ -3,7 +3,6 @@ package duckdb
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	bindings "github.com/duckdb/duckdb-go-bindings"
 	duckdb "github.com/duckdb/duckdb-go/v2"
-	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
@@ -54,50 +51,6 @@ func typeOf(name, zone string) result.Type {
 // lossy are the types whose values the driver changes, or does not know: it makes a float64 of each number of a JSON, and
 // 00:00:00 of the time 24:00:00. Their values come as text, wherever in a type they stand.
 var lossy = map[string]bool{"JSON": true, "TIME": true, "TIME_NS": true}
-
-// errLossy ends a statement before it runs.
-var errLossy = errors.New("duckdb: the driver would change values of this result")
-
-// isLossy reports whether a result has a lossy type in it.
-func isLossy(p mapping.PreparedStatement) bool {
-	for i := range mapping.PreparedStatementColumnCount(p) {
-		if holdsLossy(mapping.PreparedStatementColumnLogicalType(p, i)) {
-			return true
-		}
-	}
-	return false
-}
-
-// holdsLossy looks into a type, and frees it.
-func holdsLossy(t mapping.LogicalType) bool {
-	defer mapping.DestroyLogicalType(&t)
-	if mapping.LogicalTypeGetAlias(t) == "JSON" {
-		return true
-	}
-	switch mapping.GetTypeId(t) {
-	case duckdb.TYPE_TIME, bindings.TypeTimeNS:
-		return true
-	case duckdb.TYPE_LIST:
-		return holdsLossy(mapping.ListTypeChildType(t))
-	case duckdb.TYPE_ARRAY:
-		return holdsLossy(mapping.ArrayTypeChildType(t))
-	case duckdb.TYPE_MAP:
-		return holdsLossy(mapping.MapTypeKeyType(t)) || holdsLossy(mapping.MapTypeValueType(t))
-	case duckdb.TYPE_STRUCT:
-		for i := range mapping.StructTypeChildCount(t) {
-			if holdsLossy(mapping.StructTypeChildType(t, i)) {
-				return true
-			}
-		}
-	case duckdb.TYPE_UNION:
-		for i := range mapping.UnionTypeMemberCount(t) {
-			if holdsLossy(mapping.UnionTypeMemberType(t, i)) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // asText is a type with VARCHAR in place of the lossy ones in it.
 func asText(kind string) string {

@@ -5,10 +5,13 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	driverpkg "github.com/go-sql-driver/mysql"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -194,7 +197,7 @@ func (h *held) around(ctx context.Context, texts []string) (_ *sql.Stmt, err err
 	}
 	for _, text := range texts {
 		h.text, err = h.conn.PrepareContext(ctx, text)
-		if e, ok := serverErrorOf(err); !ok || e.number != syntaxError {
+		if e, ok := errors.AsType[*driverpkg.MySQLError](err); !ok || e.Number != syntaxError {
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-// Package mysql is the MariaDB and MySQL dialect of exec. It imports no driver.
+// Package mysql is the MariaDB and MySQL dialect of exec, on the driver github.com/go-sql-driver/mysql.
 //
 //	pool, _ := sql.Open("mysql", "reader:secret@tcp(db:3306)/shop") // github.com/go-sql-driver/mysql
 //	db, _ := exec.New(pool, mysql.Dialect{MariaDB: true}, exec.Config{})

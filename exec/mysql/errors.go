@@ -5,57 +5,36 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+
+	driverpkg "github.com/go-sql-driver/mysql"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// serverError is what a server said. Drivers have a type of their own for it.
-type serverError struct {
-	number  int
-	state   string // SQLSTATE, five characters
-	message string
-}
-
-// serverErrorOf finds in err the driver's error of a server: a struct *MySQLError with Number, SQLState and Message.
-func serverErrorOf(err error) (e serverError, ok bool) {
-	for ; err != nil; err = errors.Unwrap(err) {
-		v := reflect.ValueOf(err)
-		if v.Kind() != reflect.Pointer || v.IsNil() || v.Type().Elem().Name() != "MySQLError" {
-			continue
-		}
-		number, message := v.Elem().FieldByName("Number"), v.Elem().FieldByName("Message")
-		if number.IsValid() && number.CanUint() && message.IsValid() && message.Kind() == reflect.String {
-			state := fmt.Sprintf("%s", v.Elem().FieldByName("SQLState")) // of an array of bytes
-			return serverError{int(number.Uint()), state, message.String()}, true
-		}
-	}
-	return e, false
-}
-
 // Classify gives an error of the driver its type. What it does not know comes back as it is.
 func (Dialect) Classify(err error) error {
-	e, ok := serverErrorOf(err)
+	e, ok := errors.AsType[*driverpkg.MySQLError](err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
 		return err
 	}
-	is := func(numbers ...int) bool { return slices.Contains(numbers, e.number) }
-	invalid := func(fault exec.Fault) error { return &exec.InvalidError{Fault: fault, Message: e.message} }
-	refused := func(reason sqltext.Reason) error { return guard.Refuse(reason, "%s", e.message) }
+	state := string(e.SQLState[:])
+	is := func(numbers ...uint16) bool { return slices.Contains(numbers, e.Number) }
+	invalid := func(fault exec.Fault) error { return &exec.InvalidError{Fault: fault, Message: e.Message} }
+	refused := func(reason sqltext.Reason) error { return guard.Refuse(reason, "%s", e.Message) }
 	switch {
 	case is(1969, 3024, 1317): // its own time, or somebody's KILL QUERY
 		return &exec.LimitError{Limit: "time"}
-	case is(1114, 1021, 1037, 1038, 1041), is(1290) && strings.Contains(e.message, "mem"): // a temporary table is full
+	case is(1114, 1021, 1037, 1038, 1041), is(1290) && strings.Contains(e.Message, "mem"): // a temporary table is full
 		return &exec.LimitError{Limit: "memory"}
 	case is(1153, 1301): // longer than max_allowed_packet
 		return &exec.LimitError{Limit: "cell"}
 	case is(1205, 1213, 1040, 1203, 1226, 1412, 1615, 3572):
-		return fmt.Errorf("%w: %s", exec.ErrBusy, e.message)
+		return fmt.Errorf("%w: %s", exec.ErrBusy, e.Message)
 	case is(1792, 1290, 1836):
 		return refused(sqltext.ReasonNotReadOnly)
 	case is(1142, 1044):
@@ -66,17 +45,17 @@ func (Dialect) Classify(err error) error {
 		return refused(exec.ReasonFunction)
 	case is(1116, 1117, 1119, 1436, 1473, 1390):
 		return refused(exec.ReasonTooComplex)
-	case strings.HasPrefix(e.state, "08"), e.number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159),
+	case strings.HasPrefix(state, "08"), e.Number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159),
 		is(1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
 		return err // the server is ill or goes away
 	case is(1064, 1065, 1149):
 		return invalid(exec.FaultSyntax)
 	case is(1054, 1146, 1305, 1052, 1051, 1049, 1109, 1066, 1128, 1630, 1356):
-		return &exec.InvalidError{Fault: exec.FaultSchema, Message: e.message, Name: nameIn(e)}
-	case strings.HasPrefix(e.state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4078, 4015, 4016, 4017, 4018, 4019):
+		return &exec.InvalidError{Fault: exec.FaultSchema, Message: e.Message, Name: nameIn(e)}
+	case strings.HasPrefix(state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4078, 4015, 4016, 4017, 4018, 4019):
 		return invalid(exec.FaultCompile)
 	}
-	return &exec.InvalidError{Fault: exec.FaultRun, Message: guard.Masked(e.message, "'\"`", "'\"`")}
+	return &exec.InvalidError{Fault: exec.FaultRun, Message: guard.Masked(e.Message, "'\"`", "'\"`")}
 }
 
 // quotedName finds what a message names: "Unknown column 'u.nmae' in 'field list'", "Table 'shop.orders' doesn't
@@ -84,13 +63,13 @@ func (Dialect) Classify(err error) error {
 var quotedName = regexp.MustCompile(`'((?:[^']|'')*)'|^FUNCTION (\S+)`)
 
 // nameIn is the table, column or function that a message names. Tables and functions are named without their database.
-func nameIn(e serverError) string {
-	m := quotedName.FindStringSubmatch(e.message)
+func nameIn(e *driverpkg.MySQLError) string {
+	m := quotedName.FindStringSubmatch(e.Message)
 	if m == nil {
 		return ""
 	}
 	name := m[1] + m[2]
-	if _, after, ok := strings.Cut(name, "."); ok && e.number != 1054 && e.number != 1052 {
+	if _, after, ok := strings.Cut(name, "."); ok && e.Number != 1054 && e.Number != 1052 {
 		name = after
 	}
 	return name

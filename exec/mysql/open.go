@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	driverpkg "github.com/go-sql-driver/mysql"
 	"github.com/sqlc-dev/marino/mysql"
 
 	"github.com/texttosql/texttosql/exec"
@@ -132,7 +133,7 @@ func inTransaction(ctx context.Context, conn *sql.Conn, readOnly bool) (string, 
 		access = "READ ONLY"
 	}
 	_, err := conn.ExecContext(ctx, "SET TRANSACTION "+access)
-	if e, ok := serverErrorOf(err); ok && e.number == 1568 {
+	if e, ok := errors.AsType[*driverpkg.MySQLError](err); ok && e.Number == 1568 {
 		return "1", nil
 	}
 	return "0", err

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
@@ -27,7 +30,7 @@ type conn struct {
 	*guarding
 	conn    *sql.Conn
 	timeout time.Duration // of a statement
-	pgx     *pgx
+	pgx     *protocol
 	wrapped bool // a library stands between database/sql and pgx
 	lost    bool // it cannot be used any more
 
@@ -375,7 +378,7 @@ func (c *conn) script(ctx context.Context, texts ...string) (results [][]row, er
 	return results, err
 }
 
-// ask is that of pgx.
+// ask is that of protocol.
 func (c *conn) ask(ctx context.Context, parsed string, args []any, others ...string) (results [][]row, err error) {
 	err = c.conn.Raw(func(any) (err error) {
 		results, err = c.pgx.ask(ctx, parsed, args, others...)
@@ -390,7 +393,7 @@ func (c *conn) stream(ctx context.Context, text string, args []any) (*sql.Rows, 
 	c.close()
 	var err error
 	if !c.wrapped && len(args) == 0 {
-		c.rows, err = c.conn.QueryContext(ctx, text, c.pgx.mode)
+		c.rows, err = c.conn.QueryContext(ctx, text, pgx.QueryExecModeExec)
 		return c.rows, err
 	}
 	if c.statement, err = c.conn.PrepareContext(ctx, text); err == nil {
@@ -457,9 +460,8 @@ func (c *conn) leave(drop bool) {
 
 // stateCode is the SQLSTATE of an error, "" without one.
 func stateCode(err error) string {
-	var known interface{ SQLState() string }
-	if errors.As(err, &known) {
-		return known.SQLState()
+	if known, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return known.Code
 	}
 	return ""
 }

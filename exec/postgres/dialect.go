@@ -45,7 +45,7 @@ func (Dialect) Classify(err error) error { return classify(err) }
 
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	g := &guarding{dialect: d, config: c, plain: map[string]bool{}, reached: map[any]*pgx{}}
+	g := &guarding{dialect: d, config: c, plain: map[string]bool{}}
 	return g.open, nil
 }
 
@@ -54,10 +54,9 @@ type guarding struct {
 	dialect Dialect
 	config  exec.GuardConfig
 
-	mu      sync.Mutex
-	last    facts           // of the connection opened last: the next one is likely to be the same
-	plain   map[string]bool // places where no table has row security
-	reached map[any]*pgx    // by driver connection
+	mu    sync.Mutex
+	last  facts           // of the connection opened last: the next one is likely to be the same
+	plain map[string]bool // places where no table has row security
 }
 
 // open implements exec.Open.

@@ -1,4 +1,5 @@
-// Package postgres is the PostgreSQL dialect of exec: its guard, its catalog and its plans. It imports no driver.
+// Package postgres is the PostgreSQL dialect of exec: its guard, its catalog and its plans, on the driver
+// github.com/jackc/pgx/v5.
 //
 //	pool, _ := sql.Open("pgx", "postgres://texttosql@localhost/shop") // github.com/jackc/pgx/v5/stdlib
 //	db, _ := exec.New(pool, postgres.Dialect{}, exec.Config{})

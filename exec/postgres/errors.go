@@ -3,9 +3,11 @@ package postgres
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -15,23 +17,23 @@ import (
 // classify gives an error of the driver its type, by its SQLSTATE. It does not know whether the statement had begun to
 // run: what only compiling can say has class 42, and all other messages may repeat stored values.
 func classify(err error) error {
-	var known interface{ SQLState() string }
+	var known *pgconn.PgError
 	switch {
 	case err == nil:
 		return nil
 	case exec.IsTyped(err):
 		return err
 	case !errors.As(err, &known):
-		if strings.Contains(err.Error(), "invalid body length") { // of pgx, for a message over its limit
+		if errors.As(err, new(*pgproto3.ExceededMaxBodyLenErr)) {
 			return &exec.LimitError{Limit: "cell"}
 		}
 		return fmt.Errorf("postgres: running a statement: %w", err)
 	}
-	state, message := known.SQLState(), quotes.Replace(field(known, "Message"))
+	state, message := known.Code, quotes.Replace(known.Message)
 	class := (state + "  ")[:2]
 	invalid := func(fault exec.Fault) error {
 		name := nameIn(state, message)
-		return &exec.InvalidError{Fault: fault, Message: hinted(state, strings.ReplaceAll(message, `"`, ""), field(known, "Hint")), Name: name}
+		return &exec.InvalidError{Fault: fault, Message: hinted(state, strings.ReplaceAll(message, `"`, ""), known.Hint), Name: name}
 	}
 	switch state {
 	case "57014": // query_canceled: by the server's time-out, or by a caller, whose context tells
@@ -112,18 +114,4 @@ func hinted(state, message, hint string) string {
 		return message
 	}
 	return message + " (" + strings.ReplaceAll(quotes.Replace(hint), `"`, "") + ")"
-}
-
-// field reads a text field of the driver's error, which is a struct: its types are not imported here.
-func field(err any, name string) string {
-	v := reflect.ValueOf(err)
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		v = v.Elem()
-	}
-	if v.Kind() == reflect.Struct {
-		if f := v.FieldByName(name); f.Kind() == reflect.String {
-			return f.String()
-		}
-	}
-	return ""
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
@@ -105,10 +106,9 @@ func TestErrors(t *testing.T) {
 }
 
 // stateError is one of a server that cannot be had here.
-type stateError struct{ State, Message, Hint string }
-
-func (e *stateError) Error() string    { return e.Message }
-func (e *stateError) SQLState() string { return e.State }
+func stateError(state, message, hint string) error {
+	return &pgconn.PgError{Code: state, Message: message, Hint: hint}
+}
 
 // TestErrorStates: states that are hard to bring about, and servers of other languages.
 func TestErrorStates(t *testing.T) {
@@ -132,25 +132,25 @@ func TestErrorStates(t *testing.T) {
 		{nil, func(err error) bool { return err == nil }, "no error"},
 		{context.Canceled, func(err error) bool { return errors.Is(err, context.Canceled) && plain(err) }, "the caller's end"},
 		{errors.New("read tcp: connection reset"), plain, "the net"},
-		{&stateError{"42703", "Spalte »nmae« existiert nicht", ""}, name("nmae"), "German"},
-		{&stateError{"42P01", "la relation « userz » n'existe pas", ""}, name("userz"), "French"},
-		{&stateError{"42703", "столбец \"nmae\" не существует", ""}, name("nmae"), "Russian"},
-		{&stateError{"55P03", "canceling statement due to lock timeout", ""}, busy, "a lock"},
-		{&stateError{"40P01", "deadlock detected", ""}, busy, "a deadlock"},
-		{&stateError{"40001", "canceling statement due to conflict with recovery", ""}, busy, "a standby"},
-		{&stateError{"53300", "sorry, too many clients already", ""}, busy, "no connection free"},
-		{&stateError{"53400", "temporary file size exceeds temp_file_limit (262144kB)", ""}, memory, "sorts on disk"},
-		{&stateError{"53100", "could not write to file: No space left on device", ""}, memory, "a full disk"},
-		{&stateError{"XX000", "invalid memory alloc request size 1500000004", ""}, memory, "a value over a gigabyte, piece by piece"},
-		{&stateError{"54000", "string buffer exceeds maximum allowed length (1073741823 bytes)", ""}, memory, "the same in PostgreSQL 18"},
-		{&stateError{"57P01", "terminating connection due to administrator command", ""}, plain, "a restart"},
-		{&stateError{"57P03", "the database system is starting up", ""}, plain, "a start"},
-		{&stateError{"28P01", "password authentication failed for user \"x\"", ""}, plain, "a wrong password"},
-		{&stateError{"3D000", "database \"x\" does not exist", ""}, plain, "no such database"},
-		{&stateError{"25P02", "current transaction is aborted", ""}, plain, "a fault of the guard"},
-		{&stateError{"XX000", "cache lookup failed for relation 1", ""}, plain, "a fault of the server"},
-		{&stateError{"", "", ""}, plain, "no state"},
-		{fmt.Errorf("wrapped: %w", &stateError{"53200", "out of memory", ""}), memory, "in another error"},
+		{stateError("42703", "Spalte »nmae« existiert nicht", ""), name("nmae"), "German"},
+		{stateError("42P01", "la relation « userz » n'existe pas", ""), name("userz"), "French"},
+		{stateError("42703", "столбец \"nmae\" не существует", ""), name("nmae"), "Russian"},
+		{stateError("55P03", "canceling statement due to lock timeout", ""), busy, "a lock"},
+		{stateError("40P01", "deadlock detected", ""), busy, "a deadlock"},
+		{stateError("40001", "canceling statement due to conflict with recovery", ""), busy, "a standby"},
+		{stateError("53300", "sorry, too many clients already", ""), busy, "no connection free"},
+		{stateError("53400", "temporary file size exceeds temp_file_limit (262144kB)", ""), memory, "sorts on disk"},
+		{stateError("53100", "could not write to file: No space left on device", ""), memory, "a full disk"},
+		{stateError("XX000", "invalid memory alloc request size 1500000004", ""), memory, "a value over a gigabyte, piece by piece"},
+		{stateError("54000", "string buffer exceeds maximum allowed length (1073741823 bytes)", ""), memory, "the same in PostgreSQL 18"},
+		{stateError("57P01", "terminating connection due to administrator command", ""), plain, "a restart"},
+		{stateError("57P03", "the database system is starting up", ""), plain, "a start"},
+		{stateError("28P01", "password authentication failed for user \"x\"", ""), plain, "a wrong password"},
+		{stateError("3D000", "database \"x\" does not exist", ""), plain, "no such database"},
+		{stateError("25P02", "current transaction is aborted", ""), plain, "a fault of the guard"},
+		{stateError("XX000", "cache lookup failed for relation 1", ""), plain, "a fault of the server"},
+		{stateError("", "", ""), plain, "no state"},
+		{fmt.Errorf("wrapped: %w", stateError("53200", "out of memory", "")), memory, "in another error"},
 		{&exec.LimitError{Limit: "memory"}, memory, "typed already"},
 	} {
 		if got := (postgres.Dialect{}).Classify(tt.err); !tt.is(got) {

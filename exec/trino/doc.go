@@ -1,4 +1,5 @@
-// Package trino is the Trino dialect of exec: its guard, its catalog and its plans. It imports no driver.
+// Package trino is the Trino dialect of exec: its guard, its catalog and its plans, on the driver
+// github.com/trinodb/trino-go-client.
 //
 //	// with github.com/trinodb/trino-go-client
 //	pool, _ := sql.Open("trino", "https://reader:secret@trino:8443?catalog=hive&schema=shop")

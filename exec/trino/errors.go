@@ -5,50 +5,15 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
+
+	driverpkg "github.com/trinodb/trino-go-client/trino"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
-
-// serverError is what a server said. The driver has a type of its own for it.
-type serverError struct {
-	name    string // TABLE_NOT_FOUND
-	kind    string // USER_ERROR, INTERNAL_ERROR, INSUFFICIENT_RESOURCES, EXTERNAL
-	message string
-}
-
-// serverErrorOf finds in err the driver's error of a server: a struct ErrTrino with Message, ErrorName and ErrorType.
-func serverErrorOf(err error) (e serverError, ok bool) {
-	if several, is := err.(interface{ Unwrap() []error }); is {
-		for _, err := range several.Unwrap() {
-			if e, ok = serverErrorOf(err); ok {
-				break
-			}
-		}
-		return e, ok
-	}
-	v := reflect.ValueOf(err)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	if v.Kind() == reflect.Struct && v.Type().Name() == "ErrTrino" {
-		text := func(field string) string {
-			f := v.FieldByName(field)
-			ok = ok && f.IsValid() && f.Kind() == reflect.String
-			return fmt.Sprint(f)
-		}
-		ok = true
-		e = serverError{text("ErrorName"), text("ErrorType"), text("Message")}
-	}
-	if next := errors.Unwrap(err); !ok && next != nil {
-		return serverErrorOf(next)
-	}
-	return e, ok
-}
 
 // What the names of errors mean. Others of the kind USER_ERROR say that a statement makes no sense.
 var (
@@ -70,48 +35,48 @@ func classify(err error) error {
 	if err == nil || exec.IsTyped(err) || errors.As(err, new(clusterError)) {
 		return err
 	}
-	e, ok := serverErrorOf(err)
+	e, ok := errors.AsType[*driverpkg.ErrTrino](err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
 		return err
 	}
 	invalid := func(fault exec.Fault) error {
-		return &exec.InvalidError{Fault: fault, Message: e.message, Name: nameIn(e)}
+		return &exec.InvalidError{Fault: fault, Message: e.Message, Name: nameIn(e)}
 	}
 	switch {
-	case timeErrors[e.name]: // its own time, or somebody's kill
+	case timeErrors[e.ErrorName]: // its own time, or somebody's kill
 		return &exec.LimitError{Limit: "time"}
-	case busyErrors[e.name]:
-		return fmt.Errorf("%w: %s", exec.ErrBusy, e.message)
-	case deniedErrors[e.name]:
-		r := &exec.RefusedError{Reason: exec.ReasonTable, Detail: e.message}
+	case busyErrors[e.ErrorName]:
+		return fmt.Errorf("%w: %s", exec.ErrBusy, e.Message)
+	case deniedErrors[e.ErrorName]:
+		r := &exec.RefusedError{Reason: exec.ReasonTable, Detail: e.Message}
 		switch {
-		case strings.Contains(e.message, "columns"):
+		case strings.Contains(e.Message, "columns"):
 			r.Reason = exec.ReasonColumn
-		case strings.Contains(e.message, "function"):
+		case strings.Contains(e.Message, "function"):
 			r.Reason = exec.ReasonFunction
 		}
 		return r
-	case e.name == "READ_ONLY_VIOLATION":
-		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: e.message, Writes: true}
-	case complexErrors[e.name]:
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.message}
-	case e.kind == "INSUFFICIENT_RESOURCES", e.name == "EXCEEDED_FUNCTION_MEMORY_LIMIT":
-		if strings.Contains(e.name, "SCAN") {
+	case e.ErrorName == "READ_ONLY_VIOLATION":
+		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: e.Message, Writes: true}
+	case complexErrors[e.ErrorName]:
+		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.Message}
+	case e.ErrorType == "INSUFFICIENT_RESOURCES", e.ErrorName == "EXCEEDED_FUNCTION_MEMORY_LIMIT":
+		if strings.Contains(e.ErrorName, "SCAN") {
 			return &exec.LimitError{Limit: "scan"}
 		}
 		return &exec.LimitError{Limit: "memory"}
-	case e.name == "SYNTAX_ERROR":
+	case e.ErrorName == "SYNTAX_ERROR":
 		return invalid(exec.FaultSyntax)
-	case schemaErrors[e.name]:
+	case schemaErrors[e.ErrorName]:
 		return invalid(exec.FaultSchema)
-	case runErrors[e.name]:
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.message)}
-	case e.kind == "USER_ERROR":
+	case runErrors[e.ErrorName]:
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.Message)}
+	case e.ErrorType == "USER_ERROR":
 		return invalid(exec.FaultCompile)
 	}
 	// A node is gone, a source of data does not answer, or the server is at fault: nothing about the statement. Its
 	// message may name hosts and files of the cluster.
-	return clusterError{e.name, err}
+	return clusterError{e.ErrorName, err}
 }
 
 // clusterError is an error of the server that is none of the statement's.
@@ -129,8 +94,8 @@ func (e clusterError) Unwrap() error { return e.err }
 var named = regexp.MustCompile(`(Column|Table|Function|Schema|Catalog) '([^']+)'`)
 
 // nameIn is the table, column or function that a message names. A table is named without what stands before it.
-func nameIn(e serverError) string {
-	m := named.FindStringSubmatch(e.message)
+func nameIn(e *driverpkg.ErrTrino) string {
+	m := named.FindStringSubmatch(e.Message)
 	if m == nil {
 		return ""
 	}

@@ -10,15 +10,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	driverpkg "github.com/trinodb/trino-go-client/trino"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/result"
 )
-
-// ErrTrino is as the driver's is.
-type ErrTrino struct{ Message, ErrorName, ErrorType string }
-
-func (e ErrTrino) Error() string { return e.ErrorType + ": " + e.Message }
 
 func TestClassify(t *testing.T) {
 	fault := func(f exec.Fault, name string) func(error) bool {
@@ -59,7 +55,7 @@ func TestClassify(t *testing.T) {
 		{"HIVE_CANNOT_OPEN_SPLIT", "EXTERNAL", "no file", database},
 		{"NO_NODES_AVAILABLE", "INSUFFICIENT_RESOURCES", "No nodes available to run query", func(err error) bool { return errors.Is(err, exec.ErrBusy) }},
 	} {
-		err := classify(fmt.Errorf("trino: query failed: %w", &ErrTrino{c.message, c.name, c.kind}))
+		err := classify(fmt.Errorf("trino: query failed: %w", &driverpkg.ErrTrino{Message: c.message, ErrorName: c.name, ErrorType: c.kind}))
 		if !c.is(err) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s is %T %v", c.name, err, err)
 		}

@@ -15,19 +15,21 @@ import (
 	"sync"
 	"testing"
 
+	driverpkg "github.com/trinodb/trino-go-client/trino"
+
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// ErrTrino is as the driver's is.
-type ErrTrino struct{ Message, ErrorName, ErrorType string }
-
-func (e ErrTrino) Error() string { return e.ErrorType + ": " + e.Message }
+// userError is one of the server about a statement.
+func userError(name, message string) error {
+	return &driverpkg.ErrTrino{Message: message, ErrorName: name, ErrorType: "USER_ERROR"}
+}
 
 func denied(text string) error {
-	return &ErrTrino{"Access Denied: " + text, "PERMISSION_DENIED", "USER_ERROR"}
+	return userError("PERMISSION_DENIED", "Access Denied: "+text)
 }
 
 // server is a Trino of few words, and the connector of its driver. Its tables are in memory.shop.
@@ -149,9 +151,9 @@ func (s *server) answer(text string, headers map[string]string) (rows [][]driver
 	case probe != nil && s.denied[probe[2]]:
 		return nil, denied("Cannot select from table memory.shop." + probe[2])
 	case probe != nil && probe[1] != "1" && !slices.Contains(s.tables[probe[2]], probe[1]):
-		return nil, &ErrTrino{"line 1:32: Column '" + probe[1] + "' cannot be resolved", "COLUMN_NOT_FOUND", "USER_ERROR"}
+		return nil, userError("COLUMN_NOT_FOUND", "line 1:32: Column '"+probe[1]+"' cannot be resolved")
 	case probe != nil && s.tables[probe[2]] == nil:
-		return nil, &ErrTrino{"line 1:32: Table 'memory.shop." + probe[2] + "' does not exist", "TABLE_NOT_FOUND", "USER_ERROR"}
+		return nil, userError("TABLE_NOT_FOUND", "line 1:32: Table 'memory.shop."+probe[2]+"' does not exist")
 	case inner != text:
 		var plan struct {
 			Inputs []any `json:"inputTableColumnInfos"`
@@ -159,7 +161,7 @@ func (s *server) answer(text string, headers map[string]string) (rows [][]driver
 		plan.Inputs = []any{}
 		for _, name := range s.inputs(inner) {
 			if s.tables[name] == nil && s.reads[inner] == "" {
-				return nil, &ErrTrino{"line 1:46: Table 'memory.shop." + name + "' does not exist", "TABLE_NOT_FOUND", "USER_ERROR"}
+				return nil, userError("TABLE_NOT_FOUND", "line 1:46: Table 'memory.shop."+name+"' does not exist")
 			}
 			plan.Inputs = append(plan.Inputs, map[string]any{"table": map[string]any{
 				"catalog": "memory", "schemaTable": map[string]string{"schema": "shop", "table": name},
