@@ -44,8 +44,21 @@ type Sampler interface {
 // What samples are told and give.
 type (
 	// SampleOptions says which rows [Sampler.SampleRows] and [DB.Sample] read.
+	//
+	//	Columns []string // the columns to read, as the table writes them; none: only count. DB.Sample chooses them itself
+	//	Rows    int      // most rows to read, 1 or more
+	//	Count   int64    // most rows to count; 0: no count
+	//	Spread  bool     // read rows from all over a long table instead of its first ones
+	//	Seed    uint64   // where Spread begins in each part of the table
+	//	Cut     int      // texts and blobs are cut to this many characters or bytes; 0: as stored
 	SampleOptions = guard.SampleOptions
+
 	// RowSample is some rows of a table.
+	//
+	//	Rows         [][]any // one value for each of SampleOptions.Columns, in their order
+	//	Count        int64   // number of rows of the table; 0 if they were not counted
+	//	CountAtLeast bool    // the table has more rows than Count
+	//	Complete     bool    // Rows are all rows of the table
 	RowSample = guard.RowSample
 )
 

@@ -55,17 +55,53 @@ type unavailable struct{ error }
 func (e unavailable) Unwrap() error        { return e.error }
 func (e unavailable) Is(target error) bool { return target == ErrUnavailable }
 
-// What guards share with exec lives in exec/guard, for engines in modules of their own.
+// What guards share with exec lives in exec/guard, for engines in modules of their own. The fields are those here;
+// that package says more of each.
 type (
-	// Policy says which relations, columns and functions a statement may read.
+	// Policy says which relations, columns and functions a statement may read. The zero Policy allows every table and
+	// view of the schema, every column whose name does not say that it holds secrets, and the dialect's list of
+	// functions. What is denied stays denied, whatever is allowed. Names compare without regard to ASCII case; one
+	// with a dot is quoted: `"order.items".id`.
+	//
+	//	AllowTables    []string          // not empty: all that may be read: "table", "schema.table", "catalog.schema.table"
+	//	DenyTables     []string          // not to be read, counted or joined; a view over one is refused whole
+	//	DenyColumns    []string          // "table.column", or "column" in every table
+	//	AllowFunctions []string          // functions more than the dialect lists
+	//	Reveal         []string          // columns that look secret and are not: as DenyColumns, or "*"
+	//	Rows           map[string]string // a table's rule about rows: "orders": "tenant_id = :tenant"; see Scope
+	//	Shared         []string          // tables that every scope reads whole, beside Rows
+	//	Settings       []string          // settings that each scope has to give
+	//	Fence          string            // "always": the rule of a row comes before anything else; "": where it may matter
+	//
+	// Its methods report what it allows: Allows, AllowsTable, AllowsColumn, Hides, Reveals, Ruled, Restricts,
+	// Mentions, Scoped, NeedsScope.
 	Policy = guard.Policy
-	// RefusedError says that a statement may not run. Nothing of it ran.
+
+	// RefusedError says that a statement may not run. Nothing of it ran. It matches ErrNotReadOnly where Writes, and
+	// ErrNoScope where the reason is ReasonScope. Use errors.As with a *RefusedError.
+	//
+	//	Reason sqltext.Reason // one of the Reason constants here and in sqltext
+	//	Detail string         // one line for a person, without stored values
+	//	Writes bool           // the statement writes or changes state
+	//	Name   string         // what another statement may do without: a table in lower case, or "*"; "": nothing
 	RefusedError = guard.RefusedError
-	// InvalidError says that the engine rejected a statement, or a check on its behalf.
+
+	// InvalidError says that the engine rejected a statement, or a check on its behalf. Use errors.As with an
+	// *InvalidError.
+	//
+	//	Fault   Fault  // what is wrong with it
+	//	Message string // the engine's own words; they may repeat parts of the statement
+	//	Name    string // the table, column or function that is not there or ambiguous, where the engine names it
 	InvalidError = guard.InvalidError
-	// Fault is what is wrong with a statement that the engine rejected.
+
+	// Fault is what is wrong with a statement that the engine rejected, a string: FaultSyntax, FaultSchema,
+	// FaultCompile, FaultRun or FaultConstraint.
 	Fault = guard.Fault
-	// PolicyError says that a [Policy] names what the database does not have, or that a rule of it cannot hold.
+
+	// PolicyError says that a [Policy] names what the database does not have, or that a rule of it cannot hold. Use
+	// errors.As with a *PolicyError.
+	//
+	//	Unknown []string // the entries with the field in front, `DenyColumns: "users.pasword"`, and what is wrong with each
 	PolicyError = guard.PolicyError
 )
 

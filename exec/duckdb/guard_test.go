@@ -143,7 +143,8 @@ func TestOnce(t *testing.T) {
 	want := map[string]int{"rows closed": 6, "statement closed": 6}
 	const around = `SELECT c0 AS "name" FROM (` + text
 	for _, sent := range []string{
-		"BEGIN TRANSACTION READ ONLY", "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR", "EXPLAIN (FORMAT JSON) " + text, "DESCRIBE " + text, around, "ROLLBACK",
+		"BEGIN TRANSACTION READ ONLY", "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR",
+		"EXPLAIN (FORMAT JSON) " + text, "DESCRIBE " + text, around, "ROLLBACK",
 	} {
 		want["prepare "+sent], want["run "+sent] = 1, 1
 		if sent != around {

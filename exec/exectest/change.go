@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Changes are what a test changes about a dialect: to count its calls, to take a wall away, to break a rule. A nil field
-// changes nothing. The functions are called where the dialect's own are, with what calls those.
+// Changes (API is not stable) are what a test changes about a dialect: to count its calls, to take a wall away, to break a
+// rule. A nil field changes nothing. The functions are called where the dialect's own are, with what calls those.
 type Changes struct {
 	Language func(l *exec.Language)
 	Config   func(c *exec.GuardConfig)
@@ -26,7 +26,7 @@ type Changes struct {
 	Sample   func(s *exec.RowSample) // changes the row samples of a dialect that is an exec.Sampler
 }
 
-// Change returns d with changes. It is an [exec.Sampler] if d is one, and its connections are an [exec.Finisher] if those
+// Change (API is not stable) returns d with changes. It is an [exec.Sampler] if d is one, and its connections are an [exec.Finisher] if those
 // of d are.
 func Change(d exec.Dialect, c Changes) exec.Dialect {
 	if s, ok := d.(exec.Sampler); ok {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Faults is a connector whose connections fail where a test wants them to. Set Connector before its first use; the zero
+// Faults (API is not stable) is a connector whose connections fail where a test wants them to. Set Connector before its first use; the zero
 // value of the rest fails nowhere. Safe for concurrent use.
 type Faults struct {
 	driver.Connector
@@ -48,7 +48,7 @@ func (f *Faults) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{c, f}, nil
 }
 
-// Unwrap returns the driver's connection inside one of [Faults], and any other value as it is.
+// Unwrap (API is not stable) returns the driver's connection inside one of [Faults], and any other value as it is.
 func Unwrap(driverConn any) any {
 	if c, ok := driverConn.(*conn); ok {
 		return c.Conn

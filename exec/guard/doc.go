@@ -1,5 +1,5 @@
-// Package guard has the parts that the guards of all engines share: what a statement names, what a database has, what a
-// policy makes of both, and samples of tables.
+// Package guard (API is not stable) has the parts that the guards of all engines share: what a statement names, what a
+// database has, what a policy makes of both, and samples of tables.
 //
 // It runs no SQL and is no guard by itself. An implementation of exec.Conn reads a statement with the parser of its
 // engine and writes down what it found as [Names]. A [Catalog] says whether that may be read:

@@ -104,8 +104,9 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 	}
 	limit := strconv.Itoa(b.Rows + 1)
 	h.server.rows.Store(&limit)
+	limited, _ := s.Names.Own.(bool) // a LIMIT of the statement beats sql_select_limit
 	look := limit
-	if h.server.parsesTime.Load() || b.Rows > mostLooked { // no row of the first run is used
+	if !limited && (h.server.parsesTime.Load() || b.Rows > mostLooked) { // no row of the first run is used
 		look = "0"
 	}
 	rows, types, err := h.start(ctx, h.statement, look, s.Args)
@@ -124,9 +125,8 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 			return nil, err
 		}
 	}
-	limited, _ := s.Names.Own.(bool)
-	// Where sql_select_limit holds, there are no more rows to read than those wanted. A LIMIT of the statement beats it.
-	// Then only the end of the connection stops the server from sending.
+	// Where sql_select_limit holds, there are no more rows to read than those wanted. Else only the end of the connection
+	// stops the server from sending.
 	stop := func(tooLarge bool) bool {
 		if !tooLarge && !limited {
 			return false

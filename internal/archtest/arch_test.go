@@ -232,6 +232,22 @@ func parsed(t *testing.T, dir string) (files []*ast.File) {
 // required are the only modules that the root's go.mod may require: whoever imports the core has them in his go.sum.
 var required = []string{"github.com/google/go-cmp", "github.com/mattn/go-sqlite3", "github.com/tmc/langchaingo", "golang.org/x/sync"}
 
+// TestUnstable: what may change after a tag says so where "go doc" begins.
+func TestUnstable(t *testing.T) {
+	for name, dir := range map[string]string{
+		"Package guard": "exec/guard", "Package wire": "llm/wire",
+		"Faults": "exec/exectest", "Changes": "exec/exectest", "Change": "exec/exectest", "Unwrap": "exec/exectest",
+	} {
+		says := false
+		for _, file := range need.Value(filepath.Glob(filepath.Join("../..", dir, "*.go")))(t) {
+			says = says || strings.Contains(string(need.Value(os.ReadFile(file))(t)), "// "+name+" (API is not stable) ")
+		}
+		if !says {
+			t.Errorf("%s: the comment of %s does not begin with \"(API is not stable)\"", dir, name)
+		}
+	}
+}
+
 // TestRootRequires: the core's go.mod requires what is listed and nothing else, and what those bring.
 func TestRootRequires(t *testing.T) {
 	text := string(need.Value(os.ReadFile("../../go.mod"))(t))

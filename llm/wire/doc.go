@@ -1,6 +1,6 @@
-// Package wire is what clients of providers share: it turns the replies and failures of a client into those of
-// [llm.Model]. Packages llm/openai, llm/anthropic, llm/gemini and llm/langchain are made with it, and so is a client of
-// your own for a provider that none of them reaches. Programs that only use models need none of it.
+// Package wire (API is not stable) is what clients of providers share: it turns the replies and failures of a client
+// into those of [llm.Model]. Packages llm/openai, llm/anthropic, llm/gemini and llm/langchain are made with it, and so
+// is a client of your own for a provider that none of them reaches. Programs that only use models need none of it.
 //
 // A [Client] fills requests, classifies failures and says in words what to change. Its Send makes the one call, by [Post] or
 // an SDK, through an HTTP client that [RoundTrip] watches: many SDKs drop the time to wait, the body of an error page or the
