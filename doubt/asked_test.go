@@ -94,6 +94,7 @@ func TestAsked(t *testing.T) {
 		{"How many singers are there?", "SELECT count(*) FROM singer GROUP BY country", 3, []string{"value_rows"}, "several numbers"},
 		{"What is the average age per country?", "SELECT avg(age) FROM singer", 1, []string{"no_group"}, "nothing grouped"},
 		{"What is the average age per country?", "SELECT avg(age) OVER (PARTITION BY country) FROM singer", 3, nil, "a window groups"},
+		{"What is the average age per country?", "SELECT DISTINCT country, mean FROM ages", 3, nil, "distinct rows are groups"},
 		{"Who is the best singer?", "SELECT name FROM singer", 1, []string{"no_order"}, "a ranking without order"},
 		{"Who is the best singer?", "SELECT name FROM singer WHERE score = (SELECT max(score) FROM singer)", 1, nil, "max ranks"},
 		{"Which are the singers of the band?", "SELECT name FROM singer LIMIT 10", 3, []string{"limit"}, "cut off"},

@@ -93,6 +93,8 @@ func TestQuestionWords(t *testing.T) {
 		{"Which heroes have missing weight?", "", facts{Negation: true}},
 		{"Which of the heroes are bald?", "bald refers to hair_id != 3", facts{Negation: true}},
 		{"Which of the heroes are bald?", "bald refers to hair IS NULL", facts{Negation: true}},
+		{"Which of the heroes are bald?", "bald refers to hair_id ≠ 3", facts{Negation: true}},
+		{"Which of the heroes are bald?", "bald means without hair", facts{Negation: true}},
 		{"Which of the heroes are nothing special?", "", facts{}},
 		{"What are the totals by country?", "", facts{Each: true}},
 	}
@@ -127,6 +129,10 @@ func TestQuestionColumns(t *testing.T) {
 		{"Show the revenue by region and month.", 3},
 		{"Show the name and size ordered by size.", 2},
 		{"How many times at most? Also show the id.", 2},
+		{"Show the name along with its age", 2},
+		{"Show the name along with its age along with its size", 3},
+		{"Show the name along with its age along with its size along with its color", 3}, // two at most
+		{"Show the name, the age and the size of pets over 3.5 and show the color", 4},
 		{"There are shops. Show the name and size of the shops. They open at 9.5 a.m.", 2},
 		{"For each stadium, what is the name and the capacity?", 2},
 		{"List a, b, c, d, e, f, g and h", 6},
@@ -207,6 +213,31 @@ func TestHas(t *testing.T) {
 	} {
 		if got := q.Has(phrase); got != want {
 			t.Errorf("Has(%q) = %v, want %v", phrase, got, want)
+		}
+	}
+}
+
+// TestHasUnread: words of a question in a language that nobody knows are found all the same.
+func TestHasUnread(t *testing.T) {
+	q := Rules{}.Read("Wie viele Kunden gibt es?", "")
+	if q.Language != "" || !q.Has("kunden") || q.Has("customers") || q.Has("# kunden") || (QuestionFeatures{}).Has("kunden") {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestUnlimited(t *testing.T) {
+	for question, want := range map[string]bool{
+		"Show all singers of France":        true,
+		"Show the singers sorted by age":    false, // an order may be cut
+		"Who is the oldest singer?":         false, // a ranking is
+		"Show 5 singers":                    false,
+		"Show some singers":                 false,
+		"Give an example of a singer":       false,
+		"Which singers have the most fans?": false,
+		"Zeige alle Sänger":                 false, // its words are not known
+	} {
+		if got := (Rules{}).Read(question, "").Unlimited(); got != want {
+			t.Errorf("%s: %v", question, got)
 		}
 	}
 }

@@ -106,6 +106,7 @@ func TestRules(t *testing.T) {
 
 		{"group_bare", "numbers of what?", "How many songs per singer?", "", "SELECT count(*) FROM song GROUP BY singer", nil, true},
 		{"group_bare", "with the group", "How many songs per singer?", "", "SELECT singer, count(*) FROM song GROUP BY singer", nil, false},
+		{"group_bare", "with every column", "How many songs per singer?", "", "SELECT count(*), * FROM song GROUP BY singer", nil, false},
 		{"group_bare", "with an expression for it", "How many songs per year?", "", "SELECT substr(d, 1, 4), count(*) FROM song GROUP BY 1", nil, false},
 		{"group_bare", "in any language", "Wie viele Lieder je Sänger?", "", "SELECT count(*) FROM song GROUP BY singer", nil, true},
 		{"group_bare", "the group alone", who, "", "SELECT singer FROM song GROUP BY singer", nil, false},
@@ -254,6 +255,33 @@ func TestPossible(t *testing.T) {
 	}
 	if least > 4 {
 		t.Errorf("at least %v doubts are possible: nothing is ruled out", least)
+	}
+}
+
+// TestPossibleOfRules: a rule that no candidate can break adds nothing to what is possible.
+func TestPossibleOfRules(t *testing.T) {
+	c := vote.Candidate{SQL: "SELECT * FROM singer", Rows: 1, Columns: 3}
+	for _, tt := range []struct {
+		rule, question string
+		want           float64
+		why            string
+	}{
+		{"star", "Show the name of the oldest singer.", 1, "a name is asked for"},
+		{"star", "Show all information about the singers.", 0, "everything is asked for"},
+		{"star", "Do we have singers in Kenya?", 0, "whether it is so"},
+		{"star", "Wie viele Sänger gibt es?", 0, "its words are not read"},
+		{"group_bare", "Wie viele Sänger gibt es?", 1, "it reads no words"},
+		{"any_null", "Show the name of the oldest singer.", 0, "equal results break it alike"},
+	} {
+		rules := Rules{}
+		for _, r := range Default() {
+			if r.Name == tt.rule {
+				rules.List = append(rules.List, r)
+			}
+		}
+		if got := rules.SpreadAbout(Rules{}.Read(tt.question, ""), c); got != tt.want {
+			t.Errorf("%s, %s: %v, want %v", tt.rule, tt.why, got, tt.want)
+		}
 	}
 }
 

@@ -290,7 +290,8 @@ func TestUndo(t *testing.T) {
 		want       float64
 	}{
 		{"something else", session.Correction{Kind: session.CorrectText, Text: "only active ones"}, .8},
-		{"nothing is taken back twice", reject, .75},
+		{"another table", session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{tableName("Log")}}, .8},
+		{"the table of the lesson", reject, .75},
 		{"nor failed twice", reject, .75},
 	} {
 		receipt = need.Value(l.Undo(receipt, tt.correction))(t)

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,6 +218,81 @@ func TestLikeChoices(t *testing.T) {
 			t.Errorf("%s, %s: %+v", tt.question, tt.why, got)
 		}
 	}
+	l = given(t, memory.Lesson{Kind: memory.ChoiceLesson, From: "Who earned most?", Text: "the best paid"})
+	if got := recall(t, l, "Who earned most?").Lessons; len(got) != 1 {
+		t.Errorf("a question that names no table is not like itself: %+v", got)
+	}
+
+	l = given(t, memory.Lesson{Kind: memory.ChoiceLesson, From: "How many customers are there in the shop?", Text: "count all"})
+	for _, tt := range []struct {
+		question string
+		want     int
+		why      string
+	}{
+		{"How many customers are there in the shop now?", 1, "it is about the same table"},
+		{"How many orders are there in the shop?", 0, "it is about another one, masked it is the same question"},
+		{"How many are there in the shop?", 0, "it is about none"},
+	} {
+		r := need.Value(l.Recall(memory.RecallInput{Question: tt.question, Schema: tables("customers(id)", "orders(id)")}))(t)
+		if len(r.Lessons) != tt.want {
+			t.Errorf("%s, %s: %+v", tt.question, tt.why, r.Lessons)
+		}
+	}
+}
+
+// TestOwners: what was learned for one scope is shown to no other one, nor is what belongs to no scope unless a person wrote it.
+func TestOwners(t *testing.T) {
+	l := given(t, memory.Lesson{Kind: memory.GuideLesson, Text: "written for all"},
+		memory.Lesson{Kind: memory.GuideLesson, Text: "written for acme", Owner: "acme"})
+	for _, owner := range []string{"acme", "globex", ""} {
+		learn(t, l, customers("of "+owner, func(e *memory.FinishedQuestion) { e.Owner = owner }))
+	}
+	for owner, want := range map[string][]string{
+		"acme":   {"acme learned", "written for acme", "written for all"},
+		"globex": {"globex learned", "written for all"},
+		"":       {" learned", "written for all"},
+		"other":  {"written for all"},
+	} {
+		r := need.Value(l.Recall(memory.RecallInput{Question: "How many customers?", Owner: owner, Schema: declared, Live: live}))(t)
+		var got []string
+		for _, k := range r.Lessons {
+			text := k.Text
+			if k.Kind == memory.TableLesson {
+				text = k.Owner + " learned"
+			}
+			got = append(got, text)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q is shown (-want +got):\n%s", owner, diff)
+		}
+	}
+}
+
+// TestRecalledSize: a Recall holds lessons of 256 KiB, and no more.
+func TestRecalledSize(t *testing.T) {
+	l := &memory.Lessons{}
+	for i := range 257 { // of 1 KiB, 400 of it for what is around the text
+		need.OK(t, l.Add(memory.Lesson{Kind: memory.GuideLesson, Text: fmt.Sprintf("%0624d", i)}))
+	}
+	if got := recall(t, l, "x?").Lessons; len(got) != 256 {
+		t.Errorf("%d lessons", len(got))
+	}
+}
+
+// TestMappedColumnIsShown: a lesson that named a column in the schema of a prompt was shown, and is judged by the answer.
+func TestMappedColumnIsShown(t *testing.T) {
+	l := given(t, memory.Lesson{Kind: memory.ColumnLesson, Table: "a", From: "y", To: "a.z"},
+		memory.Lesson{Kind: memory.ColumnLesson, Table: "a", From: "q", To: "a.x"})
+	r := need.Value(l.Recall(memory.RecallInput{Question: "x?", Schema: tables("a(x, y)"), Live: tables("a(x, z)")}))(t)
+	r.Map(tables("a(x, y)"), tables("a(x, z)"))
+	var want []string
+	for _, k := range all(t, l) {
+		if k.From == "y" {
+			want = append(want, k.ID)
+		}
+	}
+	golden.Equal(t, want, r.Shown)
 }
 
 // TestHostileLessons: no text of a lesson leaves its line, opens a section or parts turns.

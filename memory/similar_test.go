@@ -142,6 +142,7 @@ func TestSimilar(t *testing.T) {
 		{"draft", memory.Similar{Skeleton: true, Draft: "SELECT country FROM customers", K: 2}, "list twin", "pairs of its skeleton first"},
 		{"draft of another skeleton", memory.Similar{Skeleton: true, Draft: "SELECT 1 UNION SELECT 2 EXCEPT SELECT 3", K: 2}, "twin count", "none fits: plain order"},
 		{"no draft", memory.Similar{Skeleton: true, K: 2}, "twin count", "plain order"},
+		{"a draft, and skeletons are not asked for", memory.Similar{Draft: "SELECT country FROM customers", K: 2}, "twin count", "plain order"},
 		{"embedder", memory.Similar{Embedder: vectors{}, K: 2}, "twin count", "by distance"},
 		{"embedder fails", memory.Similar{Embedder: vectors{errors.New("down")}, K: 1}, "twin", "by words, with a warning"},
 	}

@@ -178,6 +178,9 @@ func TestTornLine(t *testing.T) {
 		}
 		if cut%2 == 0 { // a process that takes over opens the journal first
 			j = need.Value(f.Journal(t.Context(), r.ID))(t)
+			if got := need.Value(os.ReadFile(path))(t); string(got) != kept {
+				t.Errorf("cut after %d bytes: the opened journal has %q", cut, got)
+			}
 		}
 		need.OK(t, j.Append([]byte("last")))
 		if got, err := os.ReadFile(path); string(got) != kept+"last\n" || err != nil {

@@ -239,7 +239,8 @@ func (p *parser) dotted(i int) bool {
 
 // isColumn reports whether a column has this name.
 func (p *parser) isColumn(name string) bool {
-	return slices.ContainsFunc(p.schema.Tables, func(t schema.Table) bool { _, has := t.Column(name); return has })
+	has := func(t schema.Table) bool { _, found := t.Column(name); return found }
+	return p.schema != nil && slices.ContainsFunc(p.schema.Tables, has)
 }
 
 // follows reports whether a form may end at i: at the end of the text, before a word that allowed takes, or, with marks,

@@ -178,6 +178,8 @@ func TestParse(t *testing.T) {
 		{"map", "map revenue to Orders.Total", "column 'revenue' orders.total"},
 		{"use for", "use orders.total for revenue", "column 'revenue' orders.total"},
 		{"use the column for", "please use the column orders.total for 'net revenue'.", "column 'net revenue' orders.total"},
+		{"the word column behind it", "use the orders.total column for revenue", "column 'revenue' orders.total"},
+		{"the word field behind it", "revenue means the orders.total field", "column 'revenue' orders.total"},
 		{"an article", "the net revenue means orders.total", "column 'net revenue' orders.total"},
 		{"refers to", `"limit" refers to customers."credit limit"`, "column 'limit' Customers.Credit Limit"},
 		{"by u I mean", "by revenue I mean orders.total", "column 'revenue' orders.total"},
@@ -247,6 +249,7 @@ func TestParseErrors(t *testing.T) {
 		{"an unknown one rejected", "use orders instead of purchases", "no table purchases (what holds all the same: read orders"},
 		{"near a table, without the word", "use custmers", "no table custmers; did you mean Customers?"},
 		{"because", "use table purchases, not orders, because it is new", "no table purchases (what holds"},
+		{"an unknown one, with the word behind it", "use the custmers table", "no table custmers; did you mean Customers?"},
 		{"selected and rejected", "use orders not orders", "both selects and rejects the table orders"},
 	}
 	for _, tt := range tests {
@@ -263,6 +266,21 @@ func TestParseErrors(t *testing.T) {
 				checkCorrection(t, *held, shop())
 			}
 		})
+	}
+}
+
+// TestResolveWithoutSchema: where there is no schema no name is known, and nothing panics.
+func TestResolveWithoutSchema(t *testing.T) {
+	for _, c := range []session.Correction{
+		{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "orders"}}},
+		{Kind: session.CorrectColumn, Term: "revenue", Column: &schema.ColumnName{Column: "total"}},
+	} {
+		if got, err := c.Resolve(nil); !errors.Is(err, session.ErrInvalidCorrection) {
+			t.Errorf("%s: %v, %v", c.Kind, got, err)
+		}
+	}
+	if c, err := session.Parse("use table orders", nil); err == nil && c.Kind == session.CorrectTable {
+		t.Errorf("a table without a schema: %+v", c)
 	}
 }
 

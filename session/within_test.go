@@ -38,6 +38,11 @@ func TestWithin(t *testing.T) {
 		if list, err := s.List(t.Context(), session.Filter{Every: true}); err != nil || (len(list) == 1) != (want == nil) {
 			t.Errorf("%q lists %v, %v", who, list, err)
 		}
+		if release, err := s.(session.Holder).Hold(t.Context(), r.ID); err != nil || release == nil {
+			t.Errorf("%q holds: %v", who, err) // whose it is the first call says
+		} else {
+			release()
+		}
 		if want != nil {
 			if err := s.Delete(t.Context(), r.ID); !errors.Is(err, want) {
 				t.Errorf("%q deletes: %v", who, err)
