@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
@@ -161,6 +163,37 @@ func TestExplain(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestExplainThresholds: what is too small to be seen in a figure is not told.
+func TestExplainThresholds(t *testing.T) {
+	even := func(share, doubt float64) Ballot {
+		members := make([]int, 500)
+		return Ballot{Sampled: 1000, Voted: 1000, Clusters: []Cluster{
+			{Members: members, Weight: 500, Share: share}, {Members: members, Weight: 500, Doubt: doubt},
+		}}
+	}
+	const weight, credit = "% of the weight", "are doubted or repeated and count as"
+	for _, tt := range []struct {
+		share, doubt float64
+		want         []string
+		why          string
+	}{
+		{.5, 0, nil, "as many votes as weight"},
+		{.504, 0, nil, "less than half a point above"},
+		{.506, 0, []string{weight}, "more than that"},
+		{.496, 0, nil, "less than half a point below"},
+		{.494, 0, []string{weight}, "more than that"},
+		{.5, .00009, nil, "doubts that take .045 of 500 votes"},
+		{.5, .00011, []string{credit}, "doubts that take .055 of them"},
+	} {
+		text := even(tt.share, tt.doubt).Explain()
+		for _, note := range []string{weight, credit} {
+			if got := strings.Contains(text, note); got != slices.Contains(tt.want, note) {
+				t.Errorf("%s: %q in %q: %v", tt.why, note, text, got)
+			}
+		}
 	}
 }
 

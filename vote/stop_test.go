@@ -112,6 +112,46 @@ func TestDoubtDelaysStops(t *testing.T) {
 	}
 }
 
+// TestPosteriorRounds: parts of a vote count against the leader.
+func TestPosteriorRounds(t *testing.T) {
+	for _, tt := range []struct {
+		leader, rival float64
+		want          bool
+		why           string
+	}{
+		{4, 0, true, "31/32"},
+		{3.5, 0, false, "3 votes are 15/16"},
+		{4, .5, false, "4 to 1 is 57/64"},
+		{4 - 1e-9, 1e-9, true, "what arithmetic loses is no part of a vote"},
+	} {
+		state := State{Sampled: 5, Remaining: 3, Clusters: []ClusterState{{Key: "leader", Weight: tt.leader}, {Key: "rival", Weight: tt.rival}}}
+		if got := Posterior(0.95)(state); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+}
+
+// TestSparedDoubt: a leader whose further votes can be doubted less is decided earlier.
+func TestSparedDoubt(t *testing.T) {
+	for _, tt := range []struct {
+		spared float64
+		want   bool
+		why    string
+	}{
+		{0, false, "one more vote of nine doubts puts the leader behind"},
+		{9, true, "no further vote of the leader can be doubted"},
+		{11, true, "nor can it where less than nothing is possible"},
+		{4, false, "five doubts are enough"},
+	} {
+		state := State{Sampled: 7, Remaining: 2, Penalty: 1, MaxDoubt: 9, Clusters: []ClusterState{
+			{Key: "leader", Weight: 5, Spared: tt.spared}, {Key: "rival", Weight: 2},
+		}}
+		if got := Decided(state); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+}
+
 // TestDecidedNeverChangesTheWinner holds Decided to its promise, with random and
 // with hostile samples after the stop, with and without weights and doubts.
 func TestDecidedNeverChangesTheWinner(t *testing.T) {

@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -197,6 +199,16 @@ func TestOutputOfStaged(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestModelsOfTheEnv: the models of a question are those of its engine, which a run leaves as they are.
+func TestModelsOfTheEnv(t *testing.T) {
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
+	env := strategytest.ShopEnv(t, model)
+	need.Value(agent.Staged{}.Generate(t.Context(), env, strategytest.USATask))(t)
+	if env.Models[0] != llm.Model(model) {
+		t.Errorf("the model is %T now", env.Models[0])
 	}
 }
 

@@ -1,8 +1,10 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -187,13 +189,47 @@ func TestCancelledTool(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		loop := agent.ReAct{Tools: append(agent.Tools("query"), fault{hang: true})}.Published()
-		env := strategytest.ShopEnv(t, scripted([]string{act("query", usa), act("fault", "")}))
+		calls, model := 0, scripted([]string{act("query", usa), act("fault", "")})
+		env := strategytest.ShopEnv(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+			calls++
+			return model.Complete(ctx, req) // also where ctx has ended
+		}))
 		start := time.Now()
 		out, err := loop.Generate(ctx, env, strategytest.USATask)
-		if !errors.Is(err, context.DeadlineExceeded) || out.SQL != usa || time.Since(start) != time.Second {
-			t.Errorf("%v after %v, %+v", err, time.Since(start), out)
+		if !errors.Is(err, context.DeadlineExceeded) || out.SQL != usa || time.Since(start) != time.Second || calls != 2 {
+			t.Errorf("%v after %v and %d calls, %+v", err, time.Since(start), calls, out)
 		}
 	})
+}
+
+// TestNothingRan: of a walk in which nothing ran the last statement stands among the candidates, with what is wrong.
+func TestNothingRan(t *testing.T) {
+	out, _, _, err := asked(t, strategytest.ShopEnv(t, nil), agent.ReAct{Steps: 2}, scripted(acts(broken, Other)), 0)
+	if !errors.Is(err, strategy.ErrNoCandidate) || len(out.Candidates) != 1 || out.Candidates[0].SQL != Other || out.Candidates[0].Rejected == "" {
+		t.Errorf("%v, %+v", err, out.Candidates)
+	}
+}
+
+// TestShownExamples: no more pairs of the pool are shown than Shots says.
+func TestShownExamples(t *testing.T) {
+	env := *strategytest.ShopEnv(t, nil)
+	env.Exemplars = &memory.Pool{}
+	for i := range 9 {
+		env.Exemplars.Pairs = append(env.Exemplars.Pairs, memory.Pair{
+			Question: fmt.Sprint("How many orders are above ", i, "?"), SQL: fmt.Sprint("SELECT count(*) FROM orders WHERE total > ", i),
+		})
+	}
+	shown := 0
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		shown = strings.Count(strategytest.Written(req.Messages), "How many orders are above")
+		return llm.Response{Text: act("query", usa), StopReason: llm.StopEnd}, nil
+	})
+	for _, shots := range []int{1, 2, 0} {
+		need.Value(agent.ReAct{Shots: shots}.Generate(t.Context(), strategytest.Asking(&env, model), strategytest.USATask))(t)
+		if want := cmp.Or(shots, 3); shown != want {
+			t.Errorf("Shots %d: %d are shown, want %d", shots, shown, want)
+		}
+	}
 }
 
 // TestDescribe: foreign keys are shown, unless they lead to a table that may not be seen.

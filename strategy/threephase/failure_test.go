@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -138,6 +140,38 @@ func TestBudget(t *testing.T) {
 		if errors.Is(err, llm.ErrBudget) != spent || errors.Is(err, strategy.ErrNoCandidate) ||
 			!spent && err != nil || len(m.requests) > calls {
 			t.Errorf("%d calls: %v after %d", calls, err, len(m.requests))
+		}
+	}
+}
+
+// TestBudgetOfWaves: a budget that covers the first forty tables also covers what follows them; further waves leave three
+// calls to the later steps.
+func TestBudgetOfWaves(t *testing.T) {
+	wide := *strategytest.ShopEnv(t, nil)
+	whole := *wide.Schema
+	for i := range 100 - len(whole.Tables) {
+		whole.Tables = append(whole.Tables, schema.Table{Name: fmt.Sprintf("%c%c", 'k'+i/10, 'b'+i%10), Columns: []schema.Column{{Name: "id", Type: "INTEGER"}}})
+	}
+	wide.Schema = &whole
+	for _, tt := range []struct {
+		calls, asked int // calls 0: no budget
+		why          string
+	}{
+		{0, 100, "all"},
+		{60, 57, "three are left"},
+		{41, 40, "the first wave is asked about"},
+		{20, 20, "until the budget is spent"},
+	} {
+		env, m := wide, &scripted{sql: []string{strategytest.USA}}
+		asking := llm.Model(m)
+		if tt.calls > 0 {
+			account := llm.Budget{Calls: tt.calls}.Start()
+			env.Host.CallsLeft = account.CallsLeft
+			asking = llm.Chain(m, account.Middleware())
+		}
+		_, report, err := ask(t, &env, threephase.Strategy{Tables: linker.PerTable{Workers: 1}}, asking, strategytest.USATask)
+		if n := len(m.of("table")); n != tt.asked || err == nil {
+			t.Errorf("%s: %d tables were asked about, want %d: %v, %+v", tt.why, n, tt.asked, err, report.Tables.NotAsked)
 		}
 	}
 }

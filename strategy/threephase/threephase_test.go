@@ -81,11 +81,11 @@ func TestUnclear(t *testing.T) {
 		{both, false, false, "subquery", false, "nor does a subquery"},
 	} {
 		for _, mode := range []threephase.OnAmbiguity{threephase.Ask, threephase.PickTop, threephase.Fail} {
-			said := map[string]any{"joins_needed": tt.joins}
+			asked := map[string]any{"joins_needed": tt.joins}
 			if tt.combine != "" {
-				said["combine"] = tt.combine
+				asked["combine"] = tt.combine
 			}
-			m := &scripted{tables: tt.tables, synthesis: said, sql: []string{strategytest.Everyone}}
+			m := &scripted{tables: tt.tables, synthesis: asked, sql: []string{strategytest.Everyone}}
 			task := orderedTask
 			if tt.corrected {
 				task.Corrections = corrected
@@ -111,6 +111,14 @@ func TestUnclear(t *testing.T) {
 			case tt.asks: // picked: equal confidence, so the first by name
 				if strings.Contains(last(m.of("generate")[0]), "CREATE TABLE orders") || len(out.Links.Tables) != 1 || len(report.Tables.Final) != 2 {
 					t.Errorf("%s: %+v", tt.why, out.Links)
+				}
+				if !slices.Contains(out.Notes, "the question is not clear, the first option is taken: customers: it is about it") {
+					t.Errorf("%s: %q", tt.why, out.Notes)
+				}
+			}
+			for _, req := range m.of("generate") {
+				if strings.Contains(said(req), "\n\n\n") {
+					t.Errorf("%s: an empty section:\n%s", tt.why, said(req))
 				}
 			}
 		}
