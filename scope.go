@@ -17,9 +17,6 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Scope says on whose behalf a question is asked: whose rows it reads. See WithScope.
-type Scope = exec.Scope
-
 // WithScope asks a question on behalf of a tenant or a user: the rules of Policy.Rows get their parameters from s, and the
 // question reads the rows that they allow and no others, in prompts, candidates and the answer.
 //
@@ -29,7 +26,7 @@ type Scope = exec.Scope
 // confirmed answers, lessons, conversations. What stores hold from before there were scopes is not used under one; pairs of
 // WithExemplars and lessons of a person that name no scope are the program's own, and every scope may be shown them. Whoever
 // has a Key sees what others learned under it: give scopes with different rights different keys.
-func WithScope(s Scope) AskOption {
+func WithScope(s exec.Scope) AskOption {
 	return askOption{"WithScope", func(a *asking) {
 		s.Params, s.Settings = maps.Clone(s.Params), maps.Clone(s.Settings)
 		a.scope = &s
