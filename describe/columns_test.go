@@ -244,12 +244,11 @@ lines"); CREATE VIEW seen AS SELECT a FROM open;`
 		}})
 	model := &writer{}
 	f := run(t, describe.Columns{Model: model}, db, &with)
-	golden.Equal(t, []string{"open: a", `"a.b": c`, "a: d", "names: ok", "seen: a", "marked: pin open"}, model.take(), "asked")
+	golden.Equal(t, []string{"open: a", `"a.b": c`, "a: d", `names: ok two\nlines`, "seen: a", "marked: pin open"}, model.take(), "asked")
 	if last := model.reqs[len(model.reqs)-1].Messages[1].Text; strings.Contains(last, "4711") || !strings.Contains(last, "0815") {
 		t.Errorf("a value of a column that is marked is shown:\n%s", last)
 	}
 	golden.Equal(t, []string{
-		"not described: column \"names\".\"two\\nlines\": the name has control or format characters",
 		`not described, because their names also mean something else: ["a.b.c"]`,
 		"not all of the database could be profiled: exec: profiling marked: no such table, or it may not be read",
 	}, f.Notes, "notes")

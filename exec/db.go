@@ -206,7 +206,7 @@ func (db *DB) looking() *Runner { return &Runner{db: db, bounds: db.limits.Candi
 func (db *DB) check(sql string) (*sqltext.Statement, error) {
 	statement, err := db.language.Text.Check(sql)
 	if err == nil {
-		return statement, nil
+		return db.named(statement), nil
 	}
 	var refused *sqltext.RefusedError
 	if errors.As(err, &refused) {

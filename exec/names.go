@@ -13,7 +13,7 @@ type Names struct{ Dialect Dialect }
 
 // Quote writes a name without quotes if no engine needs them, else as the dialect quotes it.
 func (n Names) Quote(name string) string {
-	if schema.QuoteName(name) == name {
+	if name = schema.ShownName(name); schema.QuoteName(name) == name {
 		return name
 	}
 	return n.Dialect.Language().Quote(name)

@@ -145,7 +145,7 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 	default:
 		return false, fmt.Errorf("exec: Probe: value of type %T", value)
 	}
-	statement := s.db.language.Text.Parse(text + " LIMIT 1")
+	statement := s.db.named(s.db.language.Text.Parse(text + " LIMIT 1"))
 	found, err = use(ctx, s, func() (bool, error) {
 		return run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h *held) (bool, error) {
 			a, err := h.admit(ctx, statement, args)
@@ -195,7 +195,7 @@ func (s *Runner) check(sql string) (*sqltext.Statement, error) {
 // dialect.
 func (s *Runner) take(statement *sqltext.Statement) error {
 	if statement.Checked() && statement.Dialect() == s.db.language.Text {
-		s.last = statement
+		s.last = s.db.named(statement)
 		return nil
 	}
 	_, err := s.check(statement.SQL())

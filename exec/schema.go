@@ -3,12 +3,15 @@ package exec
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // schemaCache holds the schema that was inspected last. One caller inspects at a time and the others wait for it, no
@@ -17,6 +20,61 @@ import (
 type schemaCache struct {
 	turn    *semaphore.Weighted
 	current atomic.Pointer[schema.Schema] // written under turn
+	shown   atomic.Pointer[map[string]string]
+}
+
+// store keeps s as the schema that was read last, with those of its names that prompts show in another form.
+func (c *schemaCache) store(s *schema.Schema) {
+	shown := map[string]string{} // folded shown form → name
+	all := map[string]bool{}     // folded names
+	note := func(name string) {
+		all[schema.Fold(name)] = true
+		if as := schema.ShownName(name); as != name {
+			shown[schema.Fold(as)] = name
+		}
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		note(t.Schema)
+		note(t.Name)
+		for j := range t.Columns {
+			note(t.Columns[j].Name)
+		}
+	}
+	maps.DeleteFunc(shown, func(as, _ string) bool { return all[as] })
+	c.shown.Store(&shown)
+	c.current.Store(s)
+}
+
+// named returns s with the names of the database in the place of their shown forms, which models copy from prompts
+// ([schema.ShownName]).
+func (db *DB) named(s *sqltext.Statement) *sqltext.Statement {
+	shown := db.schemas.shown.Load()
+	if shown == nil || len(*shown) == 0 {
+		return s
+	}
+	var b strings.Builder
+	from, text := 0, s.SQL()
+	for t := range s.Tokens() {
+		if t.Kind != sqltext.QuotedName {
+			continue
+		}
+		if name, ok := (*shown)[schema.Fold(s.Dialect().Value(t))]; ok {
+			b.WriteString(text[from:t.Pos] + db.language.Quote(name))
+			from = t.Pos + len(t.Text)
+		}
+	}
+	if from == 0 {
+		return s
+	}
+	b.WriteString(text[from:])
+	if !s.Checked() { // it is ours
+		return s.Dialect().Parse(b.String())
+	}
+	if named, err := s.Dialect().Check(b.String()); err == nil {
+		return named
+	}
+	return s // the names are too long
 }
 
 // Schema returns the tables, views and columns that a statement may read. It leaves out what the policy denies, views
@@ -37,7 +95,7 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	db.warn(c.Warnings...) // which may be of this connection alone
 	if current := db.schemas.current.Load(); current == nil || current.Version != c.Version {
 		db.warnCatalog(c)
-		db.schemas.current.Store(db.permitted(c, c.Schema))
+		db.schemas.store(db.permitted(c, c.Schema))
 	}
 	return db.schemas.current.Load(), nil
 }

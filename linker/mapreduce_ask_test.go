@@ -231,7 +231,7 @@ func TestMapReduceWideTable(t *testing.T) {
 // TestMapReduceAsks: tables that need no call get none.
 func TestMapReduceAsks(t *testing.T) {
 	s := tables([]string{"singer", "id"}, []string{"song", "singer"}, []string{"stage", "x"},
-		[]string{"empty"}, []string{"hidden", "a\x00b"}, []string{"bad\nname", "x"})
+		[]string{"empty"}, []string{"hidden", "a\xffb"}, []string{"bad\xffname", "x"})
 	in := linker.Input{Question: "Which singers?", Schema: s}
 	for _, tt := range []struct {
 		m    linker.MapReduce

@@ -45,7 +45,8 @@ func place(d sqltext.Dialect, text string, i int, mark byte) int {
 		at++
 	}
 	word := leadingWord(text[at:])
-	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) {
+	pivots := d.PivotFirst && (word == "PIVOT" || word == "UNPIVOT")
+	if !isQueryWord(word) && !pivots || sentence && word != strings.ToUpper(word) {
 		return -1
 	}
 	if before := strings.TrimRight(text[:at], " \t\r\n"); continues(d, before) && !(strings.EqualFold(word, "WITH") && strings.HasSuffix(before, ",")) {

@@ -9,7 +9,7 @@ import (
 // index finds tables by name in constant time. A table is given as its place in the schema.
 type index struct {
 	s     *Schema
-	first map[string]int32 // by folded name, without a schema
+	first map[string]int32 // by folded name as it is shown, without a schema
 	more  []int32          // by table: the next one of that folded name; 0: none
 }
 
@@ -18,7 +18,7 @@ func (s *Schema) index() *index {
 	n := len(s.Tables)
 	x := &index{s, make(map[string]int32, n), make([]int32, n)}
 	for i := n - 1; i >= 0; i-- {
-		name := Fold(s.Tables[i].Name)
+		name := Fold(ShownName(s.Tables[i].Name))
 		if next, ok := x.first[name]; ok {
 			x.more[i] = next
 		}
@@ -29,7 +29,7 @@ func (s *Schema) index() *index {
 
 // lookup is Schema.Lookup; -1 is not found.
 func (x *index) lookup(schema, name string) int {
-	i, ok := x.first[Fold(name)]
+	i, ok := x.first[Fold(ShownName(name))]
 	if !ok {
 		return -1
 	}
@@ -40,7 +40,7 @@ func (x *index) lookup(schema, name string) int {
 		switch {
 		case t.Schema == schema && t.Name == name:
 			return int(i)
-		case EqualFold(t.Schema, schema):
+		case sameName(t.Schema, schema):
 			r = 1
 		case standard && t.Schema == "" && t.Name == name:
 			r = 2

@@ -64,8 +64,8 @@ func checkHostile(t *testing.T, h hostile) {
 				}
 				continue
 			}
-			if !strings.Contains(text, schema.QuoteName(h.text)) {
-				t.Errorf("%s: the name is not there as it is:\n%s", form, text)
+			if !strings.Contains(text, schema.QuoteName(schema.ShownName(h.text))) {
+				t.Errorf("%s: the name is not there as it is shown:\n%s", form, text)
 			}
 		}
 		a, b := strings.Split(want[form].Text, "\n"), strings.Split(text, "\n")

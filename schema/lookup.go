@@ -4,7 +4,8 @@ import "cmp"
 
 // Lookup finds a table by name.
 //
-// Names are compared byte for byte first and then without regard to the case of ASCII letters, as SQLite does. With the
+// Names are compared byte for byte first and then without regard to the case of ASCII letters, as SQLite does, or as their
+// [ShownName]. With the
 // schema "" a table of the default schema is found before the first table of that name in any other; the name of the
 // default schema finds those without one. The table belongs to s and must not be changed.
 func (s *Schema) Lookup(schema, table string) (*Table, bool) {
@@ -16,10 +17,10 @@ func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		switch {
-		case !EqualFold(t.Name, table):
+		case !sameName(t.Name, table):
 		case t.Name == table && (t.Schema == schema || standard && t.Schema == ""):
 			return t, true
-		case folded == nil && (EqualFold(t.Schema, schema) || standard && t.Schema == ""):
+		case folded == nil && (sameName(t.Schema, schema) || standard && t.Schema == ""):
 			folded = t
 		case bare == nil && schema == "":
 			bare = t
@@ -29,8 +30,8 @@ func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	return folded, folded != nil
 }
 
-// Column finds a column of t by name, byte for byte first and then without regard to the case of ASCII letters. It
-// belongs to t and must not be changed.
+// Column finds a column of t by name, byte for byte first and then without regard to the case of ASCII letters, or by its
+// [ShownName]. It belongs to t and must not be changed.
 func (t *Table) Column(name string) (*Column, bool) {
 	i := t.columnIndex(name)
 	if i < 0 {
@@ -46,7 +47,7 @@ func (t *Table) columnIndex(name string) int {
 		switch {
 		case t.Columns[i].Name == name:
 			return i
-		case found < 0 && EqualFold(t.Columns[i].Name, name):
+		case found < 0 && sameName(t.Columns[i].Name, name):
 			found = i
 		}
 	}

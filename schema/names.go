@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // TableName names a table as the schema writes it: unquoted.
@@ -95,14 +97,38 @@ func (c ColumnName) Quoted(q Quoter) string {
 	return c.Table.Quoted(q) + "." + q.Quote(c.Column)
 }
 
+// ShownName returns a name as prompts show it between quotes. Characters that a reader does not see are escapes of Go: a line
+// break is \n, a tab \t, a mark of direction \u202e. So are those that would end a code fence or a tag of the prompt, or
+// part its turns. Most names are their own shown form, and so is a name that is not valid UTF-8.
+//
+// [Schema.Presentable] writes names so, [Schema.Lookup] and [Table.Column] find them, and package exec puts the names of the
+// database back into a statement that has them.
+func ShownName(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '`' || r == '<' }) || !utf8.ValidString(name) {
+		return name
+	}
+	return words.Visible(markers.Replace(name), "", words.Hidden)
+}
+
+var markers = strings.NewReplacer("```", `\u0060\u0060\u0060`, "</", `\u003c/`, "<|", `\u003c|`, "<｜", `\u003c｜`)
+
+// sameName reports whether two names are the same to an SQL engine, or one is the shown form of the other.
+func sameName(a, b string) bool {
+	if EqualFold(a, b) {
+		return true
+	}
+	escaped := strings.IndexByte(a, '\\') >= 0 || strings.IndexByte(b, '\\') >= 0
+	return escaped && EqualFold(ShownName(a), ShownName(b))
+}
+
 // maxNameRunes is the longest name that a prompt shows. A name is never cut, because the database has no such name.
 const maxNameRunes = 256
 
 // NameFault says why a prompt may not show a table or column of that name; "": it may.
 //
-// A name is shown as it is or not at all. Not shown are names that are not valid UTF-8, that hold a control or format
+// It is about the name as it stands: not shown are names that are not valid UTF-8, that hold a control or format
 // character (as [Literal] defines them), that are longer than 256 characters (runes), or that would end a code fence or
-// a tag of the prompt (three back quotes; "</").
+// a tag of the prompt (three back quotes; "</"). Of these the first and the long ones have no [ShownName] that may be shown.
 func NameFault(name string) string {
 	switch {
 	case len(name) > maxNameRunes*utf8.UTFMax || utf8.RuneCountInString(name) > maxNameRunes:

@@ -65,21 +65,59 @@ func TestPresentable(t *testing.T) {
 		t.Errorf("a schema without faults is returned as it is; left out: %v", left)
 	}
 
+	shownAs := &schema.Schema{Tables: []schema.Table{
+		{
+			Name: "t", Definition: "CREATE TABLE t (…)",
+			Columns:    []schema.Column{{Name: "id"}, {Name: "a\nb"}, {Name: "c\td"}, {Name: `c\td`}},
+			PrimaryKey: []string{"a\nb"}, Unique: [][]string{{"a\nb", "id"}},
+			ForeignKeys: []schema.ForeignKey{{Columns: []string{"a\nb"}, RefTable: "x\ny", RefColumns: []string{"i\rd"}}},
+		},
+		{Name: "x\ny", Columns: []schema.Column{{Name: "i\rd"}}},
+		{Name: "z\u202e", Columns: []schema.Column{{Name: "a"}}},
+		{Name: `z\u202e`, Columns: []schema.Column{{Name: "b"}}},
+	}}
+	got, left := shownAs.Presentable()
+	golden.Equal(t, &schema.Schema{Tables: []schema.Table{
+		{
+			Name:       "t",
+			Columns:    []schema.Column{{Name: "id"}, {Name: `a\nb`}, {Name: `c\td`}},
+			PrimaryKey: []string{`a\nb`}, Unique: [][]string{{`a\nb`, "id"}},
+			ForeignKeys: []schema.ForeignKey{{Columns: []string{`a\nb`}, RefTable: `x\ny`, RefColumns: []string{`i\rd`}}},
+		},
+		{Name: `x\ny`, Columns: []schema.Column{{Name: `i\rd`}}},
+		{Name: `z\u202e`, Columns: []schema.Column{{Name: "b"}}},
+	}}, got, "shown")
+	golden.Equal(t, []string{
+		`column "t"."c\td": the name reads as another one in a prompt`, `table "z\u202e": the name reads as another one in a prompt`,
+	}, []string{left[0].String(), left[1].String()})
+	if shownAs.Tables[0].Columns[1].Name != "a\nb" || shownAs.Tables[0].PrimaryKey[0] != "a\nb" || shownAs.Tables[0].Unique[0][0] != "a\nb" {
+		t.Error("Presentable changed the schema that it was given")
+	}
+	if _, ok := shownAs.Lookup("", `X\ny`); !ok {
+		t.Error("a table is not found by its shown name")
+	}
+	if c, ok := shownAs.Tables[0].Column(`A\nb`); !ok || c.Name != "a\nb" {
+		t.Error("a column is not found by its shown name")
+	}
+	if c, _ := shownAs.Tables[0].Column(`c\td`); c != &shownAs.Tables[0].Columns[3] {
+		t.Error("a name that is shown so goes before one that is written so")
+	}
+
 	s := &schema.Schema{Tables: []schema.Table{
 		{
 			Name: "t", Definition: "CREATE TABLE t (…)",
-			Columns:    []schema.Column{{Name: "id"}, {Name: "a\nb"}, {Name: "other"}},
-			PrimaryKey: []string{"id", "a\nb"}, Unique: [][]string{{"other"}, {"a\nb", "other"}},
+			Columns:    []schema.Column{{Name: "id"}, {Name: "a\xff"}, {Name: "other"}},
+			PrimaryKey: []string{"id", "a\xff"}, Unique: [][]string{{"other"}, {"a\xff", "other"}},
 			ForeignKeys: []schema.ForeignKey{
-				{Columns: []string{"other"}, RefTable: "x\ny", RefColumns: []string{"id"}},
+				{Columns: []string{"other"}, RefTable: "x\xff", RefColumns: []string{"id"}},
 				{Columns: []string{"id"}, RefTable: "denied", RefColumns: []string{"id"}},
 				{Columns: []string{"other"}, RefTable: "t", RefColumns: []string{"id"}},
 			},
 		},
-		{Name: "x\ny", Columns: []schema.Column{{Name: "id"}}},
-		{Schema: "s\t", Name: "z"},
+		{Name: "x\xff", Columns: []schema.Column{{Name: "id"}}},
+		{Schema: "s\xff", Name: "z"},
 	}}
-	got, left := s.Presentable()
+	got, left = s.Presentable()
 	want := &schema.Schema{Tables: []schema.Table{{
 		Name:        "t",
 		Columns:     []schema.Column{{Name: "id"}, {Name: "other"}},
@@ -92,9 +130,9 @@ func TestPresentable(t *testing.T) {
 		lines = append(lines, l.String())
 	}
 	wantLines := []string{
-		`column "t"."a\nb": the name has control or format characters`,
-		`table "x\ny": the name has control or format characters`,
-		`table "s\t"."z": the name has control or format characters`,
+		`column "t"."a\xff": the name is not valid UTF-8`,
+		`table "x\xff": the name is not valid UTF-8`,
+		`table "s\xff"."z": the name is not valid UTF-8`,
 	}
 	golden.Equal(t, wantLines, lines, "left out")
 	if len(s.Tables) != 3 || len(s.Tables[0].Columns) != 3 || len(s.Tables[0].ForeignKeys) != 3 {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,8 +34,8 @@ func shortName(name string) string {
 	return cut
 }
 
-// Presentable returns s without the tables and columns whose names may not be shown in a prompt ([NameFault]), and a
-// list of them in the order of s. Keys that name one of them are left out too, and so are foreign keys to tables that s
+// Presentable returns s with the names as prompts show them ([ShownName]), without the tables and columns that cannot be
+// shown so ([NameFault]), or under a name that another one of s has, and a list of those in the order of s. Keys that name one of them are left out too, and so are foreign keys to tables that s
 // does not have. If nothing has to go, it returns s itself.
 //
 // [Renderer] calls it. A prompt of another form starts from it.
@@ -49,6 +50,7 @@ func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 		return &Schema{}, nil, nil
 	}
 	var left []LeftOut
+	renamed := false
 	kept := make([]Table, 0, len(s.Tables))
 	places := make([]int, 0, len(s.Tables))
 	for i := range s.Tables {
@@ -57,32 +59,113 @@ func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 		}
 		t := s.Tables[i]
 		of := t.TableName()
-		fault := NameFault(t.Name)
-		if fault == "" && t.Schema != "" {
-			fault = NameFault(t.Schema)
-		}
-		if fault != "" {
+		if fault := s.tableFault(i); fault != "" {
 			left = append(left, LeftOut{Item: "table", Table: of, Reason: fault})
 			continue
 		}
-		shown := len(left)
+		before := len(left)
 		for j := range t.Columns {
-			if fault := NameFault(t.Columns[j].Name); fault != "" {
+			if fault := t.columnFault(j); fault != "" {
 				left = append(left, LeftOut{Item: "column", Table: of, Column: t.Columns[j].Name, Reason: fault})
 			}
 		}
-		if len(left) > shown {
-			t = t.project(func(i int) bool { return NameFault(t.Columns[i].Name) == "" })
+		if all := &s.Tables[i]; len(left) > before {
+			t = t.project(func(j int) bool { return all.columnFault(j) == "" })
 		}
+		changed := t.showNames()
+		renamed = renamed || changed
 		kept = append(kept, t)
 		places = append(places, i)
 	}
 	out := *s
 	out.Tables = kept
-	if dropped := out.dropDanglingKeys(s.index(), places); !dropped && len(left) == 0 {
+	if dropped := out.dropDanglingKeys(s.index(), places); !dropped && !renamed && len(left) == 0 {
 		return s, nil, nil
 	}
 	return &out, left, nil
+}
+
+const isAnothers = "the name reads as another one in a prompt"
+
+// tableFault says why a prompt may not show table i; "": it may.
+func (s *Schema) tableFault(i int) string {
+	t := &s.Tables[i]
+	if fault := cmp.Or(NameFault(ShownName(t.Name)), NameFault(ShownName(t.Schema))); fault != "" {
+		return fault
+	}
+	if ShownName(t.Name) == t.Name {
+		return ""
+	}
+	for j := range s.Tables {
+		if other := &s.Tables[j]; j != i && sameName(other.Name, t.Name) && sameName(other.Schema, t.Schema) {
+			return isAnothers
+		}
+	}
+	return ""
+}
+
+// columnFault says why a prompt may not show column i; "": it may.
+func (t *Table) columnFault(i int) string {
+	name := t.Columns[i].Name
+	shown := ShownName(name)
+	if fault := NameFault(shown); fault != "" || shown == name {
+		return fault
+	}
+	for j := range t.Columns {
+		if j != i && sameName(t.Columns[j].Name, name) {
+			return isAnothers
+		}
+	}
+	return ""
+}
+
+// isShown reports whether a prompt shows t, and its keys, with the names that they have.
+func (t *Table) isShown() bool {
+	odd := func(name string) bool { return ShownName(name) != name }
+	anyOdd := func(names []string) bool { return slices.ContainsFunc(names, odd) }
+	return !odd(t.Schema) && !odd(t.Name) && !anyOdd(t.PrimaryKey) && !slices.ContainsFunc(t.Unique, anyOdd) &&
+		!slices.ContainsFunc(t.Columns, func(c Column) bool { return odd(c.Name) }) &&
+		!slices.ContainsFunc(t.ForeignKeys, func(k ForeignKey) bool {
+			return odd(k.RefSchema) || odd(k.RefTable) || anyOdd(k.Columns) || anyOdd(k.RefColumns)
+		})
+}
+
+// showNames writes the names of t, and those in its keys, as prompts show them, and reports whether one changed. The slices
+// that t shares with other schemas stay as they are. The CREATE text goes, which has the names of the database.
+func (t *Table) showNames() (changes bool) {
+	if t.isShown() {
+		return false
+	}
+	show := func(name *string) {
+		*name = ShownName(*name)
+	}
+	list := func(names *[]string) {
+		*names = slices.Clone(*names)
+		for i := range *names {
+			show(&(*names)[i])
+		}
+	}
+	show(&t.Schema)
+	show(&t.Name)
+	t.Columns = slices.Clone(t.Columns)
+	for i := range t.Columns {
+		show(&t.Columns[i].Name)
+	}
+	list(&t.PrimaryKey)
+	t.Unique = slices.Clone(t.Unique)
+	for i := range t.Unique {
+		list(&t.Unique[i])
+	}
+	t.ForeignKeys = slices.Clone(t.ForeignKeys)
+	for i := range t.ForeignKeys {
+		k := &t.ForeignKeys[i]
+		show(&k.RefSchema)
+		show(&k.RefTable)
+		list(&k.Columns)
+		list(&k.RefColumns)
+	}
+	t.Definition = ""
+	return true
 }
 
 // Project returns the part of s with the tables that table accepts and the columns of them that column accepts. A table

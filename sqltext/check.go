@@ -228,7 +228,7 @@ func (c *checker) verdict(d Dialect) error {
 		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with a bracket"}
 	case c.first.Kind != Word:
 		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with no word"}
-	case !isQueryWord(c.first.Text) && !(d.FromFirst && c.first.isWord("FROM")) && !(d.TableFirst && c.first.isWord("TABLE")):
+	case !d.startsQuery(c.first):
 		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with " + shortWord(c.first.Text)}
 	case c.placeholder.Text != "":
 		return &RefusedError{Reason: reasonPlaceholder, Detail: "nothing is bound to " + shortWord(c.placeholder.Text)}
@@ -244,6 +244,19 @@ func shortWord(s string) string {
 func isExecutable(comment string) bool {
 	return strings.HasPrefix(comment, "/*!") || strings.HasPrefix(comment, "/*+") ||
 		strings.HasPrefix(comment, "/*M!") || strings.HasPrefix(comment, "/*m!")
+}
+
+// startsQuery reports whether a statement that starts with t is a query.
+func (d Dialect) startsQuery(t Token) bool {
+	switch {
+	case isQueryWord(t.Text):
+		return true
+	case t.isWord("FROM"):
+		return d.FromFirst
+	case t.isWord("TABLE"):
+		return d.TableFirst
+	}
+	return d.PivotFirst && t.Kind == Word && isOneOf(t.Text, "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER")
 }
 
 func isQueryWord(word string) bool { return isOneOf(word, "SELECT", "WITH", "VALUES") }

@@ -34,6 +34,7 @@ type Dialect struct {
 	BracketedQueries bool // a statement may start with (
 	FromFirst        bool // a statement may start with FROM
 	TableFirst       bool // a statement may be TABLE t, which reads all of t
+	PivotFirst       bool // a statement may start with PIVOT, UNPIVOT, PIVOT_WIDER or PIVOT_LONGER
 }
 
 // SQLite returns the rules of SQLite 3, which are those of the zero Dialect.
@@ -67,7 +68,7 @@ func DuckDB() Dialect {
 	return Dialect{
 		EscapeStrings: true, DollarQuotes: true, PlainBrackets: true, PlainBackticks: true,
 		NestedComments: true, CarriageReturn: true, NoColonName: true, NoAtName: true,
-		BracketedQueries: true, FromFirst: true,
+		BracketedQueries: true, FromFirst: true, TableFirst: true, PivotFirst: true,
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // head is what a text starts with.
 
-// Head tells by its first words what a text starts with: "query" (SELECT, VALUES, or WITH and a list item), "other"
+// Head tells by its first words what a text starts with: "query" (SELECT, VALUES, WITH and a list item, or a word with which a query of the dialect starts), "other"
 // (another statement) or "" (prose, or nothing). It looks behind blanks, comments, semicolons and opening brackets. Words that start
 // sentences as often as statements count by what follows them, or only in capitals: taking prose for a statement
 // refuses a good reply, the reverse only drops text behind one.
@@ -32,7 +32,7 @@ func (d Dialect) Head(s string) string {
 	}
 	word, is := strings.ToUpper(t[0].Text), false
 	switch next, ok := followed[word]; {
-	case word == "SELECT", word == "VALUES", word == "FROM" && d.FromFirst:
+	case word != "WITH" && word != "TABLE" && d.startsQuery(t[0]):
 		return "query"
 	case word == "WITH":
 		if t[1].isWord("RECURSIVE") || t[2].isWord("AS") || t[2].isOperator("(") {

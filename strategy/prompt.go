@@ -148,7 +148,7 @@ func (e *Env) ValueSection(links schema.Links) string {
 }
 
 func hasFault(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return schema.NameFault(name) != "" })
+	return slices.ContainsFunc(names, func(name string) bool { return schema.NameFault(schema.ShownName(name)) != "" })
 }
 
 // Section writes evidence, corrections, earlier questions and the question for a prompt, one line each but for

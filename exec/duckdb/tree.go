@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +44,8 @@ func (h *held) tree(ctx context.Context, text string) (*document, error) {
 		return nil, guard.Refuse(exec.ReasonTooComplex, "it is nested too deep")
 	case d.Error && d.Kind == "parser":
 		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
+	case d.Error && strings.Contains(message, "Only SELECT") && pivots.MatchString(text):
+		return nil, guard.Refuse(exec.ReasonStatement, "a PIVOT without its values makes a type for them: name them, as in PIVOT t ON x IN ('a', 'b')")
 	case d.Error && strings.Contains(message, "Only SELECT"):
 		return nil, guard.Refuse(sqltext.ReasonNotReadOnly, "it is no SELECT")
 	case d.Error:
@@ -52,6 +55,8 @@ func (h *held) tree(ctx context.Context, text string) (*document, error) {
 	}
 	return &d, nil
 }
+
+var pivots = regexp.MustCompile(`(?i)\bpivot`)
 
 // kinds are the types of which a tree may be made. What is not here is refused, so new syntax is too.
 var kinds = guard.Set(`SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE LIMIT_MODIFIER LIMIT_PERCENT_MODIFIER ORDER_MODIFIER DISTINCT_MODIFIER

@@ -38,6 +38,46 @@ func checkNames(t testing.TB, e Engine) error {
 			errs = append(errs, fmt.Errorf("a column called %q, quoted %s, is %v, %w", name, l.Quote(name), table, orNone(err)))
 		}
 	}
+	return errors.Join(append(errs, checkShownNames(t, e))...)
+}
+
+// checkShownNames is about names as headings of forms and files are: prompts show them in one line, and what is copied from a
+// prompt runs.
+func checkShownNames(t testing.TB, e Engine) error {
+	l := e.Dialect.Language()
+	table, columns := "Form\t2024\n(final)", []string{"Total\nAmount", "a\r\nb", "tab\there", `say "it"`, "it`s", "right\u202eleft", "größe", `c:\new`}
+	script := "CREATE TABLE " + l.Quote(table) + "(" + l.Quote(columns[0])
+	for _, c := range columns[1:] {
+		script += " INTEGER, " + l.Quote(c)
+	}
+	script += " INTEGER);\nINSERT INTO " + l.Quote(table) + " VALUES (1" + strings.Repeat(", 1", len(columns)-1) + ");\n"
+	db, err := e.open(t, script).db(exec.Config{})
+	if err != nil {
+		return err
+	}
+	s, err := db.Schema(t.Context())
+	if err != nil {
+		return err
+	}
+	shown, left := s.Presentable()
+	if len(shown.Tables) != 1 || len(shown.Tables[0].Columns) != len(columns) || len(left) > 0 {
+		return fmt.Errorf("of %d columns these are shown: %+v; left out: %v", len(columns), shown.Tables, left)
+	}
+	var errs []error
+	names := exec.Names{Dialect: e.Dialect}
+	for i, c := range shown.Tables[0].Columns {
+		text := names.Quote(shown.Tables[0].Name) + "." + names.Quote(c.Name)
+		if strings.ContainsAny(text, "\n\r\t") {
+			errs = append(errs, fmt.Errorf("a prompt shows %q", text))
+		}
+		rows, err := db.Query(t.Context(), "SELECT count("+text+"), count("+l.Quote(columns[i])+") FROM "+names.Quote(shown.Tables[0].Name))
+		if err != nil || fmt.Sprint(rows.Rows) != "[[1 1]]" {
+			errs = append(errs, fmt.Errorf("%s, as shown, is %v, %w", text, rows, orNone(err)))
+		}
+		if found, err := db.Probe(t.Context(), shown.Tables[0].Schema, shown.Tables[0].Name, c.Name, int64(1)); err != nil || !found {
+			errs = append(errs, fmt.Errorf("%s, as shown, is not found by Probe: %w", text, orNone(err)))
+		}
+	}
 	return errors.Join(errs...)
 }
 

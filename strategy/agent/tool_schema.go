@@ -76,8 +76,9 @@ func (sampleRows) Call(ctx context.Context, env *strategy.Env, in Input) (Observ
 	for _, row := range found[0].Rows {
 		var cells []string
 		for i, v := range row {
-			if text, ok := schema.Literal(v); ok && schema.NameFault(found[0].Columns[i]) == "" {
-				cells = append(cells, env.Quote(found[0].Columns[i])+"="+text)
+			name := found[0].Columns[i]
+			if text, ok := schema.Literal(v); ok && schema.NameFault(schema.ShownName(name)) == "" {
+				cells = append(cells, env.Quote(name)+"="+text)
 			}
 		}
 		rows = append(rows, "("+strings.Join(cells, ", ")+")")
