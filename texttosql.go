@@ -351,8 +351,11 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 		return err
 	}
 	task := strategy.Task{Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples)}
-	if e.clock != nil && strategy.SpeaksOfTime(q.Text) {
-		task.Dates = e.db.Language().Dates
+	if e.clock != nil { // else a recording is replayed that knows of neither
+		if strategy.SpeaksOfTime(q.Text) {
+			task.Dates = e.db.Language().Dates
+		}
+		task.Lacks = strategy.Lacks(q.Text+" "+q.Evidence, env.Schema)
 	}
 	if err := q.talk.begin(env, &task); err != nil {
 		return err

@@ -332,7 +332,8 @@ func TestMapReduceReduce(t *testing.T) {
 // TestMapReduceKeys: a prompt about one table shows the keys that lead from it, and none to a table that no prompt may show.
 func TestMapReduceKeys(t *testing.T) {
 	long := strings.Repeat("bad", 100)
-	_, s := open(t, `CREATE TABLE towns (id INTEGER PRIMARY KEY); CREATE TABLE `+long+` (id INTEGER PRIMARY KEY); CREATE TABLE people (town INTEGER REFERENCES towns(id), boss INTEGER REFERENCES people(town),
+	_, s := open(t, `CREATE TABLE towns (id INTEGER PRIMARY KEY); CREATE TABLE `+long+` (id INTEGER PRIMARY KEY);
+		CREATE TABLE people (town INTEGER REFERENCES towns(id), boss INTEGER REFERENCES people(town),
 		"home town" INTEGER REFERENCES towns(id), odd INTEGER REFERENCES `+long+`(id))`, exec.Config{})
 	prompts := map[string]string{}
 	model := verdicts(nil)

@@ -1,6 +1,11 @@
 package strategy
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+
+	"github.com/texttosql/texttosql/schema"
+)
 
 // ofTime finds words of time, in the languages that questions mostly come in, and years.
 var ofTime = regexp.MustCompile(`(?i)\b(?:to-?day|yester\w*|tomorrow|now|current\w*|ago|since|until|recent\w*|last|past|next|previous|` +
@@ -14,3 +19,16 @@ var ofTime = regexp.MustCompile(`(?i)\b(?:to-?day|yester\w*|tomorrow|now|current
 
 // SpeaksOfTime reports whether a question speaks of time, so that a prompt says how the database writes days: see Task.Dates.
 func SpeaksOfTime(question string) bool { return ofTime.MatchString(question) }
+
+// ofMathematics finds words of functions that a SQLite may have been built without.
+var ofMathematics = regexp.MustCompile(`(?i)\b(?:square roots?|sqrt|standard deviations?|stddev|logarithm\w*|exponential\w*|geometric mean|` +
+	`co?sines?|radians|haversine|great[- ]circle|Standardabweichung\w*|Quadratwurzeln?|Logarithm\w*|racine|écart[- ]type|raíz|desviación)(?:[^\pL\pN]|$)`)
+
+// Lacks says which functions a question may ask for and a database lacks, as a line of its prompts: those of mathematics where
+// [schema.Schema.Functions] has no sqrt. "": none, or the schema does not tell its functions.
+func Lacks(question string, s *schema.Schema) string {
+	if s.Functions == nil || slices.Contains(s.Functions, "sqrt") || !ofMathematics.MatchString(question) {
+		return ""
+	}
+	return "The mathematical functions are not in this build: no sqrt, power, exp, ln, log, floor, ceil, sin or cos. Write x * x for a square."
+}

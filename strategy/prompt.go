@@ -161,6 +161,9 @@ func (t Task) Section() string {
 	if t.Dates != "" {
 		notes += "### Dates in this database\n" + t.Dates + "\n\n"
 	}
+	if t.Lacks != "" {
+		notes += "### What this database lacks\n" + t.Lacks + "\n\n"
+	}
 	if constraints := t.Constraints(); len(constraints) > 0 {
 		notes += "### Corrections of the user, which hold for the answer\n" + strings.Join(constraints, "\n") + "\n\n"
 	}

@@ -58,6 +58,7 @@ type Task struct {
 	Question string // the question in any language; not blank
 	Evidence string // knowledge that belongs to the question (BIRD's evidence); advice in prose
 	Dates    string // how the database writes days (exec.Language.Dates), where the question speaks of time; "": it does not
+	Lacks    string // functions that the question may ask for and the database lacks, as [Lacks] says; "": none
 	Samples  int    // overrides the preset's number of samples, at most MaxSamples; 0: the preset's default
 
 	// Corrections are what the user said about the question. Every prompt states them, and no statement that goes

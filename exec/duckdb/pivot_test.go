@@ -12,7 +12,8 @@ import (
 func TestPivot(t *testing.T) {
 	db := newDB(t, `CREATE TABLE t(x INT, g VARCHAR); INSERT INTO t VALUES (1, 'a'), (2, 'a'), (3, 'a');
 CREATE TABLE m(e VARCHAR, jan INT, feb INT); INSERT INTO m VALUES ('x', 1, 2);
-CREATE TABLE users(id INT, name VARCHAR, salary INT); INSERT INTO users VALUES (1, 'ann', 7)`, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.salary"}}})
+CREATE TABLE users(id INT, name VARCHAR, salary INT); INSERT INTO users VALUES (1, 'ann', 7)`,
+		exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.salary"}}})
 	for _, tc := range []struct{ why, sql, want string }{
 		{"values by name", "PIVOT t ON x IN (1, 2) USING count(*) GROUP BY g", "[[a 1 1]]"},
 		{"grouped by what is left", "PIVOT t ON x IN (1, 2) USING count(*)", "[[a 1 1]]"},

@@ -63,6 +63,47 @@ func TestInspectRich(t *testing.T) {
 	golden.Check(t, "rich.golden.json", append(got, '\n'))
 }
 
+// TestBrokenViewsByUser: a view that fails at its use is left out, with the reason, for the owner of all and for who only reads; the
+// others are there. No lock on metadata is kept, and nothing of a view runs.
+func TestBrokenViewsByUser(t *testing.T) {
+	const script = `CREATE TABLE t(a INT, b INT);
+CREATE TABLE gone(a INT);
+CREATE FUNCTION f() RETURNS INT RETURN 1;
+CREATE DEFINER='ghost'@'nowhere' VIEW ghosts AS SELECT a FROM t;
+CREATE DEFINER=reader@'127.0.0.1' VIEW weak AS SELECT user FROM mysql.user;
+CREATE VIEW lost_table AS SELECT a FROM gone;
+CREATE VIEW lost_column AS SELECT b FROM t;
+CREATE VIEW lost_function AS SELECT f() AS x FROM t;
+CREATE VIEW fine AS SELECT a FROM t;
+CREATE VIEW slow AS SELECT count(*) AS n FROM t x, t y, t z;
+DROP TABLE gone;
+ALTER TABLE t DROP COLUMN b;
+DROP FUNCTION f`
+	const lost = ": a table, column or function of it is gone, or the user as whom it reads has no right to it"
+	for _, user := range []string{"root", "reader"} {
+		made := engine("", user).Open(t, script)
+		pool, owner := sql.OpenDB(made.User), sql.OpenDB(made.Owner)
+		owner.SetMaxOpenConns(1)
+		t.Cleanup(func() { pool.Close(); owner.Close() })
+		c := need.Value(held(t, pool).Catalog(t.Context()))(t)
+		var names, why []string
+		for _, table := range c.Schema.Tables {
+			names = append(names, table.Name)
+		}
+		for _, w := range c.Warnings {
+			if w.Code == "broken-view" {
+				why = append(why, strings.TrimPrefix(strings.Replace(w.Message, " is left out of the schema, since the server cannot open it", "", 1), "the view "))
+			}
+		}
+		golden.Equal(t, []string{"fine", "slow", "t"}, names, user)
+		golden.Equal(t, []string{
+			"ghosts: the user as whom it reads (its DEFINER) is gone", "lost_column" + lost, "lost_function" + lost, "lost_table" + lost, "weak" + lost,
+		}, why, user)
+		exec1(t, owner, "SET lock_wait_timeout = 2")
+		exec1(t, owner, "ALTER TABLE t ADD COLUMN c INT")
+	}
+}
+
 // TestVersion: each change of the schema changes the version, and writing rows does not.
 func TestVersion(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT, b INT); CREATE VIEW v AS SELECT a FROM t; CREATE FUNCTION f() RETURNS INT RETURN 1", "")

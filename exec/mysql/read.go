@@ -137,21 +137,21 @@ func (s sight) still(now tally) bool {
 		now.up >= s.up+int64(passed/time.Second)-1 // else it was started anew
 }
 
-// Catalog implements exec.Conn. It takes five statements, whatever the number of tables. Tables and views come by name,
-// and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
+// Catalog implements exec.Conn. It takes five statements, whatever the number of tables, and has the server prepare one for each
+// of the first 1,000 views. Tables and views come by name, and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
 // an enum or set is "enum" or "set", with its labels in Values, as SQL strings. Foreign keys come by name; one to another
 // database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name
 // them, unless their table has a rule about rows.
 //
-// Left out are sequences, temporary tables, and views that the server cannot open, because a table is gone or their
-// owner may not read it: a warning "broken-view" tells of each that the policy allows.
+// Left out are sequences, temporary tables, and views that the server cannot open, because a table or their owner is gone, or
+// their owner may not read it: a warning "broken-view" tells of each that the policy allows.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	s := &schema.Schema{Dialect: "mysql", Default: h.at.database}
-	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, unruly: map[string]string{}}
+	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, unruly: map[string]string{}, faults: map[string]string{}}
 	if err := h.limit(ctx, noLimit); err != nil { // a LIMIT would slow the query of the columns down
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{r.objects, r.columns, r.keys, r.checks, r.grants} {
+	for _, part := range []func(context.Context) error{r.objects, r.columns, r.broken, r.keys, r.checks, r.grants} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -171,6 +171,7 @@ type reading struct {
 	routines  []string          // functions
 	generated [][3]string       // tables, columns and their expressions
 	unseen    [][2]string       // tables and their columns that a star leaves out
+	faults    map[string]string // views that cannot be opened, and why
 }
 
 func (r *reading) objects(ctx context.Context) (err error) {
@@ -238,6 +239,44 @@ func (r *reading) columns(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+const mostProbed = 1000 // views that are tried, at some 0.2 ms each
+
+// broken takes the columns away from views that fail at their use, though the server tells columns of some of them. It has each
+// prepared, which checks names and rights, runs nothing, and gives back the locks on metadata at once. Somebody's lock ends it.
+func (r *reading) broken(ctx context.Context) error {
+	probed := 0
+	for i := range r.s.Tables {
+		t := &r.s.Tables[i]
+		if t.Kind != schema.View || !r.server.policy.AllowsTable(r.s.Default, t.Name) {
+			continue
+		}
+		if probed++; probed > mostProbed {
+			return nil
+		}
+		statement, err := r.conn.PrepareContext(ctx, "SELECT 1 FROM "+quote(t.Name))
+		if err == nil {
+			err = statement.Close()
+		}
+		e, isServers := serverErrorOf(err)
+		why := ""
+		switch {
+		case err == nil:
+		case !isServers:
+			return err
+		case e.number == 1205:
+			return nil
+		case e.number == 1449, e.number == 1045: // which one depends on the rights of this user
+			why = "the user as whom it reads (its DEFINER) is gone"
+		case e.number == 1356:
+			why = "a table, column or function of it is gone, or the user as whom it reads has no right to it"
+		}
+		if why != "" {
+			t.Columns, r.faults[t.Name] = nil, why
+		}
+	}
+	return nil
 }
 
 // checks reads which values a CHECK allows. Its condition is written by the rules of the default sql_mode.
@@ -372,6 +411,9 @@ func (r *reading) finish() {
 		r.out.Relations = append(r.out.Relations, relation)
 		if len(t.Columns) == 0 && policy.AllowsTable(r.s.Default, t.Name) {
 			message := "the view " + t.Name + " is left out of the schema, since the server cannot open it"
+			if why := r.faults[t.Name]; why != "" {
+				message += ": " + why
+			}
 			r.out.Warnings = append(r.out.Warnings, trace.Warning{Code: "broken-view", Message: message})
 		}
 	}

@@ -76,7 +76,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 		return nil, err
 	}
 	own := &catalog{
-		surroundings: around, functions: around.callable(policy.AllowFunctions), temp: c.temp, version: c.version,
+		surroundings: around, functions: around.callable(policy.AllowFunctions, c.dialect.Math), temp: c.temp, version: c.version,
 		named: map[string][]*guard.Relation{}, slow: map[string]int{},
 		hides: len(policy.AllowTables)+len(policy.DenyTables) > 0 || policy.Scoped(),
 	}

@@ -61,6 +61,9 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 		kind, name, _ := strings.Cut(message, ": ")
 		if tag := builtWith[schema.Fold(name)]; tag != "" && kind == "no such function" {
 			message += ", which this build of SQLite lacks: the build tag " + tag + " of mattn/go-sqlite3 adds it"
+			if tag == mathTag {
+				message += ", or sqlite.Math of exec/sqlite"
+			}
 			return &exec.InvalidError{Fault: exec.FaultCompile, Message: message} // no other name would do
 		}
 		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
@@ -71,12 +74,13 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 }
 
+const mathTag = "sqlite_math_functions"
+
 // builtWith are functions of SQLite that a build may lack, with the tag that adds them.
 var builtWith = func() map[string]string {
 	tags := map[string]string{"soundex": "sqlite_soundex", "bm25": "sqlite_fts5", "highlight": "sqlite_fts5", "snippet": "sqlite_fts5"}
-	for name := range guard.Set("acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi " +
-		"pow power radians sin sinh sqrt tan tanh trunc") {
-		tags[name] = "sqlite_math_functions"
+	for name := range guard.Set(mathFunctions) {
+		tags[name] = mathTag
 	}
 	return tags
 }()

@@ -32,6 +32,10 @@ type Dialect struct {
 	// the first statement. A file with damaged pages is an error then; without it counts of such a file are wrong and say
 	// nothing of it. It reads every page, and so takes as long as reading the file: a second for some 500 MB.
 	QuickCheck bool
+
+	// Math says that the program registered the functions of [Math] on every connection, so that a statement may call them.
+	// false: a statement may call those that SQLite was built with.
+	Math bool
 }
 
 // Hooks is what the guard needs of a driver connection. Both methods are called from inside sql.Conn.Raw, one at a

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"io"
 	"net/url"
@@ -10,12 +12,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	_ "github.com/mattn/go-sqlite3" // the driver of the programs
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
 // OpenReadOnly opens an existing SQLite file for reading. Nothing can be written through the result, but SQLite itself puts
 // two files beside a database in WAL mode. A file that is no SQLite database is an error. Damage further inside the file is
-// an error of the first statement. The error does not name the path. With "?immutable=1" behind the path SQLite neither puts
+// an error of the first statement. Its connections have the functions of [sqlite.Math]. The error does not name the path. With "?immutable=1" behind the path SQLite neither puts
 // nor reads anything beside the file, as on a disk that nobody writes to.
 func OpenReadOnly(path string) (*sql.DB, error) {
 	path, immutable := strings.CutSuffix(path, "?immutable=1")
@@ -32,7 +36,21 @@ func OpenReadOnly(path string) (*sql.DB, error) {
 		query += "&immutable=1"
 	}
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: query}
-	return sql.Open("sqlite3", uri.String())
+	return sql.OpenDB(connector{uri.String()}), nil
+}
+
+// connector opens connections that have the mathematical functions, which "go install" cannot ask the driver for: see
+// [sqlite.Dialect.Math].
+type connector struct{ dsn string }
+
+// Connect opens one.
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(c.dsn) }
+
+// Driver is the driver of SQLite.
+func (connector) Driver() driver.Driver {
+	return &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
+		return sqlite.Math(func(name string, f any) error { return conn.RegisterFunc(name, f, true) })
+	}}
 }
 
 // PathlessError returns the error of a file without the file's path, for messages that name the path already.

@@ -179,7 +179,7 @@ func noTable(name string) error {
 func (d *Database) called(s *schema.Schema, t *schema.Table, name string) bool {
 	full := schema.TableName{Schema: s.SchemaOf(t), Name: t.Name}
 	for _, other := range []string{t.Name, full.String(), full.Quoted(d.DB.Language()), t.TableName().Quoted(d.DB.Language())} {
-		if strings.EqualFold(name, other) {
+		if strings.EqualFold(name, other) || strings.EqualFold(name, schema.ShownName(other)) {
 			return true
 		}
 	}
@@ -187,22 +187,16 @@ func (d *Database) called(s *schema.Schema, t *schema.Table, name string) bool {
 }
 
 func (d *Database) render(ctx context.Context, s *schema.Schema, form schema.Form) (schemaText, error) {
+	s, left := s.Presentable()
 	r, err := schema.Renderer{Form: form, Names: d.DB.Language(), MaxChars: maxSchema, WithoutValues: true}.Render(ctx, s)
-	out := schemaText{Schema: r.Text, Tables: []string{}, Shortened: len(r.Reduced)+len(r.LeftOut) > 0 || r.OverBudget}
+	out := schemaText{Schema: r.Text, Tables: []string{}, Shortened: len(r.Reduced)+len(left) > 0 || r.OverBudget}
 	if r.OverBudget {
 		out.Schema = words.Short(r.Text, maxSchema)
 	}
 	for i := range s.Tables {
-		if t := s.Tables[i].TableName(); shown(t, r.LeftOut) {
-			out.Tables = append(out.Tables, t.String())
-		}
+		out.Tables = append(out.Tables, s.Tables[i].TableName().String())
 	}
 	return out, err
-}
-
-// shown reports whether a rendering shows a table. It leaves out those whose names cannot be shown safely.
-func shown(t schema.TableName, left []schema.LeftOut) bool {
-	return !slices.ContainsFunc(left, func(l schema.LeftOut) bool { return l.Item == "table" && l.Table == t })
 }
 
 type explainInput struct {

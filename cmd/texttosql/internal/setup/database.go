@@ -127,7 +127,7 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 	if err != nil {
 		return nil, &UsageError{fmt.Errorf("database %s cannot be opened: %w", path, err)} // "passwd: …" would be scrubbed
 	}
-	return &Opened{Pool: pool, Dialect: sqlite.Dialect{}, Engine: "sqlite", Place: path}, nil
+	return &Opened{Pool: pool, Dialect: sqlite.Dialect{Math: true}, Engine: "sqlite", Place: path}, nil
 }
 
 // secrets is what a DSN may look like, also one with a slip of the pen.
