@@ -5,12 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	driverpkg "github.com/go-sql-driver/mysql"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -259,17 +262,17 @@ func (r *reading) broken(ctx context.Context) error {
 		if err == nil {
 			err = statement.Close()
 		}
-		e, isServers := serverErrorOf(err)
+		e, isServers := errors.AsType[*driverpkg.MySQLError](err)
 		why := ""
 		switch {
 		case err == nil:
 		case !isServers:
 			return err
-		case e.number == 1205:
+		case e.Number == 1205:
 			return nil
-		case e.number == 1449, e.number == 1045: // which one depends on the rights of this user
+		case e.Number == 1449, e.Number == 1045: // which one depends on the rights of this user
 			why = "the user as whom it reads (its DEFINER) is gone"
-		case e.number == 1356:
+		case e.Number == 1356:
 			why = "a table, column or function of it is gone, or the user as whom it reads has no right to it"
 		}
 		if why != "" {
