@@ -70,7 +70,10 @@ func (e *Engine) learn() (learned, error) {
 	if e.learned.pool == nil || len(old) != len(confirmed) || len(old) > 0 && &old[0] != &confirmed[0] {
 		key := e.ScopeKey()
 		own := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Pair) bool { return p.Scope != key || e.mentions(p) })
-		e.learned = learned{confirmed, &memory.Pool{Pairs: slices.Concat(own, e.configured())}, e.indexes.WithHistory(past(own)), emptyShare(own)}
+		e.learned = learned{
+			confirmed: confirmed, own: own, pool: &memory.Pool{Pairs: slices.Concat(own, e.configured())},
+			indexes: e.indexes.WithHistory(own), emptyShare: emptyShare(own),
+		}
 	}
 	return e.learned, nil
 }
@@ -78,6 +81,7 @@ func (e *Engine) learn() (learned, error) {
 // learned is what one state of the confirmed answers tells.
 type learned struct {
 	confirmed  []memory.Pair   // those of all scopes
+	own        []memory.Pair   // those of the scope that the policy allows
 	pool       *memory.Pool    // the solved questions that strategies may show
 	indexes    *linker.Indexes // which tables they read
 	emptyShare float64         // strategy.Env.EmptyAnswerRate

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -79,6 +80,9 @@ func failureRules() []failureRule {
 		when(llm.ErrBudget, failureOfBudget),
 		typed(func(e *session.QuestionError) failure { return failure{FailureUnclear, e.Message, ""} }),
 		typed(failureOfNothing),
+		typed(func(e *knowledge.RequestError) failure {
+			return failure{FailureInvalid, "The metric request is refused, " + strings.TrimPrefix(e.Error(), "knowledge: "), ""}
+		}),
 		oneOf(failure{class: FailureUnsure}, ErrAbstained),
 		always[*strategy.PanicError](failure{class: FailureInternal}),
 		oneOf(failure{class: FailureInternal}, llm.ErrPanic),

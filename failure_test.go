@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -55,6 +56,9 @@ func TestFailure(t *testing.T) {
 		{"an empty question", texttosql.ErrEmptyQuestion, texttosql.FailureInput, 2, 422, "empty"},
 		{"a long question", &texttosql.InputError{Field: "question", Bytes: 9000, Limit: 8192}, texttosql.FailureInput, 2, 422, "9000 bytes"},
 		{"a question back", &session.QuestionError{Message: "Which name?", Options: make([]session.Option, 2)}, texttosql.FailureUnclear, 3, 409, "Which name?"},
+		{"a refused metric request", &knowledge.RequestError{Reason: knowledge.ReasonFanOut, Metric: "invoiced", Name: "genres"},
+			texttosql.FailureInvalid, 1, 422, "fan-out: metric invoiced"},
+		{"nothing about it", &texttosql.UnanswerableError{Unmet: []string{"humidity"}}, texttosql.FailureUnanswerable, 3, 422, "nothing about humidity"},
 		{"too doubtful", &strategy.AbstainedError{Confidence: .2, Min: .5}, texttosql.FailureUnsure, 3, 422, "disagree"},
 		{"a wish to write", none(vote.Candidate{Rejected: "not-read-only: the statement is no query", Reason: "not-read-only", Writes: true}, 12),
 			texttosql.FailureWrites, 4, 403, "This only reads."},

@@ -147,15 +147,7 @@ func (e *Engine) ScopeKey() string {
 // remember fills in what the configured pairs are for: exemplars, and what was asked before, beside what indexes know.
 func (e *Engine) remember(indexes *linker.Indexes) {
 	others := func(p memory.Pair) bool { return !e.mayShow(p) || e.whole != nil && p.Scope == "" } // or those of the whole
-	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes.WithHistory(past(slices.DeleteFunc(slices.Clone(e.exemplars), others)))
-}
-
-// past are pairs as what was asked before.
-func past(pairs []memory.Pair) (list []linker.Past) {
-	for _, p := range pairs {
-		list = append(list, linker.Past{Question: p.Question, SQL: p.SQL})
-	}
-	return list
+	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes.WithHistory(slices.DeleteFunc(slices.Clone(e.exemplars), others))
 }
 
 // configured are the pairs of WithExemplars that the scope may be shown.

@@ -364,6 +364,16 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if known == nil {
 		known = listTables(q.Text, env.Schema)
 	}
+	people, err := e.peopleSaid(env, q)
+	if err != nil {
+		return err
+	}
+	var verified []knowledge.Ground
+	if known == nil {
+		if known, verified, err = e.verified(ctx, env, task, people); err != nil {
+			return err
+		}
+	}
 	out, err := e.generate(ctx, env, task, known)
 	if err == nil {
 		env.Tell(ctx, session.ExecutingQuery)
@@ -390,7 +400,10 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if out.SQL != "" {
 		winner, refused = e.passed(ctx, session, task, out)
 		res.SQL = winner.SQL()
-		res.Grounds = grounds(env, q.Text, out, winner)
+		res.Grounds = append(verified, grounds(env, q.Text, out, winner)...)
+	}
+	if by, ok := confirmedBy(ctx, env, task, out, winner, people); ok {
+		res.Grounds, res.Confidence = append(res.Grounds, by), raised(out.Confidence)
 	}
 	if err == nil || errors.Is(err, ErrNoCandidate) {
 		res.Answerable = e.answerable(env, task, out)
@@ -648,6 +661,16 @@ func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 	}
 	checked, err := e.db.Examine(ctx, e.pasted(sql).SQL(), exec.PlanChecks()...)
 	return checked, classify(err)
+}
+
+// Knowledge returns what WithKnowledge gave, as far as the policy allows it: what names a denied table or column is left out. nil:
+// nothing was given. Do not change it.
+func (e *Engine) Knowledge(ctx context.Context) (*knowledge.Model, error) {
+	if e == nil {
+		return nil, errNoEngine
+	}
+	snap, err := e.snapshot(ctx, nil)
+	return snap.knowledge, err
 }
 
 // Schema returns the schema that prompts are written from: the part that the policy allows, with the descriptions.

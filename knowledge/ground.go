@@ -1,6 +1,8 @@
 package knowledge
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,11 +32,30 @@ func (g Ground) String() string {
 	case GroundMetric:
 		return "by metric " + g.Name
 	case GroundVerified:
-		return strings.TrimRight("verified by "+g.Owner+", "+g.On, ", ")
+		text := "verified"
+		if g.Owner != "" {
+			text += " by " + g.Owner
+		}
+		if g.On != "" {
+			text += ", " + g.On
+		}
+		for i, name := range slices.Sorted(maps.Keys(g.Params)) {
+			text += []string{" (", ", "}[min(i, 1)] + name + ": " + g.Params[name]
+		}
+		if len(g.Params) > 0 {
+			text += ")"
+		}
+		return text
 	case GroundConfirmedBy:
 		return "confirmed by " + g.Name
 	}
 	return "by " + g.Kind + " " + g.Name
+}
+
+// GroundOf is what an answer by a verified query stands on: of the kind GroundVerified, or GroundConfirmedBy where it has its shape
+// alone.
+func (v VerifiedQuery) GroundOf(kind string, values map[string]string) Ground {
+	return Ground{Kind: kind, Name: cmp.Or(v.Name, v.Question), Owner: v.VerifiedBy, On: v.VerifiedAt, Params: values}
 }
 
 // TermsIn returns the grounds of a statement among the terms: those whose words stand in the question, and whose columns and

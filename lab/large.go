@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -107,8 +108,8 @@ type largeQuestion struct {
 	Knowledge   string   `json:"knowledge"`
 }
 
-func (q largeQuestion) past() linker.Past {
-	return linker.Past{Question: strings.TrimSpace(q.Question + " " + q.Description), SQL: q.Gold}
+func (q largeQuestion) past() memory.Pair {
+	return memory.Pair{Question: strings.TrimSpace(q.Question + " " + q.Description), SQL: q.Gold}
 }
 
 // largeSchema is a database of the folder.
@@ -211,7 +212,7 @@ func (s *largeSet) measure(ctx context.Context, l linker.Lexical, withHistory bo
 		}
 		in := linker.Input{Question: q.Question, Evidence: s.knowledge[q.Knowledge] + q.Description, Schema: of, Index: plain[of]}
 		if withHistory && len(s.history) > 0 {
-			var past []linker.Past
+			var past []memory.Pair
 			for _, p := range s.history {
 				if p.DB == q.DB && p.past().Question != q.past().Question && p.Gold != q.Gold {
 					past = append(past, p.past())

@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -55,7 +56,7 @@ func ExampleNewIndex() {
 
 // What was asked before says that turnover is about orders.
 func ExampleIndex_WithHistory() {
-	x := linker.NewIndex(example).WithHistory([]linker.Past{{Question: "Turnover by month", SQL: "SELECT count(*) FROM orders GROUP BY shippedOn"}})
+	x := linker.NewIndex(example).WithHistory([]memory.Pair{{Question: "Turnover by month", SQL: "SELECT count(*) FROM orders GROUP BY shippedOn"}})
 	links, _ := linker.Lexical{}.Link(context.Background(), linker.Input{Question: "turnover of last year", Schema: example, Index: x})
 	fmt.Println(links.Tables[0].Table)
 	// Output: orders

@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -480,8 +481,8 @@ type Indexes struct {
 	// It must not change once an Index was asked for.
 	Knowledge *knowledge.Model
 
-	base *Indexes // where an index comes from; nil: the schema is read
-	past []Past   // what base does not have
+	base *Indexes      // where an index comes from; nil: the schema is read
+	past []memory.Pair // what base does not have
 
 	mu   sync.Mutex
 	kept []*Index // the last one first
@@ -491,7 +492,7 @@ const mostIndexes = 4 // a schema, its profiled form, and those of the version b
 
 // WithHistory returns Indexes with past statements beside those that c has; see Index.WithHistory. A schema that both are
 // asked about is read once.
-func (c *Indexes) WithHistory(past []Past) *Indexes {
+func (c *Indexes) WithHistory(past []memory.Pair) *Indexes {
 	if len(past) == 0 {
 		return c
 	}

@@ -6,14 +6,9 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/sqltext"
 )
-
-// Past is a statement that was run before.
-type Past struct {
-	Question string // what it answered: a question, a title, a comment; "": unknown, then its own literals say it
-	SQL      string
-}
 
 // What a table gets for what was asked before, beside 1 for the words of the best one; chosen as those of BM25F.
 const (
@@ -32,10 +27,11 @@ type history struct {
 	before *history                     // counts that belong to it, and that other indexes may have too
 }
 
-// WithHistory returns the Index with past statements beside those that it has: which tables answer which words, which are
-// usual, and which are read together. The names in a statement are read from its text; those that the schema does not have
-// are left out. A thousand statements take some milliseconds.
-func (x *Index) WithHistory(past []Past) *Index {
+// WithHistory returns the Index with statements that were run before, beside those that it has: which tables answer which words,
+// which are usual, and which are read together. Question is what a statement answered (a question, a title, a comment); of one
+// without it its own literals say it. The names in a statement are read from its text; those that the schema does not have are
+// left out. A thousand statements take some milliseconds.
+func (x *Index) WithHistory(past []memory.Pair) *Index {
 	h := &history{words: map[string]map[int32]float64{}, pairs: map[int32]map[int32]float64{}, before: x.history}
 	byName := map[string][]int32{}
 	for e := range x.entries {
@@ -67,7 +63,7 @@ func (x *Index) WithHistory(past []Past) *Index {
 	return &y
 }
 
-func (h *history) learn(p Past, entries []int32) {
+func (h *history) learn(p memory.Pair, entries []int32) {
 	h.n++
 	text := p.Question
 	if words.Line(text) == "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -57,7 +58,7 @@ func TestIndexesShares(t *testing.T) {
 // TestHistory says which tables answer which words, and which go together.
 func TestHistory(t *testing.T) {
 	s := tables([]string{"orders", "id"}, []string{"clients", "id"}, []string{"payments", "id"}, []string{"offices", "id"})
-	history := []linker.Past{
+	history := []memory.Pair{
 		{Question: "best buyers", SQL: "SELECT * FROM clients JOIN orders USING (id)"},
 		{Question: "buyers of May", SQL: "SELECT * FROM Clients, (SELECT id FROM orders) o"},
 		{Question: "cash", SQL: "WITH offices AS (SELECT 1) SELECT * FROM payments, offices"},

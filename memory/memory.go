@@ -27,7 +27,7 @@ type Pair struct {
 	Scope    string `json:"scope,omitempty"`    // exec.Scope.Key of those that may see it; "": it belongs to no scope
 
 	// Past marks a statement of a log, of which nobody said that it answers its Question (a title, a comment; may be empty).
-	// It is shown to no model: it only says which tables answer which words, see linker.Past.
+	// It is shown to no model: it only says which tables answer which words, see linker.Index.WithHistory.
 	Past bool `json:"past,omitempty"`
 	// Valueless says whether its answer had no rows or nothing but NULL when it was confirmed. nil: nobody looked.
 	Valueless *bool `json:"valueless,omitempty"`

@@ -106,7 +106,7 @@ func (s *serveMCP) Run(p *program) error {
 		if !c.Model {
 			confirmed = nil
 		}
-		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed})
+		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed, Metrics: d.Knowledge != ""})
 		places, pools = append(places, e.Place), append(pools, e.Pool)
 	}
 	if s.HTTP == "" {

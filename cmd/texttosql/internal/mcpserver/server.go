@@ -38,6 +38,7 @@ type Database struct {
 	Engine    *texttosql.Engine // required; its policy, limits and budget hold for every call
 	DB        *exec.DB          // required; the same database under the same policy, for rows and values
 	Confirmed *memory.Confirmed // the confirmed questions to show; nil: there is no such resource
+	Metrics   bool              // the engine has texttosql.WithKnowledge: there are tools and a resource for it
 }
 
 // Config says what a server has to give, and to how many.
@@ -166,6 +167,7 @@ func (s *Server) newClient(life context.Context) *client {
 		c.addAsk()
 		c.addExplain()
 	}
+	c.addMetrics()
 	c.addResources()
 	c.addPrompts()
 	return c
