@@ -36,7 +36,8 @@ func counted(reply string) (llm.Model, *int) {
 func TestVerified(t *testing.T) {
 	const asks = "SELECT COUNT(*) FROM orders"
 	confirmed := &memory.Confirmed{}
-	need.OK(t, confirmed.Add(memory.Pair{Question: "What did Ada order?", SQL: "SELECT total FROM orders JOIN customers ON customers.id = customer_id WHERE name = 'Ada'"}))
+	need.OK(t, confirmed.Add(memory.Pair{Question: "What did Ada order?",
+		SQL: "SELECT total FROM orders JOIN customers ON customers.id = customer_id WHERE name = 'Ada'"}))
 	need.OK(t, confirmed.Add(memory.Pair{Question: "Which orders are over 15?", SQL: "SELECT id FROM orders WHERE total > 15"}))
 	usa := map[string]string{"country": "USA"}
 	for _, test := range []struct {

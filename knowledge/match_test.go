@@ -45,13 +45,15 @@ func TestMatch(t *testing.T) {
 
 // TestParameterized: a constant is a parameter where nothing else of the statement may depend on it.
 func TestParameterized(t *testing.T) {
-	s := &schema.Schema{Tables: []schema.Table{{Name: "customers", Columns: []schema.Column{{Name: "id"}, {Name: "country"}, {Name: "currency"}, {Name: "segment"}}},
+	s := &schema.Schema{Tables: []schema.Table{
+		{Name: "customers", Columns: []schema.Column{{Name: "id"}, {Name: "country"}, {Name: "currency"}, {Name: "segment"}}},
 		{Name: "orders", Columns: []schema.Column{{Name: "id"}, {Name: "customer_id"}}}}}
 	for _, test := range []struct{ why, question, sql, params string }{
 		{"a text", "How many are from Norway?", "SELECT COUNT(*) FROM customers WHERE country = 'Norway'", "customers.country"},
 		{"a number", "Where does customer 42 live?", "SELECT country FROM customers WHERE id = 42", "customers.id"},
 		{"two", "Is customer 42 from Norway?", "SELECT COUNT(*) > 0 FROM customers WHERE id = 42 AND country = 'Norway'", "customers.country customers.id"},
-		{"through a join", "Orders from Norway?", "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE c.country = 'Norway'", "customers.country"},
+		{"through a join", "Orders from Norway?",
+			"SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE c.country = 'Norway'", "customers.country"},
 		{"a constant that may depend on it", "Who is from Norway?", "SELECT id FROM customers WHERE country = 'Norway' AND currency = 'NOK'", ""},
 		{"it stands twice in the question", "The 2 first of segment 2?", "SELECT id FROM customers WHERE segment = 2 LIMIT 2", ""},
 		{"it stands twice in the statement", "Segment 2?", "SELECT id FROM customers WHERE segment = 2 LIMIT 2", ""},
@@ -77,7 +79,8 @@ func FuzzMatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, question, text, asked string) {
 		v := knowledge.VerifiedQuery{Question: question, Params: []knowledge.Param{{Name: "p", Default: text}}}
 		v.Match(asked)
-		if _, ok := v.Match(question); !ok && strings.TrimSpace(strings.Trim(question, "?!. ")) != "" && !strings.Contains(strings.ToLower(question), strings.ToLower(text)) {
+		without := !strings.Contains(strings.ToLower(question), strings.ToLower(text))
+		if _, ok := v.Match(question); !ok && without && strings.TrimSpace(strings.Trim(question, "?!. ")) != "" {
 			t.Errorf("%q is not itself", question)
 		}
 	})
