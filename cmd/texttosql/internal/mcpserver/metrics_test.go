@@ -42,7 +42,8 @@ func TestMetrics(t *testing.T) {
 		says    string
 	}{
 		{"one number", map[string]any{"metrics": []string{"fans"}, "where": []string{"singer.country = 'France'"}}, "[[", "singer"},
-		{"grouped and ordered", map[string]any{"metrics": []string{"fans"}, "group_by": []string{"singer.country"}, "order_by": []string{"-fans"}, "limit": 1}, "[[", ""},
+		{"grouped and ordered", map[string]any{"metrics": []string{"fans"}, "group_by": []string{"singer.country"}, "order_by": []string{"-fans"},
+			"limit": 1}, "[[", ""},
 		{"a denied one is unknown", map[string]any{"metrics": []string{"wages"}}, "", "unknown: metric wages: the model has no metric wages"},
 		{"a condition on a denied table", map[string]any{"metrics": []string{"fans"}, "where": []string{"payroll.salary > 1"}}, "", "unknown"},
 		{"a query in a condition", map[string]any{"metrics": []string{"fans"}, "where": []string{"singer.id IN (SELECT 1)"}}, "", "invalid"},
