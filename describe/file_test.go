@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -149,6 +150,18 @@ func TestDescribeFiles(t *testing.T) {
 		if after, err := os.ReadFile(path); err != nil || string(after) != tc.text || len(model.take()) > 0 {
 			t.Errorf("%s: %v; the file is\n%s", tc.why, err, after)
 		}
+	}
+}
+
+// TestDescribeReadsTheFileFirst: a file that cannot be used is told of before the database is asked.
+func TestDescribeReadsTheFileFirst(t *testing.T) {
+	pool := strategytest.PoolOf(t, strategytest.ShopSQL)
+	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
+	need.OK(t, pool.Close())
+	c := describe.Columns{Model: &writer{}, File: filepath.Join(t.TempDir(), "d.json")}
+	need.OK(t, os.WriteFile(c.File, []byte("{"), 0o600))
+	if _, err := c.Describe(t.Context(), db, nil); !errors.As(err, new(*describe.FileError)) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,6 +19,7 @@ type mutateVerb struct {
 	Budget    int           `default:"50" help:"Mutants a package that compile, drawn at random; 0: all. Default: 50."`
 	Seed      uint64        `default:"1" help:"Seed of the draw; default: 1."`
 	Tests     []string      `placeholder:"PACKAGE" help:"Packages whose tests judge too, beside the package's own."`
+	Files     string        `placeholder:"REGEXP" help:"Change only files of such a name, as '^converse'."`
 	Only      string        `name:"run" placeholder:"REGEXP" help:"Tests to run, as go test -run has it."`
 	Timeout   time.Duration `default:"2m" help:"How long the tests of one mutant may take; default: 2m."`
 	JSON      bool          `name:"json" help:"Write a line of JSON for each mutant."`
@@ -28,6 +31,7 @@ func (mutateVerb) Help() string {
 	return `Changes one place of a package at a time, and runs its tests: a mutant on which none fails has survived. No file is changed.
   go run . mutate --budget 60 ./vote
   go run . mutate --tests ./exec/sqlite ./exec/guard
+  go run . mutate --files '^(converse|confirm|lessons)' --run 'Convers|Session|Choice|Lesson|Restart|Conflict|Ballot' .
 
 Survivors are written as they are found. A line of JSON has file, line, operator, old, new, and status: killed, late (which
 counts as killed), survived, or unbuilt (not counted).`
@@ -71,6 +75,11 @@ func (v *mutateVerb) judge(p *program, pkg string) (row []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	named, err := regexp.Compile(v.Files)
+	if err != nil {
+		return nil, fmt.Errorf("--files: %w", err)
+	}
+	mutants = slices.DeleteFunc(mutants, func(m mutate.Mutant) bool { return !named.MatchString(filepath.Base(m.File)) })
 	if len(mutants) == 0 {
 		return nil, fmt.Errorf("%s: no mutant", pkg)
 	}

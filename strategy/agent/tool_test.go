@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -200,6 +201,31 @@ func TestCancelledTool(t *testing.T) {
 			t.Errorf("%v after %v and %d calls, %+v", err, time.Since(start), calls, out)
 		}
 	})
+}
+
+// TestFind: a number is found as it is stored, and a column that cannot be looked into is told of.
+func TestFind(t *testing.T) {
+	const big = "9007199254740993" // a float64 has no such number
+	env := *strategytest.EnvOf(t, "CREATE TABLE accounts (number INTEGER, owner TEXT); INSERT INTO accounts VALUES ("+big+", 'Ada')", nil)
+	ghost := *env.Schema
+	ghost.Tables = append(slices.Clip(ghost.Tables), schema.Table{Name: "ghost", Columns: []schema.Column{{Name: "x"}}})
+	for _, tt := range []struct {
+		schema *schema.Schema
+		value  string
+		want   string
+	}{
+		{env.Schema, big, "it is stored in accounts.number"},
+		{env.Schema, "Ada", "it is stored in accounts.owner"},
+		{env.Schema, "Bob", "no column holds this value, spelled so"},
+		{&ghost, "Ada", "it is stored in accounts.owner; some columns could not be looked into"},
+	} {
+		in := env
+		in.Schema = tt.schema
+		seen, err := agent.Tools("find")[0].Call(t.Context(), &in, agent.Input{Argument: tt.value})
+		if err != nil || seen.Text != tt.want {
+			t.Errorf("%s: %q, %v; want %q", tt.value, seen.Text, err, tt.want)
+		}
+	}
 }
 
 // TestNothingRan: of a walk in which nothing ran the last statement stands among the candidates, with what is wrong.
