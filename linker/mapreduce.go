@@ -139,19 +139,13 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	study.Links.Notes = append(study.Links.Notes, found.Notes...)
 	waves := in.wavesOf(m.Tables)
 	var all []scored
-	for n := range waves.order {
-		before := *waves
-		wave, err := m.score(ctx, in, waves.begin(n), &study, len(all), found)
-		if n > 0 && errors.Is(err, llm.ErrBudget) { // what is known decides
-			*waves = before
-			break
-		}
-		if err != nil {
-			return MapReduceResult{}, err
-		}
-		if all = append(all, wave...); slices.ContainsFunc(wave, func(s scored) bool { return s.Score >= m.threshold() }) {
-			break
-		}
+	_, _, err = waves.judge(func(part *schema.Schema) (bool, error) {
+		wave, err := m.score(ctx, in, part, &study, len(all), found)
+		all = append(all, wave...)
+		return slices.ContainsFunc(wave, func(s scored) bool { return s.Score >= m.threshold() }), err
+	})
+	if err != nil {
+		return MapReduceResult{}, err
 	}
 	study.NotAsked = waves.end(ctx, &study.Links)
 	m.reduce(in.Schema, all, &study)

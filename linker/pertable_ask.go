@@ -113,22 +113,18 @@ func (r *perTableRun) wavesOfTables() error {
 	r.id.Links.Notes = found.Notes
 	waves := r.in.wavesOf(r.Tables)
 	defer func() { r.id.NotAsked = waves.end(r.ctx, &r.id.Links) }()
-	for n := range waves.order {
-		before := *waves
-		part := waves.begin(n)
+	stands, spent, err := waves.judge(func(part *schema.Schema) (bool, error) {
 		if err := r.judge(part, lexicalHits(r.in, part, nil, found)); err != nil {
-			if n > 0 && errors.Is(err, llm.ErrBudget) {
-				*waves = before
-				return waves.error(err)
-			}
-			return err
+			return false, err
 		}
 		r.correct()
-		if r.id.Candidates = r.names(); len(r.id.Candidates) > 0 {
-			return nil
-		}
+		r.id.Candidates = r.names()
+		return len(r.id.Candidates) > 0, nil
+	})
+	if stands || err != nil {
+		return err
 	}
-	return waves.error(nil)
+	return waves.error(spent)
 }
 
 // judge asks about each table of a wave alone.

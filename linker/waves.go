@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -120,6 +121,23 @@ func (w *waves) begin(n int) *schema.Schema {
 	part := w.in.Schema.Project(func(t *schema.Table) bool { return kept[t] }, func(*schema.Table, *schema.Column) bool { return true })
 	shown, _ := part.Presentable()
 	return shown
+}
+
+// judge asks about one wave after the other until a table of one stands, as one says, or a budget is spent behind the first
+// wave: that is the error spent, and what is known by then decides.
+func (w *waves) judge(one func(wave *schema.Schema) (stands bool, err error)) (stands bool, spent, err error) {
+	for n := range w.order {
+		before := *w
+		stands, err := one(w.begin(n))
+		if n > 0 && errors.Is(err, llm.ErrBudget) {
+			*w = before
+			return false, err, nil
+		}
+		if stands || err != nil {
+			return stands, nil, err
+		}
+	}
+	return false, nil, nil
 }
 
 // error is that of a question to which no table is relevant; why says that no more were asked about.
