@@ -33,7 +33,7 @@ type Conversation struct {
 
 	whole *Engine // as it was given
 	e     *Engine // within the scope and policy of the current question; written between begin and end
-	scope *exec.Scope  // of the last WithScope; nil: that of whole
+	scope *Scope  // of the last WithScope; nil: that of whole
 	store session.Store
 
 	mu  sync.Mutex

@@ -248,7 +248,7 @@ func ExampleWithScope() {
 		panic(err)
 	}
 	for _, country := range []string{"USA", "Norway"} {
-		tenant := exec.Scope{Key: "tenant of " + country, Params: map[string]any{"country": country}}
+		tenant := texttosql.Scope{Key: "tenant of " + country, Params: map[string]any{"country": country}}
 		answer, err := engine.Ask(context.Background(), "Who are my customers?", texttosql.WithScope(tenant))
 		if err != nil {
 			panic(err)

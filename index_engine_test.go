@@ -91,7 +91,7 @@ func TestHistoryLinks(t *testing.T) {
 		others.Go(func() { engine.Ask(t.Context(), "churn of the payroll history", tt.as) })
 		for _, p := range tt.confirmed {
 			if p.Scope != "" {
-				need.OK(t, ruled.Confirm(t.Context(), p.Question, p.SQL, under(exec.Scope{Key: p.Scope})))
+				need.OK(t, ruled.Confirm(t.Context(), p.Question, p.SQL, under(texttosql.Scope{Key: p.Scope})))
 			} else {
 				need.OK(t, alone.Confirm(t.Context(), p.Question, p.SQL))
 			}

@@ -46,7 +46,7 @@ type asking struct {
 	Question
 	progress      func(Progress) // nil: the engine's
 	withoutMemory bool
-	scope         *exec.Scope         // nil: none
+	scope         *Scope         // nil: none
 	policy        *exec.Policy   // narrows the engine's; nil: it holds
 	recall        *memory.Recall // what its conversation kept; nil: that of the store
 	talk          *talk          // what a conversation adds; nil: it stands alone

@@ -17,6 +17,14 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
+// Scope says on whose behalf a question is asked: whose rows it reads. See WithScope. It is exec.Scope, whose fields have their
+// rules there:
+//
+//	Key      string            // names the scope; what is kept under one key is never shown under another; required
+//	Params   map[string]any    // the values of the parameters in Policy.Rows, by name without the colon
+//	Settings map[string]string // settings of the database that hold while a statement runs
+type Scope = exec.Scope
+
 // WithScope asks a question on behalf of a tenant or a user: the rules of Policy.Rows get their parameters from s, and the
 // question reads the rows that they allow and no others, in prompts, candidates and the answer.
 //
@@ -26,7 +34,7 @@ import (
 // confirmed answers, lessons, conversations. What stores hold from before there were scopes is not used under one; pairs of
 // WithExemplars and lessons of a person that name no scope are the program's own, and every scope may be shown them. Whoever
 // has a Key sees what others learned under it: give scopes with different rights different keys.
-func WithScope(s exec.Scope) AskOption {
+func WithScope(s Scope) AskOption {
 	return askOption{"WithScope", func(a *asking) {
 		s.Params, s.Settings = maps.Clone(s.Params), maps.Clone(s.Settings)
 		a.scope = &s

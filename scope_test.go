@@ -52,7 +52,7 @@ func (p *prompted) shown() string {
 	return all
 }
 
-var acme, globex = exec.Scope{Key: "acme"}, exec.Scope{Key: "globex"}
+var acme, globex = texttosql.Scope{Key: "acme"}, texttosql.Scope{Key: "globex"}
 
 // shared are rules under which every scope reads every row.
 var shared = exec.Policy{Shared: []string{"customers", "orders"}}
@@ -100,7 +100,7 @@ func TestScopeIsRequired(t *testing.T) {
 	for name, call := range calls {
 		for why, opts := range map[string][]texttosql.AskOption{
 			"no scope":     nil,
-			"no key":       {texttosql.WithScope(exec.Scope{Params: map[string]any{"country": "USA"}})},
+			"no key":       {texttosql.WithScope(texttosql.Scope{Params: map[string]any{"country": "USA"}})},
 			"no parameter": {texttosql.WithScope(acme)},
 		} {
 			if err := call(opts...); !errors.Is(err, texttosql.ErrNoScope) {
@@ -111,7 +111,7 @@ func TestScopeIsRequired(t *testing.T) {
 	if shown := model.shown(); shown != "" {
 		t.Errorf("a model was asked:\n%s", shown)
 	}
-	scoped := need.Value(e.For(texttosql.WithScope(exec.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})))(t)
+	scoped := need.Value(e.For(texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})))(t)
 	if _, err := scoped.Ask(t.Context(), whoInUSA, texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
 		t.Errorf("the engine of a scope takes another one: %v", err)
 	}
@@ -126,7 +126,7 @@ func (c country) Value() (driver.Value, error) { return c.name, nil }
 func TestScopesWithOneKey(t *testing.T) {
 	e := engine(t, &prompted{}, texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"customers": "country = :country"}, Shared: []string{"orders"}}))
 	for _, name := range []string{"USA", "Norway"} {
-		scope := exec.Scope{Key: "k", Params: map[string]any{"country": country{name}}}
+		scope := texttosql.Scope{Key: "k", Params: map[string]any{"country": country{name}}}
 		r, err := e.Query(t.Context(), "SELECT DISTINCT country FROM customers", texttosql.WithScope(scope))
 		if err != nil || len(r.Rows) != 1 || r.Rows[0][0] != name {
 			t.Errorf("%s: %+v %v", name, r, err)
@@ -245,7 +245,7 @@ func TestOperatorsWarnings(t *testing.T) {
 		texttosql.WithPolicy(rules), texttosql.WithSamples(2), texttosql.WithDescriptions(schema.Descriptions{"orders": {Text: "what is denied"}}),
 		texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, nil)))))(t)
 	of := func(name string) texttosql.AskOption {
-		return texttosql.WithScope(exec.Scope{Key: name, Params: map[string]any{"country": name}})
+		return texttosql.WithScope(texttosql.Scope{Key: name, Params: map[string]any{"country": name}})
 	}
 	key := trace.Secret{Kind: trace.PrivateScopes, Text: "USA"}.Shown(0).Sum
 	var first []trace.Warning

@@ -56,7 +56,7 @@ func TestWhichTablesNot(t *testing.T) {
 // TestWhichTablesMayBeRead: the answer names what the policy lets the scope read, and nothing else.
 func TestWhichTablesMayBeRead(t *testing.T) {
 	byCountry := exec.Policy{Rows: map[string]string{"customers": "country = :country"}}
-	inUSA := texttosql.WithScope(exec.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})
+	inUSA := texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})
 	narrow := texttosql.WithPolicy(exec.Policy{DenyTables: []string{"orders"}})
 	for _, tt := range []struct {
 		why    string

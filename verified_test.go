@@ -113,7 +113,7 @@ func TestVerifiedScope(t *testing.T) {
 	}{{"Norway", true}, {"USA", false}} {
 		model, calls := counted("SELECT COUNT(*) FROM orders")
 		engine := need.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1), texttosql.WithKnowledge(byCountry), texttosql.WithPolicy(policy)))(t)
-		scope := exec.Scope{Key: test.country, Params: map[string]any{"country": test.country}}
+		scope := texttosql.Scope{Key: test.country, Params: map[string]any{"country": test.country}}
 		res := need.Value(engine.Ask(t.Context(), "Which customers are in Norway?", texttosql.WithScope(scope)))(t)
 		if (*calls == 0) != test.hits {
 			t.Errorf("%s: %d calls, %s", test.country, *calls, res.SQL)

@@ -1,11 +1,12 @@
 // Engines asks about a database of any engine, each through its driver and its dialect:
 //
-//	go run ./examples/engines                    # CSV files in DuckDB, a scripted reply
-//	go run ./examples/engines -model openai:gpt-4o-mini -db postgres://texttosql@localhost/shop "How many orders are open?"
-//	go run ./examples/engines -db 'https://admin@host:8443?catalog=hive&schema=shop' -policy policy.json -rules texttosql
-//
-// With -db 'texttosql@tcp(localhost:3306)/shop' it asks MariaDB or MySQL, with ./reports a DuckDB file or a folder of Parquet, CSV
-// and JSON files, with 'https://me@host:8443?catalog=hive&schema=shop' Trino.
+//	cd examples/engines
+//	go run .                                  # CSV files in DuckDB, a scripted reply
+//	go run . -model openai:gpt-4o-mini -db postgres://texttosql@localhost/shop "How many orders are open?"
+//	go run . -model … -db 'texttosql@tcp(localhost:3306)/shop' "…"             # MariaDB and MySQL
+//	go run . -model … -db ./reports "…"                                        # a DuckDB file, or a folder of Parquet, CSV and JSON files
+//	go run . -model … -db 'https://me@host:8443?catalog=hive&schema=shop' "…"  # Trino
+//	go run . -db 'https://admin@host:8443?catalog=hive&schema=shop' -policy policy.json -rules texttosql
 //
 // The last one prints rules for Trino's file-based access control, by which the server itself holds the user "texttosql" to a policy.
 //

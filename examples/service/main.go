@@ -175,7 +175,7 @@ func (t tenant) within(engine *texttosql.Engine) (*texttosql.Engine, error) {
 	if t.Scope == nil {
 		return engine.For()
 	}
-	scope := exec.Scope{Key: t.Scope.Key, Params: t.Scope.Params} // numbers of JSON are floats; those over 2^53 need more care
+	scope := texttosql.Scope{Key: t.Scope.Key, Params: t.Scope.Params} // numbers of JSON are floats; those over 2^53 need more care
 	return engine.For(texttosql.WithScope(scope))
 }
 

@@ -76,7 +76,7 @@ func TestAsUser(t *testing.T) {
 		t.Errorf("an engine without a scope: %v", err)
 	}
 	for _, user := range []string{"u1", "u2"} {
-		r, err := e.Query(t.Context(), "SELECT memo FROM orders", texttosql.WithScope(exec.Scope{Key: user, Settings: map[string]string{"user": user}}))
+		r, err := e.Query(t.Context(), "SELECT memo FROM orders", texttosql.WithScope(texttosql.Scope{Key: user, Settings: map[string]string{"user": user}}))
 		if err != nil || len(r.Rows) != 5 || r.Rows[0][0] != "of-"+user+"-" {
 			t.Errorf("the engine of %s: %+v, %v", user, r, err)
 		}

@@ -36,14 +36,14 @@ func TestScopesNeedRules(t *testing.T) {
 	pool := onSQLite(t)
 	shared := exec.Policy{Shared: []string{"customers", "orders"}}
 	settings := exec.Policy{Settings: []string{"app.tenant"}}
-	plain := exec.Scope{Key: "acme"}
-	tenant := exec.Scope{Key: "acme", Settings: map[string]string{"app.tenant": "7"}}
-	alice := exec.Scope{Key: "alice", Settings: map[string]string{"user": "alice"}}
+	plain := texttosql.Scope{Key: "acme"}
+	tenant := texttosql.Scope{Key: "acme", Settings: map[string]string{"app.tenant": "7"}}
+	alice := texttosql.Scope{Key: "alice", Settings: map[string]string{"user": "alice"}}
 	for _, tt := range []struct {
 		why     string
 		dialect exec.Dialect
 		policy  exec.Policy
-		scope   *exec.Scope
+		scope   *texttosql.Scope
 		want    error
 	}{
 		{"nothing at all", sqlite.Dialect{}, exec.Policy{}, nil, nil},
@@ -57,9 +57,9 @@ func TestScopesNeedRules(t *testing.T) {
 		{"required settings alone", postgres.Dialect{}, settings, nil, texttosql.ErrNoScope},
 		{"a scope without the settings", postgres.Dialect{}, settings, &plain, texttosql.ErrNoScope},
 		{"a scope whose setting is empty", postgres.Dialect{}, settings,
-			&exec.Scope{Key: "acme", Settings: map[string]string{"app.tenant": ""}}, texttosql.ErrNoScope},
+			&texttosql.Scope{Key: "acme", Settings: map[string]string{"app.tenant": ""}}, texttosql.ErrNoScope},
 		{"a scope with the settings", postgres.Dialect{}, settings, &tenant, nil},
-		{"a scope without a key", postgres.Dialect{}, settings, &exec.Scope{Settings: tenant.Settings}, texttosql.ErrNoScope},
+		{"a scope without a key", postgres.Dialect{}, settings, &texttosql.Scope{Settings: tenant.Settings}, texttosql.ErrNoScope},
 		{"nobody as a user", trino.Dialect{AsUser: true}, exec.Policy{}, nil, texttosql.ErrNoScope},
 		{"a scope as a user", trino.Dialect{AsUser: true}, exec.Policy{}, &alice, nil},
 		{"a scope as a user, who is also required", trino.Dialect{AsUser: true}, exec.Policy{Settings: []string{"user"}}, &alice, nil},
