@@ -3,6 +3,7 @@ package texttosql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -70,6 +71,26 @@ func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, err
 		}
 	}
 	return llm.Response{Text: "```sql\n" + out + "\n```", StopReason: llm.StopEnd}, nil
+}
+
+// TestLearnedOnce: as long as nothing is confirmed a question finds the same pool, which is indexed once.
+func TestLearnedOnce(t *testing.T) {
+	db, _ := renamedRecords(t)
+	e := need.Value(New(db, llm.Func(nil)))(t)
+	pool := func() *memory.Pool { return need.Value(e.learn())(t).pool }
+	none := pool()
+	if pool() != none {
+		t.Error("another pool, and nothing was confirmed")
+	}
+	for i, question := range []string{"Which customers are there?", "Who are they?"} {
+		before := pool()
+		if err := e.Confirm(t.Context(), question, "SELECT Name FROM PROD_Customer"); err != nil && !errors.Is(err, ErrForgotten) {
+			t.Fatal(err)
+		}
+		if after := pool(); after == before || len(after.Pairs) != i+1 || pool() != after {
+			t.Errorf("after %d confirmations: %d pairs", i+1, len(after.Pairs))
+		}
+	}
 }
 
 func lessonsOf(t *testing.T, l *memory.Lessons) (lines []string) {

@@ -98,7 +98,7 @@ func TestFeatures(t *testing.T) {
 // columns, since the schema has none.
 func TestNearest(t *testing.T) {
 	for question, want := range map[string]string{
-		"What is the sgement of the customers?":  "customers.segment",
+		"What is the sgement of the customers?": "customers.segment",
 		"What was the tturnover of the orders?": "revenue",
 		"What is the humidity?":                 "",
 	} {

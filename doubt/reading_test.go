@@ -133,6 +133,8 @@ func TestQuestionColumns(t *testing.T) {
 		{"Show the name along with its age along with its size", 3},
 		{"Show the name along with its age along with its size along with its color", 3}, // two at most
 		{"Show the name, the age and the size of pets over 3.5 and show the color", 4},
+		{"Show the name and the age of the pets. Show the size of the shops.", 1}, // of the last sentence that asks
+		{"Show the name and the age of the pets; give their size in 3 steps", 2},
 		{"There are shops. Show the name and size of the shops. They open at 9.5 a.m.", 2},
 		{"For each stadium, what is the name and the capacity?", 2},
 		{"List a, b, c, d, e, f, g and h", 6},
@@ -178,6 +180,7 @@ func TestMatchAt(t *testing.T) {
 		{"percentage", "percent*", 1, "a beginning"},
 		{"don't", "*n't", 1, "an end"},
 		{"n't", "*n't", 1, "an end that is the whole word"},
+		{"past", "*est", 0, "another end"},
 		{"which city is", "which * is/was", 3, "any word"},
 		{"different a b how many", "different ... how many", 5, "words between"},
 		{"different how many", "different ... how many", 3, "no words between"},

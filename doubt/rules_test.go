@@ -167,6 +167,9 @@ func TestCheckedRules(t *testing.T) {
 		{"no_table", exec.FindingNoTable, table(1, "1;2"), 0, "a list of constants"},
 		{"absent_value", exec.FindingAbsent, table(1, ""), 2, "no rows"},
 		{"absent_value", exec.FindingAbsent, table(1, "0"), 2, "a count of nothing"},
+		{"date", exec.FindingOdd + "date", table(1, "1"), 2, "a date compared as text"},
+		{"bare_column", exec.FindingOdd + "bare-column", table(1, "1"), 1, "a column beside groups"},
+		{"date", exec.FindingOdd + "date", nil, 0, "nothing was run"},
 	}
 	for _, tt := range tests {
 		c := vote.Candidate{SQL: "SELECT 1", Findings: []vote.Finding{{Rule: tt.finding}}}

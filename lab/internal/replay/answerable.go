@@ -11,11 +11,11 @@ import (
 
 	"github.com/texttosql/texttosql/answerable"
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
