@@ -23,13 +23,13 @@ func recalled(r *session.Record) *memory.Recall {
 	return kept
 }
 
-// receipt is what the question of a record taught so far.
-func receipt(r *session.Record) (kept memory.LearnResult) {
+// taught is what the question of a record taught so far.
+func taught(r *session.Record) (kept memory.LearnResult) {
 	json.Unmarshal(r.Learned, &kept) // "" is none
 	return kept
 }
 
-// learn learns from a question that came to its end, and returns the receipt for the record. What could not be kept is a
+// learn learns from a question that came to its end, and returns what was learned for the record. What could not be kept is a
 // warning: the answer is there.
 func (s *running) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
 	asked, ended := r.Turns[r.Turn()], r.Turns[r.Last()]
@@ -38,7 +38,7 @@ func (s *running) learn(ctx context.Context, r *session.Record, res *Result, com
 	}
 	ep := memory.FinishedQuestion{
 		Session: r.ID, Question: asked.Text, FollowUp: asked.Kind == session.TurnFollowUp, Recall: s.shown,
-		Completed: completed, SQL: res.SQL, Corrections: r.Corrections(), Before: receipt(r), At: now(),
+		Completed: completed, SQL: res.SQL, Corrections: r.Corrections(), Before: taught(r), At: now(),
 	}
 	if ended.Kind == session.TurnChoice && ended.Correction == nil {
 		ep.Chosen = &session.Option{ID: ended.Option, Label: ended.Text, SQL: res.SQL}
@@ -57,7 +57,7 @@ func (s *Conversation) takeBack(ctx context.Context, r *session.Record, c sessio
 	if s.e.lessons == nil || s.e.withoutMemory {
 		return nil
 	}
-	taken, err := s.e.lessons.Undo(receipt(r), c)
+	taken, err := s.e.lessons.Undo(taught(r), c)
 	if err != nil {
 		trace.From(ctx).Warn("lessons-not-kept", strategy.ErrorLine(llm.Scrub(err.Error()), false))
 		return nil

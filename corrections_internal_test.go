@@ -14,7 +14,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// A foreign strategy may know nothing of corrections. Its winner is held to them, also one that an admission passed.
+// A foreign strategy may know nothing of corrections. Its winner is held to them, also one that an examination passed.
 func TestLastLookAtCorrections(t *testing.T) {
 	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite")))(t)
 	defer pool.Close()
@@ -46,11 +46,11 @@ func TestLastLookAtCorrections(t *testing.T) {
 			if err != nil || c.Rejected != "" {
 				t.Fatal(c, err)
 			}
-			session := need.Value(e.db.Runner(exec.Bounds{}))(t)
-			defer session.Close()
+			runner := need.Value(e.db.Runner(exec.Bounds{}))(t)
+			defer runner.Close()
 			out := &strategy.Outcome{SQL: tt.sql}
 			for range 2 { // without the candidate, and with it
-				winner, err := e.passed(t.Context(), session, strategy.Task{Question: "x?", Corrections: tt.corrections}, out)
+				winner, err := e.passed(t.Context(), runner, strategy.Task{Question: "x?", Corrections: tt.corrections}, out)
 				var invalid *exec.InvalidError
 				if tt.refused != (errors.As(err, &invalid) && invalid.Fault == exec.FaultConstraint) || tt.refused != (winner == nil) {
 					t.Errorf("%s: got %v, %v", tt.why, winner, err)

@@ -235,7 +235,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 		sql      string
 	}{
 		{"a strategy of its own", false, "checking the winner", ""},
-		{"an admission examined it", true, "running the answer", usa},
+		{"an examiner saw it", true, "running the answer", usa},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			db, lock := lockable(t, 1)

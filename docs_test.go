@@ -491,9 +491,9 @@ func TestWritingAStrategy(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		admission := strategy.NewExaminer(ctx, env, t, nil, nil)
-		defer admission.Close()
-		c, err := admission.Examine(ctx, 0, name, reply)
+		examiner := strategy.NewExaminer(ctx, env, t, nil, nil)
+		defer examiner.Close()
+		c, err := examiner.Examine(ctx, 0, name, reply)
 		return &strategy.Outcome{SQL: c.SQL, Confidence: 0.5, Candidates: []vote.Candidate{c}}, err
 	})
 	engine, err := texttosql.New(db, model, texttosql.WithStrategy(one))

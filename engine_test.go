@@ -226,7 +226,7 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 			"running with bounds of its own",
 			strategy.Pipeline{Checks: []exec.Check{exec.ReadOnly{}, exec.Planned{}, exec.Execute{Bounds: exec.Bounds{Rows: 1}}}}, nil,
 		},
-		{"an admission of its own", shared, nil},
+		{"an examiner of its own", shared, nil},
 		{"a check that queries", strategy.Pipeline{Checks: []exec.Check{exec.ReadOnly{}, querying}}, exec.ErrNoExecution},
 		{"a strategy that queries", direct, exec.ErrNoExecution},
 	}

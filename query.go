@@ -82,17 +82,17 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 	}
 	res := &Result{}
 	return e.traced(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
-		session, err := e.db.Runner(exec.Bounds{})
+		runner, err := e.db.Runner(exec.Bounds{})
 		if err != nil {
 			return err
 		}
 		defer func() {
-			if cerr := session.Close(); cerr != nil && err == nil {
+			if cerr := runner.Close(); cerr != nil && err == nil {
 				err = fmt.Errorf("texttosql: giving the connection back: %w", cerr)
 			}
 		}()
 		checking, span := trace.Start(ctx, "check")
-		checked, err := session.Examine(checking, e.pasted(sql), exec.PlanChecks()...)
+		checked, err := runner.Examine(checking, e.pasted(sql), exec.PlanChecks()...)
 		for _, f := range checked.Findings {
 			if f.Rule != exec.FindingNoTable { // of no question
 				span.Warn(f.Rule, f.Detail)
@@ -103,6 +103,6 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 		if err != nil {
 			return err
 		}
-		return run(ctx, session, checked.Statement, res)
+		return run(ctx, runner, checked.Statement, res)
 	})
 }

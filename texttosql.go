@@ -379,12 +379,12 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 		env.Tell(ctx, session.ExecutingQuery)
 	}
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
-	session, serr := e.db.Runner(exec.Bounds{})
+	runner, serr := e.db.Runner(exec.Bounds{})
 	if serr != nil {
 		return serr
 	}
 	defer func() {
-		if cerr := session.Close(); cerr != nil {
+		if cerr := runner.Close(); cerr != nil {
 			err = errors.Join(err, cerr)
 		}
 	}()
@@ -398,7 +398,7 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	env.Host.Omissions.Report(ctx, out)
 	res.Outcome = *out
 	if out.SQL != "" {
-		winner, refused = e.passed(ctx, session, task, out)
+		winner, refused = e.passed(ctx, runner, task, out)
 		res.SQL = winner.SQL()
 		res.Grounds = append(verified, grounds(env, q.Text, out, winner)...)
 	}
@@ -434,11 +434,11 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if !rows {
 		return nil
 	}
-	if res.Rows, err = rowsOf(ctx, session, winner); err != nil {
+	if res.Rows, err = rowsOf(ctx, runner, winner); err != nil {
 		return fmt.Errorf("texttosql: running the answer: %w", err)
 	}
 	res.Found = e.found(ctx, env, q.Text, res)
-	e.caution(ctx, session, task, out, winner)
+	e.caution(ctx, runner, task, out, winner)
 	return nil
 }
 
@@ -458,7 +458,7 @@ func (e *Engine) found(ctx context.Context, env *strategy.Env, question string, 
 
 // caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a person
 // can judge.
-func (e *Engine) caution(ctx context.Context, session *exec.Runner, t strategy.Task, out *strategy.Outcome, winner *sqltext.Statement) {
+func (e *Engine) caution(ctx context.Context, runner *exec.Runner, t strategy.Task, out *strategy.Outcome, winner *sqltext.Statement) {
 	span := trace.From(ctx)
 	if doubt.Wishes(t.Question) {
 		span.Warn("nothing-changed", doubt.NothingChanged)
@@ -477,7 +477,7 @@ func (e *Engine) caution(ctx context.Context, session *exec.Runner, t strategy.T
 		}
 		break
 	}
-	checked, err := session.Examine(ctx, winner, exec.Caution{Unlimited: t.Reading(doubt.Rules{}).Unlimited()})
+	checked, err := runner.Examine(ctx, winner, exec.Caution{Unlimited: t.Reading(doubt.Rules{}).Unlimited()})
 	if err != nil {
 		return // a question that is answered does not fail for what is said about its answer
 	}
@@ -503,10 +503,10 @@ func grounds(env *strategy.Env, question string, out *strategy.Outcome, winner *
 }
 
 // rowsOf runs a statement that passed the checks.
-func rowsOf(ctx context.Context, session *exec.Runner, statement *sqltext.Statement) (*result.Table, error) {
+func rowsOf(ctx context.Context, runner *exec.Runner, statement *sqltext.Statement) (*result.Table, error) {
 	ctx, span := trace.Start(ctx, "rows")
 	defer span.End()
-	rows, err := session.QueryStatement(ctx, statement)
+	rows, err := runner.QueryStatement(ctx, statement)
 	if err != nil {
 		span.Fail(err)
 		return nil, err
@@ -531,15 +531,15 @@ func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 	return e.strategy.Generate(ctx, env, t)
 }
 
-// passed returns the winner; nil if it is refused. It examines the winner, unless an admission of this question did and
+// passed returns the winner; nil if it is refused. It examines the winner, unless an examiner of this question did and
 // the user corrected nothing: which corrections a foreign strategy knew nobody can tell.
-func (e *Engine) passed(ctx context.Context, session *exec.Runner, t strategy.Task, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
+func (e *Engine) passed(ctx context.Context, runner *exec.Runner, t strategy.Task, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
 	for _, c := range out.Candidates {
 		if len(t.Corrections) == 0 && c.SQL == out.SQL && e.db.Passed(c.Statement) {
 			return c.Statement, nil
 		}
 	}
-	checked, err := session.Examine(ctx, e.db.Language().Text.Parse(out.SQL), append(exec.PlanChecks(), strategy.Constraints(t.Corrections))...)
+	checked, err := runner.Examine(ctx, e.db.Language().Text.Parse(out.SQL), append(exec.PlanChecks(), strategy.Constraints(t.Corrections))...)
 	if err != nil {
 		return nil, err
 	}

@@ -246,15 +246,15 @@ func (s *Store) Time(ctx context.Context, db string, n int, statements ...string
 		return nil, err
 	}
 	defer release()
-	session, err := list[0].db.db.Runner(s.bounds)
+	runner, err := list[0].db.db.Runner(s.bounds)
 	if err != nil {
 		return nil, err
 	}
-	defer session.Close()
+	defer runner.Close()
 	times := make([][]time.Duration, len(list))
 	for round := range n + 1 {
 		for i, e := range list {
-			took, err := session.Time(ctx, e.sql)
+			took, err := runner.Time(ctx, e.sql)
 			if err != nil {
 				return nil, fmt.Errorf("eval: timing a statement on %s: %w", db, err)
 			}

@@ -267,12 +267,12 @@ func (d *database) query(ctx context.Context, text string, b exec.Bounds) (*resu
 	if d.pool == nil {
 		return d.db.QueryWithin(ctx, text, b)
 	}
-	session, err := d.session(b)
+	runner, err := d.session(b)
 	if err != nil {
 		return nil, err
 	}
-	defer d.giveBack(session)
-	return session.Query(ctx, text)
+	defer d.giveBack(runner)
+	return runner.Query(ctx, text)
 }
 
 // session takes an idle session or opens one. There are never more than
@@ -281,24 +281,24 @@ func (d *database) session(b exec.Bounds) (*exec.Runner, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := len(d.idle); n > 0 {
-		session := d.idle[n-1]
+		runner := d.idle[n-1]
 		d.idle = d.idle[:n-1]
-		return session, nil
+		return runner, nil
 	}
 	return d.db.Runner(b)
 }
 
-func (d *database) giveBack(session *exec.Runner) {
+func (d *database) giveBack(runner *exec.Runner) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.idle = append(d.idle, session)
+	d.idle = append(d.idle, runner)
 }
 
 // close closes what the Store opened.
 func (d *database) close() error {
 	var errs []error
-	for _, session := range d.idle {
-		errs = append(errs, session.Close())
+	for _, runner := range d.idle {
+		errs = append(errs, runner.Close())
 	}
 	d.idle = nil
 	if d.pool != nil {

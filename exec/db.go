@@ -101,7 +101,7 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 }
 
 // WithoutExecution returns a copy of db that looks at statements and runs none. The methods Query, QueryWithin and Time
-// of it and of its sessions return [ErrNoExecution], and [Execute] finds nothing. Statements of this package still run,
+// of it and of its runners return [ErrNoExecution], and [Execute] finds nothing. Statements of this package still run,
 // as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema with db.
 func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true, scope: db.scope} }
 
@@ -199,7 +199,7 @@ func with[T any](s *Runner, f func(*Runner) (T, error)) (value T, err error) {
 	return f(s)
 }
 
-// looking returns a session for statements that are looked at and compared.
+// looking returns a runner for statements that are looked at and compared.
 func (db *DB) looking() *Runner { return &Runner{db: db, bounds: db.limits.Candidate} }
 
 // check is the text check. It gives its refusals the type of this package.

@@ -135,7 +135,7 @@ type Conn interface {
 
 // Finisher is a Conn that ends what one use of the connection began, a transaction say, and looks at what the statement
 // left behind. It is called when the rows of the last statement are closed and before another one is read. Without fit
-// the connection is dropped, and a session takes another one. The error becomes that of the call, unless it has one.
+// the connection is dropped, and a runner takes another one. The error becomes that of the call, unless it has one.
 type Finisher interface {
 	Finish(ctx context.Context) (fit bool, err error)
 }

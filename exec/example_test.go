@@ -140,10 +140,10 @@ func ExampleIsRejection() {
 // Many statements, one after the other, on one guarded connection.
 func ExampleDB_Runner() {
 	db := openShop(exec.Config{})
-	session := must(db.Runner(exec.Bounds{Rows: 2}))
-	defer session.Close()
+	runner := must(db.Runner(exec.Bounds{Rows: 2}))
+	defer runner.Close()
 	for _, text := range []string{"VALUES (1), (2), (3)", "DROP TABLE t", "SELECT 'still at work'"} {
-		table, err := session.Query(context.Background(), text)
+		table, err := runner.Query(context.Background(), text)
 		if err != nil {
 			fmt.Println(err)
 			continue

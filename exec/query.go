@@ -46,7 +46,7 @@ func (s *Runner) Stream(ctx context.Context, sql string, to *result.Sink) error 
 	return err
 }
 
-// sampled runs a statement for [Sampler.SampleRows], with the bounds of the session but for their Rows. Its values are plain,
+// sampled runs a statement for [Sampler.SampleRows], with the bounds of the runner but for their Rows. Its values are plain,
 // as prompts show them.
 func (s *Runner) sampled(ctx context.Context, sql string, rows int) (*result.Table, error) {
 	b := s.bounds

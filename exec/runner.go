@@ -35,7 +35,7 @@ type Runner struct {
 	depth int                // calls of methods in each other: a use of the connection ends with the outermost
 }
 
-// Runner returns a session whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes has
+// Runner returns a runner whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes has
 // the limit that [DB.QueryWithin] tells. It takes no connection yet. A negative bound is an error.
 func (db *DB) Runner(b Bounds) (*Runner, error) {
 	b, err := db.bounds(b)
@@ -176,7 +176,7 @@ func (s *Runner) Schema(ctx context.Context) (*schema.Schema, error) {
 	return s.db.Schema(ctx)
 }
 
-// Close takes the guard off and gives the connection back. A closed session may be used again, which opens it.
+// Close takes the guard off and gives the connection back. A closed runner may be used again, which opens it.
 func (s *Runner) Close() error { return s.release(false) }
 
 // check is the text check. A text that was checked last is not checked again.
@@ -224,7 +224,7 @@ func use[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T, e
 		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
 			return
 		}
-		if _, ok := s.held.Conn.(Finisher); !ok { // saves a hand-over to the goroutine of the session
+		if _, ok := s.held.Conn.(Finisher); !ok { // saves a hand-over to the goroutine of the runner
 			_ = s.held.finish(ctx) // sends nothing
 			return
 		}
@@ -352,7 +352,7 @@ func (s *Runner) release(drop bool) error {
 // looks at an interrupt needs a few milliseconds.
 const mostGrace = 100 * time.Millisecond
 
-// start runs f in the goroutine of the session, which starts with its first job and ends with the hold: its stack has
+// start runs f in the goroutine of the runner, which starts with its first job and ends with the hold: its stack has
 // to grow once and not for each statement.
 func (s *Runner) start(f func()) {
 	if s.jobs == nil {
@@ -385,7 +385,7 @@ func deepen(at int) byte {
 	return room[0]
 }
 
-// rest ends the goroutine of the session, once its job has ended.
+// rest ends the goroutine of the runner, once its job has ended.
 func (s *Runner) rest() {
 	if s.jobs != nil {
 		close(s.jobs)

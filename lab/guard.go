@@ -51,8 +51,8 @@ type payload struct {
 	}
 }
 
-// guardTally is the row of a server.
-type guardTally struct {
+// guardCounts is the row of a server.
+type guardCounts struct {
 	Refuse, Executed, Plain, PlainExecuted, Changed, Survive, Late, Accept, WronglyRefused int
 }
 
@@ -69,7 +69,7 @@ func (g *guardVerb) Run(p *program) error {
 	defer os.RemoveAll(folder)
 	var server *mcpServer
 	defer func() { server.stop() }()
-	var row guardTally
+	var row guardCounts
 	policy, digest := "", [32]byte{}
 	for line := range bytes.Lines(file) {
 		var item payload
@@ -120,7 +120,7 @@ func (g *guardVerb) Run(p *program) error {
 }
 
 // count adds what became of a statement, and reports whether it is not what is expected.
-func (t *guardTally) count(expect string, plain, ok, late, changed, large bool) (wrong bool) {
+func (t *guardCounts) count(expect string, plain, ok, late, changed, large bool) (wrong bool) {
 	if changed {
 		t.Changed++
 	}

@@ -232,7 +232,7 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	t := newTally(p, l, questions, log)
+	t := newCollector(p, l, questions, log)
 	if err := cmp.Or(asker.sameContracts(p.ctx, l.Out, questions, log), asker.fits(p, l.Manifest, questions)); err != nil {
 		return errors.Join(err, log.close())
 	}

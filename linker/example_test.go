@@ -181,13 +181,13 @@ func ExampleMapReduce() {
 		{Contains: "TABLE orders", Replies: llmtest.Texts(`{"relevant": true, "score": 0.9, "relevant_columns": ["customer_id"]}`)},
 		{Contains: "TABLE offices", Replies: llmtest.Texts(`{"relevant": false}`)},
 	}}
-	study, err := linker.MapReduce{Model: model}.Run(context.Background(), linker.Input{
+	reduced, err := linker.MapReduce{Model: model}.Run(context.Background(), linker.Input{
 		Question: "Who bought nothing?", Schema: example,
 	})
-	for _, t := range study.Tables {
+	for _, t := range reduced.Tables {
 		fmt.Println(t.Table, t.Score, t.Columns, t.Kept)
 	}
-	fmt.Println(study.Components, err)
+	fmt.Println(reduced.Components, err)
 	// Output:
 	// customers 1 [name] true
 	// orders 0.9 [customer_id] true

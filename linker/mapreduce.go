@@ -105,8 +105,8 @@ func (m MapReduce) Validate() error {
 
 // Link is the Links of Run.
 func (m MapReduce) Link(ctx context.Context, in Input) (schema.Links, error) {
-	study, err := m.Run(ctx, in)
-	return study.Links, err
+	reduced, err := m.Run(ctx, in)
+	return reduced.Links, err
 }
 
 // Run scores and links, and tells how. It fails if ctx has ended, a budget is spent, a field is out of range, or the
@@ -118,38 +118,38 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	if m.Model == nil && !m.LexicalOnly {
 		return MapReduceResult{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
 	}
-	study := MapReduceResult{Tables: []TableScore{}}
+	reduced := MapReduceResult{Tables: []TableScore{}}
 	if all, _ := in.Schema.Presentable(); len(all.Tables) == 0 {
-		study.Links.Whole = true
-		return study, nil
+		reduced.Links.Whole = true
+		return reduced, nil
 	}
 	if !m.LexicalOnly {
 		components, err := m.decompose(ctx, in)
 		if cerr := ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
 			return MapReduceResult{}, cmp.Or(cerr, err)
 		}
-		if study.Components = components; err != nil {
-			study.Links.Notes = append(study.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
+		if reduced.Components = components; err != nil {
+			reduced.Links.Notes = append(reduced.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
 		}
 	}
 	found, err := storedValues(ctx, in)
 	if err != nil {
 		return MapReduceResult{}, err
 	}
-	study.Links.Notes = append(study.Links.Notes, found.Notes...)
+	reduced.Links.Notes = append(reduced.Links.Notes, found.Notes...)
 	waves := in.wavesOf(m.Tables)
 	var all []scored
 	_, _, err = waves.judge(func(part *schema.Schema) (bool, error) {
-		wave, err := m.score(ctx, in, part, &study, len(all), found)
+		wave, err := m.score(ctx, in, part, &reduced, len(all), found)
 		all = append(all, wave...)
 		return slices.ContainsFunc(wave, func(s scored) bool { return s.Score >= m.threshold() }), err
 	})
 	if err != nil {
 		return MapReduceResult{}, err
 	}
-	study.NotAsked = waves.end(ctx, &study.Links)
-	m.reduce(in.Schema, all, &study)
-	return study, nil
+	reduced.NotAsked = waves.end(ctx, &reduced.Links)
+	m.reduce(in.Schema, all, &reduced)
+	return reduced, nil
 }
 
 func (m MapReduce) threshold() float64 { return cmp.Or(m.Threshold, 0.5) }
@@ -163,13 +163,13 @@ type scored struct {
 
 // score scores the tables of a wave, behind so many others.
 func (m MapReduce) score(
-	ctx context.Context, in Input, wave *schema.Schema, study *MapReduceResult, behind int, found schema.Links,
+	ctx context.Context, in Input, wave *schema.Schema, reduced *MapReduceResult, behind int, found schema.Links,
 ) ([]scored, error) {
 	list := make([]scored, len(wave.Tables))
-	for i, hit := range lexicalHits(in, wave, study.Components, found) {
+	for i, hit := range lexicalHits(in, wave, reduced.Components, found) {
 		list[i] = scored{TableScore{Table: wave.Tables[i].TableName(), Lexical: hit.score}, hit, &wave.Tables[i]}
 	}
-	if err := m.scoreTables(ctx, in, list, study, behind); err != nil {
+	if err := m.scoreTables(ctx, in, list, reduced, behind); err != nil {
 		return nil, err
 	}
 	for i := range list {
@@ -182,7 +182,7 @@ func (m MapReduce) score(
 }
 
 // reduce chooses the tables, best first.
-func (m MapReduce) reduce(s *schema.Schema, list []scored, study *MapReduceResult) {
+func (m MapReduce) reduce(s *schema.Schema, list []scored, reduced *MapReduceResult) {
 	place := map[schema.TableName]int{}
 	for i := range s.Tables {
 		place[s.Tables[i].TableName()] = i
@@ -191,14 +191,14 @@ func (m MapReduce) reduce(s *schema.Schema, list []scored, study *MapReduceResul
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
-		study.Tables = append(study.Tables, list[i].TableScore)
+		reduced.Tables = append(reduced.Tables, list[i].TableScore)
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := &study.Tables[i], &study.Tables[j]
+		a, b := &reduced.Tables[i], &reduced.Tables[j]
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Table.Name, b.Table.Name), cmp.Compare(a.Table.Schema, b.Table.Schema))
 	})
-	links := &study.Links
-	below := func(i int) bool { return study.Tables[i].Score < m.threshold() }
+	links := &reduced.Links
+	below := func(i int) bool { return reduced.Tables[i].Score < m.threshold() }
 	switch kept := slices.IndexFunc(order, below); {
 	case kept > 0:
 		order = order[:kept]
@@ -210,7 +210,7 @@ func (m MapReduce) reduce(s *schema.Schema, list []scored, study *MapReduceResul
 		links.Notes = append(links.Notes, fmt.Sprintf("no table scores enough: the best %d are kept", fewTables))
 	}
 	for _, i := range order {
-		t := &study.Tables[i]
+		t := &reduced.Tables[i]
 		if t.Kept = true; !links.Whole || t.Score > 0 {
 			links.Tables = append(links.Tables, schema.TableLink{
 				Schema: t.Table.Schema, Table: t.Table.Name, Score: t.Score, Values: list[i].hit.values,

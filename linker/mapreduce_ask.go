@@ -200,7 +200,7 @@ func (r scoreReply) score() float64 {
 }
 
 // scoreTables asks the model about the tables and fills in what it says. behind is how many there were before.
-func (m MapReduce) scoreTables(ctx context.Context, in Input, list []scored, study *MapReduceResult, behind int) error {
+func (m MapReduce) scoreTables(ctx context.Context, in Input, list []scored, reduced *MapReduceResult, behind int) error {
 	var places []int
 	var tables []*schema.Table
 	for i, s := range list {
@@ -210,7 +210,7 @@ func (m MapReduce) scoreTables(ctx context.Context, in Input, list []scored, stu
 		}
 	}
 	head := in.section(allCorrections...) + "Components:\n"
-	for _, c := range study.Components {
+	for _, c := range reduced.Components {
 		head += "- " + c.Type + ": " + c.Text + "\n"
 	}
 	p := perTable[scoreReply]{
@@ -225,7 +225,7 @@ func (m MapReduce) scoreTables(ctx context.Context, in Input, list []scored, stu
 	for k, reply := range replies {
 		t := &list[places[k]].TableScore
 		if reply.err != nil {
-			study.Links.Notes = append(study.Links.Notes, t.warn(ctx, reply.err))
+			reduced.Links.Notes = append(reduced.Links.Notes, t.warn(ctx, reply.err))
 			continue
 		}
 		t.read(tables[k], reply.of)

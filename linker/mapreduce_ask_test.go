@@ -65,7 +65,7 @@ func TestMapReduceComponents(t *testing.T) {
 		if model.decompose = tt.reply; tt.reply == "" {
 			model.decompose = " "
 		}
-		got := study(t, linker.MapReduce{Model: model}, linker.Input{Question: question, Schema: tables([]string{"singer", "name"})})
+		got := reduced(t, linker.MapReduce{Model: model}, linker.Input{Question: question, Schema: tables([]string{"singer", "name"})})
 		if diff := cmp.Diff([]linker.Component(tt.want), got.Components); diff != "" {
 			t.Errorf("%s: %.80s (-want +got):\n%s", tt.why, tt.reply, diff)
 		}
@@ -140,7 +140,7 @@ func TestMapReduceReplies(t *testing.T) {
 			}
 			return tt.reply, nil
 		}}
-		got := study(t, linker.MapReduce{Model: model, Workers: 1}, in).Tables[0]
+		got := reduced(t, linker.MapReduce{Model: model, Workers: 1}, in).Tables[0]
 		if again := calls == 2; got.Model == nil || *got.Model != tt.score || !slices.Equal(got.Columns, tt.columns) || again != tt.again {
 			t.Errorf("%s: %s: %+v after %d calls, want %v with %v", tt.why, tt.reply, got, calls, tt.score, tt.columns)
 		}
@@ -154,7 +154,7 @@ func TestMapReduceMatched(t *testing.T) {
 		named = append(named, fmt.Sprintf("part\n%d", i))
 	}
 	reply := need.Value(json.Marshal(map[string]any{"score": 1, "matched_components": append(named[:1:1], named...)}))(t)
-	got := study(t, linker.MapReduce{Model: verdicts(map[string]string{"t": string(reply)})}, linker.Input{Question: "?", Schema: tables([]string{"t", "x"})})
+	got := reduced(t, linker.MapReduce{Model: verdicts(map[string]string{"t": string(reply)})}, linker.Input{Question: "?", Schema: tables([]string{"t", "x"})})
 	if m := got.Tables[0].Matched; len(m) != 15 || m[0] != "part 0" || m[14] != "part 14" { // the first one is named twice
 		t.Errorf("matched %q", m)
 	}
@@ -218,7 +218,7 @@ func TestMapReduceWideTable(t *testing.T) {
 			}
 			return llm.Response{Text: string(reply)}, err
 		})
-		got := study(t, linker.MapReduce{Model: model}, linker.Input{Question: "?", Schema: tables(names)}).Tables[0]
+		got := reduced(t, linker.MapReduce{Model: model}, linker.Input{Question: "?", Schema: tables(names)}).Tables[0]
 		if calls != tt.calls || len(seen) != tt.n || slices.Max(slices.Collect(maps.Values(seen))) != 1 {
 			t.Errorf("%d columns: %d of them seen in %d calls, want %d calls", tt.n, len(seen), calls, tt.calls)
 		}
@@ -249,7 +249,7 @@ func TestMapReduceAsks(t *testing.T) {
 			return `{"score": 1}`, nil
 		}}
 		tt.m.Model, tt.m.Workers = model, 1
-		got := study(t, tt.m, in)
+		got := reduced(t, tt.m, in)
 		golden.Equal(t, tt.want, asked, tt.why)
 		if tt.m.LexicalOnly && (model.calls.Load() > 0 || got.Components != nil || keptTables(got.Links) != "singer 1, song 0.6") {
 			t.Errorf("%s: %d calls, %+v", tt.why, model.calls.Load(), got)
@@ -284,7 +284,7 @@ func TestMapReducePrompts(t *testing.T) {
 		return llm.Response{Text: `{"score": 1}`}, nil
 	})
 	m := linker.MapReduce{Model: model, Seed: func(int) *int { return new(7) }}
-	study(t, m, linker.Input{Question: "What is the total? " + hostile, Evidence: hostile, Schema: s})
+	reduced(t, m, linker.Input{Question: "What is the total? " + hostile, Evidence: hostile, Schema: s})
 	for _, purpose := range []string{"decompose", "score"} {
 		golden.Check(t, "mapreduce_"+purpose+".txt", prompts[purpose])
 		user := prompts[purpose][strings.Index(prompts[purpose], "--- user"):]

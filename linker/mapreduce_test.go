@@ -63,7 +63,7 @@ func verdicts(of map[string]string) *judging {
 	return &judging{score: func(_ context.Context, table string) (string, error) { return of[table], nil }}
 }
 
-func study(t *testing.T, m linker.MapReduce, in linker.Input) linker.MapReduceResult {
+func reduced(t *testing.T, m linker.MapReduce, in linker.Input) linker.MapReduceResult {
 	t.Helper()
 	got := need.Value(m.Run(t.Context(), in))(t)
 	return got
@@ -169,7 +169,7 @@ func TestMapReduceFailingTables(t *testing.T) {
 	}
 }
 
-// TestMapReduceCancelled: the end of the context ends Study at once, at either step. The bubble fails if a goroutine is left.
+// TestMapReduceCancelled: the end of the context ends Run at once, at either step. The bubble fails if a goroutine is left.
 func TestMapReduceCancelled(t *testing.T) {
 	for _, purpose := range []string{"decompose", "score"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestMapReduceScores(t *testing.T) {
 				}
 				return `{"score": ` + verdict + `}`, nil
 			}}
-			for _, got := range study(t, linker.MapReduce{Model: model}, in).Tables {
+			for _, got := range reduced(t, linker.MapReduce{Model: model}, in).Tables {
 				if got.Table.Name == one && (got.Lexical != lexical[one] || got.Score != want[lexical[one]]) {
 					t.Errorf("%s, model %s: lexical %v, score %v; want %v, %v", one, verdict, got.Lexical, got.Score, lexical[one], want[lexical[one]])
 				}
@@ -232,7 +232,7 @@ func TestMapReduceScores(t *testing.T) {
 		}
 	}
 	in.WithoutValues = true
-	for _, got := range study(t, linker.MapReduce{LexicalOnly: true}, in).Tables {
+	for _, got := range reduced(t, linker.MapReduce{LexicalOnly: true}, in).Tables {
 		if want := lexical[got.Table.Name]; got.Table.Name != "towns" && got.Score != want || got.Table.Name == "towns" && got.Score != 0 {
 			t.Errorf("without values: %+v, want %v", got, want)
 		}
@@ -270,7 +270,7 @@ func TestMapReduceAtSize(t *testing.T) {
 		for _, name := range tt.gold {
 			of[name] = `{"relevant": true, "score": 1}`
 		}
-		got := study(t, linker.MapReduce{Model: verdicts(of), Tables: tt.asked}, linker.Input{Question: tt.question, Schema: tt.s}).Links
+		got := reduced(t, linker.MapReduce{Model: verdicts(of), Tables: tt.asked}, linker.Input{Question: tt.question, Schema: tt.s}).Links
 		if len(got.Tables) != tt.most || got.Whole || slices.ContainsFunc(tt.gold, func(name string) bool { return !strings.Contains(keptTables(got), name+" 1") }) {
 			t.Errorf("%s: %d of %d tables are linked, want %d: %.200s", tt.why, len(got.Tables), len(tt.s.Tables), tt.most, keptTables(got))
 		}
@@ -312,7 +312,7 @@ func TestMapReduceReduce(t *testing.T) {
 			of[table] = `{"score": ` + score + `}`
 		}
 		tt.m.Model = verdicts(of)
-		got := study(t, tt.m, linker.Input{Question: "?", Schema: tt.s})
+		got := reduced(t, tt.m, linker.Input{Question: "?", Schema: tt.s})
 		if keptTables(got.Links) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, keptTables(got.Links), tt.want)
 		}
@@ -343,7 +343,7 @@ func TestMapReduceKeys(t *testing.T) {
 		}
 		return model.Complete(ctx, req)
 	}), Workers: 1}
-	study(t, m, linker.Input{Question: "Which people?", Schema: s})
+	reduced(t, m, linker.Input{Question: "Which people?", Schema: s})
 	keys := "FOREIGN KEY (town) REFERENCES towns(id)\nFOREIGN KEY (\"home town\") REFERENCES towns(id)\n"
 	golden.Equal(t, map[string]string{"towns": "", "people": keys}, prompts, "behind the table")
 }
@@ -353,7 +353,7 @@ func TestMapReduceColumns(t *testing.T) {
 	db, s := open(t, `CREATE TABLE people (id INTEGER PRIMARY KEY, full_name TEXT, age INTEGER, town INTEGER REFERENCES towns(id), home TEXT);
 		CREATE TABLE towns (id INTEGER PRIMARY KEY, label TEXT, area REAL); INSERT INTO people VALUES (1, 'Ann', 3, 1, 'Oslo');`, exec.Config{})
 	in := linker.Input{Question: "The age of all from Oslo", Schema: s, DB: db}
-	got := study(t, linker.MapReduce{Model: verdicts(map[string]string{
+	got := reduced(t, linker.MapReduce{Model: verdicts(map[string]string{
 		"people": `{"score": 1, "relevant_columns": ["full_name"]}`, "towns": `{"score": 1, "relevant_columns": ["salary"]}`,
 	})}, in)
 	want := []schema.TableLink{
@@ -365,11 +365,11 @@ func TestMapReduceColumns(t *testing.T) {
 	}
 	golden.Equal(t, want, got.Links.Tables, "links")
 	s.Tables = append(s.Tables, tables([]string{"gone", "x"}).Tables...)
-	if got = study(t, linker.MapReduce{LexicalOnly: true}, in); !strings.Contains(strings.Join(got.Links.Notes, ""), "look-ups failed") {
+	if got = reduced(t, linker.MapReduce{LexicalOnly: true}, in); !strings.Contains(strings.Join(got.Links.Notes, ""), "look-ups failed") {
 		t.Errorf("notes %q do not say that a table could not be looked into", got.Links.Notes)
 	}
 	in.Question = "?"
-	got = study(t, linker.MapReduce{Model: verdicts(map[string]string{"people": `{"score": 1, "relevant_columns": ["full_name"]}`})}, in)
+	got = reduced(t, linker.MapReduce{Model: verdicts(map[string]string{"people": `{"score": 1, "relevant_columns": ["full_name"]}`})}, in)
 	if diff := cmp.Diff([]schema.TableLink{{Table: "people", Score: 1, Columns: []string{"id", "full_name", "town"}}}, got.Links.Tables); diff != "" {
 		t.Errorf("keys and relevant columns alone (-want +got):\n%s", diff)
 	}
@@ -396,7 +396,7 @@ func TestMapReduceConnected(t *testing.T) {
 				of[table.Name] = fmt.Sprintf(`{"score": 0.%d, "relevant_columns": ["c%d"]}`, 3+rng.IntN(6), rng.IntN(5))
 			}
 		}
-		got := study(t, linker.MapReduce{Model: verdicts(of)}, linker.Input{Question: "?", Schema: s})
+		got := reduced(t, linker.MapReduce{Model: verdicts(of)}, linker.Input{Question: "?", Schema: s})
 		small, unknown := s.Restrict(got.Links)
 		if len(unknown) > 0 {
 			t.Fatalf("seed %d: unknown %q", seed, unknown)
@@ -480,11 +480,11 @@ func TestWordsOverrule(t *testing.T) {
 			}
 			return llm.Response{Text: `{"relevant": false, "score": 0}`}, nil
 		})
-		study, err := linker.MapReduce{Model: model}.Run(t.Context(), linker.Input{Question: "How many invoices are there?", Schema: s})
+		reduced, err := linker.MapReduce{Model: model}.Run(t.Context(), linker.Input{Question: "How many invoices are there?", Schema: s})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, score := range study.Tables {
+		for _, score := range reduced.Tables {
 			if strings.HasPrefix(score.Table.Name, "invoice") && (score.Score == 1) != kept {
 				t.Errorf("%d tables: %s scores %v", n, score.Table, score.Score)
 			}

@@ -91,8 +91,8 @@ func (p PerTable) Validate() error {
 
 // Link is the Links of Run.
 func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
-	study, err := p.Run(ctx, in)
-	return study.Links, err
+	reduced, err := p.Run(ctx, in)
+	return reduced.Links, err
 }
 
 // Run judges the tables, and tells how. It fails with a *NoTablesError if none is relevant, and if ctx has ended, a budget

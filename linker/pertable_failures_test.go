@@ -165,7 +165,7 @@ func TestPerTableValidate(t *testing.T) {
 	}
 }
 
-// TestPerTableEnds: the end of the context and of a budget ends Study at any step. The bubble fails if a goroutine is
+// TestPerTableEnds: the end of the context and of a budget ends Run at any step. The bubble fails if a goroutine is
 // left.
 func TestPerTableEnds(t *testing.T) {
 	s := numbered("t_%d", 30)

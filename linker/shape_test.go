@@ -58,10 +58,10 @@ func TestAskInAShape(t *testing.T) {
 	schemas := map[string]string{}
 	for _, obeys := range []bool{true, false} {
 		m := &chatty{obeys: obeys, replies: replies, schemas: schemas}
-		study := need.Value(linker.MapReduce{Model: m}.Run(t.Context(), in))(t)
+		reduced := need.Value(linker.MapReduce{Model: m}.Run(t.Context(), in))(t)
 		id := need.Value(linker.PerTable{Model: m}.Run(t.Context(), in))(t)
 		plan := need.Value(linker.Joins{Model: m}.Connect(t.Context(), in, id.Final))(t)
-		found := need.Value(json.Marshal([]any{study.Tables, id.Verdicts, id.Final, plan.Joins}))(t)
+		found := need.Value(json.Marshal([]any{reduced.Tables, id.Verdicts, id.Final, plan.Joins}))(t)
 		results = append(results, string(found))
 		calls = append(calls, m.calls)
 	}

@@ -40,11 +40,11 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if in.DB == nil || in.WithoutValues {
 		return links, ctx.Err()
 	}
-	session, err := in.DB.Runner(exec.Bounds{Timeout: time.Second})
+	runner, err := in.DB.Runner(exec.Bounds{Timeout: time.Second})
 	if err != nil {
 		return links, err
 	}
-	defer session.Close()
+	defer runner.Close()
 	left := cmp.Or(max(l.Probes, 0), 200)
 	var failed error
 	slow := map[int]bool{} // numbers of tables
@@ -64,7 +64,7 @@ search:
 					break search
 				}
 				left--
-				found, err := session.Probe(ctx, t.Schema, t.Name, c.Name, value)
+				found, err := runner.Probe(ctx, t.Schema, t.Name, c.Name, value)
 				if cerr := ctx.Err(); cerr != nil {
 					return links, cerr
 				}

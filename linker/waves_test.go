@@ -81,12 +81,12 @@ func TestWaves(t *testing.T) {
 		}
 		calls = 0
 		root = trace.New("question")
-		study, err := linker.MapReduce{Model: relevant(name, &calls), Tables: tt.most}.Run(trace.Into(t.Context(), root), in)
-		if err != nil || len(study.Tables) != tt.asked || study.NotAsked != tt.tables-tt.asked || calls != 1+tt.asked || warned(root) != tt.warned {
-			t.Errorf("MapReduce, %s: %d scores, %d not asked, %d calls, %q, %v", tt.why, len(study.Tables), study.NotAsked, calls, warned(root), err)
+		reduced, err := linker.MapReduce{Model: relevant(name, &calls), Tables: tt.most}.Run(trace.Into(t.Context(), root), in)
+		if err != nil || len(reduced.Tables) != tt.asked || reduced.NotAsked != tt.tables-tt.asked || calls != 1+tt.asked || warned(root) != tt.warned {
+			t.Errorf("MapReduce, %s: %d scores, %d not asked, %d calls, %q, %v", tt.why, len(reduced.Tables), reduced.NotAsked, calls, warned(root), err)
 		}
-		if kept := len(study.Links.Tables); tt.found && (kept != 1 || study.Links.Tables[0].Table != name) || !tt.found && kept != 5 {
-			t.Errorf("MapReduce, %s: links %v", tt.why, study.Links)
+		if kept := len(reduced.Links.Tables); tt.found && (kept != 1 || reduced.Links.Tables[0].Table != name) || !tt.found && kept != 5 {
+			t.Errorf("MapReduce, %s: links %v", tt.why, reduced.Links)
 		}
 	}
 }
@@ -129,9 +129,10 @@ func TestWavesWithinABudget(t *testing.T) {
 	}
 	account = llm.Budget{Calls: 45}.Start()
 	root := trace.New("question")
-	study, err := linker.MapReduce{Model: llm.Chain(relevant("kna1", &calls), account.Middleware())}.Run(trace.Into(t.Context(), root), in)
-	if err != nil || len(study.Tables) != 40 || len(study.Links.Tables) != 5 || !strings.Contains(warned(root), "40 of 60 tables were asked about; 20 were not") {
-		t.Errorf("MapReduce: %d scores, %v, %v, %q", len(study.Tables), study.Links, err, warned(root))
+	reduced, err := linker.MapReduce{Model: llm.Chain(relevant("kna1", &calls), account.Middleware())}.Run(trace.Into(t.Context(), root), in)
+	if err != nil || len(reduced.Tables) != 40 || len(reduced.Links.Tables) != 5 ||
+		!strings.Contains(warned(root), "40 of 60 tables were asked about; 20 were not") {
+		t.Errorf("MapReduce: %d scores, %v, %v, %q", len(reduced.Tables), reduced.Links, err, warned(root))
 	}
 	account = llm.Budget{Calls: 30}.Start()
 	_, err = linker.PerTable{Model: llm.Chain(relevant("kna1", &calls), account.Middleware())}.Run(t.Context(), in)

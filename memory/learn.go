@@ -77,10 +77,10 @@ func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 	e.At = e.At.UTC().Truncate(time.Second)
 	s := student{FinishedQuestion: e, live: namesOf(e.Live), reads: map[string]bool{}}
 	if e.Completed {
-		s.study()
+		s.teach()
 	}
 	err := l.update(func(b *ledger) bool {
-		b.receipt, b.at = open(e.Before), e.At
+		b.outcome, b.at = open(e.Before), e.At
 		s.count(b)
 		for _, k := range s.lessons {
 			k.Database, k.Owner, k.Created, k.Validated = b.database, e.Owner, e.At, e.At
@@ -89,7 +89,7 @@ func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 				b.keep(k, e.Session)
 			}
 		}
-		r = b.receipt.receipt()
+		r = b.outcome.outcome()
 		return b.changed
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func (l *Lessons) Undo(r LearnResult, c session.Correction) (LearnResult, error)
 	}
 	after := r
 	err := l.update(func(b *ledger) bool {
-		b.receipt = open(r)
+		b.outcome = open(r)
 		for _, id := range r.Succeeded {
 			if k := b.find(id); k != nil {
 				k.Successful = max(k.Successful-1, 0)
@@ -114,13 +114,13 @@ func (l *Lessons) Undo(r LearnResult, c session.Correction) (LearnResult, error)
 				b.changed = true
 			}
 		}
-		clear(b.receipt.succeeded)
-		for _, id := range slices.Sorted(maps.Keys(union(b.receipt.retrieved, b.receipt.applied, b.receipt.learned))) {
+		clear(b.outcome.succeeded)
+		for _, id := range slices.Sorted(maps.Keys(union(b.outcome.retrieved, b.outcome.applied, b.outcome.learned))) {
 			if k := b.find(id); k != nil && k.contradicts(c) {
 				b.fail(k)
 			}
 		}
-		after = b.receipt.receipt()
+		after = b.outcome.outcome()
 		return b.changed
 	})
 	if err != nil {
@@ -148,10 +148,10 @@ func (l *Lesson) contradicts(c session.Correction) bool {
 	})
 }
 
-// tally is a LearnResult while it is written.
-type tally struct{ learned, retrieved, applied, succeeded, failed map[string]bool }
+// lessonSets is a LearnResult while it is written.
+type lessonSets struct{ learned, retrieved, applied, succeeded, failed map[string]bool }
 
-func open(r LearnResult) tally {
+func open(r LearnResult) lessonSets {
 	set := func(ids []string) map[string]bool {
 		m := make(map[string]bool, len(ids))
 		for _, id := range ids {
@@ -159,10 +159,10 @@ func open(r LearnResult) tally {
 		}
 		return m
 	}
-	return tally{set(r.New), set(r.Retrieved), set(r.Applied), set(r.Succeeded), set(r.Failed)}
+	return lessonSets{set(r.New), set(r.Retrieved), set(r.Applied), set(r.Succeeded), set(r.Failed)}
 }
 
-func (t tally) receipt() LearnResult {
+func (t lessonSets) outcome() LearnResult {
 	list := func(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 	return LearnResult{list(t.learned), list(t.retrieved), list(t.applied), list(t.succeeded), list(t.failed)}
 }
@@ -175,7 +175,7 @@ func union(sets ...map[string]bool) map[string]bool {
 	return all
 }
 
-// once reports whether id is new to a set of the receipt, and adds it.
+// once reports whether id is new to a set of the outcome, and adds it.
 func (b *ledger) once(set map[string]bool, id string) bool {
 	if set[id] {
 		return false
@@ -185,10 +185,10 @@ func (b *ledger) once(set map[string]bool, id string) bool {
 }
 
 func (b *ledger) succeed(k *Lesson) {
-	if b.once(b.receipt.applied, k.ID) {
+	if b.once(b.outcome.applied, k.ID) {
 		k.Applied++
 	}
-	if b.once(b.receipt.succeeded, k.ID) {
+	if b.once(b.outcome.succeeded, k.ID) {
 		k.Successful++
 		k.Validated = b.at
 		k.move(success)
@@ -196,10 +196,10 @@ func (b *ledger) succeed(k *Lesson) {
 }
 
 func (b *ledger) fail(k *Lesson) {
-	if b.once(b.receipt.applied, k.ID) {
+	if b.once(b.outcome.applied, k.ID) {
 		k.Applied++
 	}
-	if b.once(b.receipt.failed, k.ID) {
+	if b.once(b.outcome.failed, k.ID) {
 		k.move(-failure)
 	}
 }
@@ -216,7 +216,7 @@ func (b *ledger) keep(k Lesson, session string) {
 		}
 	}
 	old := b.find(k.ID)
-	b.receipt.learned[k.ID] = true
+	b.outcome.learned[k.ID] = true
 	b.changed = true
 	if old == nil {
 		k.Sessions = slices.DeleteFunc([]string{session}, func(id string) bool { return id == "" })
@@ -257,7 +257,7 @@ func (s *student) count(b *ledger) {
 		if k == nil {
 			continue
 		}
-		if b.once(b.receipt.retrieved, id) {
+		if b.once(b.outcome.retrieved, id) {
 			k.Retrieved++
 			k.Used = b.at
 		}
@@ -283,14 +283,14 @@ func (s *student) count(b *ledger) {
 			b.fail(k)
 		case read:
 			b.succeed(k)
-		case tried && b.once(b.receipt.applied, id):
+		case tried && b.once(b.outcome.applied, id):
 			k.Applied++
 		}
 	}
 }
 
-// study finds what an episode with an answer teaches.
-func (s *student) study() {
+// teach finds what an episode with an answer teaches.
+func (s *student) teach() {
 	for _, t := range s.Tables {
 		s.reads[schema.Fold(t.String())] = true
 	}

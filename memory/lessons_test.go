@@ -258,7 +258,7 @@ func TestCounts(t *testing.T) {
 		if again := r.Map(declared, live); again == declared {
 			t.Fatal("not mapped")
 		}
-		receipt := learn(t, l, customers("s", func(e *memory.FinishedQuestion) { e.Recall = r; tt.change(e) }))
+		outcome := learn(t, l, customers("s", func(e *memory.FinishedQuestion) { e.Recall = r; tt.change(e) }))
 		// What was counted of a manual lesson stands in the file, although nothing new was learned.
 		reopened := need.Value(memory.OpenLessons(path))(t)
 		if list := all(t, reopened); len(list) != 0 {
@@ -269,7 +269,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.why, got, tt.want)
 		}
 		// The end of the same question after a correction counts nothing twice.
-		learn(t, l, customers("s", func(e *memory.FinishedQuestion) { e.Recall, e.Before = r, receipt; tt.change(e) }))
+		learn(t, l, customers("s", func(e *memory.FinishedQuestion) { e.Recall, e.Before = r, outcome; tt.change(e) }))
 		if got := counts(all(t, l)[0]); got != tt.want {
 			t.Errorf("%s, twice: %s, want %s", tt.why, got, tt.want)
 		}
@@ -282,7 +282,7 @@ func TestUndo(t *testing.T) {
 		memory.Lesson{Kind: memory.GuideLesson, Text: "count distinct"})
 	r := recall(t, l, "How many customers?")
 	r.Map(declared, live)
-	receipt := learn(t, l, customers("s", without, func(e *memory.FinishedQuestion) { e.Recall = r }))
+	outcome := learn(t, l, customers("s", without, func(e *memory.FinishedQuestion) { e.Recall = r }))
 	reject := session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{tableName("PROD_Customers")}}
 	for _, tt := range []struct {
 		why        string
@@ -294,14 +294,14 @@ func TestUndo(t *testing.T) {
 		{"the table of the lesson", reject, .75},
 		{"nor failed twice", reject, .75},
 	} {
-		receipt = need.Value(l.Undo(receipt, tt.correction))(t)
+		outcome = need.Value(l.Undo(outcome, tt.correction))(t)
 		list := all(t, l)
 		if k := list[1]; k.Confidence != tt.want || k.Successful != 0 || k.Applied != 1 {
 			t.Errorf("%s: %+v", tt.why, k)
 		}
 	}
-	if len(receipt.Succeeded) != 0 || len(receipt.Failed) != 1 {
-		t.Errorf("%+v", receipt)
+	if len(outcome.Succeeded) != 0 || len(outcome.Failed) != 1 {
+		t.Errorf("%+v", outcome)
 	}
 }
 

@@ -142,12 +142,12 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		if next := len(out.Slots); next < f.launched && f.arrived[next] {
 			p.settle(&f.slots[next])
 			out.Slots = f.slots[:next+1]
-			out.Stopped = next+1 < e.N && e.Stop != nil && e.Stop(p.tally())
+			out.Stopped = next+1 < e.N && e.Stop != nil && e.Stop(p.state())
 			continue
 		}
 		var size int
 		if len(out.Slots) == f.launched {
-			out.State = p.tally() // its rules size the first wave, too
+			out.State = p.state() // its rules size the first wave, too
 			if size = e.wave(out.State, e.Stop, e.N-f.launched); size == 0 || f.launched > 0 && len(out.Failed()) == f.launched {
 				break
 			}
@@ -176,7 +176,7 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 			p.settle(&out.Slots[i])
 		}
 	}
-	out.State = p.tally()
+	out.State = p.state()
 	out.Saved, out.Wasted = f.discard(out.Slots, ctx.Err() != nil)
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -235,7 +235,7 @@ func (p *poll[T]) settle(s *Slot[T]) {
 	p.settled++
 }
 
-func (p *poll[T]) tally() vote.State {
+func (p *poll[T]) state() vote.State {
 	if p.e.State == nil {
 		t := p.count
 		t.Clusters = slices.Clone(t.Clusters)

@@ -207,7 +207,7 @@ func (e Election[T]) without(f *flight[T]) (size int, over bool) {
 			replies++
 		}
 	}
-	t := p.tally()
+	t := p.state()
 	switch {
 	case replies == 0 || !e.exact(t):
 		return 0, false

@@ -84,7 +84,7 @@ func TestElectionStops(t *testing.T) {
 	}
 }
 
-// TestElectionIgnoresTiming runs the same samples with random delays: slots, tally
+// TestElectionIgnoresTiming runs the same samples with random delays: slots, state
 // and trace are those of the samples alone.
 func TestElectionIgnoresTiming(t *testing.T) {
 	votes := "aba!-caabaacbaaa"

@@ -73,7 +73,7 @@ type exam struct {
 	err       error          // the database failed, not the statement
 }
 
-// NewExaminer starts the admission of one question. checks nil means env.Checks(); Constraints for the corrections of t
+// NewExaminer starts the examiner of one question. checks nil means env.Checks(); Constraints for the corrections of t
 // are added to any. doubts nil means the rules on what checks found (doubt.Checked). Rules without an EmptyAnswerRate have that of env. Under Env.WithoutExecution no check can
 // run a statement, whichever they are: they get exec.DB.WithoutExecution.
 func NewExaminer(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Examiner {
@@ -104,7 +104,7 @@ func NewExaminer(ctx context.Context, env *Env, t Task, checks []exec.Check, dou
 // doubtable is vote.Majority.MaxExtraDoubt for a vote by result.
 func (a *Examiner) doubtable(c vote.Candidate) float64 { return a.doubts.SpreadAbout(a.question, c) }
 
-// Close ends the admission's span. No method may be called after it.
+// Close ends the span of the examiner. No method may be called after it.
 func (a *Examiner) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

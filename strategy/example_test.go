@@ -173,14 +173,14 @@ func ExampleAlternate() {
 // An Examiner is what turns replies into candidates that may vote.
 func ExampleExaminer() {
 	ctx, env := context.Background(), exampleEnv(nil)
-	admission := strategy.NewExaminer(ctx, env, exampleTask, nil, nil)
-	defer admission.Close()
+	examiner := strategy.NewExaminer(ctx, env, exampleTask, nil, nil)
+	defer examiner.Close()
 	for sample, reply := range []string{
 		"```sql\nSELECT name FROM customers WHERE country = 'USA'\n```",
 		"SELECT nme FROM customers",
 		"DROP TABLE customers",
 	} {
-		c, err := admission.Examine(ctx, sample, "", llm.Response{Text: reply})
+		c, err := examiner.Examine(ctx, sample, "", llm.Response{Text: reply})
 		if err != nil {
 			panic(err)
 		}
@@ -231,14 +231,14 @@ func ExampleRubric() {
 func ExampleRefine() {
 	ctx := context.Background()
 	env := exampleEnv(&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA'")}}})
-	admission := strategy.NewExaminer(ctx, env, exampleTask, nil, nil)
-	defer admission.Close()
-	candidate, err := admission.ExamineSQL(ctx, 0, "", "SELECT nme FROM customers WHERE country = 'USA'")
+	examiner := strategy.NewExaminer(ctx, env, exampleTask, nil, nil)
+	defer examiner.Close()
+	candidate, err := examiner.ExamineSQL(ctx, 0, "", "SELECT nme FROM customers WHERE country = 'USA'")
 	if err != nil {
 		panic(err)
 	}
 	refined, err := strategy.Refine{}.Run(ctx, env, strategy.RefineInput{
-		Task: exampleTask, Schema: env.Schema, Examiner: admission, Candidate: candidate,
+		Task: exampleTask, Schema: env.Schema, Examiner: examiner, Candidate: candidate,
 	})
 	for _, s := range refined.Steps {
 		fmt.Printf("%s %q\n", s.Status, s.Problem)

@@ -120,7 +120,7 @@ func (r *pipelineRun) requested(ctx context.Context, i int) (c vote.Candidate, e
 		return c, nil
 	}
 	trace.From(ctx).Set("sql", trace.SQL(sql))
-	if c, err = r.admission.ExamineSQL(ctx, i, name, sql); err != nil {
+	if c, err = r.examiner.ExamineSQL(ctx, i, name, sql); err != nil {
 		err = &DatabaseError{err}
 	}
 	c.Metrics = namesOf(r.env.Knowledge, asked.Metrics)

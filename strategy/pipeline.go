@@ -65,7 +65,7 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
 	}
-	run := pipelineRun{Pipeline: p, env: env, task: t, admission: p.Examiner, out: &Outcome{}}
+	run := pipelineRun{Pipeline: p, env: env, task: t, examiner: p.Examiner, out: &Outcome{}}
 	run.voter, run.counts = p.counting(env, nil, 0)
 	if env.WithoutExecution && run.comparesResults() {
 		return nil, &ConfigError{Field: "strategy: Pipeline.Voter", Problem: "it compares results, and nothing is executed here: leave the Key " +
@@ -74,12 +74,12 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	if err := run.link(ctx); err != nil {
 		return run.out, err
 	}
-	if run.admission == nil {
-		run.admission = NewExaminer(ctx, env, t, p.Checks, p.Doubts)
-		run.admission.Signature = p.Signature
-		defer run.admission.Close()
+	if run.examiner == nil {
+		run.examiner = NewExaminer(ctx, env, t, p.Checks, p.Doubts)
+		run.examiner.Signature = p.Signature
+		defer run.examiner.Close()
 	}
-	run.voter, run.counts = p.counting(env, run.admission, 0)
+	run.voter, run.counts = p.counting(env, run.examiner, 0)
 	for _, stage := range []func(context.Context) error{run.collect, run.refineDeciding, run.elect} {
 		if err := stage(ctx); err != nil {
 			run.soFar(ctx)
@@ -105,12 +105,12 @@ func (r *pipelineRun) soFar(ctx context.Context) {
 // pipelineRun is one question.
 type pipelineRun struct {
 	Pipeline
-	env       *Env
-	task      Task
-	voter     Voter          // Pipeline.Voter with what it leaves open
-	counts    *vote.Majority // that counts its votes; nil where none does
-	admission *Examiner
-	out       *Outcome
+	env      *Env
+	task     Task
+	voter    Voter          // Pipeline.Voter with what it leaves open
+	counts   *vote.Majority // that counts its votes; nil where none does
+	examiner *Examiner
+	out      *Outcome
 
 	schema *schema.Schema // restricted to what was linked
 	whole  *schema.Schema // before that
@@ -139,12 +139,12 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		election.Prompts = r.prompts()
 	}
 	var unclear error // how the vote stands
-	switch tallier, ok := r.voter.(Stater); {
+	switch counter, ok := r.voter.(Stater); {
 	case ok:
 		election.State = func(values []vote.Candidate, planned int) vote.State {
-			tally, err := tallier.State(withoutNoMetric(values), planned)
+			state, err := counter.State(withoutNoMetric(values), planned)
 			unclear = cmp.Or(unclear, err)
-			return tally
+			return state
 		}
 		election.Sure = r.sure
 		if r.Sampler.Stop != nil {
@@ -158,7 +158,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 	}
 	r.asked, r.refined, r.turns = election.N, make([]Refined, election.N), r.takeTurns(election.N)
 	sampled, err := election.Run(ctx)
-	r.admission.Discard(first + len(sampled.Slots))
+	r.examiner.Discard(first + len(sampled.Slots))
 	r.env.Host.Omissions.Truncate(first + len(sampled.Slots))
 	all := sampled.Values()
 	r.out.Candidates, r.out.Saved, r.failed = withoutNoMetric(all), sampled.Saved, sampled.Failed()
@@ -265,14 +265,14 @@ func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error)
 	if err != nil {
 		return vote.Candidate{Sample: i, Model: name}, err
 	}
-	c, err := r.admission.Examine(ctx, i, name, reply)
+	c, err := r.examiner.Examine(ctx, i, name, reply)
 	if err != nil {
 		return c, &DatabaseError{err}
 	}
 	if !r.refinesEach() {
 		return c, nil
 	}
-	refined, err := r.Refine.Run(ctx, r.turns.env(r.env, slot), RefineInput{Task: r.task, Schema: r.wide, Examiner: r.admission, Candidate: c, Action: r.Sampler.Purpose})
+	refined, err := r.Refine.Run(ctx, r.turns.env(r.env, slot), RefineInput{Task: r.task, Schema: r.wide, Examiner: r.examiner, Candidate: c, Action: r.Sampler.Purpose})
 	r.refined[slot] = refined
 	if ctx.Err() != nil && refined.Candidate.Rejected == "" {
 		err = nil // it was asked about once more, and runs

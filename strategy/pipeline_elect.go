@@ -17,7 +17,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	out := r.out
 	voteCtx, span := trace.Start(ctx, "vote")
 	defer span.End()
-	voter, _ := r.counting(r.env, r.admission, r.missing())
+	voter, _ := r.counting(r.env, r.examiner, r.missing())
 	ballot, err := voter.Count(out.Candidates)
 	if err == nil {
 		err = checkBallot(ballot, out.Candidates)

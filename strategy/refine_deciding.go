@@ -83,7 +83,7 @@ func (r *pipelineRun) refineDeciding(ctx context.Context) error {
 			break
 		}
 		old := out.Candidates[i]
-		refined, err := r.Refine.Copies(ctx, r.env, RefineInput{Task: r.task, Schema: r.schema, Examiner: r.admission, Candidate: old}, out.Candidates)
+		refined, err := r.Refine.Copies(ctx, r.env, RefineInput{Task: r.task, Schema: r.schema, Examiner: r.examiner, Candidate: old}, out.Candidates)
 		if cerr := ctx.Err(); cerr != nil {
 			return cerr
 		}
@@ -107,9 +107,9 @@ func (r *pipelineRun) couldChange() bool {
 	if lost == 0 {
 		return false
 	}
-	if tallier, ok := r.voter.(Stater); ok {
-		tally, err := tallier.State(settled, len(r.out.Candidates))
-		return err != nil || !vote.Decided(tally)
+	if counter, ok := r.voter.(Stater); ok {
+		state, err := counter.State(settled, len(r.out.Candidates))
+		return err != nil || !vote.Decided(state)
 	}
 	ballot, err := r.voter.Count(settled)
 	leader, werr := ballot.Winner()

@@ -16,11 +16,11 @@ import (
 func ExampleEnv_AskUser() {
 	env := exampleEnv(nil)
 	env.AskBelow = 0.6
-	admission := strategy.NewExaminer(context.Background(), env, exampleTask, nil, nil)
-	defer admission.Close()
+	examiner := strategy.NewExaminer(context.Background(), env, exampleTask, nil, nil)
+	defer examiner.Close()
 	out := &strategy.Outcome{}
 	for i, sql := range []string{"SELECT name FROM customers", "SELECT count(*) FROM customers"} {
-		c, _ := admission.ExamineSQL(context.Background(), i, "", sql)
+		c, _ := examiner.ExamineSQL(context.Background(), i, "", sql)
 		out.Candidates = append(out.Candidates, c)
 	}
 	out.Ballot, _ = vote.Majority{}.Count(out.Candidates)

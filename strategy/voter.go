@@ -27,8 +27,8 @@ type Stater interface {
 }
 
 // counting returns the Voter with what it leaves open, and the Majority that counts its votes; nil where none does.
-// admission is nil before there is one. missing is how many samples were asked for and failed.
-func (p Pipeline) counting(env *Env, admission *Examiner, missing int) (Voter, *vote.Majority) {
+// examiner is nil before there is one. missing is how many samples were asked for and failed.
+func (p Pipeline) counting(env *Env, examiner *Examiner, missing int) (Voter, *vote.Majority) {
 	v := p.Voter
 	if v == nil {
 		v = vote.Majority{Prior: 1}
@@ -49,10 +49,10 @@ func (p Pipeline) counting(env *Env, admission *Examiner, missing int) (Voter, *
 		m.MaxDoubt = maxDoubt(p.Doubts)
 	}
 	// Only equal results bound what equal votes can be doubted for.
-	if admission != nil && m.MaxExtraDoubt == nil && comparesResults(m.Key) {
-		m.MaxExtraDoubt = admission.doubtable
+	if examiner != nil && m.MaxExtraDoubt == nil && comparesResults(m.Key) {
+		m.MaxExtraDoubt = examiner.doubtable
 		// No smaller first wave can decide.
-		m.MaxDoubt = cmp.Or(admission.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
+		m.MaxDoubt = cmp.Or(examiner.doubtable(vote.Candidate{Rows: 2, Columns: 1}), m.MaxDoubt)
 	}
 	m.Missing += missing
 	return m, &m

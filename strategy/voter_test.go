@@ -25,12 +25,12 @@ type voterFunc func([]vote.Candidate) (vote.Ballot, error)
 func (f voterFunc) Count(candidates []vote.Candidate) (vote.Ballot, error) { return f(candidates) }
 
 // tallier is one that also says how it stands.
-type tallier struct {
+type counter struct {
 	voterFunc
 	vote.Majority
 }
 
-func (v tallier) Count(candidates []vote.Candidate) (vote.Ballot, error) {
+func (v counter) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	return v.voterFunc(candidates)
 }
 
@@ -111,8 +111,8 @@ func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
 		{"own key", &vote.Majority{Key: ownKey}, nil, 12, "by its key no two are equal"},
 		{"own voter", voterFunc(byLength), nil, 12, "nobody knows how it counts"},
 		{"own voter, key", voterFunc(byLength), vote.ByText, 7, "the key says which are equal"},
-		{"own voter that says how it stands", tallier{byLength, vote.Majority{}}, nil, 7, ""},
-		{"own voter with other standings", tallier{byLength, vote.Majority{Key: ownKey}}, nil, 12, "it knows better than Env.Key"},
+		{"own voter that says how it stands", counter{byLength, vote.Majority{}}, nil, 7, ""},
+		{"own voter with other standings", counter{byLength, vote.Majority{Key: ownKey}}, nil, 12, "it knows better than Env.Key"},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		p := strategy.Pipeline{Voter: tt.voter, Key: tt.key, Sampler: strategy.Sampler{Samples: 12, Stop: vote.Decided}}

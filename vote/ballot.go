@@ -36,7 +36,7 @@ type Ballot struct {
 	Confidence float64 `json:"confidence"`
 
 	// Against counts against every answer: 1 for each abstention. Invalid statements, failed samples and repeated
-	// voices count only beyond three for each voice, because a slip in one statement says little about the others.
+	// replies count only beyond three for each other reply, because a slip in one statement says little about the others.
 	Against float64 `json:"against,omitempty"`
 	Missing int     `json:"missing,omitempty"` // that of the Majority
 	Prior   float64 `json:"prior,omitempty"`   // that of the Majority
@@ -254,8 +254,8 @@ func (b Ballot) Explain() string {
 	default:
 		s.WriteString(", " + n + " doubts: " + strings.Join(details, "; "))
 	}
-	switch voices := len(w.Members) - w.Repeated; {
-	case voices > 1:
+	switch replies := len(w.Members) - w.Repeated; {
+	case replies > 1:
 	case w.Repeated > 0:
 		s.WriteString("; one reply made all of these votes, nothing confirms it")
 	default:
@@ -299,6 +299,6 @@ func (b *Ballot) weight() (total float64) {
 
 // credit is what the votes of c count in a confidence, where an average vote weighs mean.
 func (c *Cluster) credit(mean float64) float64 {
-	voices := 1 - float64(c.Repeated)/float64(len(c.Members))
-	return c.Weight * voices / mean * math.Exp(-c.Doubt)
+	replies := 1 - float64(c.Repeated)/float64(len(c.Members))
+	return c.Weight * replies / mean * math.Exp(-c.Doubt)
 }

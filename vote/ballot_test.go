@@ -101,9 +101,9 @@ func TestExplain(t *testing.T) {
 		}
 		return c
 	}
-	spoken := func(votes string, voice int) []Candidate {
+	spoken := func(votes string, replies int) []Candidate {
 		c := pool(votes)
-		for i := range c[:voice] {
+		for i := range c[:replies] {
 			c[i].ReplyGroup = 1
 		}
 		return c

@@ -26,7 +26,7 @@ func benchPool(n int) []Candidate {
 			Fingerprint: fmt.Sprintf("%032x", k*7919),
 			Cost:        float64(50 * (i % 4)),
 		}
-		c.Statement = sqltext.SQLite().Parse(c.SQL) // as an admission gives it
+		c.Statement = sqltext.SQLite().Parse(c.SQL) // as an examiner gives it
 		if i%11 == 10 {
 			c.Rejected, c.Fingerprint = "no such column: x", ""
 		}
@@ -68,8 +68,8 @@ func BenchmarkTally(b *testing.B) {
 	m := Majority{Penalty: 1, MaxDoubt: 6}
 	b.ReportAllocs()
 	for b.Loop() {
-		tally, err := m.State(c, 200)
-		if err != nil || Decided(tally) {
+		state, err := m.State(c, 200)
+		if err != nil || Decided(state) {
 			b.Fatal("decided", err)
 		}
 	}

@@ -71,17 +71,17 @@ func ExampleMajority_weights() {
 }
 
 func ExampleDecided() {
-	tally := vote.State{Remaining: 12}
-	for !vote.Decided(tally) {
-		tally.Vote("the same answer", 1, 0)
+	state := vote.State{Remaining: 12}
+	for !vote.Decided(state) {
+		state.Vote("the same answer", 1, 0)
 	}
-	fmt.Println(tally.Sampled, "samples,", tally.Remaining, "saved")
+	fmt.Println(state.Sampled, "samples,", state.Remaining, "saved")
 	// Output:
 	// 7 samples, 5 saved
 }
 
-// tally is the state of a vote after votes for two clusters.
-func tally(leader, second, remaining int) vote.State {
+// state is the state of a vote after votes for two clusters.
+func state(leader, second, remaining int) vote.State {
 	return vote.State{
 		Sampled: leader + second, Remaining: remaining,
 		Clusters: []vote.ClusterState{{Key: "a", Weight: float64(leader)}, {Key: "b", Weight: float64(second)}},
@@ -90,14 +90,14 @@ func tally(leader, second, remaining int) vote.State {
 
 func ExampleAheadBy() {
 	stop := vote.AheadBy(3)
-	fmt.Println(stop(tally(4, 1, 9)), stop(tally(4, 2, 9)))
+	fmt.Println(stop(state(4, 1, 9)), stop(state(4, 2, 9)))
 	// Output:
 	// true false
 }
 
 func ExamplePosterior() {
 	stop := vote.Posterior(0.95)
-	fmt.Println(stop(tally(4, 0, 9)), stop(tally(4, 1, 9)))
+	fmt.Println(stop(state(4, 0, 9)), stop(state(4, 1, 9)))
 	// Output:
 	// true false
 }
@@ -105,7 +105,7 @@ func ExamplePosterior() {
 // Stops are combined: decided, or a lead that will do.
 func ExampleStop_Or() {
 	stop := vote.AheadBy(3).Or(vote.Decided)
-	fmt.Println(stop(tally(3, 0, 9)), stop(tally(4, 2, 1)), stop(tally(4, 2, 6)))
+	fmt.Println(stop(state(3, 0, 9)), stop(state(4, 2, 1)), stop(state(4, 2, 6)))
 	// Output:
 	// true true false
 }
@@ -113,21 +113,21 @@ func ExampleStop_Or() {
 // A lead of three after the third sample does not count before the fourth.
 func ExampleStop_Every() {
 	stop := vote.AheadBy(3).Every(4)
-	fmt.Println(stop(tally(3, 0, 9)), stop(tally(4, 0, 8)))
+	fmt.Println(stop(state(3, 0, 9)), stop(state(4, 0, 8)))
 	// Output:
 	// false true
 }
 
 // The state of a vote after three of twelve samples, and two stops that look at it.
 func ExampleMajority_State() {
-	tally, err := vote.Majority{}.State(samples()[:3], 12)
+	state, err := vote.Majority{}.State(samples()[:3], 12)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%g to %g after %d, %d to come\n", tally.Leader().Weight, tally.RunnerUp().Weight, tally.Sampled, tally.Remaining)
+	fmt.Printf("%g to %g after %d, %d to come\n", state.Leader().Weight, state.RunnerUp().Weight, state.Sampled, state.Remaining)
 	twoThirds := func(t vote.State) bool { return t.Sampled >= 3 && 3*t.Leader().Weight >= 2*float64(t.Sampled) } // a Stop of one's own
-	fmt.Println(vote.Decided(tally), twoThirds(tally))
+	fmt.Println(vote.Decided(state), twoThirds(state))
 	// Output:
 	// 2 to 1 after 3, 9 to come
 	// false true
@@ -137,16 +137,16 @@ func ExampleMajority_State() {
 // names.
 func ExampleState() {
 	replies := []string{"orders, customers", "customers, orders", "orders", "customers, orders"}
-	tally := vote.State{Remaining: 5}
-	for !vote.Decided(tally) && tally.Sampled < len(replies) {
-		for range tally.Wave(vote.Decided, 0) {
-			tables := strings.Split(replies[tally.Sampled], ", ")
+	state := vote.State{Remaining: 5}
+	for !vote.Decided(state) && state.Sampled < len(replies) {
+		for range state.Wave(vote.Decided, 0) {
+			tables := strings.Split(replies[state.Sampled], ", ")
 			slices.Sort(tables) // the order is no part of the vote
-			tally.Vote(strings.Join(tables, ", "), 1, 0)
+			state.Vote(strings.Join(tables, ", "), 1, 0)
 		}
 	}
-	leader := tally.Leader()
-	fmt.Println(leader.Key+":", leader.Weight, "of", tally.Sampled)
+	leader := state.Leader()
+	fmt.Println(leader.Key+":", leader.Weight, "of", state.Sampled)
 	// Output:
 	// customers, orders: 3 of 4
 }
@@ -154,7 +154,7 @@ func ExampleState() {
 func ExampleState_Wave() {
 	first := vote.State{Remaining: 12}
 	fmt.Println(first.Wave(vote.Decided, 0), first.Wave(vote.AheadBy(3), 0), first.Wave(vote.AheadBy(3), 4))
-	fmt.Println(tally(5, 2, 5).Wave(vote.Decided, 0))
+	fmt.Println(state(5, 2, 5).Wave(vote.Decided, 0))
 	// Output:
 	// 7 3 4
 	// 2

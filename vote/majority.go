@@ -113,7 +113,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		return b, err
 	}
 	slips, repeats := m.Missing, 0
-	places, voices := make(map[string]int), make(map[int]bool)
+	places, replies := make(map[string]int), make(map[int]bool)
 	for _, i := range bySample(candidates) {
 		c := &candidates[i]
 		key, w, why, err := m.voteOf(i, c)
@@ -138,11 +138,11 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 			b.Clusters = append(b.Clusters, Cluster{Key: key, Members: make([]int, 0, 8)})
 		}
 		b.Clusters[at].add(i, c.Findings, w)
-		if c.ReplyGroup > 0 && voices[c.ReplyGroup] {
+		if c.ReplyGroup > 0 && replies[c.ReplyGroup] {
 			b.Clusters[at].Repeated++
 			repeats++
 		}
-		voices[c.ReplyGroup] = true
+		replies[c.ReplyGroup] = true
 		b.Voted++
 	}
 	if b.Voted == 0 {
@@ -162,7 +162,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 		}
 	}
 	m.order(candidates, b.Clusters)
-	b.Against += float64(max(0, slips+repeats-slipsForVoice*(b.Voted-repeats)))
+	b.Against += float64(max(0, slips+repeats-slipsPerReply*(b.Voted-repeats)))
 	m.settleConfidence(&b)
 	b.Weak = b.Clusters[0].Share < m.MinShare-1e-9
 	return b, nil
@@ -282,9 +282,9 @@ func (c *Cluster) settle() {
 	slices.SortStableFunc(c.Doubts, func(a, b Doubt) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
 }
 
-// slipsForVoice is how many invalid statements for each voice do not count against the answer. On recorded answers
+// slipsPerReply is how many invalid statements for each reply behind it do not count against the answer. On recorded answers
 // smaller numbers told right from wrong worse.
-const slipsForVoice = 3
+const slipsPerReply = 3
 
 // settleConfidence fills in the confidence of every cluster: see Ballot.
 func (m Majority) settleConfidence(b *Ballot) {

@@ -203,7 +203,7 @@ func TestMajorityErrors(t *testing.T) {
 				t.Errorf("Count: %v, want %q", err, tt.want)
 			}
 			if _, err := tt.m.State(pool("a"), 3); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Tally: %v, want %q", err, tt.want)
+				t.Errorf("State: %v, want %q", err, tt.want)
 			}
 		})
 	}
@@ -230,7 +230,7 @@ func TestDemoteEmpty(t *testing.T) {
 		t.Errorf("confidence %v, clusters (-want +got):\n%s", b.Confidence, d)
 	}
 	for sampled := range candidates {
-		if tally, err := m.State(candidates[:sampled], len(candidates)); err != nil || Decided(tally) {
+		if state, err := m.State(candidates[:sampled], len(candidates)); err != nil || Decided(state) {
 			t.Errorf("decided after %d samples, %v", sampled, err)
 		}
 	}
@@ -304,7 +304,7 @@ func TestConfidence(t *testing.T) {
 		c[i].ReplyGroup = 1
 	}
 	if b, _ := (Majority{Prior: 1}).Count(c); !near(b.Confidence, 2.0/11) || b.Clusters[0].Weight != 12 {
-		t.Errorf("twelve votes of one reply: %v, weight %v, want what one voice of twelve has, and every vote", b.Confidence, b.Clusters[0].Weight)
+		t.Errorf("twelve votes of one reply: %v, weight %v, want what one reply of twelve has, and every vote", b.Confidence, b.Clusters[0].Weight)
 	}
 	if b, _ := (Majority{Prior: 1, Missing: 11}).Count(pool("a")); !near(b.Confidence, 2.0/11) {
 		t.Errorf("eleven failed calls: %v", b.Confidence)

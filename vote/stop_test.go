@@ -9,7 +9,7 @@ import (
 	"github.com/texttosql/texttosql/internal/need"
 )
 
-// votes is a tally of two clusters of plain votes.
+// votes is a state of two clusters of plain votes.
 func votes(leader, rival, remaining int) State {
 	t := State{Remaining: leader + rival + remaining}
 	for range leader {
@@ -178,8 +178,8 @@ func TestDecidedNeverChangesTheWinner(t *testing.T) {
 		}
 		candidates := randomCandidates(r, n)
 		sampled := 1 + r.IntN(n)
-		tally := need.Value(m.State(candidates[:sampled], n))(t)
-		if !Decided(tally) {
+		state := need.Value(m.State(candidates[:sampled], n))(t)
+		if !Decided(state) {
 			continue
 		}
 		stopped[name]++
@@ -189,7 +189,7 @@ func TestDecidedNeverChangesTheWinner(t *testing.T) {
 			t.Helper()
 			after := need.Value(m.Count(candidates))(t)
 			if got := after.Clusters[0]; got.Key != want.Key {
-				t.Fatalf("%s, %s: decided after %d of %d for %+v, but %+v won\ntally %+v", name, how, sampled, n, want, got, tally)
+				t.Fatalf("%s, %s: decided after %d of %d for %+v, but %+v won\ntally %+v", name, how, sampled, n, want, got, state)
 			}
 		}
 		check("random samples")
@@ -315,8 +315,8 @@ func TestWavesWasteNothing(t *testing.T) {
 		}
 		stop := []Stop{Decided, AheadBy(2), AheadBy(3).Or(Decided), Posterior(0.9), AheadBy(2).Every(4), Posterior(0.9).Every(3).Or(Decided)}[r.IntN(6)]
 		after := func(sampled int) State {
-			tally := need.Value(m.State(candidates[:sampled], n))(t)
-			return tally
+			state := need.Value(m.State(candidates[:sampled], n))(t)
+			return state
 		}
 		oneByOne := 0
 		for oneByOne < n && !stop(after(oneByOne)) {
@@ -373,7 +373,7 @@ func TestEvery(t *testing.T) {
 func TestTally(t *testing.T) {
 	c := State{Remaining: 8}
 	if c.Leader() != (ClusterState{}) || c.RunnerUp() != (ClusterState{}) || Decided(State{}) {
-		t.Error("an empty tally has a leader")
+		t.Error("an empty state has a leader")
 	}
 	c.Vote("a", 1, 0)
 	c.Vote("b", 1, 0)
@@ -387,7 +387,7 @@ func TestTally(t *testing.T) {
 		t.Errorf("leader %+v, want b", c.Leader())
 	}
 	if c.Sampled != 5 || c.Remaining != 3 || len(c.Clusters) != 2 {
-		t.Errorf("tally %+v", c)
+		t.Errorf("state %+v", c)
 	}
 	got, err := Majority{}.State(pool("ab.b"), 2)
 	if err != nil || got.Remaining != 0 || got.Sampled != 4 || got.Leader().Key != "b" {

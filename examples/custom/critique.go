@@ -31,8 +31,8 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 		return nil, err
 	}
 	model, name := env.Model(0)
-	admission := strategy.NewExaminer(ctx, env, t, nil, nil)
-	defer admission.Close()
+	examiner := strategy.NewExaminer(ctx, env, t, nil, nil)
+	defer examiner.Close()
 	out := &strategy.Outcome{}
 	try := func(purpose string) (*vote.Candidate, error) { // one call for a statement, which is checked
 		i := len(out.Candidates)
@@ -40,7 +40,7 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 		if err != nil {
 			return nil, err
 		}
-		candidate, err := admission.Examine(ctx, i, name, reply)
+		candidate, err := examiner.Examine(ctx, i, name, reply)
 		out.Candidates = append(out.Candidates, candidate)
 		out.Steps = append(out.Steps, strategy.NewStep(candidate, i, purpose))
 		return &candidate, err

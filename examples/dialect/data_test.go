@@ -109,11 +109,11 @@ func compare(t *testing.T, pool *sql.DB, id string, statements []string) (compar
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := db.Runner(exec.Bounds{})
+	runner, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	defer runner.Close()
 	s, err := db.Schema(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func compare(t *testing.T, pool *sql.DB, id string, statements []string) (compar
 		if !compiles || bracketed(text) {
 			continue
 		}
-		a, err := session.Analyze(t.Context(), text)
+		a, err := runner.Analyze(t.Context(), text)
 		if err != nil {
 			refused++
 			t.Logf("%s: %s: %v", id, text, err)

@@ -71,10 +71,10 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 // may be old now.
 func TestDryRunAgain(t *testing.T) {
 	f := hostileFake(t)
-	session := need.Value(database(t, f, bq.Config{}, exec.Config{}).Runner(exec.Bounds{}))(t)
-	defer session.Close()
+	runner := need.Value(database(t, f, bq.Config{}, exec.Config{}).Runner(exec.Bounds{}))(t)
+	defer runner.Close()
 	for use := 1; use <= 2; use++ {
-		if _, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil || f.count("dry") != use || f.count("insert") != use {
+		if _, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || f.count("dry") != use || f.count("insert") != use {
 			t.Errorf("use %d: %d dry runs, %d jobs, %v", use, f.count("dry"), f.count("insert"), err)
 		}
 	}

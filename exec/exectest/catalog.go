@@ -226,13 +226,13 @@ func checkPlans(t testing.TB, e Engine) error {
 	if err != nil {
 		return err
 	}
-	session, err := db.Runner(exec.Bounds{})
+	runner, err := db.Runner(exec.Bounds{})
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer runner.Close()
 	var errs []error
-	for name, explain := range map[string]func(context.Context, string) (exec.Plan, error){"DB": db.Explain, "session": session.Explain} {
+	for name, explain := range map[string]func(context.Context, string) (exec.Plan, error){"DB": db.Explain, "session": runner.Explain} {
 		for text, tables := range map[string][]string{
 			"SELECT a FROM t": {"t"}, "SELECT a FROM t AS x WHERE a = 1; -- done": {"t"}, "SELECT u.name, t.b FROM users AS u JOIN t ON t.a = u.id": {"t", "users"},
 			"SELECT a FROM t WHERE a IN (SELECT id FROM users) ORDER BY b": {"t", "users"}, "SELECT count(*) FROM t GROUP BY b": {"t"},
@@ -276,10 +276,10 @@ func checkPlans(t testing.TB, e Engine) error {
 			errs = append(errs, fmt.Errorf("%s, cancelled: %w", name, orNone(err)))
 		}
 		if name == "session" {
-			errs = append(errs, session.Close())
+			errs = append(errs, runner.Close())
 		}
 	}
-	return errors.Join(append(errs, session.Close(), same())...)
+	return errors.Join(append(errs, runner.Close(), same())...)
 }
 
 // tablesOf returns the base tables of a plan, sorted, each once.

@@ -49,16 +49,16 @@ func TestBrokenViews(t *testing.T) {
 func TestDroppedInBetween(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT); CREATE TABLE u(b INT); INSERT INTO u VALUES (1)", "")
 	db := guarded(t, pool, exec.Policy{})
-	session := need.Value(db.Runner(exec.Bounds{}))(t)
-	defer session.Close()
-	p, err := session.Explain(t.Context(), "SELECT b FROM u")
+	runner := need.Value(db.Runner(exec.Bounds{}))(t)
+	defer runner.Close()
+	p, err := runner.Explain(t.Context(), "SELECT b FROM u")
 	if err != nil || !strings.Contains(p.Signature(), `"table_name": "u"`) {
 		t.Fatalf("%q, %v", p.Signature(), err)
 	}
 	need.Value(db.Schema(t.Context()))(t)
-	need.OK(t, session.Close())
+	need.OK(t, runner.Close())
 	exec1(t, pool, "DROP TABLE u")
-	if _, err := session.Query(t.Context(), "SELECT b FROM u"); !exec.IsRejection(err) {
+	if _, err := runner.Query(t.Context(), "SELECT b FROM u"); !exec.IsRejection(err) {
 		t.Errorf("the table is gone: %v", err)
 	}
 	s, err := db.Schema(t.Context())

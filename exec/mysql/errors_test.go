@@ -191,19 +191,19 @@ func TestServerGone(t *testing.T) {
 	}
 	pool, _ := open(t, "CREATE TABLE t(a INT)", "")
 	db := guarded(t, pool, exec.Policy{})
-	session := need.Value(db.Runner(exec.Bounds{}))(t)
-	defer session.Close()
-	need.Value(session.Query(t.Context(), "SELECT a FROM t"))(t)
+	runner := need.Value(db.Runner(exec.Bounds{}))(t)
+	defer runner.Close()
+	need.Value(runner.Query(t.Context(), "SELECT a FROM t"))(t)
 	if err := s.Kill(); err != nil {
 		t.Log("the server ended:", err)
 	}
 	for _, why := range []string{"in the middle", "on a new connection"} {
-		if _, err := session.Query(t.Context(), "SELECT a FROM t"); err == nil || exec.IsRejection(err) {
+		if _, err := runner.Query(t.Context(), "SELECT a FROM t"); err == nil || exec.IsRejection(err) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
 	need.OK(t, s.Resume())
-	if _, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil {
+	if _, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil {
 		t.Errorf("restarted: %v", err)
 	}
 	if got, err := db.Schema(t.Context()); err != nil || len(got.Tables) != 1 {

@@ -93,8 +93,8 @@ func (h *held) inspect(ctx context.Context, text string, row func(scan func(...a
 	return h.conn.Raw(func(dc any) error { return guard.Inspect(ctx, dc, text, row) })
 }
 
-// tally is what the server has counted.
-type tally struct {
+// counters are what the server has counted.
+type counters struct {
 	changes string // statements begun that change a schema, or who sees what of it
 	running string // threads that run a statement
 	up      int64  // seconds since the start of the server
@@ -102,7 +102,7 @@ type tally struct {
 }
 
 // count reads the counters, which any user may, in half a millisecond.
-func (h *held) count(ctx context.Context) (c tally, err error) {
+func (h *held) count(ctx context.Context) (c counters, err error) {
 	c.at = time.Now()
 	var name, value string
 	err = guard.Each(ctx, h.conn, countsQuery, func(scan func(...any) error) error {
@@ -124,17 +124,17 @@ func (h *held) count(ctx context.Context) (c tally, err error) {
 	return c, err
 }
 
-// sight is a version, and the tally before it was read.
+// sight is a version, and the counters before it was read.
 type sight struct {
-	tally
+	counters
 	version string
 	quiet   bool // nothing else ran then: a statement is counted where it begins, and may take its time
 }
 
 const mostStill = time.Minute // for what no counter tells: files that are changed by hand
 
-// still reports whether the version of s is that of a server with the tally now.
-func (s sight) still(now tally) bool {
+// still reports whether the version of s is that of a server with the counters now.
+func (s sight) still(now counters) bool {
 	passed := now.at.Sub(s.at)
 	return s.quiet && s.changes != "" && s.changes == now.changes && passed < mostStill &&
 		now.up >= s.up+int64(passed/time.Second)-1 // else it was started anew

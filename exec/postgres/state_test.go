@@ -346,9 +346,9 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s, %s: %d rows, %v", way, what, rows, err)
 		}
 	}
-	session := need.Value(db.Runner(exec.Bounds{}))(t)
+	runner := need.Value(db.Runner(exec.Bounds{}))(t)
 	inSession := func() (int, error) {
-		got, err := session.Query(t.Context(), "SELECT a FROM t")
+		got, err := runner.Query(t.Context(), "SELECT a FROM t")
 		if err != nil {
 			return 0, err
 		}
@@ -365,7 +365,7 @@ func TestServer(t *testing.T) {
 		outside(way+": restarted", err)
 	}
 	ask("restarted", inSession)
-	if err := session.Close(); err != nil {
+	if err := runner.Close(); err != nil {
 		t.Error(err)
 	}
 	wrong := fmt.Sprintf("postgres://keyed:wrong@127.0.0.1:%d/postgres?sslmode=disable", s.Port)

@@ -65,9 +65,9 @@ func TestSchemaChanges(t *testing.T) {
 		{"nothing that matters", "CREATE INDEX i ON t(note)", "SELECT note FROM t WHERE note > ''", fine},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			db, session := changed(t, noPasswords, test.change)
+			db, runner := changed(t, noPasswords, test.change)
 			for name, query := range map[string]func() error{
-				"session": func() error { _, err := session.Query(t.Context(), test.sql); return err },
+				"session": func() error { _, err := runner.Query(t.Context(), test.sql); return err },
 				"single":  func() error { _, err := db.Query(t.Context(), test.sql); return err },
 			} {
 				err := query()
@@ -84,10 +84,10 @@ func TestSchemaChanges(t *testing.T) {
 					t.Errorf("%s: %s: error %v, want %q", name, test.sql, err, test.want)
 				}
 			}
-			if _, err := session.Query(t.Context(), "SELECT 1"); err != nil {
+			if _, err := runner.Query(t.Context(), "SELECT 1"); err != nil {
 				t.Errorf("the session afterwards: %v", err)
 			}
-			if _, err := session.Query(t.Context(), "DELETE FROM vault"); !errors.Is(err, exec.ErrNotReadOnly) {
+			if _, err := runner.Query(t.Context(), "DELETE FROM vault"); !errors.Is(err, exec.ErrNotReadOnly) {
 				t.Errorf("the session is not guarded any more: %v", err)
 			}
 		})
@@ -99,17 +99,17 @@ func changed(t *testing.T, policy exec.Policy, change string) (*exec.DB, *exec.R
 	t.Helper()
 	pool, _ := open(t, before)
 	db := newDB(t, pool, exec.Config{Policy: policy})
-	session := need.Value(db.Runner(exec.Bounds{}))(t)
-	t.Cleanup(func() { session.Close() })
-	need.Value(session.Query(t.Context(), "SELECT note FROM t"))(t)
+	runner := need.Value(db.Runner(exec.Bounds{}))(t)
+	t.Cleanup(func() { runner.Close() })
+	need.Value(runner.Query(t.Context(), "SELECT note FROM t"))(t)
 	need.Value(pool.Exec(change))(t)
-	return db, session
+	return db, runner
 }
 
 // TestSessionWithoutPolicy: a table made since the session began is readable.
 func TestSessionWithoutPolicy(t *testing.T) {
-	_, session := changed(t, exec.Policy{}, "CREATE TABLE u(x)")
-	if _, err := session.Query(t.Context(), "SELECT x FROM u"); err != nil {
+	_, runner := changed(t, exec.Policy{}, "CREATE TABLE u(x)")
+	if _, err := runner.Query(t.Context(), "SELECT x FROM u"); err != nil {
 		t.Error(err)
 	}
 }

@@ -46,13 +46,13 @@ func TestRefineRecordedFailures(t *testing.T) {
 			})
 			task := strategy.Task{Question: q.Text, Evidence: q.Evidence}
 			env := asking(env, model)
-			admission := strategy.NewExaminer(t.Context(), env, task, nil, nil)
-			c := need.Value(admission.Examine(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd}))(t)
-			got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: admission, Candidate: c})
+			examiner := strategy.NewExaminer(t.Context(), env, task, nil, nil)
+			c := need.Value(examiner.Examine(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd}))(t)
+			got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: examiner, Candidate: c})
 			if err != nil {
 				t.Fatal(err)
 			}
-			admission.Close()
+			examiner.Close()
 			end, last := "", got.Steps[len(got.Steps)-1]
 			switch {
 			case c.Rejected == "":

@@ -81,7 +81,7 @@ func (r ReAct) Generate(ctx context.Context, env *strategy.Env, t strategy.Task)
 	if err != nil {
 		return nil, err
 	}
-	defer run.admission.Close()
+	defer run.examiner.Close()
 	out, err := run.pipeline().Generate(ctx, &run.walking, t)
 	return run.told(ctx, out), err
 }
@@ -91,7 +91,7 @@ func (r *run) pipeline() strategy.Pipeline {
 	p := strategy.Pipeline{
 		Prompter: strategy.PrompterFunc(r.prompt),
 		Sampler:  strategy.Sampler{MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopSequences: []string{"\nObservation:"}, Stop: vote.Decided},
-		Examiner: r.admission,
+		Examiner: r.examiner,
 	}
 	if r.task.Samples > 1 {
 		p.Sampler.Temperature = 0.7
@@ -102,14 +102,14 @@ func (r *run) pipeline() strategy.Pipeline {
 // run is one question.
 type run struct {
 	ReAct
-	env       *strategy.Env
-	walking   strategy.Env // env with models that walk
-	task      strategy.Task
-	tools     []Tool
-	calls     *regexp.Regexp // a tool's name before a bracket, at the start of a line
-	admission *strategy.Examiner
-	examples  []example
-	walks     []walk // by sample; each sample writes its own
+	env      *strategy.Env
+	walking  strategy.Env // env with models that walk
+	task     strategy.Task
+	tools    []Tool
+	calls    *regexp.Regexp // a tool's name before a bracket, at the start of a line
+	examiner *strategy.Examiner
+	examples []example
+	walks    []walk // by sample; each sample writes its own
 }
 
 // start fills in what is left open, and works the examples out.
@@ -132,9 +132,9 @@ func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*
 		left, bounded := env.CallsLeft()
 		return left / s.Steps, bounded
 	}
-	s.admission = strategy.NewExaminer(ctx, env, t, nil, nil)
+	s.examiner = strategy.NewExaminer(ctx, env, t, nil, nil)
 	if err := s.work(ctx); err != nil {
-		s.admission.Close()
+		s.examiner.Close()
 		return nil, err
 	}
 	return s, nil

@@ -85,17 +85,17 @@ const spare = 3
 
 // work makes the worked examples: the first pairs of the pool, in an order by chance, whose statements run here.
 func (r *run) work(ctx context.Context) error {
-	shots, admission := cmp.Or(r.Shots, 3), r.admission
+	shots, examiner := cmp.Or(r.Shots, 3), r.examiner
 	if len(r.task.Corrections) > 0 { // they say nothing about other questions
-		admission = strategy.NewExaminer(ctx, r.env, strategy.Task{Question: r.task.Question}, nil, nil)
-		defer admission.Close()
+		examiner = strategy.NewExaminer(ctx, r.env, strategy.Task{Question: r.task.Question}, nil, nil)
+		defer examiner.Close()
 	}
 	for _, p := range r.env.Exemplars.Random(shots*spare, r.task.Question, r.env.Seed) {
 		if len(r.examples) >= shots {
 			break
 		}
 		a := action{thought: "One statement over the tables of the schema answers this.", name: r.tools[0].Spec().Name, argument: p.SQL}
-		seen, err := r.observe(ctx, a, false, Input{Task: strategy.Task{Question: p.Question, Evidence: p.Evidence}, Examiner: admission, Argument: p.SQL})
+		seen, err := r.observe(ctx, a, false, Input{Task: strategy.Task{Question: p.Question, Evidence: p.Evidence}, Examiner: examiner, Argument: p.SQL})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -10,7 +10,7 @@ import (
 // publishedError writes what failed as the source does: the class of the error where it knows one, else its text.
 func (r *run) publishedError(seen Observation) string {
 	var invalid *exec.InvalidError
-	if !errors.As(r.admission.Invalid(seen.SQL), &invalid) {
+	if !errors.As(r.examiner.Invalid(seen.SQL), &invalid) {
 		return seen.Text
 	}
 	message := strings.ToLower(invalid.Message)

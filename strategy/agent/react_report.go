@@ -39,7 +39,7 @@ func (r *run) told(ctx context.Context, out *strategy.Outcome) *strategy.Outcome
 		report.Walks = append(report.Walks, WalkReport{Sample: i, Steps: len(w.steps), Stop: w.stop})
 		if w.ran && w.cut {
 			// It was examined, so this needs no time.
-			if c, err := r.admission.ExamineSQL(context.WithoutCancel(ctx), i, w.model, w.sql); err == nil {
+			if c, err := r.examiner.ExamineSQL(context.WithoutCancel(ctx), i, w.model, w.sql); err == nil {
 				best = append(best, c)
 			}
 		}

@@ -86,7 +86,7 @@ func TestAmbiguous(t *testing.T) {
 // Other fails too.
 const Other = "SELECT name FROM clients"
 
-// TestStatementsRunOnce: a statement of a tool goes through the admission of the question, so two walks and the vote run
+// TestStatementsRunOnce: a statement of a tool goes through the examiner of the question, so two walks and the vote run
 // it once.
 func TestStatementsRunOnce(t *testing.T) {
 	root := trace.New("question")

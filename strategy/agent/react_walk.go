@@ -89,7 +89,7 @@ func (r *run) walk(ctx context.Context, model llm.Model, req llm.Request) (w wal
 			break
 		}
 		w.sql = cmp.Or(w.sql, sql)
-		if c, err := r.admission.ExamineSQL(ctx, req.Sample, w.model, sql); err == nil && c.Rejected == "" { // not examined again
+		if c, err := r.examiner.ExamineSQL(ctx, req.Sample, w.model, sql); err == nil && c.Rejected == "" { // not examined again
 			w.sql, w.ran = sql, true
 		}
 	}
@@ -126,7 +126,7 @@ func (r *run) step(ctx context.Context, sample int, model string, try int, reply
 		t.key = strings.TrimSpace(reply.Text)
 	}
 	seen, err := r.observe(ctx, a, reply.StopReason == llm.StopLength, Input{
-		Task: r.task, Examiner: r.admission, Sample: sample, Model: model, Argument: a.argument,
+		Task: r.task, Examiner: r.examiner, Sample: sample, Model: model, Argument: a.argument,
 	})
 	text := clean(seen.Text)
 	t.ok, t.err = seen.OK && seen.SQL != "", err

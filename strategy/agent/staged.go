@@ -71,7 +71,7 @@ func (s Staged) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 	if err != nil {
 		return nil, err
 	}
-	defer l.admission.Close()
+	defer l.examiner.Close()
 	return l.answer(ctx)
 }
 
@@ -102,7 +102,7 @@ func (l *ladder) pipeline() strategy.Pipeline {
 		Linker:   linker.Func(l.linked),
 		Prompter: l.prompter(""),
 		Sampler:  strategy.Sampler{Samples: 1, Offset: l.step * l.perStep, MaxTokens: l.MaxTokens},
-		Examiner: l.admission,
+		Examiner: l.examiner,
 		Voter:    l.choice(l.step),
 	}
 	if l.Stage >= 2 {
@@ -120,7 +120,7 @@ func (l *ladder) fallback(ctx context.Context) error {
 		Linker:   linker.Func(l.linked),
 		Prompter: strategy.Prompt{Shots: l.Shots},
 		Sampler:  strategy.Sampler{Offset: l.Steps * l.perStep, MaxTokens: l.MaxTokens},
-		Examiner: l.admission,
+		Examiner: l.examiner,
 		Voter:    l.choice(l.Steps),
 	}
 	if have := pairs(&l.env); have > 0 && have < l.Shots {

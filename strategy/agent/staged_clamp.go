@@ -114,7 +114,7 @@ func (l *ladder) forms(ctx context.Context, c vote.Candidate) ([]form, error) {
 				continue
 			}
 			seen[sql] = true
-			made, err := l.admission.ExamineSQL(ctx, c.Sample, c.Model, sql)
+			made, err := l.examiner.ExamineSQL(ctx, c.Sample, c.Model, sql)
 			if err != nil {
 				return all, cmp.Or(ctx.Err(), error(&strategy.DatabaseError{Err: err}))
 			}

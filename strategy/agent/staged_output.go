@@ -46,7 +46,7 @@ func (l *ladder) ending(m llm.Model) llm.Model {
 			return reply, err
 		}
 		var unclear *replies.Error
-		_, err = l.admission.Extract(ctx, req.Sample, reply.Text, reply.StopReason == llm.StopEnd)
+		_, err = l.examiner.Extract(ctx, req.Sample, reply.Text, reply.StopReason == llm.StopEnd)
 		if at := aQuery.FindStringIndex(reply.Text); at != nil && errors.As(err, &unclear) && unclear.Reason == sqltext.ReasonSeveral {
 			reply.Text = reply.Text[:at[0]] + l.env.DB.Language().Text.Split(reply.Text[at[0]:])[0]
 		}

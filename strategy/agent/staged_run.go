@@ -21,12 +21,12 @@ import (
 // ladder is one question.
 type ladder struct {
 	Staged
-	env       strategy.Env // with the profiled schema
-	task      strategy.Task
-	links     schema.Links
-	admission *strategy.Examiner
-	clamps    []clamp
-	perStep   int // samples a step
+	env      strategy.Env // with the profiled schema
+	task     strategy.Task
+	links    schema.Links
+	examiner *strategy.Examiner
+	clamps   []clamp
+	perStep  int // samples a step
 
 	step     int // the one that is taken
 	best     int // the step with the best answer so far; -1: none
@@ -93,7 +93,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	}
 	checks := append(slices.Clip(env.Checks()), exec.Check(output{}))
 	if s.Stage == 0 {
-		l.admission = strategy.NewExaminer(ctx, &l.env, l.task, checks, nil)
+		l.examiner = strategy.NewExaminer(ctx, &l.env, l.task, checks, nil)
 		return l, nil
 	}
 	rules := StagedRules()
@@ -108,7 +108,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	for _, value := range append(read.Numbers(), values...) {
 		rules.List = append(rules.List, doubt.Absent(value))
 	}
-	l.admission = strategy.NewExaminer(ctx, &l.env, l.task, checks, &rules)
+	l.examiner = strategy.NewExaminer(ctx, &l.env, l.task, checks, &rules)
 	return l, nil
 }
 
@@ -220,7 +220,7 @@ func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
 	l.repaired = true
 	old := drawn[failing[0]]
 	refined, err := strategy.Refine{Executions: 2}.Copies(ctx, &l.env, strategy.RefineInput{
-		Task: l.task, Schema: l.env.Schema, Examiner: l.admission, Candidate: old, Name: l.promptOf(old.Sample),
+		Task: l.task, Schema: l.env.Schema, Examiner: l.examiner, Candidate: old, Name: l.promptOf(old.Sample),
 	}, drawn)
 	if len(refined.Steps) > 0 {
 		l.out.Steps = append(l.out.Steps, refined.Steps[1:]...) // the first is there

@@ -106,11 +106,11 @@ func (findValue) Call(ctx context.Context, env *strategy.Env, in Input) (Observa
 	case value == "" || len(value) > maxObservation:
 		return Observation{}, errors.New("give one value")
 	}
-	session, err := env.DB.Runner(exec.Bounds{})
+	runner, err := env.DB.Runner(exec.Bounds{})
 	if err != nil {
 		return Observation{}, err
 	}
-	defer session.Close()
+	defer runner.Close()
 	shown, _ := env.Schema.Presentable()
 	var columns []string
 	note, probes := "", 0
@@ -123,7 +123,7 @@ func (findValue) Call(ctx context.Context, env *strategy.Env, in Input) (Observa
 				note = fmt.Sprintf("; only the first %d columns were looked into", maxProbes)
 				break
 			}
-			found, err := session.Probe(ctx, t.Schema, t.Name, c.Name, typed(value, c.Type))
+			found, err := runner.Probe(ctx, t.Schema, t.Name, c.Name, typed(value, c.Type))
 			if cerr := ctx.Err(); cerr != nil {
 				return Observation{}, cerr
 			}

@@ -19,9 +19,9 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 		return whyBudget, nil
 	}
 	key, count := r.last(r.env)
-	admission := strategy.NewExaminer(ctx, r.env, r.task, count.Checks, nil)
-	defer admission.Close()
-	admission.Signature = count.Signature
+	examiner := strategy.NewExaminer(ctx, r.env, r.task, count.Checks, nil)
+	defer examiner.Close()
+	examiner.Signature = count.Signature
 	messages := r.prompts.projection(s, f)
 	election := strategy.Election[vote.Candidate]{
 		Key: func(c vote.Candidate) (string, bool) {
@@ -41,11 +41,11 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 				trace.From(ctx).Set("rejected", trace.SQL(flag.Error()))
 				return vote.Candidate{Sample: i, Model: name, Rejected: flag.Error()}, nil
 			}
-			return admission.Examine(ctx, i, name, reply)
+			return examiner.Examine(ctx, i, name, reply)
 		},
 	}
 	sampled, report, why, err := hold(ctx, r, phaseProjection, election, func(c vote.Candidate) string { return c.Rejected })
-	admission.Discard(len(sampled.Slots))
+	examiner.Discard(len(sampled.Slots))
 	defer func() {
 		report.Fallback = why
 		r.end(ctx, report)

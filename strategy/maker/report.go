@@ -48,7 +48,7 @@ type Flag struct {
 	// Reason is "format" (not what was asked for), "unknown-name" (a table or column that does not exist),
 	// "outside-scope" (one outside of the agreed tables), "correction" (it goes against one of the user), "too-long" (more
 	// tokens than an answer of its kind needs), "truncated" (cut at the token limit), "refusal" (the model declined, or its
-	// provider held the reply back), "not-utf8" or "failed"; in "projection" what the admission says.
+	// provider held the reply back), "not-utf8" or "failed"; in "projection" what the examiner says.
 	Reason string `json:"reason"`
 }
 

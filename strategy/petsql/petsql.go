@@ -115,9 +115,9 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 		round := *env
 		round.Schema, round.Host.Whole, env = part, cmp.Or(env.Host.Whole, env.Schema), &round
 	}
-	admission := strategy.NewExaminer(ctx, env, t, nil, nil)
-	defer admission.Close()
-	first, err := p.first(ctx, env, t, admission)
+	examiner := strategy.NewExaminer(ctx, env, t, nil, nil)
+	defer examiner.Close()
+	first, err := p.first(ctx, env, t, examiner)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.second(ctx, env, t, admission, first, voters)
+	out, err := p.second(ctx, env, t, examiner, first, voters)
 	if out == nil {
 		out = &strategy.Outcome{}
 	}
@@ -136,7 +136,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	} else if err == nil && out.Ballot.Sampled+out.Ballot.Missing == 1 && len(env.Models) > 1 { // one of several samples has its warning
 		out.Warn(ctx, "one-voter", "only one model has a vote: nothing confirms the answer")
 	}
-	first.report.Statements = admission.Statements()
+	first.report.Statements = examiner.Statements()
 	out.Report = first.report
 	return out, err
 }
@@ -196,7 +196,7 @@ type firstRound struct {
 }
 
 // first asks for the PreSQL and links what it reads.
-func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Examiner) (*firstRound, error) {
+func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Examiner) (*firstRound, error) {
 	ctx, span := trace.Start(ctx, "round 1")
 	defer span.End()
 	var fitted strategy.Outcome
@@ -219,9 +219,9 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	l.Seed, l.MaxTokens = env.SeedOf, cmp.Or(l.MaxTokens, p.MaxTokens)
 	l.Prompt = func(context.Context, linker.Input) ([]llm.Message, error) { return full, nil }
 	l.Extract = func(ctx context.Context, reply string) (replies.Extraction, error) {
-		return admission.Extract(ctx, 0, reply, false)
+		return examiner.Extract(ctx, 0, reply, false)
 	}
-	l.Analyze = admission.Analyze
+	l.Analyze = examiner.Analyze
 	in := env.LinkerInput(t, env.Schema)
 
 	f := &firstRound{notes: fitted.Notes, report: Report{Grade: "extra", Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
@@ -243,7 +243,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	}
 	f.report.PreSQL = f.draft.SQL
 	if f.draft.SQL != "" {
-		if f.candidate, err = admission.ExamineSQL(ctx, 0, name, f.draft.SQL); err != nil {
+		if f.candidate, err = examiner.ExamineSQL(ctx, 0, name, f.draft.SQL); err != nil {
 			return nil, err
 		}
 		f.report.Grade = f.candidate.Parsed(env.DB.Language().Text).Hardness()
@@ -274,12 +274,12 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 
 // second samples from the voters and counts. A panel comes first, the other models only where nobody of the panel has a
 // vote.
-func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, admission *strategy.Examiner, first *firstRound, v voters) (*strategy.Outcome, error) {
+func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Examiner, first *firstRound, v voters) (*strategy.Outcome, error) {
 	ctx, span := trace.Start(ctx, "round 2")
 	defer span.End()
 	n := max(t.Samples, 1)
 	pipeline := p.Pipeline(env)
-	pipeline.Linker, pipeline.Examiner, pipeline.Sampler.Samples = nil, admission, n*v.panel
+	pipeline.Linker, pipeline.Examiner, pipeline.Sampler.Samples = nil, examiner, n*v.panel
 	pipeline.Prompter = strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
 		return first.prompt, nil
 	})

@@ -64,10 +64,10 @@ func (f Feedback) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	} else if !env.WithoutExecution {
 		checks = append(checks, &Probing{})
 	}
-	run := feedbackRun{Feedback: f, env: env, task: t, admission: strategy.NewExaminer(ctx, env, t, checks, nil)}
-	defer run.admission.Close()
+	run := feedbackRun{Feedback: f, env: env, task: t, examiner: strategy.NewExaminer(ctx, env, t, checks, nil)}
+	defer run.examiner.Close()
 	if f.published {
-		run.admission.Signature = PublishedSignature
+		run.examiner.Signature = PublishedSignature
 	}
 	return run.answer(ctx)
 }
@@ -75,11 +75,11 @@ func (f Feedback) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 // feedbackRun is one question.
 type feedbackRun struct {
 	Feedback
-	env       *strategy.Env
-	task      strategy.Task
-	admission *strategy.Examiner
-	all       strategy.Outcome // what happened in every round
-	told      []strategy.Step  // what the next round is told
+	env      *strategy.Env
+	task     strategy.Task
+	examiner *strategy.Examiner
+	all      strategy.Outcome // what happened in every round
+	told     []strategy.Step  // what the next round is told
 }
 
 func (r *feedbackRun) answer(ctx context.Context) (*strategy.Outcome, error) {
@@ -185,7 +185,7 @@ func (r *feedbackRun) round(ctx context.Context, round, first, samples int) (*st
 	ctx, span := trace.Start(ctx, "round", trace.Attr{Key: "round", Value: round})
 	defer span.End()
 	p := Augmented{Temperature: r.Temperature, published: r.published}.Pipeline(r.env)
-	p.Examiner = r.admission
+	p.Examiner = r.examiner
 	p.Sampler.Offset = first
 	if round > 0 {
 		p.Prompter = correction{Prompter: p.Prompter, Tried: r.told}

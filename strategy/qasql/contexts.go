@@ -36,7 +36,7 @@ func (r *run) write(ctx context.Context) error {
 		case c.Prompt.Text == schema.ModelText && !model:
 			told.Skipped = "no_profile"
 		default:
-			in := strategy.PromptInput{Task: r.task, Schema: r.focused, Whole: r.env.Schema, Links: r.report.Study.Links, Sample: len(r.messages)}
+			in := strategy.PromptInput{Task: r.task, Schema: r.focused, Whole: r.env.Schema, Links: r.report.Linking.Links, Sample: len(r.messages)}
 			messages, err := c.Prompt.Prompt(ctx, &r.env, in)
 			if err != nil {
 				return err

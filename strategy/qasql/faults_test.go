@@ -85,8 +85,8 @@ func TestBudget(t *testing.T) {
 		if answered := calls > 1; (err == nil) != answered {
 			t.Errorf("%d calls: %v; a statement that runs is there from 2 on, which no correction takes", calls, err)
 		}
-		if report, err := strategy.ReadReport[qasql.Report](out.Report); err != nil || (len(report.Study.Components) > 0) != (calls >= 1+2+5) {
-			t.Errorf("%d calls: %v; components %v, for which all tables and contexts must be covered", calls, err, report.Study.Components)
+		if report, err := strategy.ReadReport[qasql.Report](out.Report); err != nil || (len(report.Linking.Components) > 0) != (calls >= 1+2+5) {
+			t.Errorf("%d calls: %v; components %v, for which all tables and contexts must be covered", calls, err, report.Linking.Components)
 		}
 	}
 }

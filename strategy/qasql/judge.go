@@ -92,11 +92,11 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 		}
 		ballot.Overrule(pick)
 		first := ballot.Clusters[0]
-		c, err := r.admission.ExamineSQL(ctx, out.Candidates[first.Best].Sample, out.Candidates[first.Best].Model, first.SQL)
+		c, err := r.examiner.ExamineSQL(ctx, out.Candidates[first.Best].Sample, out.Candidates[first.Best].Model, first.SQL)
 		if err != nil {
 			return out, &strategy.DatabaseError{Err: err}
 		}
-		refined, err := texts.Refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Examiner: r.admission, Candidate: c})
+		refined, err := texts.Refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Examiner: r.examiner, Candidate: c})
 		out.Steps = append(out.Steps, refined.Steps...)
 		if err != nil && (ctx.Err() == nil || refined.Candidate.Rejected != "") {
 			return out, err

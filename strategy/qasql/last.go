@@ -45,7 +45,7 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 		return cmp.Or(ctx.Err(), none)
 	}
 	_, name := r.env.Model(r.report.Asked)
-	c, err := r.admission.Examine(ctx, r.report.Asked, name, reply)
+	c, err := r.examiner.Examine(ctx, r.report.Asked, name, reply)
 	if err != nil {
 		return cmp.Or(ctx.Err(), error(&strategy.DatabaseError{Err: err}))
 	}

@@ -114,8 +114,8 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 		return nil, err
 	}
 	run.report.Asked = max(t.Samples, 1) * len(run.messages)
-	run.admission = strategy.NewExaminer(ctx, &run.env, t, nil, nil)
-	defer run.admission.Close()
+	run.examiner = strategy.NewExaminer(ctx, &run.env, t, nil, nil)
+	defer run.examiner.Close()
 	answer := run.pipeline().Generate
 	if p.JudgeFirst {
 		answer = run.judgeFirst
@@ -136,11 +136,11 @@ func (r *run) pipeline() strategy.Pipeline {
 	refine := r.Refine
 	refine.EmptyResult = true
 	p := strategy.Pipeline{
-		Linker:   linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return r.report.Study.Links, nil }),
+		Linker:   linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return r.report.Linking.Links, nil }),
 		Prompter: strategy.PrompterFunc(r.written),
 		Sampler:  strategy.Sampler{Samples: r.report.Asked, MaxTokens: 2048},
 		Refine:   &refine,
-		Examiner: r.admission,
+		Examiner: r.examiner,
 		Voter:    vote.Majority{Prior: 1, MinShare: cmp.Or(r.MinShare, 1), Tie: vote.Earliest},
 		Judge:    r.judge(),
 	}
@@ -161,14 +161,14 @@ func (p Strategy) contexts() []Context {
 // run is one question.
 type run struct {
 	Strategy
-	task      strategy.Task
-	env       strategy.Env   // with the profiled schema and the budget of the contexts
-	focused   *schema.Schema // what was linked
-	messages  [][]llm.Message
-	admission *strategy.Examiner
-	votes     map[string]int // of the judge, by statement
-	notes     []string
-	report    Report
+	task     strategy.Task
+	env      strategy.Env   // with the profiled schema and the budget of the contexts
+	focused  *schema.Schema // what was linked
+	messages [][]llm.Message
+	examiner *strategy.Examiner
+	votes    map[string]int // of the judge, by statement
+	notes    []string
+	report   Report
 }
 
 // link studies the question.
@@ -194,21 +194,21 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
-	var study linker.MapReduceResult
+	var reduced linker.MapReduceResult
 	links, err := linker.Conversation{Linker: linker.Func(func(ctx context.Context, in linker.Input) (links schema.Links, err error) {
-		study, err = l.Run(ctx, in)
-		return study.Links, err
+		reduced, err = l.Run(ctx, in)
+		return reduced.Links, err
 	})}.Link(linkCtx, env.LinkerInput(r.task, whole))
-	study.Links = links
+	reduced.Links = links
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		span.Fail(err)
 		out.Warn(ctx, "no-links", "linking failed, the whole schema is used: %v", err)
-		study.Links = schema.Links{Whole: true}
+		reduced.Links = schema.Links{Whole: true}
 	default:
-		r.focused, _ = whole.Restrict(study.Links)
+		r.focused, _ = whole.Restrict(reduced.Links)
 		if whole == env.Schema { // else it is profiled
 			if r.focused, err = env.Profiled(ctx, &out, r.focused); err != nil {
 				return err
@@ -217,12 +217,12 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	}
 	r.env.Host.Profile = nil
 	span.Set("tables", len(r.focused.Tables))
-	for _, c := range study.Components {
+	for _, c := range reduced.Components {
 		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.Secret{Kind: trace.PrivateReplies, Text: c.Text}})
 	}
-	for _, t := range study.Tables {
+	for _, t := range reduced.Tables {
 		span.Event("table", trace.Attr{Key: "table", Value: trace.SQL(t.Table.String())}, trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Kept})
 	}
-	r.report.Study, r.notes = study, out.Notes
+	r.report.Linking, r.notes = reduced, out.Notes
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Report is what Strategy tells about an answer, in Outcome.Report. The attempts of each candidate are in Outcome.Steps.
 type Report struct {
-	Study    linker.MapReduceResult `json:"study"`    // components of the question, scores of the tables
+	Linking  linker.MapReduceResult `json:"study"`    // components of the question, scores of the tables
 	Contexts []ContextReport        `json:"contexts"` // the contexts in the order of Strategy.Contexts
 
 	Asked      int               `json:"asked"`                 // samples asked for; that of the last resort has the next index
@@ -52,7 +52,7 @@ func (r Report) Candidate(sample int) string {
 
 // told completes the outcome.
 func (r *run) told(out *strategy.Outcome) *strategy.Outcome {
-	out.Links, out.Notes = r.report.Study.Links, append(r.notes, out.Notes...)
+	out.Links, out.Notes = r.report.Linking.Links, append(r.notes, out.Notes...)
 	for i := range out.Steps {
 		out.Steps[i].Name = r.report.Candidate(out.Steps[i].Sample)
 	}

@@ -148,9 +148,9 @@ func (r *run) answer(ctx context.Context) error {
 	}
 	refine := r.Refine
 	refine.Repairer = repairer{r, refine.Repairer}
-	admission := strategy.NewExaminer(ctx, r.env, r.task, nil, nil)
-	defer admission.Close()
-	p := strategy.Pipeline{Prompter: prompter{r, 0}, Refine: &refine, Examiner: admission}
+	examiner := strategy.NewExaminer(ctx, r.env, r.task, nil, nil)
+	defer examiner.Close()
+	p := strategy.Pipeline{Prompter: prompter{r, 0}, Refine: &refine, Examiner: examiner}
 	if r.task.Samples > 1 {
 		p.Sampler.Temperature = 0.7
 	}

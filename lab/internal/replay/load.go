@@ -206,13 +206,13 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 		seen.rows = rowsOf(c.Table)
 		return nil
 	}))
-	admission := strategy.NewExaminer(ctx, &strategy.Env{DB: db},
+	examiner := strategy.NewExaminer(ctx, &strategy.Env{DB: db},
 		strategy.Task{Question: a.Text, Evidence: a.Evidence}, checks, &doubt.Rules{})
-	defer admission.Close()
+	defer examiner.Close()
 	bySQL := make(map[string]answer) // replies with the same statement share one check
 	for i, text := range a.texts {
 		seen = answer{}
-		c, err := admission.Examine(ctx, i, "", llm.Response{Text: text})
+		c, err := examiner.Examine(ctx, i, "", llm.Response{Text: text})
 		if err != nil {
 			return err
 		}

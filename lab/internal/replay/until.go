@@ -14,16 +14,16 @@ type spent struct {
 
 // countUntil counts recorded candidates as an election would have sampled them, until
 // stop says so (nil: never). It returns the ballot of the candidates up to there and
-// what it spent. Errors are those of vote.Majority.Count and Tally.
+// what it spent. Errors are those of vote.Majority.Count and State.
 func countUntil(m vote.Majority, candidates []vote.Candidate, stop vote.Stop) (vote.Ballot, spent, error) {
 	s := spent{Planned: len(candidates)}
-	tally, err := m.State(nil, s.Planned)
+	state, err := m.State(nil, s.Planned)
 	for s.Sampled < s.Planned && !s.Stopped && err == nil {
-		sent := s.Sampled + tally.Wave(stop, 0)
+		sent := s.Sampled + state.Wave(stop, 0)
 		for s.Sampled < sent && !s.Stopped && err == nil {
 			s.Sampled++
-			if tally, err = m.State(candidates[:s.Sampled], s.Planned); err == nil && s.Sampled < s.Planned {
-				s.Stopped = stop != nil && stop(tally)
+			if state, err = m.State(candidates[:s.Sampled], s.Planned); err == nil && s.Sampled < s.Planned {
+				s.Stopped = stop != nil && stop(state)
 			}
 		}
 		s.Wasted = sent - s.Sampled

@@ -91,11 +91,11 @@ func TestElectionIsWhatReplayCounts(t *testing.T) {
 			Sample: func(_ context.Context, i int) (vote.Candidate, error) { return candidates[i], nil },
 			Key:    func(c vote.Candidate) (string, bool) { return c.Fingerprint, c.Rejected == "" },
 			State: func(values []vote.Candidate, planned int) vote.State {
-				tally, err := m.State(values, planned)
+				state, err := m.State(values, planned)
 				if err != nil {
 					t.Error(err)
 				}
-				return tally
+				return state
 			},
 			Room: func() (int, bool) { got.Waves++; return 0, false }, // asked once a wave
 		}

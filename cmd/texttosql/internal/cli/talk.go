@@ -295,16 +295,16 @@ func (t *Talk) shown() {
 
 // learned prints the lessons that the question taught.
 func (t *Talk) learned() {
-	var receipt memory.LearnResult
+	var learned memory.LearnResult
 	if t.Lessons == nil {
 		return
 	}
 	all, err := t.Lessons.All()
-	if err != nil || json.Unmarshal(t.session.Record().Learned, &receipt) != nil {
+	if err != nil || json.Unmarshal(t.session.Record().Learned, &learned) != nil {
 		return
 	}
 	for _, l := range all {
-		for _, id := range receipt.New {
+		for _, id := range learned.New {
 			if l.ID == id {
 				t.print("learned", []memory.Lesson{l})
 			}

@@ -13,11 +13,11 @@ import (
 	"github.com/texttosql/texttosql/internal/need"
 )
 
-// TestSession: a session answers as single statements do, whatever came before.
-func TestSession(t *testing.T) {
+// TestRunner: a runner answers as single statements do, whatever came before.
+func TestRunner(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01'), (2, 'soon')", exec.Config{})
 	bounds := exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}
-	session := need.Value(db.Runner(bounds))(t)
+	runner := need.Value(db.Runner(bounds))(t)
 	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	for i, sql := range []string{
 		"SELECT a, d FROM t", "SELECT nix FROM t", "DELETE FROM t", "SELECT 1; SELECT 2", "", "SELECT a FROM t ORDER BY a DESC",
@@ -25,9 +25,9 @@ func TestSession(t *testing.T) {
 		"SELECT printf('%.*c', 600000, 'x') || printf('%.*c', 600000, 'y')", "SELECT a FROM t",
 	} {
 		want, wantErr := db.QueryWithin(t.Context(), sql, bounds)
-		got, err := session.Query(t.Context(), sql)
+		got, err := runner.Query(t.Context(), sql)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%d: %s (-single +session)\n%s", i, sql, diff)
+			t.Errorf("%d: %s (-single +runner)\n%s", i, sql, diff)
 		}
 		for _, e := range []error{err, wantErr} {
 			if limit, ok := e.(*exec.LimitError); ok {
@@ -38,28 +38,28 @@ func TestSession(t *testing.T) {
 			t.Errorf("%d: %s: error %v, want %v", i, sql, err, wantErr)
 		}
 	}
-	if err := session.Close(); err != nil {
+	if err := runner.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := session.Close(); err != nil {
+	if err := runner.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
 	}
 	if _, err := db.Runner(exec.Bounds{Rows: -1}); err == nil {
-		t.Error("a session with a negative bound")
+		t.Error("a runner with a negative bound")
 	}
 }
 
-// TestSessionConnection: a session holds one connection, and gives it back as it
+// TestRunnerConnection: a runner holds one connection, and gives it back as it
 // was.
-func TestSessionConnection(t *testing.T) {
+func TestRunnerConnection(t *testing.T) {
 	pool, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 1}})
 	pool.SetMaxOpenConns(1)
-	session := need.Value(db.Runner(exec.Bounds{}))(t)
+	runner := need.Value(db.Runner(exec.Bounds{}))(t)
 	if pool.Stats().InUse != 0 {
-		t.Error("a session holds a connection before its first statement")
+		t.Error("a runner holds a connection before its first statement")
 	}
 	for range 3 {
-		need.Value(session.Query(t.Context(), "SELECT a FROM t"))(t)
+		need.Value(runner.Query(t.Context(), "SELECT a FROM t"))(t)
 	}
 	if n := pool.Stats().InUse; n != 1 {
 		t.Errorf("%d connections in use, want 1", n)
@@ -69,7 +69,7 @@ func TestSessionConnection(t *testing.T) {
 	if _, err := db.Query(short, "SELECT a FROM t"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a second statement: %v", err)
 	}
-	need.OK(t, session.Close())
+	need.OK(t, runner.Close())
 	if _, err := pool.Exec("INSERT INTO t VALUES (1)"); err != nil {
 		t.Errorf("the connection is still guarded: %v", err)
 	}
@@ -78,14 +78,14 @@ func TestSessionConnection(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 3 {
-		if _, err := session.Query(ended, "SELECT a FROM t"); !errors.Is(err, context.Canceled) {
+		if _, err := runner.Query(ended, "SELECT a FROM t"); !errors.Is(err, context.Canceled) {
 			t.Errorf("a context that ended: %v", err)
 		}
 	}
-	if got, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
+	if got, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
 		t.Errorf("after a cancelled statement: %v, %v", got, err)
 	}
-	need.OK(t, session.Close())
+	need.OK(t, runner.Close())
 	if n := pool.Stats().InUse; n != 0 {
 		t.Errorf("%d connections in use after Close", n)
 	}
@@ -93,25 +93,25 @@ func TestSessionConnection(t *testing.T) {
 
 func TestSessionTime(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01')", exec.Config{})
-	session := need.Value(db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}))(t)
-	defer session.Close()
+	runner := need.Value(db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}))(t)
+	defer runner.Close()
 	for _, sql := range []string{"SELECT d FROM t", count10 + "SELECT i FROM n"} {
-		if took, err := session.Time(t.Context(), sql); err != nil || took <= 0 {
+		if took, err := runner.Time(t.Context(), sql); err != nil || took <= 0 {
 			t.Errorf("%s: %v, %v", sql, took, err)
 		}
 	}
 	var invalid *exec.InvalidError
-	if took, err := session.Time(t.Context(), "SELECT nix FROM t"); !errors.As(err, &invalid) || took != 0 {
+	if took, err := runner.Time(t.Context(), "SELECT nix FROM t"); !errors.As(err, &invalid) || took != 0 {
 		t.Errorf("a statement that does not compile: %v, %v", took, err)
 	}
-	if _, err := session.Time(t.Context(), "DELETE FROM t"); !errors.Is(err, exec.ErrNotReadOnly) {
+	if _, err := runner.Time(t.Context(), "DELETE FROM t"); !errors.Is(err, exec.ErrNotReadOnly) {
 		t.Errorf("a write: %v", err)
 	}
 	var limit *exec.LimitError
-	if _, err := session.Time(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"); !errors.As(err, &limit) {
+	if _, err := runner.Time(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"); !errors.As(err, &limit) {
 		t.Errorf("an endless statement: %v", err)
 	}
-	if got, err := session.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
+	if got, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
 		t.Errorf("after it: %v, %v", got, err)
 	}
 }

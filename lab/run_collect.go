@@ -19,8 +19,8 @@ import (
 // questions.
 const giveUp = 5
 
-// tally collects finished questions.
-type tally struct {
+// collector collects finished questions.
+type collector struct {
 	program   *program
 	live      *live
 	log       *journal
@@ -36,8 +36,8 @@ type tally struct {
 	money  float64
 }
 
-func newTally(p *program, l *live, questions []eval.Question, log *journal) *tally {
-	t := &tally{program: p, live: l, log: log, questions: questions, done: make(map[string]finished)}
+func newCollector(p *program, l *live, questions []eval.Question, log *journal) *collector {
+	t := &collector{program: p, live: l, log: log, questions: questions, done: make(map[string]finished)}
 	resumed := 0
 	for _, q := range questions {
 		if f, ok := log.finished[q.ID]; ok {
@@ -53,7 +53,7 @@ func newTally(p *program, l *live, questions []eval.Question, log *journal) *tal
 	return t
 }
 
-func (t *tally) add(f finished) {
+func (t *collector) add(f finished) {
 	t.done[f.ID] = f
 	t.right += f.EX
 	t.calls += f.Calls
@@ -63,7 +63,7 @@ func (t *tally) add(f finished) {
 
 // all asks the unfinished questions, several at a time. It reports a question that fails and goes on. An error that
 // affects all questions ends it.
-func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question) (finished, error)) error {
+func (t *collector) all(ctx context.Context, ask func(context.Context, eval.Question) (finished, error)) error {
 	type outcome struct {
 		question eval.Question
 		finished finished
@@ -133,7 +133,7 @@ func (t *tally) all(ctx context.Context, ask func(context.Context, eval.Question
 }
 
 // keep writes a finished question to the journal, and shows it.
-func (t *tally) keep(f finished) error {
+func (t *collector) keep(f finished) error {
 	if err := t.log.keep(f); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (t *tally) keep(f finished) error {
 }
 
 // outcomes returns the questions in the form that the statistics take. A failed question is wrong.
-func (t *tally) outcomes() []eval.Outcome {
+func (t *collector) outcomes() []eval.Outcome {
 	var list []eval.Outcome
 	for _, q := range t.questions {
 		f := t.done[q.ID]
@@ -156,7 +156,7 @@ func (t *tally) outcomes() []eval.Outcome {
 	return list
 }
 
-func (t *tally) summary(l *live, kind string) summary {
+func (t *collector) summary(l *live, kind string) summary {
 	n := float64(len(t.questions))
 	outcomes := t.outcomes()
 	boot := eval.Bootstrap{Rounds: l.Rounds, Seed: l.Seed}
@@ -199,7 +199,7 @@ func (t *tally) summary(l *live, kind string) summary {
 }
 
 // page shows the figures of the run.
-func (t *tally) page(p *program, s summary) trace.Page {
+func (t *collector) page(p *program, s summary) trace.Page {
 	outcomes := t.outcomes()
 	n := float64(s.N)
 	doc := trace.Page{
