@@ -44,24 +44,25 @@ func main() {
 
 // verbs are the program's commands.
 type verbs struct {
-	Votes      votes       `cmd:"" help:"Replay recorded answers through voters and stop rules."`
-	Score      score       `cmd:"" help:"Score a file of answers."`
-	Run        live        `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
-	Compare    comparison  `cmd:"" help:"Compare two files of run --out, question by question."`
-	Traps      traps       `cmd:"" help:"Count what golds and recorded answers do that no vote can see."`
-	Export     exporting   `cmd:"" help:"Write solved questions as training data for an adapter."`
-	Link       link        `cmd:"" help:"Measure what linkers keep of a schema."`
-	Large      large       `cmd:"" help:"Measure what linkers keep of large schemas."`
-	Follow     follow      `cmd:"" help:"Measure what linkers keep for follow-up questions."`
-	Joins      joins       `cmd:"" help:"Look for hidden foreign keys by names."`
-	Ask        asks        `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
-	Answerable answerables `cmd:"" help:"Measure how well recorded votes tell questions that cannot be answered."`
-	Load       load        `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
-	Guard      guardVerb   `cmd:"" help:"Run hostile statements through a tool of any server of the Model Context Protocol."`
-	Rows       rowsVerb    `cmd:"" help:"Hold rules about rows against a copy without the hidden rows."`
-	Scale      scale       `cmd:"" help:"Measure time and memory at many tables."`
-	Mutate     mutateVerb  `cmd:"" help:"Change a package place by place, and see whether a test fails."`
-	Engines    enginesVerb `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
+	Votes      votes         `cmd:"" help:"Replay recorded answers through voters and stop rules."`
+	Score      score         `cmd:"" help:"Score a file of answers."`
+	Run        live          `cmd:"" help:"Run a strategy on a live, recorded or replayed model, resumably."`
+	Compare    comparison    `cmd:"" help:"Compare two files of run --out, question by question."`
+	Traps      traps         `cmd:"" help:"Count what golds and recorded answers do that no vote can see."`
+	Export     exporting     `cmd:"" help:"Write solved questions as training data for an adapter."`
+	Link       link          `cmd:"" help:"Measure what linkers keep of a schema."`
+	Large      large         `cmd:"" help:"Measure what linkers keep of large schemas."`
+	Follow     follow        `cmd:"" help:"Measure what linkers keep for follow-up questions."`
+	Joins      joins         `cmd:"" help:"Look for hidden foreign keys by names."`
+	Ask        asks          `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
+	Answerable answerables   `cmd:"" help:"Measure how well recorded votes tell questions that cannot be answered."`
+	Knowledge  knowledgeVerb `cmd:"" help:"Measure metric requests against statements by hand, and votes of both kinds."`
+	Load       load          `cmd:"" help:"Copy the databases to PostgreSQL or MariaDB, for --engine of other verbs."`
+	Guard      guardVerb     `cmd:"" help:"Run hostile statements through a tool of any server of the Model Context Protocol."`
+	Rows       rowsVerb      `cmd:"" help:"Hold rules about rows against a copy without the hidden rows."`
+	Scale      scale         `cmd:"" help:"Measure time and memory at many tables."`
+	Mutate     mutateVerb    `cmd:"" help:"Change a package place by place, and see whether a test fails."`
+	Engines    enginesVerb   `cmd:"" help:"Hold a server against SQLite: what the guard refuses, and results that differ."`
 
 	ReplayAgent agents `cmd:"" name:"replay-agent" help:"Replay what is stored of agents, mechanism by mechanism."`
 }
@@ -87,7 +88,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(st
 		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
 		kong.Writers(out, errs),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "asking": getenv("TEXTTOSQL_DATA_ASKING"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + providers.Specs, "cpus": cpus(), "temp": os.TempDir()},
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "asking": getenv("TEXTTOSQL_DATA_ASKING"), "knowledge": getenv("TEXTTOSQL_DATA_KNOWLEDGE"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + providers.Specs, "cpus": cpus(), "temp": os.TempDir()},
 	)
 	if err != nil {
 		return err

@@ -87,6 +87,12 @@ func copyOf(name string) string { return fmt.Sprint(name, copies.Add(1)) }
 // onPostgres is a copy of a database on PostgreSQL.
 func onPostgres(t testing.TB, name string) *exec.DB {
 	t.Helper()
+	return guarded(t, postgresCopy(t, name), postgres.Dialect{})
+}
+
+// postgresCopy copies a database to PostgreSQL.
+func postgresCopy(t testing.TB, name string) *sql.DB {
+	t.Helper()
 	s := postgresServer.Get(t)
 	root := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
 	defer root.Close()
@@ -95,7 +101,7 @@ func onPostgres(t testing.TB, name string) *exec.DB {
 	p := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port, database)))(t)
 	t.Cleanup(func() { p.Close() })
 	load(t, name, p, `"`, "timestamp", "numeric", func(n int) string { return fmt.Sprintf("$%d", n) })
-	return guarded(t, p, postgres.Dialect{})
+	return p
 }
 
 // onMariaDB is a copy of a database on MariaDB.
