@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -106,7 +107,8 @@ func (s *serveMCP) Run(p *program) error {
 		if !c.Model {
 			confirmed = nil
 		}
-		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed, Metrics: d.Knowledge != ""})
+		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed, Metrics: d.Knowledge != "",
+			Schemas: func(ctx context.Context) (star.Schemas, error) { return e.Schemas(ctx, e.Schema) }})
 		places, pools = append(places, e.Place), append(pools, e.Pool)
 	}
 	if s.HTTP == "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -67,13 +68,13 @@ func (s *statement) Run(p *program) error {
 	}
 	defer e.Close()
 	if s.All {
-		rows, err := e.Stream(p.ctx, sql, p.warnings())
+		rows, err := starred(p, e, sql, func(sql string) (*result.Stream, error) { return e.Stream(p.ctx, sql, p.warnings()) })
 		if err != nil {
 			return err
 		}
 		return s.stream(p, file, rows)
 	}
-	rows, err := e.Query(p.ctx, sql, p.warnings())
+	rows, err := starred(p, e, sql, func(sql string) (*result.Table, error) { return e.Query(p.ctx, sql, p.warnings()) })
 	if s.form() == "json" {
 		told := ran{Exit: exitCode(err), SQL: sql, Rows: rows}
 		if err != nil {
@@ -85,6 +86,16 @@ func (s *statement) Run(p *program) error {
 		return err
 	}
 	return p.write(file, func(w io.Writer) error { return s.rows(p, w, rows) })
+}
+
+// starred runs a statement, and tells which columns of a star are left out since they look like secrets.
+func starred[T any](p *program, e *setup.Engine, sql string, run func(string) (T, error)) (T, error) {
+	known := func() (star.Schemas, error) { return e.Schemas(p.ctx, e.Schema) }
+	rows, told, err := star.Run(e.Dialect.Language(), known, sql, run)
+	if told != "" {
+		cli.Say(p.err, "texttosql: %s\n", told)
+	}
+	return rows, err
 }
 
 // mostTyped is how much of standard input is read, in bytes.

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
@@ -74,11 +75,21 @@ const maxStatement = 100_000
 func (c *client) query(ctx context.Context, _ *mcp.CallToolRequest, in queryInput) (*mcp.CallToolResult, any, error) {
 	var warnings []string
 	return c.read(ctx, in.Database, in.Offset, in.Rows, &warnings, func(d *Database) (*result.Table, error) {
-		return d.Engine.Query(ctx, in.SQL, texttosql.WithProgress(func(p texttosql.Progress) {
-			if p.Kind == trace.Warned && p.Step != "rows" {
-				warnings = append(warnings, c.Hide(strategy.OneLine(p.Message)))
-			}
-		}))
+		run := func(sql string) (*result.Table, error) {
+			return d.Engine.Query(ctx, sql, texttosql.WithProgress(func(p texttosql.Progress) {
+				if p.Kind == trace.Warned && p.Step != "rows" {
+					warnings = append(warnings, c.Hide(strategy.OneLine(p.Message)))
+				}
+			}))
+		}
+		if d.Schemas == nil {
+			return run(in.SQL)
+		}
+		t, told, err := star.Run(d.DB.Language(), func() (star.Schemas, error) { return d.Schemas(ctx) }, in.SQL, run)
+		if told != "" {
+			warnings = append(warnings, strategy.OneLine(told))
+		}
+		return t, err
 	})
 }
 

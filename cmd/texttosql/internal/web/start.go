@@ -10,11 +10,16 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// maxSuggested is how many questions are made of a schema.
-const maxSuggested = 5
+// How many questions are made of a schema.
+const (
+	maxSuggested = 5
+	fewSuggested = 4 // with fewer, lookup tables are asked about too
+)
 
 var (
 	quantity = regexp.MustCompile(`(?i)(amount|total|price|cost|revenue|sales|quantity|qty|salary|value|population|score|rating|budget|balance|payment)`)
@@ -45,41 +50,76 @@ func suggested(s *schema.Schema) (all []string) {
 		return true
 	}
 	kinds := []func(t schema.Table) bool{
-		func(t schema.Table) bool { // of two tables
-			for _, f := range t.ForeignKeys {
-				if i := slices.IndexFunc(tables, func(o schema.Table) bool { return o.Name == f.RefTable && o.Name != t.Name }); i >= 0 {
-					if column(tables[i], called, nil) != "" && add("Which 10 "+said(f.RefTable)+" have the most "+said(t.Name)+"?") {
-						return true
-					}
-				}
-			}
-			return false
-		},
+		func(t schema.Table) bool { return mostOf(tables, t, add) },
 		func(t schema.Table) bool { // over time
 			amount, at := column(t, quantity, numbers), column(t, dated, nil)
-			return amount != "" && at != "" && add("What is the total "+strings.TrimPrefix(said(amount), "total")+" of "+said(t.Name)+" by month?")
+			many, sure := meaning.Plural(t.Name)
+			return sure && amount != "" && at != "" && add("What is the total "+strings.TrimPrefix(said(amount), "total")+" of "+many+" by month?")
 		},
 		func(t schema.Table) bool { // by a category
 			by := column(t, sorts, nil)
-			return by != "" && add("How many "+said(t.Name)+" are there for each "+said(by)+"?")
+			many, sure := meaning.Plural(t.Name)
+			return sure && by != "" && said(by) != many && add("How many "+many+" are there for each "+said(by)+"?")
 		},
 		func(t schema.Table) bool { // the largest
 			amount, name := column(t, quantity, numbers), column(t, called, nil)
-			return amount != "" && name != "" && add("Which 10 "+said(t.Name)+" have the highest "+said(amount)+"?")
+			many, sure := meaning.Plural(t.Name)
+			return sure && amount != "" && name != "" && add("Which 10 "+many+" have the highest "+said(amount)+"?")
 		},
-		func(t schema.Table) bool { return add("How many " + said(t.Name) + " are there?") },
+		func(t schema.Table) bool { return add(howMany(t)) },
 	}
+	subjects := slices.DeleteFunc(slices.Clone(tables), func(t schema.Table) bool { return lookup(t) || linking(t) })
 	for _, make := range kinds { // one of each kind, then more of the first ones
-		_ = slices.ContainsFunc(tables, make)
+		_ = slices.ContainsFunc(subjects, make)
 	}
 	for _, make := range kinds[1:] {
-		for _, t := range tables {
-			if len(all) < maxSuggested {
-				make(t)
-			}
+		for _, t := range subjects {
+			make(t)
+		}
+	}
+	for _, t := range tables { // lookup tables too, where there is little else
+		if len(all) < fewSuggested && !linking(t) {
+			add(howMany(t))
 		}
 	}
 	return all
+}
+
+// mostOf asks which rows of another table have the most of t.
+func mostOf(tables []schema.Table, t schema.Table, add func(string) bool) bool {
+	for _, f := range t.ForeignKeys {
+		i := slices.IndexFunc(tables, func(o schema.Table) bool { return o.Name == f.RefTable && o.Name != t.Name })
+		if i < 0 || column(tables[i], called, nil) == "" {
+			continue
+		}
+		owners, sure := meaning.Plural(f.RefTable)
+		many, also := meaning.Plural(t.Name)
+		if sure && also && add("Which 10 "+owners+" have the most "+many+"?") {
+			return true
+		}
+	}
+	return false
+}
+
+// howMany counts a table, whose name may have no sure plural.
+func howMany(t schema.Table) string {
+	many, sure := meaning.Plural(t.Name)
+	if !sure {
+		return "How many rows does " + many + " have?"
+	}
+	return "How many " + many + " are there?"
+}
+
+// lookup reports whether a table only names what others refer to: a key and a name.
+func lookup(t schema.Table) bool { return len(t.Columns) <= 2 && len(t.ForeignKeys) == 0 }
+
+// linking reports whether a table only connects others: all of its columns are keys.
+func linking(t schema.Table) bool {
+	keys := 0
+	for _, f := range t.ForeignKeys {
+		keys += len(f.Columns)
+	}
+	return keys > 1 && len(t.Columns) <= keys+1
 }
 
 // column is the first column of a table with such a name and such a type, "" for none. Keys and what is held back are none.
@@ -92,8 +132,8 @@ func column(t schema.Table, name, kind *regexp.Regexp) string {
 	return ""
 }
 
-// said is a name in words.
-func said(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", " ")) }
+// said is the name of a column in words.
+func said(name string) string { return strings.Join(words.OfName(name), " ") }
 
 // start gives questions to begin with: those that were confirmed and those that the schema suggests.
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
