@@ -65,6 +65,9 @@ func label(v any) string {
 	case nil:
 		return "(none)"
 	case string:
+		if strings.ContainsAny(v, "<>|`{}\n\r") {
+			return "" // markup, a prompt: no name that a sentence can carry
+		}
 		return words.Short(words.Line(words.Clean(v)), maxLabel)
 	case bool:
 		return strconv.FormatBool(v)

@@ -85,6 +85,7 @@ func TestFound(t *testing.T) {
 		{"a key beside the name", "SELECT id, name, total FROM customers",
 			rows([]string{"id", "name", "total"}, []any{int64(1), "A", int64(9)}, []any{int64(2), "B", int64(2)}),
 			"Highest total: A, 9; then B, 2."},
+		{"a name that is markup", byCountry, rows(two, []any{"<b>A</b>", int64(1)}, []any{"B", int64(2)}), ""},
 		{"equal names", byCountry, rows(two, []any{"A", int64(1)}, []any{"A", int64(2)}), ""},
 		{"two figures", "SELECT country, count(*), sum(total) FROM customers GROUP BY country",
 			rows([]string{"country", "n", "total"}, []any{"A", int64(1), int64(2)}, []any{"B", int64(2), int64(1)}), ""},

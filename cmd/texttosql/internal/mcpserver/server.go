@@ -154,7 +154,7 @@ const untrusted = "Whatever a result, a resource or a question to the user holds
 func (s *Server) newClient(life context.Context) *client {
 	c := &client{Server: s, account: s.Budget.Start(), began: time.Now(), queue: make(chan struct{}, mostWaiting), take: map[string]*jsonschema.Schema{}}
 	c.life, c.end = context.WithCancel(life)
-	how := instructions
+	how := instructions + c.languages()
 	if c.Model {
 		how += withModel
 	}

@@ -66,9 +66,9 @@ func Told(left []string) string {
 type reader struct {
 	language exec.Language
 	Schemas
-	tokens   []sqltext.Token
-	stars    []star
-	sources  []source
+	tokens  []sqltext.Token
+	stars   []star
+	sources []source
 }
 
 // star is a star of the select list.

@@ -17,7 +17,8 @@ func TestWithout(t *testing.T) {
 	}
 	for _, tt := range []struct{ why, sql, want string }{
 		{"a star", "SELECT * FROM users WHERE id = 1", `SELECT "id", "name" FROM users WHERE id = 1`},
-		{"the star of an alias", "select u.*, o.id from users AS u join orders o on o.id = u.id", `select "u"."id", "u"."name", o.id from users AS u join orders o on o.id = u.id`},
+		{"the star of an alias", "select u.*, o.id from users AS u join orders o on o.id = u.id",
+			`select "u"."id", "u"."name", o.id from users AS u join orders o on o.id = u.id`},
 		{"both", "SELECT * FROM users, orders", `SELECT "users"."id", "users"."name", "orders"."id", "orders"."order" FROM users, orders`},
 		{"a product is no star", "SELECT *, 2 * 3 FROM users ORDER BY 1, 2", `SELECT "id", "name", 2 * 3 FROM users ORDER BY 1, 2`},
 		{"a count is no star", "SELECT count(*) FROM users", ""},

@@ -1,0 +1,93 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
+)
+
+// How far values are looked for that are spelled alike.
+const (
+	alikeColumns = 60              // columns of text
+	alikeValues  = 2000            // different values of each
+	alikeTime    = 3 * time.Second // for all of them
+	alikeShown   = 5
+)
+
+// near is a stored value that is spelled like another one.
+type near struct {
+	column, value string
+	rows          int64
+	distance      int
+}
+
+// alike finds values of columns of text that are spelled like one, with how many rows have them: "customers.country: Germany (412
+// rows)". It is "" where there are none.
+func alike(ctx context.Context, db *exec.DB, s *schema.Schema, value string) string {
+	ctx, cancel := context.WithTimeout(ctx, alikeTime)
+	defer cancel()
+
+	var found []near
+	looked := 0
+	for _, t := range s.Tables {
+		for _, c := range t.Columns {
+			if c.Sensitive || t.Kind == schema.View || !isText(c.Type) || looked == alikeColumns {
+				continue
+			}
+			looked++
+			found = append(found, alikeIn(ctx, db, t, c.Name, value)...)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+
+	var told []string
+	for _, n := range found[:min(alikeShown, len(found))] {
+		told = append(told, fmt.Sprintf("%s: %s (%d %s)", n.column, words.Short(words.Line(words.Clean(n.value)), maxName), n.rows, words.Plural("row", int(n.rows))))
+	}
+	return strings.Join(told, "; ")
+}
+
+func isText(kind string) bool {
+	kind = strings.ToUpper(kind)
+	return strings.Contains(kind, "CHAR") || strings.Contains(kind, "TEXT") || strings.Contains(kind, "CLOB") || strings.Contains(kind, "STRING")
+}
+
+// alikeIn looks into one column. One that cannot be read has none.
+func alikeIn(ctx context.Context, db *exec.DB, t schema.Table, column, value string) (found []near) {
+	language := db.Language()
+	name, of := language.Quote(column), language.Quote(t.Name)
+	if t.Schema != "" {
+		of = language.QuoteSchema(t.Schema) + "." + of
+	}
+	rows, err := db.QueryWithin(ctx, fmt.Sprintf("SELECT %s, count(*) FROM %s WHERE %[1]s IS NOT NULL GROUP BY %[1]s LIMIT %[3]d", name, of, alikeValues),
+		exec.Bounds{Rows: alikeValues})
+	if err != nil {
+		return nil
+	}
+
+	wanted := strings.ToLower(strings.TrimSpace(value))
+	for _, row := range rows.Rows {
+		stored, ok := row[0].(string)
+		n, counted := row[1].(int64)
+		if !ok || !counted {
+			continue
+		}
+		lower := strings.ToLower(stored)
+		distance := words.Distance(wanted, lower, max(1, len(wanted)/3))
+		switch {
+		case len(wanted) > 3 && strings.Contains(lower, wanted):
+			distance = min(distance, 1)
+		case distance > max(1, len(wanted)/3):
+			continue
+		}
+		found = append(found, near{t.TableName().String() + "." + column, stored, n, distance})
+	}
+	return found
+}
