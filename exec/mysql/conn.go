@@ -59,8 +59,32 @@ func ours(err error) error {
 	return fmt.Errorf("mysql: guarding a connection: %v", err) // not wrapped, on purpose
 }
 
-func (h *held) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) {
-	return s.Catalog.Own.(*catalog).read(s.Statement, h.at.mode, len(s.Args) > 0)
+func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error) {
+	own := s.Catalog.Own.(*catalog)
+	names, err := own.read(s.Statement, h.at.mode, len(s.Args) > 0)
+	var invalid *exec.InvalidError
+	if errors.As(err, &invalid) && invalid.Fault == exec.FaultSyntax && !h.server.policy.Restricts() && own.callsOnlyListed(s.Statement) {
+		return nil, h.unparsed(ctx, s, err)
+	}
+	return names, err
+}
+
+// unparsed is the error of a statement that our parser does not take: a refusal where the server prepares it, so that nobody
+// repairs a statement which is right, and the server's own words where it does not. To prepare it runs nothing of it, and all
+// that it calls is on the list.
+func (h *held) unparsed(ctx context.Context, s *exec.Statement, err error) error {
+	statement, perr := h.conn.PrepareContext(ctx, s.SQL())
+	if perr == nil {
+		perr = statement.Close()
+	}
+	var invalid *exec.InvalidError
+	switch own := h.server.dialect.Classify(perr); {
+	case own == nil:
+		return guard.Refuse(exec.ReasonStatement, "the guard's parser cannot read it, though the server can: write it in another way%s", nearIn(err))
+	case errors.As(own, &invalid) && invalid.Fault == exec.FaultSyntax:
+		return own
+	}
+	return err
 }
 
 // Confirm implements exec.Conn: the server prepares the statement. COM_STMT_PREPARE takes one statement, whatever

@@ -411,6 +411,36 @@ func unreadable(text string, err error) error {
 	return &exec.InvalidError{Fault: exec.FaultSyntax, Message: "You have an error in your SQL syntax: " + strings.TrimSpace(err.Error())}
 }
 
+// nearText is where the parser stopped.
+var nearText = regexp.MustCompile(`near "((?s).{1,40})`)
+
+// nearIn says behind which words the parser stopped; "": it does not tell.
+func nearIn(err error) string {
+	if m := nearText.FindStringSubmatch(err.Error()); m != nil {
+		return ", from here on: " + strings.TrimSpace(m[1])
+	}
+	return ""
+}
+
+// beforeBracket are keywords and types that stand in front of a bracket and call nothing.
+var beforeBracket = guard.Set(`all and any as between binary by case char cast columns convert decimal distinct double else except exists float for from group
+	having in intersect into interval is join json_table like limit not numeric on or order over partition path recursive regexp rlike row select some then
+	time datetime timestamp union using values varbinary varchar when where window with xor ties nested set`)
+
+// callsOnlyListed reports whether all words in front of a bracket are those of functions that may be called, or call nothing.
+func (c *catalog) callsOnlyListed(s *sqltext.Statement) bool {
+	before := ""
+	for t := range s.Tokens() {
+		if t.Text == "(" && before != "" && !c.functions[before] && !beforeBracket[before] {
+			return false
+		}
+		if before = ""; t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName {
+			before = lower(s.Dialect().Value(t))
+		}
+	}
+	return true
+}
+
 // parse reads one statement. It stops the walk, with an error, at what is none.
 func parse(s *sqltext.Statement, mode mysql.SQLMode) (ast.StmtNode, []edit) {
 	text, edits := forParser(s)
