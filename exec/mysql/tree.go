@@ -344,7 +344,7 @@ concat_ws conv convert convert_tz cos cot count crc32 crc32c cume_dist curdate c
 current_timestamp curtime date date_add date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear
 degrees dense_rank div elt exp export_set extract field find_in_set first_value floor format from_base64 from_days
 from_unixtime get_format greatest group_concat grouping hex hour if ifnull inet6_aton inet6_ntoa inet_aton inet_ntoa
-insert instr is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid isnull json_array json_array_append
+insert instr interval is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid isnull json_array json_array_append
 json_array_insert json_arrayagg json_compact json_contains json_contains_path json_depth json_detailed json_equals
 json_exists json_extract json_insert json_keys json_length json_loose json_merge json_merge_patch json_merge_preserve
 json_normalize json_object json_objectagg json_overlaps json_pretty json_query json_quote json_remove json_replace
