@@ -41,15 +41,15 @@ type Batch struct {
 // What ends a batch early comes last, as a *BatchError without a question: ctx.Err(), after the questions in flight were
 // answered with it, where others may be left; or an error of the provider that every further question would end with,
 // such as a wrong key, after the results of the questions in flight; or a scope that is missing (ErrNoScope). A fault in the
-// arguments is a *strategy.ConfigError. opts hold for every question; what each Question has itself (WithID,
-// WithEvidence, WithSamples) is refused.
+// arguments is a *strategy.ConfigError. opts hold for every question; what each Question has itself (a Question,
+// WithSamples) is refused.
 //
 // A batch that a crash may end is resumed from a recording of its replies (llm/replay): the model of New is
 // llm.Chain(model, player.Or, recorder.Record), and the same questions asked again pay only for what has no reply yet.
 // WithClock(player.Now) keeps the rest on the day on which the batch began.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch, opts ...AskOption) iter.Seq2[BatchResult, error] {
 	return func(yield func(BatchResult, error) bool) {
-		shared, err := heeding("AskAll", "", opts, "WithProgress", "WithoutMemory")
+		shared, err := heeding("AskAll", "", opts, "WithProgress", "WithMemory")
 		if err != nil {
 			yield(BatchResult{}, err)
 			return

@@ -13,14 +13,14 @@ import (
 )
 
 // Confirm keeps a question with SQL that a person found to be the right answer, as an exemplar for later questions to
-// strategies that show some: PETSQL does, others where their Shots says how many. See WithExemplars. Confirmed ones
+// strategies that show some: PETSQL does, others where their Shots says how many. See memory.Options. Confirmed ones
 // come before the configured. At once it also says which tables the words of later questions mean.
 //
 // The SQL passes the checks of Check first: what the guard refuses or the engine rejects is not kept, and the error is
 // theirs. A question that is confirmed again replaces its answer. Where statements may run, it is run for one row: how
 // often confirmed answers have no value says how much such an answer is to be doubted (doubt.Rules.EmptyAnswerRate).
 //
-// The error is ErrForgotten where the engine was made without WithConfirmed: the answer is kept, and forgotten when the program
+// The error is memory.ErrForgotten where New got no memory.Options.Confirmed: the answer is kept, and forgotten when the program
 // ends.
 //
 // The stored text goes into prompts of later questions of the same scope. The options are WithScope and WithPolicy. Who may call Confirm decides what models are shown.
@@ -42,7 +42,7 @@ func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskO
 	}
 	err = e.confirmed.Add(memory.Pair{Scope: e.ScopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
 	if err == nil && e.forgetful {
-		return ErrForgotten
+		return memory.ErrForgotten
 	}
 	return err
 }

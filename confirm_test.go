@@ -26,8 +26,8 @@ func TestConfirm(t *testing.T) {
 		return llm.Response{Text: "SELECT count(*) FROM customers", StopReason: llm.StopEnd}, nil
 	})
 	var store memory.Confirmed
-	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store))
-	other := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store))
+	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithMemory(memory.Options{Confirmed: &store}))
+	other := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithMemory(memory.Options{Confirmed: &store}))
 	need.OK(t, e.Confirm(t.Context(), "How many orders are there?", "SELECT count(*) FROM orders;"))
 	for _, e := range []*texttosql.Engine{e, other} {
 		prompts = nil
@@ -54,7 +54,7 @@ func TestConfirmedComeFirst(t *testing.T) {
 	})
 	for _, configured := range []string{"How many orders are there?", "how many  ORDERS are there", "How many orders are there now?"} {
 		e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: 1}}}),
-			texttosql.WithExemplars(memory.Pair{Question: configured, SQL: "SELECT 0"}), texttosql.WithConfirmed(&memory.Confirmed{}))
+			texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{{Question: configured, SQL: "SELECT 0"}}, Confirmed: &memory.Confirmed{}}))
 		confirmed := strings.Replace(configured, "now", "yet", 1)
 		need.OK(t, e.Confirm(t.Context(), confirmed, "SELECT count(*) FROM orders"))
 		need.Value(e.Ask(t.Context(), "How many customers are there?"))(t)
@@ -70,7 +70,7 @@ func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
 		return llm.Response{Text: "SELECT name FROM customers WHERE id < 0", StopReason: llm.StopEnd}, nil
 	})
 	confidence := func(sql string) float64 {
-		e := engine(t, model, texttosql.WithConfirmed(&memory.Confirmed{}))
+		e := engine(t, model, texttosql.WithMemory(memory.Options{Confirmed: &memory.Confirmed{}}))
 		for i := range 30 {
 			if sql == "" {
 				break

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -23,7 +24,7 @@ import (
 // correction asks the question again in the same way, so only what it changes is paid for.
 //
 // A call returns the Result of the engine, or beside it a *session.QuestionError to answer with Choose, Correct or Apply; an
-// *InterruptedError after which Resume goes on; session.ErrConflict where another process took the session over; or what
+// *session.InterruptedError after which Resume goes on; session.ErrConflict where another process took the session over; or what
 // Ask of an Engine returns. While a call works on a conversation, any other one, of another Conversation with its id
 // or another process on session.Files too, gets an error that matches ErrBusy: wait, and call again. Safe for concurrent use.
 type Conversation struct {
@@ -40,57 +41,20 @@ type Conversation struct {
 	rec session.Record // as it was saved last; what it points to is never changed
 }
 
-// ErrNotStandalone says that the wording of a follow-up was to be confirmed, which means nothing without the questions
-// before it.
-var ErrNotStandalone = errors.New("texttosql: a follow-up cannot be confirmed as it was asked: give Confirm a wording that stands alone")
-
-// StateError says that a call makes no sense now. The conversation is unchanged. Of Choose, Correct and Apply it matches
-// session.ErrInvalidCorrection.
-type StateError struct {
-	Call  string // the method
-	State session.State
-	Hint  string // what can be done instead
-}
-
-// Error names the call, the state and what can be done.
-func (e *StateError) Error() string {
-	return fmt.Sprintf("texttosql: no %s while the conversation is %s: %s", e.Call, e.State, e.Hint)
-}
-
-// Is reports whether target is session.ErrInvalidCorrection and the call was to correct something.
-func (e *StateError) Is(target error) bool {
-	return target == session.ErrInvalidCorrection && (e.Call == "Choose" || e.Call == "Correct" || e.Call == "Apply")
-}
-
-// busyError is the StateError of a conversation on which another call works.
-type busyError struct{ *StateError }
+// busyError is the session.StateError of a conversation on which another call works.
+type busyError struct{ *session.StateError }
 
 // Is makes it match ErrBusy and nothing else: to correct something later is no mistake.
 func (e busyError) Is(target error) bool { return target == ErrBusy }
 
-// As finds the StateError.
+// As finds the session.StateError.
 func (e busyError) As(target any) bool {
-	state, ok := target.(**StateError)
+	state, ok := target.(**session.StateError)
 	if ok {
 		*state = e.StateError
 	}
 	return ok
 }
-
-// InterruptedError says that a conversation stopped before its question was answered: it was cancelled, a budget is spent or
-// a provider is down. It was saved, and Resume goes on where it stopped.
-type InterruptedError struct {
-	ID  string // id of the conversation
-	Err error  // why
-}
-
-// Error names the conversation and the reason.
-func (e *InterruptedError) Error() string {
-	return fmt.Sprintf("texttosql: conversation %s is interrupted and can be resumed: %v", e.ID, e.Err)
-}
-
-// Unwrap returns the reason.
-func (e *InterruptedError) Unwrap() error { return e.Err }
 
 // NewConversation begins a conversation, which store keeps from its first question on. nil: it lives in memory. It belongs
 // to the scope of the engine (For), or to that of its first Ask, for good.
@@ -142,7 +106,7 @@ func (s *Conversation) begin(ctx context.Context, call string, a *asking) (end f
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	busy := busyError{&StateError{call, rec.State, "another call works on it: wait, and call again"}}
+	busy := busyError{&session.StateError{Call: call, State: rec.State, Hint: "another call works on it: wait, and call again"}}
 	if _, taken := s.whole.talking.LoadOrStore(rec.ID, true); taken {
 		return nil, busy
 	}
@@ -191,10 +155,13 @@ func (s *Conversation) within(a *asking) error {
 
 // Ask asks a question. From the second on it is a follow-up: prompts show the last three answered questions with their
 // statements, and the tables of the last answer stay in. Corrections of an earlier question do not hold for it. A
-// pending question of the strategy is dropped. While it is active or interrupted the error is a *StateError.
+// pending question of the strategy is dropped. While it is active or interrupted the error is a *session.StateError.
 func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	a := newQuestion(question, opts)
-	if err := s.whole.takes(a.Question); err != nil {
+	if a.ID != "" {
+		a.misplaced = "Question.ID does nothing here: Progress and log records have the id of the conversation"
+	}
+	if err := s.whole.takes(a); err != nil {
 		return nil, err
 	}
 	end, err := s.begin(ctx, "Ask", &a)
@@ -208,7 +175,7 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 			turn.Kind, to = session.TurnFollowUp, session.QueryUnderstanding
 		}
 		if !r.State.May(to) || r.State == session.Interrupted {
-			return &StateError{"Ask", r.State, "Resume it first, or begin another conversation"}
+			return &session.StateError{Call: "Ask", State: r.State, Hint: "Resume it first, or begin another conversation"}
 		}
 		for i := range r.Turns {
 			r.Turns[i].Attempts = nil // the record is bounded
@@ -242,7 +209,7 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 	return s.correct(ctx, "Choose", func(r *session.Record, _ *schema.Schema) (session.Turn, error) {
 		t := session.Turn{Kind: session.TurnChoice, Option: optionID}
 		if r.Pending == nil {
-			return t, &StateError{"Choose", r.State, "nothing is asked"}
+			return t, &session.StateError{Call: "Choose", State: r.State, Hint: "nothing is asked"}
 		}
 		c, err := r.Pending.Correction(optionID)
 		if err != nil {
@@ -290,7 +257,7 @@ func (s *Conversation) correct(ctx context.Context, call string, made func(*sess
 	switch rec.State {
 	case session.AwaitingCorrection, session.Completed, session.Failed:
 	default:
-		return nil, &StateError{call, rec.State, "only a pending question, an answer or a failure can be corrected"}
+		return nil, &session.StateError{Call: call, State: rec.State, Hint: "only a pending question, an answer or a failure can be corrected"}
 	}
 	if err := s.fresh(ctx, &rec); err != nil {
 		return nil, err
@@ -370,7 +337,7 @@ func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
 	rec := s.Record()
 	switch i := rec.Turn(); {
 	case i < 0:
-		return nil, &StateError{"Resume", rec.State, "Ask first"}
+		return nil, &session.StateError{Call: "Resume", State: rec.State, Hint: "Ask first"}
 	case rec.State == session.AwaitingCorrection:
 		return &Result{Question: rec.Turns[i].Text}, s.shown(ctx, rec.Pending)
 	case rec.State == session.Completed:
@@ -402,7 +369,7 @@ func (s *Conversation) Restart(ctx context.Context) (*Result, error) {
 	err = s.commit(ctx, func(r *session.Record) error {
 		i := r.Turn()
 		if i < 0 {
-			return &StateError{"Restart", r.State, "Ask first"}
+			return &session.StateError{Call: "Restart", State: r.State, Hint: "Ask first"}
 		}
 		for ; i < len(r.Turns); i++ {
 			t := &r.Turns[i]
@@ -446,8 +413,8 @@ func (s *Conversation) shown(ctx context.Context, q *session.QuestionError) erro
 }
 
 // Confirm keeps the answer as an exemplar for later questions; see Engine.Confirm. standalone replaces the question's
-// words where it is not "". A follow-up needs one, else the error is ErrNotStandalone: its words mean nothing alone. The
-// error ErrForgotten says that it is kept, but not in a file.
+// words where it is not "". A follow-up needs one, else the error is session.ErrNotStandalone: its words mean nothing alone. The
+// error memory.ErrForgotten says that it is kept, but not in a file.
 func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
 	end, err := s.begin(ctx, "Confirm", nil)
 	if err != nil {
@@ -456,14 +423,14 @@ func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
 	defer end()
 	rec := s.Record()
 	if rec.State != session.Completed {
-		return &StateError{"Confirm", rec.State, "only an answer can be confirmed"}
+		return &session.StateError{Call: "Confirm", State: rec.State, Hint: "only an answer can be confirmed"}
 	}
 	asked := rec.Turns[rec.Turn()]
 	if standalone = strings.TrimSpace(standalone); standalone == "" && asked.Kind == session.TurnFollowUp {
-		return ErrNotStandalone
+		return session.ErrNotStandalone
 	}
 	forgotten := s.e.Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL)
-	if forgotten != nil && !errors.Is(forgotten, ErrForgotten) {
+	if forgotten != nil && !errors.Is(forgotten, memory.ErrForgotten) {
 		return forgotten
 	}
 	return cmp.Or(s.commit(ctx, func(r *session.Record) error {

@@ -136,7 +136,7 @@ func TestCancelledInEachState(t *testing.T) {
 			}}
 			s := converse(t, e, store, "")
 			_, err := s.Ask(ctx, "Who has a 4?")
-			var stopped *texttosql.InterruptedError
+			var stopped *session.InterruptedError
 			if i > 0 {
 				rec := s.Record()
 				if !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) || rec.State != session.Interrupted || rec.ResumeState != at {
@@ -228,7 +228,7 @@ func TestChoiceIsKept(t *testing.T) {
 	ask := func(question string, choose bool, opts ...texttosql.AskOption) (prompts []string) {
 		m := &twins{steady: steady{statements: []string{"SELECT name FROM pupils"}}}
 		e, err := texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{Tables: linker.PerTable{Workers: 1}}),
-			texttosql.WithLessons(lessons))
+			texttosql.WithMemory(memory.Options{Lessons: lessons}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestChoiceIsKept(t *testing.T) {
 	if text := strings.Join(ask(like, false), "\n"); !strings.Contains(text, "the user chose") {
 		t.Errorf("not shown for a similar question:\n%s", text)
 	}
-	if diff := cmp.Diff(ask(other, false, texttosql.WithoutMemory()), ask(other, false)); diff != "" {
+	if diff := cmp.Diff(ask(other, false, texttosql.WithMemory(memory.Options{Off: true})), ask(other, false)); diff != "" {
 		t.Errorf("an unrelated question is asked in another way:\n%s", diff)
 	}
 }

@@ -30,7 +30,7 @@ func TestSessionRefuses(t *testing.T) {
 			return s.Correct(context.Background(), text)
 		}
 	}
-	state := new(texttosql.StateError)
+	state := new(session.StateError)
 	tests := []struct {
 		why    string
 		before []string // questions, and "!" for a provider that is down
@@ -47,7 +47,7 @@ func TestSessionRefuses(t *testing.T) {
 		{"an unknown option", []string{"unclear"}, choose("j1"), session.ErrInvalidCorrection},
 		{"an empty correction", []string{"who?"}, correct(" "), session.ErrInvalidCorrection},
 		{"a question is pending, nothing is answered", []string{"unclear"}, confirm("who?"), nil},
-		{"the words of a follow-up", []string{"who?", "and now?"}, confirm(" "), texttosql.ErrNotStandalone},
+		{"the words of a follow-up", []string{"who?", "and now?"}, confirm(" "), session.ErrNotStandalone},
 		{"an interrupted session is resumed first", []string{"!", "who?"}, ask("and now?"), nil},
 		{"an interrupted session has nothing to correct", []string{"!", "who?"}, correct("use orders"), session.ErrInvalidCorrection},
 	}
@@ -160,7 +160,7 @@ func TestBudgetOfSession(t *testing.T) {
 					_, err = s.Resume(t.Context())
 				}
 				id = s.Record().ID
-				var stopped *texttosql.InterruptedError
+				var stopped *session.InterruptedError
 				if run < 2 && (!errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || stopped.ID != id) || run == 2 && err != nil {
 					t.Errorf("run %d: %v", run, err)
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -31,7 +32,7 @@ func TestHeld(t *testing.T) {
 	if !errors.As(err, &bad) || bad.Name != "purchases" || bad.Held == nil || !errors.Is(err, session.ErrInvalidCorrection) {
 		t.Fatalf("%v", err)
 	}
-	if f := texttosql.Failure(err); f.Class != texttosql.FailureCorrection || !strings.Contains(f.Advice, "do not read customers") {
+	if f := texttosql.Failure(err); f.Class != failure.Correction || !strings.Contains(f.Advice, "do not read customers") {
 		t.Errorf("%+v", f)
 	}
 	rec := talk.Record()
@@ -140,12 +141,12 @@ func TestSecondRequest(t *testing.T) {
 					"Confirm": func() (*texttosql.Result, error) { return nil, s.Confirm(t.Context(), "") },
 				} {
 					_, err := do()
-					var state *texttosql.StateError
+					var state *session.StateError
 					if !errors.Is(err, texttosql.ErrBusy) || !errors.As(err, &state) || state.Call != call || !strings.Contains(err.Error(), "wait") ||
 						errors.Is(err, session.ErrInvalidCorrection) {
 						t.Errorf("%s: %v", call, err)
 					}
-					if f := texttosql.Failure(err); f.Class != texttosql.FailureBusy || !strings.Contains(f.Advice, "Wait") {
+					if f := texttosql.Failure(err); f.Class != failure.Busy || !strings.Contains(f.Advice, "Wait") {
 						t.Errorf("%s: %+v", call, f)
 					}
 				}
@@ -185,7 +186,7 @@ func TestConfirmForgets(t *testing.T) {
 	for _, tt := range []struct {
 		opt  texttosql.Option
 		want error
-	}{{nil, texttosql.ErrForgotten}, {texttosql.WithConfirmed(&memory.Confirmed{}), nil}} {
+	}{{nil, memory.ErrForgotten}, {texttosql.WithMemory(memory.Options{Confirmed: &memory.Confirmed{}}), nil}} {
 		e := engine(t, always(usa), tt.opt)
 		if err := e.Confirm(t.Context(), whoInUSA, usa); !errors.Is(err, tt.want) {
 			t.Errorf("Engine.Confirm: %v, want %v", err, tt.want)

@@ -20,17 +20,17 @@ func TestLessonsOfSession(t *testing.T) {
 	const lesson = "motherland"
 	model, store, lessons := &provider{}, &session.Memory{}, &memory.Lessons{}
 	db := open(t, shop)
-	e := need.Value(texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithLessons(lessons)))(t)
+	e := need.Value(texttosql.New(db, llm.Named("m", model), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithMemory(memory.Options{Lessons: lessons})))(t)
 	question := "Whose " + lesson + " is the USA?"
 	model.down = &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}
 	before := converse(t, e, store, "")
-	var stopped *texttosql.InterruptedError
+	var stopped *session.InterruptedError
 	if _, err := before.Ask(t.Context(), question); !errors.As(err, &stopped) {
 		t.Fatal(err)
 	}
 	model.down = nil
 
-	for i, opts := range [][]texttosql.AskOption{{texttosql.WithoutMemory()}, nil} {
+	for i, opts := range [][]texttosql.AskOption{{texttosql.WithMemory(memory.Options{Off: true})}, nil} {
 		s := converse(t, e, store, "")
 		need.Value(s.Ask(t.Context(), question, opts...))(t)
 		need.Value(s.Correct(t.Context(), lesson+" means customers.country"))(t)
@@ -60,7 +60,7 @@ func TestAdviceGainsTrust(t *testing.T) {
 	})
 	lessons := &memory.Lessons{}
 	e := need.Value(texttosql.New(open(t, shop), llm.Named("m", model), texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{}}),
-		texttosql.WithLessons(lessons)))(t)
+		texttosql.WithMemory(memory.Options{Lessons: lessons})))(t)
 	for i, want := range []float64{.80, .82, .84} {
 		res := need.Value(converse(t, e, &session.Memory{}, "").Ask(t.Context(), whoInUSA))(t)
 		all := need.Value(lessons.All())(t)

@@ -89,7 +89,7 @@ func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, 
 		},
 	} {
 		for {
-			e, err := texttosql.New(db, llm.Named("m", m), texttosql.WithStrategy(s), texttosql.WithConcurrency(workers), texttosql.WithSeed(7))
+			e, err := texttosql.New(db, llm.Named("m", m), texttosql.WithStrategy(s), texttosql.WithBudget(llm.Budget{InFlight: workers}), texttosql.WithSeed(7))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, 
 			cancel()
 			c.record = talk.Record()
 			id = c.record.ID
-			if stopped := (*texttosql.InterruptedError)(nil); errors.As(err, &stopped) {
+			if stopped := (*session.InterruptedError)(nil); errors.As(err, &stopped) {
 				if c.record.State != session.Interrupted || !errors.Is(err, context.Canceled) {
 					t.Errorf("it is %s after %v", c.record.State, err)
 				}

@@ -60,7 +60,7 @@ func (t *talk) answer() *strategy.Outcome {
 // asked is the current question of a record.
 func (s *Conversation) asked(r *session.Record) asking {
 	t := r.Turns[r.Turn()]
-	return asking{Question: Question{Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
+	return asking{Question: Question{ID: r.ID, Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
 }
 
 // day says on which day the current question was first asked; "": the engine has no clock.
@@ -332,7 +332,7 @@ func (r *running) end(ctx context.Context, log session.Journal, res *Result, err
 	case serr != nil:
 		return errors.Join(err, serr)
 	case to == session.Interrupted:
-		return &InterruptedError{r.Record().ID, err}
+		return &session.InterruptedError{ID: r.Record().ID, Err: err}
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 func TestTakenBackOnce(t *testing.T) {
 	lessons := &memory.Lessons{}
 	store := &troubled{Store: &session.Memory{}}
-	s := converse(t, talking(t, &provider{}, texttosql.WithLessons(lessons)), store, "")
+	s := converse(t, talking(t, &provider{}, texttosql.WithMemory(memory.Options{Lessons: lessons})), store, "")
 	need.Value(s.Ask(t.Context(), "who?"))(t)
 	need.Value(s.Correct(t.Context(), "home means customers.country"))(t)
 	full := errors.New("no space left on device")

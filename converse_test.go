@@ -314,7 +314,7 @@ func TestChosenIsChecked(t *testing.T) {
 // TestConfirmInSession: the answer becomes an exemplar under a wording that stands alone.
 func TestConfirmInSession(t *testing.T) {
 	kept := &memory.Confirmed{}
-	s := converse(t, talking(t, &provider{}, texttosql.WithConfirmed(kept)), &session.Memory{}, "")
+	s := converse(t, talking(t, &provider{}, texttosql.WithMemory(memory.Options{Confirmed: kept})), &session.Memory{}, "")
 	for i, standalone := range []string{"", "who of all lives in the USA?"} {
 		need.Value(s.Ask(t.Context(), fmt.Sprint("question ", i)))(t)
 		need.OK(t, s.Confirm(t.Context(), standalone))

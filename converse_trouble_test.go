@@ -45,7 +45,7 @@ func TestProviderDownInTheMiddle(t *testing.T) {
 		store := &session.Memory{}
 		s := converse(t, e, store, "")
 		_, err := s.Ask(t.Context(), "Who has a 4?")
-		var stopped *texttosql.InterruptedError
+		var stopped *session.InterruptedError
 		var provider *llm.Error
 		if !errors.As(err, &stopped) || !errors.As(err, &provider) || provider.Status != 401 || m.calls != tt.calls {
 			t.Errorf("%s: %v after %d calls", tt.why, err, m.calls)

@@ -38,8 +38,8 @@ func TestFlippedBits(t *testing.T) {
 		resp.Text += fmt.Sprintf(" -- %d", len(asked))
 		return resp, err
 	}))
-	e := need.Value(texttosql.New(open(t, shop), llm.Chain(model, rec.Record), texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(),
-		texttosql.WithLessons(lessons), texttosql.WithConfirmed(confirmed)))(t)
+	e := need.Value(texttosql.New(open(t, shop), llm.Chain(model, rec.Record), texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithMemory(memory.Options{Lessons: lessons, Confirmed: confirmed})))(t)
 	talk := converse(t, e, store, "")
 	_, err := talk.Ask(t.Context(), "Who lives in the motherland {of Jane}?")
 	for _, text := range []string{"motherland means customers.country", "Jane means customers.name"} {

@@ -125,7 +125,7 @@ func TestWrappedDriver(t *testing.T) {
 	need.Value(plain.Exec(shop))(t)
 	db := sql.OpenDB(opener{wrapping{&sqlite3.SQLiteDriver{}}, "file:" + path})
 	defer db.Close()
-	unwrap := texttosql.WithDriverHook(func(conn any) any {
+	unwrap := texttosql.WithDialect(nil, func(conn any) any {
 		if c, ok := conn.(*wrappedConn); ok {
 			return c.inner
 		}
@@ -141,13 +141,13 @@ func TestWrappedDriver(t *testing.T) {
 		{"dialect without hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{})}, "Unwrap", "the guard has nothing to hold on to"},
 		{
 			"hook that does not unwrap",
-			[]texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), texttosql.WithDriverHook(func(conn any) any { return conn })}, "RegisterAuthorizer",
+			[]texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), texttosql.WithDialect(nil, func(conn any) any { return conn })}, "RegisterAuthorizer",
 			"the same",
 		},
 		{"hook", []texttosql.Option{unwrap}, "", "the connection inside tells the dialect"},
 		{
 			"hook alone that does not unwrap",
-			[]texttosql.Option{texttosql.WithDriverHook(func(conn any) any { return conn })}, "WithDialect", "still nobody knows",
+			[]texttosql.Option{texttosql.WithDialect(nil, func(conn any) any { return conn })}, "WithDialect", "still nobody knows",
 		},
 		{"hook and dialect", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}), unwrap}, "", "both may be said"},
 	}

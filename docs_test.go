@@ -261,7 +261,7 @@ func Example_guideMeasure() {
 	})
 	defer store.Close()
 	ask := func(ctx context.Context, q eval.Question) (eval.Answer, error) {
-		r, err := engine.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
+		r, err := engine.Generate(ctx, q.Text, texttosql.Question{Evidence: q.Evidence})
 		if r == nil {
 			return eval.Answer{}, err
 		}
@@ -428,10 +428,10 @@ func Example_guideBetter() {
 	var db *sql.DB
 	var model llm.Model
 	confirmed, err := memory.OpenConfirmed("confirmed.jsonl")
-	engine, err := texttosql.New(db, model, texttosql.WithConfirmed(confirmed),
+	engine, err := texttosql.New(db, model, texttosql.WithMemory(memory.Options{Confirmed: confirmed}),
 		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "in euros, without tax"}}),
 		texttosql.WithInstructions("A year is a fiscal year: it begins in July."))
-	answer, err := engine.Ask(ctx, "Turnover of 2024?", texttosql.WithEvidence("turnover is the sum of orders.total"))
+	answer, err := engine.Ask(ctx, "Turnover of 2024?", texttosql.Question{Evidence: "turnover is the sum of orders.total"})
 	err = engine.Confirm(ctx, "Turnover of 2024?", answer.SQL)
 	_ = err
 }
@@ -448,7 +448,7 @@ func Example_guideDescribe() {
 
 func Example_guideProgress() {
 	var engine *texttosql.Engine
-	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.WithID("request-17"),
+	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.Question{ID: "request-17"},
 		texttosql.WithProgress(func(p texttosql.Progress) {
 			if p.Step == "sample" && p.Kind == trace.Ended {
 				log.Print(p.ID, ": a sample has ended")

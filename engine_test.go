@@ -346,14 +346,14 @@ func TestWithModels(t *testing.T) {
 	}
 }
 
-// TestDirectWithExemplars shows k solved questions, but none that is the question.
-func TestDirectWithExemplars(t *testing.T) {
+// TestDirectExemplars shows k solved questions, but none that is the question.
+func TestDirectExemplars(t *testing.T) {
 	script := always(usa)
-	e := engine(t, script, texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithSeed(3), texttosql.WithExemplars(
-		memory.Pair{Question: whoInUSA, SQL: usa},
-		memory.Pair{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
-		memory.Pair{Question: "What did each customer spend?", SQL: "SELECT customer_id, sum(total) FROM orders GROUP BY customer_id"},
-	))
+	e := engine(t, script, texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithSeed(3), texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{
+		{Question: whoInUSA, SQL: usa},
+		{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
+		{Question: "What did each customer spend?", SQL: "SELECT customer_id, sum(total) FROM orders GROUP BY customer_id"},
+	}}))
 	r, err := e.Ask(t.Context(), whoInUSA)
 	if err != nil || r.Usage.Calls != 1 {
 		t.Fatalf("got %+v, %v", r, err)

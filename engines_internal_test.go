@@ -19,7 +19,7 @@ func TestForeign(t *testing.T) {
 		{"github.com/trinodb/trino-go-client/trino", "exec/trino and give New texttosql.WithDialect(trino.Dialect{})", "a cluster"},
 		{"github.com/viant/bigquery", "BigQuery", "a service"},
 		{"example.com/mysql", "is not known; a wrapped driver", "not that one"},
-		{"", "the driver x.T is not known; a wrapped driver for SQLite needs texttosql.WithDriverHook", "a type without a package"},
+		{"", "the driver x.T is not known; a wrapped driver needs the second argument of texttosql.WithDialect", "a type without a package"},
 	} {
 		if err := foreignType(tt.path, "x.T"); !errors.Is(err, ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q: %s", tt.path, err, tt.want, tt.why)

@@ -34,9 +34,6 @@ var (
 	ErrNoTables = errors.New("texttosql: the database has no table that may be read; look at its path and at the policy")
 	// ErrNoModel says that a question was asked of an engine that was made with NoModel.
 	ErrNoModel = errors.New("texttosql: the engine has no model (NoModel): it runs statements, and answers no question")
-	// ErrForgotten is the error of Confirm where nothing keeps confirmed answers (WithConfirmed). This one is kept as long
-	// as the program runs.
-	ErrForgotten = errors.New("texttosql: the answer is kept until the program ends, and forgotten then; WithConfirmed keeps it in a file")
 	// ErrEmptyQuestion says that the question has no word.
 	ErrEmptyQuestion = strategy.ErrEmptyQuestion
 )

@@ -34,7 +34,7 @@ type Estimated struct {
 // Strategies that ask for what is neither a statement nor described by a schema (llm.Request.Schema) may take fewer calls
 // than Least. The errors are those of Ask about the question and the database, and ctx.Err().
 func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOption) (Estimated, error) {
-	q, err := heeding("Estimate", question, opts, "WithSamples", "WithEvidence", "WithoutMemory")
+	q, err := heeding("Estimate", question, opts, "WithSamples", "Question.Samples", "Question.Evidence", "WithMemory")
 	if err == nil {
 		err = q.validate()
 	}

@@ -276,19 +276,19 @@ func ExampleWithDescriptions() {
 		panic(err)
 	}
 	answer, err := engine.Ask(context.Background(), "How many big orders are there?",
-		texttosql.WithEvidence("big means over 15 crowns"))
+		texttosql.Question{Evidence: "big means over 15 crowns"})
 	fmt.Println(answer.SQL, err)
 	// Output: SELECT count(*) FROM orders WHERE total > 15 <nil>
 }
 
 // A budget that ends the samples early leaves the best answer there is.
 // A log of statements that people ran says what they mean by churn: the names of the schema do not.
-func ExampleWithExemplars_history() {
+func ExampleWithMemory_history() {
 	past := []memory.Pair{ // of a file (memory.ReadPairs), or of a table of the database's log
 		{Question: "churn by quarter", SQL: "SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer FROM orders)", Past: true},
 		{SQL: "SELECT sum(total) FROM orders", Past: true},
 	}
-	engine, err := texttosql.New(inMemory(), says("```sql\nSELECT count(*) FROM customers\n```"), texttosql.WithExemplars(past...),
+	engine, err := texttosql.New(inMemory(), says("```sql\nSELECT count(*) FROM customers\n```"), texttosql.WithMemory(memory.Options{Exemplars: past}),
 		texttosql.WithStrategy(strategy.Pipeline{Linker: linker.Lexical{}}))
 	if err != nil {
 		panic(err)

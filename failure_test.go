@@ -11,10 +11,12 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -41,88 +43,88 @@ func TestFailure(t *testing.T) {
 	for _, tt := range []struct {
 		why    string
 		err    error
-		class  texttosql.FailureClass
+		class  failure.Class
 		exit   int
 		status int
 		want   string // part of the message or the advice
 	}{
-		{"no error", nil, texttosql.FailureNone, 0, 200, ""},
-		{"given up", context.Canceled, texttosql.FailureCancelled, 130, 499, "cancelled"},
-		{"no time", fmt.Errorf("x: %w", context.DeadlineExceeded), texttosql.FailureTime, 5, 504, "time for the question is over"},
-		{"no money", llm.ErrBudget, texttosql.FailureBudget, 5, 429, "budget"},
-		{"a slow statement", &exec.LimitError{Limit: "time", Max: "3s"}, texttosql.FailureLimit, 5, 422, "over its limit on time (3s)"},
+		{"no error", nil, failure.None, 0, 200, ""},
+		{"given up", context.Canceled, failure.Cancelled, 130, 499, "cancelled"},
+		{"no time", fmt.Errorf("x: %w", context.DeadlineExceeded), failure.Time, 5, 504, "time for the question is over"},
+		{"no money", llm.ErrBudget, failure.Budget, 5, 429, "budget"},
+		{"a slow statement", &exec.LimitError{Limit: "time", Max: "3s"}, failure.Limit, 5, 422, "over its limit on time (3s)"},
 		{"slow samples", none(vote.Candidate{Rejected: "exec: over the limit on time (3s)", Reason: "limit"}, 12),
-			texttosql.FailureLimit, 5, 422, "over the limit on time (3s)"},
-		{"an empty question", texttosql.ErrEmptyQuestion, texttosql.FailureInput, 2, 422, "empty"},
-		{"a long question", &texttosql.InputError{Field: "question", Bytes: 9000, Limit: 8192}, texttosql.FailureInput, 2, 422, "9000 bytes"},
-		{"a question back", &session.QuestionError{Message: "Which name?", Options: make([]session.Option, 2)}, texttosql.FailureUnclear, 3, 409, "Which name?"},
+			failure.Limit, 5, 422, "over the limit on time (3s)"},
+		{"an empty question", texttosql.ErrEmptyQuestion, failure.Input, 2, 422, "empty"},
+		{"a long question", &texttosql.InputError{Field: "question", Bytes: 9000, Limit: 8192}, failure.Input, 2, 422, "9000 bytes"},
+		{"a question back", &session.QuestionError{Message: "Which name?", Options: make([]session.Option, 2)}, failure.Unclear, 3, 409, "Which name?"},
 		{"a refused metric request", &knowledge.RequestError{Reason: knowledge.ReasonFanOut, Metric: "invoiced", Name: "genres"},
-			texttosql.FailureInvalid, 1, 422, "fan-out: metric invoiced"},
-		{"nothing about it", &texttosql.UnanswerableError{Unmet: []string{"humidity"}}, texttosql.FailureUnanswerable, 3, 422, "nothing about humidity"},
-		{"too doubtful", &strategy.AbstainedError{Confidence: .2, Min: .5}, texttosql.FailureUnsure, 3, 422, "disagree"},
+			failure.Invalid, 1, 422, "fan-out: metric invoiced"},
+		{"nothing about it", &texttosql.UnanswerableError{Unmet: []string{"humidity"}}, failure.Unanswerable, 3, 422, "nothing about humidity"},
+		{"too doubtful", &strategy.AbstainedError{Confidence: .2, Min: .5}, failure.Unsure, 3, 422, "disagree"},
 		{"a wish to write", none(vote.Candidate{Rejected: "not-read-only: the statement is no query", Reason: "not-read-only", Writes: true}, 12),
-			texttosql.FailureWrites, 4, 403, "This only reads."},
+			failure.Writes, 4, 403, "This only reads."},
 		{"a statement that writes", &exec.RefusedError{Reason: "not-read-only", Detail: "it deletes", Writes: true},
-			texttosql.FailureWrites, 4, 403, "This only reads."},
+			failure.Writes, 4, 403, "This only reads."},
 		{"a denied table", &exec.RefusedError{Reason: exec.ReasonTable, Detail: "users: no such table, or you may not read it"},
-			texttosql.FailureDenied, 4, 403, "no such table, or you may not read it"},
+			failure.Denied, 4, 403, "no such table, or you may not read it"},
 		{"a table that no sample may read",
 			none(vote.Candidate{Rejected: "exec: refused (table): payroll: no such table, or you may not read it", Reason: "table"}, 2),
-			texttosql.FailureDenied, 4, 403, "payroll: no such table"},
+			failure.Denied, 4, 403, "payroll: no such table"},
 		{"a function", none(vote.Candidate{Rejected: "exec: refused (function): load_extension is not on the list", Reason: "function"}, 2),
-			texttosql.FailureRefused, 4, 403, "load_extension is not on the list."},
+			failure.Refused, 4, 403, "load_extension is not on the list."},
 		{"a statement without a word", &exec.RefusedError{Reason: "empty", Detail: "the statement is empty"},
-			texttosql.FailureRefused, 4, 403, "Write one SELECT."},
-		{"statements that are not to run", exec.ErrNoExecution, texttosql.FailureConfig, 2, 500, "not executed"},
-		{"no model", texttosql.ErrNoModel, texttosql.FailureNoModel, 2, 501, "run a statement"},
+			failure.Refused, 4, 403, "Write one SELECT."},
+		{"statements that are not to run", exec.ErrNoExecution, failure.Config, 2, 500, "not executed"},
+		{"no model", texttosql.ErrNoModel, failure.NoModel, 2, 501, "run a statement"},
 		{"an unknown table", &exec.InvalidError{Fault: exec.FaultSchema, Message: "no such table: t"},
-			texttosql.FailureUnknownName, 1, 422, "No such table: t."},
+			failure.UnknownName, 1, 422, "No such table: t."},
 		{"a syntax error", none(vote.Candidate{Rejected: "exec: invalid statement (syntax): near x", Reason: "syntax", Invalid: true}, 3),
-			texttosql.FailureInvalid, 1, 422, "Near x."},
+			failure.Invalid, 1, 422, "Near x."},
 		{"prose", none(vote.Candidate{Rejected: "no-sql: the reply holds no query", Reason: "no-sql"}, 3),
-			texttosql.FailureNoStatement, 1, 422, "no statement"},
+			failure.NoStatement, 1, 422, "no statement"},
 		{"different reasons", &strategy.NoCandidateError{Rejected: []vote.Candidate{{Reason: "no-sql"}, {Reason: "schema"}}},
-			texttosql.FailureNoAnswer, 1, 422, "names"},
+			failure.NoAnswer, 1, 422, "names"},
 		{"three phases", &threephase.FailureError{Failure: session.Failure{Recommendations: []string{"Rephrase."}}, Err: linker.ErrNoTables},
-			texttosql.FailureNoAnswer, 1, 422, "Rephrase."},
-		{"no table is meant", linker.ErrNoTables, texttosql.FailureNoAnswer, 1, 422, "No table is relevant"},
-		{"a wrong key", outage(unauthorized), texttosql.FailureKey, 1, 502, "key"},
-		{"too many requests", outage(&llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Minute}), texttosql.FailureRate, 1, 503, "1m0s"},
+			failure.NoAnswer, 1, 422, "Rephrase."},
+		{"no table is meant", linker.ErrNoTables, failure.NoAnswer, 1, 422, "No table is relevant"},
+		{"a wrong key", outage(unauthorized), failure.Key, 1, 502, "key"},
+		{"too many requests", outage(&llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Minute}), failure.Rate, 1, 503, "1m0s"},
 		{"an outage", outage(&llm.Error{Class: llm.ClassOverloaded, Status: 503, Message: "org-SECRET"}),
-			texttosql.FailureProvider, 1, 502, "overloaded (status 503)"},
+			failure.Provider, 1, 502, "overloaded (status 503)"},
 		{"an outage of most samples", &strategy.NoCandidateError{Rejected: []vote.Candidate{{Reason: "no-sql"}}, Failed: []error{unauthorized, unauthorized}},
-			texttosql.FailureKey, 1, 502, "key"},
-		{"content", &llm.Error{Class: llm.ClassRefused}, texttosql.FailureDeclined, 1, 422, "declined"},
-		{"a long prompt", &llm.Error{Class: llm.ClassContextTooLong}, texttosql.FailureTooLong, 1, 502, "does not fit"},
-		{"a lock", fmt.Errorf("x: %w", exec.ErrBusy), texttosql.FailureBusy, 1, 503, "busy"},
-		{"the server is gone", &strategy.DatabaseError{Err: errors.New("dial tcp 10.0.0.1")}, texttosql.FailureDatabase, 1, 503, "cannot be asked"},
-		{"nothing to read", texttosql.ErrNoTables, texttosql.FailureEmpty, 1, 422, "policy"},
-		{"no guard", &exec.UnguardedError{Reason: "a wrapped driver", Remedy: "use WithDriverHook"},
-			texttosql.FailureUnguarded, 1, 500, "Use WithDriverHook."},
+			failure.Key, 1, 502, "key"},
+		{"content", &llm.Error{Class: llm.ClassRefused}, failure.Declined, 1, 422, "declined"},
+		{"a long prompt", &llm.Error{Class: llm.ClassContextTooLong}, failure.TooLong, 1, 502, "does not fit"},
+		{"a lock", fmt.Errorf("x: %w", exec.ErrBusy), failure.Busy, 1, 503, "busy"},
+		{"the server is gone", &strategy.DatabaseError{Err: errors.New("dial tcp 10.0.0.1")}, failure.Database, 1, 503, "cannot be asked"},
+		{"nothing to read", texttosql.ErrNoTables, failure.Empty, 1, 422, "policy"},
+		{"no guard", &exec.UnguardedError{Reason: "a wrapped driver", Remedy: "use WithDialect"},
+			failure.Unguarded, 1, 500, "Use WithDialect."},
 		{"an option", &strategy.ConfigError{Field: "texttosql: WithSamples", Problem: "0 is not in 1..10000"},
-			texttosql.FailureConfig, 2, 500, "WithSamples: 0 is not"},
-		{"the policy", &exec.PolicyError{Unknown: []string{"users.pasword"}}, texttosql.FailureConfig, 2, 500, "users.pasword"},
-		{"interrupted by a key", &texttosql.InterruptedError{ID: "a", Err: unauthorized},
-			texttosql.FailureInterrupted, 1, 502, "Check the key. Then resume"},
-		{"interrupted by its user", &texttosql.InterruptedError{ID: "a", Err: context.Canceled}, texttosql.FailureInterrupted, 130, 499, "Resume"},
-		{"no conversation", session.ErrNotFound, texttosql.FailureMissing, 1, 404, "no such conversation"},
-		{"no id", session.ErrInvalidID, texttosql.FailureMissing, 1, 404, "no such conversation"},
-		{"somebody else", session.ErrConflict, texttosql.FailureConflict, 1, 409, "Another program"},
-		{"another schema", session.ErrStale, texttosql.FailureStale, 1, 409, "changed"},
-		{"not now", &texttosql.StateError{Call: "Ask", State: session.Interrupted, Hint: "resume it first"},
-			texttosql.FailureState, 1, 409, "Resume it first."},
-		{"kept in memory", texttosql.ErrForgotten, texttosql.FailureNone, 0, 200, "until the program ends"},
+			failure.Config, 2, 500, "WithSamples: 0 is not"},
+		{"the policy", &exec.PolicyError{Unknown: []string{"users.pasword"}}, failure.Config, 2, 500, "users.pasword"},
+		{"interrupted by a key", &session.InterruptedError{ID: "a", Err: unauthorized},
+			failure.Interrupted, 1, 502, "Check the key. Then resume"},
+		{"interrupted by its user", &session.InterruptedError{ID: "a", Err: context.Canceled}, failure.Interrupted, 130, 499, "Resume"},
+		{"no conversation", session.ErrNotFound, failure.Missing, 1, 404, "no such conversation"},
+		{"no id", session.ErrInvalidID, failure.Missing, 1, 404, "no such conversation"},
+		{"somebody else", session.ErrConflict, failure.Conflict, 1, 409, "Another program"},
+		{"another schema", session.ErrStale, failure.Stale, 1, 409, "changed"},
+		{"not now", &session.StateError{Call: "Ask", State: session.Interrupted, Hint: "resume it first"},
+			failure.State, 1, 409, "Resume it first."},
+		{"kept in memory", memory.ErrForgotten, failure.None, 0, 200, "until the program ends"},
 		{"a part of it is held", &session.CorrectionError{Reason: "there is no table t", Held: &session.Correction{Kind: session.CorrectTable,
-			Rejected: []schema.TableName{{Name: "u"}}}}, texttosql.FailureCorrection, 1, 422, "What holds all the same: do not read u."},
-		{"enough corrections", session.ErrMaxCorrections, texttosql.FailureState, 1, 409, "by hand"},
+			Rejected: []schema.TableName{{Name: "u"}}}}, failure.Correction, 1, 422, "What holds all the same: do not read u."},
+		{"enough corrections", session.ErrMaxCorrections, failure.State, 1, 409, "by hand"},
 		{"an unknown name", &session.CorrectionError{Name: "custmers", Like: []string{"customers"}, Reason: "there is no table custmers"},
-			texttosql.FailureCorrection, 1, 422, "customers?"},
-		{"an option that is none", fmt.Errorf("%w: r9 is no option", session.ErrInvalidCorrection), texttosql.FailureCorrection, 1, 422, "r9 is no option"},
-		{"a follow-up alone", texttosql.ErrNotStandalone, texttosql.FailureCorrection, 1, 422, "alone"},
-		{"a broken record", &session.RecordError{}, texttosql.FailureInternal, 1, 500, "record"},
-		{"a panic", &strategy.PanicError{Value: "boom"}, texttosql.FailureInternal, 1, 500, "log"},
+			failure.Correction, 1, 422, "customers?"},
+		{"an option that is none", fmt.Errorf("%w: r9 is no option", session.ErrInvalidCorrection), failure.Correction, 1, 422, "r9 is no option"},
+		{"a follow-up alone", session.ErrNotStandalone, failure.Correction, 1, 422, "alone"},
+		{"a broken record", &session.RecordError{}, failure.Internal, 1, 500, "record"},
+		{"a panic", &strategy.PanicError{Value: "boom"}, failure.Internal, 1, 500, "log"},
 		{"nobody knows", errors.New("texttosql: exec: something odd with key sk-abc0123456789abcdef0123456789abcdef"),
-			texttosql.FailureOther, 1, 500, "something odd"},
+			failure.Other, 1, 500, "something odd"},
 	} {
 		f := texttosql.Failure(tt.err)
 		if f.Class != tt.class || f.ExitCode != tt.exit || f.HTTPStatus != tt.status ||
@@ -147,14 +149,14 @@ func TestFailureOfQuestions(t *testing.T) {
 		why   string
 		model llm.Model
 		is    []error
-		class texttosql.FailureClass
+		class failure.Class
 		sql   string // of the first candidate
 	}{
 		{"only writes", always("DELETE FROM orders"), []error{texttosql.ErrNoCandidate, texttosql.ErrNotReadOnly},
-			texttosql.FailureWrites, "DELETE FROM orders"},
-		{"two statements, one writes", always("SELECT 1; DROP TABLE orders"), []error{texttosql.ErrNoCandidate}, texttosql.FailureRefused, ""},
-		{"a wrong name", always("SELECT nme FROM customers"), []error{texttosql.ErrNoCandidate}, texttosql.FailureUnknownName, "SELECT nme FROM customers"},
-		{"an outage", down, nil, texttosql.FailureKey, ""},
+			failure.Writes, "DELETE FROM orders"},
+		{"two statements, one writes", always("SELECT 1; DROP TABLE orders"), []error{texttosql.ErrNoCandidate}, failure.Refused, ""},
+		{"a wrong name", always("SELECT nme FROM customers"), []error{texttosql.ErrNoCandidate}, failure.UnknownName, "SELECT nme FROM customers"},
+		{"an outage", down, nil, failure.Key, ""},
 	} {
 		r, err := engine(t, tt.model, texttosql.WithRetry(llm.Retry{Attempts: 1})).Ask(t.Context(), whoInUSA)
 		for _, is := range tt.is {
@@ -162,7 +164,7 @@ func TestFailureOfQuestions(t *testing.T) {
 				t.Errorf("%s: %v is not %v", tt.why, err, is)
 			}
 		}
-		if tt.class == texttosql.FailureKey && !errors.As(err, new(*llm.Error)) {
+		if tt.class == failure.Key && !errors.As(err, new(*llm.Error)) {
 			t.Errorf("%s: %v has no *llm.Error", tt.why, err)
 		}
 		if f := texttosql.Failure(err); f.Class != tt.class {

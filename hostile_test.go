@@ -126,7 +126,7 @@ func askHostile(t *testing.T, where, text string, obeys bool, opts ...texttosql.
 	opts = append(opts, texttosql.WithStrategy(strategy.Consensus{Samples: len(replies), Doubts: &doubt.Rules{List: []doubt.Rule{}}}),
 		texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 	e := need.Value(texttosql.New(db, llm.Named("scripted", script), opts...))(t)
-	r, err := e.Ask(t.Context(), question.Text, texttosql.WithEvidence(question.Evidence))
+	r, err := e.Ask(t.Context(), question.Text, texttosql.Question{Evidence: question.Evidence})
 	if filesAfter, hashAfter := listing(t, dir); filesAfter != files || hashAfter != hash {
 		t.Errorf("the database was changed: %s and %s", files, filesAfter)
 	}

@@ -37,7 +37,7 @@ func TestHistoryLinks(t *testing.T) {
 	}
 	const churn = "SELECT count(*) FROM asset_status"
 	solved := memory.Pair{Question: "What is our churn?", SQL: churn}
-	none, under, forgetful := texttosql.WithSamples(0), texttosql.WithScope, texttosql.WithoutMemory()
+	none, under, forgetful := texttosql.WithSamples(0), texttosql.WithScope, texttosql.WithMemory(memory.Options{Off: true})
 	for _, tt := range []struct {
 		why         string
 		pairs       []memory.Pair
@@ -70,7 +70,8 @@ func TestHistoryLinks(t *testing.T) {
 			}
 			return llm.Response{Text: "```sql\nSELECT 1\n```"}, nil
 		})
-		options := []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}), texttosql.WithExemplars(tt.pairs...), texttosql.WithConfirmed(&memory.Confirmed{})}
+		options := []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}),
+			texttosql.WithMemory(memory.Options{Exemplars: tt.pairs, Confirmed: &memory.Confirmed{}})}
 		alone := need.Value(texttosql.New(db, model, options...))(t)
 		ruled := need.Value(texttosql.New(db, model, append(options, texttosql.WithPolicy(exec.Policy{Shared: tables}))...))(t)
 		engine := ruled // with scopes; alone is that of a program without them

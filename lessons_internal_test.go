@@ -84,7 +84,7 @@ func TestLearnedOnce(t *testing.T) {
 	}
 	for i, question := range []string{"Which customers are there?", "Who are they?"} {
 		before := pool()
-		if err := e.Confirm(t.Context(), question, "SELECT Name FROM PROD_Customer"); err != nil && !errors.Is(err, ErrForgotten) {
+		if err := e.Confirm(t.Context(), question, "SELECT Name FROM PROD_Customer"); err != nil && !errors.Is(err, memory.ErrForgotten) {
 			t.Fatal(err)
 		}
 		if after := pool(); after == before || len(after.Pairs) != i+1 || pool() != after {
@@ -111,7 +111,7 @@ func renaming(t *testing.T, db *sql.DB, declared *schema.Schema, model *reader, 
 		model.tables = append(model.tables, table.Name)
 	}
 	l := need.Value(memory.OpenLessons(path))(t)
-	e := need.Value(New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithLessons(l)}, opts...)...))(t)
+	e := need.Value(New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithMemory(memory.Options{Lessons: l})}, opts...)...))(t)
 	return e, l
 }
 
@@ -151,8 +151,8 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 
 	// Without memory it is as if nothing had been learned, for a question and for an engine.
 	model.sql = counted
-	forgetful, _ := engine(WithoutMemory())
-	asked(t, e.NewConversation(nil), question, WithoutMemory())
+	forgetful, _ := engine(WithMemory(memory.Options{Off: true}))
+	asked(t, e.NewConversation(nil), question, WithMemory(memory.Options{Off: true}))
 	asked(t, forgetful.NewConversation(nil), question)
 	taught("without memory", 4, what+"0.84 2/2/2")
 	if strings.Contains(model.prompts[len(model.prompts)-1], "### Advice") {
@@ -228,7 +228,8 @@ func TestPrefixRule(t *testing.T) {
 	}
 	l := &memory.Lessons{}
 	secret := "PROD_Employee"
-	e, err := New(db, model, WithSchema(declared), WithStrategy(refining), WithLessons(l), WithPolicy(exec.Policy{DenyTables: []string{secret}}),
+	e, err := New(db, model, WithSchema(declared), WithStrategy(refining), WithMemory(memory.Options{Lessons: l}),
+		WithPolicy(exec.Policy{DenyTables: []string{secret}}),
 		WithDescriptions(schema.Descriptions{"Invoice": {Text: "what a customer bought"}, "PROD_Track": {Text: "a song"}, "Nothing": {Text: "x"}}))
 	if err != nil {
 		t.Fatal(err)

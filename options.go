@@ -20,22 +20,28 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Option configures an Engine. New skips a nil Option.
+// Option is an option of New: it holds for every question. New skips a nil Option.
 type Option interface{ configure(*config) }
 
 type option func(*config)
 
 func (o option) configure(c *config) { o(c) }
 
-// AskOption says more about one question; a [SharedOption] is one, too. A nil AskOption is skipped. An option that a call cannot
-// heed is a *strategy.ConfigError, as WithSamples is for AskAll: there each Question has its own.
-type AskOption interface{ extend(*asking) }
+// AskOption is an option of one question, given to Ask, Generate and the other calls that take it; their docs say which they heed,
+// and one that they cannot heed is a *strategy.ConfigError. It is an Option too: given to New, it holds for every question that does
+// not have its own. WithScope and a Question belong to one question and are refused by New. A nil AskOption is skipped.
+type AskOption interface {
+	Option
+	extend(*asking)
+}
 
+// askOption belongs to one question.
 type askOption struct {
 	name string
 	f    func(*asking)
 }
 
+func (o askOption) configure(c *config) { c.fail(o.name, "it belongs to one question: give it to Ask") }
 func (o askOption) extend(a *asking) {
 	o.f(a)
 	a.given = append(a.given, o.name)
@@ -51,17 +57,9 @@ type asking struct {
 	recall        *memory.Recall // what its conversation kept; nil: that of the store
 	talk          *talk          // what a conversation adds; nil: it stands alone
 	given         []string       // names of its options
+	misplaced     string         // what is wrong with its options; "": nothing
 	day           string         // which day it is, for prompts (llm.DayLine); "": that of the clock
 }
-
-// SharedOption is an option of New that one question may have too, where it holds in place of New's.
-type SharedOption interface {
-	Option
-	AskOption
-}
-
-// WithID names a question of Ask or Generate, as Question.ID names one of a batch: Progress and log records have it.
-func WithID(id string) AskOption { return askOption{"WithID", func(a *asking) { a.ID = id }} }
 
 // config is what the options say. Every option adds its own errors, validate the others.
 type config struct {
@@ -72,7 +70,6 @@ type config struct {
 	exec             exec.Config
 	budget           llm.Budget
 	retry            llm.Retry
-	concurrency      int
 	schema           *schema.Schema
 	descriptions     schema.Descriptions
 	instructions     string
@@ -116,7 +113,7 @@ func WithStrategy(s strategy.Strategy) Option {
 // it takes by default. New fails for a strategy that takes none.
 //
 // Given to Ask or Generate, it overrides the number given to New for that question. 0 is as if it were not given.
-func WithSamples(n int) SharedOption {
+func WithSamples(n int) AskOption {
 	return samples(n)
 }
 
@@ -135,12 +132,6 @@ func (n samples) extend(a *asking) {
 	a.given = append(a.given, "WithSamples")
 }
 
-// WithEvidence adds knowledge that belongs to one question, in prose: what a word means, how a figure is computed. At
-// most 16 KiB.
-func WithEvidence(text string) AskOption {
-	return askOption{"WithEvidence", func(a *asking) { a.Evidence = text }}
-}
-
 // WithModels adds models to the one given to New. Each needs a name of its own (llm.Named). Samples are spread over the
 // models in order, New's model first.
 func WithModels(models ...llm.Model) Option {
@@ -148,33 +139,34 @@ func WithModels(models ...llm.Model) Option {
 }
 
 // WithDialect names the engine of the database. New recognises SQLite; every other engine must be named.
-func WithDialect(d exec.Dialect) Option {
+//
+// inside is for a wrapped driver, as tracing libraries make them: it gets the connection that the driver gave to database/sql, and
+// returns the connection of the engine's own driver inside. With it d may be nil: that connection tells the dialect then.
+func WithDialect(d exec.Dialect, inside ...func(driverConn any) any) Option {
 	return option(func(c *config) {
-		if d == nil {
+		if d == nil && len(inside) == 0 {
 			c.fail("WithDialect", "the dialect is nil")
 			d = sqlite.Dialect{} // no second error about the driver
 		}
-		c.dialect = d
+		if d != nil {
+			c.dialect = d
+		}
+		for _, unwrap := range inside {
+			c.exec.Unwrap = unwrap
+		}
 	})
 }
 
 // WithLimits bounds what statements may take: time, rows, bytes, connections. Fields that are 0 keep their defaults.
 func WithLimits(l exec.Limits) Option { return option(func(c *config) { c.exec.Limits = l }) }
 
-// WithDriverHook unwraps the connections of a wrapped driver, as tracing libraries make them. unwrap gets the
-// connection that the driver gave to database/sql, and returns the connection of the engine's own driver inside. That
-// one tells the dialect, unless WithDialect does. nil: the driver is not wrapped.
-func WithDriverHook(unwrap func(driverConn any) any) Option {
-	return option(func(c *config) { c.exec.Unwrap = unwrap })
-}
-
 // WithBudget bounds the model calls of each question. Limits and prices must be finite and not negative, and Money needs
-// a price for every model. Prices (llm.ReadPrices) alone make Result.Usage say what was paid. A question that spends its budget ends with the best answer it has, or with an error that
-// matches ErrBudget.
+// a price for every model. Prices (llm.ReadPrices) alone make Result.Usage say what was paid. A question that spends its budget ends
+// with the best answer it has, or with an error that matches ErrBudget. InFlight bounds the calls at the same time.
 func WithBudget(b llm.Budget) Option {
 	return option(func(c *config) {
 		before := len(c.errs)
-		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 || b.Room < 0 {
+		if b.Calls < 0 || b.Tokens < 0 || !(b.Money >= 0) || b.Time < 0 || b.Room < 0 || b.InFlight < 0 {
 			c.fail("WithBudget", "a limit is negative or no number")
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.Prices)) {
@@ -198,17 +190,6 @@ func WithRetry(r llm.Retry) Option {
 			return
 		}
 		c.retry = r
-	})
-}
-
-// WithConcurrency bounds the model calls in flight for one question, n ≥ 1. Default: 16.
-func WithConcurrency(n int) Option {
-	return option(func(c *config) {
-		if n < 1 {
-			c.fail("WithConcurrency", "%d is not at least 1", n)
-			return
-		}
-		c.concurrency = n
 	})
 }
 
@@ -252,62 +233,35 @@ func WithKnowledge(m knowledge.Model) Option {
 	return option(func(c *config) { c.knowledge = &m })
 }
 
-// WithExemplars gives a pool of solved questions to strategies that show some in their prompts. PETSQL shows 9.
-// Consensus, Direct, SelfConsistency and a Prompt show as many as their Shots say, none by default.
+// WithMemory says what is remembered of solved questions: pools of exemplars, a store of confirmed answers, lessons. Given twice, the
+// exemplars are those of both. Without it, confirmed answers live in the memory of the Engine.
 //
-// Linkers use them too, as does every strategy for a schema over the budget of a prompt: they say which tables answer which
-// words, and which are read together (linker.Index). Past statements of a log are for that alone: see memory.Pair.Past. A
-// hundred thousand of them cost no question more time than a thousand; the first one reads them all.
-func WithExemplars(pairs ...memory.Pair) Option {
-	return option(func(c *config) {
-		for i, p := range pairs {
-			if p.SQL == "" || p.Question == "" && !p.Past {
-				c.fail("WithExemplars", "pair %d needs a question and SQL, a past one SQL", i)
-			}
+// Given to Ask, Generate or a Conversation, only memory.Options{Off: true} is heeded: that question is answered without what was
+// learned.
+func WithMemory(m memory.Options) AskOption { return remembered(m) }
+
+type remembered memory.Options
+
+func (m remembered) configure(c *config) {
+	for i, p := range m.Exemplars {
+		if p.SQL == "" || p.Question == "" && !p.Past {
+			c.fail("WithMemory", "exemplar %d needs a question and SQL, a past one SQL", i)
 		}
-		c.exemplars = append(c.exemplars, pairs...)
-	})
+	}
+	c.exemplars = append(c.exemplars, m.Exemplars...)
+	c.lessons = cmp.Or(m.Lessons, c.lessons)
+	c.withoutMemory = c.withoutMemory || m.Off
+	if m.Confirmed != nil {
+		c.confirmed, c.forgetful = m.Confirmed, false
+	}
 }
 
-// WithConfirmed keeps confirmed answers in store, a file for example (memory.OpenConfirmed), instead of in the memory
-// of the Engine. The caller closes it.
-func WithConfirmed(store *memory.Confirmed) Option {
-	return option(func(c *config) {
-		if store == nil {
-			c.fail("WithConfirmed", "the store is nil")
-			return
-		}
-		c.confirmed, c.forgetful = store, false
-	})
-}
-
-// WithLessons shows what was learned from earlier questions, as advice, and gives tables and columns of WithSchema the
-// names that the database has, where a lesson tells them. A Conversation learns from its questions; Ask learns nothing. A
-// store in memory lives as long as the program; see memory.OpenLessons.
-func WithLessons(store *memory.Lessons) Option {
-	return option(func(c *config) {
-		if store == nil {
-			c.fail("WithLessons", "the store is nil")
-			return
-		}
-		c.lessons = store
-	})
-}
-
-// WithoutMemory answers without what was learned: no lesson and no confirmed answer is shown, and nothing is learned.
-// Confirm keeps what it is given all the same.
-//
-// Given to New, it holds for every question; given to Ask, Generate or a Conversation, for that question.
-func WithoutMemory() SharedOption {
-	return withoutMemory{}
-}
-
-type withoutMemory struct{}
-
-func (withoutMemory) configure(c *config) { c.withoutMemory = true }
-func (withoutMemory) extend(a *asking) {
-	a.withoutMemory = true
-	a.given = append(a.given, "WithoutMemory")
+func (m remembered) extend(a *asking) {
+	a.withoutMemory = m.Off
+	a.given = append(a.given, "WithMemory")
+	if len(m.Exemplars) > 0 || m.Confirmed != nil || m.Lessons != nil {
+		a.misplaced = "WithMemory of one question has Off alone: the rest is for New"
+	}
 }
 
 // WithAskBelow lets the user choose where the answers disagree. It is for strategies that vote, as all do that sample a
@@ -364,7 +318,7 @@ func WithHeadline() Option { return option(func(c *config) { c.headline = true }
 // Given to New, it holds for every question; given to Ask or Generate, for that question, in place of New's. Calls for
 // one question never overlap, calls for several questions may. A slow f delays its own question and no other: a step
 // waits for f up to 100 ms, and Ask for all of its calls. If f panics, the question fails with a *strategy.PanicError.
-func WithProgress(f func(Progress)) SharedOption {
+func WithProgress(f func(Progress)) AskOption {
 	return progress(f)
 }
 
@@ -383,8 +337,8 @@ func (f progress) extend(a *asking) {
 // Info; Warn where more time, money or a provider is wanting; Error where nothing is answered until somebody changes
 // something: a wrong key, a database that is gone, a panic.
 //
-// Records hold counts, durations, fingerprints, the Question.ID, of the question's own the hash of its scope's key, and the reason why a step failed, without what the
-// engine repeats of statements. They never hold the question's text. They hold SQL, prompts and rows only as
+// Records hold counts, durations, fingerprints, an id (Question.ID, that of the conversation, or one that is made), the hash of the
+// scope's key, and the reason why a step failed, without what the engine repeats of statements. They never hold the question's text. They hold SQL, prompts and rows only as
 // WithReveal allows.
 func WithLogger(l *slog.Logger) Option { return option(func(c *config) { c.logger = l }) }
 

@@ -11,8 +11,10 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -28,15 +30,15 @@ func TestOutage(t *testing.T) {
 		err    error
 		budget llm.Budget
 		most   int64 // calls
-		class  texttosql.FailureClass
+		class  failure.Class
 		status int
 	}{
-		{"too many requests", fails(llm.ClassRateLimit, 429), llm.Budget{Calls: 16}, 16, texttosql.FailureRate, 503},
-		{"overloaded", fails(llm.ClassOverloaded, 503), llm.Budget{Calls: 16}, 16, texttosql.FailureProvider, 502},
-		{"a time-out of the provider", fails(llm.ClassTimeout, 408), llm.Budget{Calls: 16}, 16, texttosql.FailureProvider, 502},
-		{"overloaded, and a budget for less than its samples", fails(llm.ClassOverloaded, 503), llm.Budget{Calls: 3}, 3, texttosql.FailureProvider, 502},
-		{"overloaded, without a budget", fails(llm.ClassOverloaded, 503), llm.Budget{}, 15, texttosql.FailureProvider, 502},
-		{"it hangs", nil, llm.Budget{Time: 50 * time.Millisecond}, 7, texttosql.FailureTime, 504},
+		{"too many requests", fails(llm.ClassRateLimit, 429), llm.Budget{Calls: 16}, 16, failure.Rate, 503},
+		{"overloaded", fails(llm.ClassOverloaded, 503), llm.Budget{Calls: 16}, 16, failure.Provider, 502},
+		{"a time-out of the provider", fails(llm.ClassTimeout, 408), llm.Budget{Calls: 16}, 16, failure.Provider, 502},
+		{"overloaded, and a budget for less than its samples", fails(llm.ClassOverloaded, 503), llm.Budget{Calls: 3}, 3, failure.Provider, 502},
+		{"overloaded, without a budget", fails(llm.ClassOverloaded, 503), llm.Budget{}, 15, failure.Provider, 502},
+		{"it hangs", nil, llm.Budget{Time: 50 * time.Millisecond}, 7, failure.Time, 504},
 	} {
 		var calls atomic.Int64
 		model := llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
@@ -121,15 +123,16 @@ func TestOptionsThatDoNothing(t *testing.T) {
 		},
 	}
 	all := map[string]texttosql.AskOption{
-		"WithID": texttosql.WithID("x"), "WithEvidence": texttosql.WithEvidence("x"), "WithSamples": texttosql.WithSamples(1),
-		"WithProgress":  texttosql.WithProgress(func(texttosql.Progress) {}),
-		"WithoutMemory": texttosql.WithoutMemory(), "WithPolicy": texttosql.WithPolicy(exec.Policy{}),
+		"Question.ID": texttosql.Question{ID: "x"}, "Question.Evidence": texttosql.Question{Evidence: "x"}, "WithSamples": texttosql.WithSamples(1),
+		"WithProgress": texttosql.WithProgress(func(texttosql.Progress) {}),
+		"WithMemory":   texttosql.WithMemory(memory.Options{Off: true}), "WithPolicy": texttosql.WithPolicy(exec.Policy{}),
 	}
 	refuses := map[string][]string{
-		"Query": {"WithEvidence", "WithSamples", "WithoutMemory"}, "AskAll": {"WithID", "WithEvidence", "WithSamples"}, "Estimate": {"WithID", "WithProgress"},
+		"Query": {"Question.Evidence", "WithSamples", "WithMemory"}, "AskAll": {"Question.ID", "Question.Evidence", "WithSamples"},
+		"Estimate": {"Question.ID", "WithProgress"},
 	}
 	for _, call := range []string{"Confirm", "For", "OpenConversation"} {
-		refuses[call] = []string{"WithID", "WithEvidence", "WithSamples", "WithProgress", "WithoutMemory"}
+		refuses[call] = []string{"Question.ID", "Question.Evidence", "WithSamples", "WithProgress", "WithMemory"}
 	}
 	for call, f := range calls {
 		for name, option := range all {

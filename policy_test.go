@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -55,7 +56,7 @@ func TestRepairUnderPolicy(t *testing.T) {
 				}
 			}
 			if tt.says == "" {
-				if f := texttosql.Failure(err); f.Class != texttosql.FailureDenied || prompt != "" {
+				if f := texttosql.Failure(err); f.Class != failure.Denied || prompt != "" {
 					t.Errorf("%v, repaired by %q", err, prompt)
 				}
 				return
@@ -109,7 +110,7 @@ func TestPolicyOfAQuestionHidesNames(t *testing.T) {
 		memory.Lesson{Kind: memory.QueryLesson, Text: "many seats", SQL: "SELECT word FROM hidden", Tables: []string{"seats"}}))
 	e := need.Value(texttosql.New(open(t, "CREATE TABLE hidden (id INTEGER PRIMARY KEY, word TEXT);"+
 		"CREATE TABLE seats (id INTEGER, h INTEGER REFERENCES hidden (id))"), model,
-		texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithConfirmed(&memory.Confirmed{}), texttosql.WithLessons(lessons)))(t)
+		texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithMemory(memory.Options{Confirmed: &memory.Confirmed{}, Lessons: lessons})))(t)
 	need.OK(t, e.Confirm(t.Context(), "Which words?", "SELECT word FROM hidden"))
 	need.OK(t, e.Confirm(t.Context(), "Which seats?", "SELECT h FROM seats"))
 	for _, denied := range []exec.Policy{{DenyTables: []string{"Hidden"}}, {AllowTables: []string{"seats"}}, {DenyColumns: []string{"hidden.word", "hidden.id"}}} {

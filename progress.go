@@ -18,7 +18,7 @@ import (
 // Progress is one step of a question, as WithProgress tells it.
 type Progress struct {
 	Question string           // the question's text; "" of Query
-	ID       string           // its Question.ID in a batch, or its ID
+	ID       string           // its Question.ID, or one that was made for it
 	Step     string           // name of the span: one of the steps below, or one that only a strategy has (its Report tells)
 	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
 	Message  string           // the name of the event, the warning in words; the reason of a failed step that ended
@@ -58,7 +58,7 @@ func (e *Engine) observer(ctx context.Context, a asking) (observe func(trace.Not
 	}
 	logStep := func(trace.Notice) {}
 	if e.logger != nil {
-		logStep = trace.LogTo(ctx, e.logger, e.keep)
+		logStep = trace.LogTo(ctx, e.logger, e.keep, slog.String("id", a.ID))
 	}
 	return func(n trace.Notice) {
 		logStep(n)
@@ -175,7 +175,7 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 	if e.logger == nil {
 		return
 	}
-	attrs := []slog.Attr{slog.Duration("took", r.Trace.Duration().Round(time.Microsecond))}
+	attrs := []slog.Attr{slog.String("id", id), slog.Duration("took", r.Trace.Duration().Round(time.Microsecond))}
 	if r.Trace.Name() != StepStatement {
 		attrs = append(attrs, slog.Int("calls", r.Usage.Calls),
 			slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
@@ -186,9 +186,6 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 		attrs = append(attrs, slog.Float64("money", r.Usage.Money))
 	}
 	attrs = append(attrs, slog.String("outcome", cmp.Or(string(class), "answered")))
-	if id != "" {
-		attrs = append(attrs, slog.String("id", id))
-	}
 	if key := e.ScopeKey(); key != "" {
 		hash := trace.Secret{Kind: trace.PrivateScopes, Text: key}.Shown(e.keep)
 		attrs = append(attrs, slog.String("scope", cmp.Or(hash.Sum, key)))
@@ -203,5 +200,5 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 		}
 		attrs = append(attrs, slog.String("failure", llm.Scrub(trace.Public(err))))
 	}
-	e.logger.LogAttrs(ctx, class.level(), "texttosql: "+r.Trace.Name(), attrs...)
+	e.logger.LogAttrs(ctx, level(class), "texttosql: "+r.Trace.Name(), attrs...)
 }

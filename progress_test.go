@@ -68,7 +68,7 @@ func TestProgressAndLog(t *testing.T) {
 		}
 	}
 	for id := range 4 {
-		if want := fmt.Sprintf("outcome=answered id=%d ", id); !strings.Contains(log.String(), want) {
+		if want := fmt.Sprintf("msg=\"texttosql: question\" id=%d ", id); !strings.Contains(log.String(), want) {
 			t.Errorf("no record with %q:\n%s", want, log.String())
 		}
 	}
@@ -102,7 +102,7 @@ func TestProgressOfOneQuestion(t *testing.T) {
 	engineWide := func(p texttosql.Progress) {
 		t.Errorf("the callback of the engine is told of %s, which has its own", p.ID)
 	}
-	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.WithID("first"), texttosql.WithProgress(func(p texttosql.Progress) {
+	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.Question{ID: "first"}, texttosql.WithProgress(func(p texttosql.Progress) {
 		if p.ID != "first" || p.Question != whoInUSA {
 			t.Errorf("told as %q: %q", p.ID, p.Question)
 		}

@@ -40,8 +40,8 @@ func (e *Engine) pasted(sql string) *sqltext.Statement {
 // limit on rows or bytes is no error but a Truncated table.
 //
 // A statement that may not run is a *exec.RefusedError, one that the database does not take an *exec.InvalidError, one
-// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). The options are WithID,
-// WithProgress, WithScope and WithPolicy. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
+// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). The options are
+// WithProgress, WithScope, WithPolicy and the ID of a Question. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
 // suspect about the statement, and that rows are missing.
 func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (table *result.Table, err error) {
 	err = e.statement(ctx, "Query", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, res *Result) error {
@@ -73,7 +73,7 @@ func (e *Engine) Stream(ctx context.Context, sql string, opts ...AskOption) (*re
 // statement checks a statement of untrusted origin and gives it to run.
 func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOption,
 	run func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, res *Result) error) error {
-	q, err := heeding(call, "", opts, "WithID", "WithProgress")
+	q, err := heeding(call, "", opts, "Question.ID", "WithProgress")
 	if err != nil {
 		return err
 	}

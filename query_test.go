@@ -14,7 +14,9 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -28,19 +30,19 @@ func TestQuery(t *testing.T) {
 	const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"
 	for _, tt := range []struct {
 		why, sql string
-		class    texttosql.FailureClass
+		class    failure.Class
 		rows     [][]any
 	}{
-		{"rows", " SELECT name FROM customers WHERE country = 'USA'; ", texttosql.FailureNone, [][]any{{"Ada"}, {"Cyd"}}},
-		{"no rows", "SELECT name FROM customers WHERE 0", texttosql.FailureNone, [][]any{}},
-		{"more rows than the limit", "SELECT id FROM customers ORDER BY id", texttosql.FailureNone, [][]any{{int64(1)}, {int64(2)}}},
-		{"a write", "DELETE FROM orders", texttosql.FailureWrites, nil},
-		{"two statements", "SELECT 1; SELECT 2", texttosql.FailureRefused, nil},
-		{"a denied column", "SELECT * FROM customers", texttosql.FailureDenied, nil},
-		{"a function", "SELECT load_extension('x')", texttosql.FailureRefused, nil},
-		{"a wrong name", "SELECT nme FROM customers", texttosql.FailureUnknownName, nil},
-		{"a syntax error", "SELECT FROM WHERE", texttosql.FailureInvalid, nil},
-		{"too long", endless, texttosql.FailureLimit, nil},
+		{"rows", " SELECT name FROM customers WHERE country = 'USA'; ", failure.None, [][]any{{"Ada"}, {"Cyd"}}},
+		{"no rows", "SELECT name FROM customers WHERE 0", failure.None, [][]any{}},
+		{"more rows than the limit", "SELECT id FROM customers ORDER BY id", failure.None, [][]any{{int64(1)}, {int64(2)}}},
+		{"a write", "DELETE FROM orders", failure.Writes, nil},
+		{"two statements", "SELECT 1; SELECT 2", failure.Refused, nil},
+		{"a denied column", "SELECT * FROM customers", failure.Denied, nil},
+		{"a function", "SELECT load_extension('x')", failure.Refused, nil},
+		{"a wrong name", "SELECT nme FROM customers", failure.UnknownName, nil},
+		{"a syntax error", "SELECT FROM WHERE", failure.Invalid, nil},
+		{"too long", endless, failure.Limit, nil},
 	} {
 		table, err := engine(t, texttosql.NoModel, limited...).Query(t.Context(), tt.sql)
 		if f := texttosql.Failure(err); f.Class != tt.class {
@@ -66,7 +68,7 @@ func TestQuery(t *testing.T) {
 			}
 		}
 	}
-	if _, err := engine(t, texttosql.NoModel).Query(t.Context(), ""); texttosql.Failure(err).Class != texttosql.FailureRefused {
+	if _, err := engine(t, texttosql.NoModel).Query(t.Context(), ""); texttosql.Failure(err).Class != failure.Refused {
 		t.Errorf("an empty statement: %v", err)
 	}
 	if _, err := engine(t, texttosql.NoModel, limited...).Query(t.Context(), endless); !errors.Is(err, texttosql.ErrBudget) {
@@ -89,7 +91,7 @@ func TestQueryIsTold(t *testing.T) {
 		texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 1}}))
 	var steps, warnings []string
 	var root *trace.Span
-	_, err := e.Query(t.Context(), `SELECT name, "nme" FROM customers`, texttosql.WithID("q1"), texttosql.WithProgress(func(p texttosql.Progress) {
+	_, err := e.Query(t.Context(), `SELECT name, "nme" FROM customers`, texttosql.Question{ID: "q1"}, texttosql.WithProgress(func(p texttosql.Progress) {
 		if p.ID != "q1" || p.Question != "" {
 			t.Errorf("told as %q: %q", p.ID, p.Question)
 		}
@@ -106,7 +108,7 @@ func TestQueryIsTold(t *testing.T) {
 	if len(warnings) != 2 || !strings.Contains(warnings[0], "nme") || !strings.Contains(warnings[1], "more than the 1 rows") {
 		t.Errorf("warnings %q", warnings)
 	}
-	if !strings.Contains(log.String(), `msg="texttosql: statement"`) || !strings.Contains(log.String(), "outcome=answered id=q1 rows=1") ||
+	if !strings.Contains(log.String(), `msg="texttosql: statement"`) || !strings.Contains(log.String(), "outcome=answered rows=1") ||
 		strings.Contains(log.String(), "customers") || strings.Contains(log.String(), "confidence") {
 		t.Errorf("log:\n%s", log.String())
 	}
@@ -133,7 +135,7 @@ func TestNoModel(t *testing.T) {
 		"Complete": func() error { _, err := texttosql.NoModel.Complete(t.Context(), llm.Request{}); return err },
 	}
 	for name, ask := range asked {
-		if err := ask(); !errors.Is(err, texttosql.ErrNoModel) || texttosql.Failure(err).Class != texttosql.FailureNoModel {
+		if err := ask(); !errors.Is(err, texttosql.ErrNoModel) || texttosql.Failure(err).Class != failure.NoModel {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -146,7 +148,7 @@ func TestNoModel(t *testing.T) {
 	if s, err := e.Schema(t.Context()); err != nil || len(s.Tables) != 2 {
 		t.Errorf("Schema: %v, %v", s, err)
 	}
-	if err := e.Confirm(t.Context(), whoInUSA, usa); !errors.Is(err, texttosql.ErrForgotten) {
+	if err := e.Confirm(t.Context(), whoInUSA, usa); !errors.Is(err, memory.ErrForgotten) {
 		t.Errorf("Confirm: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -255,7 +256,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 			"SELECT 3 AS n", "SELECT 4 AS n", "SELECT 5 AS n", "SELECT 6 AS n", "SELECT 7 AS n", "SELECT 8 AS n")}}}
 		e := engine(t, script, texttosql.WithStrategy(s))
 		for _, question := range []string{"Which customers live in the USA?", "How many customers have no order?"} {
-			need.Value(e.Ask(t.Context(), question, texttosql.WithEvidence("A customer without orders is new.")))(t)
+			need.Value(e.Ask(t.Context(), question, texttosql.Question{Evidence: "A customer without orders is new."}))(t)
 		}
 		reqs := script.RequestsFor("generate") // by sample, both questions of each one after the other
 		for i, r := range reqs {
@@ -283,7 +284,7 @@ func TestWrongKeyIsAskedOnce(t *testing.T) {
 	e := engine(t, model)
 	for i := range 2 {
 		r, err := e.Ask(t.Context(), whoInUSA)
-		if texttosql.Failure(err).Class != texttosql.FailureKey || r.Usage.Calls != 1 || len(model.Requests()) != i+1 {
+		if texttosql.Failure(err).Class != failure.Key || r.Usage.Calls != 1 || len(model.Requests()) != i+1 {
 			t.Errorf("%d calls, usage %+v, %v", len(model.Requests()), r.Usage, err)
 		}
 	}

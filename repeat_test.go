@@ -65,7 +65,7 @@ func TestRepeatedQuestion(t *testing.T) {
 			ask := func(name string, evidence string, opts ...texttosql.Option) (string, int) {
 				before := len(script.Requests())
 				e := need.Value(texttosql.New(db, tt.with(t, llm.Named(name, script), remembered), opts...))(t)
-				r := need.Value(e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithEvidence(evidence)))(t)
+				r := need.Value(e.Ask(t.Context(), "Which customers live in the USA?", texttosql.Question{Evidence: evidence}))(t)
 				r.Trace = nil // it has times
 				text := need.Value(r.MarshalWithRows())(t)
 				return string(text), len(script.Requests()) - before

@@ -31,8 +31,8 @@ type Scope = exec.Scope
 // An engine whose policy has Rows, Shared or Settings refuses a question without a scope, and one whose scope lacks its Key, a
 // parameter or a setting, with an error that matches ErrNoScope. One whose policy has none of them, and whose dialect does not ask
 // as the user of a scope, refuses every scope with exec.ErrNoRules. What is kept between questions belongs to s.Key: profiles, samples,
-// confirmed answers, lessons, conversations. What stores hold from before there were scopes is not used under one; pairs of
-// WithExemplars and lessons of a person that name no scope are the program's own, and every scope may be shown them. Whoever
+// confirmed answers, lessons, conversations. What stores hold from before there were scopes is not used under one; exemplars
+// of WithMemory and lessons of a person that name no scope are the program's own, and every scope may be shown them. Whoever
 // has a Key sees what others learned under it: give scopes with different rights different keys.
 func WithScope(s Scope) AskOption {
 	return askOption{"WithScope", func(a *asking) {
@@ -46,7 +46,7 @@ func WithScope(s Scope) AskOption {
 //
 // Given to New, it holds for every question. Given for one question, p narrows it for that question: see exec.DB.For. The
 // database is not inspected again for each question. A Conversation that is opened again has it no more: see Engine.For.
-func WithPolicy(p exec.Policy) SharedOption { return policy(p) }
+func WithPolicy(p exec.Policy) AskOption { return policy(p) }
 
 type policy exec.Policy
 
@@ -158,7 +158,7 @@ func (e *Engine) remember(indexes *linker.Indexes) {
 	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes.WithHistory(slices.DeleteFunc(slices.Clone(e.exemplars), others))
 }
 
-// configured are the pairs of WithExemplars that the scope may be shown.
+// configured are the exemplars of WithMemory that the scope may be shown.
 func (e *Engine) configured() []memory.Pair {
 	return slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Pair) bool { return p.Past || !e.mayShow(p) })
 }

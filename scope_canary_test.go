@@ -97,8 +97,8 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 	})
 	lessons, confirmed := &memory.Lessons{}, &memory.Confirmed{}
 	options := []texttosql.Option{
-		texttosql.WithStrategy(s), texttosql.WithPolicy(rulesOfSchools(wide)), texttosql.WithConfirmed(confirmed), texttosql.WithLessons(lessons),
-		texttosql.WithConcurrency(1), texttosql.WithReveal(trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows),
+		texttosql.WithStrategy(s), texttosql.WithPolicy(rulesOfSchools(wide)), texttosql.WithMemory(memory.Options{Confirmed: confirmed, Lessons: lessons}),
+		texttosql.WithBudget(llm.Budget{InFlight: 1}), texttosql.WithReveal(trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows),
 		texttosql.WithLogger(slog.New(slog.NewTextHandler(writerFunc(func(p []byte) {
 			if listening && !bytes.Contains(p, []byte("took=")) {
 				h.rest.Write(p)
@@ -106,8 +106,9 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 		}), &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
 	if both {
-		options = append(options, texttosql.WithExemplars(
-			memory.Pair{Question: "What is the churn of " + canary + "?", SQL: "SELECT word FROM area_ab", Scope: "acme"}))
+		options = append(options, texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{
+			{Question: "What is the churn of " + canary + "?", SQL: "SELECT word FROM area_ab", Scope: "acme"},
+		}}))
 	}
 	e := need.Value(texttosql.New(open(t, twoSchools(both, wide)), model, options...))(t)
 	as := func(key string) texttosql.AskOption {

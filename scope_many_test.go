@@ -61,7 +61,7 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		return llm.Response{Text: "SELECT t.title, o.item FROM orders o JOIN tenants t ON t.id = o.tenant ORDER BY o.id", StopReason: llm.StopEnd}, nil
 	})
 	for name, s := range map[string]strategy.Strategy{"Consensus": strategy.Consensus{Samples: 2}, "PETSQL": petsql.Strategy{}} {
-		e := need.Value(texttosql.New(db, model, texttosql.WithStrategy(s), texttosql.WithConfirmed(&memory.Confirmed{}),
+		e := need.Value(texttosql.New(db, model, texttosql.WithStrategy(s), texttosql.WithMemory(memory.Options{Confirmed: &memory.Confirmed{}}),
 			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant", "tenants": "id = :tenant"}})))(t)
 		var all sync.WaitGroup
 		for q := range questions {

@@ -165,8 +165,8 @@ func TestKeptByScope(t *testing.T) {
 	need.OK(t, store.Add(old))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
 	lessons := &memory.Lessons{}
-	options := []texttosql.Option{texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithConfirmed(&store),
-		texttosql.WithExemplars(own, hers), texttosql.WithLessons(lessons)}
+	options := []texttosql.Option{texttosql.WithStrategy(petsql.Strategy{}),
+		texttosql.WithMemory(memory.Options{Confirmed: &store, Exemplars: []memory.Pair{own, hers}, Lessons: lessons})}
 	nobodys := engine(t, model, options...) // a program from before there were scopes, with the same stores
 	e := engine(t, model, append(options, texttosql.WithPolicy(shared))...)
 	const asks = "How many customers are there, CANARY-acme?"
@@ -225,7 +225,7 @@ func TestLessonsByOwner(t *testing.T) {
 	}
 	need.OK(t, lessons.Add(mine("acme", "for acme"), mine("", "for all"), mine("globex", "for globex")))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
-	e := engine(t, model, texttosql.WithLessons(lessons), texttosql.WithSamples(1), texttosql.WithPolicy(shared))
+	e := engine(t, model, texttosql.WithMemory(memory.Options{Lessons: lessons}), texttosql.WithSamples(1), texttosql.WithPolicy(shared))
 	need.Value(e.Ask(t.Context(), whoInUSA, texttosql.WithScope(acme)))(t)
 	shown := model.shown()
 	for text, want := range map[string]bool{"for acme": true, "for all": true, "for globex": false} {

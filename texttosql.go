@@ -197,7 +197,7 @@ func foreignType(path, name string) error {
 		}
 	}
 	return &exec.UnguardedError{Reason: fmt.Sprintf("the driver %s is not known", name),
-		Remedy: "a wrapped driver for SQLite needs texttosql.WithDriverHook, any other driver or engine texttosql.WithDialect"}
+		Remedy: "a wrapped driver needs the second argument of texttosql.WithDialect, any other engine than SQLite its first"}
 }
 
 // Ask answers a question with checked SQL and its rows.
@@ -214,12 +214,32 @@ func (e *Engine) Generate(ctx context.Context, question string, opts ...AskOptio
 	return e.ask(ctx, newQuestion(question, opts), false)
 }
 
-// Question is one question of a batch.
+// Question is one question of a batch. It is also an option of one question, which says what belongs to that one alone:
+//
+//	answer, err := engine.Ask(ctx, "Turnover of 2024?", texttosql.Question{Evidence: "turnover is the sum of orders.total"})
+//
+// There Text is "", or the question once more.
 type Question struct {
-	ID       string `json:"id,omitempty"`       // the caller's name for it; may be empty
+	ID       string `json:"id,omitempty"`       // the caller's name for it; "": Progress and log records have one that is made
 	Text     string `json:"question"`           // the question, at most 8 KiB
-	Evidence string `json:"evidence,omitempty"` // knowledge that belongs to it; at most 16 KiB
+	Evidence string `json:"evidence,omitempty"` // what a word means, how a figure is computed: prose, at most 16 KiB
 	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: no
+}
+
+func (Question) configure(c *config) {
+	c.fail("Question", "it belongs to one question: give it to Ask")
+}
+
+func (q Question) extend(a *asking) {
+	for name, given := range map[string]bool{"Question.ID": q.ID != "", "Question.Evidence": q.Evidence != "", "Question.Samples": q.Samples != 0} {
+		if given {
+			a.given = append(a.given, name)
+		}
+	}
+	if q.Text != "" && q.Text != a.Text {
+		a.misplaced = "Question.Text is not the question that is asked"
+	}
+	a.ID, a.Evidence, a.Samples = cmp.Or(q.ID, a.ID), cmp.Or(q.Evidence, a.Evidence), cmp.Or(q.Samples, a.Samples)
 }
 
 // newQuestion is for calls that heed every option.
@@ -236,6 +256,9 @@ func newQuestion(text string, opts []AskOption) asking {
 // heeding is newQuestion for a call that heeds WithScope, WithPolicy and more, by their names.
 func heeding(call, text string, opts []AskOption, more ...string) (asking, error) {
 	a := newQuestion(text, opts)
+	if a.misplaced != "" {
+		return a, &strategy.ConfigError{Field: "texttosql: " + call, Problem: a.misplaced}
+	}
 	for _, name := range a.given {
 		if slices.Contains(append(more, "WithScope", "WithPolicy"), name) {
 			continue
@@ -273,7 +296,7 @@ func (q Question) validate() error {
 
 func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) {
 	res := &Result{Question: q.Text}
-	if err := e.takes(q.Question); err != nil {
+	if err := e.takes(q); err != nil {
 		return res, err
 	}
 	e, err := e.within(q)
@@ -288,12 +311,15 @@ func (e *Engine) ask(ctx context.Context, q asking, rows bool) (*Result, error) 
 }
 
 // takes says why a question cannot be asked; nil: it can.
-func (e *Engine) takes(q Question) error {
+func (e *Engine) takes(q asking) error {
 	if e == nil {
 		return errNoEngine
 	}
 	if _, none := e.models[0].(noModel); none {
 		return ErrNoModel
+	}
+	if q.misplaced != "" {
+		return &strategy.ConfigError{Field: "texttosql: Ask", Problem: q.misplaced}
 	}
 	if err := q.validate(); err != nil || q.Samples == 0 {
 		return err
@@ -303,6 +329,9 @@ func (e *Engine) takes(q Question) error {
 
 // traced runs f under a trace of its own, which it puts into res with what the trace tells, and writes the log.
 func (e *Engine) traced(ctx context.Context, q asking, res *Result, name string, attr trace.Attr, f func(context.Context) error) error {
+	if q.ID == "" { // only here, so that no result depends on it
+		q.ID = session.NewID()
+	}
 	observe, told := e.observer(ctx, q)
 	tracer := trace.Tracer{Keep: e.keep, Observe: observe}
 	if e.telemetry != nil {
@@ -580,7 +609,7 @@ func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*stra
 			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
 		Knowledge: snap.knowledge, Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,
-		Concurrency: e.concurrency, Seed: e.seed,
+		Concurrency: e.budget.InFlight, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
 }

@@ -68,18 +68,17 @@ func TestAsk(t *testing.T) {
 
 func TestNewReportsAllFaults(t *testing.T) {
 	_, err := texttosql.New(open(t, shop), nil,
-		texttosql.WithSamples(-1), texttosql.WithConcurrency(-1), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
+		texttosql.WithSamples(-1), texttosql.WithBudget(llm.Budget{InFlight: -1}), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
 		texttosql.WithSchema(nil), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
 		texttosql.WithBudget(llm.Budget{Calls: -1, Prices: map[string]llm.Price{"m": {Completion: math.NaN()}}}),
-		texttosql.WithExemplars(memory.Pair{Question: "q"}), texttosql.WithLimits(exec.Limits{Connections: -1}),
-		texttosql.WithRetry(llm.Retry{Attempts: -1}), texttosql.WithConfirmed(nil),
-	)
+		texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{{Question: "q"}}}), texttosql.WithLimits(exec.Limits{Connections: -1}),
+		texttosql.WithRetry(llm.Retry{Attempts: -1}))
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"WithSamples", "WithConcurrency", "WithStrategy", "WithDialect", "WithSchema", "WithBudget: a limit", `the price of "m"`,
-		"WithRetry", "WithConfirmed", "WithInstructions", "WithExemplars", "Connections", "model 0 is nil",
+		"WithSamples", "WithStrategy", "WithDialect", "WithSchema", "WithBudget: a limit", `the price of "m"`,
+		"WithRetry", "WithInstructions", "WithMemory", "Connections", "model 0 is nil",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word about %s in:\n%v", want, err)
@@ -210,7 +209,7 @@ func TestOneLineForOneFault(t *testing.T) {
 func TestSamplesOfOneQuestion(t *testing.T) {
 	e := engine(t, always(usa), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(2))
 	for given, want := range map[int]int{0: 2, 3: 3} {
-		r, err := e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithSamples(given), texttosql.WithEvidence("all of them"), nil)
+		r, err := e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithSamples(given), texttosql.Question{Evidence: "all of them"}, nil)
 		if err != nil || len(r.Candidates)+r.Saved != want {
 			t.Errorf("WithSamples(%d): %d samples and %d saved, want %d; %v", given, len(r.Candidates), r.Saved, want, err)
 		}
@@ -234,7 +233,7 @@ func TestInputs(t *testing.T) {
 		{"empty", "", nil, empty},
 		{"blank", " \n\t\u00a0", nil, empty},
 		{"a megabyte", strings.Repeat("please ", 150_000), nil, tooLong("question")},
-		{"long evidence", "q", texttosql.WithEvidence(strings.Repeat("x", 16<<10+1)), tooLong("evidence")},
+		{"long evidence", "q", texttosql.Question{Evidence: strings.Repeat("x", 16<<10+1)}, tooLong("evidence")},
 		{"more samples than memory", "q", texttosql.WithSamples(1 << 50), samples},
 		{"negative samples", "q", texttosql.WithSamples(-1), samples},
 	}
@@ -371,7 +370,7 @@ func TestPromptsCarryEverything(t *testing.T) {
 	}}
 	e := engine(t, script, texttosql.WithSamples(4), texttosql.WithInstructions("Amounts are in crowns."),
 		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"}, "orders.nothing": {Text: "?"}}))
-	r := need.Value(e.Ask(t.Context(), "Which orders are big?", texttosql.WithEvidence("big means over 15")))(t)
+	r := need.Value(e.Ask(t.Context(), "Which orders are big?", texttosql.Question{Evidence: "big means over 15"}))(t)
 	purposes := map[string]int{}
 	for _, req := range script.Requests() {
 		purposes[req.Purpose]++

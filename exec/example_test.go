@@ -455,7 +455,7 @@ func ExampleUnguardedError() {
 	// Output:
 	// the driver connection exec_test.bare has not the methods RegisterAuthorizer and SetLimit
 	// open the database with github.com/mattn/go-sqlite3,
-	// or where a library wraps that driver give the way to it with texttosql.WithDriverHook or exec.Config.Unwrap,
+	// or where a library wraps that driver give the way to it with texttosql.WithDialect or exec.Config.Unwrap,
 	// or set the field Hooks of sqlite.Dialect to adapt another one
 }
 

@@ -287,7 +287,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	f.Contract = engine.contract
 	asked := &asking{Question: q}
 	start := time.Now()
-	r, err := engine.Generate(context.WithValue(ctx, askingKey{}, asked), q.Text, texttosql.WithEvidence(q.Evidence))
+	r, err := engine.Generate(context.WithValue(ctx, askingKey{}, asked), q.Text, texttosql.Question{Evidence: q.Evidence})
 	f.Sec = time.Since(start).Seconds()
 	if r != nil {
 		var ferr error

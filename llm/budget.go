@@ -32,6 +32,9 @@ type Budget struct {
 	// 0 means 32,768.
 	Room int
 
+	// InFlight is the most model calls of one question of an engine at the same time; 0 means 16.
+	InFlight int
+
 	// Prices holds the prices of tokens by the name of the model ([NameOf]), or else by the name that the provider
 	// reports in the reply. The entry "" holds for every other model. With a limit on Money, a call of a model without
 	// a valid price before its first reply is a permanent error. Prices must not change after Start.

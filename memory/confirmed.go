@@ -58,6 +58,10 @@ func isCut(err error) bool {
 	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input"
 }
 
+// ErrForgotten is the error of texttosql's Confirm where nothing keeps confirmed answers (Options.Confirmed). This one is kept as
+// long as the program runs.
+var ErrForgotten = errors.New("memory: the answer is kept until the program ends, and forgotten then; Options.Confirmed keeps it in a file")
+
 // Confirmed keeps answers that a person confirmed, as exemplars for later questions. The zero Confirmed keeps them in
 // memory, [OpenConfirmed] in a file. A question that is confirmed again, case and white space aside, replaces the
 // earlier answer of its scope. Safe for concurrent use.

@@ -73,7 +73,7 @@ func ExampleReadPairs() {
 			fmt.Println(err)
 			return
 		}
-		pairs, err := memory.ReadPairs(path) // for a Pool, or for texttosql.WithExemplars
+		pairs, err := memory.ReadPairs(path) // for a Pool, or for texttosql.WithMemory
 		var wrong *memory.PairError
 		if errors.As(err, &wrong) {
 			fmt.Println("line", wrong.Line, wrong.Err)

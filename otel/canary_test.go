@@ -67,11 +67,13 @@ func TestNoCanary(t *testing.T) {
 			return llm.Response{Text: statements[req.Sample%len(statements)], StopReason: llm.StopEnd}, nil
 		})
 		e := need.Value(texttosql.New(pool, llm.Named("m", model), texttosql.WithTelemetry(recorder), texttosql.WithStrategy(s), texttosql.WithPolicy(canaryPolicy),
-			texttosql.WithInstructions(canary), texttosql.WithExemplars(memory.Pair{Question: canary, SQL: "SELECT canary_shop FROM canary_sales"}),
-			texttosql.WithDescriptions(schema.Descriptions{"canary_sales": {Text: canary}, "canary_gone": {Text: canary}}), texttosql.WithConcurrency(1),
+			texttosql.WithInstructions(canary),
+			texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{{Question: canary, SQL: "SELECT canary_shop FROM canary_sales"}}}),
+			texttosql.WithDescriptions(schema.Descriptions{"canary_sales": {Text: canary}, "canary_gone": {Text: canary}}),
+			texttosql.WithBudget(llm.Budget{InFlight: 1}),
 			texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))))(t)
 		scope := texttosql.WithScope(texttosql.Scope{Key: "canary@red.example", Params: map[string]any{"canary_param": "canary one"}})
-		_, _ = e.Ask(t.Context(), "How many canary sales?", scope, texttosql.WithEvidence(canary))
+		_, _ = e.Ask(t.Context(), "How many canary sales?", scope, texttosql.Question{Evidence: canary})
 		for _, sql := range statements {
 			_, _ = e.Query(t.Context(), sql, scope)
 		}

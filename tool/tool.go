@@ -70,7 +70,7 @@ func Ask(e *texttosql.Engine, store session.Store) func(context.Context, In) (Ou
 		if in.Choice != "" {
 			r, err = talk.Choose(ctx, in.Choice)
 		} else {
-			r, err = talk.Ask(ctx, in.Question, texttosql.WithEvidence(in.Evidence))
+			r, err = talk.Ask(ctx, in.Question, texttosql.Question{Evidence: in.Evidence})
 		}
 		out := Out{Conversation: talk.Record().ID}
 		if q := (*session.QuestionError)(nil); errors.As(err, &q) {

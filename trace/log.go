@@ -11,20 +11,20 @@ import (
 // LogTo returns an observer that logs every ended span and event at debug level and every warning at warn level. The
 // messages are fixed and everything else is in attributes, so that a handler quotes untrusted text. Secrets are logged
 // only if show has their kind, whatever the [Tracer] keeps, because logs go further than a trace. ctx is passed to the
-// logger. Safe for concurrent use.
-func LogTo(ctx context.Context, l *slog.Logger, show Private) func(Notice) {
+// logger. Every record has the attributes of, such as an id, before its own. Safe for concurrent use.
+func LogTo(ctx context.Context, l *slog.Logger, show Private, of ...slog.Attr) func(Notice) {
 	return func(n Notice) {
 		switch n.Kind {
 		case Ended:
 			if l.Enabled(ctx, slog.LevelDebug) {
-				l.LogAttrs(ctx, slog.LevelDebug, "span ended", n.Span.logAttrs(show)...)
+				l.LogAttrs(ctx, slog.LevelDebug, "span ended", slices.Concat(of, n.Span.logAttrs(show))...)
 			}
 		case Happened:
-			l.LogAttrs(ctx, slog.LevelDebug, "event", slog.String("span", n.Span.Name()),
-				slog.String("name", n.Event.Name), logGroup(n.Event.Attrs, show))
+			l.LogAttrs(ctx, slog.LevelDebug, "event", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
+				slog.String("name", n.Event.Name), logGroup(n.Event.Attrs, show)})...)
 		case Warned:
-			l.LogAttrs(ctx, slog.LevelWarn, "warning", slog.String("span", n.Span.Name()),
-				slog.String("code", n.Warning.Code), slog.String("message", n.Warning.Message))
+			l.LogAttrs(ctx, slog.LevelWarn, "warning", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
+				slog.String("code", n.Warning.Code), slog.String("message", n.Warning.Message)})...)
 		}
 	}
 }

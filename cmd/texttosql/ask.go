@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
@@ -104,10 +105,10 @@ func (a *ask) Run(p *program) error {
 // asked asks the question, and with --choose lets the person choose until there is an answer.
 func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Result, error) {
 	if !a.Choose {
-		return e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+		return e.Ask(p.ctx, question, texttosql.Question{Evidence: a.Evidence})
 	}
 	talk := e.NewConversation(&session.Memory{})
-	r, err := talk.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+	r, err := talk.Ask(p.ctx, question, texttosql.Question{Evidence: a.Evidence})
 	lines := bufio.NewScanner(p.in)
 	for asked := (*session.QuestionError)(nil); errors.As(err, &asked); asked = nil {
 		if werr := cli.Readings(p.err, e.Dialect.Language().Text, asked); werr != nil {
@@ -191,7 +192,7 @@ func (p *program) tried(r *texttosql.Result, err error) {
 		for _, sql := range all[:min(len(all), 3)] {
 			cli.Say(p.err, "tried: %s\n", trace.Scrub(words.Line(sql)))
 		}
-		if len(all) == 0 && texttosql.Failure(err).Class == texttosql.FailureNoStatement {
+		if len(all) == 0 && texttosql.Failure(err).Class == failure.NoStatement {
 			cli.Say(p.err, "the model wrote no SQL; see its replies with --show-replies\n")
 		}
 	}

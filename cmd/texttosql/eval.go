@@ -104,7 +104,7 @@ func (v *evaluate) Run(p *program) error {
 	var done atomic.Int64
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 	report, err := eval.Run(p.ctx, func(ctx context.Context, q eval.Question) (eval.Answer, error) {
-		r, err := e.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
+		r, err := e.Generate(ctx, q.Text, texttosql.Question{Evidence: q.Evidence})
 		if n := done.Add(1); cli.IsTerminal(p.err) {
 			fmt.Fprintf(p.err, "\r%d of %d", n, len(dataset.Questions))
 		}

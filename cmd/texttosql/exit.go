@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
@@ -73,7 +74,7 @@ func (p *program) line(err error) string {
 		f.Advice = "Write the statement without it, or name it in AllowFunctions of --policy."
 	}
 	switch f.Class {
-	case texttosql.FailureOther, texttosql.FailureConfig, texttosql.FailureProvider, texttosql.FailureDatabase, texttosql.FailureUnguarded:
+	case failure.Other, failure.Config, failure.Provider, failure.Database, failure.Unguarded:
 		// Who runs a command may know where it asks, and needs to.
 		if e := (*llm.Error)(nil); errors.As(err, &e) && e.Status == 0 && e.Class == llm.ClassPermanent {
 			text = strings.TrimPrefix(e.Error(), "llm: permanent: ") // no call ended otherwise, so the class says nothing

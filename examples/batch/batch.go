@@ -21,6 +21,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 )
@@ -228,26 +229,26 @@ func (w *worker) Work(ctx context.Context, job *river.Job[question]) error {
 	if err != nil {
 		return err
 	}
-	res, err := w.engine.Ask(context.WithValue(ctx, replies{}, recorded), q.Question, texttosql.WithID(q.ID), texttosql.WithEvidence(q.Evidence))
+	res, err := w.engine.Ask(context.WithValue(ctx, replies{}, recorded), q.Question, texttosql.Question{ID: q.ID, Evidence: q.Evidence})
 	failed := texttosql.Failure(err).Class
 	switch failed {
-	case texttosql.FailureKey:
+	case failure.Key:
 		// Every other question would end like this one, and be paid for with an attempt.
 		c := river.ClientFromContext[pgx.Tx](ctx)
 		return river.JobCancel(errors.Join(err, c.QueuePause(context.WithoutCancel(ctx), w.b.queue, nil)))
-	case texttosql.FailureRate:
+	case failure.Rate:
 		if wait := llm.AsError(err).RetryAfter; wait > 0 {
 			return river.JobSnooze(wait)
 		}
 		return err
-	case texttosql.FailureCancelled:
+	case failure.Cancelled:
 		if ctx.Err() != nil { // this process is told to end: that is nobody's failure
 			return river.JobSnooze(0)
 		}
 		return err
-	case texttosql.FailureTime, texttosql.FailureBusy, texttosql.FailureDatabase:
+	case failure.Time, failure.Busy, failure.Database:
 		return err
-	case texttosql.FailureProvider:
+	case failure.Provider:
 		if llm.AsError(err).Temporary() {
 			return err
 		}

@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	defer closeDB()
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}), texttosql.WithExemplars(solved...))
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}), texttosql.WithMemory(memory.Options{Exemplars: solved}))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/memory"
 )
 
 func none(string) string { return "" }
@@ -66,7 +67,7 @@ func TestCritique(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer closeDB()
-			engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}), texttosql.WithExemplars(solved...))
+			engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}), texttosql.WithMemory(memory.Options{Exemplars: solved}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -61,7 +61,7 @@ func TestQuality(t *testing.T) {
 	})
 	defer store.Close()
 	report, err := eval.Run(t.Context(), func(ctx context.Context, q eval.Question) (eval.Answer, error) {
-		r, err := engine.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
+		r, err := engine.Generate(ctx, q.Text, texttosql.Question{Evidence: q.Evidence})
 		if r == nil {
 			return eval.Answer{}, err
 		}

@@ -228,10 +228,10 @@ func (s service) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	tell := texttosql.WithProgress(func(p texttosql.Progress) {
 		if p.Kind == trace.Ended && p.Span.Parent() == p.Span.Root() { // the steps of the question, not their parts
-			send("progress", map[string]any{"id": p.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
+			send("progress", map[string]any{"id": q.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
 		}
 	})
-	res, err := engine.Ask(ctx, q.Question, texttosql.WithID(q.ID), texttosql.WithEvidence(q.Evidence), tell)
+	res, err := engine.Ask(ctx, q.Question, texttosql.Question{ID: q.ID, Evidence: q.Evidence}, tell)
 	answer := map[string]any{"id": q.ID} // an error has its result beside it: the best answer so far, and the cost
 	if err != nil {
 		f := texttosql.Failure(err)

@@ -124,7 +124,7 @@ func start(ctx context.Context, db *sql.DB, model llm.Model, samples int, dir, i
 		return nil, err
 	}
 	t.engine, err = texttosql.New(db, model, texttosql.WithStrategy(threephase.Strategy{}), texttosql.WithSamples(samples),
-		texttosql.WithAskBelow(0.6), texttosql.WithLessons(lessons))
+		texttosql.WithAskBelow(0.6), texttosql.WithMemory(memory.Options{Lessons: lessons}))
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (t *talk) hear(ctx context.Context, line string) error {
 			wording = ""
 		}
 		err := t.Confirm(ctx, strings.TrimSpace(wording))
-		if err == nil || errors.Is(err, texttosql.ErrForgotten) { // until the program ends
+		if err == nil || errors.Is(err, memory.ErrForgotten) { // until the program ends
 			fmt.Fprintln(t.out, "kept")
 			return nil
 		}
@@ -213,7 +213,7 @@ func (t *talk) hear(ctx context.Context, line string) error {
 // tell prints an answer, a question to the person, or why there is neither. The error ends the program.
 func (t *talk) tell(r *texttosql.Result, err error) error {
 	var asked *session.QuestionError
-	var stopped *texttosql.InterruptedError
+	var stopped *session.InterruptedError
 	switch {
 	case err == nil:
 		fmt.Fprintf(t.out, "%s\n\n", printable(r.SQL))

@@ -75,7 +75,7 @@ func run(ctx context.Context, out io.Writer, embedder memory.Embedder, model llm
 		}
 		fmt.Fprintf(out, "nearest by %-8s %s\n", by.name+":", picked[0].Question)
 	}
-	engine, err := texttosql.New(db, model, texttosql.WithExemplars(solved...), texttosql.WithStrategy(petsql.Strategy{
+	engine, err := texttosql.New(db, model, texttosql.WithMemory(memory.Options{Exemplars: solved}), texttosql.WithStrategy(petsql.Strategy{
 		Prompter: petsql.REp{Exemplars: memory.Similar{K: 2, Embedder: embedder}},
 	}))
 	if err != nil {

@@ -10,7 +10,7 @@
 // The guard holds a connection of the pool for each statement. It
 //
 //   - refuses a connection of another driver than pgx (behind a library that wraps it, exec.Config.Unwrap or
-//     texttosql.WithDriverHook finds it), one in a transaction that somebody left open, with
+//     texttosql.WithDialect finds it), one in a transaction that somebody left open, with
 //     standard_conforming_strings off, with another client_encoding than UTF8, or with pg_temp first in search_path;
 //   - begins a transaction that only reads, with settings until its end: built-in functions come first in the search
 //     path and temporary tables last, time-outs below that of the statement, 8 MB of work_mem, no parallel workers;

@@ -33,7 +33,7 @@ func (g *guarding) reach(dc any) (p *protocol, wrapped bool, err error) {
 	known, ok := dc.(*stdlib.Conn)
 	if !ok || known == nil {
 		return nil, wrapped, &exec.UnguardedError{Reason: fmt.Sprintf("a connection of the driver is a %T", dc),
-			Remedy: "open the pool with github.com/jackc/pgx/v5/stdlib; where a library wraps it, Config.Unwrap or texttosql.WithDriverHook returns its connection"}
+			Remedy: "open the pool with github.com/jackc/pgx/v5/stdlib; where a library wraps it, Config.Unwrap or the second argument of texttosql.WithDialect returns its connection"}
 	}
 	conn := known.Conn()
 	return &protocol{conn: conn.PgConn(), old: conn.Config().MaxProtocolMessageBodyLen}, wrapped, nil

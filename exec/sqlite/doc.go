@@ -68,6 +68,6 @@
 // # Drivers
 //
 // github.com/mattn/go-sqlite3 works as it is. For a library that wraps it, set exec.Config.Unwrap, or
-// texttosql.WithDriverHook; for another driver, adapt it with [Dialect].Hooks. The module exec/sqlite/modernc does so for
+// texttosql.WithDialect; for another driver, adapt it with [Dialect].Hooks. The module exec/sqlite/modernc does so for
 // modernc.org/sqlite, the module examples/drivers for github.com/ncruces/go-sqlite3 and github.com/XSAM/otelsql.
 package sqlite

@@ -240,7 +240,7 @@ func TestUnguarded(t *testing.T) {
 		if !errors.Is(err, exec.ErrUnguarded) {
 			t.Fatalf("error %v", err)
 		}
-		for _, want := range []string{"plainConn", "exec.Config.Unwrap", "texttosql.WithDriverHook", "mattn/go-sqlite3", "Hooks"} {
+		for _, want := range []string{"plainConn", "exec.Config.Unwrap", "texttosql.WithDialect", "mattn/go-sqlite3", "Hooks"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("the error does not say %q: %v", want, err)
 			}

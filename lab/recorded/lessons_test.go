@@ -91,7 +91,7 @@ func TestLessons(t *testing.T) {
 			m, lessons := &heeding{}, &memory.Lessons{}
 			opts := []texttosql.Option{texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{}})}
 			if with {
-				opts = append(opts, texttosql.WithLessons(lessons))
+				opts = append(opts, texttosql.WithMemory(memory.Options{Lessons: lessons}))
 			}
 			engine := need.Value(texttosql.New(pool, m, opts...))(t)
 			for session := range 3 {
@@ -102,7 +102,7 @@ func TestLessons(t *testing.T) {
 						continue
 					}
 					m.sql, m.gold = how.of(failures[q.ID], session), q.Gold
-					res := need.Value(engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.WithEvidence(q.Evidence)))(t, q.ID)
+					res := need.Value(engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.Question{Evidence: q.Evidence}))(t, q.ID)
 					v := need.Value(scorer.Score(t.Context(), q, res.SQL))(t)
 					if res.SQL == v.Question.Gold {
 						failed += len(res.Steps) - 1

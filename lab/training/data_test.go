@@ -56,7 +56,8 @@ func TestExportClassicModels(t *testing.T) {
 			return llm.Response{Text: "SELECT 1"}, nil
 		})
 		train, test, _, _ := classicModels(t, model)
-		_, _, e, x := classicModels(t, model, texttosql.WithStrategy(strategy.Direct{Shots: k}), texttosql.WithSeed(7), texttosql.WithExemplars(train...))
+		_, _, e, x := classicModels(t, model, texttosql.WithStrategy(strategy.Direct{Shots: k}), texttosql.WithSeed(7),
+			texttosql.WithMemory(memory.Options{Exemplars: train}))
 		dir := t.TempDir()
 		var files []string
 		for _, name := range []string{"a", "b"} {

@@ -29,7 +29,7 @@ import (
 // Config says what Exporter.Export writes. The zero value writes prompts without exemplars, and guards nothing.
 type Config struct {
 	K       int           // exemplars in each prompt, 0 or more: as many as the adapter will be asked with
-	Pool    []memory.Pair // exemplars to choose from; nil: those of WithExemplars
+	Pool    []memory.Pair // exemplars to choose from; nil: those of WithMemory
 	Against []memory.Pair // the questions of an evaluation: no pair and no exemplar may give one of them away
 }
 
@@ -345,7 +345,7 @@ func encode(w io.Writer, indent string, v any) error {
 // line returns the messages of a pair, or why it is left out.
 func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessage, reason, detail string, err error) {
 	var long *texttosql.InputError
-	_, err = x.engine.Generate(ctx, p.Question, texttosql.WithEvidence(p.Evidence)) // checks the question, and asks nobody
+	_, err = x.engine.Generate(ctx, p.Question, texttosql.Question{Evidence: p.Evidence}) // checks the question, and asks nobody
 	switch {
 	case !utf8.ValidString(p.Question + "\x00" + p.Evidence + "\x00" + p.SQL):
 		return nil, "not_utf8", "", nil

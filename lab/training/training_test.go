@@ -122,7 +122,7 @@ func TestExportReasons(t *testing.T) {
 // TestExportExemplars: an exemplar that gives the answer away is replaced by another one, and the choice depends on the
 // pair alone.
 func TestExportExemplars(t *testing.T) {
-	e := exporter(t, texttosql.WithExemplars(solved...), texttosql.WithSeed(3))
+	e := exporter(t, texttosql.WithMemory(memory.Options{Exemplars: solved}), texttosql.WithSeed(3))
 	config := training.Config{K: 2}
 	write := func(pairs []memory.Pair) [][]llm.Message {
 		path := filepath.Join(t.TempDir(), "train.jsonl")
@@ -183,7 +183,7 @@ func TestExportFaults(t *testing.T) {
 		if path == "" {
 			path = filepath.Join(dir, "a.jsonl")
 		}
-		e := exporter(t, texttosql.WithExemplars(solved...))
+		e := exporter(t, texttosql.WithMemory(memory.Options{Exemplars: solved}))
 		_, err := e.Export(tt.ctx, path, tt.pairs, tt.config)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || tt.as != nil && !errors.As(err, tt.as) {
 			t.Errorf("%s: %T %v; want %q", tt.why, err, err, tt.says)
@@ -308,7 +308,7 @@ func TestServedAdapter(t *testing.T) {
 	adapter := func(name string, k int) (*texttosql.Engine, *training.Exporter) {
 		client := need.Value(openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
 			openai.WithHTTPClient(langchain.HTTPClient(nil))))(t)
-		db, shown := open(t, shop), texttosql.WithExemplars(solved[1], solved[3])
+		db, shown := open(t, shop), texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{solved[1], solved[3]}})
 		e := need.Value(texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}),
 			texttosql.WithClock(nil), shown))(t)
 		x := need.Value(training.NewExporter(t.Context(), db, shown))(t)

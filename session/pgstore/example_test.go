@@ -38,7 +38,7 @@ func Example() {
 	defer store.Close()
 	last, err := store.List(ctx, session.Filter{}) // engine.NewConversation(store) begins one, engine.OpenConversation goes on
 	fmt.Println(len(last), err)
-	lessons, err := memory.LessonsOn(store.Lessons("shop")) // for texttosql.WithLessons
+	lessons, err := memory.LessonsOn(store.Lessons("shop")) // for texttosql.WithMemory
 	fmt.Println(lessons, err)
 	// Output: no server
 }

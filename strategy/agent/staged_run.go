@@ -48,7 +48,7 @@ func (s Staged) validPool(env *strategy.Env) error {
 		return &strategy.ConfigError{Field: "agent: Env.Schema", Problem: "it has no table: nothing can be asked about it"}
 	case s.Stage >= 3 && pairs(env) < s.Shots:
 		return &strategy.ConfigError{Field: "agent: Staged.Shots", Problem: fmt.Sprintf(
-			"%d solved questions are to be shown and the pool has %d: give more (WithExemplars), or leave it 0 for as many as there are", s.Shots, pairs(env))}
+			"%d solved questions are to be shown and the pool has %d: give more (memory.Options.Exemplars), or leave it 0 for as many as there are", s.Shots, pairs(env))}
 	}
 	return nil
 }

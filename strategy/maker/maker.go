@@ -28,7 +28,7 @@
 //     calls more, and three phases win nothing over one vote.
 //   - Phases that start before the one before has ended: built, never measured, deleted.
 //   - Prompts improved from failures: not built. A prompt that changes with what went wrong answers the same
-//     question differently the next day, and nothing recorded says which change helps; texttosql.WithLessons
+//     question differently the next day, and nothing recorded says which change helps; lessons of texttosql.WithMemory
 //     shows what was learned from failures, and does not rewrite a prompt.
 //   - Distilling the phases into one model: not built, since the package trains no model. "lab export" writes
 //     solved questions as training data for a program that does.

@@ -69,7 +69,7 @@ func TestConverseBudget(t *testing.T) {
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
 	strategy := threephase.Strategy{Tables: linker.PerTable{Workers: 1}}
 	s := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 7})).NewConversation(&store)
-	var stopped *texttosql.InterruptedError
+	var stopped *session.InterruptedError
 	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || len(m.requests) != 7 {
 		t.Fatalf("%v after %d calls", err, len(m.requests))
 	}
@@ -88,7 +88,7 @@ func TestConverseUnreadable(t *testing.T) {
 	}))
 	strategy := threephase.Strategy{CallTokens: 300} // which the schema does not fit
 	_, err := engineOf(t, prose, strategy).NewConversation(&store).Ask(t.Context(), "Which heroes are there?")
-	var stopped *texttosql.InterruptedError
+	var stopped *session.InterruptedError
 	told := texttosql.Failure(err)
 	if !errors.As(err, &stopped) || told.Advice != "Begin again with a larger model, or another strategy." || strings.Contains(told.Message, "checks") {
 		t.Fatalf("%v: %+v", err, told)

@@ -15,6 +15,6 @@ import (
 func Test(t *testing.T) {
 	drivertest.Driver{
 		Open:   func(file string) (*sql.DB, error) { return wrapper.Open("sqlite3", "file:"+file) },
-		Unwrap: otelsql.Unwrap, Options: []texttosql.Option{texttosql.WithDriverHook(otelsql.Unwrap)},
+		Unwrap: otelsql.Unwrap, Options: []texttosql.Option{texttosql.WithDialect(nil, otelsql.Unwrap)},
 	}.Run(t)
 }

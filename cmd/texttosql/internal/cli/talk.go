@@ -224,7 +224,7 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 		case err == nil:
 			Say(t.Out, "kept\n")
 			return nil
-		case errors.Is(err, texttosql.ErrForgotten):
+		case errors.Is(err, memory.ErrForgotten):
 			Say(t.Out, "kept until the program ends\n")
 			return nil
 		}
@@ -239,8 +239,8 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 	var (
 		asked   *session.QuestionError
 		failure interface{ Summary() session.Failure }
-		stopped *texttosql.InterruptedError
-		call    *texttosql.StateError
+		stopped *session.InterruptedError
+		call    *session.StateError
 	)
 	write := t.Rows
 	if write == nil {
@@ -276,7 +276,7 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 	case errors.As(err, &stopped):
 		Say(t.Out, "\nstopped; to go on: %s\n", t.Again(stopped.ID))
 		return stopped.Err
-	case errors.As(err, &call), errors.Is(err, session.ErrInvalidCorrection), errors.Is(err, session.ErrMaxCorrections), errors.Is(err, texttosql.ErrNotStandalone):
+	case errors.As(err, &call), errors.Is(err, session.ErrInvalidCorrection), errors.Is(err, session.ErrMaxCorrections), errors.Is(err, session.ErrNotStandalone):
 		f := texttosql.Failure(err)
 		Say(t.Out, "%s %s\n", f.Message, f.Advice)
 	default:

@@ -27,7 +27,7 @@ func TestForeignDrivers(t *testing.T) {
 		db := need.Value(sql.Open(name, dsn))(t)
 		return db
 	}
-	inside := texttosql.WithDriverHook(func(any) any { return new(stdlib.Conn) })
+	inside := texttosql.WithDialect(nil, func(any) any { return new(stdlib.Conn) })
 	for _, tt := range []struct {
 		why  string
 		db   *sql.DB

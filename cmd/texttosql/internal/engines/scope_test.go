@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -86,7 +87,7 @@ func TestScopesNeedRules(t *testing.T) {
 		}
 	}
 	said := texttosql.Failure(exec.ErrNoRules)
-	if said.Class != texttosql.FailureConfig || !strings.Contains(said.Message, "Rows, Shared") || !strings.Contains(said.Message, "Settings") {
+	if said.Class != failure.Config || !strings.Contains(said.Message, "Rows, Shared") || !strings.Contains(said.Message, "Settings") {
 		t.Errorf("the message does not name the missing half: %+v", said)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -127,7 +128,7 @@ func (c *client) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput)
 		}
 	}
 	return c.answer(ctx, req, t, in, func(ctx context.Context) (*texttosql.Result, error) {
-		return t.Ask(ctx, in.Question, texttosql.WithEvidence(in.Evidence), texttosql.WithSamples(in.Samples), c.progress(ctx, req, in))
+		return t.Ask(ctx, in.Question, texttosql.Question{Evidence: in.Evidence, Samples: in.Samples}, c.progress(ctx, req, in))
 	})
 }
 
@@ -158,7 +159,7 @@ func (c *client) confirm(ctx context.Context, _ *mcp.CallToolRequest, in confirm
 		return nil, nil, err
 	}
 	switch err := t.Confirm(ctx, in.Wording); {
-	case errors.Is(err, texttosql.ErrForgotten):
+	case errors.Is(err, memory.ErrForgotten):
 		return textResult("kept as right until the server ends"), confirmed{true}, nil
 	case err != nil:
 		return nil, nil, c.callError(ctx, err, llm.Usage{})

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -35,22 +37,22 @@ func (c *client) words(err error) (text string, known bool) {
 	if errors.As(err, &told) {
 		return told.Error(), true
 	}
-	var stopped *texttosql.InterruptedError
+	var stopped *session.InterruptedError
 	if errors.As(err, &stopped) { // a client asks again, it cannot resume
 		err = stopped.Err
 	}
 	f := texttosql.Failure(err)
 	switch f.Class {
-	case texttosql.FailureBudget:
+	case failure.Budget:
 		if c.spent() {
 			return "the budget of this session is spent: begin another one, or give the server a larger budget", true
 		}
-	case texttosql.FailureUnguarded:
+	case failure.Unguarded:
 		return "the database cannot be guarded as it was opened, so nothing runs on it; see the log of the server", false
-	case texttosql.FailureOther, texttosql.FailureDatabase, texttosql.FailureInternal:
+	case failure.Other, failure.Database, failure.Internal:
 		return "the database cannot be asked now; see the log of the server", false
 	}
-	return strings.TrimSpace(f.Message + " " + f.Advice), f.Class != texttosql.FailureKey && f.Class != texttosql.FailureProvider
+	return strings.TrimSpace(f.Message + " " + f.Advice), f.Class != failure.Key && f.Class != failure.Provider
 }
 
 // toldError is an error in our own words, for the client.

@@ -294,7 +294,7 @@ func TestAddressIsSecret(t *testing.T) {
 	need.Value(db.Exec("CREATE TABLE singer (id INTEGER)"))(t)
 	keep := need.Value(db.Conn(t.Context()))(t)
 	defer keep.Close()
-	e := need.Value(texttosql.New(db, newModel(), texttosql.WithDriverHook(exectest.Unwrap)))(t)
+	e := need.Value(texttosql.New(db, newModel(), texttosql.WithDialect(nil, exectest.Unwrap)))(t)
 	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) {
 		db := need.Value(exec.New(db, sqlite.Dialect{}, exec.Config{Unwrap: exectest.Unwrap}))(t)
 		c.Databases[0].Engine, c.Databases[0].DB, c.Logger = e, db, slog.New(slog.NewTextHandler(&log, nil))

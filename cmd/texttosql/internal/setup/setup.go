@@ -322,7 +322,7 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 		if err != nil {
 			return nil, &UsageError{fmt.Errorf("--exemplars: %w", err)}
 		}
-		options = append(options, texttosql.WithExemplars(pairs...))
+		options = append(options, texttosql.WithMemory(memory.Options{Exemplars: pairs}))
 	}
 	if a.Lessons != "" {
 		open := func() (*memory.Lessons, error) { return memory.OpenLessons(a.Lessons) }
@@ -335,7 +335,7 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 		if e.Lessons, err = open(); err != nil {
 			return nil, &UsageError{fmt.Errorf("--lessons: %w", err)}
 		}
-		options = append(options, texttosql.WithLessons(e.Lessons))
+		options = append(options, texttosql.WithMemory(memory.Options{Lessons: e.Lessons}))
 	}
 	if a.Confirmed != "" {
 		kept, err := memory.OpenConfirmed(a.Confirmed)
@@ -344,7 +344,7 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 		}
 		e.Confirmed = kept
 	}
-	return append(options, texttosql.WithConfirmed(e.Confirmed)), nil
+	return append(options, texttosql.WithMemory(memory.Options{Confirmed: e.Confirmed})), nil
 }
 
 // Help explains what --strategy and --model take.

@@ -157,7 +157,7 @@ func (s *shop) start(t *testing.T, change func(*Config)) {
 	s.confirmed = need.Value(memory.OpenConfirmed(filepath.Join(s.dir, "confirmed.jsonl")))(t)
 	told := &Progress{}
 	engine := need.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithSamples(3), texttosql.WithAskBelow(0.6),
-		texttosql.WithConfirmed(s.confirmed), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell)))(t)
+		texttosql.WithMemory(memory.Options{Confirmed: s.confirmed}), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell)))(t)
 	access := need.Value(exec.New(s.db, sqlite.Dialect{}, exec.Config{}))(t)
 	config := Config{Engine: engine, DB: access, Store: s.store, Confirmed: s.confirmed, Progress: told, Title: "market"}
 	if change != nil {

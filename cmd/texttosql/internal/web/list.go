@@ -173,7 +173,7 @@ func (s *Server) rephrase(ctx context.Context, id, question string) error {
 		case len(question) > maxQuestion:
 			return &texttosql.InputError{Field: "question", Bytes: len(question), Limit: maxQuestion}
 		case i < 0 || rec.State != session.Interrupted && rec.State != session.Failed:
-			return &texttosql.StateError{Call: "Edit", State: rec.State, Hint: "Ask another question"}
+			return &session.StateError{Call: "Edit", State: rec.State, Hint: "Ask another question"}
 		}
 		asked := rec.Turns[i]
 		asked.Text, asked.Answer, asked.Attempts = strings.TrimSpace(question), nil, nil

@@ -49,7 +49,7 @@ type share struct {
 type kept struct {
 	details
 	all     *result.Table     // Rows, whole
-	problem *failure          // why the question was stopped
+	problem *trouble          // why the question was stopped
 	options map[string]*table // the rows of the options of a question to the user
 	figures map[string]string // those of them that differ, in short
 	result  *texttosql.Result // without its rows
@@ -116,7 +116,7 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 		return
 	}
 	at := memoKey{r.ID, r.Last()}
-	var stopped *texttosql.InterruptedError
+	var stopped *session.InterruptedError
 	cause := err
 	if errors.As(err, &stopped) {
 		cause = stopped.Err
@@ -157,9 +157,9 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 }
 
 // stopped says why a question was stopped.
-func (s *Server) stopped(err error, traced bool) *failure {
+func (s *Server) stopped(err error, traced bool) *trouble {
 	f := texttosql.Failure(err)
-	return &failure{Error: s.clean(f.Message), Advice: advice(s.clean(f.Advice)), Class: f.Class, Trace: traced}
+	return &trouble{Error: s.clean(f.Message), Advice: advice(s.clean(f.Advice)), Class: f.Class, Trace: traced}
 }
 
 // explain says how an answer was found.

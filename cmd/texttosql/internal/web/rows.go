@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
@@ -147,9 +148,9 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	}
 	rec, err := s.rewrite(r.Context(), r.PathValue("id"), func(ctx context.Context, rec *session.Record) error {
 		if rec.State.Active() && rec.State != session.Initializing {
-			return &texttosql.StateError{Call: "Query", State: rec.State, Hint: "Go on with the question first"}
+			return &session.StateError{Call: "Query", State: rec.State, Hint: "Go on with the question first"}
 		}
-		rows, err := s.Engine.Query(ctx, in.SQL, texttosql.WithID(rec.ID))
+		rows, err := s.Engine.Query(ctx, in.SQL, texttosql.Question{ID: rec.ID})
 		if err != nil {
 			return err
 		}
@@ -184,9 +185,9 @@ func (s *Server) confirmOwn(w http.ResponseWriter, r *http.Request) {
 			in.Text = before.Turns[i].Text
 		}
 		if in.Text == "" {
-			return texttosql.ErrNotStandalone
+			return session.ErrNotStandalone
 		}
-		if err := s.Engine.Confirm(ctx, in.Text, rec.Turns[in.Turn].Text); err != nil && !errors.Is(err, texttosql.ErrForgotten) {
+		if err := s.Engine.Confirm(ctx, in.Text, rec.Turns[in.Turn].Text); err != nil && !errors.Is(err, memory.ErrForgotten) {
 			return err
 		}
 		rec.Turns[in.Turn].Confirmed = true

@@ -150,8 +150,8 @@ func TestTabled(t *testing.T) {
 func TestMemo(t *testing.T) {
 	var m memo
 	for i := range maxKept + 1 {
-		m.put(memoKey{"a", i}, &kept{problem: &failure{Error: fmt.Sprint(i)}})
-		m.put(memoKey{"a", 1}, &kept{problem: &failure{Error: "again"}})
+		m.put(memoKey{"a", i}, &kept{problem: &trouble{Error: fmt.Sprint(i)}})
+		m.put(memoKey{"a", 1}, &kept{problem: &trouble{Error: "again"}})
 	}
 	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem.Error != "again" || m.get(memoKey{"a", maxKept}) == nil ||
 		len(m.all) != maxKept || len(m.ages) != maxKept {

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql"
-
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/result"
@@ -43,7 +42,7 @@ type turn struct {
 	Meaning   string           `json:"meaning,omitempty"` // how a correction was understood
 	Answer    *reply           `json:"answer,omitempty"`
 	Question  *choice          `json:"question,omitempty"` // what the user is asked
-	Failure   *failure         `json:"failure,omitempty"`
+	Failure   *trouble         `json:"failure,omitempty"`
 	Own       *own             `json:"own,omitempty"` // of a statement of the person
 	Confirmed bool             `json:"confirmed,omitempty"`
 }
@@ -73,12 +72,12 @@ type option struct {
 }
 
 // failure says why there is no answer.
-type failure struct {
-	Error    string                 `json:"error"`
-	Advice   []string               `json:"advice,omitempty"`
-	Attempts []session.Attempt      `json:"attempts,omitempty"`
-	Class    texttosql.FailureClass `json:"class,omitempty"`
-	Trace    bool                   `json:"trace,omitempty"`
+type trouble struct {
+	Error    string            `json:"error"`
+	Advice   []string          `json:"advice,omitempty"`
+	Attempts []session.Attempt `json:"attempts,omitempty"`
+	Class    failure.Class     `json:"class,omitempty"`
+	Trace    bool              `json:"trace,omitempty"`
 }
 
 // advice is a list of the one that there is.
@@ -187,7 +186,7 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 			v.Question.Options = append(v.Question.Options, shown)
 		}
 	case c.State == failed && r.Failure != nil:
-		v.Failure = &failure{Error: s.clean(cmp.Or(r.Failure.Message, r.Failure.Error)), Trace: known != nil && known.Trace}
+		v.Failure = &trouble{Error: s.clean(cmp.Or(r.Failure.Message, r.Failure.Error)), Trace: known != nil && known.Trace}
 		for _, a := range r.Failure.Recommendations {
 			v.Failure.Advice = append(v.Failure.Advice, s.clean(a))
 		}
@@ -197,7 +196,7 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 	case c.State == stopped && known != nil && known.problem != nil:
 		v.Failure = known.problem
 	case c.State == stopped:
-		v.Failure = &failure{Error: "The question was stopped before it was answered."}
+		v.Failure = &trouble{Error: "The question was stopped before it was answered."}
 		if c.Active {
 			v.Failure.Error = "The program that worked on this question has ended, or another one is working on it."
 		}
