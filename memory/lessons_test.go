@@ -305,6 +305,37 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// TestContradictedJoin: a join that the user corrects takes back what a lesson of another join of the same tables gained.
+func TestContradictedJoin(t *testing.T) {
+	join := func(left, right schema.ColumnName) session.Correction {
+		return session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: left, Right: right}}
+	}
+	customer, order := columnName("PROD_Customers", "id"), columnName("PROD_Orders", "customer")
+	for _, tt := range []struct {
+		correction session.Correction
+		want       float64
+		why        string
+	}{
+		{join(columnName("PROD_Customers", "id"), columnName("PROD_Orders", "id")), .75, "another join of both"},
+		{join(columnName("PROD_Orders", "id"), columnName("PROD_Customers", "id")), .75, "the other way round"},
+		{join(customer, order), .8, "the same one: its success alone is taken back"},
+		{join(columnName("Log", "id"), columnName("PROD_Orders", "id")), .8, "of another table"},
+	} {
+		l := given(t, memory.Lesson{Kind: memory.JoinLesson, Tables: []string{"PROD_Customers", "PROD_Orders"},
+			Text: schema.Join{Left: customer, Right: order}.Ordered().String(), Confidence: .8})
+		r := recall(t, l, "How many customers have orders?")
+		r.ForSQL(live, "How many customers have orders?")
+		receipt := learn(t, l, customers("s", without, func(e *memory.FinishedQuestion) {
+			e.Recall, e.Tables = r, []schema.TableName{tableName("PROD_Customers"), tableName("PROD_Orders")}
+			e.SQL = "SELECT count(*) FROM PROD_Customers JOIN PROD_Orders ON PROD_Customers.id = PROD_Orders.customer"
+		}))
+		need.Value(l.Undo(receipt, tt.correction))(t)
+		if got := all(t, l)[0].Confidence; got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
+		}
+	}
+}
+
 // TestBounds: caps, bands and promotion.
 func TestBounds(t *testing.T) {
 	for _, tt := range []struct {

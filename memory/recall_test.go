@@ -96,6 +96,15 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestMapKeyToNoTable: a key to a table that the database does not have stays as it was declared.
+func TestMapKeyToNoTable(t *testing.T) {
+	declared, live := tables("a(id)", "b(a_id)"), tables("PROD_b(a_id)")
+	declared.Tables[1].ForeignKeys = []schema.ForeignKey{{Columns: []string{"a_id"}, RefTable: "a", RefColumns: []string{"id"}}}
+	l := given(t, memory.Lesson{Kind: memory.TableLesson, From: "b", To: "PROD_b", Confidence: .9})
+	r := need.Value(l.Recall(memory.RecallInput{Question: "x?", Schema: declared, Live: live}))(t)
+	golden.Equal(t, []string{"a(id)", "PROD_b(a_id) [a_id]->a[id]"}, shape(r.Map(declared, live)))
+}
+
 // everyKind has one lesson of each kind.
 func everyKind(t *testing.T) *memory.Lessons {
 	return given(t,
@@ -277,6 +286,17 @@ func TestRecalledSize(t *testing.T) {
 	}
 	if got := recall(t, l, "x?").Lessons; len(got) != 256 {
 		t.Errorf("%d lessons", len(got))
+	}
+}
+
+// TestRecallWarnings: ten lessons that cannot be used are told of, and no more.
+func TestRecallWarnings(t *testing.T) {
+	l := &memory.Lessons{}
+	for i := range 12 {
+		need.OK(t, l.Add(memory.Lesson{Kind: memory.ErrorLesson, Pattern: strings.Repeat("(", i+1), Text: "x"}))
+	}
+	if got := recall(t, l, "x?"); len(got.Warnings) != 10 || len(got.Lessons) != 0 {
+		t.Errorf("%d warnings, %d lessons", len(got.Warnings), len(got.Lessons))
 	}
 }
 
