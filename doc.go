@@ -24,6 +24,15 @@
 // with one vote more either way and less the doubts about it, is the confidence. The winner is checked once more
 // before it is returned. Choose a preset or compose a strategy with WithStrategy.
 //
+// # What people know
+//
+// WithKnowledge gives metrics, words, relationships and verified statements (package
+// knowledge, with readers of dbt, Apache Ossie, Snowflake and WrenAI). Metrics are
+// compiled from their definitions and stand in the same vote; a verified question is
+// answered without a model; Result.Grounds says on what an answer stands.
+// Result.Answerable says whether the data has anything for the question, and
+// WithRefuseBelow refuses by it.
+//
 // # Safety
 //
 // No statement of a model reaches the database but a single reading one, on a

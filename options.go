@@ -287,7 +287,7 @@ func WithAskBelow(share float64) Option {
 // guess. A conversation asks back instead, where there are two or more things to choose from (session.KindMeaning).
 //
 // score is in 0..1; 0, the default, never refuses. On recorded votes 0.2 refused at most 4 of 100 questions that the data answers,
-// and 60 of 100 that it does not: docs/lab/answerable.md. Choose it on questions of your own.
+// and 65 of 100 that it does not: docs/lab/answerable.md. Choose it on questions of your own.
 func WithRefuseBelow(score float64) Option {
 	return option(func(c *config) {
 		if !(score >= 0 && score <= 1) {

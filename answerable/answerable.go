@@ -77,7 +77,7 @@ func (q Question) Answerable() Answerable {
 // 0.8 × the share with its result.
 //
 // Coverage is (a + 0.8·b + 0.5) ÷ (n + 1) for n words with a meaning of their own. The answer accounts for a of them by its
-// tables, columns, aliases and constants, or by the words of people for these, and by the metrics it was compiled from.
+// tables, columns and constants, or by the words of people for these, and by the metrics it was compiled from.
 // b more words name something else of the database. A constant that no row has accounts for nothing. Numbers are words.
 // A question in a language other than English has the mean, 0.75.
 func (q Question) Features() Features { return q.read().features }
@@ -167,25 +167,23 @@ func (q *Question) compiles() float64 {
 	return float64(n) / float64(max(len(q.Candidates), 1))
 }
 
-// accounts adds the words that a statement stands for.
+// accounts adds the words that a statement stands for. Names that the schema does not have are made up: those of aliases, and of
+// statements that the database does not take.
 func (q *Question) accounts(v vocabulary, c *vote.Candidate) {
 	s := c.Parsed(q.Dialect)
 	var tables []*schema.Table
 	for _, t := range s.Tables() {
-		v.name(t.Name)
 		if q.Schema != nil && t.Base() {
 			if found, ok := q.Schema.Lookup(t.Schema, t.Name); ok {
 				tables = append(tables, found)
+				v.name(found.Name)
 			}
 		}
 	}
-	for _, i := range s.Outline().Items {
-		v.name(i.Alias)
-	}
 	for _, x := range s.Columns() {
-		v.name(x.Column)
 		for _, t := range tables {
 			if column, ok := t.Column(x.Column); ok {
+				v.name(column.Name)
 				v.column(column)
 			}
 		}

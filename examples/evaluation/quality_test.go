@@ -19,6 +19,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/evaltest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/providers"
 )
@@ -27,13 +28,15 @@ import (
 // that is printed says how much one can know.
 const least = 0.6
 
-func TestQuality(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "shop.db")
+// shop makes an engine over a new shop, and returns the path of its database.
+func shop(t *testing.T, options ...texttosql.Option) (engine *texttosql.Engine, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "shop.db")
 	db, err := sql.Open("sqlite3", file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
 	script, err := os.ReadFile("testdata/shop.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -47,10 +50,21 @@ func TestQuality(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	engine, err := texttosql.New(db, model, texttosql.WithBudget(llm.Budget{Calls: 20}))
+	engine, err = texttosql.New(db, model, append(options, texttosql.WithBudget(llm.Budget{Calls: 20}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return engine, file
+}
+
+// TestExpected holds single questions to what is expected of them: a report of what drifted.
+func TestExpected(t *testing.T) {
+	engine, _ := shop(t, texttosql.WithRefuseBelow(0.2))
+	evaltest.Run(t, engine, "testdata/expected.jsonl")
+}
+
+func TestQuality(t *testing.T) {
+	engine, file := shop(t)
 	questions, err := eval.ReadDataset("testdata/questions.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +104,8 @@ var scripted = llm.Named("scripted", llm.Func(func(_ context.Context, req llm.Re
 		return llm.Response{Text: "SELECT name FROM customers WHERE country = 'USA' AND id NOT IN (SELECT customer_id FROM orders)"}, nil
 	case strings.Contains(prompt, "How many orders"):
 		return llm.Response{Text: "SELECT count(*) FROM orders"}, nil
+	case strings.Contains(prompt, "humidity"):
+		return llm.Response{Text: "No table has anything about humidity."}, nil
 	}
 	return llm.Response{Text: "SELECT name FROM customers"}, nil
 }))
