@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
@@ -139,10 +140,10 @@ func (x Expectation) Check(ctx context.Context, e *texttosql.Engine) (drift []st
 }
 
 // refusals are the classes of failures that say that a question is refused.
-var refusals = map[texttosql.FailureClass]bool{
-	texttosql.FailureUnanswerable: true, texttosql.FailureUnsure: true, texttosql.FailureWrites: true, texttosql.FailureDenied: true,
-	texttosql.FailureRefused: true, texttosql.FailureUnknownName: true, texttosql.FailureNoStatement: true, texttosql.FailureNoAnswer: true,
-	texttosql.FailureDeclined: true,
+var refusals = map[failure.Class]bool{
+	failure.Unanswerable: true, failure.Unsure: true, failure.Writes: true, failure.Denied: true,
+	failure.Refused: true, failure.UnknownName: true, failure.NoStatement: true, failure.NoAnswer: true,
+	failure.Declined: true,
 }
 
 // outcome is what came instead, in words.

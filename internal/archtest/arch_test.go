@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 	"":                    append(aMethod(), "llm/replay", "exec/sqlite", "knowledge", "answerable", "failure", "meaning"),
 	"tool":                {"result", "session"},
 	"texttosqltest":       {"result"},
-	"evaltest":            {"knowledge", "result", "session"},
+	"evaltest":            {"failure", "knowledge", "result", "session"},
 	"eval":                {"llm", "exec", "exec/sqlite", "vote", "schema", "sqltext", "result", "trace"},
 }
 
