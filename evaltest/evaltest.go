@@ -113,7 +113,7 @@ func Run(t *testing.T, e *texttosql.Engine, path string) {
 // statement and what it stands on, if there is a statement.
 func (x Expectation) Check(ctx context.Context, e *texttosql.Engine) (drift []string) {
 	start := time.Now()
-	res, err := e.Ask(ctx, x.Question, texttosql.WithEvidence(x.Evidence))
+	res, err := e.Ask(ctx, x.Question, texttosql.Question{Evidence: x.Evidence})
 	took := time.Since(start)
 	say := func(format string, args ...any) { drift = append(drift, fmt.Sprintf(format, args...)) }
 	if within, _ := time.ParseDuration(x.Within); within > 0 && took > within {
