@@ -79,7 +79,8 @@ type reader struct {
 //   - Foreign keys come in the order of their declaration. Unique is what UNIQUE constraints and unique indexes say.
 //   - A view over a Parquet or CSV file is a view: its columns are those that the file had when the view was made.
 //
-// Definition stays empty.
+// Definition stays empty. A view that DuckDB cannot open, since a table or a file is gone, is left out with a warning "broken-view";
+// the first 200 views of a file are tried.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	version, err := h.Version(ctx)
 	if err != nil {
@@ -105,16 +106,42 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	for i := range r.s.Tables {
 		c.Relations = append(c.Relations, r.relation(&r.s.Tables[i]))
 	}
+	views := 0
 	for i, relation := range c.Relations {
 		if relation.View {
 			if err := r.view(relation, r.definitions[i]); err != nil {
 				return nil, err
 			}
+			if views++; views <= mostTried && !h.made.folder {
+				if why := r.broken(relation); why != "" && h.allows(relation.Schema, relation.Name) {
+					r.s.Tables[i].Columns = nil
+					c.Warnings = append(c.Warnings, trace.Warning{
+						Code: "broken-view", Message: "the view " + relation.Name + " is left out of the schema, since DuckDB cannot open it: " + why,
+					})
+				}
+			}
 			continue
 		}
 		c.Flows = append(c.Flows, flowsIn(relation, r.s.Tables[i].Columns)...)
 	}
+	c.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
+	c.Schema.Tables = slices.Grow(c.Schema.Tables, 1) // no tables are a list too
 	return c, nil
+}
+
+const mostTried = 200 // views that are tried, some of which open files
+
+// broken says why a view fails at its use: a table or file under it is gone, or another one than it was. "": it does not. DuckDB
+// prepares a statement over it, which runs nothing.
+func (r *reader) broken(view *guard.Relation) string {
+	statement, err := r.conn.PrepareContext(ours(r.ctx), "SELECT 1 FROM "+language.Quote(view.Schema)+"."+language.Quote(view.Name))
+	if err == nil {
+		err = statement.Close()
+	}
+	if err == nil || r.ctx.Err() != nil {
+		return ""
+	}
+	return masked(firstLine(err))
 }
 
 // each calls row for each row of a query about a table of the schema.

@@ -28,6 +28,7 @@ type made struct {
 	place   string   // of this handle alone
 	memory  int64    // Options.MemoryBytes
 	left    []string // the files of a folder that cannot be read, and why
+	folder  bool     // its views are those of the files of a folder, each of which was tried
 	mu      sync.Mutex
 	version string
 	zone    string // TimeZone, which nobody may change

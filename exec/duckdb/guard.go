@@ -27,7 +27,7 @@ const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql
 // Guard makes the guard of a DB. See the package comment for what it does.
 func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 	return func(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Opened, error) {
-		h := &held{conn: conn, added: c.Policy.AllowFunctions}
+		h := &held{conn: conn, added: c.Policy.AllowFunctions, allows: c.Policy.AllowsTable}
 		version := ""
 		err := h.look(ctx, c.Unwrap)
 		if err == nil {
@@ -45,8 +45,11 @@ type held struct {
 	conn  *sql.Conn
 	made  *made
 	added []string // functions that the policy adds
-	begun bool     // a transaction of ours is open
-	lost  bool     // the connection is not used again
+
+	allows func(in, table string) bool // what the policy says of a table
+
+	begun bool // a transaction of ours is open
+	lost  bool // the connection is not used again
 }
 
 // look refuses a connection that cannot be guarded. What Open set nobody can change, so look asks only for what others

@@ -304,7 +304,7 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 		return nil, err
 	}
 	c.cleanup = func() error { return os.RemoveAll(place) }
-	c.made.left = left
+	c.made.left, c.made.folder = left, true
 	return sql.OpenDB(c), nil
 }
 
