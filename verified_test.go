@@ -53,7 +53,8 @@ func TestVerified(t *testing.T) {
 		{"what would be SQL is a value that is not stored", "Which customers are in USA' OR 1=1 --?", "", nil, nil},
 		{"never by likeness", "Which customers live in the USA?", "", nil, nil},
 		{"one word more", "Which customers are not in the USA?", "", nil, nil},
-		{"evidence may change what words mean", "Which customers are in USA?", "", nil, []texttosql.AskOption{texttosql.Question{Evidence: "customers are suppliers"}}},
+		{"evidence may change what words mean", "Which customers are in USA?", "", nil,
+			[]texttosql.AskOption{texttosql.Question{Evidence: "customers are suppliers"}}},
 		{"a confirmed answer", "what did Ada order", "name = 'Ada'", map[string]string{"p1": "Ada"}, nil},
 		{"its constant is a parameter", "What did Bo order?", "name = 'Bo'", map[string]string{"p1": "Bo"}, nil},
 		{"of one that is stored alone", "What did Eve order?", "", nil, nil},
@@ -62,7 +63,8 @@ func TestVerified(t *testing.T) {
 		{"without memory", "What did Ada order?", "", nil, []texttosql.AskOption{texttosql.WithMemory(memory.Options{Off: true})}},
 	} {
 		model, calls := counted(asks)
-		engine := need.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1), texttosql.WithKnowledge(byCountry), texttosql.WithMemory(memory.Options{Confirmed: confirmed})))(t)
+		engine := need.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1), texttosql.WithKnowledge(byCountry),
+			texttosql.WithMemory(memory.Options{Confirmed: confirmed})))(t)
 		res := need.Value(engine.Ask(t.Context(), test.question, test.options...))(t, test.why)
 		if (test.sql == "") != (*calls > 0) || test.sql != "" && !strings.Contains(res.SQL, test.sql) {
 			t.Errorf("%s: %d calls, %s", test.why, *calls, res.SQL)
