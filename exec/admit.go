@@ -98,7 +98,7 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 	h.used = true
 	for tries := 0; ; tries++ {
 		a := &Statement{Statement: statement, Args: args, Ours: h.own || len(args) > 0, Catalog: h.catalog}
-		err := h.judgeRuled(ctx, a)
+		err := h.judgeWithRules(ctx, a)
 		if err == nil {
 			if len(args) == 0 {
 				h.admitted = a

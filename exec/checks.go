@@ -125,7 +125,7 @@ func (u UnknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if len(suspects) == 0 {
 		return nil
 	}
-	names, err := generated(ctx, s, c.SQL, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) ([]sqltext.ColumnRef, error) {
+	names, err := onStatement(ctx, s, c.SQL, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) ([]sqltext.ColumnRef, error) {
 		return h.misread(ctx, a, suspects, always)
 	})
 	if err != nil || len(names) == 0 {

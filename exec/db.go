@@ -115,7 +115,7 @@ const readyTimeout = 5 * time.Second
 // error. Where the policy has rules about rows, each was compiled. The [DB.Warnings] go to the span in ctx.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Runner{db: db}, func(s *Runner) (struct{}, error) {
-		return run(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(_ context.Context, h *held) (struct{}, error) {
+		return onConnection(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(_ context.Context, h *held) (struct{}, error) {
 			db.warnCatalog(h.catalog)
 			return struct{}{}, nil
 		})

@@ -15,6 +15,19 @@
 // lowers the engine's own limits. [Limits] bounds rows, bytes and time. Then the connection goes back to the pool
 // as it was, or is closed. What each wall stops and what it does not is told by the dialect: see exec/sqlite.
 //
+// # One statement's way
+//
+// [DB.Query] makes a [Runner], which goes through these, from the outside in; none of them knows one further out:
+//
+//	Query           opens the span, and asks for the plan where Limits.EngineCost bounds it
+//	oneUse          one use of the connection: what the engine has open is finished behind the outermost call
+//	onStatement     the text check: one statement, parsed once
+//	onConnection    a connection under guard, in a goroutine of its own that a time-out can leave behind
+//	admit           decides once a use, with the catalog of now; reads it again where a name may be younger
+//	judgeWithRules  as it is written, then with the rules about rows in its text
+//	judge           each wall in its order: size, names and policy, the engine's own word
+//	read            runs what was admitted, behind a fence where it fails, and keeps the rows within the bounds
+//
 // # Rows by user
 //
 // Policy.Rows has rules about rows, and [DB.For] gives the view of one [Scope]. A statement gives there what it would give

@@ -133,7 +133,7 @@ func (s *Runner) Examine(ctx context.Context, statement *sqltext.Statement, chec
 	if len(checks) == 0 {
 		checks = DefaultChecks()
 	}
-	_, err := use(ctx, s, func() (none struct{}, err error) {
+	_, err := oneUse(ctx, s, func() (none struct{}, err error) {
 		for _, check := range checks {
 			if err := check.Check(ctx, s, &c); err != nil {
 				return none, err

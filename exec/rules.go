@@ -43,8 +43,8 @@ func (p *placed) keep(a *Statement) {
 	p.of[a.SQL()] = a
 }
 
-// judgeRuled judges a statement as it is written, and then with the rules about rows in it.
-func (h *held) judgeRuled(ctx context.Context, a *Statement) error {
+// judgeWithRules judges a statement as it is written, and then with the rules about rows in it.
+func (h *held) judgeWithRules(ctx context.Context, a *Statement) error {
 	if !h.db.policy.Scoped() {
 		return h.judge(ctx, a)
 	}

@@ -66,7 +66,7 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 	if s.db.lookOnly && !s.own {
 		return nil, ErrNoExecution
 	}
-	return use(ctx, s, func() (t *result.Table, err error) {
+	return oneUse(ctx, s, func() (t *result.Table, err error) {
 		if s.db.limits.EngineCost > 0 && !s.own {
 			if _, err := s.Explain(ctx, sql); err != nil {
 				return nil, err
@@ -74,7 +74,7 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 		}
 		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)}, trace.Attr{Key: "engine", Value: s.db.Language().Name})
 		defer span.End()
-		t, err = generated(ctx, s, sql, b.Timeout, func(ctx context.Context, h *held, a *Statement) (*result.Table, error) {
+		t, err = onStatement(ctx, s, sql, b.Timeout, func(ctx context.Context, h *held, a *Statement) (*result.Table, error) {
 			if h.Engine != "" {
 				span.Set("engine", h.Engine)
 			}
@@ -96,8 +96,8 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 
 // Analyze is [DB.Analyze] on the Runner's connection.
 func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
-	return use(ctx, s, func() (Analysis, error) {
-		return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(_ context.Context, _ *held, a *Statement) (Analysis, error) {
+	return oneUse(ctx, s, func() (Analysis, error) {
+		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout, func(_ context.Context, _ *held, a *Statement) (Analysis, error) {
 			return a.analysis(), nil
 		})
 	})
@@ -106,8 +106,8 @@ func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
 // Explain is [DB.Explain] on the Runner's connection. A statement over Limits.EngineCost gives its plan and a
 // *LimitError.
 func (s *Runner) Explain(ctx context.Context, sql string) (Plan, error) {
-	return use(ctx, s, func() (Plan, error) {
-		return generated(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan, error) {
+	return oneUse(ctx, s, func() (Plan, error) {
+		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan, error) {
 			return h.plan(ctx, a)
 		})
 	})
@@ -119,8 +119,8 @@ func (s *Runner) Time(ctx context.Context, sql string) (time.Duration, error) {
 	if s.db.lookOnly {
 		return 0, ErrNoExecution
 	}
-	return use(ctx, s, func() (time.Duration, error) {
-		return generated(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h *held, a *Statement) (time.Duration, error) {
+	return oneUse(ctx, s, func() (time.Duration, error) {
+		return onStatement(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h *held, a *Statement) (time.Duration, error) {
 			start := time.Now()
 			if _, err := h.read(ctx, a, s.bounds); err != nil {
 				return 0, err
@@ -146,8 +146,8 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 		return false, fmt.Errorf("exec: Probe: value of type %T", value)
 	}
 	statement := s.db.named(s.db.language.Text.Parse(text + " LIMIT 1"))
-	found, err = use(ctx, s, func() (bool, error) {
-		return run(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h *held) (bool, error) {
+	found, err = oneUse(ctx, s, func() (bool, error) {
+		return onConnection(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h *held) (bool, error) {
 			a, err := h.admit(ctx, statement, args)
 			if err != nil {
 				return false, err
@@ -202,13 +202,13 @@ func (s *Runner) take(statement *sqltext.Statement) error {
 	return err
 }
 
-// generated runs f with the statement that a text from outside holds, once it is admitted.
-func generated[T any](ctx context.Context, s *Runner, sql string, timeout time.Duration, f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
+// onStatement runs f with the statement that a text from outside holds, once it is admitted.
+func onStatement[T any](ctx context.Context, s *Runner, sql string, timeout time.Duration, f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
 	statement, err := s.check(sql)
 	if err != nil {
 		return value, err
 	}
-	return run(ctx, s, timeout, func(ctx context.Context, h *held) (value T, err error) {
+	return onConnection(ctx, s, timeout, func(ctx context.Context, h *held) (value T, err error) {
 		a, err := h.admit(ctx, statement, nil)
 		if err != nil {
 			return value, err
@@ -217,8 +217,8 @@ func generated[T any](ctx context.Context, s *Runner, sql string, timeout time.D
 	})
 }
 
-// use runs f, which is one use of the connection, or a part of one.
-func use[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T, err error) {
+// oneUse runs f, which is one use of the connection, or a part of one.
+func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T, err error) {
 	s.depth++
 	defer func() {
 		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
@@ -228,7 +228,7 @@ func use[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T, e
 			_ = s.held.finish(ctx) // sends nothing
 			return
 		}
-		_, ferr := run(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) { return struct{}{}, h.finish(ctx) })
+		_, ferr := onConnection(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) { return struct{}{}, h.finish(ctx) })
 		if err == nil {
 			err = ferr
 		}
@@ -430,10 +430,10 @@ func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
 	}
 }
 
-// run runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or runs
+// onConnection runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or runs
 // until ctx ends, because an interrupt may still be on its way to it then, and where it is not fit for another statement.
 // If f runs on, the connection is abandoned.
-func run[T any](ctx context.Context, s *Runner, timeout time.Duration, f func(ctx context.Context, h *held) (T, error)) (value T, err error) {
+func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, f func(ctx context.Context, h *held) (T, error)) (value T, err error) {
 	if s.held != nil && s.held.wait < timeout {
 		if err := s.release(false); err != nil { // it would wait for a lock too short a time
 			return value, err

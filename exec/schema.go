@@ -103,7 +103,7 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 // catalog returns the catalog of a connection.
 func (db *DB) catalog(ctx context.Context) (*Catalog, error) {
 	c, err := with(&Runner{db: db, bounds: db.limits.Answer}, func(s *Runner) (*Catalog, error) {
-		return run(ctx, s, s.bounds.Timeout, func(_ context.Context, h *held) (*Catalog, error) { return h.catalog, nil })
+		return onConnection(ctx, s, s.bounds.Timeout, func(_ context.Context, h *held) (*Catalog, error) { return h.catalog, nil })
 	})
 	if err != nil {
 		err = fmt.Errorf("exec: reading the schema: %w", err)

@@ -170,108 +170,159 @@ func (f found) all(how string, except ...string) {
 
 // find is the one rule about columns.
 func (s *Names) find() []found {
-	var relations []found
-	var called []string // folded aliases of s.Sources
-	index := map[*Relation]int{}
-	for _, o := range s.Sources {
-		called = append(called, fold(o.Alias))
-		if _, ok := index[o.Relation]; o.Relation != nil && !ok {
-			index[o.Relation] = len(relations)
-			relations = append(relations, found{o.Relation, make([]string, len(o.Relation.columns))})
-		}
-	}
-	everything := func(how string, except ...string) {
-		for _, f := range relations {
-			f.all(how, except...)
-		}
-	}
-	anywhere := func(column string) {
-		for _, f := range relations {
-			f.column(column)
-		}
-	}
-	if s.Natural {
-		everything(natural)
-	}
-	for _, o := range s.Sources {
-		switch {
-		case o.Renamed && o.Joined:
-			everything(renamed)
-		case o.Renamed && o.Relation != nil:
-			relations[index[o.Relation]].all(renamed)
-		}
-	}
+	f := newFinder(s)
+	f.unwritten()
 	for _, ref := range s.Refs {
 		if ref.Star && len(ref.Path) == 0 {
-			for _, o := range s.Sources {
-				if o.Relation != nil && o.Select == ref.Select {
-					relations[index[o.Relation]].all("*", ref.Except...)
-				}
-			}
-			continue
-		}
-		path := make([]string, 0, 4)
-		for _, name := range ref.Path {
-			path = append(path, fold(name))
-		}
-		last := path[len(path)-1]
-		if s.Fields && !ref.Star {
-			for i, name := range path[:len(path)-1] { // a column with fields behind it
-				for j, o := range s.Sources {
-					if o.Relation != nil && (i == 0 || called[j] == path[i-1]) {
-						relations[index[o.Relation]].column(name)
-					}
-				}
-			}
-		}
-		if !ref.Star && (len(path) == 1 || len(path) == 2 && s.Call != nil) {
-			// A relation's name alone, or behind its schema, is its row unless it has a column of that name.
-			for i, o := range s.Sources {
-				switch {
-				case called[i] != last || s.Call == nil:
-				case o.Joined:
-					everything(ref.Path[len(path)-1])
-				case o.Relation != nil && !o.Relation.exactly(ref.Path[len(path)-1]) && (len(path) == 1 || path[0] == fold(o.Relation.Schema)):
-					relations[index[o.Relation]].all(ref.Path[len(path)-1])
-				}
-			}
-		}
-		if !ref.Star && len(path) == 1 {
-			anywhere(last)
-			continue
-		}
-		qualifier, text := last, strings.Join(ref.Path, ".")
-		if ref.Star {
-			text += ".*"
+			f.star(ref)
 		} else {
-			qualifier = path[len(path)-2]
+			f.reference(ref)
 		}
-		if !slices.Contains(called, qualifier) { // the engine will not know it either
-			if anywhere(last); ref.Star {
-				everything("*", ref.Except...)
-			}
+	}
+	return f.relations
+}
+
+// finder collects the columns that the references of a statement may mean.
+type finder struct {
+	*Names
+	relations []found
+	called    []string // folded aliases of the sources
+	index     map[*Relation]int
+}
+
+func newFinder(s *Names) *finder {
+	f := &finder{Names: s, index: map[*Relation]int{}}
+	for _, o := range s.Sources {
+		f.called = append(f.called, fold(o.Alias))
+		if _, ok := f.index[o.Relation]; o.Relation != nil && !ok {
+			f.index[o.Relation] = len(f.relations)
+			f.relations = append(f.relations, found{o.Relation, make([]string, len(o.Relation.columns))})
 		}
-		for i, o := range s.Sources {
-			if called[i] != qualifier {
-				continue
-			}
-			call := !ref.Star && s.Call != nil && s.Call(ref.Path[len(path)-1])
-			switch {
-			case o.Joined && (ref.Star || call):
-				everything(text, ref.Except...)
-			case o.Joined:
-				anywhere(last)
-			case o.Relation == nil:
-			case ref.Star:
-				relations[index[o.Relation]].all(text, ref.Except...)
-			case call && !o.Relation.exactly(ref.Path[len(path)-1]):
-				relations[index[o.Relation]].all(text)
-			default:
-				relations[index[o.Relation]].column(last)
+	}
+	return f
+}
+
+// of returns what is found of the relation of a source.
+func (f *finder) of(o Source) found { return f.relations[f.index[o.Relation]] }
+
+// everything reads all columns of all relations.
+func (f *finder) everything(how string, except ...string) {
+	for _, r := range f.relations {
+		r.all(how, except...)
+	}
+}
+
+// anywhere reads a column of every relation that has it.
+func (f *finder) anywhere(column string) {
+	for _, r := range f.relations {
+		r.column(column)
+	}
+}
+
+// unwritten reads what no name says: columns of NATURAL joins, and those that a list behind an alias renames.
+func (f *finder) unwritten() {
+	if f.Natural {
+		f.everything(natural)
+	}
+	for _, o := range f.Sources {
+		switch {
+		case o.Renamed && o.Joined:
+			f.everything(renamed)
+		case o.Renamed && o.Relation != nil:
+			f.of(o).all(renamed)
+		}
+	}
+}
+
+// star reads the relations of the SELECT of a star alone.
+func (f *finder) star(ref Ref) {
+	for _, o := range f.Sources {
+		if o.Relation != nil && o.Select == ref.Select {
+			f.of(o).all("*", ref.Except...)
+		}
+	}
+}
+
+// reference reads what a name with its qualifiers may mean.
+func (f *finder) reference(ref Ref) {
+	path := make([]string, 0, 4)
+	for _, name := range ref.Path {
+		path = append(path, fold(name))
+	}
+	if !ref.Star {
+		f.fields(path)
+		f.row(ref, path)
+	}
+	if !ref.Star && len(path) == 1 {
+		f.anywhere(path[0])
+		return
+	}
+	f.qualified(ref, path)
+}
+
+// fields reads the column that has fields, where those stand behind its name.
+func (f *finder) fields(path []string) {
+	if !f.Fields {
+		return
+	}
+	for i, name := range path[:len(path)-1] {
+		for j, o := range f.Sources {
+			if o.Relation != nil && (i == 0 || f.called[j] == path[i-1]) {
+				f.of(o).column(name)
 			}
 		}
 	}
-	return relations
+}
+
+// row reads a relation whose name stands alone, or behind its schema: that is its row, unless it has a column of that name.
+func (f *finder) row(ref Ref, path []string) {
+	if f.Call == nil || len(path) > 2 {
+		return
+	}
+	last := ref.Path[len(path)-1]
+	for i, o := range f.Sources {
+		switch {
+		case f.called[i] != path[len(path)-1]:
+		case o.Joined:
+			f.everything(last)
+		case o.Relation != nil && !o.Relation.exactly(last) && (len(path) == 1 || path[0] == fold(o.Relation.Schema)):
+			f.of(o).all(last)
+		}
+	}
+}
+
+// qualified reads a column, or all of them, of what the qualifier calls.
+func (f *finder) qualified(ref Ref, path []string) {
+	last, text := path[len(path)-1], strings.Join(ref.Path, ".")
+	qualifier := last
+	if ref.Star {
+		text += ".*"
+	} else {
+		qualifier = path[len(path)-2]
+	}
+	if !slices.Contains(f.called, qualifier) { // the engine will not know it either
+		if f.anywhere(last); ref.Star {
+			f.everything("*", ref.Except...)
+		}
+		return
+	}
+	call := !ref.Star && f.Call != nil && f.Call(ref.Path[len(path)-1])
+	for i, o := range f.Sources {
+		switch {
+		case f.called[i] != qualifier:
+		case o.Joined && (ref.Star || call):
+			f.everything(text, ref.Except...)
+		case o.Joined:
+			f.anywhere(last)
+		case o.Relation == nil:
+		case ref.Star:
+			f.of(o).all(text, ref.Except...)
+		case call && !o.Relation.exactly(ref.Path[len(path)-1]):
+			f.of(o).all(text)
+		default:
+			f.of(o).column(last)
+		}
+	}
 }
 
 // Set returns the set of the words in a text.
