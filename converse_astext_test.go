@@ -126,3 +126,37 @@ func TestBallotsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestBallotOfTheLastQuestion: a record keeps the vote of its last question alone.
+func TestBallotOfTheLastQuestion(t *testing.T) {
+	s := converse(t, engine(t, always(usa)), &session.Memory{}, "")
+	need.Value(s.Ask(t.Context(), whoInUSA))(t)
+	need.Value(s.Ask(t.Context(), "And who else?"))(t)
+	for i, turn := range s.Record().Turns {
+		if kept := turn.Answer != nil && len(turn.Answer.Ballot) > 0; kept != (i == 1) || i == 0 && turn.Answer == nil {
+			t.Errorf("turn %d: the vote is kept: %v", i, kept)
+		}
+	}
+}
+
+// TestRowsBesideAChoice: a pending question that is told again shows five rows of each answer, and no record holds them.
+func TestRowsBesideAChoice(t *testing.T) {
+	const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT i FROM n"
+	s := converse(t, engine(t, always(usa), texttosql.WithStrategy(strategy.Func(
+		func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
+			return &strategy.Outcome{}, &session.QuestionError{Kind: session.KindResult, Message: "Which answer?", Options: []session.Option{
+				{ID: "r1", Label: "numbers", SQL: many}, {ID: "r2", Label: "none"},
+			}}
+		}))), &session.Memory{}, "")
+	if _, err := s.Ask(t.Context(), "who?"); err == nil {
+		t.Fatal("nothing was asked")
+	}
+	_, err := s.Resume(t.Context())
+	var asked *session.QuestionError
+	if !errors.As(err, &asked) || asked.Options[0].Rows == nil || len(asked.Options[0].Rows.Rows) != 5 || asked.Options[1].Rows != nil {
+		t.Fatalf("%v, %+v", err, asked)
+	}
+	if rows := s.Record().Pending.Options[0].Rows; rows != nil {
+		t.Errorf("the record holds %d rows", len(rows.Rows))
+	}
+}
