@@ -86,6 +86,7 @@ func (q Question) Features() Features { return q.read().features }
 type reading struct {
 	features Features
 	unmet    []string
+	whole    vocabulary // all that there are words for
 }
 
 func (q *Question) read() reading {
@@ -96,6 +97,7 @@ func (q *Question) read() reading {
 	}
 	asked := content(q.Text)
 	answer, whole := vocabulary{}, q.everything()
+	r.whole = whole
 	if best != nil {
 		q.accounts(answer, best)
 	}
@@ -203,12 +205,16 @@ func (q *Question) everything() vocabulary {
 	v := vocabulary{}
 	v.text(q.Evidence)
 	if q.Schema != nil {
+		seen := map[string]bool{} // names repeat where there are many tables
 		for i := range q.Schema.Tables {
 			t := &q.Schema.Tables[i]
 			v.name(t.Name)
 			v.text(t.Description)
 			for j := range t.Columns {
-				v.name(t.Columns[j].Name)
+				if name := t.Columns[j].Name; !seen[name] {
+					seen[name] = true
+					v.name(name)
+				}
 				v.column(&t.Columns[j])
 			}
 		}

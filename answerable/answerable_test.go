@@ -132,5 +132,5 @@ func ExampleQuestion_Answerable() {
 	}
 	a := q.Answerable()
 	fmt.Printf("%.2f %v %v\n", a.Score, a.Unmet, a.Nearest)
-	// Output: 0.04 [humidity] [orders.id orders.total orders.customerId orders.orderedAt]
+	// Output: 0.04 [humidity] [orders.orderedAt orders.id orders.total orders.customerId]
 }

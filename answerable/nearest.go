@@ -2,6 +2,7 @@ package answerable
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/texttosql/texttosql/internal/words"
@@ -19,20 +20,14 @@ func (q *Question) nearest(r reading) []string {
 	if len(r.unmet) == 0 {
 		return nil
 	}
-	asked := vocabulary{}
-	asked.text(q.Text)
+	hits := r.hits(q.Text)
 	type item struct {
 		name  string
 		score float64
 	}
 	var list []item
 	add := func(name string, said ...string) {
-		v := vocabulary{}
-		for _, s := range said {
-			v.name(s)
-			v.text(s)
-		}
-		if score := v.near(asked, r.unmet); score > 0 {
+		if score := hits.score(said); score > 0 {
 			list = append(list, item{name, score})
 		}
 	}
@@ -51,7 +46,9 @@ func (q *Question) nearest(r reading) []string {
 		for i := range q.Schema.Tables {
 			t := &q.Schema.Tables[i]
 			for _, c := range t.Columns {
-				add(t.Name+"."+c.Name, t.Name, c.Name, c.Title, c.Description, c.Described)
+				if score := hits.score([]string{t.Name, c.Name, c.Title, c.Description, c.Described}); score > 0 {
+					list = append(list, item{t.Name + "." + c.Name, score})
+				}
 			}
 		}
 	}
@@ -63,22 +60,57 @@ func (q *Question) nearest(r reading) []string {
 	return names
 }
 
-// near scores a thing by its words: 2 for each unmet word that may be one of them, 1 for each other word of the question, by
-// the number of its words.
-func (v vocabulary) near(asked vocabulary, unmet []string) float64 {
-	score := 0.0
-	for w := range asked {
-		if v.has(w) {
-			score++
+// hits are the words that come near to a question, each with what it counts: 2 where an unmet word may be it, 1 where another word
+// of the question is.
+type hits struct {
+	words map[string]float64
+	cut   map[string][]string // the words of a text, cut once
+}
+
+func (r *reading) hits(question string) hits {
+	h, asked := hits{map[string]float64{}, map[string][]string{}}, vocabulary{}
+	asked.text(question)
+	for w := range r.whole {
+		if asked.has(w) {
+			h.words[w] = 1
 		}
-	}
-	for _, w := range unmet {
-		for name := range v {
-			if len(name) > 3 && words.Similarity(words.Stem(w), name) >= alike {
-				score += 2
-				break
+		for _, unmet := range r.unmet {
+			if mayBe(words.Stem(unmet), w) {
+				h.words[w] = 2
 			}
 		}
 	}
-	return score / (1 + float64(len(v))/10)
+	return h
+}
+
+// mayBe reports whether a word may be another one that was misspelt. Words of very different lengths are not compared.
+func mayBe(a, b string) bool {
+	short, long := min(len(a), len(b)), max(len(a), len(b))
+	return short > 3 && 5*short >= 3*long && words.Similarity(a, b) >= alike
+}
+
+// score is what the words of a thing count, less for a thing of many words.
+func (h hits) score(said []string) float64 {
+	score, n := 0.0, 0
+	seen := map[string]bool{}
+	for _, text := range said {
+		if text == "" {
+			continue
+		}
+		cut, known := h.cut[text]
+		if !known {
+			v := vocabulary{}
+			v.name(text)
+			v.text(text)
+			cut = slices.Sorted(maps.Keys(v))
+			h.cut[text] = cut
+		}
+		for _, w := range cut {
+			if n++; h.words[w] > 0 && !seen[w] {
+				seen[w] = true
+				score += h.words[w]
+			}
+		}
+	}
+	return score / (1 + float64(n)/10)
 }
