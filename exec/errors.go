@@ -72,9 +72,6 @@ type (
 	//	Shared         []string          // tables that every scope reads whole, beside Rows
 	//	Settings       []string          // settings that each scope has to give
 	//	Fence          string            // "always": the rule of a row comes before anything else; "": where it may matter
-	//
-	// Its methods report what it allows: Allows, AllowsTable, AllowsColumn, Hides, Reveals, Ruled, Restricts,
-	// Mentions, Scoped, NeedsScope.
 	Policy = guard.Policy
 
 	// RefusedError says that a statement may not run. Nothing of it ran. It matches ErrNotReadOnly where Writes, and

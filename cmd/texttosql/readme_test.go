@@ -64,7 +64,8 @@ func TestReadme(t *testing.T) {
 {"question": "How many orders are there?", "sql": "SELECT count(*) FROM orders"}`
 	need.OK(t, os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600))
 	wants := map[string]string{
-		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted", "sql": "country", "sql --csv": "", "schema": "customer_id",
+		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted",
+		"sql": "country", "sql --csv": "", "schema": "customer_id",
 		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
 	}
 	for _, line := range commands(t) {
@@ -87,7 +88,8 @@ func TestReadme(t *testing.T) {
 			}
 		})
 	}
-	written := map[string]string{"never.csv": "name\nMina Jansen\nNoor Hughes\n", "report.csv": "country,customers\n", "page.html": "<html", "shop.descriptions.json": "number of the row"}
+	written := map[string]string{"never.csv": "name\nMina Jansen\nNoor Hughes\n", "report.csv": "country,customers\n",
+		"page.html": "<html", "shop.descriptions.json": "number of the row"}
 	for name, want := range written {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(got), want) {
 			t.Errorf("%s: %v\n%s", name, err, got)
