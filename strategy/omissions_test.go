@@ -54,16 +54,16 @@ func presets() []strategy.Strategy {
 // TestNamesLeftOutAreTold: a column that no prompt may name cannot be asked for,
 // and whoever asks learns why, once.
 func TestNamesLeftOutAreTold(t *testing.T) {
-	env := envOf(t,
-		"CREATE TABLE items (id INTEGER PRIMARY KEY, flag TEXT, \"tab\tname\" TEXT); CREATE TABLE \"bad\nname\" (x); INSERT INTO items VALUES (1, 'a', 'b');",
-		nil)
+	tab, bad := "tab"+strings.Repeat("x", 300), "bad"+strings.Repeat("x", 300) // longer than a prompt shows
+	env := envOf(t, "CREATE TABLE items (id INTEGER PRIMARY KEY, flag TEXT, "+tab+" TEXT); CREATE TABLE "+bad+" (x); "+
+		"INSERT INTO items VALUES (1, 'a', 'b');", nil)
 	for _, s := range presets() {
 		notes, warnings := cuts(t, s, env, "SELECT id FROM items WHERE id > 5")
 		if len(notes) != 1 || len(warnings) != 1 || warnings[0].Message != notes[0] {
 			t.Errorf("%T: notes %q, warnings %q", s, notes, warnings)
 			continue
 		}
-		for _, want := range []string{"1 column, 1 table left out", `table "bad\nname": `, `column "items"."tab\tname": `} {
+		for _, want := range []string{"1 column, 1 table left out", `table "badxxx`, `column "items"."tabxxx`} {
 			if !strings.Contains(notes[0], want) || strings.ContainsAny(notes[0], "\n\t") {
 				t.Errorf("%T: %q has no %q", s, notes[0], want)
 			}
