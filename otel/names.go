@@ -18,6 +18,7 @@ const (
 	metricMoney      = own + "question.money"
 	metricConfidence = own + "confidence"
 	metricCandidates = own + "candidates"
+	metricRunning    = own + "questions.running"
 )
 
 // conventional are the names of attributes of package trace that a convention has another name for.

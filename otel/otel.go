@@ -65,6 +65,7 @@ type Recorder struct {
 	calls                        genaiconv.ClientOperationDuration
 	queries                      dbconv.ClientOperationDuration
 	candidates                   metric.Int64Histogram
+	open                         metric.Int64UpDownCounter // questions that run
 	questions, money, confidence metric.Float64Histogram
 }
 
@@ -107,6 +108,9 @@ func New(c Config) (*Recorder, error) {
 	r.candidates, errs[3] = meter.Int64Histogram(metricCandidates, metric.WithUnit("{statement}"),
 		metric.WithDescription("candidate statements of a question, by what became of them"), metric.WithExplicitBucketBoundaries(countBounds...))
 	err := errors.Join(errs[:]...)
+	var oerr error
+	r.open, oerr = meter.Int64UpDownCounter(metricRunning, metric.WithUnit("{question}"), metric.WithDescription("questions that are being answered"))
+	err = errors.Join(err, oerr)
 	real := func(name, unit, what string, bounds []float64) metric.Float64Histogram {
 		h, herr := meter.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(what), metric.WithExplicitBucketBoundaries(bounds...))
 		err = errors.Join(err, herr)
@@ -125,6 +129,7 @@ func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, 
 	if s.Parent() == nil {
 		mine = &question{}
 		r.running.Store(s, mine)
+		r.open.Add(ctx, 1)
 	} else if mine != nil && ctx.Value(followed{}) != s.Parent() {
 		if around, ok := mine.spans.Load(s.Parent()); ok {
 			ctx = oteltrace.ContextWithSpan(ctx, around.(oteltrace.Span))
@@ -171,6 +176,7 @@ func (r *Recorder) Ended(res *texttosql.Result, err error) {
 	if !ok {
 		return
 	}
+	r.open.Add(context.Background(), -1)
 	span, _ := q.(*question).spans.Load(res.Trace)
 	out := span.(oteltrace.Span)
 	ctx := oteltrace.ContextWithSpan(context.Background(), out)
@@ -196,6 +202,10 @@ func (r *Recorder) Ended(res *texttosql.Result, err error) {
 	}
 	r.end(out, res.Trace)
 }
+
+// provider is an error of a model's provider, whose own words may hold parts of a key and the name of an account: a span has its class
+// and status alone.
+var provider = regexp.MustCompile(`(llm: [a-z ]+(?: \(status \d+\))?):[^\n]*`)
 
 var refused = regexp.MustCompile(`exec: refused \(([a-z-]+)\)`)
 
@@ -242,7 +252,7 @@ func (r *Recorder) end(out oteltrace.Span, s *trace.Span) {
 	case s.IsCancelled():
 		out.SetAttributes(attribute.Bool(own+"cancelled", true))
 	case failure != "":
-		out.SetStatus(codes.Error, failure)
+		out.SetStatus(codes.Error, provider.ReplaceAllString(failure, "$1"))
 		if _, typed := s.Attr("error_class"); !typed && s.Parent() != nil {
 			out.SetAttributes(semconv.ErrorTypeOther)
 		}

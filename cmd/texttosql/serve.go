@@ -53,7 +53,7 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	defer sent.Close()
-	followed, err := sent.Option(s.DSN(p.getenv))
+	followed, err := sent.Option(s.DSN(p.getenv), p.logger())
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (s *serveMCP) Run(p *program) error {
 	var warnings string
 	var pools []*sql.DB
 	for _, d := range all {
-		followed, err := sent.Option(d.DSN(p.getenv))
+		followed, err := sent.Option(d.DSN(p.getenv), p.logger())
 		if err != nil {
 			return err
 		}

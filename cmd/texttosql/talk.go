@@ -57,7 +57,7 @@ func (c *conversation) Run(p *program) error {
 		return err
 	}
 	defer sent.Close()
-	followed, err := sent.Option(c.DSN(p.getenv))
+	followed, err := sent.Option(c.DSN(p.getenv), nil)
 	if err != nil {
 		return err
 	}

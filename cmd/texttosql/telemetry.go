@@ -21,11 +21,14 @@ func (p *program) telemetry(server bool) (*telemetry.Telemetry, error) {
 	return sent, nil
 }
 
+// logger writes lines to standard error.
+func (p *program) logger() *slog.Logger { return slog.New(slog.NewTextHandler(p.err, nil)) }
+
 // watched is the handler of a server with what watches it.
 func (p *program) watched(sent *telemetry.Telemetry, next http.Handler, d door.Door, s setup.Serving, ready func(context.Context) error) http.Handler {
 	var log *slog.Logger
 	if s.AccessLog {
-		log = slog.New(slog.NewTextHandler(p.err, nil))
+		log = p.logger()
 	}
 	return sent.Watched(next, d.Guard, ready, log)
 }

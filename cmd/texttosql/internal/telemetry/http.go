@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+	oteltrace "go.opentelemetry.io/otel/trace"
 )
 
 // Watched puts around a handler what watches it: /healthz for everybody, which says "ok" once ready does, /metrics behind guard, and a
@@ -25,16 +28,25 @@ func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Han
 		}
 		io.WriteString(w, "ok\n")
 	})
+	traced := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // a question stands below the span of the proxy
+		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		mux.ServeHTTP(w, r.WithContext(ctx))
+	})
 	if log == nil {
-		return mux
+		return traced
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start, reply := time.Now(), &counted{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			log.Info("request", "method", r.Method, "path", r.URL.Path, "status", reply.status, "bytes", reply.bytes,
-				"took", time.Since(start).Round(time.Microsecond), "from", r.RemoteAddr)
+			line := []any{"method", r.Method, "path", r.URL.Path, "status", reply.status, "bytes", reply.bytes,
+				"took", time.Since(start).Round(time.Microsecond), "from", r.RemoteAddr}
+			about := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+			if id := oteltrace.SpanContextFromContext(about).TraceID(); id.IsValid() {
+				line = append(line, "trace", id.String())
+			}
+			log.Info("request", line...)
 		}()
-		mux.ServeHTTP(reply, r)
+		traced.ServeHTTP(reply, r)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -106,8 +107,21 @@ func endpoint(getenv func(string) string, variable, path string) (string, error)
 	return at, nil
 }
 
-// Option has the questions of an engine followed; nil where nothing is to be sent.
-func (t *Telemetry) Option(dsn string) (texttosql.Option, error) {
+// Option has the questions of an engine followed, and a line written to log for each that failed. log may be nil; the option is nil
+// where nothing is to be sent or written.
+func (t *Telemetry) Option(dsn string, log *slog.Logger) (texttosql.Option, error) {
+	r, err := t.recorder(dsn)
+	switch {
+	case log != nil && err == nil:
+		return texttosql.WithTelemetry(&Failures{Next: r, Log: log}), nil
+	case r == nil || err != nil:
+		return nil, err
+	}
+	return texttosql.WithTelemetry(r), nil
+}
+
+// recorder follows questions; nil where nothing is to be sent.
+func (t *Telemetry) recorder(dsn string) (texttosql.Telemetry, error) {
 	if t.traces == nil && t.metrics == nil {
 		return nil, nil
 	}
@@ -119,8 +133,7 @@ func (t *Telemetry) Option(dsn string) (texttosql.Option, error) {
 		c.Meter = t.metrics
 	}
 	c.Namespace, c.Server = names(dsn)
-	r, err := otel.New(c)
-	return texttosql.WithTelemetry(r), err
+	return otel.New(c)
 }
 
 // names returns what a DSN says of database and server, without user and password.
