@@ -34,7 +34,15 @@ type Columns struct {
 	// Progress is called when a table is done, with the number of tables that are done and of those to be asked. nil:
 	// nobody is told.
 	Progress func(table schema.TableName, done, of int)
+
+	fruitless *int // calls since the last description
 }
+
+// ErrFruitless says that the model described nothing in 18 calls in a row, so that Describe stopped paying for it.
+var ErrFruitless = errors.New("describe: the model gave no description in 18 calls in a row: try another model")
+
+// mostFruitless is how many calls may give nothing, each request with its second attempt.
+const mostFruitless = 18
 
 // purposeDescribe is the purpose of the requests of Columns.
 const purposeDescribe = "describe"
@@ -55,13 +63,13 @@ const (
 // should know: that the file was written for another schema or by another model, or what could not be shown.
 //
 // The error is a [*FileError] if the file cannot be used, as a rule before any call. A spent budget, the end of ctx, a
-// refused key or two tables in a row without a reply end it early. Then and after any other call that failed, the error
+// refused key, two tables in a row without a reply and 18 calls in a row without a description ([ErrFruitless]) end it early. Then and after any other call that failed, the error
 // says so beside what was described, and another call of Describe goes on.
 func (c Columns) Describe(ctx context.Context, db *exec.DB, s *schema.Schema) (schema.DescriptionFile, error) {
 	if c.Model == nil || db == nil {
 		return schema.DescriptionFile{}, errors.New("describe: Columns needs a Model and a database")
 	}
-	c.Model = llm.Chain(c.Model, (&llm.Learner{}).Middleware())
+	c.Model, c.fruitless = llm.Chain(c.Model, (&llm.Learner{}).Middleware()), new(int)
 	k, err := open(c.File)
 	if err != nil {
 		return schema.DescriptionFile{}, err
@@ -134,7 +142,7 @@ func (c Columns) describe(ctx context.Context, db *exec.DB, s *schema.Schema, k 
 				c.Progress(job.name, i+1, len(jobs))
 			}
 			continue
-		case ctx.Err() != nil, errors.Is(err, llm.ErrBudget), errors.As(err, new(*FileError)), silent > 1,
+		case ctx.Err() != nil, errors.Is(err, llm.ErrBudget), errors.Is(err, ErrFruitless), errors.As(err, new(*FileError)), silent > 1,
 			errors.As(err, &refused) && refused.Status >= 401 && refused.Status <= 403:
 			return fmt.Errorf("describe: table %s: %w (%d of %d tables are done and kept; another call goes on)", job.name, err, i-len(failed), len(jobs))
 		}
@@ -196,7 +204,7 @@ func (c Columns) table(ctx context.Context, db *exec.DB, t *schema.Table, job jo
 				}
 			}
 			if err != nil {
-				if ctx.Err() != nil || errors.Is(err, llm.ErrBudget) {
+				if ctx.Err() != nil || errors.Is(err, llm.ErrBudget) || errors.Is(err, ErrFruitless) {
 					return errors.Join(err, k.save(job.put(texts, reasons)))
 				}
 				reason = llm.Scrub(err.Error())
@@ -237,7 +245,13 @@ func (c Columns) ask(ctx context.Context, db *exec.DB, t *schema.Table, columns 
 	})
 	var unreadable *llm.ReplyError
 	if errors.As(err, &unreadable) {
+		if *c.fruitless += 2; *c.fruitless >= mostFruitless {
+			return texts, unreadable.Problem, ErrFruitless
+		}
 		return texts, unreadable.Problem, nil
+	}
+	if err == nil {
+		*c.fruitless = 0
 	}
 	return texts, "the reply has no sentence for it", err
 }

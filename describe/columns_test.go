@@ -2,6 +2,7 @@ package describe_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/texttosql/texttosql/describe"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -324,5 +326,26 @@ func TestDescribeValues(t *testing.T) {
 	}
 	if len(model.reqs) != 1 || shown != 5 {
 		t.Errorf("%d calls, which show %d values of 8; want 1 and 5\n%s", len(model.reqs), shown, model.reqs[0].Messages[1].Text)
+	}
+}
+
+// TestDescribeFruitless: a model that never describes anything is not paid for each column.
+func TestDescribeFruitless(t *testing.T) {
+	db := need.Value(sql.Open("sqlite3", "file:fruitless?mode=memory&cache=shared"))(t)
+	defer db.Close()
+	var names []string
+	for i := range 91 {
+		names = append(names, fmt.Sprintf("column_%d TEXT", i))
+	}
+	need.Value(db.Exec("CREATE TABLE wide (" + strings.Join(names, ", ") + ")"))(t)
+	calls := 0
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		calls++
+		return llm.Response{Text: "I would rather not."}, nil
+	})
+	guarded := need.Value(exec.New(db, sqlite.Dialect{}, exec.Config{}))(t)
+	_, err := describe.Columns{Model: model}.Describe(t.Context(), guarded, nil)
+	if !errors.Is(err, describe.ErrFruitless) || calls > 20 {
+		t.Errorf("%d calls, %v", calls, err)
 	}
 }

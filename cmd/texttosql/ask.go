@@ -27,7 +27,7 @@ import (
 // ask is the verb of one question.
 type ask struct {
 	setup.Asking `embed:""`
-	output       `embed:""`
+	output       `embed:"" group:"The output"`
 	Evidence     string   `placeholder:"TEXT" help:"Knowledge that belongs to the question: what a word means, how a figure is computed."`
 	Trace        string   `placeholder:"FILE" help:"Write a page about the answer to this HTML file."`
 	TraceRows    bool     `help:"Let the page show rows of the result."`

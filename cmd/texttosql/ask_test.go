@@ -165,7 +165,6 @@ func TestExitCodes(t *testing.T) {
 		{"what SQLite takes for a text", nil, []string{"sql", `SELECT "nme" FROM customers`}, exitAnswer, "nme", "warning: "},
 		{"an unknown format", nil, []string{"sql", "-f", "xml", "SELECT 1"}, exitUsage, "", "xml"},
 		{"an unknown verb", nil, []string{"tell"}, exitUsage, "", "tell"},
-		{"no verb", nil, nil, exitUsage, "", "expected one of"},
 		{"an unknown flag", nil, []string{"ask", "--smaples", "3", "Who?"}, exitUsage, "", "did you mean \"--samples\""},
 		{"no question", nil, []string{"ask"}, exitUsage, "", "expected \"<question>"},
 		{"a question without a word", always("SELECT 1"), []string{"ask", " "}, exitUsage, "", "empty"},

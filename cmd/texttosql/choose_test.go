@@ -46,3 +46,11 @@ func TestHeadline(t *testing.T) {
 		}
 	}
 }
+
+// TestBare: without a verb the help is told, in groups, and nothing else.
+func TestBare(t *testing.T) {
+	code, out, told := try(t, nil, "")
+	if code != exitUsage || told != "" || !strings.Contains(out, "\nServe\n  serve ") {
+		t.Errorf("code %d, %q\n%s", code, told, out)
+	}
+}

@@ -46,7 +46,7 @@ that is sure enough, 4 refused by the guard or the policy, 5 a budget or limit i
 
 // report prints an error as one line and returns its exit code.
 func (p *program) report(err error) int {
-	if err != nil {
+	if err != nil && err != error(errBare) { // the help has told
 		cli.Say(p.err, "texttosql: %s\n", p.line(err))
 	}
 	return exitCode(err)

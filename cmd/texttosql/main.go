@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,21 +26,21 @@ func main() {
 
 // verbs are the program's commands.
 type verbs struct {
-	Ask        ask           `cmd:"" help:"Answer one question."`
-	Talk       conversation  `cmd:"" help:"Talk about a database: follow-ups, corrections, choices."`
-	SQL        statement     `cmd:"" name:"sql" help:"Run a statement of yours under the guard; no model is asked."`
-	Check      check         `cmd:"" help:"Say whether the guard accepts a statement, what it reads and its plan."`
-	Schema     schema        `cmd:"" help:"Show the tables and columns as a model sees them."`
-	Describe   describe      `cmd:"" help:"Have a model describe the columns, once, into a file."`
-	Knowledge  knowledge     `cmd:"" help:"Read and check what people know of a database: metrics, words, verified statements."`
-	Eval       evaluate      `cmd:"" name:"eval" help:"Score questions of yours whose right statement you know."`
-	Config     configuration `cmd:"" help:"Show the settings in force, and where each comes from."`
-	List       list          `cmd:"" help:"List the strategies, and the models with the variables of their keys."`
-	Completion completion    `cmd:"" help:"Print the script that completes commands in a shell."`
+	Ask        ask           `cmd:"" group:"Ask" help:"Answer one question."`
+	Talk       conversation  `cmd:"" group:"Ask" help:"Talk about a database: follow-ups, corrections, choices."`
+	SQL        statement     `cmd:"" group:"Ask" name:"sql" help:"Run a statement of yours under the guard; no model is asked."`
+	Check      check         `cmd:"" group:"Ask" help:"Say whether the guard accepts a statement, what it reads and its plan."`
+	Schema     schema        `cmd:"" group:"Look" help:"Show the tables and columns as a model sees them."`
+	Describe   describe      `cmd:"" group:"Set up" help:"Have a model describe the columns, once, into a file."`
+	Knowledge  knowledge     `cmd:"" group:"Set up" help:"Read and check what people know of a database: metrics, words, verified statements."`
+	Eval       evaluate      `cmd:"" group:"Set up" name:"eval" help:"Score questions of yours whose right statement you know."`
+	Config     configuration `cmd:"" group:"Set up" help:"Show the settings in force, and where each comes from."`
+	List       list          `cmd:"" group:"Look" help:"List the strategies, and the models with the variables of their keys."`
+	Completion completion    `cmd:"" group:"Set up" help:"Print the script that completes commands in a shell."`
 	Complete   complete      `cmd:"" hidden:"" passthrough:""`
 
-	Serve    serve    `cmd:"" help:"Serve a page for people: ask, choose, correct, confirm, ask on."`
-	ServeMCP serveMCP `cmd:"" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
+	Serve    serve    `cmd:"" group:"Serve" help:"Serve a page for people: ask, choose, correct, confirm, ask on."`
+	ServeMCP serveMCP `cmd:"" group:"Serve" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
 
 	Profile string           `placeholder:"NAME" help:"The profile of the file of settings; see the verb config."`
 	File    string           `name:"config" placeholder:"FILE" help:"The file of settings; default: ~/.config/texttosql/config.toml."`
@@ -66,6 +67,9 @@ type program struct {
 	secrets  []string // DSNs of the file of settings
 }
 
+// errBare says that no verb was named. The help says which there are.
+var errBare = &setup.UsageError{Err: errors.New("no verb is named")}
+
 // run runs the command line.
 func (p *program) run() error {
 	ended := -1
@@ -82,8 +86,14 @@ func (p *program) run() error {
 	if err != nil {
 		return err
 	}
-	parsed, err := parser.Parse(p.args)
+	args := p.args
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
 	switch {
+	case ended == 0 && len(p.args) == 0:
+		return errBare
 	case ended == 0: // it was asked for help or its version
 		return nil
 	case p.settings.err != nil:

@@ -63,13 +63,13 @@ type Models struct {
 
 // Asking are the flags of a verb that asks a model about a database.
 type Asking struct {
-	Database      `embed:""`
-	Models        `embed:""`
+	Database      `embed:"" group:"The database"`
+	Models        `embed:"" group:"The model"`
 	Strategy      string   `short:"s" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus."`
 	Samples       int      `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
 	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1; default: 0.6; 0: never."`
 	RefuseBelow   *float64 `placeholder:"MIN" help:"Refuse what the data cannot answer: questions with a lower score, 0 to 1."`
-	Spending      `embed:""`
+	Spending      `embed:"" group:"What it may cost"`
 	Exemplars     string `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
 	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
 	Confirmed     string `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
