@@ -10,6 +10,7 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -47,7 +48,7 @@ func (f *Failures) Ended(r *texttosql.Result, err error) {
 	}
 	told := texttosql.Failure(err)
 	switch told.Class {
-	case texttosql.FailureNone, texttosql.FailureUnclear, texttosql.FailureCancelled:
+	case failure.None, failure.Unclear, failure.Cancelled:
 		return
 	}
 
