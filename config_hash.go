@@ -29,7 +29,7 @@ func (e *Engine) configHash() string {
 	if e.knowledge != nil {
 		writeFields(h, *e.knowledge)
 	}
-	if e.outer != nil {
+	if e.narrowed {
 		writeFields(h, e.db.Policy())
 	}
 	for _, p := range e.exemplars {

@@ -3,12 +3,10 @@ package texttosql
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -55,36 +53,6 @@ func (e *Engine) valueless(ctx context.Context, sql string) *bool {
 	}
 	none := !t.Truncated && (t.Empty() || t.AllNull())
 	return &none
-}
-
-// learn returns what confirmed and configured answers tell. It is the same as long as nothing was confirmed, so that
-// the pool is indexed once.
-func (e *Engine) learn() (learned, error) {
-	confirmed, err := e.confirmed.Pairs()
-	if err != nil {
-		return learned{}, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	old := e.learned.confirmed
-	if e.learned.pool == nil || len(old) != len(confirmed) || len(old) > 0 && &old[0] != &confirmed[0] {
-		key := e.ScopeKey()
-		own := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Pair) bool { return p.Scope != key || e.mentions(p) })
-		e.learned = learned{
-			confirmed: confirmed, own: own, pool: &memory.Pool{Pairs: slices.Concat(own, e.configured())},
-			indexes: e.indexes.WithHistory(own), emptyShare: emptyShare(own),
-		}
-	}
-	return e.learned, nil
-}
-
-// learned is what one state of the confirmed answers tells.
-type learned struct {
-	confirmed  []memory.Pair   // those of all scopes
-	own        []memory.Pair   // those of the scope that the policy allows
-	pool       *memory.Pool    // the solved questions that strategies may show
-	indexes    *linker.Indexes // which tables they read
-	emptyShare float64         // strategy.Env.EmptyAnswerRate
 }
 
 // emptyShare estimates how often a right answer has no value; 0 where nobody looked.

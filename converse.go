@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -32,10 +33,11 @@ type Conversation struct {
 	// the first call.
 	MaxCorrections int
 
-	whole *Engine // as it was given
-	e     *Engine // within the scope and policy of the current question; written between begin and end
-	scope *Scope  // of the last WithScope; nil: that of whole
-	store session.Store
+	*core
+	given   key    // that of the engine
+	current key    // within the scope and policy of the current question; written between begin and end
+	scope   *Scope // of the last WithScope; nil: that of given
+	store   session.Store
 
 	mu  sync.Mutex
 	rec session.Record // as it was saved last; what it points to is never changed
@@ -62,7 +64,11 @@ func (e *Engine) NewConversation(store session.Store) *Conversation {
 	if store == nil {
 		store = &session.Memory{}
 	}
-	return &Conversation{whole: e, e: e, store: store, rec: session.New(session.NewID(), now())}
+	c := &Conversation{store: store, rec: session.New(session.NewID(), now())}
+	if e != nil {
+		c.core, c.given, c.current = e.core, e.key, e.key
+	}
+	return c
 }
 
 // OpenConversation opens the conversation of that id. The errors are those of the store: session.ErrNotFound,
@@ -106,15 +112,18 @@ func (s *Conversation) begin(ctx context.Context, call string, a *asking) (end f
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if s.core == nil {
+		return nil, errNoEngine
+	}
 	busy := busyError{&session.StateError{Call: call, State: rec.State, Hint: "another call works on it: wait, and call again"}}
-	if _, taken := s.whole.talking.LoadOrStore(rec.ID, true); taken {
+	if _, taken := s.talking.LoadOrStore(rec.ID, true); taken {
 		return nil, busy
 	}
 	release := func() {}
-	end = func() { release(); s.whole.talking.Delete(rec.ID) }
+	end = func() { release(); s.talking.Delete(rec.ID) }
 	if h, ok := s.store.(session.Holder); ok {
 		if release, err = h.Hold(ctx, rec.ID); err != nil {
-			s.whole.talking.Delete(rec.ID)
+			s.talking.Delete(rec.ID)
 			if errors.Is(err, session.ErrHeld) {
 				err = busy
 			}
@@ -135,22 +144,31 @@ func (s *Conversation) begin(ctx context.Context, call string, a *asking) (end f
 	return end, nil
 }
 
-// within takes the engine of the scope and policy of a question: the current one, or the one that is asked.
+// within takes the key of a question: that of the current one, or of the one that is asked.
 func (s *Conversation) within(a *asking) error {
-	e, err := s.e, error(nil)
 	if a == nil {
-		_, err = e.within(asking{})
+		_, err := s.engine().within(asking{})
 		return err
 	}
-	q := asking{scope: cmp.Or(a.scope, s.scope), policy: a.policy}
-	if e, err = s.whole.within(q); err != nil {
+	e, err := s.at(s.given).within(asking{scope: cmp.Or(a.scope, s.scope), policy: a.policy})
+	if err != nil {
 		return err
 	}
 	if rec := s.Record(); rec.Revision > 0 && rec.Scope != e.ScopeKey() {
 		return &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the conversation belongs to another scope, or to none"}
 	}
-	s.e, s.scope, a.scope, a.policy = e, cmp.Or(a.scope, s.scope), nil, nil
+	s.current, s.scope, a.scope, a.policy = e.key, cmp.Or(a.scope, s.scope), nil, nil
 	return nil
+}
+
+// engine is that of the current question.
+func (s *Conversation) engine() *Engine { return s.at(s.current) }
+
+func (s *Conversation) at(k key) *Engine {
+	if s.core == nil {
+		return nil
+	}
+	return &Engine{s.core, k}
 }
 
 // Ask asks a question. From the second on it is a follow-up: prompts show the last three answered questions with their
@@ -161,7 +179,7 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 	if a.ID != "" {
 		a.misplaced = "Question.ID does nothing here: Progress and log records have the id of the conversation"
 	}
-	if err := s.whole.takes(a); err != nil {
+	if err := s.at(s.given).takes(a); err != nil {
 		return nil, err
 	}
 	end, err := s.begin(ctx, "Ask", &a)
@@ -185,7 +203,7 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 		}
 		turn.Text, turn.Evidence, turn.Samples, turn.WithoutMemory = a.Text, a.Evidence, a.Samples, a.withoutMemory
 		s.turn(r, turn)
-		r.Scope = s.e.ScopeKey()
+		r.Scope = s.engine().ScopeKey()
 		r.Schema, r.Config, r.Lessons, r.Learned = "", "", nil, nil // known once the question runs
 		return r.Move(to, now(), string(turn.Kind))
 	})
@@ -262,7 +280,7 @@ func (s *Conversation) correct(ctx context.Context, call string, made func(*sess
 	if err := s.fresh(ctx, &rec); err != nil {
 		return nil, err
 	}
-	known, err := s.e.nameable(ctx)
+	known, err := s.engine().nameable(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -308,17 +326,17 @@ func (s *Conversation) fresh(ctx context.Context, r *session.Record) error {
 	if r.Schema == "" {
 		return nil // it did not begin
 	}
-	lessons, err := s.e.recall(ctx, s.asked(r))
-	var present snapshot
+	lessons, err := s.engine().recall(ctx, s.asked(r))
+	var present *snapshot.Snapshot
 	if err == nil {
-		present, err = s.e.snapshot(ctx, lessons)
+		present, _, err = s.engine().snapshot(ctx, lessons)
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("texttosql: inspecting the database: %w", err)
-	case present.schema.Fingerprint() != r.Schema:
+	case present.Schema.Fingerprint() != r.Schema:
 		return fmt.Errorf("%w (the schema of session %s)", session.ErrStale, r.ID)
-	case s.e.configHash() != r.Config:
+	case s.engine().configHash() != r.Config:
 		return fmt.Errorf("%w (the strategy, models or settings of session %s)", session.ErrStale, r.ID)
 	}
 	return nil
@@ -343,7 +361,7 @@ func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
 	case rec.State == session.Completed:
 		a := s.asked(&rec)
 		a.talk = &talk{known: known(&rec)} // which was checked under its corrections
-		return s.e.ask(ctx, a, !s.e.withoutExecution)
+		return s.engine().ask(ctx, a, !s.engine().withoutExecution)
 	}
 	if err := s.fresh(ctx, &rec); err != nil {
 		return nil, err
@@ -362,7 +380,7 @@ func (s *Conversation) Restart(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	defer end()
-	known, err := s.e.nameable(ctx)
+	known, err := s.engine().nameable(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -405,8 +423,8 @@ func (s *Conversation) shown(ctx context.Context, q *session.QuestionError) erro
 	again := *q
 	again.Options = slices.Clone(q.Options)
 	for i, o := range again.Options {
-		if o.SQL != "" && o.Rows == nil && !s.e.withoutExecution {
-			again.Options[i].Rows, _ = s.e.db.QueryWithin(ctx, o.SQL, exec.Bounds{Rows: 5}) // beside the question
+		if o.SQL != "" && o.Rows == nil && !s.engine().withoutExecution {
+			again.Options[i].Rows, _ = s.engine().db.QueryWithin(ctx, o.SQL, exec.Bounds{Rows: 5}) // beside the question
 		}
 	}
 	return cmp.Or(ctx.Err(), error(&again))
@@ -429,7 +447,7 @@ func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
 	if standalone = strings.TrimSpace(standalone); standalone == "" && asked.Kind == session.TurnFollowUp {
 		return session.ErrNotStandalone
 	}
-	forgotten := s.e.Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL)
+	forgotten := s.engine().Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL)
 	if forgotten != nil && !errors.Is(forgotten, memory.ErrForgotten) {
 		return forgotten
 	}

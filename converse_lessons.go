@@ -33,7 +33,7 @@ func taught(r *session.Record) (kept memory.LearnResult) {
 // warning: the answer is there.
 func (s *running) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
 	asked, ended := r.Turns[r.Turn()], r.Turns[r.Last()]
-	if s.e.lessons == nil || asked.WithoutMemory || res == nil {
+	if s.engine().lessons == nil || asked.WithoutMemory || res == nil {
 		return r.Learned
 	}
 	ep := memory.FinishedQuestion{
@@ -43,7 +43,7 @@ func (s *running) learn(ctx context.Context, r *session.Record, res *Result, com
 	if ended.Kind == session.TurnChoice && ended.Correction == nil {
 		ep.Chosen = &session.Option{ID: ended.Option, Label: ended.Text, SQL: res.SQL}
 	}
-	learned, err := s.e.learnFrom(ctx, ep, &res.Outcome)
+	learned, err := s.engine().learnFrom(ctx, ep, &res.Outcome)
 	if err != nil {
 		res.Warnings = append(res.Warnings, trace.Warning{Code: "lessons-not-kept", Message: strategy.ErrorLine(llm.Scrub(err.Error()), false)})
 	}
@@ -54,10 +54,10 @@ func (s *running) learn(ctx context.Context, r *session.Record, res *Result, com
 // takeBack takes back what an answer said for the lessons, since it is corrected. It follows the save of the correction:
 // one that was not saved takes nothing back. What cannot be taken back is a warning.
 func (s *Conversation) takeBack(ctx context.Context, r *session.Record, c session.Correction) error {
-	if s.e.lessons == nil || s.e.withoutMemory {
+	if s.engine().lessons == nil || s.engine().withoutMemory {
 		return nil
 	}
-	taken, err := s.e.lessons.Undo(taught(r), c)
+	taken, err := s.engine().lessons.Undo(taught(r), c)
 	if err != nil {
 		trace.From(ctx).Warn("lessons-not-kept", strategy.ErrorLine(llm.Scrub(err.Error()), false))
 		return nil

@@ -65,10 +65,10 @@ func (s *Conversation) asked(r *session.Record) asking {
 
 // day says on which day the current question was first asked; "": the engine has no clock.
 func (s *Conversation) day(r *session.Record) string {
-	if s.e.clock == nil {
+	if s.engine().clock == nil {
 		return ""
 	}
-	return llm.DayLine(r.Turns[r.Turn()].At.In(s.e.clock().Location()))
+	return llm.DayLine(r.Turns[r.Turn()].At.In(s.engine().clock().Location()))
 }
 
 // said is the evidence of the current question with what the user said of words while earlier ones were corrected.
@@ -129,7 +129,7 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	if err != nil {
 		err = &saveError{fmt.Errorf("texttosql: the journal of conversation %s: %w", rec.ID, err)}
 	} else {
-		res, err = s.e.ask(ctx, a, true)
+		res, err = s.engine().ask(ctx, a, true)
 	}
 	if t := rec.Turns[rec.Last()]; t.AsText && res != nil {
 		res.Warnings = append(res.Warnings, trace.Warning{Code: "correction-as-text", Message: "the correction is shown to the model as it is, and nothing is held to it: " +
@@ -203,7 +203,7 @@ func (r *running) ready(env *strategy.Env) error {
 		return nil
 	}
 	return r.commit(context.Background(), func(rec *session.Record) error {
-		rec.Schema, rec.Config = env.Schema.Fingerprint(), r.e.configHash()
+		rec.Schema, rec.Config = env.Schema.Fingerprint(), r.engine().configHash()
 		r.keep(rec)
 		if rec.State != session.SchemaLoading {
 			return nil

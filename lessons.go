@@ -18,12 +18,16 @@ import (
 // recall returns the lessons that a question may be shown, without those that name what its policy denies. nil: none.
 func (e *Engine) recall(ctx context.Context, q asking) (*memory.Recall, error) {
 	r, err := e.learnedFor(ctx, q)
-	if r == nil || e.outer == nil || len(r.Lessons) == 0 {
+	if r == nil || !e.narrowed || len(r.Lessons) == 0 {
 		return r, err
 	}
-	denied, err := e.deniedTables(ctx)
+	withheld, err := e.db.Withheld(ctx)
 	if err != nil {
 		return nil, err
+	}
+	denied := map[string]bool{}
+	for _, t := range withheld {
+		denied[schema.Fold(t.Name)] = true
 	}
 	policy := e.db.Policy()
 	r.Lessons = slices.DeleteFunc(r.Lessons, func(l memory.Lesson) bool {
@@ -32,26 +36,6 @@ func (e *Engine) recall(ctx context.Context, q asking) (*memory.Recall, error) {
 		return policy.Mentions(text) || slices.ContainsFunc(words, func(word string) bool { return denied[schema.Fold(word)] })
 	})
 	return r, nil
-}
-
-// deniedTables are the tables, by their folded names, that the policy of the question takes from the schema.
-func (e *Engine) deniedTables(ctx context.Context) (map[string]bool, error) {
-	all, err := e.outer.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	own, err := e.db.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	denied := map[string]bool{}
-	for _, t := range all.Tables {
-		denied[schema.Fold(t.Name)] = true
-	}
-	for _, t := range own.Tables {
-		delete(denied, schema.Fold(t.Name))
-	}
-	return denied, nil
 }
 
 // learnedFor returns the lessons that the session of a question kept, or else those of the store. nil: none.
@@ -85,37 +69,6 @@ func (e *Engine) learnedFor(ctx context.Context, q asking) (*memory.Recall, erro
 
 // forgets reports whether a question is answered without what was learned.
 func (e *Engine) forgets(q asking) bool { return e.withoutMemory || q.withoutMemory }
-
-// renamed is a declared schema with the names of the database, as far as lessons tell them.
-type renamed struct {
-	print   string         // its fingerprint; "": there is none
-	schema  *schema.Schema // with descriptions; its address is the key of a snapshot
-	unknown []string       // described names that are none of the declared schema
-}
-
-// base returns the schema that the one of prompts is made of: that of the database or the declared one, with the names
-// of the database as far as r tells them.
-func (e *Engine) base(ctx context.Context, r *memory.Recall) (of *schema.Schema, by renamed, err error) {
-	if e.schema != nil && r == nil {
-		return e.schema, by, nil
-	}
-	live, err := e.db.Schema(ctx)
-	if e.schema == nil || err != nil {
-		return live, by, err
-	}
-	if r.Map(e.schema, live) == e.schema {
-		return e.schema, by, nil
-	}
-	described, unknown := e.schema.Describe(e.descriptions)
-	by = renamed{schema: r.Map(described, live), unknown: unknown}
-	by.print = by.schema.Fingerprint()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.renamed.print != by.print {
-		e.renamed = by
-	}
-	return e.renamed.schema, e.renamed, nil
-}
 
 // nameable returns the tables that a correction may name: those of prompts, and those of the database that a declared
 // schema lacks. They differ where a user says what a table is called now.

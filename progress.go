@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -156,12 +155,6 @@ func queued(f func(Progress)) (tell func(Progress), told func() error) {
 // warn logs what an operator should know and was not logged before, and returns all of it.
 func (e *Engine) warn(ctx context.Context) []trace.Warning {
 	all := e.db.Warnings()
-	e.mu.Lock()
-	unknown := e.described.unknown
-	e.mu.Unlock()
-	if len(unknown) > 0 && e.outer == nil {
-		all = append(all, trace.Warning{Code: "unknown-description", Message: "descriptions of names that do not exist: " + strings.Join(unknown, ", ")})
-	}
 	for _, w := range all {
 		if _, told := e.told.LoadOrStore(w, true); !told && e.logger != nil {
 			e.logger.LogAttrs(ctx, slog.LevelWarn, "texttosql: operator", slog.String("code", w.Code), slog.String("message", w.Message))

@@ -1,18 +1,11 @@
 package texttosql
 
 import (
-	"crypto/sha256"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/linker"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -61,7 +54,7 @@ func (p policy) extend(a *asking) {
 // Confirm, Schema, NewConversation, OpenConversation.
 //
 // An engine that has a scope takes no other one. The errors are those of exec.DB.For. For asks nothing of the database and
-// may be called for each question: engines of the same scope and policy share what they keep, up to 256 of them.
+// may be called for each question: what is known of the database is kept for engines of the same scope and policy together.
 func (e *Engine) For(opts ...AskOption) (*Engine, error) {
 	q, err := heeding("For", "", opts)
 	if err != nil {
@@ -70,21 +63,11 @@ func (e *Engine) For(opts ...AskOption) (*Engine, error) {
 	return e.within(q)
 }
 
-// common is what the engines of all scopes and policies have in common.
-type common struct {
-	talking  sync.Map       // ids of conversations on which a call works
-	told     sync.Map       // trace.Warning → true: the log has it
-	learners []*llm.Learner // by model
-
-	mu    sync.Mutex
-	views map[viewKey]*Engine
-	used  []viewKey // the one used last is the last
+// key says under which policy and for which scope an engine works.
+type key struct {
+	db       *exec.DB // the database, as they have it
+	narrowed bool     // the policy is that of a question, or of For
 }
-
-type viewKey [sha256.Size]byte
-
-// mostViews bounds the scopes and policies of which profiles, samples and texts are kept.
-const mostViews = 256
 
 // within returns the engine of a question's scope and policy, and refuses a question that lacks its scope.
 func (e *Engine) within(a asking) (*Engine, error) {
@@ -108,39 +91,7 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	outer := e.outer
-	if outer == nil && a.policy != nil {
-		if outer, err = e.db.For(a.scope, nil); errors.Is(err, exec.ErrNoRules) {
-			outer, err = e.db, nil // the rules are those of the question
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	h := sha256.New()
-	h.Write(e.view[:])
-	writeFields(h, db.Scope()) // with plain values: a driver.Valuer need not show what it is
-	writeFields(h, a.policy)
-	key := viewKey(h.Sum(nil))
-	c := e.common
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.used = append(slices.DeleteFunc(c.used, func(k viewKey) bool { return k == key }), key)
-	if v := c.views[key]; v != nil {
-		return v, nil
-	}
-	indexes := &linker.Indexes{}
-	v := &Engine{config: e.config, common: c, db: db, view: key, profiling: semaphore.NewWeighted(1), outer: outer}
-	if _, apart := e.db.Dialect().(exec.Scoper); a.policy == nil && !apart {
-		v.whole, indexes = e, e.indexes // the schema is the same
-	}
-	v.remember(indexes)
-	if len(c.used) > mostViews {
-		delete(c.views, c.used[0])
-		c.used = slices.Delete(c.used, 0, 1)
-	}
-	c.views[key] = v
-	return v, nil
+	return &Engine{e.core, key{db, e.narrowed || a.policy != nil}}, nil
 }
 
 // ScopeKey returns the Key of the engine's scope, to which what is kept between questions belongs; "": it has none. It is for
@@ -152,17 +103,6 @@ func (e *Engine) ScopeKey() string {
 	return ""
 }
 
-// remember fills in what the configured pairs are for: exemplars, and what was asked before, beside what indexes know.
-func (e *Engine) remember(indexes *linker.Indexes) {
-	others := func(p memory.Pair) bool { return !e.mayShow(p) || e.whole != nil && p.Scope == "" } // or those of the whole
-	e.plain, e.indexes = &memory.Pool{Pairs: e.configured()}, indexes.WithHistory(slices.DeleteFunc(slices.Clone(e.exemplars), others))
-}
-
-// configured are the exemplars of WithMemory that the scope may be shown.
-func (e *Engine) configured() []memory.Pair {
-	return slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Pair) bool { return p.Past || !e.mayShow(p) })
-}
-
 func (e *Engine) mayShow(p memory.Pair) bool {
 	return (p.Scope == "" || p.Scope == e.ScopeKey()) && !e.mentions(p)
 }
@@ -170,7 +110,7 @@ func (e *Engine) mayShow(p memory.Pair) bool {
 // mentions reports whether a pair names what the policy of one question denies.
 func (e *Engine) mentions(p memory.Pair) bool {
 	policy := e.db.Policy()
-	return e.outer != nil && (policy.Mentions(p.Question) || policy.Mentions(p.SQL) ||
+	return e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL) ||
 		slices.ContainsFunc(e.db.Language().Text.Parse(p.SQL).Tables(), func(ref sqltext.TableRef) bool {
 			return ref.Base() && !policy.AllowsTable(ref.Schema, ref.Name)
 		}))

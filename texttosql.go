@@ -14,14 +14,11 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/memory"
@@ -29,6 +26,7 @@ import (
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -36,32 +34,16 @@ import (
 
 // Engine answers questions about one database. Safe for concurrent use.
 type Engine struct {
-	config
-	db      *exec.DB
-	rows    exec.SampleCache
-	texts   strategy.TextCache
-	indexes *linker.Indexes
-	learned learned      // under mu
-	renamed renamed      // under mu
-	plain   *memory.Pool // the configured exemplars alone
-
-	*common
-	whole     *Engine             // the engine with the same policy and without a scope; nil: this one, or there is none
-	view      viewKey             // what tells this engine from the others of common
-	outer     *exec.DB            // the database without the policy of a question; nil: this is it
-	profiling *semaphore.Weighted // a question holds it while it profiles the database
-	mu        sync.Mutex
-	described snapshot // the last schema with descriptions, and its profiles
+	*core
+	key
 }
 
-// snapshot is one state of the database's schema, with everything that was derived from it.
-type snapshot struct {
-	of       *schema.Schema // the schema as inspected or given; its address is the key of the snapshot
-	schema   *schema.Schema // the part that the policy allows, with descriptions
-	unknown  []string       // described names that do not exist
-	profiles *profiles      // of its tables, as far as they were asked for
-
-	knowledge *knowledge.Model // the part that speaks of schema; nil: there is none
+// core is what New made, the same for every key.
+type core struct {
+	config
+	learners []*llm.Learner // by model
+	talking  sync.Map       // ids of conversations on which a call works
+	told     sync.Map       // trace.Warning → true: the log has it
 }
 
 // New makes an Engine for a database and a model. It sends nothing to either: see Ready. NoModel in the model's place makes one
@@ -82,10 +64,9 @@ type snapshot struct {
 // The error joins those of all options, each a *strategy.ConfigError or an error of what it configures, and of a driver
 // that needs a dialect (ErrUnguarded). Nothing needs to be closed.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
-	e := &Engine{
-		config:    config{strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}, forgetful: true, clock: time.Now},
-		profiling: semaphore.NewWeighted(1), common: &common{views: map[viewKey]*Engine{}},
-	}
+	e := &Engine{core: &core{config: config{
+		strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.Confirmed{}, forgetful: true, clock: time.Now,
+	}}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt.configure(&e.config)
@@ -109,7 +90,6 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 		guarded = guarded.WithoutExecution()
 	}
 	e.db = guarded
-	e.remember(&linker.Indexes{Knowledge: e.knowledge})
 	for range e.models {
 		e.learners = append(e.learners, &llm.Learner{Room: e.budget.Room, Lacks: e.lacks})
 	}
@@ -129,7 +109,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 	}
 	err := e.db.Ready(trace.Into(ctx, nil))
 	if err == nil && len(e.descriptions) > 0 {
-		_, err = e.snapshot(trace.Into(ctx, nil), nil)
+		_, _, err = e.snapshot(trace.Into(ctx, nil), nil)
 	}
 	for _, w := range e.warn(ctx) {
 		trace.From(ctx).Warn(w.Code, w.Message)
@@ -393,7 +373,7 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	if known == nil {
 		known = listTables(q.Text, env.Schema)
 	}
-	people, err := e.peopleSaid(env, q)
+	people, err := e.peopleSaid(ctx, env, q)
 	if err != nil {
 		return err
 	}
@@ -427,7 +407,7 @@ func (e *Engine) answer(ctx context.Context, q asking, rows bool, res *Result) (
 	env.Host.Omissions.Report(ctx, out)
 	res.Outcome = *out
 	if out.SQL != "" {
-		winner, refused = e.passed(ctx, runner, task, out)
+		winner, refused = e.passed(ctx, runner, env, task, out)
 		res.SQL = winner.SQL()
 		res.Grounds = append(verified, grounds(env, q.Text, out, winner)...)
 	}
@@ -562,9 +542,10 @@ func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 
 // passed returns the winner; nil if it is refused. It examines the winner, unless an examiner of this question did and
 // the user corrected nothing: which corrections a foreign strategy knew nobody can tell.
-func (e *Engine) passed(ctx context.Context, runner *exec.Runner, t strategy.Task, out *strategy.Outcome) (winner *sqltext.Statement, refused error) {
+func (e *Engine) passed(ctx context.Context, runner *exec.Runner, env *strategy.Env, t strategy.Task, out *strategy.Outcome) (winner *sqltext.Statement,
+	refused error) {
 	for _, c := range out.Candidates {
-		if len(t.Corrections) == 0 && c.SQL == out.SQL && e.db.Passed(c.Statement) {
+		if len(t.Corrections) == 0 && c.SQL == out.SQL && e.db.Passed(env.Snapshot, c.Statement) {
 			return c.Statement, nil
 		}
 	}
@@ -579,36 +560,37 @@ func (e *Engine) passed(ctx context.Context, runner *exec.Runner, t strategy.Tas
 func (e *Engine) env(ctx context.Context, q asking, account *llm.Account) (*strategy.Env, error) {
 	schemaCtx, span := trace.Start(ctx, "schema")
 	lessons, err := e.recall(schemaCtx, q)
-	var snap snapshot
+	var (
+		snap  *snapshot.Snapshot
+		shown described
+		known learned
+	)
 	if err == nil {
-		snap, err = e.snapshot(schemaCtx, lessons)
+		snap, shown, err = e.snapshot(schemaCtx, lessons)
 	}
 	span.Fail(err)
 	span.End()
 	if err != nil {
 		return nil, fmt.Errorf("texttosql: inspecting the database: %w", err)
 	}
-	if len(snap.schema.Tables) == 0 {
+	if len(snap.Schema.Tables) == 0 {
 		return nil, ErrNoTables
 	}
-	known := learned{pool: e.plain, indexes: e.indexes}
-	if !e.forgets(q) {
-		if known, err = e.learn(); err != nil {
-			return nil, err
-		}
+	if known, err = e.learn(ctx, snap, q); err != nil {
+		return nil, err
 	}
 	models, day := make([]llm.Model, len(e.models)), llm.Today(cmp.Or(q.day, e.today()))
 	for i, m := range e.models {
 		models[i] = llm.Chain(m, slices.Concat([]llm.Middleware{account.Middleware(), day}, q.talk.replies(), []llm.Middleware{e.learners[i].Middleware(), e.retry.Middleware(), llm.Trace()})...)
 	}
 	return &strategy.Env{
-		DB: e.db, Models: models, Schema: snap.schema,
+		DB: e.db, Models: models, Schema: snap.Schema, Snapshot: snap, Profiles: true,
+		Knowledge: shown.knowledge, Instructions: e.instructions, Exemplars: known.pool, Past: known.past,
+		EmptyAnswerRate: known.emptyShare, Lessons: lessons,
 		Host: strategy.Host{
-			Profile: func(ctx context.Context, s *schema.Schema) (*schema.Schema, error) { return e.profile(ctx, snap, s) },
-			Rows:    &e.rows, Texts: &e.texts, Indexes: known.indexes, Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
+			Omissions: &strategy.Omissions{}, CallsLeft: account.CallsLeft,
 			Answered: func(model int) bool { return e.learners[model].Answered() },
 		},
-		Knowledge: snap.knowledge, Instructions: e.instructions, Exemplars: known.pool, EmptyAnswerRate: known.emptyShare, Lessons: lessons,
 		Concurrency: e.budget.InFlight, Seed: e.seed,
 		AskBelow: e.askBelow, WithoutExecution: e.withoutExecution, WithoutValues: e.withoutValues,
 	}, nil
@@ -636,51 +618,6 @@ func (e *Engine) lacks(text string) (nothing, half bool) {
 	return nothing, half
 }
 
-// snapshot returns the present schema, described, with the names that lessons tell.
-func (e *Engine) snapshot(ctx context.Context, lessons *memory.Recall) (snapshot, error) {
-	if e.whole != nil && (e.schema == nil || lessons == nil) { // all scopes share one schema, and no profile
-		s, err := e.whole.snapshot(ctx, lessons)
-		s.profiles = newProfiles()
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if err == nil && e.described.of != s.of {
-			e.described = s
-		}
-		return e.described, err
-	}
-	of, by, err := e.base(ctx, lessons)
-	if err != nil {
-		return snapshot{}, err
-	}
-	e.mu.Lock()
-	s := e.described
-	e.mu.Unlock()
-	if s.of == of {
-		return s, nil
-	}
-	s = snapshot{of: of, schema: of, profiles: newProfiles()}
-	if e.schema != nil {
-		if s.schema, err = e.db.Permitted(ctx, of); err != nil {
-			return snapshot{}, err
-		}
-	}
-	if len(e.descriptions) > 0 {
-		s.schema, s.unknown = s.schema.Describe(e.descriptions)
-		if by.schema != nil { // names of either schema are known
-			s.unknown = slices.DeleteFunc(s.unknown, func(name string) bool { return !slices.Contains(by.unknown, name) })
-		}
-	}
-	if e.knowledge != nil {
-		s.knowledge = new(e.knowledge.Within(s.schema))
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.described.of != of { // otherwise another question was quicker, and its snapshot may have a profile
-		e.described = s
-	}
-	return e.described, nil
-}
-
 // Check puts a statement of the caller through the guard and the checks, without running it. A statement that does not
 // pass is an error (*exec.RefusedError, *exec.InvalidError). Checked then holds what was found out before, and its SQL
 // may be the whole text as given: do not run it.
@@ -698,8 +635,8 @@ func (e *Engine) Knowledge(ctx context.Context) (*knowledge.Model, error) {
 	if e == nil {
 		return nil, errNoEngine
 	}
-	snap, err := e.snapshot(ctx, nil)
-	return snap.knowledge, err
+	_, shown, err := e.snapshot(ctx, nil)
+	return shown.knowledge, err
 }
 
 // Schema returns the schema that prompts are written from: the part that the policy allows, with the descriptions.
@@ -707,8 +644,11 @@ func (e *Engine) Schema(ctx context.Context) (*schema.Schema, error) {
 	if e == nil {
 		return nil, errNoEngine
 	}
-	snap, err := e.snapshot(ctx, nil)
-	return snap.schema, err
+	s, _, err := e.snapshot(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return s.Schema, nil
 }
 
 func nameOf(s strategy.Strategy) string {

@@ -16,15 +16,12 @@ import (
 
 // peopleSaid are the statements that people found right: those of the knowledge that the policy allows, then the confirmed answers
 // of the scope.
-func (e *Engine) peopleSaid(env *strategy.Env, q asking) (list []knowledge.VerifiedQuery, err error) {
+func (e *Engine) peopleSaid(ctx context.Context, env *strategy.Env, q asking) (list []knowledge.VerifiedQuery, err error) {
 	if env.Knowledge != nil {
 		list = append(list, env.Knowledge.VerifiedQueries...)
 	}
-	if e.forgets(q) {
-		return list, nil
-	}
-	learned, err := e.learn()
-	for _, p := range learned.own {
+	learned, err := e.learn(ctx, env.Snapshot, q)
+	for _, p := range learned.confirmed {
 		if p.Evidence == "" {
 			list = append(list, knowledge.VerifiedQuery{Question: p.Question, SQL: p.SQL})
 		}

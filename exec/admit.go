@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -72,11 +72,12 @@ type held struct {
 	own  bool          // the statements are ours
 
 	catalog  *Catalog
-	looked   time.Time    // when catalog was the current one
-	used     bool         // something was sent since the last use ended
-	admitted *Statement   // that this use is about
-	unfit    bool         // the connection is not used again
-	sink     *result.Sink // takes the rows, where they are streamed
+	at       *snapshot.Snapshot // that catalog belongs to
+	looked   time.Time          // when catalog was the current one
+	used     bool               // something was sent since the last use ended
+	admitted *Statement         // that this use is about
+	unfit    bool               // the connection is not used again
+	sink     *result.Sink       // takes the rows, where they are streamed
 }
 
 // admit decides on a statement, once a use: whoever explains or runs it then takes it from here.
@@ -190,23 +191,26 @@ func (db *DB) unblamed(err error) error {
 	}
 }
 
-const (
-	// trusted is how long a catalog is not asked for again. A statement whose names are refused asks earlier.
-	trusted      = time.Second
-	catalogsKept = 32 // for so many places of one pool
+// trusted is how long a catalog is not asked for again. A statement whose names are refused asks earlier.
+const trusted = time.Second
+
+// seen says which version of a database was the current one, and when.
+type seen struct {
+	version string
+	asked   time.Time
+}
+
+var (
+	// lastSeen is what was seen last, whatever the policy.
+	lastSeen = &snapshot.Derived[struct{}, seen]{Reach: snapshot.OfVersions}
+	// inspections are what was asked for a catalog, for other policies.
+	inspections = &snapshot.Derived[struct{}, *guard.Inspection]{
+		Reach: snapshot.OfDatabase, Size: func(_ struct{}, i *guard.Inspection) int { return i.Size() },
+	}
+	catalogs = &snapshot.Derived[struct{}, *Catalog]{
+		Reach: snapshot.OfPolicy, Needed: true, Size: func(_ struct{}, c *Catalog) int { return sizeOf(c.Schema) },
+	}
 )
-
-// catalogs are what the connections of a DB see, by their place.
-type catalogs struct {
-	mu      sync.Mutex
-	known   map[string]known
-	checked bool // the names of the policy were looked up
-}
-
-type known struct {
-	*Catalog
-	asked time.Time // when its version was the current one
-}
 
 // finish ends a use of the connection.
 func (h *held) finish(ctx context.Context) error {
@@ -234,74 +238,46 @@ func (h *held) renew(ctx context.Context, now bool) error {
 		h.unfit = h.unfit || !IsTyped(h.db.dialect.Classify(err))
 		return h.db.unblamed(err)
 	}
-	h.catalog, h.looked = c, time.Now()
+	h.catalog, h.at, h.looked = c, h.db.at(h.Place, c.Version), time.Now()
 	return nil
 }
 
 // catalogOf returns the catalog of a connection: the one that is known unless it is old.
 func (db *DB) catalogOf(ctx context.Context, o Opened, now bool) (c *Catalog, err error) {
-	db.catalogs.mu.Lock()
-	k := db.catalogs.known[o.Place]
-	db.catalogs.mu.Unlock()
+	last, known := lastSeen.Known(db.at(o.Place, ""), struct{}{})
 	asked, version := time.Now(), o.Version
 	if now || version == "" {
-		if k.Catalog != nil && !now && time.Since(k.asked) < trusted {
-			return k.Catalog, nil
+		if known && !now && time.Since(last.asked) < trusted {
+			if c, ok := catalogs.Known(db.at(o.Place, last.version), struct{}{}); ok {
+				return c, nil
+			}
 		}
 		if version, err = o.Conn.Version(ctx); err != nil {
 			return nil, err
 		}
 	}
-	c = k.Catalog
-	if c == nil || version == "" || c.Version != version {
+	c, ok := catalogs.Known(db.at(o.Place, version), struct{}{})
+	if !ok || version == "" {
 		if c, err = db.readCatalog(ctx, o, version); err != nil {
 			return nil, err
 		}
 	}
-	db.catalogs.mu.Lock()
-	defer db.catalogs.mu.Unlock()
-	if len(db.catalogs.known) >= catalogsKept {
-		clear(db.catalogs.known)
+	if last.version != "" && last.version != c.Version {
+		db.kept.Drop(func(k snapshot.Key) bool { return k.Database == o.Place && k.Version == last.version })
 	}
-	db.catalogs.known[o.Place] = known{c, asked}
+	catalogs.Keep(db.at(o.Place, c.Version), struct{}{}, c)
+	lastSeen.Keep(db.at(o.Place, c.Version), struct{}{}, seen{c.Version, asked})
 	return c, nil
-}
-
-// inspections are what was asked for the catalogs of the last versions, by place.
-type inspections struct {
-	mu sync.Mutex
-	of map[string]inspection
-}
-
-type inspection struct {
-	version string
-	*guard.Inspection
-}
-
-// at returns what was asked at a place, for a version; "": it is not known.
-func (i *inspections) at(place, version string) *guard.Inspection {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if known := i.of[place]; version != "" && known.version == version {
-		return known.Inspection
-	}
-	return &guard.Inspection{}
-}
-
-func (i *inspections) keep(place, version string, asked *guard.Inspection) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.of == nil || len(i.of) >= catalogsKept {
-		i.of = map[string]inspection{}
-	}
-	i.of[place] = inspection{version, asked}
 }
 
 // readCatalog reads the catalog of a connection, again if it changed while it was read. What was asked for another policy
 // is not asked again while the version is the same.
 func (db *DB) readCatalog(ctx context.Context, o Opened, version string) (*Catalog, error) {
 	for range 3 {
-		asked := db.read.at(o.Place, version)
+		asked, known := inspections.Known(db.at(o.Place, version), struct{}{})
+		if !known || version == "" {
+			asked = &guard.Inspection{}
+		}
 		c, err := o.Conn.Catalog(guard.Inspecting(ctx, asked))
 		if err != nil {
 			return nil, err
@@ -315,23 +291,17 @@ func (db *DB) readCatalog(ctx context.Context, o Opened, version string) (*Catal
 			continue
 		}
 		if again != "" {
-			db.read.keep(o.Place, again, asked)
+			inspections.Keep(db.at(o.Place, again), struct{}{}, asked)
 		}
 		c.Text, c.Schema.Version = db.language.Text, c.Version
 		c.Rules = db.rules
-		unknown := c.Apply(db.policy)
-		db.catalogs.mu.Lock()
-		checked := db.catalogs.checked
-		db.catalogs.mu.Unlock()
-		if unknown != nil && !checked {
+		if unknown := c.Apply(db.policy); unknown != nil && !db.checked.Load() {
 			return nil, unknown
 		}
 		if err := db.tryRules(ctx, o, c); err != nil {
 			return nil, err
 		}
-		db.catalogs.mu.Lock()
-		defer db.catalogs.mu.Unlock()
-		db.catalogs.checked = true
+		db.checked.Store(true)
 		return c, nil
 	}
 	return nil, fmt.Errorf("%w: the schema changes all the time", ErrBusy)

@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -37,13 +39,14 @@ type Config struct {
 // A statement has the rights of the pool. Who may ask what is decided by the database, by a pool for each user, or by
 // Policy.Rows and [DB.For]. Safe for concurrent use.
 type DB struct {
-	*shared
+	*ruling
 	lookOnly bool   // statements from outside do not run
 	scope    *Scope // whose rows are read; nil: there is none
+	scopeID  string // tells scope apart; "": there is none
 }
 
-// common is what all views of a database have in common, whatever their policy.
-type common struct {
+// database is a pool, and what is known of it whatever the policy.
+type database struct {
 	pool     *sql.DB
 	dialect  Dialect
 	language Language
@@ -54,25 +57,22 @@ type common struct {
 	broken   atomic.Pointer[error]
 	file     atomic.Value // Opened.File of the last connection that had one
 	heard    warnings
-	read     inspections
-	views    struct {
-		mu sync.Mutex
-		of map[string]*shared // by the narrower policy
-	}
+	kept     snapshot.Store
 }
 
-// shared is what a DB, the copy by WithoutExecution and the views by For have in common that have its policy.
-type shared struct {
-	*common
-	policy   Policy
-	rules    []guard.Rule
-	ruled    guard.Splicing
-	placed   placed
-	open     Open
-	walls    []wall
-	catalogs catalogs
-	schemas  schemaCache
-	passed   sync.Map // weak.Pointer[sqltext.Statement] → version of the schema under which ReadOnly accepted it
+// ruling is a policy as it holds on a database, of which a DB, its copy by WithoutExecution and its views by For may have the
+// same.
+type ruling struct {
+	*database
+	policy     Policy
+	id         string // tells the policy apart, with whom a Scoper asks as; "": that of New
+	rules      []guard.Rule
+	ruled      guard.Splicing
+	open       Open
+	walls      []wall
+	inspecting *semaphore.Weighted               // one caller looks at the schema at a time
+	checked    atomic.Bool                       // the names of the policy were looked up
+	shown      atomic.Pointer[map[string]string] // shownNames of the schema that was read last
 }
 
 // New returns a DB on pool. The pool stays the caller's: nothing here closes it, and other work may go on with it.
@@ -89,21 +89,23 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	if most := pool.Stats().MaxOpenConnections; most > 0 {
 		limits.Connections = min(limits.Connections, most)
 	}
-	all := &common{
+	ruled, err := (&database{
 		pool: pool, dialect: d, language: d.Language(), limits: limits, unwrap: c.Unwrap, slots: make(chan struct{}, limits.Connections),
-	}
-	all.views.of = map[string]*shared{}
-	own, err := (&shared{common: all}).with(c.Policy, d)
+	}).under(c.Policy, d)
 	if err != nil {
 		return nil, err
 	}
-	return &DB{shared: own}, nil
+	return &DB{ruling: ruled}, nil
 }
 
 // WithoutExecution returns a copy of db that looks at statements and runs none. The methods Query, QueryWithin and Time
 // of it and of its runners return [ErrNoExecution], and [Execute] finds nothing. Statements of this package still run,
 // as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema with db.
-func (db *DB) WithoutExecution() *DB { return &DB{shared: db.shared, lookOnly: true, scope: db.scope} }
+func (db *DB) WithoutExecution() *DB {
+	looking := *db
+	looking.lookOnly = true
+	return &looking
+}
 
 // readyTimeout is the least that Ready has.
 const readyTimeout = 5 * time.Second

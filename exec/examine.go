@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -34,30 +35,26 @@ type Checked struct {
 	Findings  []Finding          // the findings in the order of the checks
 }
 
-// pass remembers for as long as somebody holds s that it compiled under guard.
-func (db *DB) pass(s *sqltext.Statement) {
-	key := weak.Make(s)
-	if _, known := db.passed.Swap(key, db.readVersion()); !known {
-		runtime.AddCleanup(s, func(key weak.Pointer[sqltext.Statement]) { db.passed.Delete(key) }, key)
+// passed are statements that compiled under guard.
+var passed = &snapshot.Derived[weak.Pointer[sqltext.Statement], bool]{Reach: snapshot.OfPolicy}
+
+// pass remembers for as long as somebody holds statement that it compiled under guard.
+func (h *held) pass(statement *sqltext.Statement) {
+	at, key := h.at, weak.Make(statement)
+	if known, _ := passed.Known(at, key); !known {
+		passed.Keep(at, key, true)
+		runtime.AddCleanup(statement, func(key weak.Pointer[sqltext.Statement]) { passed.Forget(at, key) }, key)
 	}
 }
 
-// readVersion is the version of the schema that was read last; "" before the first.
-func (db *DB) readVersion() string {
-	if current := db.schemas.current.Load(); current != nil {
-		return current.Version
-	}
-	return ""
-}
-
-// Passed reports whether [ReadOnly] accepted s on this database, and the schema is the same since then, as far as
-// [DB.Schema] was asked. Such a statement need not be examined again.
-func (db *DB) Passed(s *sqltext.Statement) bool {
-	if s == nil {
+// Passed reports whether [ReadOnly] accepted a statement in the state that a snapshot of db is of. Such a statement need not be
+// examined again.
+func (db *DB) Passed(of *snapshot.Snapshot, statement *sqltext.Statement) bool {
+	if of == nil || statement == nil {
 		return false
 	}
-	version, ok := db.passed.Load(weak.Make(s))
-	return ok && version == db.readVersion()
+	known, _ := passed.Known(db.mine(of).Named("", nil), weak.Make(statement))
+	return known
 }
 
 // Finding is something about a statement that is worth knowing and no reason to reject it.

@@ -5,42 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// placed are statements, by their text, into which the rules were written and that the engine accepted with a catalog. The
-// values of the rules' parameters do not matter for that.
-type placed struct {
-	mu sync.Mutex
-	of map[string]*Statement
-}
-
-// mostPlaced bounds the statements that are kept: those of some questions, each of which is admitted several times.
-const mostPlaced = 256
-
-// known returns a statement that was accepted with a catalog before; nil if none was.
-func (p *placed) known(text string, c *Catalog) *Statement {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if a := p.of[text]; a != nil && a.Catalog == c {
-		return a
-	}
-	return nil
-}
-
-func (p *placed) keep(a *Statement) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.of == nil || len(p.of) >= mostPlaced {
-		p.of = map[string]*Statement{}
-	}
-	p.of[a.SQL()] = a
+// placed are statements, by their text, into which the rules were written and that the engine accepted. The values of the
+// rules' parameters do not matter for that.
+var placed = &snapshot.Derived[string, *Statement]{
+	Reach: snapshot.OfPolicy, Size: func(text string, _ *Statement) int { return 4096 + 20*len(text) },
 }
 
 // judgeWithRules judges a statement as it is written, and then with the rules about rows in it.
@@ -49,7 +26,7 @@ func (h *held) judgeWithRules(ctx context.Context, a *Statement) error {
 		return h.judge(ctx, a)
 	}
 	kept := len(a.Args) == 0 && !a.Ours
-	if k := h.db.placed.known(a.SQL(), h.catalog); kept && k != nil {
+	if k, ok := placed.Known(h.at, a.SQL()); ok && kept && k.Catalog == h.catalog {
 		*a = *k
 		if a.ruled == nil {
 			return h.judge(ctx, a)
@@ -68,7 +45,7 @@ func (h *held) judgeWithRules(ctx context.Context, a *Statement) error {
 	}
 	if err == nil && kept {
 		c := *a
-		h.db.placed.keep(&c)
+		placed.Keep(h.at, a.SQL(), &c)
 	}
 	return err
 }

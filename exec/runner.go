@@ -164,14 +164,10 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 	return found, err
 }
 
-// Schema returns the schema that [DB.Schema] read last. If there is none yet it gives the connection back and reads the
-// schema.
+// Schema returns the schema by which the Runner's statements are judged, and that of [DB.Schema] before the first.
 func (s *Runner) Schema(ctx context.Context) (*schema.Schema, error) {
-	if current := s.db.schemas.current.Load(); current != nil {
-		return current, nil
-	}
-	if err := s.Close(); err != nil {
-		return nil, err
+	if h := s.held; h != nil {
+		return s.db.schemaOf(ctx, h.at, h.catalog)
 	}
 	return s.db.Schema(ctx)
 }

@@ -6,61 +6,59 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// SampleCache keeps rows of tables, so that a table is read once for a state of the schema and not once a prompt. What
-// was written to a table since does not show until the schema changes or a new cache is used. Of texts it keeps the
-// first 1,024 bytes, which is more than any prompt shows.
-//
-// The zero SampleCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use: callers that need
-// a table at the same time share one read.
-type SampleCache struct {
-	mu   sync.Mutex
-	of   *schema.Schema // the snapshot that kept belongs to
-	kept map[sampleKey]*sampleEntry
-}
+const maxKept = 1024 // bytes of one text of a sample
 
-const (
-	maxKept     = 1024   // bytes of one text
-	mostSamples = 10_000 // tables, each once for a scope
-)
-
-type sampleKey struct {
-	scope  string // Scope.Key: rows of one scope are not shown to another
+// sampled says what a sample is of.
+type sampled struct {
 	table  schema.TableName
 	rows   int
 	spread bool
 	seed   uint64
 }
 
-// sampleEntry is the rows of one table. turn is held by the caller that reads; the others wait no longer than their own
-// contexts.
-type sampleEntry struct {
-	turn   *semaphore.Weighted
-	sample *schema.Sample
-}
+// samples are rows of tables. What was written to a table since does not show until the schema changes.
+var samples = &snapshot.Derived[sampled, *schema.Sample]{Size: func(_ sampled, s *schema.Sample) (bytes int) {
+	for _, row := range s.Rows {
+		for _, v := range row {
+			bytes += valueBytes + bytesOf(v)
+		}
+	}
+	return bytes
+}}
 
-// Samples returns rows of each table of s, which is whole or a part of it, by [DB.Sample] with Rows, Spread and Seed of
-// o. Views are not read, since that may mean to read every row of the tables under them.
+// Samples returns rows of each table of s, a schema of db, by [DB.Sample] with Rows, Spread and Seed of o. Views are not
+// read, since that may mean to read every row of the tables under them. Of texts it keeps the first 1,024 bytes, which is
+// more than any prompt shows.
+//
+// A table is read once for the snapshot of, and with all columns that of.Schema has, whatever part of them s has; its rows are
+// shown to no other scope. With a nil one it is read at each call.
 //
 // A table that cannot be read has no sample, and an event "sample-failed" of the span in ctx names it; nothing of it is
 // kept, so the next call tries again. The error is ctx.Err() and nothing else. It costs one statement a table that is
-// not in the cache, within Limits.Candidate.Timeout.
-func (c *SampleCache) Samples(ctx context.Context, db *DB, whole, s *schema.Schema, o SampleOptions) (samples []schema.Sample, err error) {
+// not kept, within Limits.Candidate.Timeout.
+func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema, o SampleOptions) (list []schema.Sample, err error) {
 	for _, t := range s.Tables {
 		if t.Kind == schema.View {
 			continue
 		}
-		sample, err := c.sample(ctx, db, whole, t, SampleOptions{Rows: o.Rows, Spread: o.Spread, Seed: o.Seed})
+		whole := t // a table that a linker cut down is read whole, for the questions that see all of it
+		if of != nil && of.Schema != nil {
+			if all, ok := of.Schema.Lookup(t.Schema, t.Name); ok {
+				whole = *all
+			}
+		}
+		sample, err := samples.Of(ctx, db.mine(of), sampled{t.TableName(), o.Rows, o.Spread, o.Seed}, func(ctx context.Context) (*schema.Sample, error) {
+			return db.sample(ctx, whole, SampleOptions{Rows: o.Rows, Spread: o.Spread, Seed: o.Seed})
+		})
 		if cerr := ctx.Err(); cerr != nil {
 			return nil, cerr
 		}
@@ -68,58 +66,37 @@ func (c *SampleCache) Samples(ctx context.Context, db *DB, whole, s *schema.Sche
 			trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err})
 			continue
 		}
-		samples = append(samples, *sample)
+		list = append(list, *sample)
 	}
-	return samples, nil
+	return list, nil
 }
 
-// sample returns the rows of one table. Which prompt is the first to need it depends on timing, so the read is in the
-// trace of none.
-func (c *SampleCache) sample(ctx context.Context, db *DB, whole *schema.Schema, t schema.Table, o SampleOptions) (*schema.Sample, error) {
-	e := &sampleEntry{turn: semaphore.NewWeighted(1)}
-	if c != nil {
-		e = c.entry(whole, sampleKey{db.scopeKey(), t.TableName(), o.Rows, o.Spread, o.Seed})
+// mine is a snapshot as db has it: what is read by the rights of db is kept for nobody else.
+func (db *DB) mine(of *snapshot.Snapshot) *snapshot.Snapshot {
+	if of == nil {
+		return nil
 	}
-	if err := e.turn.Acquire(ctx, 1); err != nil {
+	return of.As(db.id, db.scopeID)
+}
+
+// sample reads the rows of one table as prompts show them. Which prompt is the first to need it depends on timing, so the read
+// is in the trace of none.
+func (db *DB) sample(ctx context.Context, t schema.Table, o SampleOptions) (*schema.Sample, error) {
+	ctx, cancel := context.WithTimeout(trace.Into(ctx, nil), db.limits.Candidate.Timeout)
+	defer cancel()
+	found, err := db.Sample(ctx, t, o)
+	if err != nil {
 		return nil, err
 	}
-	defer e.turn.Release(1)
-	if e.sample == nil {
-		// A table that a linker cut down is read whole, for the questions that see all of it.
-		if all, ok := whole.Lookup(t.Schema, t.Name); ok && c != nil {
-			t = *all
-		}
-		ctx, cancel := context.WithTimeout(trace.Into(ctx, nil), db.limits.Candidate.Timeout)
-		defer cancel()
-		found, err := db.Sample(ctx, t, o)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range found.Rows {
-			for i, v := range row {
-				// A prompt shows 64 characters, so the text is still seen to be longer.
-				if text, ok := v.(string); ok && len(text) > maxKept {
-					row[i] = strings.Clone(words.Cut(text, maxKept))
-				}
+	for _, row := range found.Rows {
+		for i, v := range row {
+			// A prompt shows 64 characters, so the text is still seen to be longer.
+			if text, ok := v.(string); ok && len(text) > maxKept {
+				row[i] = strings.Clone(words.Cut(text, maxKept))
 			}
 		}
-		e.sample = &schema.Sample{Table: t.TableName(), Columns: found.Columns, Rows: found.Rows}
 	}
-	return e.sample, nil
-}
-
-func (c *SampleCache) entry(whole *schema.Schema, key sampleKey) *sampleEntry {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.of != whole || len(c.kept) >= mostSamples {
-		c.of, c.kept = whole, map[sampleKey]*sampleEntry{}
-	}
-	e := c.kept[key]
-	if e == nil {
-		e = &sampleEntry{turn: semaphore.NewWeighted(1)}
-		c.kept[key] = e
-	}
-	return e
+	return &schema.Sample{Table: t.TableName(), Columns: found.Columns, Rows: found.Rows}, nil
 }
 
 // Sample returns at most o.Rows rows of a table or view: the first ones in the order in which the engine reads the
@@ -146,7 +123,11 @@ func (db *DB) Sample(ctx context.Context, table schema.Table, o SampleOptions) (
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
 	out, err := with(&Runner{db: db, bounds: db.limits.Answer, own: true}, func(s *Runner) (*result.Table, error) {
-		return s.sample(ctx, source, columns, o)
+		t, err := s.sample(ctx, source, columns, o)
+		if err == nil {
+			db.dropSecrets(readable, source, t)
+		}
+		return t, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
@@ -177,9 +158,6 @@ func (s *Runner) sample(ctx context.Context, source schema.Table, columns []stri
 			_, err := read([]string{name})
 			return isCellLimit(err)
 		}))
-	}
-	if err == nil {
-		s.db.dropSecrets(source, out)
 	}
 	return out, err
 }

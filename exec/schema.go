@@ -5,28 +5,16 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync/atomic"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// schemaCache holds the schema that was inspected last. One caller inspects at a time and the others wait for it, no
-// longer than their contexts. A mutex would make them wait longer, and in a singleflight group the end of one caller's
-// context would fail the others.
-type schemaCache struct {
-	turn    *semaphore.Weighted
-	current atomic.Pointer[schema.Schema] // written under turn
-	shown   atomic.Pointer[map[string]string]
-}
-
-// store keeps s as the schema that was read last, with those of its names that prompts show in another form.
-func (c *schemaCache) store(s *schema.Schema) {
-	shown := map[string]string{} // folded shown form → name
-	all := map[string]bool{}     // folded names
+// shownNames are the names of s that prompts show in another form, by that form, folded.
+func shownNames(s *schema.Schema) map[string]string {
+	shown, all := map[string]string{}, map[string]bool{} // all: folded names
 	note := func(name string) {
 		all[schema.Fold(name)] = true
 		if as := schema.ShownName(name); as != name {
@@ -42,14 +30,13 @@ func (c *schemaCache) store(s *schema.Schema) {
 		}
 	}
 	maps.DeleteFunc(shown, func(as, _ string) bool { return all[as] })
-	c.shown.Store(&shown)
-	c.current.Store(s)
+	return shown
 }
 
 // named returns s with the names of the database in the place of their shown forms, which models copy from prompts
 // ([schema.ShownName]).
 func (db *DB) named(s *sqltext.Statement) *sqltext.Statement {
-	shown := db.schemas.shown.Load()
+	shown := db.shown.Load()
 	if shown == nil || len(*shown) == 0 {
 		return s
 	}
@@ -84,31 +71,75 @@ func (db *DB) named(s *sqltext.Statement) *sqltext.Statement {
 // few small queries. The look at the catalog is bounded by Limits.Answer.Timeout. Callers share one *Schema: do not
 // change it.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
-	if err := db.schemas.turn.Acquire(ctx, 1); err != nil {
-		return nil, fmt.Errorf("exec: waiting for the schema: %w", err)
-	}
-	defer db.schemas.turn.Release(1)
-	c, err := db.catalog(ctx)
+	s, err := db.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	db.warn(c.Warnings...) // which may be of this connection alone
-	if current := db.schemas.current.Load(); current == nil || current.Version != c.Version {
-		db.warnCatalog(c)
-		db.schemas.store(db.permitted(c, c.Schema))
-	}
-	return db.schemas.current.Load(), nil
+	return s.Schema, nil
 }
 
-// catalog returns the catalog of a connection.
-func (db *DB) catalog(ctx context.Context) (*Catalog, error) {
-	c, err := with(&Runner{db: db, bounds: db.limits.Answer}, func(s *Runner) (*Catalog, error) {
-		return onConnection(ctx, s, s.bounds.Timeout, func(_ context.Context, h *held) (*Catalog, error) { return h.catalog, nil })
+// Snapshot returns the present state of the database under the policy and for the scope of db, with its [DB.Schema]. What other
+// packages derive of it is kept with it, for all who ask on behalf of the same scope. It costs what Schema does.
+func (db *DB) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
+	if err := db.inspecting.Acquire(ctx, 1); err != nil { // a mutex would make callers wait longer than their contexts
+		return nil, fmt.Errorf("exec: waiting for the schema: %w", err)
+	}
+	defer db.inspecting.Release(1)
+	at, c, err := db.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	db.Warn(c.Warnings...) // which may be of this connection alone
+	s, err := db.schemaOf(ctx, at, c)
+	return at.Named("", s), err
+}
+
+// schemas are what may be read, by the catalog that it is of.
+var schemas = &snapshot.Derived[*Catalog, *schema.Schema]{
+	Reach: snapshot.OfPolicy, Needed: true,
+	Size: func(c *Catalog, s *schema.Schema) int {
+		if s == c.Schema {
+			return 0
+		}
+		return sizeOf(s) / 2
+	},
+}
+
+// schemaOf returns what may be read of a catalog.
+func (db *DB) schemaOf(ctx context.Context, at *snapshot.Snapshot, c *Catalog) (*schema.Schema, error) {
+	return schemas.Of(ctx, at, c, func(context.Context) (*schema.Schema, error) {
+		db.warnCatalog(c)
+		s := db.permitted(c, c.Schema)
+		db.shown.Store(new(shownNames(s)))
+		return s, nil
+	})
+}
+
+// sizeOf estimates what a schema takes in memory.
+func sizeOf(s *schema.Schema) (bytes int) {
+	for i := range s.Tables {
+		bytes += 400 + len(s.Tables[i].Definition) + 250*len(s.Tables[i].Columns)
+	}
+	return bytes
+}
+
+// look returns the catalog of a connection, and the snapshot that it belongs to.
+func (db *DB) look(ctx context.Context) (at *snapshot.Snapshot, c *Catalog, err error) {
+	c, err = with(&Runner{db: db, bounds: db.limits.Answer}, func(s *Runner) (*Catalog, error) {
+		return onConnection(ctx, s, s.bounds.Timeout, func(_ context.Context, h *held) (*Catalog, error) {
+			at = h.at
+			return h.catalog, nil
+		})
 	})
 	if err != nil {
 		err = fmt.Errorf("exec: reading the schema: %w", err)
 	}
-	return c, err
+	return at, c, err
+}
+
+// at is the snapshot of db at a version of what a connection sees.
+func (db *DB) at(place, version string) *snapshot.Snapshot {
+	return db.kept.At(snapshot.Key{Database: place, Policy: db.id, Scope: db.scopeID, Version: version}, nil)
 }
 
 // Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that need
@@ -118,7 +149,7 @@ func (db *DB) catalog(ctx context.Context) (*Catalog, error) {
 // It is for a schema that does not come from [DB.Schema]. s stays as it is, and comes back itself if nothing has to
 // change.
 func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
-	c, err := db.catalog(ctx)
+	_, c, err := db.look(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +159,25 @@ func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, 
 	}
 	db.warnCatalog(c)
 	return db.permitted(c, s), nil
+}
+
+// Withheld returns the tables and views of the database that db may not read: what the policy denies, and what reads it.
+func (db *DB) Withheld(ctx context.Context) (names []schema.TableName, err error) {
+	at, c, err := db.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	readable, err := db.schemaOf(ctx, at, c)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.Schema.Tables {
+		t := &c.Schema.Tables[i]
+		if _, ok := readable.Lookup(t.Schema, t.Name); !ok {
+			names = append(names, t.TableName())
+		}
+	}
+	return names, nil
 }
 
 // permitted is Permitted for a schema of the database of c.

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/snapshot"
 )
 
 // Scope says on whose behalf statements run: it gives the parameters of Policy.Rows.
@@ -100,7 +103,7 @@ func (db *DB) Policy() Policy { return db.policy }
 
 // Scoped reports whether statements need a scope: the policy has rules about rows or requires settings, or the dialect asks as
 // the user of one.
-func (db *DB) Scoped() bool { return (&DB{shared: db.shared}).scopeError() != nil }
+func (db *DB) Scoped() bool { return (&DB{ruling: db.ruling}).scopeError() != nil }
 
 // For returns a view of db for one caller: what runs through it reads the rows of scope, and nothing that narrower denies.
 // It shares the pool, the limits and the connections with db. The schema is read once for all: a narrower policy takes
@@ -114,7 +117,7 @@ func (db *DB) Scoped() bool { return (&DB{shared: db.shared}).scopeError() != ni
 // may be given only where db has neither Rows nor Shared, and then both apply as in [Config]. What is not narrower is an
 // error.
 func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
-	view := &DB{shared: db.shared, lookOnly: db.lookOnly, scope: db.scope}
+	view := new(*db)
 	if scope != nil {
 		if db.scope != nil {
 			return nil, errors.New("exec: For: the database has a scope already")
@@ -130,7 +133,7 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 			}
 			own.Params[name] = v
 		}
-		view.scope = &own
+		view.scope, view.scopeID = &own, own.id()
 	}
 	if s, ok := db.dialect.(Scoper); ok { // which has to know whose catalog it is
 		if _, err := s.As(view.settings()); err != nil {
@@ -139,7 +142,7 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 	}
 	if _, apart := db.dialect.(Scoper); narrower != nil || apart {
 		var err error
-		if view.shared, err = db.narrowed(cmp.Or(narrower, &Policy{}), view.scope); err != nil {
+		if view.ruling, err = db.narrowed(cmp.Or(narrower, &Policy{}), view.scope); err != nil {
 			return nil, err
 		}
 	}
@@ -203,19 +206,23 @@ func (db *DB) settings() map[string]string {
 	return db.scope.Settings
 }
 
-// scopeKey is the Key of the scope; "" without one.
-func (db *DB) scopeKey() string {
-	if db.scope == nil {
-		return ""
+// id tells a scope apart from all others.
+func (s *Scope) id() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q", s.Key, s.Settings)
+	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
+		fmt.Fprintf(h, " %q %T %#[2]v", name, s.Params[name])
 	}
-	return db.scope.Key
+	return string(h.Sum(nil))
 }
 
-// mostNarrowed bounds the narrower policies, and the scopes of a Scoper, whose schema is kept.
-const mostNarrowed = 32
+// rulings are those of narrower policies, and of the scopes of a Scoper.
+var rulings = &snapshot.Derived[struct{}, *ruling]{
+	Reach: snapshot.OfPolicy, Size: func(_ struct{}, r *ruling) int { return 4096 + 2*len(r.id) },
+}
 
-// narrowed returns what a DB with a narrower policy and a scope shares with db.
-func (db *DB) narrowed(n *Policy, scope *Scope) (*shared, error) {
+// narrowed returns a narrower policy, for a scope, as it holds on the database.
+func (db *DB) narrowed(n *Policy, scope *Scope) (*ruling, error) {
 	_, err := guard.ReadRules(db.language.Text, *n) // each alone: "1) OR (1" would widen what it is joined with
 	if err = cmp.Or(n.Validate(), err); err != nil {
 		return nil, err
@@ -232,40 +239,32 @@ func (db *DB) narrowed(n *Policy, scope *Scope) (*shared, error) {
 		}
 		of = append(of, scope.Key, scope.Settings)
 	}
-	key := fmt.Sprintf("%q", of) // JSON would make one key of texts that are no UTF-8
-	db.views.mu.Lock()
-	defer db.views.mu.Unlock()
-	if s := db.views.of[key]; s != nil {
-		return s, nil
-	}
-	s, err := db.shared.with(p, d)
-	if err != nil {
-		return nil, err
-	}
-	if len(db.views.of) >= mostNarrowed {
-		clear(db.views.of)
-	}
-	db.views.of[key] = s
-	return s, nil
+	id := fmt.Sprintf("%q", of) // JSON would make one key of texts that are no UTF-8
+	at := db.kept.At(snapshot.Key{Policy: id}, nil)
+	return rulings.Of(context.Background(), at, struct{}{}, func(context.Context) (*ruling, error) {
+		r, err := db.under(p, d)
+		if err == nil {
+			r.id = id
+		}
+		return r, err
+	})
 }
 
-// with returns s with another policy, or a dialect for another scope: what is known of the database by them is its own, the
-// rest is that of s.
-func (s *shared) with(p Policy, d Dialect) (*shared, error) {
-	own := &shared{common: s.common, policy: p, walls: walls(), catalogs: catalogs{known: map[string]known{}},
-		schemas: schemaCache{turn: semaphore.NewWeighted(1)}}
+// under returns a policy, or that of a dialect for a scope, as it holds on the database.
+func (db *database) under(p Policy, d Dialect) (*ruling, error) {
+	r := &ruling{database: db, policy: p, walls: walls(), inspecting: semaphore.NewWeighted(1)}
 	var err error
-	if own.rules, err = guard.ReadRules(s.language.Text, p); err != nil {
+	if r.rules, err = guard.ReadRules(db.language.Text, p); err != nil {
 		return nil, err
 	}
-	if ruler, ok := s.dialect.(Ruler); ok {
-		own.ruled = ruler.Rules()
+	if ruler, ok := db.dialect.(Ruler); ok {
+		r.ruled = ruler.Rules()
 	} else if p.Scoped() {
-		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows", s.language.Title)
+		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows", db.language.Title)
 	}
-	if len(p.Settings) > 0 && !own.ruled.Settings && !asksAsUser(s.dialect) {
-		return nil, fmt.Errorf("exec: Policy.Settings: %s takes no settings of a scope", s.language.Title)
+	if len(p.Settings) > 0 && !r.ruled.Settings && !asksAsUser(db.dialect) {
+		return nil, fmt.Errorf("exec: Policy.Settings: %s takes no settings of a scope", db.language.Title)
 	}
-	own.open, err = d.Guard(GuardConfig{Policy: p, Unwrap: s.unwrap, CellBytes: max(s.limits.Candidate.CellBytes, s.limits.Answer.CellBytes)})
-	return own, err
+	r.open, err = d.Guard(GuardConfig{Policy: p, Unwrap: db.unwrap, CellBytes: max(db.limits.Candidate.CellBytes, db.limits.Answer.CellBytes)})
+	return r, err
 }

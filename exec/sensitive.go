@@ -85,8 +85,8 @@ func (db *DB) hidden(c *Catalog) (found []string) {
 }
 
 // dropSecrets takes the columns out of a sample whose values look like secrets.
-func (db *DB) dropSecrets(source schema.Table, t *result.Table) {
-	in := db.schemas.current.Load().SchemaOf(&source) // Sample has read the schema
+func (db *DB) dropSecrets(readable *schema.Schema, source schema.Table, t *result.Table) {
+	in := readable.SchemaOf(&source)
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if !secretValues(t.Rows, i) || db.policy.Reveals(in, source.Name, t.Columns[i]) {
 			continue

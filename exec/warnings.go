@@ -29,7 +29,8 @@ func (db *DB) Warnings() []trace.Warning {
 	})
 }
 
-func (db *DB) warn(all ...trace.Warning) {
+// Warn adds to [DB.Warnings].
+func (db *DB) Warn(all ...trace.Warning) {
 	db.heard.mu.Lock()
 	defer db.heard.mu.Unlock()
 	for _, w := range all {
@@ -42,7 +43,7 @@ func (db *DB) warn(all ...trace.Warning) {
 // warnCatalog warns of what the dialect warns of, of columns whose names look like secrets, and of tables that a policy with
 // rules denies because it does not name them.
 func (db *DB) warnCatalog(c *Catalog) {
-	db.warn(c.Warnings...)
+	db.Warn(c.Warnings...)
 	db.warnNames("sensitive-columns", "columns whose names look like secrets may not be read, nor may views over them: %s; "+
 		"Reveal of the policy names those that are none", db.hidden(c))
 	var unlisted []string
@@ -54,8 +55,8 @@ func (db *DB) warnCatalog(c *Catalog) {
 	db.warnNames("tables-without-rule", "tables in neither Rows nor Shared of the policy may not be read: %s", unlisted)
 }
 
-// WarnSensitive adds a warning "sensitive-columns", about columns whose values look like secrets, to [DB.Warnings].
-func (db *DB) WarnSensitive(columns []string) {
+// warnSensitive adds a warning "sensitive-columns", about columns whose values look like secrets, to [DB.Warnings].
+func (db *DB) warnSensitive(columns []string) {
 	db.warnNames("sensitive-columns", "columns whose values look like secrets are not sampled, profiled, matched or shown to a model: %s; "+
 		"Reveal of the policy names those that are none, DenyColumns keeps statements from reading the others", columns)
 }
@@ -69,5 +70,5 @@ func (db *DB) warnNames(code, format string, names []string) {
 	if n := len(names) - 10; n > 0 {
 		shown += fmt.Sprintf(" and %d more", n)
 	}
-	db.warn(trace.Warning{Code: code, Message: fmt.Sprintf(format, shown)})
+	db.Warn(trace.Warning{Code: code, Message: fmt.Sprintf(format, shown)})
 }

@@ -59,11 +59,11 @@ func (o *openedDatabase) open(ctx context.Context, d *databases, id string) erro
 	if err != nil {
 		return err
 	}
-	s, err := db.Schema(ctx)
+	s, err := db.Snapshot(ctx)
 	if err != nil {
 		return fault(err)
 	}
-	o.env = &strategy.Env{DB: db, Schema: s, Host: strategy.Host{Rows: &exec.SampleCache{}}}
+	o.env = &strategy.Env{DB: db, Schema: s.Schema, Snapshot: s}
 	return nil
 }
 

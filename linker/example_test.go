@@ -71,15 +71,6 @@ func ExampleIndex_Family() {
 	// Output: [hits_2023 hits_2024]
 }
 
-// A schema with the same names shares what was read.
-func ExampleIndexes() {
-	var indexes linker.Indexes
-	links, _ := linker.Lexical{}.Link(context.Background(), linker.Input{Question: "orders", Schema: example, Indexes: &indexes})
-	x := indexes.Of(example)
-	fmt.Println(links.Tables[0].Table, x == indexes.Of(example))
-	// Output: orders true
-}
-
 // shopDB is a small database with its schema.
 func shopDB() (db *exec.DB, s *schema.Schema, done func()) {
 	pool, err := sql.Open("sqlite3", ":memory:")

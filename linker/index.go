@@ -2,18 +2,17 @@ package linker
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 )
 
 // Index ranks the tables of one schema for a question without reading every name anew.
@@ -40,7 +39,6 @@ type names struct {
 	postings [][]posting        // by id
 	titled   []int32            // by id: tables that have the word in their names
 	keys     map[string][]int32 // entries by the name of a column that may be a key
-	meaning  *meaning
 }
 
 // entry is a table, or a family of tables.
@@ -76,7 +74,7 @@ func NewIndex(s *schema.Schema) *Index { return newIndex(s, nil) }
 
 // newIndex reads a schema and what people know of it.
 func newIndex(s *schema.Schema, known *knowledge.Model) *Index {
-	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}, meaning: &meaning{lock: semaphore.NewWeighted(1)}}, schema: s, stems: map[string][]int32{}}
+	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}}, schema: s, stems: map[string][]int32{}}
 	if known != nil {
 		b.said = known.Words(s)
 	}
@@ -474,68 +472,6 @@ func bestOf(scores []float64, n int) (places []int) {
 	return places
 }
 
-// Indexes keeps the Index of the schemas that were asked about last, so that each version is read once. The zero value is
-// ready to use. Safe for concurrent use; do not copy it.
-type Indexes struct {
-	// Knowledge is what people know of the database: its words count as words of the tables that they speak of. nil: nothing.
-	// It must not change once an Index was asked for.
-	Knowledge *knowledge.Model
-
-	base *Indexes      // where an index comes from; nil: the schema is read
-	past []memory.Pair // what base does not have
-
-	mu   sync.Mutex
-	kept []*Index // the last one first
-}
-
-const mostIndexes = 4 // a schema, its profiled form, and those of the version before
-
-// WithHistory returns Indexes with past statements beside those that c has; see Index.WithHistory. A schema that both are
-// asked about is read once.
-func (c *Indexes) WithHistory(past []memory.Pair) *Indexes {
-	if len(past) == 0 {
-		return c
-	}
-	return &Indexes{base: c, past: past}
-}
-
-// Of returns the Index of s. A schema that differs from a kept one in profiles only shares what was read of it. Others wait
-// while one caller reads a schema.
-func (c *Indexes) Of(s *schema.Schema) *Index {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := slices.IndexFunc(c.kept, func(x *Index) bool { return x.schema == s })
-	var x *Index
-	switch {
-	case at == 0:
-		return c.kept[0]
-	case at > 0:
-		x = c.kept[at]
-		c.kept = slices.Delete(c.kept, at, at+1)
-	default:
-		x = c.read(s)
-	}
-	c.kept = slices.Insert(c.kept, 0, x)
-	c.kept = c.kept[:min(len(c.kept), mostIndexes)]
-	return x
-}
-
-// read makes the Index of a schema that none is kept of.
-func (c *Indexes) read(s *schema.Schema) *Index {
-	if c.base == nil {
-		if at := slices.IndexFunc(c.kept, func(x *Index) bool { return sameNames(x.schema, s) }); at >= 0 {
-			return c.kept[at].profiled(s)
-		}
-		return newIndex(s, c.Knowledge)
-	}
-	x := *c.base.Of(s)
-	if at := slices.IndexFunc(c.kept, func(k *Index) bool { return k.names == x.names }); at >= 0 {
-		x.history = c.kept[at].history
-		return &x
-	}
-	return x.WithHistory(c.past)
-}
-
 // sameNames reports whether two schemas differ in profiles and keys at most.
 func sameNames(a, b *schema.Schema) bool {
 	return slices.EqualFunc(a.Tables, b.Tables, func(a, b schema.Table) bool {
@@ -546,13 +482,56 @@ func sameNames(a, b *schema.Schema) bool {
 	})
 }
 
-// index is the Index of the schema.
+// What is read of a snapshot, so that each version is read once.
+var (
+	// wholes are indexes of the schema of a snapshot, by what people know of it.
+	wholes = &snapshot.Derived[*knowledge.Model, *Index]{
+		Reach: snapshot.OfPolicy, Needed: true, Size: func(_ *knowledge.Model, x *Index) int { return sizeOf(x.schema) },
+	}
+	// indexes are those of schemas with profiles, and of parts.
+	indexes = &snapshot.Derived[*schema.Schema, *Index]{Size: func(s *schema.Schema, _ *Index) int { return sizeOf(s) }}
+	// histories are what was asked before.
+	histories = &snapshot.Derived[pastOf, *history]{Size: func(p pastOf, _ *history) int { return 1000 * p.n }}
+)
+
+// pastOf is a list of past statements as an index reads it.
+type pastOf struct {
+	*names
+	first *memory.Pair
+	n     int
+}
+
+// sizeOf estimates what the columns of a schema take in an index.
+func sizeOf(s *schema.Schema) (bytes int) {
+	for i := range s.Tables {
+		bytes += 100 + 15*len(s.Tables[i].Columns)
+	}
+	return bytes
+}
+
+// index is the Index of the schema. Others wait while one caller reads it.
 func (in Input) index() *Index {
 	if in.Index != nil && in.Index.schema == in.Schema {
 		return in.Index
 	}
-	if in.Indexes != nil {
-		return in.Indexes.Of(in.Schema)
+	ctx := context.Background() // nothing here waits for anything but a reading
+	x, _ := indexes.Of(ctx, in.Snapshot, in.Schema, func(context.Context) (*Index, error) { return in.read(ctx), nil })
+	if len(in.Past) == 0 {
+		return x
 	}
-	return NewIndex(in.Schema)
+	y := *x
+	y.history, _ = histories.Of(ctx, in.Snapshot, pastOf{x.names, &in.Past[0], len(in.Past)}, func(context.Context) (*history, error) {
+		return x.WithHistory(in.Past).history, nil
+	})
+	return &y
+}
+
+// read makes the Index of the schema. One that differs from that of the snapshot in profiles only shares what was read of it.
+func (in Input) read(ctx context.Context) *Index {
+	of := in.Snapshot
+	if of == nil || of.Schema == nil || !sameNames(of.Schema, in.Schema) {
+		return newIndex(in.Schema, in.Knowledge)
+	}
+	whole, _ := wholes.Of(ctx, of, in.Knowledge, func(context.Context) (*Index, error) { return newIndex(of.Schema, in.Knowledge), nil })
+	return whole.profiled(in.Schema)
 }

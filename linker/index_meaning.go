@@ -9,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/snapshot"
 )
 
 const (
@@ -22,11 +21,21 @@ const (
 	mostMeant     = 1000 // bytes of the text of a table
 )
 
-// meaning keeps the vectors of entries, which the last embedder gave.
-type meaning struct {
-	lock    *semaphore.Weighted // a question waits for it no longer than it has time
-	by      memory.Embedder
-	vectors [][]float32 // of length 1
+// vectorsOf are the vectors of entries, of length 1.
+var vectorsOf = &snapshot.Derived[meant, [][]float32]{
+	Reach: snapshot.OfPolicy, Needed: true, // they cost money
+	Size: func(_ meant, vectors [][]float32) (bytes int) {
+		for _, v := range vectors {
+			bytes += 4 * len(v)
+		}
+		return bytes
+	},
+}
+
+// meant says whose vectors they are, and by whom.
+type meant struct {
+	*names
+	by memory.Embedder
 }
 
 // textOf is what an entry is called and holds: name, description, columns.
@@ -45,8 +54,11 @@ func (x *Index) textOf(e int) string {
 
 // addMeaning adds to the scores of list how close the tables are to a question in meaning, and sorts it again. It returns how
 // many it found that words did not. On an error list is as it was.
-func (x *Index) addMeaning(ctx context.Context, e memory.Embedder, question string, list []ranked) (found int, err error) {
-	vectors, err := x.embedded(ctx, e)
+func (x *Index) addMeaning(ctx context.Context, of *snapshot.Snapshot, e memory.Embedder, question string, list []ranked) (found int, err error) {
+	if !reflect.ValueOf(e).Comparable() { // as the key of a part it would panic
+		of = nil
+	}
+	vectors, err := vectorsOf.Of(ctx, of, meant{x.names, e}, func(ctx context.Context) ([][]float32, error) { return x.embedded(ctx, e) })
 	if err != nil {
 		return 0, err
 	}
@@ -87,16 +99,8 @@ func (x *Index) addMeaning(ctx context.Context, e memory.Embedder, question stri
 	return found, nil
 }
 
-// embedded returns the vectors of all entries, which are asked for once.
+// embedded asks for the vectors of all entries.
 func (x *Index) embedded(ctx context.Context, e memory.Embedder) ([][]float32, error) {
-	m := x.meaning
-	if err := m.lock.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer m.lock.Release(1)
-	if m.vectors != nil && reflect.ValueOf(m.by).Comparable() && reflect.ValueOf(e).Comparable() && m.by == e { // == may panic
-		return m.vectors, nil
-	}
 	texts := make([]string, len(x.entries))
 	for i := range texts {
 		texts[i] = x.textOf(i)
@@ -114,7 +118,6 @@ func (x *Index) embedded(ctx context.Context, e memory.Embedder) ([][]float32, e
 	for i, v := range vectors {
 		vectors[i] = unit(slices.Clone(v))
 	}
-	m.by, m.vectors = e, vectors
 	return vectors, nil
 }
 

@@ -16,19 +16,23 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// TestIndexesShares keeps one Index a version of the schema, whoever asks first, and none that knows too much.
-func TestIndexesShares(t *testing.T) {
+// TestSharedIndex keeps one Index a snapshot, whoever asks first, and none that knows too much.
+func TestSharedIndex(t *testing.T) {
 	plain := tables([]string{"customers", "country"}, []string{"orders", "status"})
 	profiled := tables([]string{"customers", "country"}, []string{"orders", "status"})
 	profiled.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"Norway"}}
 	other := tables([]string{"customers", "country"}, []string{"orders", "state"})
-	var indexes linker.Indexes
+	kept := new(snapshot.Store).At(snapshot.Key{}, plain)
 	var group sync.WaitGroup
 	for range 8 {
-		group.Go(func() { indexes.Of(plain) })
+		group.Go(func() {
+			in := linker.Input{Question: "norway", Schema: plain, Snapshot: kept}
+			_, _ = linker.Lexical{}.Link(t.Context(), in)
+		})
 	}
 	group.Wait()
 	for _, tt := range []struct {
@@ -43,13 +47,13 @@ func TestIndexesShares(t *testing.T) {
 		{"another column is another version", other, "state", "orders(*)"},
 		{"of which the first one knows nothing", plain, "state", "whole"},
 	} {
-		got := need.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Indexes: &indexes}))(t)
+		got := need.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Snapshot: kept}))(t)
 		if linked(got) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
 		}
 	}
 	restricted, _ := plain.Restrict(schema.Links{Tables: []schema.TableLink{{Table: "orders"}}})
-	in := linker.Input{Question: "customers", Schema: restricted, Index: indexes.Of(plain)}
+	in := linker.Input{Question: "customers", Schema: restricted, Index: linker.NewIndex(plain)}
 	if got, _ := (linker.Lexical{}).Link(t.Context(), in); linked(got) != "whole" {
 		t.Errorf("an Index of another schema was used: %s", linked(got))
 	}
@@ -90,9 +94,9 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	again := *s // as with other profiles
-	kept := new(linker.Indexes).WithHistory(history)
+	kept := new(snapshot.Store).At(snapshot.Key{}, s)
 	for _, s := range []*schema.Schema{s, &again, s} {
-		got, err := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: "who are the buyers?", Schema: s, Indexes: kept})
+		got, err := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: "who are the buyers?", Schema: s, Snapshot: kept, Past: history})
 		if err != nil || linked(got) != "orders(*) clients(*)" {
 			t.Errorf("with the index that is kept: %s, %v", linked(got), err)
 		}
@@ -228,7 +232,7 @@ func TestEmbedder(t *testing.T) {
 	} {
 		calls := 0
 		l := linker.Lexical{Embedder: concepts{tt.err, &calls}}
-		in := linker.Input{Question: tt.question, Schema: s, Indexes: &linker.Indexes{}}
+		in := linker.Input{Question: tt.question, Schema: s, Snapshot: new(snapshot.Store).At(snapshot.Key{}, s)}
 		for range 2 {
 			ctx, root := trace.Tracer{}.Start(t.Context(), "test")
 			got, err := l.Link(ctx, in)

@@ -21,7 +21,7 @@ func TestIndexKnowledge(t *testing.T) {
 		Terms:   []knowledge.Term{{Words: []string{"churned"}, Expr: "t_0d.x_t_0d = 1"}},
 	}
 	for question, want := range map[string]string{"What is our turnover?": "t_0c", "How many customers churned?": "t_0d", "net revenue?": "t_0c"} {
-		env := linker.Input{Question: question, Schema: s, Indexes: &linker.Indexes{Knowledge: m}}
+		env := linker.Input{Question: question, Schema: s, Knowledge: m}
 		links := need.Value(linker.Lexical{Tables: 1}.Link(t.Context(), env))(t)
 		if len(links.Tables) != 1 || links.Tables[0].Table != want {
 			t.Errorf("%s: %v; want %s", question, links, want)

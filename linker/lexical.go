@@ -35,7 +35,7 @@ type Lexical struct {
 	// Fill links Tables tables even where fewer have a word of the question: the rest are those closest to the best.
 	Fill bool
 	// Embedder adds how close tables are to the question in meaning: by cosines, half as much for the closest as words for the
-	// best. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a version of the schema,
+	// best. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a snapshot,
 	// in the first question, whose budget its calls count in. If it fails, words alone link, with the warning "link-lexical".
 	// nil: words alone.
 	Embedder memory.Embedder
@@ -50,7 +50,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	asked := askedWords(in, false)
 	all, found := x.rank(in, asked)
 	if l.Embedder != nil {
-		meant, err := x.addMeaning(ctx, l.Embedder, in.Question, all)
+		meant, err := x.addMeaning(ctx, in.Snapshot, l.Embedder, in.Question, all)
 		if cerr := ctx.Err(); cerr != nil {
 			return schema.Links{}, cerr
 		}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/snapshot"
 )
 
 // Linker chooses the schema items that a question needs (schema linking).
@@ -35,9 +37,15 @@ type Input struct {
 	Corrections []session.Correction
 	// Earlier are answered questions of the same conversation, the oldest first.
 	Earlier []session.Earlier
-	// Index is that of Schema, which Indexes keeps from question to question. nil: it is looked for there, or made anew.
-	Index   *Index
-	Indexes *Indexes
+	// Snapshot keeps what linkers read of Schema, which is its schema, that with profiles or a part of it. nil: it is read anew
+	// for each question.
+	Snapshot *snapshot.Snapshot
+	// Knowledge is what people know of the database: its words count as words of the tables that they speak of. nil: nothing.
+	Knowledge *knowledge.Model
+	// Past are statements that were run before; see Index.WithHistory. The same list is read once for a snapshot.
+	Past []memory.Pair
+	// Index is that of Schema, in place of what Snapshot, Knowledge and Past tell. nil, or of another schema: it is not used.
+	Index *Index
 	// Lessons are what was learned from earlier questions, for linkers whose prompts show it; nil: nothing.
 	Lessons *memory.Recall
 	// WithoutValues keeps stored values out of the choice and of its result.

@@ -35,6 +35,7 @@ const (
 	OfScope    Reach = iota // nothing is shared: it may depend on rows, or on what a scope was told
 	OfPolicy                // it is the same for all scopes of a policy
 	OfDatabase              // it is the same for all policies and scopes, and whatever the tables are called
+	OfVersions              // it is the same for all versions of the database, too
 )
 
 // within is the part of a key that a reach heeds.
@@ -44,6 +45,9 @@ func (k Key) within(r Reach) Key {
 	}
 	if r >= OfDatabase {
 		k.Policy, k.Names = "", ""
+	}
+	if r >= OfVersions {
+		k.Version = ""
 	}
 	return k
 }
@@ -97,15 +101,10 @@ func (d *Derived[K, T]) Of(ctx context.Context, s *Snapshot, k K, derive func(co
 	if kept.made {
 		return kept.value.(T), nil
 	}
-	select {
-	case kept.turn <- struct{}{}:
-		defer func() { <-kept.turn }()
-	case <-ctx.Done():
-		return part, ctx.Err()
-	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), kept.turn.Acquire(ctx, 1)); err != nil {
 		return part, err
 	}
+	defer kept.turn.Release(1)
 	if now := s.store.find(at, false); now.made {
 		return now.value.(T), nil
 	}

@@ -16,11 +16,12 @@ import (
 )
 
 var (
-	rows    = &snapshot.Derived[string, string]{}
-	texts   = &snapshot.Derived[string, string]{Reach: snapshot.OfPolicy}
-	catalog = &snapshot.Derived[string, string]{Reach: snapshot.OfDatabase, Needed: true}
-	large   = &snapshot.Derived[int, int]{Size: func(_, bytes int) int { return bytes }}
-	needed  = &snapshot.Derived[int, int]{Size: large.Size, Needed: true}
+	rows     = &snapshot.Derived[string, string]{}
+	texts    = &snapshot.Derived[string, string]{Reach: snapshot.OfPolicy}
+	catalog  = &snapshot.Derived[string, string]{Reach: snapshot.OfDatabase, Needed: true}
+	large    = &snapshot.Derived[int, int]{Size: func(_, bytes int) int { return bytes }}
+	anywhere = &snapshot.Derived[int, int]{Reach: snapshot.OfVersions, Size: large.Size}
+	needed   = &snapshot.Derived[int, int]{Size: large.Size, Needed: true}
 )
 
 func fixed(text string) func(context.Context) (string, error) {
@@ -159,7 +160,7 @@ func TestFailed(t *testing.T) {
 func TestBound(t *testing.T) {
 	const room = 10_000
 	store := snapshot.Store{Bytes: room}
-	a, b := store.At(snapshot.Key{Scope: "a"}, nil), store.At(snapshot.Key{Scope: "b"}, nil)
+	a, b := store.At(snapshot.Key{Scope: "a", Version: "1"}, nil), store.At(snapshot.Key{Scope: "b", Version: "1"}, nil)
 	kept := func(s *snapshot.Snapshot) (list []int) {
 		for i := range 6 {
 			if _, ok := large.Known(s, i); ok {
@@ -187,7 +188,12 @@ func TestBound(t *testing.T) {
 	if _, ok := needed.Known(a, 0); ok || kept(a) != nil || len(kept(b)) != 1 {
 		t.Error("a snapshot that is not in use stays, or one that is in use has no room:", kept(a), kept(b))
 	}
-	store.Drop(func(k snapshot.Key) bool { return k.Scope == "b" })
+	needed.Keep(a, 0, 50*room)
+	anywhere.Keep(store.At(snapshot.Key{}, nil), 0, room)
+	if _, ok := needed.Known(a, 0); !ok {
+		t.Error("what a snapshot needs is gone for a part of no version")
+	}
+	store.Drop(func(snapshot.Key) bool { return true })
 	if store.Size() != 0 {
 		t.Error(store.Size(), "bytes of nothing")
 	}

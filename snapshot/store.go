@@ -5,14 +5,16 @@ import (
 	"container/list"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/texttosql/texttosql/schema"
 )
 
 // Store keeps the parts of the snapshots of one database. Those that were not used for the longest time go first. The zero
 // Store is empty and ready for use. Safe for concurrent use.
 type Store struct {
-	// Bytes bounds the parts that are kept, beside those that are Needed for the snapshot in use; 0 means 64 MiB. Set it before
-	// the first use.
+	// Bytes bounds the parts that are kept, beside those that are Needed for the snapshot in use; 0 means 128 MiB. Set it
+	// before the first use.
 	Bytes int64
 
 	mu     sync.Mutex
@@ -22,8 +24,8 @@ type Store struct {
 	needed map[Key]int64 // bytes of the parts that are Needed, by the key that they heed
 }
 
-// defaultBytes holds the rows, texts and indexes of some hundred scopes.
-const defaultBytes = 64 << 20
+// defaultBytes holds the rows, texts and indexes of some hundred scopes, or the schemas of some policies at 10,000 tables.
+const defaultBytes = 128 << 20
 
 // place is the key of a part: the snapshot, as far as the part heeds it, its kind, and of what it is.
 type place struct {
@@ -38,7 +40,7 @@ type part struct {
 	made   bool
 	needed bool
 	size   int64
-	turn   chan struct{}
+	turn   *semaphore.Weighted
 }
 
 // overhead is what a part takes in the store.
@@ -85,7 +87,7 @@ func (s *Store) add(at place) *list.Element {
 	if s.parts == nil {
 		s.parts, s.needed = map[place]*list.Element{}, map[Key]int64{}
 	}
-	e := s.used.PushFront(&part{place: at, size: overhead, turn: make(chan struct{}, 1)})
+	e := s.used.PushFront(&part{place: at, size: overhead, turn: semaphore.NewWeighted(1)})
 	s.parts[at] = e
 	s.size += overhead
 	return e
@@ -120,16 +122,16 @@ func (s *Store) count(p *part, bytes int64) {
 // and does not count, and so does the part that was just kept.
 func (s *Store) trim(inUse Key, kept *list.Element) {
 	over := s.size - cmp.Or(s.Bytes, defaultBytes)
-	reaches := map[Key]bool{}
-	for _, r := range []Reach{OfScope, OfPolicy, OfDatabase} {
-		if k := inUse.within(r); !reaches[k] {
-			reaches[k] = true
-			over -= s.needed[k]
+	stays := map[Key]bool{}
+	for k, bytes := range s.needed {
+		// Of a part without a version it is not known which snapshot is in use.
+		if stays[k] = inUse.Version == "" || k == inUse || k == inUse.within(OfPolicy) || k == inUse.within(OfDatabase); stays[k] {
+			over -= bytes
 		}
 	}
 	for e := s.used.Back(); e != nil && over > 0; {
 		p, next := e.Value.(*part), e.Prev()
-		if e != kept && !(p.needed && reaches[p.Key]) {
+		if e != kept && !(p.needed && stays[p.Key]) {
 			s.remove(e)
 			over -= p.size
 		}

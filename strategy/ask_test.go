@@ -229,7 +229,7 @@ func TestEveryPresetAsks(t *testing.T) {
 				task.Samples = 0
 			}
 			env := shopEnv(t, model(usa, first))
-			env.Host.Profile = profileOf(env)
+			env.Profiles = true
 			env.AskBelow = 0.9
 			out, err := tt.strategy.Generate(t.Context(), env, task)
 			var q *session.QuestionError

@@ -17,7 +17,7 @@ import (
 // schema" of galah92/egtts (strategy M10), in the prompt contract of Prompt. schema.Augmented has the layout,
 // schema.Reduction how a text that is too long is shortened. The span of the sample tells what was.
 //
-// It sends stored values to the model, unless Env.WithoutValues is set. Rows are read through Host.Rows.
+// It sends stored values to the model, unless Env.WithoutValues is set. Rows are kept in Env.Snapshot.
 //
 // The zero Augmented is ready for use. Safe for concurrent use.
 type Augmented struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -33,14 +34,13 @@ func ExampleAugmented() {
 }
 
 // The rows of prompts are read once for all questions. What changes in a table
-// does not show, so that the same question has the same prompt; without a cache it
+// does not show, so that the same question has the same prompt; without a snapshot it
 // does.
 func ExampleEnv_Samples() {
 	ctx := context.Background()
 	pool, env := exampleShop(nil)
 	defer pool.Close()
-	cache := new(exec.SampleCache) // texttosql.Engine has one
-	for _, env.Host.Rows = range []*exec.SampleCache{cache, cache, nil} {
+	for _, env.Snapshot = range []*snapshot.Snapshot{env.Snapshot, env.Snapshot, nil} {
 		samples, err := env.Samples(ctx, env.Schema, exec.SampleOptions{Rows: 1})
 		fmt.Println(samples[0].Table, samples[0].Rows, err)
 		if _, err := pool.Exec("UPDATE customers SET name = 'Zoe' WHERE id = 1"); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -32,14 +33,13 @@ func TestAugmentedPrompt(t *testing.T) {
 		t.Errorf("a stored value without permission:\n%s", text)
 	}
 	uncached := *env
-	uncached.Host.Rows = nil
+	uncached.Snapshot = nil
 	if d := cmp.Diff(text, last(&uncached)); d != "" {
 		t.Errorf("with and without a cache (-with +without):\n%s", d)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	uncached.Host.Rows = &exec.SampleCache{}
-	if _, err := (strategy.Augmented{}).Prompt(ctx, &uncached, in); !errors.Is(err, context.Canceled) {
+	if _, err := (strategy.Augmented{}).Prompt(ctx, strategytest.Fresh(env), in); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -63,14 +63,13 @@ func TestSamples(t *testing.T) {
 		t.Errorf("%d rows: read again", got)
 	}
 	need.Value(pool.Exec("CREATE TABLE more (id)"))(t)
-	var err error
-	env.Schema = need.Value(env.DB.Schema(t.Context()))(t)
+	env.Snapshot = need.Value(env.DB.Snapshot(t.Context()))(t)
+	env.Schema = env.Snapshot.Schema
 	if got := rows(); got != 2 {
 		t.Errorf("%d rows: not read again after the schema changed", got)
 	}
 	need.Value(pool.Exec("DROP TABLE more"))(t)
-	fresh := &exec.SampleCache{}
-	samples, err := fresh.Samples(t.Context(), env.DB, env.Schema, env.Schema, exec.SampleOptions{Rows: 3})
+	samples, err := strategytest.Fresh(env).Samples(t.Context(), env.Schema, exec.SampleOptions{Rows: 3})
 	if err != nil || len(samples) != len(env.Schema.Tables)-1 {
 		t.Errorf("a table that is gone: %d samples, %v", len(samples), err)
 	}

@@ -2,13 +2,17 @@ package strategy_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"sync/atomic"
 	"testing"
 
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -80,16 +84,27 @@ func TestEnvKeyAndChecks(t *testing.T) {
 
 // TestProfileThatFails is a note: the question is asked without one.
 func TestProfileThatFails(t *testing.T) {
-	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa)}})
-	env.Host.Profile = func(context.Context, *schema.Schema) (*schema.Schema, error) { return nil, context.DeadlineExceeded }
+	var fails atomic.Bool // once: the profile is the first that asks
+	dialect := exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		Open: func(_ context.Context, _ *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
+			if fails.Swap(false) {
+				return exec.Opened{}, errors.New("no connection now")
+			}
+			return open()
+		},
+	})
+	db := need.Value(exec.New(poolOf(t, shopSQL), dialect, exec.Config{}))(t)
+	s := need.Value(db.Snapshot(t.Context()))(t)
+	env := &strategy.Env{DB: db, Schema: s.Schema, Snapshot: s, Profiles: true, Models: []llm.Model{&llmtest.Script{Rules: []llmtest.Rule{generate(usa)}}}}
+	fails.Store(true)
 	out, err := plain(1).Generate(t.Context(), env, strategy.Task{Question: "q"})
 	if err != nil || len(out.Notes) != 1 {
 		t.Errorf("got %+v, %v", out, err)
 	}
-	env.Host.Profile = func(context.Context, *schema.Schema) (*schema.Schema, error) { panic("asked for values") }
 	env.WithoutValues = true
-	if _, err := plain(1).Generate(t.Context(), env, strategy.Task{Question: "q"}); err != nil {
-		t.Error(err)
+	fails.Store(true)
+	if same, err := env.Profiled(t.Context(), out, s.Schema); same != s.Schema || err != nil || !fails.Load() {
+		t.Errorf("asked for values: %v", err)
 	}
 }
 

@@ -32,7 +32,6 @@ var (
 	poolOf       = strategytest.PoolOf
 	makerEnv     = strategytest.MarketEnv
 	makerEnvOf   = strategytest.EnvAt
-	profileOf    = strategytest.ProfileOf
 	asking       = strategytest.Asking
 	always       = strategytest.Always
 	exampleModel = strategytest.ExampleModel

@@ -9,15 +9,14 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
 // Render writes s for the prompt of a sample by r, with Quote and WithoutValues of e, and notes in Shown what the text
-// leaves out. Texts without sample rows are kept in Texts, so the rendering must not be changed. The error is
+// leaves out. Texts without sample rows are kept in Snapshot, so the rendering must not be changed. The error is
 // ctx.Err().
 func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
 	out, err := e.render(ctx, r, s, rows...)
@@ -31,7 +30,7 @@ func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *sche
 func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
 	r.Names, r.WithoutValues = e, r.WithoutValues || e.WithoutValues
 	if len(rows) == 0 && r.Value == nil {
-		return e.Host.Texts.render(ctx, r, s)
+		return e.kept(ctx, written, r, s)
 	}
 	return r.Render(ctx, s, rows...)
 }
@@ -39,29 +38,21 @@ func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, r
 // SchemaTokens estimates the tokens that s takes in a prompt without values, to be compared with Budget. The error is
 // ctx.Err().
 func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
-	r, err := e.Host.Texts.measure(ctx, schema.Renderer{Names: e, WithoutValues: true}, s)
+	r, err := e.kept(ctx, measured, schema.Renderer{Names: e, WithoutValues: true}, s)
 	return r.Tokens, err
 }
 
-// TextCache keeps the texts of schemas from question to question: the last 8 that were used, none over 32 kB, and how long
-// the last 8 are that were measured. Prompts that need a text at the same time share one. The environments that share one quote names in the same way.
-//
-// The zero TextCache is empty and ready for use; a nil one keeps nothing. Safe for concurrent use.
-type TextCache struct {
-	mu    sync.Mutex
-	texts []*cachedText // the one used last is the last
-	sizes []*cachedText // without their texts
-}
+// written are texts of schemas without sample rows, and measured what is known of the length of those without their texts.
+// They may hold values, so each scope has its own.
+var (
+	written = &snapshot.Derived[textOf, schema.Rendering]{
+		Size: func(of textOf, r schema.Rendering) int { return len(r.Text) + sizeOf(of.schema) },
+	}
+	measured = &snapshot.Derived[textOf, schema.Rendering]{Size: func(of textOf, _ schema.Rendering) int { return sizeOf(of.schema) }}
+)
 
-// cachedText is one text. turn is held by the prompt that writes it; the others wait no longer than their own contexts.
-type cachedText struct {
-	of        textKey
-	turn      *semaphore.Weighted
-	rendering *schema.Rendering // nil: not written yet
-}
-
-// textKey is what a text depends on. A schema is not changed once it was handed out, so its address stands for it.
-type textKey struct {
+// textOf is what a text depends on. A schema is not changed once it was handed out, so its address stands for it.
+type textOf struct {
 	schema                                *schema.Schema
 	form                                  schema.Form
 	maxChars, maxTokens, beside, examples int
@@ -69,53 +60,19 @@ type textKey struct {
 	withoutValues                         bool
 }
 
-func (c *TextCache) render(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
-	if c == nil {
-		return r.Render(ctx, s)
-	}
-	return c.kept(ctx, &c.texts, r, s)
-}
+// sizeOf estimates what a part of a schema takes that a text keeps in memory.
+func sizeOf(s *schema.Schema) int { return 300 * len(s.Tables) }
 
-// measure is render without the Text.
-func (c *TextCache) measure(ctx context.Context, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
-	if c == nil {
-		return r.Render(ctx, s)
-	}
-	return c.kept(ctx, &c.sizes, r, s)
-}
-
-func (c *TextCache) kept(ctx context.Context, in *[]*cachedText, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
-	const most, mostBytes = 8, 32 << 10 // of one text
-	key := textKey{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.Text, r.WithoutValues}
-	c.mu.Lock()
-	e := &cachedText{of: key, turn: semaphore.NewWeighted(1)}
-	if i := slices.IndexFunc(*in, func(t *cachedText) bool { return t.of == key }); i >= 0 {
-		e = (*in)[i]
-		*in = slices.Delete(*in, i, i+1)
-	}
-	*in = append(*in, e)
-	*in = slices.Delete(*in, 0, max(len(*in)-most, 0))
-	c.mu.Unlock()
-	if err := cmp.Or(ctx.Err(), e.turn.Acquire(ctx, 1)); err != nil {
-		return schema.Rendering{}, err
-	}
-	defer e.turn.Release(1)
-	if e.rendering != nil {
-		return *e.rendering, nil
-	}
-	out, err := r.Render(ctx, s)
-	if in == &c.sizes {
-		out.Text = ""
-	}
-	if err != nil {
+// kept is r.Render, asked for once for a schema and a form. The environments of one snapshot quote names in the same way.
+func (e *Env) kept(ctx context.Context, in *snapshot.Derived[textOf, schema.Rendering], r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
+	of := textOf{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.Text, r.WithoutValues}
+	return in.Of(ctx, e.Snapshot, of, func(ctx context.Context) (schema.Rendering, error) {
+		out, err := r.Render(ctx, s)
+		if in == measured {
+			out.Text = ""
+		}
 		return out, err
-	}
-	if e.rendering = &out; len(out.Text) > mostBytes { // for those who wait
-		c.mu.Lock()
-		*in = slices.DeleteFunc(*in, func(t *cachedText) bool { return t == e })
-		c.mu.Unlock()
-	}
-	return out, nil
+	})
 }
 
 // SchemaSection writes s by r for the prompt of a sample, under a heading and within Budget. The error is ctx.Err().

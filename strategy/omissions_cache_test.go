@@ -15,11 +15,11 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// TestTextCache: a text is written once for a schema and a form, and with other
+// TestTextsAreKept: a text is written once for a schema and a form, and with other
 // values, limits or rows anew.
-func TestTextCache(t *testing.T) {
+func TestTextsAreKept(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
-	env.Host.Texts, env.Host.Omissions = &strategy.TextCache{}, &strategy.Omissions{}
+	env.Host.Omissions = &strategy.Omissions{}
 	write := func(r schema.Renderer, s *schema.Schema, rows ...schema.Sample) string {
 		t.Helper()
 		out := need.Value(env.Render(t.Context(), 0, r, s, rows...))(t)
@@ -48,15 +48,14 @@ func TestTextCache(t *testing.T) {
 			t.Errorf("%s: the same text: %t", c.why, got)
 		}
 	}
-	for range 8 { // other schemas
-		write(schema.Renderer{}, schematest.Shop())
-	}
-	if same(write(schema.Renderer{}, s), first) {
-		t.Error("more than 8 texts are kept")
+	other := *env
+	other.Snapshot = env.Snapshot.As("", "of another scope")
+	if same(need.Value(other.Render(t.Context(), 0, schema.Renderer{}, s))(t).Text, first) {
+		t.Error("another scope has the same text")
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := env.Render(ended, 0, schema.Renderer{}, s); !errors.Is(err, context.Canceled) {
+	if _, err := env.Render(ended, 0, schema.Renderer{}, schematest.Shop()); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
 	var wg sync.WaitGroup

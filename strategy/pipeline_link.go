@@ -106,7 +106,7 @@ func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outc
 // narrowed is a part of Schema with fewer columns, if names and types alone take more tokens than Budget. A wide table
 // keeps its keys, then columns that words of the question match, then its first ones. Ours.
 func (e *Env) narrowed(ctx context.Context, t Task, part *schema.Schema) (*schema.Schema, error) {
-	text, err := e.Host.Texts.measure(ctx, schema.Renderer{Names: e, WithoutValues: true, Text: schema.NoText}, part)
+	text, err := e.kept(ctx, measured, schema.Renderer{Names: e, WithoutValues: true, Text: schema.NoText}, part)
 	if err != nil || text.Tokens <= e.Budget() {
 		return part, err
 	}
@@ -165,7 +165,8 @@ func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 	}
 	return linker.Input{
 		Question: t.Question, Evidence: t.Evidence, Schema: s, DB: e.DB, WithoutValues: e.WithoutValues,
-		Corrections: t.Corrections, Earlier: t.Recent(), Lessons: e.Lessons, Indexes: e.Host.Indexes,
+		Corrections: t.Corrections, Earlier: t.Recent(), Lessons: e.Lessons,
+		Snapshot: e.Snapshot, Knowledge: e.Knowledge, Past: e.Past,
 	}
 }
 
@@ -174,7 +175,7 @@ func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 // A table is read for its profile, so a Schema over Budget comes back as it is: the part that is linked has one. The error
 // is ctx.Err().
 func (e *Env) Profiled(ctx context.Context, out *Outcome, s *schema.Schema) (*schema.Schema, error) {
-	if e.Host.Profile == nil || e.WithoutValues {
+	if !e.Profiles || e.WithoutValues {
 		return s, ctx.Err()
 	}
 	if s == e.Schema {
@@ -184,7 +185,7 @@ func (e *Env) Profiled(ctx context.Context, out *Outcome, s *schema.Schema) (*sc
 	}
 	ctx, span := trace.Start(ctx, "profile")
 	defer span.End()
-	profiled, err := e.Host.Profile(ctx, s)
+	profiled, err := e.DB.Profiled(ctx, e.Snapshot, s)
 	span.Fail(err)
 	switch {
 	case ctx.Err() != nil:

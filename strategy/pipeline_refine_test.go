@@ -14,6 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -175,7 +176,7 @@ func TestPromptWhole(t *testing.T) {
 		"customers.country": {Text: "where the customer lives", Described: "the country"}, "orders.total": {Described: "the amount paid"},
 	})
 	env.Schema = whole
-	whole = need.Value(profileOf(env)(t.Context(), env.Schema))(t)
+	whole = strategytest.Profiled(t, env)
 	links := schema.Links{Tables: []schema.TableLink{{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}
 	linked, _ := whole.Restrict(links)
 	const orders, person, model, example, named = "orders", "where the customer lives", "the amount paid", `"Norway"`, `customers.country has "USA"`

@@ -75,7 +75,7 @@ func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, e
 	if p.Whole && in.Whole != nil && in.Whole != in.Schema && columns(in.Whole) <= 2*env.Budget() { // a column takes half a token at least
 		r.MaxTokens = env.Budget()
 		r.Names, r.WithoutValues = env, env.WithoutValues
-		whole, err := env.Host.Texts.measure(ctx, r, in.Whole)
+		whole, err := env.kept(ctx, measured, r, in.Whole)
 		if err != nil {
 			return "", err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
@@ -34,7 +35,7 @@ func TestPrompt(t *testing.T) {
 		"customers.country": {Values: "English names"},
 	})
 	env.Schema = described
-	profiled := need.Value(profileOf(env)(t.Context(), env.Schema))(t)
+	profiled := strategytest.Profiled(t, env)
 	env.Exemplars, env.Seed = &memory.Pool{Pairs: pool}, 1
 	env.Instructions = "  Leave out test customers.\nAmounts are in crowns.  "
 	links := schema.Links{Whole: true, Tables: []schema.TableLink{

@@ -10,11 +10,11 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
-	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -73,7 +73,15 @@ type Task struct {
 type Env struct {
 	DB     *exec.DB       // required; refuses to run candidates under WithoutExecution
 	Models []llm.Model    // the models, at least one; samples go round them in index order
-	Schema *schema.Schema // required; the snapshot that this question uses, descriptions merged in
+	Schema *schema.Schema // required; what this question is asked about, descriptions merged in: that of Snapshot, or a part of it
+
+	// Snapshot keeps what is known of the database from question to question: rows, profiles, texts, indexes. Its Schema is the
+	// whole one. nil: all of it is read anew for each prompt.
+	Snapshot *snapshot.Snapshot
+	// Profiles has columns profiled, so that prompts and linkers may use examples of their values; see Profiled.
+	Profiles bool
+	// Past are statements that were run before; see linker.Input.
+	Past []memory.Pair
 
 	// Lessons are what prompts may show of what was learned from earlier questions; see Advice. nil: nothing.
 	Lessons *memory.Recall
@@ -92,26 +100,11 @@ type Env struct {
 	WithoutExecution bool         // candidates are planned, never run: votes go by plan
 	WithoutValues    bool         // no stored value reaches a prompt
 
-	Host Host // what the engine keeps for the question; strategies reach it by methods of Env
+	Host Host // what the engine does for the question; strategies reach it by methods of Env
 }
 
-// Host is what an engine keeps for a question, or from question to question, behind the methods of [Env]. A field that is
-// nil does nothing.
+// Host is what an engine does for a question, behind the methods of [Env]. A field that is nil does nothing.
 type Host struct {
-	// Profile returns s, which is Schema or a part of it, with column profiles. Those of a table are taken at most once a
-	// version of the schema. nil: nothing is profiled.
-	Profile func(ctx context.Context, s *schema.Schema) (*schema.Schema, error)
-	// Whole is the snapshot that Rows keeps rows of, for a strategy that puts a part of it into Env.Schema: else the rows
-	// were read anew for each part. nil: Env.Schema.
-	Whole *schema.Schema
-	// Rows keeps the sample rows of prompts from question to question; see Samples. nil: they are read anew for each
-	// prompt.
-	Rows *exec.SampleCache
-	// Texts keeps the texts of schemas from question to question; see Render. nil: they are written anew for each
-	// prompt.
-	Texts *TextCache
-	// Indexes keeps what linkers read of the schema; see linker.Index. nil: it is read anew for each question.
-	Indexes *linker.Indexes
 	// CallsLeft says how many model calls the question's budget has left; false: no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
 	// Answered reports whether a model of Env.Models has replied before; until then its first call goes alone. nil: all
@@ -184,13 +177,13 @@ func (e *Env) SeedOf(i int) *int {
 	return new(int(uint64(e.Seed-1)%(1<<30)) + 1 + i)
 }
 
-// Samples returns rows of the tables of s, which is Schema or a part of it, as exec.SampleCache does. There are none
+// Samples returns rows of the tables of s, which is Schema or a part of it, as exec.DB.Samples does. There are none
 // WithoutValues, and for a number of rows below 1. The error is ctx.Err().
 func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOptions) ([]schema.Sample, error) {
 	if e.WithoutValues || o.Rows < 1 {
 		return nil, nil
 	}
-	return e.Host.Rows.Samples(ctx, e.DB, cmp.Or(e.Host.Whole, e.Schema), s, o)
+	return e.DB.Samples(ctx, e.Snapshot, s, o)
 }
 
 // CallsLeft says how many model calls the question's budget has left; false: no limit.

@@ -48,6 +48,18 @@ func (i *Inspection) keep(text string, a answer) {
 	i.answers[text] = a
 }
 
+// Size is about how many bytes i keeps.
+func (i *Inspection) Size() (bytes int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, a := range i.answers {
+		for _, some := range a.some {
+			bytes += cap(some)
+		}
+	}
+	return bytes
+}
+
 // add packs a row.
 func (a *answer) add(values []driver.Value) error {
 	n := len(a.some) - 1

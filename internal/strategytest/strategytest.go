@@ -25,6 +25,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -102,11 +103,11 @@ func ExampleShop(model llm.Model) (*sql.DB, *strategy.Env) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := db.Schema(context.Background())
+	s, err := db.Snapshot(context.Background())
 	if err != nil {
 		panic(err)
 	}
-	return pool, &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s}
+	return pool, &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s.Schema, Snapshot: s}
 }
 
 // EnvOf is an Env over the database that script makes.
@@ -115,18 +116,18 @@ func EnvOf(tb testing.TB, script string, model llm.Model) *strategy.Env {
 	return EnvAt(tb, PoolOf(tb, script), model)
 }
 
-// EnvAt is an Env over an open database, with a SampleCache.
+// EnvAt is an Env over an open database, with its Snapshot.
 func EnvAt(tb testing.TB, pool *sql.DB, model llm.Model) *strategy.Env {
 	tb.Helper()
 	db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := db.Schema(tb.Context())
+	s, err := db.Snapshot(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s, Host: strategy.Host{Rows: &exec.SampleCache{}}}
+	return &strategy.Env{DB: db, Models: []llm.Model{model}, Schema: s.Schema, Snapshot: s}
 }
 
 // PoolOf opens a database file of its own, made by script.
@@ -150,11 +151,21 @@ func Asking(env *strategy.Env, model llm.Model) *strategy.Env {
 	return &other
 }
 
-// ProfileOf profiles the schema of env, or a part of it.
-func ProfileOf(env *strategy.Env) func(context.Context, *schema.Schema) (*schema.Schema, error) {
-	return func(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
-		return env.DB.Profile(ctx, s, exec.ProfileOptions{})
+// Profiled is the schema of env with profiles.
+func Profiled(tb testing.TB, env *strategy.Env) *schema.Schema {
+	tb.Helper()
+	s, err := env.DB.Profile(tb.Context(), env.Schema, exec.ProfileOptions{})
+	if err != nil {
+		tb.Fatal(err)
 	}
+	return s
+}
+
+// Fresh is env with nothing kept.
+func Fresh(env *strategy.Env) *strategy.Env {
+	fresh := *env
+	fresh.Snapshot = new(snapshot.Store).At(env.Snapshot.Key, env.Snapshot.Schema)
+	return &fresh
 }
 
 // Always gives every request of a purpose the same reply.

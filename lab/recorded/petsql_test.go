@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -45,7 +44,6 @@ func TestPETSQLRecorded(t *testing.T) {
 		}
 	}
 	env := envOf(t, database(t, "superhero"))
-	env.Host.Rows = &exec.SampleCache{}
 	replay := func(q eval.Question, late func(model int) time.Duration) (*strategy.Outcome, []byte) {
 		e := *env
 		for i, run := range runs {

@@ -52,8 +52,8 @@ func envs(t *testing.T) func(db string) *strategy.Env {
 		pool := need.Value(mysqlite.OpenReadOnly(evaldata.Path(t, "db", dir, id+".sqlite")))(t)
 		t.Cleanup(func() { pool.Close() })
 		db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: mysqlite.Policy()}))(t)
-		s := need.Value(db.Schema(t.Context()))(t)
-		opened[id] = &strategy.Env{DB: db, Schema: s, Host: strategy.Host{Rows: &exec.SampleCache{}, Texts: &strategy.TextCache{}}}
+		s := need.Value(db.Snapshot(t.Context()))(t)
+		opened[id] = &strategy.Env{DB: db, Schema: s.Schema, Snapshot: s}
 		return opened[id]
 	}
 }

@@ -73,7 +73,7 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 		return nil, err
 	}
 	if l.env.Schema != whole { // else its part that is linked is profiled
-		l.env.Schema, l.env.Host.Profile = whole, nil
+		l.env.Schema, l.env.Profiles = whole, false
 	}
 	var find linker.Linker = linker.Values{}
 	if len(whole.Tables) > mostTables {

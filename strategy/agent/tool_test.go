@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -52,7 +51,7 @@ func TestValuesHidden(t *testing.T) {
 	env.WithoutValues = true
 	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "Who is there?", SQL: "SELECT name FROM customers"}}}
 	var err error
-	env.Schema = need.Value(strategytest.ProfileOf(env)(t.Context(), env.Schema))(t)
+	env.Schema = strategytest.Profiled(t, env)
 	steps := []string{
 		act("samples", "customers"), act("find", "Ada"), act("describe", "customers"), act("query", "SELECT name, country FROM customers"),
 		act("query", "SELECT max(name) FROM customers GROUP BY nope('Ada')"),

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -181,8 +180,7 @@ func TestMAKERCalls(t *testing.T) {
 				calls.Add(1)
 				return slow.Complete(ctx, req)
 			})
-			env := asking(db, model)
-			env.Host.Rows = &exec.SampleCache{} // its channels belong to one test
+			env := strategytest.Fresh(asking(db, model)) // channels belong to one test
 			out := need.Value(tt.maker.Generate(t.Context(), env, usaTask))(t)
 			if n := int(calls.Load()); n != tt.calls || out.SQL != ordered {
 				t.Errorf("%+v: %d calls for %q, want %d", tt.maker, n, out.SQL, tt.calls)

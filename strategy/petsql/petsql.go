@@ -113,7 +113,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 			return nil, err
 		}
 		round := *env
-		round.Schema, round.Host.Whole, env = part, cmp.Or(env.Host.Whole, env.Schema), &round
+		round.Schema, env = part, &round
 	}
 	examiner := strategy.NewExaminer(ctx, env, t, nil, nil)
 	defer examiner.Close()
@@ -289,7 +289,7 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 		first.report.Reused = false // the PreSQL is no sample of that temperature
 	}
 	round := *env
-	round.Schema, round.Host.Profile, round.SchemaBudget = first.schema, nil, math.MaxInt // the prompt is written already
+	round.Schema, round.Profiles, round.SchemaBudget = first.schema, false, math.MaxInt // the prompt is written already
 	round.Models = p.guarded(env, first, v.models[:v.panel])
 	first.report.Asked = v.names[:v.panel]
 	t.Samples = n * v.panel

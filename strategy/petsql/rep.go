@@ -33,7 +33,7 @@ type Parts struct {
 //
 // Values come from Values rows of each table, chosen at random by Env.Seed, never by a scan. Repeated values of a column
 // are shown once; NULL, blobs, texts over 40 characters and columns marked sensitive are left out. Rows are read through
-// Host.Rows.
+// Env.Snapshot.
 //
 // A prompt over MaxTokens loses exemplars, the last first, then the values of the table whose values take most, then of
 // the next; never a table.

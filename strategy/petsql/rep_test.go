@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -146,9 +145,7 @@ func wideEnv(tb testing.TB, tables int) *strategy.Env {
 		}
 		fmt.Fprintf(&script, "); INSERT INTO thing%d (id) VALUES (1), (2), (3);\n", i)
 	}
-	env := strategytest.EnvOf(tb, script.String(), nil)
-	env.Host.Rows = &exec.SampleCache{}
-	return env
+	return strategytest.EnvOf(tb, script.String(), nil)
 }
 
 // TestREpContext: a prompt ends with its context, though all rows are known.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
@@ -24,7 +23,6 @@ func TestREpTokens(t *testing.T) {
 			fmt.Fprintf(&script, "INSERT INTO thing%d VALUES (1, 'one', 1.5, 1), (2, 'two', 2.5, 1), (3, 'three', 3.5, 2);\n", i)
 		}
 		env := strategytest.EnvOf(t, script.String(), nil)
-		env.Host.Rows = &exec.SampleCache{}
 		task := strategy.Task{Question: "What is the amount of the first?"}
 		length := func(r petsql.REp, s *schema.Schema) int {
 			messages := need.Value(r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s}))(t)

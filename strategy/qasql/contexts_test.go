@@ -145,7 +145,7 @@ func TestContextsKeepTheirShape(t *testing.T) {
 		env.Schema, _ = env.Schema.Describe(schema.Descriptions{
 			"customers": {Text: text}, "customers.name": {Title: text, Text: text, Values: text}, "customers.country": {Described: text},
 		})
-		env.Host.Profile = strategytest.ProfileOf(env)
+		env.Profiles = true
 		list, _ := generated(t, env, qasql.Strategy{}, strategy.Task{Question: "Who is Ada? " + text, Evidence: text}, "SELECT name FROM customers")
 		return list
 	}

@@ -220,8 +220,7 @@ func TestSameWhateverTheLatency(t *testing.T) {
 		generate: []string{broken, usa, everyone, everyone, chile}, repair: []string{usaJoin}, judge: verdicts("A", "B")}
 	for _, workers := range []int{1, 16} {
 		env := described(t, nil)
-		profiled := need.Value(env.Host.Profile(t.Context(), env.Schema))(t)
-		env.Schema, env.Host.Profile = profiled, nil
+		env.Schema, env.Profiles = strategytest.Profiled(t, env), false
 		s := qasql.Strategy{Linker: linker.MapReduce{Workers: workers}}
 		strategytest.SameWhateverTheLatency(t, s, env, strategytest.USATask, func() []llm.Model {
 			model, _ := script.model()

@@ -215,7 +215,7 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 			}
 		}
 	}
-	r.env.Host.Profile = nil
+	r.env.Profiles = false
 	span.Set("tables", len(r.focused.Tables))
 	for _, c := range reduced.Components {
 		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.Secret{Kind: trace.PrivateReplies, Text: c.Text}})

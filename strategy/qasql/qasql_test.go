@@ -94,7 +94,7 @@ func described(t *testing.T, model llm.Model) *strategy.Env {
 	env.Schema, _ = env.Schema.Describe(schema.Descriptions{
 		"customers.country": {Text: "where the customer lives"}, "orders.total": {Described: "amount paid in crowns"},
 	})
-	env.Host.Profile = strategytest.ProfileOf(env)
+	env.Profiles = true
 	return env
 }
 

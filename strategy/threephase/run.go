@@ -103,7 +103,7 @@ func (r *run) restrict(ctx context.Context) error {
 // restricted is the environment of the statement. Nothing of its schema is linked any more: it is what was chosen.
 func (r *run) restricted() *strategy.Env {
 	env := *r.env
-	env.Schema, env.Host.Profile, env.SchemaBudget = r.whole, nil, math.MaxInt32
+	env.Schema, env.Profiles, env.SchemaBudget = r.whole, false, math.MaxInt32
 	if r.task.Samples < 2 {
 		env.Models = slices.Clone(env.Models)
 		for i, m := range env.Models {
