@@ -77,7 +77,10 @@ func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, err
 func TestLearnedOnce(t *testing.T) {
 	db, _ := renamedRecords(t)
 	e := need.Value(New(db, llm.Func(nil)))(t)
-	pool := func() *memory.Pool { return need.Value(e.learn())(t).pool }
+	pool := func() *memory.Pool {
+		s := need.Value(e.db.Snapshot(t.Context()))(t)
+		return need.Value(e.learn(t.Context(), s, asking{}))(t).pool
+	}
 	none := pool()
 	if pool() != none {
 		t.Error("another pool, and nothing was confirmed")
