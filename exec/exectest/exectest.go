@@ -144,6 +144,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"names", checkNames},
+		{"odd_names", checkShownNames},
 		{"payloads", func(t testing.TB, e Engine) error {
 			return checkPayloads(t, e, append(portable(e.write), e.Payloads...))
 		}},
