@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,12 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		line(len(row), func(i int) {
 			switch v := t.typeOf(i).Shown(row[i]).(type) {
 			case nil:
+			case int64:
+				b.Write(strconv.AppendInt(b.AvailableBuffer(), v, 10))
+			case string:
+				writeCSVText(b, v)
+			case Decimal:
+				writeCSVText(b, string(v))
 			case float64:
 				b.WriteString(formatFloat(v))
 			case []byte:

@@ -48,6 +48,11 @@ func TestAll(t *testing.T) {
 	if n := strings.Count(string(need.Value(os.ReadFile(file))(t)), "\n"); n != 5002 {
 		t.Errorf("%d lines in the file", n)
 	}
+	for _, all := range []string{"--all", "--rows=1000"} { // once, in front of the names
+		if _, out, _ := try(t, nil, "", "sql", "-d", db, "--csv", "--bom", all, numbers(300)); strings.LastIndex(out, "\ufeff") != 0 {
+			t.Errorf("%s --bom: %.40q", all, out)
+		}
+	}
 	if code, _, told := try(t, nil, "", "sql", "-d", db, "--all", "SELECT 1"); code != exitUsage || !strings.Contains(told, "--csv") {
 		t.Errorf("as a table: code %d, %s", code, told)
 	}

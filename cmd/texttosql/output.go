@@ -26,6 +26,7 @@ type output struct {
 	JSON     bool   `name:"json" xor:"form" help:"As --format json: one object, with the error if there is one."`
 	CSV      bool   `name:"csv" xor:"form" help:"As --format csv: the rows and nothing else. A field such as =1+1 stays a formula to a spreadsheet."`
 	Vertical bool   `xor:"form" help:"As --format vertical: a line a value."`
+	BOM      bool   `name:"bom" help:"Begin CSV with a byte order mark, by which Excel on Windows knows that it is UTF-8."`
 	Escape   bool   `name:"escape-formulas" help:"Put ' in front of a CSV or TSV field that a spreadsheet would take for a formula."`
 	Out      string `short:"o" placeholder:"FILE" help:"Write to this file, as a whole or not at all."`
 }
@@ -126,6 +127,11 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 	width, _ := p.size()
 	switch o.form() {
 	case "csv":
+		if o.BOM {
+			if _, err := io.WriteString(w, form.BOM); err != nil {
+				return err
+			}
+		}
 		return clean(w, width > 0 && o.Out == "", o.guarded(t).WriteCSV)
 	case "tsv":
 		return clean(w, width > 0 && o.Out == "", o.guarded(t).writeTSV)
@@ -164,23 +170,19 @@ func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) e
 		out = file
 	}
 	part := &result.Table{Columns: rows.Columns, Types: rows.Types}
-	head := 0
+	var text bytes.Buffer
+	if err := o.rows(p, &text, part); err != nil {
+		return err
+	}
+	head := text.Len() // the names, which stand above the first rows only; jsonl has none
+	begin := 0
 	write := func() error {
-		var text bytes.Buffer
+		text.Reset()
 		if err := o.rows(p, &text, part); err != nil {
 			return err
 		}
-		begin := head
-		if head == 0 && o.form() != "jsonl" { // the names stand above the first rows only
-			names := &result.Table{Columns: rows.Columns, Types: rows.Types}
-			var line bytes.Buffer
-			if err := o.rows(p, &line, names); err != nil {
-				return err
-			}
-			head = line.Len()
-		}
-		part.Rows = part.Rows[:0]
 		_, err := out.Write(text.Bytes()[begin:])
+		part.Rows, begin = part.Rows[:0], head
 		return err
 	}
 	for row, err := range rows.Rows() {
@@ -194,7 +196,7 @@ func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) e
 			return err
 		}
 	}
-	if len(part.Rows) > 0 || head == 0 {
+	if len(part.Rows) > 0 || begin == 0 {
 		if err := write(); err != nil {
 			return err
 		}

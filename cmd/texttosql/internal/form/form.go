@@ -9,6 +9,9 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
+// BOM in front of CSV tells Excel on Windows that it is UTF-8.
+const BOM = "\ufeff"
+
 // Escaped returns a table whose texts no spreadsheet takes for a formula: a ' stands in front of those.
 func Escaped(t *result.Table) *result.Table {
 	safe := *t

@@ -633,7 +633,7 @@ function rows_of(t, first) {
 	const show = (page) => {
 		held.replaceChildren(grid(page, label, first.total > 1 ? at : null, turn));
 		pager.hidden = page.total <= page.rows.length;
-		pager.replaceChildren(el('p', {class: 'note'}, page.rows.length ? 'Rows ' + (page.from + 1).toLocaleString('en') + ' to ' + (page.from + page.rows.length).toLocaleString('en') + ' of ' + page.total.toLocaleString('en') : 'No row'),
+		pager.replaceChildren(el('p', {class: 'note'}, page.rows.length ? 'Rows ' + (page.from + 1).toLocaleString('en') + ' to ' + (page.from + page.rows.length).toLocaleString('en') + ' of ' + (page.count.startsWith('the first ') ? 'the first ' : '') + page.total.toLocaleString('en') : 'No row'),
 			button('Back', () => turn({from: before.pop() || 0}, '.back'), {class: 'small back', disabled: page.from === 0, 'aria-label': 'Back to the rows before'}),
 			button('Next', () => { before.push(page.from); turn({from: page.from + page.rows.length}, '.next'); }, {class: 'small next', disabled: page.from + page.rows.length >= page.total, 'aria-label': 'Next rows'}));
 	};

@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -55,11 +54,8 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	if q.Has("save") {
-		name := "rows-" + time.Now().Format(time.DateOnly)
-		if v.Truncated { // it must not look whole
-			name += fmt.Sprintf("-first-%d", len(v.Rows))
-		}
-		w.Header().Set("Content-Disposition", `attachment; filename="`+name+"."+q.Get("form")+`"`)
+		s.save(w, r, memoKey{r.PathValue("id"), turn}, v, write)
+		return
 	}
 	write(w) // the client may be gone
 }
@@ -84,14 +80,7 @@ func (s *Server) all(ctx context.Context, at memoKey) (*result.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	sql := ""
-	if at.turn >= 0 && at.turn < len(rec.Turns) {
-		if t := rec.Turns[at.turn]; t.Kind == session.TurnStatement {
-			sql = t.Text
-		} else if t.Answer != nil {
-			sql = t.Answer.SQL
-		}
-	}
+	sql := statementOf(rec, at.turn)
 	if sql == "" {
 		return nil, session.ErrNotFound
 	}

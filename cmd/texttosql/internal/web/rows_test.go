@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -334,5 +336,48 @@ func TestSize(t *testing.T) {
 	t.Logf("%d bytes, with the libraries %d", packed.Len(), len(assembled().packed))
 	if packed.Len() > 60_000 {
 		t.Errorf("%d bytes", packed.Len())
+	}
+}
+
+// TestSavedFile: a file is named by question and day. CSV has all rows, read as a stream, and begins with a byte order mark; what has
+// only the first rows says so in its name.
+func TestSavedFile(t *testing.T) {
+	s := open(t, nil)
+	need.Value(s.db.Exec(`WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 2509)
+		INSERT INTO clerks SELECT i, CASE i WHEN 2000 THEN '=1+1' ELSE 'clerk ' || i END, 'Żółć' FROM n`))(t)
+	id := s.asked(t, "", "Who are the clerks?").ID
+	day := time.Now().Format(time.DateOnly)
+	for query, want := range map[string]struct {
+		name  string
+		lines int
+	}{
+		"form=csv":              {"who-are-the-clerks-" + day + ".csv", 2503},
+		"form=csv&sort=1":       {"who-are-the-clerks-" + day + "-first-1000.csv", 1001},
+		"form=csv&find=clerk 1": {"who-are-the-clerks-" + day + "-first-1000.csv", 0},
+		"form=json":             {"who-are-the-clerks-" + day + "-first-1000.json", 1},
+	} {
+		resp := need.Value(http.Get(s.URL + "/api/conversations/" + id + "/rows/0?save&" + strings.ReplaceAll(query, " ", "%20")))(t)
+		raw := string(need.Value(io.ReadAll(resp.Body))(t))
+		resp.Body.Close()
+		_, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
+		if err != nil || params["filename"] != want.name {
+			t.Errorf("%s: the file is %q, %v, want %q", query, params["filename"], err, want.name)
+		}
+		if n := strings.Count(raw, "\n"); want.lines > 0 && n != want.lines {
+			t.Errorf("%s: %d lines, want %d", query, n, want.lines)
+		}
+		if csv := strings.HasPrefix(query, "form=csv"); csv != strings.HasPrefix(raw, "\ufeffname,town\n") {
+			t.Errorf("%s: the file begins with %.40q", query, raw)
+		}
+		if query == "form=csv" && (!strings.Contains(raw, "\n'=1+1,Żółć\n") || !strings.HasSuffix(raw, "clerk 2509,Żółć\n")) {
+			t.Errorf("%s: a formula, or no end: %.90q", query, raw[len(raw)-90:])
+		}
+	}
+	for question, want := range map[string]string{
+		"Wo ist Żółć? \"../x\"": "wo-ist-żółć-x", "?": "rows", strings.Repeat("ab ", 40): strings.Trim(strings.Repeat("ab-", 20), "-"),
+	} {
+		if got := fileName(session.Record{Turns: []session.Turn{{Kind: session.TurnQuestion, Text: question}}}, 0); got != want {
+			t.Errorf("%q: %q, want %q", question, got, want)
+		}
 	}
 }
