@@ -243,6 +243,7 @@ func TestTenTasks(t *testing.T) {
 	b.axe("sorted and found")
 	b.clean()
 
+	s = openWith(t, store, nil) // where no answer is confirmed
 	answer, choice := s.asked(t, "", "What was the revenue by month in 2025?").ID, s.asked(t, "", "Who are our best customers?").ID
 	for name, l := range map[string]look{"phone": {400, false}, "dark": {1280, true}, "phone-dark": {400, true}} {
 		b := s.tab(t, l, "/#c/"+answer)
