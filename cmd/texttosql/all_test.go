@@ -1,11 +1,14 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/xuri/excelize/v2"
 
 	"github.com/texttosql/texttosql/internal/need"
 )
@@ -55,5 +58,58 @@ func TestAll(t *testing.T) {
 	}
 	if code, _, told := try(t, nil, "", "sql", "-d", db, "--all", "SELECT 1"); code != exitUsage || !strings.Contains(told, "--csv") {
 		t.Errorf("as a table: code %d, %s", code, told)
+	}
+}
+
+// TestWorkbook: --format xlsx writes a file with all rows, and nothing to standard output.
+func TestWorkbook(t *testing.T) {
+	db, dir := shopFile(t), t.TempDir()
+	statement := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i, i / 4.0 AS part FROM n"
+	for _, test := range []struct {
+		why  string
+		args []string
+		rows int
+	}{
+		{"the first rows", nil, 1000},
+		{"all rows", []string{"--all"}, 1500},
+	} {
+		file := filepath.Join(dir, strings.ReplaceAll(test.why, " ", "-")+".xlsx")
+		code, out, told := try(t, nil, "", append([]string{"sql", "-d", db, "-f", "xlsx", "-o", file, statement}, test.args...)...)
+		if code != exitAnswer || out != "" || (told == "") != (test.rows == 1500) {
+			t.Errorf("%s: code %d, %q, %s", test.why, code, out, told)
+		}
+		book := need.Value(excelize.OpenFile(file))(t)
+		rows := need.Value(book.GetRows("Sheet1"))(t)
+		if len(rows) != test.rows+1 || rows[0][1] != "part" || rows[3][1] != "0.75" {
+			t.Errorf("%s: %d rows, %q", test.why, len(rows), rows[:4])
+		}
+	}
+	if code, _, told := try(t, nil, "", "sql", "-d", db, "-f", "xlsx", "SELECT 1"); code != exitUsage || !strings.Contains(told, "--out") {
+		t.Errorf("without a file: code %d, %s", code, told)
+	}
+}
+
+// TestNumbersAsTexts: the flags write what a float64 does not hold as texts, in JSON alone.
+func TestNumbersAsTexts(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "n.db")
+	pool := need.Value(sql.Open("sqlite3", db))(t)
+	need.Value(pool.Exec("CREATE TABLE t (a DECIMAL(10,2), b INTEGER, c INTEGER); INSERT INTO t VALUES (1.5, 9007199254740993, 7)"))(t)
+	need.OK(t, pool.Close())
+	for _, test := range []struct {
+		why  string
+		args []string
+		want string
+	}{
+		{"digits as they are", []string{"-f", "jsonl"}, `{"a":1.50,"b":9007199254740993,"c":7}`},
+		{"decimals", []string{"-f", "jsonl", "--decimal-text"}, `{"a":"1.50","b":9007199254740993,"c":7}`},
+		{"integers beyond 2^53", []string{"-f", "jsonl", "--big-int-text"}, `{"a":1.50,"b":"9007199254740993","c":7}`},
+		{"one object", []string{"--json", "--decimal-text", "--big-int-text"}, `[["1.50","9007199254740993",7]]`},
+		{"a stream", []string{"--all", "-f", "jsonl", "--big-int-text"}, `{"a":1.50,"b":"9007199254740993","c":7}`},
+		{"CSV has no types", []string{"--csv", "--decimal-text"}, "1.50,9007199254740993,7"},
+	} {
+		code, out, told := try(t, nil, "", append([]string{"sql", "-d", db, "SELECT a, b, c FROM t"}, test.args...)...)
+		if code != exitAnswer || !strings.Contains(out, test.want) {
+			t.Errorf("%s: code %d, %s, %s", test.why, code, out, told)
+		}
 	}
 }

@@ -151,7 +151,7 @@ func (a *ask) write(p *program, file *atomicfile.File, dialect sqltext.Dialect, 
 	errors.As(err, &asked)
 	switch {
 	case a.form() == "json":
-		return p.write(file, func(w io.Writer) error { return writeResult(p, w, r, asked, err) })
+		return p.write(file, func(w io.Writer) error { return a.writeResult(p, w, r, asked, err) })
 	case err == nil && a.alone():
 		return p.write(file, func(w io.Writer) error { return a.rows(p, w, r.Rows) })
 	case err == nil:
@@ -215,19 +215,19 @@ type reply struct {
 	Result  json.RawMessage `json:"result,omitempty"`  // a texttosql.Result with its rows and without its trace
 }
 
-func writeResult(p *program, w io.Writer, r *texttosql.Result, asked *session.QuestionError, err error) error {
+func (o output) writeResult(p *program, w io.Writer, r *texttosql.Result, asked *session.QuestionError, err error) error {
 	told := reply{Exit: exitCode(err)}
 	if err != nil {
 		told.Error = p.line(err)
 	}
 	if asked != nil {
-		for _, o := range asked.Options {
-			told.Options = append(told.Options, option{o, o.Rows})
+		for _, choice := range asked.Options {
+			told.Options = append(told.Options, option{choice, o.numbers(choice.Rows)})
 		}
 	}
 	if r != nil {
 		short := *r
-		short.Trace = nil
+		short.Trace, short.Rows = nil, o.numbers(r.Rows)
 		var err error
 		if told.Result, err = short.MarshalWithRows(); err != nil {
 			return err

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -15,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/xlsx"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
@@ -22,12 +26,14 @@ import (
 
 // output are the flags that say how rows are written, and where.
 type output struct {
-	Format   string `short:"f" enum:"table,vertical,markdown,csv,tsv,json,jsonl" default:"table" help:"table, vertical, markdown, csv, tsv, json or jsonl (an object a row); default: table."`
+	Format   string `short:"f" enum:"table,vertical,markdown,csv,tsv,json,jsonl,xlsx" default:"table" help:"table, vertical, markdown, csv, tsv, json, jsonl (an object a row) or xlsx (a workbook, with --out); default: table."`
 	JSON     bool   `name:"json" xor:"form" help:"As --format json: one object, with the error if there is one."`
 	CSV      bool   `name:"csv" xor:"form" help:"As --format csv: the rows and nothing else. A field such as =1+1 stays a formula to a spreadsheet."`
 	Vertical bool   `xor:"form" help:"As --format vertical: a line a value."`
 	BOM      bool   `name:"bom" help:"Begin CSV with a byte order mark, by which Excel on Windows knows that it is UTF-8."`
 	Escape   bool   `name:"escape-formulas" help:"Put ' in front of a CSV or TSV field that a spreadsheet would take for a formula."`
+	Decimals bool   `name:"decimal-text" help:"Write decimals as texts in json and jsonl, for readers that make a float of every number."`
+	BigInts  bool   `name:"big-int-text" help:"Write integers beyond 2^53 as texts in json and jsonl, for readers such as JavaScript."`
 	Out      string `short:"o" placeholder:"FILE" help:"Write to this file, as a whole or not at all."`
 }
 
@@ -51,6 +57,9 @@ func (o output) alone() bool {
 
 // begin begins the file of --out, before anything costs money: nil without one. db is the database, which stays.
 func (o output) begin(db string) (*atomicfile.File, error) {
+	if o.Out == "" && o.form() == "xlsx" {
+		return nil, &setup.UsageError{Err: errors.New("--format xlsx writes a file: name it with --out")}
+	}
 	if o.Out == "" {
 		return nil, nil
 	}
@@ -120,7 +129,7 @@ func (p *program) look() cli.Look {
 // rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent no
 // character that it would obey; any other reader gets the values of CSV and TSV as they are.
 func (o output) rows(p *program, w io.Writer, t *result.Table) error {
-	t = t.Shown()
+	t = o.numbers(t).Shown()
 	if t.Truncated && o.form() != "table" && o.form() != "vertical" {
 		cli.Say(p.err, "texttosql: these are the first %d rows: %s\n", len(t.Rows), limitOf(t))
 	}
@@ -139,6 +148,8 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 		return form.Markdown(w, t)
 	case "jsonl":
 		return p.jsonLines(w, t)
+	case "xlsx":
+		return xlsx.Write(w, xlsx.Head{Columns: t.Columns, Types: t.Types}, inOrder(t.Rows))
 	case "vertical":
 		return writeVertical(w, t)
 	}
@@ -146,6 +157,36 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 		width = 0
 	}
 	return t.WriteTableWithin(w, width)
+}
+
+// mostExact is the largest integer up to which a float64 holds every integer.
+const mostExact = 1 << 53
+
+// numbers returns the table, with the numbers that a flag says as texts where the form is of JSON.
+func (o output) numbers(t *result.Table) *result.Table {
+	if t == nil || !o.Decimals && !o.BigInts || !strings.HasPrefix(o.form(), "json") {
+		return t
+	}
+	t = t.Shown()
+	with := *t
+	with.Rows = make([][]any, len(t.Rows))
+	for i, row := range t.Rows {
+		with.Rows[i] = slices.Clone(row)
+		for j, v := range row {
+			switch v := v.(type) {
+			case result.Decimal:
+				whole := !strings.ContainsAny(string(v), ".eE") // of more than 64 bits
+				if o.Decimals || o.BigInts && whole {
+					with.Rows[i][j] = string(v)
+				}
+			case int64:
+				if o.BigInts && (v > mostExact || v < -mostExact) {
+					with.Rows[i][j] = strconv.FormatInt(v, 10)
+				}
+			}
+		}
+	}
+	return &with
 }
 
 // limitOf names the limit that cut a table, and what raises it.
@@ -156,8 +197,21 @@ func limitOf(t *result.Table) string {
 	return "there are more than --rows says (1000 without it); sql --all writes all"
 }
 
+// inOrder yields rows as a stream does.
+func inOrder(rows [][]any) iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
+		for _, row := range rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
 // streams reports whether rows can be written in this form one after the other.
-func (o output) streams() bool { return o.form() == "csv" || o.form() == "tsv" || o.form() == "jsonl" }
+func (o output) streams() bool {
+	return slices.Contains([]string{"csv", "tsv", "jsonl", "xlsx"}, o.form())
+}
 
 // streamRows is how many rows are written at a time.
 const streamRows = 256
@@ -165,6 +219,12 @@ const streamRows = 256
 // stream writes the rows of a stream as rows does those of a table.
 func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) error {
 	defer rows.Close()
+	if o.form() == "xlsx" {
+		if err := xlsx.Write(file, xlsx.Head{Columns: rows.Columns, Types: rows.Types}, shown(rows)); err != nil {
+			return err
+		}
+		return file.Commit()
+	}
 	out := p.out
 	if file != nil {
 		out = file
@@ -205,6 +265,20 @@ func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) e
 		return file.Commit()
 	}
 	return nil
+}
+
+// shown yields the rows of a stream as a table shows them.
+func shown(rows *result.Stream) iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
+		for row, err := range rows.Rows() {
+			if err == nil {
+				row = (&result.Table{Columns: rows.Columns, Types: rows.Types, Rows: [][]any{row}}).Shown().Rows[0]
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
 }
 
 // clean takes out what a terminal would obey, if w is one.

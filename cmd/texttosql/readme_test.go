@@ -65,7 +65,7 @@ func TestReadme(t *testing.T) {
 	need.OK(t, os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600))
 	wants := map[string]string{
 		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted",
-		"sql": "country", "sql --csv": "", "schema": "customer_id",
+		"sql": "country", "sql --all": "", "schema": "customer_id",
 		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
 	}
 	for _, line := range commands(t) {

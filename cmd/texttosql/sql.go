@@ -17,7 +17,7 @@ import (
 type statement struct {
 	setup.Database `embed:""`
 	output         `embed:""`
-	All            bool   `help:"Write every row as it comes, in any number, as csv, tsv or jsonl; --timeout bounds the time (10 minutes)."`
+	All            bool   `help:"Write every row as it comes, in any number, as csv, tsv, jsonl or xlsx; --timeout bounds the time (10 minutes)."`
 	Explain        bool   `help:"Say what it reads and its plan, and do not run it, as the verb check."`
 	SQL            string `arg:"" help:"The statement; - reads standard input."`
 }
@@ -49,7 +49,7 @@ func (s *statement) Run(p *program) error {
 		return (&check{Database: s.Database, JSON: s.form() == "json", SQL: s.SQL}).Run(p)
 	}
 	if s.All && !s.streams() {
-		return &setup.UsageError{Err: errors.New("--all writes csv, tsv or jsonl: choose one with --format or --csv")}
+		return &setup.UsageError{Err: errors.New("--all writes csv, tsv, jsonl or xlsx: choose one with --format or --csv")}
 	}
 	sql, err := p.typed(s.SQL)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *statement) Run(p *program) error {
 	}
 	rows, err := starred(p, e, sql, func(sql string) (*result.Table, error) { return e.Query(p.ctx, sql, p.warnings()) })
 	if s.form() == "json" {
-		told := ran{Exit: exitCode(err), SQL: sql, Rows: rows}
+		told := ran{Exit: exitCode(err), SQL: sql, Rows: s.numbers(rows)}
 		if err != nil {
 			told.Error = p.line(err)
 		}
