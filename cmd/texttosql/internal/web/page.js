@@ -633,7 +633,7 @@ function rows_of(t, first) {
 	const show = (page) => {
 		held.replaceChildren(grid(page, label, first.total > 1 ? at : null, turn));
 		pager.hidden = page.total <= page.rows.length;
-		pager.replaceChildren(el('p', {class: 'note'}, page.rows.length ? 'Rows ' + (page.from + 1).toLocaleString('en') + ' to ' + (page.from + page.rows.length).toLocaleString('en') + ' of ' + (page.count.startsWith('the first ') ? 'the first ' : '') + page.total.toLocaleString('en') : 'No row'),
+		pager.replaceChildren(el('p', {class: 'note'}, page.rows.length ? 'Rows ' + (page.from + 1).toLocaleString() + ' to ' + (page.from + page.rows.length).toLocaleString() + ' of ' + (page.count.startsWith('the first ') ? 'the first ' : '') + page.total.toLocaleString() : 'No row'),
 			button('Back', () => turn({from: before.pop() || 0}, '.back'), {class: 'small back', disabled: page.from === 0, 'aria-label': 'Back to the rows before'}),
 			button('Next', () => { before.push(page.from); turn({from: page.from + page.rows.length}, '.next'); }, {class: 'small next', disabled: page.from + page.rows.length >= page.total, 'aria-label': 'Next rows'}));
 	};
@@ -663,6 +663,20 @@ function rows_of(t, first) {
 	return box;
 }
 
+// local is a cell by the language and the clock of the reader. The server writes numbers as English does; a moment has its zone. No
+// digit is lost: the number is read as a text.
+function local(text, moment, numeric) {
+	if (moment) {
+		const at = new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
+		const seconds = /:\d\d:(?!00)/.test(text) ? {second: '2-digit'} : {};
+		return isNaN(at) ? text : at.toLocaleString(undefined, {year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', ...seconds});
+	}
+	if (!numeric || !/^−?[\d,]+(\.\d+)?$/.test(text)) return text;
+	const digits = (text.split('.')[1] || '').length;
+	return new Intl.NumberFormat(undefined, {useGrouping: text.includes(','), minimumFractionDigits: digits, maximumFractionDigits: digits})
+		.format(text.replaceAll(',', '').replace('−', '-')).replace('-', '−');
+}
+
 // grid shows rows. With at and turn its headers sort.
 function grid(t, label, at, turn) {
 	const head = t.charts && t.charts.length > 0;
@@ -677,7 +691,8 @@ function grid(t, label, at, turn) {
 			}))),
 			el('tbody', {}, t.rows.map((r) => el('tr', {}, r.map((v, i) => el(head && i === 0 ? 'th' : 'td', {
 				scope: head && i === 0 ? 'row' : null, dir: 'auto', class: v === null ? 'null' : t.numeric[i] && !(head && i === 0) ? 'number' : null,
-			}, v === null ? 'NULL' : v)))))));
+				title: v !== null && t.moments[i] ? v : null, // as the database wrote it
+			}, v === null ? 'NULL' : local(v, t.moments[i], t.numeric[i]))))))));
 }
 
 function choice(q) {
@@ -897,7 +912,7 @@ async function send() {
 
 // ---- Charts.
 
-const compact = new Intl.NumberFormat('en', {notation: 'compact', maximumFractionDigits: 2});
+const compact = new Intl.NumberFormat(undefined, {notation: 'compact', maximumFractionDigits: 2});
 const short = (text, n) => [...text].length > n ? [...text].slice(0, n - 1).join('') + '…' : text;
 
 // ticks returns about n round numbers from low to high.

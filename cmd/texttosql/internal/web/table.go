@@ -19,6 +19,7 @@ import (
 type table struct {
 	Columns []string    `json:"columns"`
 	Numeric []bool      `json:"numeric"` // by column: all its values are numbers or NULL
+	Moments []bool      `json:"moments"` // by column: moments with a zone, which the page shows by the reader's clock
 	Rows    [][]*string `json:"rows"`    // nil: NULL
 	From    int         `json:"from"`    // how many rows stand before them
 	Total   int         `json:"total"`   // how many rows there are to page through
@@ -70,9 +71,10 @@ func (v view) len() int {
 // page is what stands from a row on.
 func (v view) page(from int) *table {
 	n := len(v.Columns)
-	p := &table{Columns: make([]string, n), Numeric: make([]bool, n), Rows: [][]*string{}, From: max(0, min(from, v.len())), Total: v.len()}
+	p := &table{Columns: make([]string, n), Numeric: make([]bool, n), Moments: make([]bool, n), Rows: [][]*string{}, From: max(0, min(from, v.len())), Total: v.len()}
 	for i, name := range v.Columns {
 		p.Columns[i], p.Numeric[i] = visible(words.Short(name, maxText)), v.shapes[i].numeric
+		p.Moments[i] = v.shapes[i].moments
 	}
 	total := 0
 	for i := p.From; i < v.len() && len(p.Rows) < min(pageRows, max(1, maxCells/max(1, n))) && total <= maxTotal; i++ {
@@ -168,6 +170,7 @@ type shape struct {
 	days    bool // all times are midnight
 	times   bool // all texts are times
 	seconds bool // a time has seconds
+	moments bool // of the database's own type: each text has its zone
 }
 
 // shapes looks at all values.
@@ -190,6 +193,7 @@ func shapes(t *result.Table) []shape {
 			s.seconds = s.seconds || at.Second() != 0
 		}
 		s.numeric, s.times = s.numeric && found, s.times && found
+		s.moments = c < len(t.Types) && t.Types[c].Kind == result.KindInstant
 		for _, row := range t.Rows {
 			if s.numeric && row[c] != nil {
 				s.digits = max(s.digits, meant(row[c], largest))
@@ -259,7 +263,7 @@ func (s shape) text(v any) string {
 			}
 		}
 	case string:
-		if at, ok := instant(v); ok && s.times {
+		if at, ok := instant(v); ok && s.times && !s.moments {
 			switch {
 			case s.days:
 				return at.Format(time.DateOnly)
