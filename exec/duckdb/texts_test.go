@@ -44,6 +44,14 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestKinds: docs/dialects.md has what is shown.
+func TestKinds(t *testing.T) {
+	t.Setenv("TZ", "UTC")
+	pool := need.Value(duckdb.Open(makeFile(t, "CREATE TABLE t(a INTEGER)"), small))(t)
+	defer pool.Close()
+	exectest.Kinds(t, need.Value(exec.New(pool, duckdb.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "DuckDB")
+}
+
 // TestExactRows: rows keep their order, number and names where the statement has another one around it.
 func TestExactRows(t *testing.T) {
 	pool := need.Value(duckdb.Open(makeFile(t, "CREATE TABLE t AS SELECT i, ('{\"n\": ' || i || '}')::JSON AS j FROM range(200000) r(i)"), small))(t)

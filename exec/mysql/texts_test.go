@@ -55,6 +55,14 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestKinds: docs/dialects.md has what is shown.
+func TestKinds(t *testing.T) {
+	_, dsn := open(t, "CREATE TABLE t(a INT)", "")
+	pool := need.Value(sql.Open("mysql", dsn))(t)
+	defer pool.Close()
+	exectest.Kinds(t, need.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "MariaDB")
+}
+
 // TestAsWritten: rows keep their order, number and names where the statement has another one around it.
 func TestAsWritten(t *testing.T) {
 	_, dsn := open(t, "SET sql_mode = ''; CREATE TABLE o(id INT, d DATE, b BIT(1)); "+

@@ -39,3 +39,11 @@ func TestTexts(t *testing.T) {
 		pool.Close()
 	}
 }
+
+// TestKinds: docs/dialects.md has what is shown.
+func TestKinds(t *testing.T) {
+	_, dsn := open(t, "")
+	pool := need.Value(sql.Open("pgx", dsn+"&timezone=UTC"))(t)
+	defer pool.Close()
+	exectest.Kinds(t, need.Value(exec.New(pool, postgres.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "PostgreSQL")
+}

@@ -36,6 +36,12 @@ func TestTexts(t *testing.T) {
 	exectest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS TEXT)" }, texts)
 }
 
+// TestKinds: docs/dialects.md has what is shown.
+func TestKinds(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE t(a)")
+	exectest.Kinds(t, need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "SQLite")
+}
+
 // TestTypes: columns have their declared types, also where a statement stands around the one that was asked; what is stored stays.
 func TestTypes(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(id INTEGER, price DECIMAL(10,2), n NUMERIC, paid BOOLEAN, day DATE, at DATETIME, name VARCHAR(20), raw BLOB, x REAL, y); "+

@@ -197,6 +197,11 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestKinds: docs/dialects.md has what is shown.
+func TestKinds(t *testing.T) {
+	exectest.Kinds(t, guarded(t, "admin", open(t, "CREATE TABLE v(x INTEGER);\n"), trino.Dialect{}, exec.Config{}), "../../../docs/dialects.md", "Trino")
+}
+
 // TestErrors: what the server says of wrong statements.
 func TestErrors(t *testing.T) {
 	name := open(t, "CREATE TABLE pupils(id INTEGER, name VARCHAR);\nINSERT INTO pupils VALUES (1, 's3cret');\n")
