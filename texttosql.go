@@ -206,6 +206,10 @@ type Question struct {
 	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: no
 }
 
+// WithEvidence says for one question what a word means or how a figure is computed: prose, at most 16 KiB. It is short for
+// Question{Evidence: text}.
+func WithEvidence(text string) AskOption { return Question{Evidence: text} }
+
 func (Question) configure(c *config) {
 	c.fail("Question", "it belongs to one question: give it to Ask")
 }
