@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -95,11 +96,11 @@ func TestRefuseBelowAsks(t *testing.T) {
 		{"m1", "SELECT SUM(total) FROM orders", true},
 		{"r1", "SELECT country FROM customers WHERE country = 'Humidity'", false},
 	} {
-		var meant []string
+		var meant atomic.Int32
 		model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
 			said := r.Messages[len(r.Messages)-1].Text
 			if strings.Contains(said, "COLUMN MAPPING: 'humidity' maps to") {
-				meant = append(meant, said)
+				meant.Add(1)
 				return llm.Response{Text: "SELECT SUM(total) FROM orders"}, nil
 			}
 			return llm.Response{Text: weather[r.Sample%4]}, nil
@@ -116,8 +117,8 @@ func TestRefuseBelowAsks(t *testing.T) {
 			t.Errorf("the guess is no option: %+v", last)
 		}
 		res, err := talk.Choose(t.Context(), test.choice)
-		if err != nil || test.calls && res.SQL != test.sql || (len(meant) > 0) != test.calls {
-			t.Errorf("%s: %v %s, asked again %t", test.choice, err, res.SQL, len(meant) > 0)
+		if err != nil || test.calls && res.SQL != test.sql || (meant.Load() > 0) != test.calls {
+			t.Errorf("%s: %v %s, asked again %t", test.choice, err, res.SQL, meant.Load() > 0)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -23,10 +24,10 @@ var byCountry = knowledge.Model{VerifiedQueries: []knowledge.VerifiedQuery{{
 }}}
 
 // counted is a model that counts its calls.
-func counted(reply string) (llm.Model, *int) {
-	calls := new(int)
+func counted(reply string) (llm.Model, *atomic.Int32) {
+	calls := new(atomic.Int32)
 	return llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		*calls++
+		calls.Add(1)
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 	}), calls
 }
@@ -66,8 +67,8 @@ func TestVerified(t *testing.T) {
 		engine := need.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1), texttosql.WithKnowledge(byCountry),
 			texttosql.WithMemory(memory.Options{Confirmed: confirmed})))(t)
 		res := need.Value(engine.Ask(t.Context(), test.question, test.options...))(t, test.why)
-		if (test.sql == "") != (*calls > 0) || test.sql != "" && !strings.Contains(res.SQL, test.sql) {
-			t.Errorf("%s: %d calls, %s", test.why, *calls, res.SQL)
+		if (test.sql == "") != (calls.Load() > 0) || test.sql != "" && !strings.Contains(res.SQL, test.sql) {
+			t.Errorf("%s: %d calls, %s", test.why, calls.Load(), res.SQL)
 			continue
 		}
 		if test.sql == "" {
@@ -100,8 +101,8 @@ func TestVerifiedWalls(t *testing.T) {
 		m.VerifiedQueries[0].SQL = test.sql
 		engine := need.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1), texttosql.WithKnowledge(m), texttosql.WithPolicy(test.policy)))(t)
 		need.Value(engine.Ask(t.Context(), "Which customers are in USA?"))(t, test.why)
-		if (*calls == 0) != test.hits {
-			t.Errorf("%s: %d calls", test.why, *calls)
+		if (calls.Load() == 0) != test.hits {
+			t.Errorf("%s: %d calls", test.why, calls.Load())
 		}
 	}
 }
@@ -117,7 +118,7 @@ func TestVerifiedScope(t *testing.T) {
 		engine := need.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1), texttosql.WithKnowledge(byCountry), texttosql.WithPolicy(policy)))(t)
 		scope := texttosql.Scope{Key: test.country, Params: map[string]any{"country": test.country}}
 		res := need.Value(engine.Ask(t.Context(), "Which customers are in Norway?", texttosql.WithScope(scope)))(t)
-		if (*calls == 0) != test.hits {
+		if (calls.Load() == 0) != test.hits {
 			t.Errorf("%s: %d calls, %s", test.country, *calls, res.SQL)
 		}
 	}
