@@ -344,7 +344,8 @@ func Columns(expr string) []string {
 // plain writes a name for an expression of a model, in quotes where it needs them.
 func plain(name string) string {
 	e, err := parse(sqltext.SQLite(), name)
-	if c, ok := e.alone(); err == nil && ok && c.qualifier == "" && c.name == name {
+	digit := strings.IndexAny(name, "0123456789") == 0 // behind a point it would be a number
+	if c, ok := e.alone(); err == nil && ok && c.qualifier == "" && c.name == name && !digit {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
