@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/need"
 )
 
@@ -75,24 +75,15 @@ func TestParser(t *testing.T) {
 			t.Errorf("%s: %s reads %v, the server %v: %v", chapter, text, got, want, err)
 		}
 	}
-	whole := false // else an expression
-	chapter := ""
-	for text := range strings.Lines(string(need.Value(os.ReadFile("testdata/grammar.txt"))(t))) {
-		text = strings.TrimSpace(text)
-		switch {
-		case text == "":
-		case strings.HasPrefix(text, "## "):
-			whole = text == "## whole queries"
-		case strings.HasPrefix(text, "# "):
-			chapter = text[2:]
-		case whole:
+	exectest.Grammar(t, "testdata/grammar.txt", func(chapter, text string, whole bool) {
+		if whole {
 			try(chapter, text)
 			try(chapter, "SELECT count(*) FROM ("+text+") q")
-		default:
-			try(chapter, "SELECT "+text+" FROM t")
-			try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+" AS x FROM t) s WHERE EXISTS (SELECT 1 FROM `odd name` o WHERE o.a = 1)")
+			return
 		}
-	}
+		try(chapter, "SELECT "+text+" FROM t")
+		try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+" AS x FROM t) s WHERE EXISTS (SELECT 1 FROM `odd name` o WHERE o.a = 1)")
+	})
 	t.Logf("%d statements are read as the server reads them; our parser lacks %d, the server %d", compared, unread, unknown)
 	if compared < 400 {
 		t.Errorf("%d statements were compared", compared)

@@ -2,12 +2,11 @@ package postgres_test
 
 import (
 	"database/sql"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/need"
 )
 
@@ -49,24 +48,15 @@ func TestParser(t *testing.T) {
 			t.Errorf("%s: %s reads %v, the server %v: %v", chapter, text, got, want, err)
 		}
 	}
-	whole := false // else an expression
-	chapter := ""
-	for text := range strings.Lines(string(need.Value(os.ReadFile("testdata/grammar.txt"))(t))) {
-		text = strings.TrimSpace(text)
-		switch {
-		case text == "":
-		case strings.HasPrefix(text, "## "):
-			whole = text == "## whole queries"
-		case strings.HasPrefix(text, "# "):
-			chapter = text[2:]
-		case whole:
+	exectest.Grammar(t, "testdata/grammar.txt", func(chapter, text string, whole bool) {
+		if whole {
 			try(chapter, text)
 			try(chapter, "SELECT count(*) FROM ("+text+") q")
-		default:
-			try(chapter, "SELECT "+text+" FROM t")
-			try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+" AS x FROM w AS t) s WHERE EXISTS (SELECT FROM \"Odd name\" o WHERE o.a = 1)")
+			return
 		}
-	}
+		try(chapter, "SELECT "+text+" FROM t")
+		try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+" AS x FROM w AS t) s WHERE EXISTS (SELECT FROM \"Odd name\" o WHERE o.a = 1)")
+	})
 	t.Logf("%d statements are read as the server reads them; %d are not of this server's version", compared, unknown)
 	if compared < 400 {
 		t.Errorf("%d statements were compared", compared)
