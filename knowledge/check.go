@@ -44,12 +44,15 @@ func (f Fault) String() string { return f.Kind + " " + f.Name + ": " + f.Detail 
 // What is found wrong is not used for what follows. The faults come in the order of the model.
 //
 // It runs one or two statements for each table, key, relationship, metric, term and verified query. The error is that of
-// ctx, or of a dialect that Compile does not write.
+// ctx, of a database that cannot be asked, or of a dialect that Compile does not write.
 func (m Model) Check(ctx context.Context, db Querier, dialect string) ([]Fault, error) {
 	d, ok := dialects[dialect]
 	if !ok {
 		_, err := m.Compile(Request{}, dialect)
 		return nil, err
+	}
+	if _, err := db.Query(ctx, "SELECT 1"); err != nil { // no fault of the model
+		return nil, fmt.Errorf("knowledge: asking the database: %w", err)
 	}
 	k := &checker{ctx: ctx, db: db, dialect: dialect, m: m, c: &compiler{m: &m, g: newGraph(&m), d: d}}
 	for i := range m.Tables {

@@ -11,7 +11,15 @@ import (
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/knowledge"
+	"github.com/texttosql/texttosql/result"
 )
+
+// gone is a database that cannot be asked.
+type gone struct{}
+
+var errGone = errors.New("file is not a database")
+
+func (gone) Query(context.Context, string) (*result.Table, error) { return nil, errGone }
 
 func TestCheck(t *testing.T) {
 	m := storeModel()
@@ -60,6 +68,9 @@ func TestCheck(t *testing.T) {
 	cancel()
 	if _, err := m.Check(ctx, db, "sqlite"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+	if faults, err := m.Check(t.Context(), gone{}, "sqlite"); !errors.Is(err, errGone) || faults != nil {
+		t.Errorf("a database that cannot be asked is told as %v, %v", faults, err)
 	}
 	if _, err := m.Check(t.Context(), db, "oracle"); err == nil {
 		t.Error("a dialect that nobody writes")
