@@ -1,13 +1,17 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+	predict "github.com/posener/complete"
+	"github.com/willabides/kongplete"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 )
@@ -61,94 +65,92 @@ func (c *complete) Run(p *program, parser *kong.Kong) error {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
-	last := ""
-	if len(words) > 0 {
-		last, words = words[len(words)-1], words[:len(words)-1]
+	if len(words) == 0 {
+		words = []string{""}
 	}
-	for _, candidate := range candidates(parser.Model.Node, words, last) {
-		if strings.HasPrefix(candidate, last) {
-			fmt.Fprintln(p.out, candidate)
+	before, last, glued := words[:len(words)-1], words[len(words)-1], ""
+	if name, value, ok := strings.Cut(last, "="); ok && strings.HasPrefix(name, "--") { // --strategy=ma
+		before, last, glued = append(slices.Clip(before), name), value, name+"="
+	}
+	known, err := kongplete.Command(parser, kongplete.WithPredictors(p.predictors(before)))
+	if err != nil {
+		return err
+	}
+	asked := predict.Args{All: append(slices.Clip(before), last), Completed: before, Last: last}
+	if len(before) > 0 {
+		asked.LastCompleted = before[len(before)-1]
+	}
+	found := known.Predict(asked)
+	slices.Sort(found)
+	for _, word := range slices.Compact(found) {
+		if strings.HasPrefix(word, last) {
+			cli.Say(p.out, "%s\n", glued+word)
 		}
 	}
 	return nil
 }
 
-// candidates returns what may stand behind words.
-func candidates(node *kong.Node, words []string, last string) (found []string) {
-	var open *kong.Flag // it wants a value
-	for _, word := range words {
-		if open != nil {
-			open = nil
-			continue
-		}
-		at := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
-		if at >= 0 {
-			node = node.Children[at]
-			continue
-		}
-		for _, f := range flags(node) {
-			if (word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)) && !f.IsBool() {
-				open = f
-			}
-		}
+// predictors complete what no enumeration of a flag has, by the tags of the flags. before are the words before the last one.
+func (p *program) predictors(before []string) map[string]predict.Predictor {
+	of := func(list func() []string) predict.Predictor {
+		return predict.PredictFunc(func(predict.Args) []string { return list() })
 	}
-	name, _, glued := strings.Cut(last, "=")
-	if glued { // --strategy=ma
-		for _, f := range flags(node) {
-			if name == "--"+f.Name {
-				for _, v := range values(f.Value) {
-					found = append(found, name+"="+v)
-				}
+	return map[string]predict.Predictor{
+		"strategy": of(func() (names []string) {
+			for _, preset := range setup.Presets() {
+				names = append(names, preset.Name)
 			}
-		}
-		return found
-	}
-	switch {
-	case open != nil:
-		return values(open.Value)
-	case strings.HasPrefix(last, "-"):
-		for _, f := range flags(node) {
-			found = append(found, "--"+f.Name)
-		}
-	case len(node.Children) > 0:
-		for _, n := range node.Children {
-			if !n.Hidden {
-				found = append(found, n.Name)
+			return names
+		}),
+		"model": of(func() []string {
+			names := append(p.file(before).models, "replay:")
+			for _, provider := range providers.All() {
+				names = append(names, provider.Name+":")
 			}
-		}
-	case len(node.Positional) > 0:
-		return values(node.Positional[0])
+			return names
+		}),
+		"profile": of(func() []string { return p.file(before).profiles }),
+		"table":   of(func() []string { return p.tables(before) }),
 	}
-	return found
 }
 
-func flags(node *kong.Node) (all []*kong.Flag) {
-	for _, group := range node.AllFlags(true) {
-		all = append(all, group...)
+// file is the file of settings that a command line would read, as far as it can be read.
+func (p *program) file(words []string) *settings {
+	s := &settings{p: p}
+	if parser, err := p.parser(&verbs{}, s); err == nil {
+		if k, err := kong.Trace(parser, words); err == nil {
+			_ = s.read(k) // a completion tells no faults
+		}
 	}
-	return all
+	return s
 }
 
-// values returns what a flag or an argument may be, nothing where that is no list.
-func values(v *kong.Value) (list []string) {
-	switch v.Name {
-	case "strategy":
-		for _, preset := range setup.Presets() {
-			list = append(list, preset.Name)
-		}
-	case "model":
-		for _, p := range providers.All() {
-			list = append(list, p.Name+":")
-		}
-		list = append(list, "replay:")
-	default:
-		for _, word := range strings.Split(cmp.Or(v.Enum, ""), ",") {
-			if word != "" {
-				list = append(list, word)
-			}
+// completing bounds the time in which a database answers for a completion.
+const completing = 2 * time.Second
+
+// tables are those of the database that a command line names; none where it does not answer.
+func (p *program) tables(words []string) (names []string) {
+	ctx, cancel := context.WithTimeout(p.ctx, completing)
+	defer cancel()
+	var v verbs
+	parser, err := p.parser(&v, &settings{p: p, where: map[string]string{}})
+	if err == nil {
+		_, err = parser.Parse(words)
+	}
+	if err != nil {
+		return nil
+	}
+	e, err := v.Schema.Engine(ctx, p.getenv)
+	if err != nil {
+		return nil
+	}
+	defer e.Close()
+	if s, err := e.Schema(ctx); err == nil {
+		for _, t := range s.Tables {
+			names = append(names, t.Name)
 		}
 	}
-	return list
+	return names
 }
 
 // list is the verb that lists what --strategy and --model take.

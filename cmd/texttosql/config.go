@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,6 +29,8 @@ type settings struct {
 	values  map[string]any    // of the file, by flag; nil before it is read
 	where   map[string]string // where the value of a flag comes from
 	err     error             // of reading the file
+
+	profiles, models []string // that the file names
 }
 
 // Validate is that of a kong.Resolver. The file is checked as it is read.
@@ -101,6 +104,11 @@ func (s *settings) read(k *kong.Context) error {
 		return fmt.Errorf("%s: %w", s.file, cli.PathlessError(err))
 	}
 	profiles, _ := all["profiles"].(map[string]any)
+	s.profiles, s.models = slices.Sorted(maps.Keys(profiles)), modelsOf(all)
+	for _, name := range s.profiles {
+		of, _ := profiles[name].(map[string]any)
+		s.models = append(s.models, modelsOf(of)...)
+	}
 	if name, _ := all["profile"].(string); s.profile == "" {
 		s.profile = name
 	}
@@ -109,7 +117,8 @@ func (s *settings) read(k *kong.Context) error {
 	if s.profile != "" {
 		chosen, ok := profiles[s.profile].(map[string]any)
 		if !ok {
-			return fmt.Errorf("%s has no profile %q; it has %s", s.file, s.profile, orNone(slices.Sorted(maps.Keys(profiles)), "none"))
+			like := cmp.Or(words.Like(s.profile, s.profiles), "; it has "+orNone(s.profiles, "none"))
+			return fmt.Errorf("%s has no profile %q%s", s.file, s.profile, like)
 		}
 		if all == nil {
 			all = map[string]any{}
@@ -131,6 +140,19 @@ func (s *settings) read(k *kong.Context) error {
 		}
 	}
 	return nil
+}
+
+// modelsOf are the models that a table of the file names.
+func modelsOf(table map[string]any) (names []string) {
+	switch v := table["model"].(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, name := range v {
+			names = append(names, fmt.Sprint(name))
+		}
+	}
+	return names
 }
 
 func flagNames(node *kong.Node, names map[string]bool) map[string]bool {

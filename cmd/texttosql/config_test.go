@@ -42,6 +42,7 @@ stratgy = "direct"
 		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer, "postgres://…@127.0.0.1:1/shop", ""},
 		{"nor in an error", "", []string{"sql", "--profile", "secret", count}, exitError, "", "no server"},
 		{"a misspelt key", "", []string{"sql", "--profile", "slip", count}, exitUsage, "", `: no flag is called "stratgy", did you mean "strategy"?`},
+		{"a misspelt profile", "", []string{"sql", "--profile", "prd", count}, exitUsage, "", `no profile "prd", did you mean "prod"?`},
 		{"no such profile", "", []string{"sql", "--profile", "test", count}, exitUsage, "", `no profile "test"; it has prod, secret, slip`},
 		{"a file that is none", "", []string{"sql", "--config", broken, count}, exitUsage, "", "texttosql: --config: " + broken + ": line 1: this is no TOML"},
 		{"a swap of two letters", "", []string{"sql", "--config", file(t, "swap.toml", "modle = 'x'"), count}, exitUsage, "", `"modle", did you mean "model"?`},
@@ -77,5 +78,32 @@ func TestShowPromptsAndReplies(t *testing.T) {
 	}
 	if _, _, told := try(t, env, "", "ask", "-s", "direct", "How many?"); told != "" {
 		t.Errorf("told without being asked: %s", told)
+	}
+}
+
+// TestCompletion: verbs, flags, their values, and what only the file of settings and the database know.
+func TestCompletion(t *testing.T) {
+	conf := file(t, "config.toml", "[profiles.prod]\nmodel = 'openai:mine'\n[profiles.preview]\ndb = '"+shopFile(t)+"'\n")
+	for _, tt := range []struct{ why, words, want string }{
+		{"a verb", "serve-", "serve-mcp"},
+		{"a verb below a verb", "knowledge imp", "import"},
+		{"a flag", "ask --with", "--within --without-values"},
+		{"a list of a flag", "sql --format js", "json jsonl"},
+		{"behind an equals sign", "ask --strategy=pet", "--strategy=petsql --strategy=petsql-compat"},
+		{"a model of a provider", "ask --model oll", "ollama:"},
+		{"a model of the file", "ask -m openai:m", "openai:mine"},
+		{"a profile", "sql --profile pr", "preview prod"},
+		{"a table of the database of a profile", "schema --profile preview cust", "customers"},
+		{"a second table", "schema --profile preview customers order", "order_items orders"},
+		{"a table of a database that is not there", "schema --db /nowhere.db cust", ""},
+		{"a file belongs here", "sql --policy ", ""},
+		{"the words of a question", "ask customers", ""},
+		{"a shell", "completion ", "bash fish zsh"},
+	} {
+		words := strings.Split(tt.words, " ")
+		code, out, told := try(t, map[string]string{"TEXTTOSQL_CONFIG": conf}, "", append([]string{"complete", "--"}, words...)...)
+		if got := strings.Join(strings.Fields(out), " "); code != exitAnswer || got != tt.want || told != "" {
+			t.Errorf("%s: code %d, %q, want %q %s", tt.why, code, got, tt.want, told)
+		}
 	}
 }

@@ -42,7 +42,7 @@ type verbs struct {
 	Serve    serve    `cmd:"" group:"Serve" help:"Serve a page for people: ask, choose, correct, confirm, ask on."`
 	ServeMCP serveMCP `cmd:"" group:"Serve" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
 
-	Profile string           `placeholder:"NAME" help:"The profile of the file of settings; see the verb config."`
+	Profile string           `placeholder:"NAME" predictor:"profile" help:"The profile of the file of settings; see the verb config."`
 	File    string           `name:"config" placeholder:"FILE" help:"The file of settings; default: ~/.config/texttosql/config.toml."`
 	Version kong.VersionFlag `help:"Show the version."`
 }
@@ -74,15 +74,7 @@ var errBare = &setup.UsageError{Err: errors.New("no verb is named")}
 func (p *program) run() error {
 	ended := -1
 	p.settings = &settings{p: p, where: map[string]string{}}
-	parser, err := kong.New(&verbs{},
-		kong.Name("texttosql"),
-		kong.Description("Asks databases in natural language: one checked, read-only statement, its rows and how sure they are."),
-		kong.Writers(p.out, p.err),
-		kong.Resolvers(p.settings),
-		kong.Exit(func(code int) { ended = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"forms": formNames(), "version": version()},
-	)
+	parser, err := p.parser(&verbs{}, p.settings, kong.Exit(func(code int) { ended = code }))
 	if err != nil {
 		return err
 	}
@@ -102,4 +94,15 @@ func (p *program) run() error {
 		return &setup.UsageError{Err: fmt.Errorf("%w (--help lists the flags)", err)}
 	}
 	return parsed.Run(p, parser, parsed)
+}
+
+// parser reads command lines into v.
+func (p *program) parser(v *verbs, s *settings, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(v, append(more,
+		kong.Name("texttosql"),
+		kong.Description("Asks databases in natural language: one checked, read-only statement, its rows and how sure they are."),
+		kong.Writers(p.out, p.err),
+		kong.Resolvers(s),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.Vars{"forms": formNames(), "version": version()})...)
 }

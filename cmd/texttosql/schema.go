@@ -17,7 +17,7 @@ type schema struct {
 	Form           string   `enum:"${forms}" default:"ddl" help:"How it is written: ${forms}."`
 	Values         bool     `help:"Read stored values too, and show those that a prompt would."`
 	JSON           bool     `name:"json" help:"Write one JSON object with all that is known."`
-	Tables         []string `arg:"" optional:"" help:"Only these tables; default: all."`
+	Tables         []string `arg:"" predictor:"table" optional:"" help:"Only these tables; default: all."`
 }
 
 // forms are those that need nothing but a schema and its profile.

@@ -58,14 +58,14 @@ func (s Spending) Read() (llm.Budget, error) {
 
 // Models are the flags that name models.
 type Models struct {
-	Model []string `short:"m" sep:"none" placeholder:"SPEC" help:"The model, PROVIDER:NAME; again for several; default: TEXTTOSQL_MODEL."`
+	Model []string `short:"m" predictor:"model" sep:"none" placeholder:"SPEC" help:"The model, PROVIDER:NAME; again for several; default: TEXTTOSQL_MODEL."`
 }
 
 // Asking are the flags of a verb that asks a model about a database.
 type Asking struct {
 	Database      `embed:"" group:"The database"`
 	Models        `embed:"" group:"The model"`
-	Strategy      string   `short:"s" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus."`
+	Strategy      string   `short:"s" predictor:"strategy" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus."`
 	Samples       int      `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
 	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1; default: 0.6; 0: never."`
 	RefuseBelow   *float64 `placeholder:"MIN" help:"Refuse what the data cannot answer: questions with a lower score, 0 to 1."`
