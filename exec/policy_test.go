@@ -2,6 +2,8 @@ package exec_test
 
 import (
 	"database/sql"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -263,5 +265,41 @@ func TestSensitiveGiven(t *testing.T) {
 	plain := &schema.Schema{Default: "main", Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "a"}}}}}
 	if got, err := free.Permitted(ctx, plain); got != plain || err != nil {
 		t.Errorf("nothing to leave out: %+v, %v", got, err)
+	}
+}
+
+// TestSecretsStayBack: what looks like a secret is in no sample and in no profile, however it is stored and however much of a
+// value is read.
+func TestSecretsStayBack(t *testing.T) {
+	const hash, key = "5f4dcc3b5aa765d61d8327deb882cf99", "nvapi-abcdefgh12345678"
+	for _, test := range []struct{ why, kind, value, canary string }{
+		{"a hash", "TEXT", "'" + hash + "'", hash[:4]},
+		{"a hash in bytes", "BLOB", "CAST('" + hash + "' AS BLOB)", fmt.Sprintf("%x", hash[:4])},
+		{"the number of a card in a float", "REAL", "4111111111111111.0", "4111"},
+		{"the number of a card in an integer", "INTEGER", "4111111111111111", "4111"},
+		{"a key of a provider that only traces knew", "TEXT", "'" + key + "'", "nvapi"},
+	} {
+		for _, cut := range []int{0, 4, 300} {
+			_, db := open(t, fmt.Sprintf("CREATE TABLE t(n INTEGER, v %s); INSERT INTO t VALUES (1, %[2]s), (2, %[2]s), (3, %[2]s)", test.kind, test.value),
+				exec.Config{})
+			ctx := t.Context()
+			now := need.Value(db.Snapshot(ctx))(t)
+			one := exec.SampleOptions{Rows: 3, Cut: cut}
+			seen := []any{
+				need.Value(db.Sample(ctx, now.Schema.Tables[0], one))(t),
+				need.Value(db.Samples(ctx, now, now.Schema, one))(t),
+				need.Value(db.Profile(ctx, now.Schema, exec.ProfileOptions{}))(t),
+				need.Value(db.Profiled(ctx, now, now.Schema))(t),
+			}
+			for i, s := range seen {
+				text := string(need.Value(json.Marshal(s))(t))
+				if strings.Contains(text, test.canary) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(hash))[:8]) {
+					t.Errorf("%s, cut to %d: look %d shows %s", test.why, cut, i, text)
+				}
+			}
+			if w := fmt.Sprint(db.Warnings()); strings.Count(w, "t.v") != 1 {
+				t.Errorf("%s: the operator is told %s", test.why, w)
+			}
+		}
 	}
 }

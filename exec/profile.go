@@ -43,6 +43,7 @@ const (
 	longValue      = 256      // a profile cuts values at this many characters or bytes; prompts show 64
 	profileColumns = 200      // columns that one statement reads; well under the guard's limit on columns
 	profileBytes   = 32 << 20 // memory of one table's sample
+	profileTimeout = 30 * time.Second
 )
 
 // Profile returns a copy of s with a profile of each column and the number of rows of each table. The same options
@@ -69,25 +70,17 @@ func (db *DB) Profile(ctx context.Context, s *schema.Schema, o ProfileOptions) (
 	if min(int64(o.Rows), o.Count, int64(o.Top), int64(o.Examples), int64(o.TableTimeout), int64(o.Timeout)) < 0 {
 		return nil, errors.New("exec: ProfileOptions: a number is negative")
 	}
-	o.Rows = cmp.Or(o.Rows, 10_000)
-	o.Count = max(cmp.Or(o.Count, 100_000), int64(o.Rows)) // a table that fits the sample is counted whole
-	o.Top = cmp.Or(o.Top, 10)
-	o.Examples = cmp.Or(o.Examples, 5)
 	readable, err := db.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Timeout, 30*time.Second))
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Timeout, profileTimeout))
 	defer cancel()
 	fails, unknown := make([]error, len(out.Tables)), make([]error, len(o.Tables))
 	for j, name := range o.Tables {
 		unknown[j] = fmt.Errorf("exec: profiling %s: the schema has no such table", name)
-	}
-	bounds, err := db.bounds(Bounds{Bytes: profileBytes, Timeout: cmp.Or(o.TableTimeout, db.limits.Candidate.Timeout)})
-	if err != nil {
-		return nil, err
 	}
 	var tables errgroup.Group
 	tables.SetLimit(db.limits.Connections)
@@ -101,75 +94,65 @@ func (db *DB) Profile(ctx context.Context, s *schema.Schema, o ProfileOptions) (
 		}
 		if chosen {
 			tables.Go(func() error {
-				_, err := with(&Runner{db: db, bounds: bounds, own: true}, func(s *Runner) (struct{}, error) {
-					return struct{}{}, s.profileTable(limited, t, readable, o)
-				})
-				if err != nil {
-					fails[i] = fmt.Errorf("exec: profiling %s: %w", t.Name, err)
-				}
-				return nil
+				fails[i] = db.profile(limited, t, readable, o)
+				return nil // every table has its own error
 			})
 		}
 	}
-	_ = tables.Wait() // every table has its own error
+	_ = tables.Wait()
 	if err := ctx.Err(); err != nil {
 		return &out, fmt.Errorf("exec: profiling: %w", err)
 	}
 	return &out, errors.Join(append(unknown, fails...)...)
 }
 
-// profileTable fills in t, which belongs to a copy of the schema.
-func (s *Runner) profileTable(ctx context.Context, t *schema.Table, readable *schema.Schema, o ProfileOptions) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// profile fills in t, which belongs to a copy of the schema. Its error names t.
+func (db *DB) profile(ctx context.Context, t *schema.Table, readable *schema.Schema, o ProfileOptions) error {
+	o.Rows = cmp.Or(o.Rows, 10_000)
+	o.Count = max(cmp.Or(o.Count, 100_000), int64(o.Rows)) // a table that fits the sample is counted whole
+	o.Top = cmp.Or(o.Top, 10)
+	o.Examples = cmp.Or(o.Examples, 5)
+	bounds, err := db.bounds(Bounds{Bytes: profileBytes, Timeout: cmp.Or(o.TableTimeout, db.limits.Candidate.Timeout)})
+	if err = cmp.Or(err, ctx.Err()); err == nil {
+		_, err = with(&Runner{db: db, bounds: bounds, own: true}, func(s *Runner) (struct{}, error) {
+			return struct{}{}, s.profile(ctx, t, readable, o)
+		})
 	}
+	if err != nil {
+		return fmt.Errorf("exec: profiling %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+func (s *Runner) profile(ctx context.Context, t *schema.Table, readable *schema.Schema, o ProfileOptions) error {
 	source, names, err := readableColumns(t, readable)
 	if err != nil {
 		return err
 	}
 	t.Columns = slices.Clone(t.Columns)
-	look := func(columns []string) error {
-		sample, err := sampleRows(ctx, s.db.dialect, s.sampled, source, SampleOptions{
+	parts := slices.Collect(slices.Chunk(names, profileColumns))
+	if len(names) == 0 {
+		parts = [][]string{nil} // the rows can still be counted
+	}
+	var errs []error
+	for _, columns := range parts {
+		l, err := s.look(ctx, source, readable, SampleOptions{
 			Columns: columns, Rows: o.Rows, Count: o.Count, Spread: true, Seed: o.Seed, Cut: longValue,
 		})
 		if err != nil {
-			return err
-		}
-		rows := sample.Count // a pointer into the sample would keep all of it in memory
-		t.Rows, t.RowsAtLeast = &rows, sample.CountAtLeast
-		for i, name := range columns {
-			c, _ := t.Column(name)
-			c.Profile = summarize(sample, i, o)
-			if secretValues(sample.Rows, i) && !s.db.policy.Reveals(readable.SchemaOf(t), t.Name, name) {
-				c.Profile, c.Sensitive = nil, true
-			}
-		}
-		return nil
-	}
-	if len(names) == 0 {
-		return look(nil) // the rows can still be counted
-	}
-	var errs []error
-	for columns := range slices.Chunk(names, profileColumns) {
-		err := look(columns)
-		if !isCellLimit(err) {
 			errs = append(errs, err)
 			continue
 		}
-		// One value over the limit on cells fails the statement that reads it, so each column is read by itself.
-		for i, name := range columns {
-			if err := look(columns[i : i+1]); err != nil {
-				errs = append(errs, fmt.Errorf("column %s: %w", name, err))
+		rows := l.Count // a pointer into the sample would keep all of it in memory
+		t.Rows, t.RowsAtLeast, errs = &rows, l.CountAtLeast, append(errs, l.faults...)
+		for i, name := range l.table.Columns {
+			c, _ := t.Column(name)
+			if c.Profile, c.Sensitive = nil, l.secret[i]; !c.Sensitive {
+				c.Profile = summarize(l.RowSample, i, o)
 			}
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// isCellLimit reports whether err is about a single value that is too large.
-func isCellLimit(err error) bool {
-	var limit *LimitError
-	return errors.As(err, &limit) && limit.Limit == "cell"
 }
 
 // summarize makes the profile of one column of a sample.

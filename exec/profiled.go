@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
-	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/snapshot"
@@ -26,8 +27,6 @@ var (
 	}
 	// wholeProfiles are the schemas of snapshots with the profiles of all tables.
 	wholeProfiles = &snapshot.Derived[struct{}, *schema.Schema]{Size: func(_ struct{}, s *schema.Schema) int { return sizeOf(s) }}
-	// profiling is held by the caller that takes profiles of a snapshot.
-	profiling = &snapshot.Derived[struct{}, *semaphore.Weighted]{}
 )
 
 // Profiled returns s, the schema of a snapshot or a part of it, with profiles; see [DB.Profile]. Those of a table are taken once
@@ -36,109 +35,82 @@ var (
 // snapshot they are taken at each call.
 //
 // What cannot be profiled is a warning of the span in ctx, and is not tried again, because every question would run into the
-// same time-out. The exception is a lock that somebody else held.
+// same time-out. The exceptions are a lock that somebody else held, and a database that was not there.
 func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema) (*schema.Schema, error) {
 	of = db.mine(of)
-	turn, err := profiling.Of(ctx, of, struct{}{}, func(context.Context) (*semaphore.Weighted, error) { return semaphore.NewWeighted(1), nil })
-	if err == nil {
-		err = turn.Acquire(ctx, 1)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer turn.Release(1)
-	known, missing := map[schema.TableName]profiled{}, *s
-	missing.Tables = nil
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		if p, ok := profiles.Known(of, t.TableName()); ok {
-			known[t.TableName()] = p
+	out := *s
+	out.Tables = slices.Clone(s.Tables)
+	untraced := trace.Into(ctx, nil)
+	limited, cancel := context.WithTimeout(untraced, profileTimeout)
+	defer cancel()
+	var (
+		readable = sync.OnceValues(func() (*schema.Schema, error) { return db.Schema(untraced) })
+		gaps     = make([]error, len(out.Tables))
+		tables   errgroup.Group
+	)
+	tables.SetLimit(db.limits.Connections)
+	for i := range out.Tables {
+		t := &out.Tables[i]
+		if t.Kind == schema.View {
 			continue
 		}
-		if of != nil && of.Schema != nil {
-			if all, ok := of.Schema.Lookup(t.Schema, t.Name); ok { // with the columns that other questions need
-				t = all
+		tables.Go(func() error {
+			p, err := profiles.Of(untraced, of, t.TableName(), func(context.Context) (profiled, error) {
+				known, err := readable()
+				if err != nil {
+					return profiled{}, err
+				}
+				p, err := db.profiled(limited, whole(of, t), known)
+				return p, cmp.Or(ctx.Err(), err)
+			})
+			if p.table == nil {
+				return err
 			}
-		}
-		missing.Tables = append(missing.Tables, *t)
+			gaps[i] = p.gap
+			p.show(t)
+			return nil
+		})
 	}
-	keep := true
-	if len(missing.Tables) > 0 {
-		if keep, err = db.profileMissing(ctx, of, &missing, known); err != nil {
-			return nil, err
-		}
+	if err := tables.Wait(); err != nil || ctx.Err() != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
-	out, gaps := withProfiles(s, known)
-	if len(gaps) > 0 {
-		trace.From(ctx).Warn("profile-incomplete", "not all of the database could be profiled: "+trace.Public(errors.Join(gaps...)))
+	gap := errors.Join(gaps...)
+	if gap != nil {
+		trace.From(ctx).Warn("profile-incomplete", "not all of the database could be profiled: "+trace.Public(gap))
 	}
-	if of == nil || s != of.Schema {
-		return out, nil
+	if of == nil || s != of.Schema || passing(gap) {
+		return &out, nil
 	}
-	whole, ok := wholeProfiles.Known(of, struct{}{})
-	if !ok && keep {
-		wholeProfiles.Keep(of, struct{}{}, out)
-	}
-	return cmp.Or(whole, out), nil
+	return wholeProfiles.Of(ctx, of, struct{}{}, func(context.Context) (*schema.Schema, error) { return &out, nil })
 }
 
-// profileMissing adds the profiles of tables to those that are known. keep reports whether they are kept.
-func (db *DB) profileMissing(ctx context.Context, of *snapshot.Snapshot, missing *schema.Schema, known map[schema.TableName]profiled) (keep bool, err error) {
-	out, gaps := db.Profile(trace.Into(ctx, nil), missing, ProfileOptions{})
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	if out == nil {
-		return false, gaps
-	}
-	db.warnSensitive(concealed(missing, out))
-	keep = !errors.Is(gaps, ErrBusy)
-	for i := range out.Tables {
-		p := profiled{table: &out.Tables[i]}
-		if incomplete(p.table) {
-			p.gap = gaps
-		}
-		if known[p.table.TableName()] = p; keep {
-			profiles.Keep(of, p.table.TableName(), p)
+// profiled takes the profile of t. With an error it is kept by nobody.
+func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Schema) (profiled, error) {
+	before := t.Columns
+	gap := db.profile(ctx, &t, readable, ProfileOptions{})
+	var secret []string
+	for i, c := range t.Columns {
+		if c.Sensitive && !before[i].Sensitive {
+			secret = append(secret, t.Name+"."+c.Name)
 		}
 	}
-	return keep, nil
+	db.warnSensitive(secret)
+	p := profiled{&t, gap}
+	if passing(gap) {
+		return p, gap
+	}
+	return p, nil
 }
 
-// withProfiles returns s with profiles that are known, and what says why some are not, each once.
-func withProfiles(s *schema.Schema, known map[schema.TableName]profiled) (out *schema.Schema, gaps []error) {
-	copied := *s
-	copied.Tables = slices.Clone(s.Tables)
-	for i := range copied.Tables {
-		t := &copied.Tables[i]
-		from := known[t.TableName()]
-		if from.gap != nil && !slices.Contains(gaps, from.gap) {
-			gaps = append(gaps, from.gap)
-		}
-		t.Rows, t.RowsAtLeast, t.Columns = from.table.Rows, from.table.RowsAtLeast, slices.Clone(t.Columns)
-		for j := range t.Columns {
-			if c, ok := from.table.Column(t.Columns[j].Name); ok {
-				t.Columns[j].Profile, t.Columns[j].Sensitive = c.Profile, c.Sensitive
-			}
+// passing reports whether what failed may not fail the next time.
+func passing(err error) bool { return errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable) }
+
+// show gives a table, which may have some of the columns, its profile.
+func (p profiled) show(t *schema.Table) {
+	t.Rows, t.RowsAtLeast, t.Columns = p.table.Rows, p.table.RowsAtLeast, slices.Clone(t.Columns)
+	for i := range t.Columns {
+		if c, ok := p.table.Column(t.Columns[i].Name); ok {
+			t.Columns[i].Profile, t.Columns[i].Sensitive = c.Profile, c.Sensitive
 		}
 	}
-	return &copied, gaps
-}
-
-// incomplete reports whether some of a table may not have been profiled.
-func incomplete(t *schema.Table) bool {
-	return t.Kind != schema.View && (t.Rows == nil || slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Profile == nil && !c.Sensitive }))
-}
-
-// concealed returns the columns that a profile found to hold secrets.
-func concealed(before, after *schema.Schema) []string {
-	var found []string
-	for i, t := range after.Tables {
-		for j, c := range t.Columns {
-			if c.Sensitive && !before.Tables[i].Columns[j].Sensitive {
-				found = append(found, t.Name+"."+c.Name)
-			}
-		}
-	}
-	return found
 }

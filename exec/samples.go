@@ -5,17 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
-const maxKept = 1024 // bytes of one text of a sample
+const maxKept = 1024 // characters of one text of a sample
 
 // sampled says what a sample is of.
 type sampled struct {
@@ -36,8 +34,8 @@ var samples = &snapshot.Derived[sampled, *schema.Sample]{Size: func(_ sampled, s
 }}
 
 // Samples returns rows of each table of s, a schema of db, by [DB.Sample] with Rows, Spread and Seed of o. Views are not
-// read, since that may mean to read every row of the tables under them. Of texts it keeps the first 1,024 bytes, which is
-// more than any prompt shows.
+// read, since that may mean to read every row of the tables under them. Of texts it keeps the first 1,024 characters, which
+// is more than any prompt shows.
 //
 // A table is read once for the snapshot of, and with all columns that of.Schema has, whatever part of them s has; its rows are
 // shown to no other scope. With a nil one it is read at each call.
@@ -46,18 +44,13 @@ var samples = &snapshot.Derived[sampled, *schema.Sample]{Size: func(_ sampled, s
 // kept, so the next call tries again. The error is ctx.Err() and nothing else. It costs one statement a table that is
 // not kept, within Limits.Candidate.Timeout.
 func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema, o SampleOptions) (list []schema.Sample, err error) {
-	for _, t := range s.Tables {
+	for i := range s.Tables {
+		t := &s.Tables[i]
 		if t.Kind == schema.View {
 			continue
 		}
-		whole := t // a table that a linker cut down is read whole, for the questions that see all of it
-		if of != nil && of.Schema != nil {
-			if all, ok := of.Schema.Lookup(t.Schema, t.Name); ok {
-				whole = *all
-			}
-		}
 		sample, err := samples.Of(ctx, db.mine(of), sampled{t.TableName(), o.Rows, o.Spread, o.Seed}, func(ctx context.Context) (*schema.Sample, error) {
-			return db.sample(ctx, whole, SampleOptions{Rows: o.Rows, Spread: o.Spread, Seed: o.Seed})
+			return db.sample(ctx, whole(of, t), SampleOptions{Rows: o.Rows, Spread: o.Spread, Seed: o.Seed})
 		})
 		if cerr := ctx.Err(); cerr != nil {
 			return nil, cerr
@@ -79,6 +72,16 @@ func (db *DB) mine(of *snapshot.Snapshot) *snapshot.Snapshot {
 	return of.As(db.id, db.scopeID)
 }
 
+// whole is t as the snapshot has it: a table that a linker cut down is read whole, for the questions that see all of it.
+func whole(of *snapshot.Snapshot, t *schema.Table) schema.Table {
+	if of != nil && of.Schema != nil {
+		if all, ok := of.Schema.Lookup(t.Schema, t.Name); ok {
+			return *all
+		}
+	}
+	return *t
+}
+
 // sample reads the rows of one table as prompts show them. Which prompt is the first to need it depends on timing, so the read
 // is in the trace of none.
 func (db *DB) sample(ctx context.Context, t schema.Table, o SampleOptions) (*schema.Sample, error) {
@@ -88,14 +91,7 @@ func (db *DB) sample(ctx context.Context, t schema.Table, o SampleOptions) (*sch
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range found.Rows {
-		for i, v := range row {
-			// A prompt shows 64 characters, so the text is still seen to be longer.
-			if text, ok := v.(string); ok && len(text) > maxKept {
-				row[i] = strings.Clone(words.Cut(text, maxKept))
-			}
-		}
-	}
+	guard.Cut(found.Rows, maxKept) // a prompt shows 64 characters, so a text is still seen to be longer
 	return &schema.Sample{Table: t.TableName(), Columns: found.Columns, Rows: found.Rows}, nil
 }
 
@@ -122,44 +118,79 @@ func (db *DB) Sample(ctx context.Context, table schema.Table, o SampleOptions) (
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
-	out, err := with(&Runner{db: db, bounds: db.limits.Answer, own: true}, func(s *Runner) (*result.Table, error) {
-		t, err := s.sample(ctx, source, columns, o)
-		if err == nil {
-			db.dropSecrets(readable, source, t)
-		}
-		return t, err
+	l, err := with(&Runner{db: db, bounds: db.limits.Answer, own: true}, func(s *Runner) (looked, error) {
+		o.Columns = columns
+		return s.look(ctx, source, readable, o)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
-	return out, nil
+	return l.shown(), nil
 }
 
-func (s *Runner) sample(ctx context.Context, source schema.Table, columns []string, o SampleOptions) (*result.Table, error) {
-	read := func(columns []string) (*result.Table, error) {
-		t := &result.Table{Columns: columns, Rows: [][]any{}}
-		if len(columns) == 0 {
-			return t, nil
-		}
-		o.Columns = columns
-		sample, err := sampleRows(ctx, s.db.dialect, func(ctx context.Context, sql string, n int) (*result.Table, error) {
+// looked is what a look at the rows of a table saw.
+type looked struct {
+	RowSample
+	table  result.Table // its Columns are those of Rows
+	secret []bool       // by column: its values look like secrets
+	faults []error      // about columns that were not read, since a value of theirs is over the limit on cells
+}
+
+// look reads rows of a table, of the columns of o, for prompts and profiles.
+func (s *Runner) look(ctx context.Context, source schema.Table, readable *schema.Schema, o SampleOptions) (l looked, err error) {
+	cut := o.Cut
+	if cut > 0 {
+		o.Cut = max(cut, longValue) // or a secret is not seen to be one
+	}
+	read := func(columns []string) (err error) {
+		l.table, o.Columns = result.Table{Columns: columns}, columns
+		l.RowSample, err = sampleRows(ctx, s.db.dialect, func(ctx context.Context, sql string, n int) (*result.Table, error) {
 			part, err := s.sampled(ctx, sql, n)
 			if err == nil {
-				t.Truncated, t.TooLarge = part.Truncated, part.TooLarge
+				l.table.Truncated, l.table.TooLarge = part.Truncated, part.TooLarge
 			}
 			return part, err
 		}, source, o)
-		t.Rows = sample.Rows
-		return t, err
+		return err
 	}
-	out, err := read(columns)
-	if isCellLimit(err) {
-		out, err = read(slices.DeleteFunc(columns, func(name string) bool {
-			_, err := read([]string{name})
+	columns := o.Columns
+	if err = read(columns); isCellLimit(err) {
+		columns = slices.DeleteFunc(columns, func(name string) bool {
+			err := read([]string{name})
+			if isCellLimit(err) {
+				l.faults = append(l.faults, fmt.Errorf("column %s: %w", name, err))
+			}
 			return isCellLimit(err)
-		}))
+		})
+		err = read(columns)
 	}
-	return out, err
+	for i, name := range columns {
+		l.secret = append(l.secret, secretValues(l.Rows, i) && !s.db.policy.Reveals(readable.SchemaOf(&source), source.Name, name))
+	}
+	guard.Cut(l.Rows, cut)
+	return l, err
+}
+
+// shown is a sample without the columns that look like secrets.
+func (l looked) shown() *result.Table {
+	out := l.table
+	out.Columns, out.Rows = []string{}, make([][]any, len(l.Rows))
+	for i, name := range l.table.Columns {
+		if l.secret[i] {
+			continue
+		}
+		out.Columns = append(out.Columns, name)
+		for j, row := range l.Rows {
+			out.Rows[j] = append(out.Rows[j], row[i])
+		}
+	}
+	return &out
+}
+
+// isCellLimit reports whether err is about a single value that is too large.
+func isCellLimit(err error) bool {
+	var limit *LimitError
+	return errors.As(err, &limit) && limit.Limit == "cell"
 }
 
 // readableColumns returns t as readable has it, and the names of those columns of t that may be read and shown. The

@@ -32,9 +32,9 @@ var credentials = []struct {
 	// A password with a slash; "8080/" is a port.
 	{[]string{"://", "@"}, regexp.MustCompile(`(://[^\s/:@]*:)(?:\d*[^\s/@\d*])\S*(@)`)},
 	{[]string{":", "@", "("}, regexp.MustCompile(`(\b[\w.-]+:)[^\s/]*(@(?:tcp|unix)\()`)},
-	{[]string{"-|_|aiza"}, regexp.MustCompile(`\b(sk-|AIza|gsk_|hf_|xai-|gh[opsur]_|github_pat_|glpat-|xox[abpr]-|r8_|pplx-|nvapi-)[\w-]{8,}`)},
-	{[]string{"akia|asia"}, regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b`)},
-	{[]string{"eyj"}, regexp.MustCompile(`\b(eyJ)[\w-]{8,}\.[\w.-]+`)},
+	{[]string{"-|_|aiza"}, regexp.MustCompile(`\b` + words.ProviderKeys)},
+	{[]string{"akia|asia"}, regexp.MustCompile(`\b` + words.CloudKeys + `\b`)},
+	{[]string{"eyj"}, regexp.MustCompile(`\b` + words.WebTokens)},
 }
 
 // Scrub replaces everything in text that looks like a credential by "***": parameters such as key=, token= and

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -106,7 +107,7 @@ func (p Policy) AllowsColumn(schema, table, column string) bool {
 
 // Hides reports whether the column may not be read because its name says that it holds secrets.
 func (p Policy) Hides(schema, table, column string) bool {
-	return secretName(column) && !p.Reveals(schema, table, column)
+	return words.SecretName(column) && !p.Reveals(schema, table, column)
 }
 
 // Reveals reports whether a column is said to hold no secrets.

@@ -108,7 +108,7 @@ func (t Sampled) read(ctx context.Context, run Runner, behind string, start, row
 	if err != nil {
 		return nil, err
 	}
-	cut(found.Rows, o.Cut)
+	Cut(found.Rows, o.Cut)
 	return found.Rows, nil
 }
 
@@ -123,7 +123,7 @@ func (t Sampled) hint(start, rows int64) string {
 func (t Sampled) spread(ctx context.Context, run Runner, o SampleOptions, known RowSample, total int64) (rows [][]any, err error) {
 	if t.Spread != nil {
 		rows, err = t.Spread(ctx, known)
-		cut(rows, o.Cut)
+		Cut(rows, o.Cut)
 		return rows, err
 	}
 	low, high, ok := int64(0), total-1, total > int64(o.Rows)
@@ -147,8 +147,9 @@ func (t Sampled) spread(ctx context.Context, run Runner, o SampleOptions, known 
 	return rows, nil
 }
 
-// cut leaves so much of each text and blob, where the engine did not: not every type can be cut in SQL.
-func cut(rows [][]any, most int) {
+// Cut leaves the first characters of each text, and the first bytes of each blob; 0: all of them. SampleRows does it where the
+// engine did not: not every type can be cut in SQL.
+func Cut(rows [][]any, most int) {
 	if most == 0 {
 		return
 	}
