@@ -256,7 +256,13 @@ func (d Dialect) startsQuery(t Token) bool {
 	case t.isWord("TABLE"):
 		return d.TableFirst
 	}
-	return d.PivotFirst && t.Kind == Word && isOneOf(t.Text, "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER")
+	pivots := d.PivotFirst && isOneOf(t.Text, "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER")
+	return t.Kind == Word && (pivots || d.describes(t))
+}
+
+// describes reports whether a statement that starts with t tells of a table or a query.
+func (d Dialect) describes(t Token) bool {
+	return d.DescribeFirst && isOneOf(t.Text, "DESCRIBE", "DESC", "SUMMARIZE")
 }
 
 func isQueryWord(word string) bool { return isOneOf(word, "SELECT", "WITH", "VALUES") }

@@ -39,6 +39,9 @@ func TestCheck(t *testing.T) {
 		{"with query in brackets", "a bracket behind the list", pg, "WITH a AS (SELECT 1) (SELECT 2)", "WITH a AS (SELECT 1) (SELECT 2)", "", false},
 		{"bracket", "where the dialect has it", pg, "((SELECT 1)) UNION SELECT 2", "((SELECT 1)) UNION SELECT 2", "", false},
 		{"from first", "where the dialect has it", duck, "FROM t", "FROM t", "", false},
+		{"describe", "where the dialect has it", duck, "describe t", "describe t", "", false},
+		{"summarize", "where the dialect has it", duck, "SUMMARIZE SELECT a FROM t", "SUMMARIZE SELECT a FROM t", "", false},
+		{"summarize elsewhere", "no engine but DuckDB has it", lite, "SUMMARIZE t", "", "not-a-query", false},
 		{"pipes", "GoogleSQL starts with FROM, too", big, "FROM d.t |> SELECT a", "FROM d.t |> SELECT a", "", false},
 		{"Trino", "a bracket, a colon and another catalog", sqltext.Trino(), `(SELECT json_object('a' : "B") FROM memory.d.t)`,
 			`(SELECT json_object('a' : "B") FROM memory.d.t)`, "", false},
@@ -137,6 +140,24 @@ func TestLinear(t *testing.T) {
 			if best > 5*time.Second {
 				t.Errorf("%q repeated: %v for %d bytes", unit, best, len(text))
 			}
+		}
+	}
+}
+
+// TestHeadDescribes: where DESCRIBE and SUMMARIZE are queries, they are so in capitals only: both begin sentences too.
+func TestHeadDescribes(t *testing.T) {
+	for _, tc := range []struct {
+		d          sqltext.Dialect
+		text, want string
+	}{
+		{sqltext.DuckDB(), "SUMMARIZE t", "query"},
+		{sqltext.DuckDB(), "DESCRIBE SELECT a FROM t", "query"},
+		{sqltext.DuckDB(), "Summarize the sales of each month", ""},
+		{sqltext.SQLite(), "DESCRIBE t", "other"},
+		{sqltext.SQLite(), "SUMMARIZE t", ""},
+	} {
+		if got := tc.d.Head(tc.text); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.text, got, tc.want)
 		}
 	}
 }

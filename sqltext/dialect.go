@@ -35,6 +35,7 @@ type Dialect struct {
 	FromFirst        bool // a statement may start with FROM
 	TableFirst       bool // a statement may be TABLE t, which reads all of t
 	PivotFirst       bool // a statement may start with PIVOT, UNPIVOT, PIVOT_WIDER or PIVOT_LONGER
+	DescribeFirst    bool // a statement may be DESCRIBE or SUMMARIZE of a table or of a query
 }
 
 // SQLite returns the rules of SQLite 3, which are those of the zero Dialect.
@@ -68,7 +69,7 @@ func DuckDB() Dialect {
 	return Dialect{
 		EscapeStrings: true, DollarQuotes: true, PlainBrackets: true, PlainBackticks: true,
 		NestedComments: true, CarriageReturn: true, NoColonName: true, NoAtName: true,
-		BracketedQueries: true, FromFirst: true, TableFirst: true, PivotFirst: true,
+		BracketedQueries: true, FromFirst: true, TableFirst: true, PivotFirst: true, DescribeFirst: true,
 	}
 }
 

@@ -32,7 +32,7 @@ func (d Dialect) Head(s string) string {
 	}
 	word, is := strings.ToUpper(t[0].Text), false
 	switch next, ok := followed[word]; {
-	case word != "WITH" && word != "TABLE" && d.startsQuery(t[0]):
+	case word != "WITH" && word != "TABLE" && d.startsQuery(t[0]) && (!d.describes(t[0]) || word == t[0].Text):
 		return "query"
 	case word == "WITH":
 		if t[1].isWord("RECURSIVE") || t[2].isWord("AS") || t[2].isOperator("(") {

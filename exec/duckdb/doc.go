@@ -12,7 +12,7 @@
 //
 //   - has DuckDB itself parse it (json_serialize_sql, which takes SELECT only) and walks the whole tree: one SELECT
 //     made of listed kinds of nodes, calling listed functions, naming tables and views of the database and what the
-//     [exec.Policy] allows. A file is none of them, nor are DESCRIBE, SUMMARIZE, SHOW and macros of the database;
+//     [exec.Policy] allows. DESCRIBE and SUMMARIZE read what they tell of. A file is none of them, nor are SHOW and macros of the database;
 //   - refuses what may make one value of over 16 MiB: lengths of repeat and lpad, widths of format, and lists as values
 //     have to be constants, and what the calls of a statement make together is bounded from above;
 //   - reads the definitions of views in the same way. A view may read Parquet, CSV and JSON files of [Options].Files,

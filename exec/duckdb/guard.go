@@ -209,7 +209,11 @@ type columns []column
 
 // describe asks for the columns of a statement, which does not run for that.
 func (h *held) describe(ctx context.Context, s *exec.Statement) (out columns, err error) {
-	err = h.each(ctx, "DESCRIBE "+s.SQL(), func(scan func(...any) error) error {
+	text := s.SQL()
+	if shows(s.Statement) {
+		text = "FROM (" + text + "\n)"
+	}
+	err = h.each(ctx, "DESCRIBE "+text, func(scan func(...any) error) error {
 		var c column
 		var unused any
 		err := scan(&c.name, &c.kind, &unused, &unused, &unused, &unused)
@@ -217,6 +221,16 @@ func (h *held) describe(ctx context.Context, s *exec.Statement) (out columns, er
 		return err
 	}, s.Args...)
 	return out, err
+}
+
+// shows reports whether a statement is DESCRIBE or SUMMARIZE, of which there is no DESCRIBE.
+func shows(s *sqltext.Statement) bool {
+	for t := range s.Tokens() {
+		if t.Kind == sqltext.Word {
+			return slices.Contains([]string{"describe", "desc", "summarize"}, schema.Fold(t.Text))
+		}
+	}
+	return false
 }
 
 // around returns a statement around text that gives its first rows, and as text what the driver would change. The order of

@@ -141,8 +141,7 @@ var refusals = []statements{
 		"EXECUTE p", "DEALLOCATE p", "CHECKPOINT", "VACUUM", "ANALYZE",
 		"BEGIN", "BEGIN TRANSACTION READ WRITE", "COMMIT", "ROLLBACK", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1", "CREATE SECRET s (TYPE s3)",
 		"CREATE SEQUENCE q", "CREATE TYPE q AS ENUM ('a')", "COMMENT ON TABLE t IS 'x'",
-		"ALTER TABLE t ADD COLUMN c INT", "SHOW TABLES", "SHOW ALL TABLES", "DESCRIBE users", "SUMMARIZE users", "SELECT * FROM (DESCRIBE users)",
-		"SELECT * FROM (SUMMARIZE users)", "SELECT * FROM (SHOW ALL TABLES)",
+		"ALTER TABLE t ADD COLUMN c INT", "SHOW TABLES", "SHOW ALL TABLES", "SHOW users", "SELECT * FROM (SHOW ALL TABLES)",
 		"WITH x AS (INSERT INTO t VALUES (1, 'x') RETURNING a) SELECT * FROM x", "FROM (DELETE FROM t RETURNING *)", "PIVOT t ON a USING sum(a)", "SELECT $1",
 		"SELECT ?", "SELECT $x", "SELECT * FROM t AT (VERSION => 1)",
 	}},
@@ -239,6 +238,8 @@ var refusals = []statements{
 		"SELECT unnamed_subquery.password FROM (FROM users)", "SELECT id FROM users u WHERE u > {'id': 1, 'name': '', 'password': ''}",
 		"SELECT min(u) FROM users u", "SELECT u IS NULL FROM users u", "SELECT count(DISTINCT u) FROM users u", "FROM users SELECT name WHERE password = 'x'",
 		"SELECT name FROM users TABLESAMPLE 50% WHERE password > 'a'", "SELECT password FROM main.main",
+		"DESCRIBE users", "SUMMARIZE users", "SELECT * FROM (DESCRIBE users)", "SELECT * FROM (SUMMARIZE users)",
+		"DESCRIBE SELECT password AS p FROM users", "SUMMARIZE SELECT u FROM users u", "SUMMARIZE SELECT length(password) FROM users",
 	}},
 	{"a view over a denied column", "table", hidden, []string{
 		"SELECT id FROM v_users", "SELECT pw FROM v_users", "SELECT a FROM v_listed", "SELECT b FROM v_listed", "SELECT count(*) FROM v_listed",
@@ -247,7 +248,7 @@ var refusals = []statements{
 		"SELECT name FROM users", "SELECT count(*) FROM main.users", "FROM test.users", "FROM test.main.users", "SELECT name FROM v_ok", "SELECT name FROM v_ok_ok",
 		`SELECT id FROM "odd AS name"`, "SELECT a FROM t WHERE EXISTS (FROM users)",
 		`SELECT * FROM "USERS"`, "SELECT a FROM t ANTI JOIN users ON a = id", "FROM nosuch", "FROM '/etc/passwd'", "FROM information_schema.tables",
-		"SELECT a FROM t, usurs WHERE false",
+		"SELECT a FROM t, usurs WHERE false", "DESCRIBE users", "SUMMARIZE SELECT name FROM users", "FROM (DESCRIBE v_ok)",
 	}},
 }
 

@@ -33,7 +33,7 @@ CREATE TABLE users(id INT, name VARCHAR, salary INT); INSERT INTO users VALUES (
 		{"a function that reads a file", "PIVOT read_csv('a.csv') ON x IN (1) USING count(*)", "not on the list"},
 		{"a function of the list of values", "PIVOT t ON x IN (1) USING getenv('HOME') GROUP BY g", "not allowed"},
 		{"two statements", "PIVOT t ON x IN (1) USING count(*); DROP TABLE t", "one statement only"},
-		{"no query", "SUMMARIZE t", "starts with SUMMARIZE"},
+		{"no query", "SHOW t", "starts with SHOW"},
 	} {
 		table, err := db.Query(t.Context(), tc.sql)
 		got := fmt.Sprint(err)
