@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,8 +18,10 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/telemetry"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
 )
 
 // serveMCP is the verb of the server for clients of the Model Context Protocol.
@@ -33,6 +34,9 @@ type serveMCP struct {
 	Questions     int           `placeholder:"N" help:"Questions that run at once; default: 4."`
 	HTTP          string        `name:"http" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, as 127.0.0.1:8808, instead of standard input and output."`
 	MaxSessions   int           `placeholder:"N" help:"Clients over HTTP at once; default: 32."`
+	KeptIn        string        `name:"sessions" placeholder:"FOLDER" help:"Keep conversations here, or on PostgreSQL (postgres://…), for all processes; default: in memory."`
+	Sweep         bool          `help:"Delete what of --sessions nobody has changed for 30 days, and for 90 days what has no answer: at the start."`
+	Stateless     bool          `help:"Give no client over HTTP a session, also of protocols before 2026-07-28: for load balancers."`
 	Idle          time.Duration `placeholder:"TIME" help:"After which a client over HTTP that sends nothing is forgotten; default: 15m."`
 }
 
@@ -51,81 +55,148 @@ Without a model it has tools that run and check statements and show the schema; 
 
 // Run serves until the client goes away, or the program is told to end.
 func (s *serveMCP) Run(p *program) error {
-	budget, err := setup.BudgetOf("session-budget", s.SessionBudget)
-	if err != nil {
-		return err
-	}
-	all, err := s.Each(p.getenv)
-	if err != nil {
-		return err
-	}
-	c := mcpserver.Config{
-		Model: len(s.Model) > 0 || p.getenv("TEXTTOSQL_MODEL") != "", Budget: budget,
-		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.MaxSessions, Idle: s.Idle, Version: version(),
-		Logger: slog.New(slog.NewTextHandler(p.err, nil)), Hide: func(text string) string {
-			for _, d := range all {
-				text = withoutParts(text, d.DSN(p.getenv))
-			}
-			return text
-		},
-	}
 	sent, err := p.telemetry(s.HTTP != "")
 	if err != nil {
 		return err
 	}
 	defer sent.Close()
-	var places []string
-	var warnings string
-	var pools []*sql.DB
-	for _, d := range all {
-		followed, err := sent.Option(d.DSN(p.getenv), p.logger())
-		if err != nil {
+	served, err := s.open(p, sent)
+	if err != nil {
+		return err
+	}
+	defer served.close()
+
+	if s.HTTP == "" {
+		return s.overStdio(p, served)
+	}
+	return s.overHTTP(p, sent, served)
+}
+
+// servedMCP is what a server has to give.
+type servedMCP struct {
+	mcpserver.Config
+	places   []string // of the databases, for messages
+	warnings string
+	pools    []*sql.DB
+	ends     []func() error
+}
+
+func (m *servedMCP) close() {
+	for _, end := range slices.Backward(m.ends) {
+		_ = end() // nothing is left to be written
+	}
+}
+
+// ready reports whether every database answers.
+func (m *servedMCP) ready(ctx context.Context) error {
+	for _, pool := range m.pools {
+		if err := pool.PingContext(ctx); err != nil {
 			return err
 		}
-		var e *setup.Engine
-		if asking := s.Asking; c.Model {
-			asking.Database = d.Database
-			e, err = asking.Open(p.ctx, p.getenv, []llm.Middleware{mcpserver.Charge()}, followed)
-		} else {
-			e, err = d.Engine(p.ctx, p.getenv, followed)
-		}
+	}
+	return nil
+}
+
+// open opens the store and the databases. The caller closes what it returns, which is nil beside an error.
+func (s *serveMCP) open(p *program, sent *telemetry.Telemetry) (_ *servedMCP, err error) {
+	budget, err := setup.BudgetOf("session-budget", s.SessionBudget)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Each(p.getenv)
+	if err != nil {
+		return nil, err
+	}
+	m := &servedMCP{Config: mcpserver.Config{
+		Model: len(s.Model) > 0 || p.getenv("TEXTTOSQL_MODEL") != "", Budget: budget, Stateless: s.Stateless,
+		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.MaxSessions, Idle: s.Idle, Version: version(),
+		Logger: p.logger(), Hide: func(text string) string {
+			for _, d := range all {
+				text = withoutParts(text, d.DSN(p.getenv))
+			}
+			return withoutParts(text, s.KeptIn)
+		},
+	}}
+	defer func() {
 		if err != nil {
-			return err
+			m.close()
 		}
-		defer e.Close()
-		warnings += p.notice(e.Warnings)
-		if s.Scopes == "" { // else a scope brings its own
-			if _, err := setup.As(e.Engine, nil); err != nil {
-				return fmt.Errorf("database %s: %w", e.Place, err)
+	}()
+	if s.KeptIn != "" {
+		store, _, end, err := setup.OpenSessions(p.ctx, s.KeptIn)
+		if err != nil {
+			return nil, err
+		}
+		m.Store, m.ends = store, append(m.ends, end)
+		if s.Sweep {
+			if _, err := session.Sweep(p.ctx, store, time.Now()); err != nil {
+				return nil, err
 			}
 		}
-		db, err := e.Guarded()
-		if err != nil {
-			return err
-		}
-		confirmed := e.Confirmed
-		if !c.Model {
-			confirmed = nil
-		}
-		c.Databases = append(c.Databases, mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Confirmed: confirmed, Metrics: d.Knowledge != "",
-			Schemas: func(ctx context.Context) (star.Schemas, error) { return e.Schemas(ctx, e.Schema) }})
-		places, pools = append(places, e.Place), append(pools, e.Pool)
 	}
-	if s.HTTP == "" {
-		server, err := mcpserver.New(c)
-		if err != nil {
-			return &setup.UsageError{Err: err}
+	for _, d := range all {
+		if err := s.add(p, sent, m, d); err != nil {
+			return nil, err
 		}
-		if s.Scopes != "" {
-			return &setup.UsageError{Err: errors.New("--scopes needs --http; --scope names the scope of the one client")}
-		}
-		if warnings != "" {
-			cli.Say(p.err, "serving %s%s\n", strings.Join(places, ", "), warnings)
-		}
-		out := &writer{Writer: p.out}
-		in := &messages{in: bufio.NewReaderSize(p.in, 64<<10), out: out}
-		return server.Run(p.ctx, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxLine + 1})
 	}
+	return m, nil
+}
+
+// add opens one of the databases.
+func (s *serveMCP) add(p *program, sent *telemetry.Telemetry, m *servedMCP, d setup.Named) error {
+	followed, err := sent.Option(d.DSN(p.getenv), p.logger())
+	if err != nil {
+		return err
+	}
+	var e *setup.Engine
+	if asking := s.Asking; m.Model {
+		asking.Database = d.Database
+		e, err = asking.Open(p.ctx, p.getenv, []llm.Middleware{mcpserver.Charge()}, followed)
+	} else {
+		e, err = d.Engine(p.ctx, p.getenv, followed)
+	}
+	if err != nil {
+		return err
+	}
+	m.ends = append(m.ends, e.Close)
+	m.warnings += p.notice(e.Warnings)
+	if s.Scopes == "" { // else a scope brings its own
+		if _, err := setup.As(e.Engine, nil); err != nil {
+			return fmt.Errorf("database %s: %w", e.Place, err)
+		}
+	}
+	db, err := e.Guarded()
+	if err != nil {
+		return err
+	}
+	of := mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Metrics: d.Knowledge != "",
+		Schemas: func(ctx context.Context) (star.Schemas, error) { return e.Schemas(ctx, e.Schema) }}
+	if m.Model {
+		of.Confirmed = e.Confirmed
+	}
+	m.Databases, m.places, m.pools = append(m.Databases, of), append(m.places, e.Place), append(m.pools, e.Pool)
+	return nil
+}
+
+// overStdio serves the one client of standard input and output.
+func (s *serveMCP) overStdio(p *program, m *servedMCP) error {
+	server, err := mcpserver.New(m.Config)
+	if err != nil {
+		return &setup.UsageError{Err: err}
+	}
+	if s.Scopes != "" || s.Stateless {
+		return &setup.UsageError{Err: errors.New("--scopes and --stateless need --http; --scope names the scope of the one client")}
+	}
+	if m.warnings != "" {
+		cli.Say(p.err, "serving %s%s\n", strings.Join(m.places, ", "), m.warnings)
+	}
+	out := &writer{Writer: p.out}
+	in := &messages{in: bufio.NewReaderSize(p.in, 64<<10), out: out}
+	return server.Run(p.ctx, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxLine + 1})
+}
+
+// overHTTP serves the clients of an address, each in its scope.
+func (s *serveMCP) overHTTP(p *program, sent *telemetry.Telemetry, m *servedMCP) error {
 	d, err := s.Door(p.getenv)
 	if err != nil {
 		return err
@@ -133,14 +204,6 @@ func (s *serveMCP) Run(p *program) error {
 	l, err := d.Listen(p.ctx, s.HTTP)
 	if err != nil {
 		return &setup.UsageError{Err: fmt.Errorf("--http: %w", err)}
-	}
-	ready := func(ctx context.Context) error {
-		for _, pool := range pools {
-			if err := pool.PingContext(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 	var servers []*mcpserver.Server
 	closeAll := func() {
@@ -150,15 +213,15 @@ func (s *serveMCP) Run(p *program) error {
 	}
 	defer closeAll()
 	made := func(scope *exec.Scope, d door.Door) (http.Handler, error) {
-		mine := c
-		mine.Databases = slices.Clone(c.Databases)
+		mine := m.Config
+		mine.Databases = slices.Clone(m.Databases)
 		for i := range mine.Databases {
 			of := &mine.Databases[i]
 			if of.Engine, err = setup.As(of.Engine, scope); err == nil {
 				of.DB, err = of.DB.For(scope, nil)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("database %s: %w", places[i], err)
+				return nil, fmt.Errorf("database %s: %w", m.places[i], err)
 			}
 		}
 		server, err := mcpserver.New(mine)
@@ -172,8 +235,8 @@ func (s *serveMCP) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/%s\n", strings.Join(places, ", "), l.Addr(), warnings)
-	return door.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, ready), closeAll)
+	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/%s\n", strings.Join(m.places, ", "), l.Addr(), m.warnings)
+	return door.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, m.ready), closeAll)
 }
 
 // maxLine bounds a message of a client on standard input, in bytes. A longer one is refused.

@@ -271,7 +271,7 @@ func TestMCPCommands(t *testing.T) {
 		commands = append(commands, strings.Fields(line[1]))
 	}
 	var args []string
-	if listed == nil || json.Unmarshal(listed[1], &args) != nil || len(commands) != 4 {
+	if listed == nil || json.Unmarshal(listed[1], &args) != nil || len(commands) != 5 {
 		t.Fatalf("%q and %q are not all of MCP.md", commands, listed)
 	}
 	f, path := newFakeProvider(t), singers(t)
@@ -279,7 +279,7 @@ func TestMCPCommands(t *testing.T) {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
 			for old, present := range map[string]string{
 				"/data/shop.db": path, "shop.db": path, "shop=shop.db": "shop=" + path, "crm=crm.db": "crm=" + path,
-				"/etc/texttosql/token": tokenFile(t), "127.0.0.1:8808": "127.0.0.1:0",
+				"/etc/texttosql/token": tokenFile(t), "127.0.0.1:8808": "127.0.0.1:0", "postgres://keeper@host/kept": filepath.Join(t.TempDir(), "kept"),
 			} {
 				if i := slices.Index(command, old); i >= 0 {
 					command[i] = present
@@ -314,6 +314,7 @@ func TestServeMCPRefusesToStart(t *testing.T) {
 	os.WriteFile(empty, nil, 0o600)
 	budget := filepath.Join(t.TempDir(), "budget")
 	os.WriteFile(budget, []byte(`{"Cals": 3}`), 0o600)
+	three := file(t, "three.json", `{"Calls": 3}`)
 	for _, tt := range []struct {
 		why, want string
 		args      []string
@@ -322,6 +323,8 @@ func TestServeMCPRefusesToStart(t *testing.T) {
 		{"an empty file of a token", "empty", []string{"--http", "127.0.0.1:0", "--token-file", empty}},
 		{"no file of a token", "no such file", []string{"--http", "127.0.0.1:0", "--token-file", empty + "x"}},
 		{"a budget with a slip", "Cals", []string{"--session-budget", budget}},
+		{"a budget of a client without sessions", "needs sessions", []string{"--http", "127.0.0.1:0", "--stateless", "--session-budget", three}},
+		{"no sessions on standard input", "need --http", []string{"--stateless"}},
 		{"a negative number", "below 0", []string{"--questions=-1"}},
 		{"two databases without names", "names of their own", []string{"--db", singers(t)}},
 		{"a policy of no database", "no --db has the name", []string{"--policy", "crm=x.json"}},

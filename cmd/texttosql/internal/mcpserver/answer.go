@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ const (
 // answer is the result of the tool ask.
 type answer struct {
 	Status       string   `json:"status" jsonschema:"answered; unsure: options lists what may be meant; or refused: the data cannot answer the question"`
-	AnswerID     string   `json:"answer_id" jsonschema:"for explain_answer, in this session"`
+	AnswerID     string   `json:"answer_id" jsonschema:"for explain_answer"`
 	Conversation string   `json:"conversation" jsonschema:"for a follow-up by ask, and for choose, correct and confirm"`
 	Found        string   `json:"found,omitempty" jsonschema:"what the rows show, in a sentence, where that is sure"`
 	SQL          string   `json:"sql" jsonschema:"the statement, which was checked and only reads"`
@@ -71,6 +72,11 @@ type cost struct {
 
 func costOf(u llm.Usage) cost {
 	return cost{u.Calls, u.PromptTokens, u.CompletionTokens, u.Money, u.Calls > 0 && (!u.Known || u.Partial)}
+}
+
+// usage is what the cost was made of.
+func (c cost) usage() llm.Usage {
+	return llm.Usage{Calls: c.Calls, PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens, Money: c.Money, Known: !c.Estimated}
 }
 
 // String is the cost in words: "9 calls, 4120 tokens".
@@ -107,7 +113,6 @@ func (c *client) answerOf(q *asking) answer {
 	} else if q.res.Rows != nil {
 		a.fill(q.res.Rows, 0, c.Rows)
 	}
-	a.AnswerID = c.keep(explain(q.res, q.spent, c.Hide))
 	return a
 }
 
@@ -277,6 +282,15 @@ func explain(res *texttosql.Result, spent llm.Usage, hide func(string) string) *
 		if span.Failure() != "" {
 			e.Steps[i].Failed++
 		}
+	}
+	return e
+}
+
+// behind returns the explanation of a choice, whose votes are those of the answer before; nil: there is none.
+func (e *explanation) behind(before *explanation) *explanation {
+	if before != nil && len(e.Votes) == 0 {
+		e.Votes, e.Without, e.Summary = before.Votes, before.Without, before.Summary
+		e.Decisions = slices.Concat(before.Decisions, e.Decisions)
 	}
 	return e
 }

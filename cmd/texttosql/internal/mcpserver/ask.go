@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -46,26 +44,16 @@ type confirmInput struct {
 	Wording      string `json:"wording,omitempty" jsonschema:"the question so that it can be understood alone; needed for a follow-up"`
 }
 
-// talk is a conversation of a client.
-type talk struct {
-	id string
-	*texttosql.Conversation
-	last atomic.Pointer[texttosql.Result] // of the last question, for its votes where the user chooses
-}
-
 // asking is a call on its way. The user may be asked in between.
 type asking struct {
-	input any
 	talk  *talk
 	res   *texttosql.Result
+	why   *explanation // of res; before the call, of the answer that it goes on with
 	spent llm.Usage
 	put   *session.QuestionError // what the user is asked; nil: nothing
 
 	refusal string // why the data cannot answer the question; "": it can
-
-	silent string    // why the user chose nothing
-	id     string    // of a question that waits for another call
-	until  time.Time // how long it waits
+	silent  string // why the user chose nothing
 }
 
 // most are the limits that the engine has too, in the schema so that a client sees them.
@@ -113,39 +101,28 @@ func schemaOf[T any]() *jsonschema.Schema {
 		panic(err) // of a type above, so every test sees it
 	}
 	s = plainTypes(s)
-	if total := s.Properties["total"]; total != nil { // null where it is not known
-		total.Type, total.Types = "", []string{"null", "integer"}
+	if total := s.Properties["total"]; total != nil {
+		total.Type, total.Types = "", nil // null or a number, without a list of types, which some clients refuse
 	}
 	return s
 }
 
 func (c *client) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, any, error) {
-	var t *talk
-	if req.Params.RequestState == "" {
-		var err error
-		if t, err = c.conversation(in.Conversation, in.Database); err != nil {
-			return nil, nil, err
-		}
-	}
-	return c.answer(ctx, req, t, in, func(ctx context.Context) (*texttosql.Result, error) {
+	return c.answer(ctx, req, in, in.Conversation, in.Database, func(ctx context.Context, t *talk) (*texttosql.Result, error) {
 		return t.Ask(ctx, in.Question, texttosql.Question{Evidence: in.Evidence, Samples: in.Samples}, c.progress(ctx, req, in))
 	})
 }
 
 func (c *client) choose(ctx context.Context, req *mcp.CallToolRequest, in chooseInput) (*mcp.CallToolResult, any, error) {
-	t, err := c.begunBefore(in.Conversation)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.answer(ctx, req, t, in, func(ctx context.Context) (*texttosql.Result, error) { return t.Choose(ctx, in.Option) })
+	return c.answer(ctx, req, in, in.Conversation, "", func(ctx context.Context, t *talk) (*texttosql.Result, error) {
+		return t.Choose(ctx, in.Option)
+	})
 }
 
 func (c *client) correct(ctx context.Context, req *mcp.CallToolRequest, in correctInput) (*mcp.CallToolResult, any, error) {
-	t, err := c.begunBefore(in.Conversation)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.answer(ctx, req, t, in, func(ctx context.Context) (*texttosql.Result, error) { return t.Correct(ctx, in.Text) })
+	return c.answer(ctx, req, in, in.Conversation, "", func(ctx context.Context, t *talk) (*texttosql.Result, error) {
+		return t.Correct(ctx, in.Text)
+	})
 }
 
 // confirmed is the result of the tool confirm.
@@ -154,7 +131,7 @@ type confirmed struct {
 }
 
 func (c *client) confirm(ctx context.Context, _ *mcp.CallToolRequest, in confirmInput) (*mcp.CallToolResult, any, error) {
-	t, err := c.begunBefore(in.Conversation)
+	t, err := c.begunBefore(ctx, in.Conversation)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,68 +144,45 @@ func (c *client) confirm(ctx context.Context, _ *mcp.CallToolRequest, in confirm
 	return textResult("kept as right"), confirmed{true}, nil
 }
 
-// keptTalks is how many conversations of a client can go on.
-const keptTalks = 32
-
-// conversation returns the one of that id, a new one about a database for "".
-func (c *client) conversation(id, database string) (*talk, error) {
-	if id != "" {
-		return c.begunBefore(id)
-	}
-	d, err := c.database(database)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.begun++
-	t := &talk{id: fmt.Sprintf("c%d", c.begun), Conversation: d.Engine.NewConversation(&session.Memory{})}
-	if len(c.talks) == keptTalks {
-		c.talks = slices.Delete(c.talks, 0, 1)
-	}
-	c.talks = append(c.talks, t)
-	return t, nil
-}
-
-func (c *client) begunBefore(id string) (*talk, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if i := slices.IndexFunc(c.talks, func(t *talk) bool { return t.id == id }); i >= 0 {
-		return c.talks[i], nil
-	}
-	return nil, toldError(fmt.Sprintf("there is no conversation %.40q in this session, or it is not kept any more: begin another one with ask", id))
-}
-
-// answer lets first begin a call, asks the user what is unclear, and gives the result.
-func (c *client) answer(ctx context.Context, req *mcp.CallToolRequest, t *talk, input any,
-	first func(context.Context) (*texttosql.Result, error)) (*mcp.CallToolResult, any, error) {
-	var a *asking
+// answer lets first begin a call, asks the user what is unclear, and gives the result. A call that answers what the user was asked
+// goes on with the conversation that its state names.
+func (c *client) answer(ctx context.Context, req *mcp.CallToolRequest, input any, conversation, database string,
+	first func(context.Context, *talk) (*texttosql.Result, error)) (*mcp.CallToolResult, any, error) {
+	a, err := &asking{}, error(nil)
 	if state := req.Params.RequestState; state != "" {
-		if a = c.resume(state); a == nil || a.input != input {
-			return nil, nil, toldError("the question that waited for an answer is gone: ask it again")
-		}
-	} else {
-		a = &asking{input: input, talk: t, res: t.last.Load()}
-		if _, chosen := input.(chooseInput); chosen {
-			a.put = &session.QuestionError{} // so that the votes stay those before
-		}
-		if err := c.run(ctx, a, first); err != nil {
+		if a.talk, err = c.waited(ctx, state, input); err != nil {
 			return nil, nil, err
 		}
+		first = func(ctx context.Context, t *talk) (*texttosql.Result, error) { return t.Resume(ctx) }
+		if a.why = c.explained(ctx, a.talk.answerID()); a.why != nil {
+			a.spent = a.why.Cost.usage()
+		}
+	} else if a.talk, err = c.conversation(ctx, conversation, database); err != nil {
+		return nil, nil, err
+	} else if _, chosen := input.(chooseInput); chosen {
+		a.why = c.explained(ctx, a.talk.answerID())
 	}
-	for a.put != nil {
-		choice, again, err := c.choice(ctx, req, a)
-		if err != nil || again != nil {
-			return again, nil, err
+
+	err = c.run(ctx, a, func(ctx context.Context) (*texttosql.Result, error) { return first(ctx, a.talk) })
+	for err == nil && a.put != nil {
+		choice, form, failed := c.choice(ctx, req, a)
+		if failed != nil {
+			return nil, nil, failed
+		}
+		if form != nil {
+			c.keep(ctx, a)
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{asked: form}, RequestState: a.talk.state(input)}, nil, nil
 		}
 		if choice == "" {
 			break
 		}
-		if err := c.run(ctx, a, func(ctx context.Context) (*texttosql.Result, error) { return a.talk.Choose(ctx, choice) }); err != nil {
-			return nil, nil, err
-		}
+		err = c.run(ctx, a, func(ctx context.Context) (*texttosql.Result, error) { return a.talk.Choose(ctx, choice) })
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	out := c.answerOf(a)
+	out.AnswerID = c.keep(ctx, a)
 	return textResult(out.text()), out, nil
 }
 
@@ -244,11 +198,8 @@ func (c *client) run(ctx context.Context, a *asking, f func(context.Context) (*t
 	defer done()
 	res, err := f(context.WithValue(ctx, accountKey{}, c.account))
 	if res != nil {
-		if a.put != nil && a.res != nil && len(res.Ballot.Clusters) == 0 { // the user chose: the votes are those before
-			res.Ballot, res.Candidates, res.Notes = a.res.Ballot, a.res.Candidates, slices.Concat(a.res.Notes, res.Notes)
-		}
 		a.res, a.spent = res, a.spent.Add(res.Usage)
-		a.talk.last.Store(res)
+		a.why = explain(res, a.spent, c.Hide).behind(a.why)
 	}
 	a.put, a.refusal = nil, ""
 	switch {
@@ -261,8 +212,7 @@ func (c *client) run(ctx context.Context, a *asking, f func(context.Context) (*t
 	case ctx.Err() != nil:
 		return c.callError(ctx, ctx.Err(), a.spent) // Converse says that it may be resumed, which no client can
 	case res != nil && len(res.Candidates) > 0:
-		id := c.keep(explain(res, a.spent, c.Hide))
-		return fmt.Errorf("%w; explain_answer with %s says more", c.callError(ctx, err, a.spent), id)
+		return fmt.Errorf("%w; explain_answer with %s says more", c.callError(ctx, err, a.spent), c.keep(ctx, a))
 	}
 	return c.callError(ctx, err, a.spent)
 }
@@ -280,9 +230,9 @@ const formsTitled = "2025-11-25"
 // asked is the name of the one question to the user in a result.
 const asked = "choice"
 
-// choice asks the user which option is meant. It is "" if the user chose none, and a.silent says why. A result that is
-// not nil ends this call: it asks the client to call again.
-func (c *client) choice(ctx context.Context, req *mcp.CallToolRequest, a *asking) (id string, again *mcp.CallToolResult, err error) {
+// choice asks the user which option is meant. It is "" if the user chose none, and a.silent says why. A form that is not nil
+// ends this call: the client is to show it, and to call again.
+func (c *client) choice(ctx context.Context, req *mcp.CallToolRequest, a *asking) (id string, again *mcp.ElicitParams, err error) {
 	answer, answered := req.Params.InputResponses[asked].(*mcp.ElicitResult)
 	req.Params.InputResponses = nil // it answers the first question alone
 	if !answered {
@@ -293,7 +243,7 @@ func (c *client) choice(ctx context.Context, req *mcp.CallToolRequest, a *asking
 		}
 		form := c.formOf(a.put, req.ProtocolVersion())
 		if req.ProtocolVersion() >= callsAgain {
-			return "", &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{asked: form}, RequestState: c.wait(a)}, nil
+			return "", form, nil
 		}
 		within, cancel := context.WithTimeout(ctx, c.Patience)
 		defer cancel()
@@ -315,36 +265,6 @@ func (c *client) choice(ctx context.Context, req *mcp.CallToolRequest, a *asking
 	}
 	a.silent = "the user chose none"
 	return "", nil, nil
-}
-
-// waiting is how many questions of a client may wait for another call.
-const waiting = 8
-
-// wait keeps a question until the client calls again, and returns its state.
-func (c *client) wait(a *asking) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	c.pending = slices.DeleteFunc(c.pending, func(p *asking) bool { return now.After(p.until) })
-	if len(c.pending) == waiting {
-		c.pending = slices.Delete(c.pending, 0, 1)
-	}
-	a.id, a.until = session.NewID(), now.Add(c.Patience)
-	c.pending = append(c.pending, a)
-	return a.id
-}
-
-// resume takes a question that waits, nil if there is none of that state.
-func (c *client) resume(state string) *asking {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.pending, func(p *asking) bool { return p.id == state && time.Now().Before(p.until) })
-	if i < 0 {
-		return nil
-	}
-	a := c.pending[i]
-	c.pending = slices.Delete(c.pending, i, i+1)
-	return a
 }
 
 // formOf is the form with the options of q. Its texts are lines without control characters.

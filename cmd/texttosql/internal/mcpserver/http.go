@@ -11,20 +11,34 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// Handler serves clients over streamable HTTP, each with a session of its own. Who may come in is decided in front of
-// it. Call Close in the end: streams end then, and questions.
+// Handler serves clients over streamable HTTP. Those of the protocol of 2026-07-28 have no session: any process that has the same
+// Store takes their calls. Others have one each, unless Stateless is set. Who may come in is decided in front of it. Call Close
+// in the end: streams end then, and questions.
 //
-// A question ends with the request that asked it, because nobody can fetch its answer later.
+// A question ends with the request that asked it, because nobody can fetch its answer later. A Budget is one of a session, so
+// with it the protocol without sessions is not spoken.
 func (s *Server) Handler() http.Handler {
-	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
+	seated := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		if seat, ok := r.Context().Value(seatKey{}).(*seat); ok {
 			return seat.mcp
 		}
 		return nil
 	}, &mcp.StreamableHTTPOptions{SessionTimeout: s.Idle})
+	var stateless http.Handler
+	if !bounded(s.Budget) {
+		s.shared = s.newClient(context.Background(), s.Sessions, keptShared)
+		stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.shared.mcp },
+			&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("Mcp-Session-Id")
-		if id == "" && r.Method == http.MethodPost {
+		r, done := s.posts.begin(r)
+		defer done()
+		switch {
+		case s.Stateless, stateless != nil && id == "" && r.Header.Get("MCP-Protocol-Version") >= callsAgain:
+			stateless.ServeHTTP(w, r)
+			return
+		case id == "" && r.Method == http.MethodPost:
 			seat := s.take()
 			if seat == nil {
 				http.Error(w, "too many sessions: try again later", http.StatusServiceUnavailable)
@@ -32,13 +46,10 @@ func (s *Server) Handler() http.Handler {
 			}
 			defer s.taken(seat)
 			r = r.WithContext(context.WithValue(r.Context(), seatKey{}, seat))
-		}
-		if id != "" && r.Method == http.MethodDelete {
+		case id != "" && r.Method == http.MethodDelete:
 			s.stop(id)
 		}
-		r, done := s.posts.begin(r)
-		defer done()
-		h.ServeHTTP(w, r)
+		seated.ServeHTTP(w, r)
 	})
 }
 
@@ -48,6 +59,9 @@ func (s *Server) Close() {
 	seats := s.seats
 	s.seats, s.closed = nil, true
 	s.mu.Unlock()
+	if s.shared != nil {
+		s.shared.leave()
+	}
 	for _, seat := range seats {
 		seat.leave()
 	}
@@ -83,7 +97,7 @@ func (s *Server) take() *seat {
 		s.seats[i].leave()
 		s.seats = slices.Delete(s.seats, i, i+1)
 	}
-	seat := &seat{s.newClient(context.Background()), true}
+	seat := &seat{s.newClient(context.Background(), mostWaiting, keptAlone), true}
 	s.seats = append(s.seats, seat)
 	return seat
 }

@@ -85,14 +85,14 @@ func TestHTTP(t *testing.T) {
 				return
 			}
 			out, _ := res.StructuredContent.(map[string]any)
-			answers <- fmt.Sprint(out["status"], " ", out["answer_id"], " ", out["rows"])
+			answers <- fmt.Sprint(out["status"], " ", out["rows"])
 		}()
 	}
 	got := []string{<-answers, <-answers}
 	if strings.HasPrefix(got[0], "unsure") {
 		got[0], got[1] = got[1], got[0]
 	}
-	if got[0] != "answered a1 [[Bo]]" || got[1] != "unsure a1 []" {
+	if got[0] != "answered [[Bo]]" || got[1] != "unsure []" {
 		t.Errorf("%q", got)
 	}
 	if first := <-progress; first == "" {

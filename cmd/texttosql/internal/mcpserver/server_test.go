@@ -52,7 +52,7 @@ func TestAsk(t *testing.T) {
 			text: []string{"SELECT 'a\\x1b[2J\\u202eb' AS x,\n\tid FROM singer\n"}, columns: []any{"x", "id"},
 			rows: []any{[]any{"a\x1b[2J\u202eb", 1.0}, []any{"a\x1b[2J\u202eb", 2.0}, []any{"a\x1b[2J\u202eb", 3.0}}},
 		{why: "the policy", args: map[string]any{"question": payroll}, fails: true,
-			text: []string{"No statement passed the checks", "payroll", "cost: 4 calls", "explain_answer with a"}},
+			text: []string{"No statement passed the checks", "payroll", "cost: 4 calls", "explain_answer with "}},
 		{why: "the engine", args: map[string]any{"question": wrong}, fails: true, text: []string{"planets", "cost: 4 calls"}},
 		{why: "a provider that refuses", args: map[string]any{"question": "Who?"}, fails: true, text: []string{"refuses the key"}},
 		{why: "no word", args: map[string]any{"question": " \u200b"}, fails: true, text: []string{"The question is empty"}},
