@@ -80,7 +80,7 @@ func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 		s.teach()
 	}
 	err := l.update(func(b *ledger) bool {
-		b.outcome, b.at = open(e.Before), e.At
+		b.outcome, b.at = e.Before, e.At
 		s.count(b)
 		for _, k := range s.lessons {
 			k.Database, k.Owner, k.Created, k.Validated = b.database, e.Owner, e.At, e.At
@@ -89,7 +89,7 @@ func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 				b.keep(k, e.Session)
 			}
 		}
-		r = b.outcome.outcome()
+		r = b.outcome
 		return b.changed
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func (l *Lessons) Undo(r LearnResult, c session.Correction) (LearnResult, error)
 	}
 	after := r
 	err := l.update(func(b *ledger) bool {
-		b.outcome = open(r)
+		b.outcome = r
 		for _, id := range r.Succeeded {
 			if k := b.find(id); k != nil {
 				k.Successful = max(k.Successful-1, 0)
@@ -114,13 +114,13 @@ func (l *Lessons) Undo(r LearnResult, c session.Correction) (LearnResult, error)
 				b.changed = true
 			}
 		}
-		clear(b.outcome.succeeded)
-		for _, id := range slices.Sorted(maps.Keys(union(b.outcome.retrieved, b.outcome.applied, b.outcome.learned))) {
+		b.outcome.Succeeded = nil
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Retrieved, r.Applied, r.New)))) {
 			if k := b.find(id); k != nil && k.contradicts(c) {
 				b.fail(k)
 			}
 		}
-		after = b.outcome.outcome()
+		after = b.outcome
 		return b.changed
 	})
 	if err != nil {
@@ -148,47 +148,27 @@ func (l *Lesson) contradicts(c session.Correction) bool {
 	})
 }
 
-// lessonSets is a LearnResult while it is written.
-type lessonSets struct{ learned, retrieved, applied, succeeded, failed map[string]bool }
-
-func open(r LearnResult) lessonSets {
-	set := func(ids []string) map[string]bool {
-		m := make(map[string]bool, len(ids))
-		for _, id := range ids {
-			m[id] = true
-		}
-		return m
+// inserted is ids, which are sorted, with id among them, and whether it is new there. It leaves ids as they are.
+func inserted(ids []string, id string) (all []string, isNew bool) {
+	at, found := slices.BinarySearch(ids, id)
+	if found {
+		return ids, false
 	}
-	return lessonSets{set(r.New), set(r.Retrieved), set(r.Applied), set(r.Succeeded), set(r.Failed)}
+	return slices.Insert(slices.Clip(ids), at, id), true
 }
 
-func (t lessonSets) outcome() LearnResult {
-	list := func(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
-	return LearnResult{list(t.learned), list(t.retrieved), list(t.applied), list(t.succeeded), list(t.failed)}
-}
-
-func union(sets ...map[string]bool) map[string]bool {
-	all := map[string]bool{}
-	for _, s := range sets {
-		maps.Copy(all, s)
-	}
-	return all
-}
-
-// once reports whether id is new to a set of the outcome, and adds it.
-func (b *ledger) once(set map[string]bool, id string) bool {
-	if set[id] {
-		return false
-	}
-	set[id], b.changed = true, true
-	return true
+// once reports whether id is new to a list of the outcome, and adds it.
+func (b *ledger) once(ids *[]string, id string) (isNew bool) {
+	*ids, isNew = inserted(*ids, id)
+	b.changed = b.changed || isNew
+	return isNew
 }
 
 func (b *ledger) succeed(k *Lesson) {
-	if b.once(b.outcome.applied, k.ID) {
+	if b.once(&b.outcome.Applied, k.ID) {
 		k.Applied++
 	}
-	if b.once(b.outcome.succeeded, k.ID) {
+	if b.once(&b.outcome.Succeeded, k.ID) {
 		k.Successful++
 		k.Validated = b.at
 		k.move(success)
@@ -196,10 +176,10 @@ func (b *ledger) succeed(k *Lesson) {
 }
 
 func (b *ledger) fail(k *Lesson) {
-	if b.once(b.outcome.applied, k.ID) {
+	if b.once(&b.outcome.Applied, k.ID) {
 		k.Applied++
 	}
-	if b.once(b.outcome.failed, k.ID) {
+	if b.once(&b.outcome.Failed, k.ID) {
 		k.move(-failure)
 	}
 }
@@ -216,7 +196,7 @@ func (b *ledger) keep(k Lesson, session string) {
 		}
 	}
 	old := b.find(k.ID)
-	b.outcome.learned[k.ID] = true
+	b.once(&b.outcome.New, k.ID)
 	b.changed = true
 	if old == nil {
 		k.Sessions = slices.DeleteFunc([]string{session}, func(id string) bool { return id == "" })
@@ -257,7 +237,7 @@ func (s *student) count(b *ledger) {
 		if k == nil {
 			continue
 		}
-		if b.once(b.outcome.retrieved, id) {
+		if b.once(&b.outcome.Retrieved, id) {
 			k.Retrieved++
 			k.Used = b.at
 		}
@@ -283,7 +263,7 @@ func (s *student) count(b *ledger) {
 			b.fail(k)
 		case read:
 			b.succeed(k)
-		case tried && b.once(b.outcome.applied, id):
+		case tried && b.once(&b.outcome.Applied, id):
 			k.Applied++
 		}
 	}

@@ -324,7 +324,7 @@ type ledger struct {
 	database string
 	list     []Lesson
 	manual   map[string]Lesson // by id; those that are not in list yet
-	outcome  lessonSets        // of the question at work
+	outcome  LearnResult       // of the question at work
 	at       time.Time
 	changed  bool
 }

@@ -250,7 +250,5 @@ func mentions(stems map[string]bool, name string) bool {
 func (r *Recall) mark(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at, found := slices.BinarySearch(r.Shown, id); !found {
-		r.Shown = slices.Insert(r.Shown, at, id)
-	}
+	r.Shown, _ = inserted(r.Shown, id)
 }

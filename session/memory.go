@@ -22,12 +22,16 @@ type kept struct {
 	journal []byte
 }
 
-// find returns the session of that id; nil: there is none.
+// find returns the session of that id, or ErrNotFound.
 func (m *Memory) find(ctx context.Context, id string) (*kept, error) {
 	if err := errors.Join(ctx.Err(), CheckID(id)); err != nil {
 		return nil, err
 	}
-	return m.all[id], nil
+	k := m.all[id]
+	if k == nil {
+		return nil, ErrNotFound
+	}
+	return k, nil
 }
 
 // Load is Store.Load.
@@ -35,9 +39,6 @@ func (m *Memory) Load(ctx context.Context, id string) (Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, err := m.find(ctx, id)
-	if err == nil && k == nil {
-		err = ErrNotFound
-	}
 	if err != nil {
 		return Record{}, err
 	}
@@ -49,15 +50,15 @@ func (m *Memory) Save(ctx context.Context, r Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, err := m.find(ctx, r.ID)
+	if errors.Is(err, ErrNotFound) {
+		k, err = &kept{}, nil
+	}
 	if err != nil {
 		return err
 	}
 	text, err := r.Encode()
 	if err != nil {
 		return err
-	}
-	if k == nil {
-		k = &kept{}
 	}
 	if err := unchanged(r, k.record); err != nil {
 		return err
@@ -88,11 +89,7 @@ func unchanged(r Record, stored []byte) error {
 func (m *Memory) Journal(ctx context.Context, id string) (Journal, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k, err := m.find(ctx, id)
-	if err == nil && k == nil {
-		err = ErrNotFound
-	}
-	if err != nil {
+	if _, err := m.find(ctx, id); err != nil {
 		return nil, err
 	}
 	return &memoryJournal{m, id}, nil
@@ -120,10 +117,7 @@ func (m *Memory) List(ctx context.Context, f Filter) ([]Summary, error) {
 func (m *Memory) Delete(ctx context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k, err := m.find(ctx, id)
-	if err == nil && k == nil {
-		err = ErrNotFound
-	}
+	_, err := m.find(ctx, id)
 	if err == nil {
 		delete(m.all, id)
 	}

@@ -407,6 +407,9 @@ func (p *parser) indexes(text string) (list []int) {
 	return list
 }
 
+// item is the one that a matched name is.
+func (p *parser) item(name string) item { return p.items[p.indexes(name)[0]] }
+
 // behind is the place behind the items that end before line[at:].
 func (p *parser) behind(at int) int {
 	n, _ := slices.BinarySearch(p.starts, at)
@@ -419,7 +422,7 @@ func (p *parser) behind(at int) int {
 // join reads the forms of a join.
 func (p *parser) join() (Correction, int, error) {
 	if m := shared.FindStringSubmatchIndex(p.line); m != nil {
-		a, b := p.items[p.indexes(p.line[m[2]:m[3]])[0]], p.items[p.indexes(p.line[m[4]:m[5]])[0]]
+		a, b := p.item(p.line[m[2]:m[3]]), p.item(p.line[m[4]:m[5]])
 		at, _ := slices.BinarySearch(p.starts, m[6])
 		if parts := p.tokens[p.items[at].from].parts; len(parts) == 1 {
 			return p.joined(schema.ColumnName{Table: *a.table, Column: parts[0]}, schema.ColumnName{Table: *b.table, Column: parts[0]}, p.behind(m[1]))
@@ -434,7 +437,7 @@ func (p *parser) join() (Correction, int, error) {
 	}
 	sides := [2]schema.ColumnName{}
 	for i, name := range []string{m[2], m[4]} {
-		sides[i] = columnOf(p.tokens[p.items[p.indexes(name)[0]].from].parts)
+		sides[i] = columnOf(p.tokens[p.item(name).from].parts)
 	}
 	return p.joined(sides[0], sides[1], p.behind(len(m[0])))
 }
@@ -446,16 +449,23 @@ func (p *parser) joined(left, right schema.ColumnName, end int) (Correction, int
 			end = at + 1
 		}
 	}
-	c := Correction{Kind: CorrectJoin, Join: &schema.Join{Left: left, Right: right}}
 	a, err := column(p.schema, left)
 	b, err2 := column(p.schema, right)
 	if err == nil {
 		err = err2
 	}
+	if err == nil && a.Table == b.Table {
+		return Correction{}, 0, nil
+	}
+	return p.whole(Correction{Kind: CorrectJoin, Join: &schema.Join{Left: left, Right: right}}, end, err)
+}
+
+// whole is c, which ends at end, unless what follows turns it around. err is that of its names: an error if nothing else is said.
+func (p *parser) whole(c Correction, end int, err error) (Correction, int, error) {
 	switch {
 	case err != nil && p.end(end):
 		return Correction{}, 0, err
-	case err != nil || a.Table == b.Table || !p.follows(end, true, func(w string) bool { return following[w] }):
+	case err != nil || !p.follows(end, true, func(w string) bool { return following[w] }):
 		return Correction{}, 0, nil
 	}
 	return c, end, nil
@@ -468,42 +478,26 @@ func (p *parser) column() (Correction, int, error) {
 		if m == nil {
 			continue
 		}
-		group := func(name string) (from, to int) { i := 2 * form.SubexpIndex(name); return m[i], m[i+1] }
-		end := p.behind(m[1])
-		from, to, short := 0, 0, form.SubexpIndex("short") > 0
-		switch {
-		case short:
-			from, to = group("short")
-		case form.SubexpIndex("term") > 0:
-			from, to = group("term")
-		default:
-			from, to = group("last")
+		end, kind, from, to := p.behind(m[1]), "", 0, 0
+		for i, name := range form.SubexpNames() {
+			if name != "" && name != "column" {
+				kind, from, to = name, m[2*i], m[2*i+1]
+			}
 		}
 		first, _ := slices.BinarySearch(p.starts, from)
 		start, stop := p.items[first].from, p.behind(to+1)
-		if form.SubexpIndex("last") > 0 {
+		if kind == "last" {
 			for stop = start; !p.end(stop) && p.tokens[stop].parts != nil && !reasons[p.word(stop)]; stop++ {
 			}
 			end = stop
 		}
-		if term, ok := p.term(start, stop, short); ok {
-			cf, ct := group("column")
-			return p.meaning(term, p.items[p.indexes(p.line[cf:ct])[0]].from, end)
+		if term, ok := p.term(start, stop, kind == "short"); ok {
+			c := 2 * form.SubexpIndex("column")
+			name, err := column(p.schema, columnOf(p.tokens[p.item(p.line[m[c]:m[c+1]]).from].parts))
+			return p.whole(Correction{Kind: CorrectColumn, Term: term, Column: name}, end, err)
 		}
 	}
 	return Correction{}, 0, nil
-}
-
-// meaning is what a word means, by a form that ends at end.
-func (p *parser) meaning(term string, at, end int) (Correction, int, error) {
-	name, err := column(p.schema, columnOf(p.tokens[at].parts))
-	switch {
-	case err != nil && p.end(end):
-		return Correction{}, 0, err
-	case err != nil || !p.follows(end, true, func(w string) bool { return following[w] }):
-		return Correction{}, 0, nil
-	}
-	return Correction{Kind: CorrectColumn, Term: term, Column: name}, end, nil
 }
 
 // term is the user's word in tokens[from:to]. short: no verb says that it is one.

@@ -154,7 +154,7 @@ func insideScope(s *schema.Schema, scope tableScope, statement *sqltext.Statemen
 }
 
 func isRowID(name string) bool {
-	return strings.EqualFold(name, "rowid") || strings.EqualFold(name, "_rowid_") || strings.EqualFold(name, "oid")
+	return slices.Contains([]string{"rowid", "_rowid_", "oid"}, strings.ToLower(name))
 }
 
 // joined reports whether the scope has the join of two columns.

@@ -21,9 +21,6 @@ type flagError struct {
 
 // Error returns "maker: flagged: REASON: DETAIL".
 func (e *flagError) Error() string {
-	if e.Detail == "" {
-		return "maker: flagged: " + e.Reason
-	}
 	return "maker: flagged: " + e.Reason + ": " + e.Detail
 }
 

@@ -4,24 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/schema"
 )
-
-func compareTables(a, b schema.TableName) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Schema, b.Schema))
-}
-
-func compareColumns(a, b schema.ColumnName) int {
-	return cmp.Or(compareTables(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
-}
-
-func compareJoins(a, b schema.Join) int {
-	return cmp.Or(compareColumns(a.Left, b.Left), compareColumns(a.Right, b.Right))
-}
 
 // tableScope is what a question needs of a schema: its tables and how they join, the outcome of the first phase of MAKER.
 // The zero tableScope needs no table.
@@ -32,15 +19,16 @@ type tableScope struct {
 
 // newScope puts tables and joins in order.
 func newScope(tables []schema.TableName, joins []schema.Join) tableScope {
-	s := tableScope{Tables: slices.Clone(tables)}
+	s := tableScope{Tables: slices.SortedFunc(slices.Values(tables), byText)}
 	for _, j := range joins {
 		s.Joins = append(s.Joins, j.Ordered())
 	}
-	slices.SortFunc(s.Tables, compareTables)
-	slices.SortFunc(s.Joins, compareJoins)
+	slices.SortFunc(s.Joins, byText)
 	s.Joins = slices.Compact(s.Joins)
 	return s
 }
+
+func byText[T fmt.Stringer](a, b T) int { return cmp.Compare(a.String(), b.String()) }
 
 // Key is what a scope votes for: its tables, each as often as it stands there. Joins have no part in it.
 func (s tableScope) Key() string { return setKey(texts(s.Tables)) }
@@ -116,12 +104,12 @@ func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
 	if len(s.Tables) == 0 {
 		return "", true
 	}
-	names := s.aliases()
+	names, written := s.aliases(), exec.Names{Dialect: d}
 	column := func(i int, c schema.ColumnName) string {
-		return exec.Names{Dialect: d}.Quote(names[i]) + "." + exec.Names{Dialect: d}.Quote(c.Column)
+		return written.Quote(names[i]) + "." + written.Quote(c.Column)
 	}
 	placed := []int{0} // places in s.Tables
-	text = "FROM " + s.Tables[0].Quoted(exec.Names{Dialect: d})
+	text = "FROM " + s.Tables[0].Quoted(written)
 	for at := 0; at < len(placed); at++ {
 		for i, t := range s.Tables {
 			if slices.Contains(placed, i) {
@@ -142,9 +130,9 @@ func (s tableScope) From(d exec.Dialect) (text string, ok bool) {
 			if !reached {
 				continue
 			}
-			text += " JOIN " + t.Quoted(exec.Names{Dialect: d})
+			text += " JOIN " + t.Quoted(written)
 			if names[i] != t.Name {
-				text += " AS " + exec.Names{Dialect: d}.Quote(names[i])
+				text += " AS " + written.Quote(names[i])
 			}
 			text += " ON " + strings.Join(on, " AND ")
 			placed = append(placed, i)
@@ -187,14 +175,4 @@ func (s tableScope) Statement(d exec.Dialect, f rowFilter) (sql string, ok bool)
 
 // setKey returns the key of a vote for a set of things instead of a text: the tables of a join, the conditions of a
 // WHERE clause. Two lists have the same key exactly if they hold the same members equally often, in any order.
-func setKey(members []string) string {
-	sorted := slices.Sorted(slices.Values(members))
-	var b strings.Builder
-	for _, m := range sorted {
-		// The length keeps members apart whatever characters they hold.
-		b.WriteString(strconv.Itoa(len(m)))
-		b.WriteByte(':')
-		b.WriteString(m)
-	}
-	return b.String()
-}
+func setKey(members []string) string { return fmt.Sprintf("%q", slices.Sorted(slices.Values(members))) }
