@@ -176,7 +176,7 @@ func ExampleMapReduce() {
 		Question: "Who bought nothing?", Schema: example,
 	})
 	for _, t := range reduced.Tables {
-		fmt.Println(t.Table, t.Score, t.Columns, t.Kept)
+		fmt.Println(t.Table, t.Score, t.Columns, t.Relevant)
 	}
 	fmt.Println(reduced.Components, err)
 	// Output:
@@ -197,8 +197,8 @@ func ExamplePerTable() {
 		{Purpose: "synthesis", Replies: llmtest.Texts(`{"joins_needed": true, "aggregations": "count of orders"}`)},
 	}}
 	id, err := linker.PerTable{Model: model}.Run(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example})
-	for _, v := range id.Verdicts {
-		fmt.Println(v.Table, v.Relevant, v.Confidence)
+	for _, v := range id.Tables {
+		fmt.Println(v.Table, v.Relevant, v.Score)
 	}
 	fmt.Println(id.Final, id.JoinsNeeded, id.Aggregations, err)
 	// Output:

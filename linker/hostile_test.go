@@ -18,8 +18,8 @@ func TestConfidenceAsText(t *testing.T) {
 			return llm.Response{Text: `{"is_relevant": true, "joins_needed": false, "confidence": ` + text + `}`}, nil
 		})
 		id, err := linker.PerTable{Model: model}.Run(t.Context(), linker.Input{Question: "?", Schema: numbered("part_%d", 1)})
-		if err != nil || calls != 2 || id.Verdicts[0].Confidence != want || id.Verdicts[0].Unverified {
-			t.Errorf("%s: %+v, %d calls, %v; want %v", text, id.Verdicts, calls, err, want)
+		if err != nil || calls != 2 || id.Tables[0].Score != want || id.Tables[0].Problem != "" {
+			t.Errorf("%s: %+v, %d calls, %v; want %v", text, id.Tables, calls, err, want)
 		}
 	}
 }

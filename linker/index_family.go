@@ -143,29 +143,3 @@ func compareNumbers(a, b string) int {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
-
-// first returns the places of the tables that the index of in puts first, at most most, in the order of the schema; all where
-// it has no more.
-func (in Input) first(most int) []int {
-	places := make([]int, 0, most)
-	if len(in.Schema.Tables) <= most {
-		for i := range in.Schema.Tables {
-			places = append(places, i)
-		}
-		return places
-	}
-	x := in.index()
-	list, _ := x.rank(in, askedWords(in, false))
-	numbers := askedNumbers(in)
-	for _, r := range list {
-		chosen, _ := x.choose(r.entry, numbers)
-		if len(places)+len(chosen) > most {
-			break
-		}
-		for _, i := range chosen {
-			places = append(places, int(i))
-		}
-	}
-	slices.Sort(places)
-	return places
-}

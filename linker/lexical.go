@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -115,67 +113,4 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		}
 	}
 	return links, nil
-}
-
-// scoredTable is what the words of a question found in one table.
-type scoredTable struct {
-	words   map[string]float64 // matched word -> 3 for a table's name, 2 for a column's or a value, 1 for a text
-	columns []string
-	values  []schema.ValueMatch
-}
-
-func matchTable(t *schema.Table, asked map[string]bool, withoutValues bool) scoredTable {
-	s := scoredTable{words: map[string]float64{}}
-	s.add(asked, words.OfName(t.Name), 3)
-	s.add(asked, words.Of(t.Description), 1)
-	if !withoutValues {
-		s.values = matchValues(t, asked)
-	}
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		hit := s.add(asked, words.OfName(c.Name), 2)
-		hit = s.add(asked, words.Of(c.Title), 1) || hit
-		hit = s.add(asked, words.Of(c.Description), 1) || hit
-		for _, v := range s.values {
-			hit = v.Column == c.Name && s.add(asked, strings.Fields(v.Span), 2) || hit
-		}
-		if hit {
-			s.columns = append(s.columns, c.Name)
-		}
-	}
-	return s
-}
-
-// matchValues returns the example values whose words are all asked for.
-func matchValues(t *schema.Table, asked map[string]bool) (found []schema.ValueMatch) {
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		if c.Profile == nil || c.Sensitive {
-			continue
-		}
-		for _, v := range c.Profile.Examples {
-			text, ok := v.(string)
-			if words := words.Of(text); ok && len(words) > 0 && all(words, asked) {
-				found = append(found, schema.ValueMatch{Column: c.Name, Value: v, Span: strings.Join(words, " ")})
-			}
-		}
-	}
-	return found
-}
-
-// add records which of the words named are asked for, and whether any is.
-func (s *scoredTable) add(asked map[string]bool, named []string, score float64) bool {
-	hit := false
-	for _, w := range named {
-		w = words.Stem(w)
-		if asked[w] {
-			s.words[w] = max(s.words[w], score)
-			hit = true
-		}
-	}
-	return hit
-}
-
-func all(named []string, asked map[string]bool) bool {
-	return !slices.ContainsFunc(named, func(w string) bool { return !asked[words.Stem(w)] })
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // Purposes of the requests of MapReduce.
@@ -17,9 +16,6 @@ const (
 	purposeDecompose = "decompose" // splits the question into components
 	purposeScore     = "score"     // scores one table
 )
-
-// noVerdict is the code of the warning that a model could not say whether a question needs a table.
-const noVerdict = "no-verdict"
 
 // What MapReduce keeps if no table reaches the threshold: a schema of up to so many tables as a whole, or else the best.
 const (
@@ -56,31 +52,16 @@ type MapReduce struct {
 	LexicalOnly bool    // words and values alone, no call
 }
 
-// MapReduceResult is what a MapReduce found out about a question.
+// MapReduceResult is what a MapReduce found out about a question. Its links are best first, then by name.
 type MapReduceResult struct {
-	Components []Component  `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
-	Tables     []TableScore `json:"tables"`               // the scores in the schema's order, without the tables that no prompt may show or that were not asked about
-	NotAsked   int          `json:"not_asked,omitempty"`  // tables that the model was not asked about
-	Links      schema.Links `json:"links"`                // the linked tables, best first, then by name
+	Components []Component `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
+	Verdicts
 }
 
 // Component is a part of a question, as a model cut it.
 type Component struct {
 	Text string `json:"text"` // one line of at most 200 characters
 	Type string `json:"type"` // "entity", "filter", "aggregation" or "projection"
-}
-
-// TableScore is what MapReduce found out about one table.
-type TableScore struct {
-	Table   schema.TableName `json:"table"`
-	Score   float64          `json:"score"`             // what decides, 0..1
-	Lexical float64          `json:"lexical"`           // the score of the words and values alone, 0..1
-	Model   *float64         `json:"model,omitempty"`   // the model's, 0..1; nil: not asked, or it failed
-	Reason  string           `json:"reason,omitempty"`  // the model's, in one line of at most 200 characters
-	Matched []string         `json:"matched,omitempty"` // components that the model says the table is for
-	Columns []string         `json:"columns,omitempty"` // columns that the model says the question needs
-	Problem string           `json:"problem,omitempty"` // why the model's score is missing, though it was asked
-	Kept    bool             `json:"kept"`              // the table is linked
 }
 
 // Validate reports a field that is out of range or no number.
@@ -118,140 +99,69 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	if m.Model == nil && !m.LexicalOnly {
 		return MapReduceResult{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
 	}
-	reduced := MapReduceResult{Tables: []TableScore{}}
+	reduced := MapReduceResult{Verdicts: Verdicts{Tables: []TableVerdict{}}}
 	if all, _ := in.Schema.Presentable(); len(all.Tables) == 0 {
 		reduced.Links.Whole = true
 		return reduced, nil
 	}
+	j := judge[scoreReply]{Input: in, model: m.Model, workers: cmp.Or(m.Workers, 4), most: m.Tables, overruled: true, texts: in.inParts}
 	if !m.LexicalOnly {
 		components, err := m.decompose(ctx, in)
 		if cerr := ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
 			return MapReduceResult{}, cmp.Or(cerr, err)
 		}
 		if reduced.Components = components; err != nil {
-			reduced.Links.Notes = append(reduced.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
+			j.Links.Notes = append(j.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
 		}
 	}
-	found, err := storedValues(ctx, in)
-	if err != nil {
+	head := in.section(allCorrections...) + "Components:\n"
+	for _, c := range reduced.Components {
+		head += "- " + c.Type + ": " + c.Text + "\n"
+		j.components += c.Text + "\n"
+	}
+	j.request = func(table string) llm.Request { return greedy(m.Seed, purposeScore, scoreRules, head+"\n"+table) }
+	j.skips = func(t *judged) bool { return m.LexicalOnly || m.SkipLLMAt > 0 && t.Lexical >= m.SkipLLMAt }
+	if _, err := j.run(ctx, func() bool { return slices.ContainsFunc(j.tables, m.isEnough) }); err != nil {
 		return MapReduceResult{}, err
 	}
-	reduced.Links.Notes = append(reduced.Links.Notes, found.Notes...)
-	waves := in.wavesOf(m.Tables)
-	var all []scored
-	_, _, err = waves.judge(func(part *schema.Schema) (bool, error) {
-		wave, err := m.score(ctx, in, part, &reduced, len(all), found)
-		all = append(all, wave...)
-		return slices.ContainsFunc(wave, func(s scored) bool { return s.Score >= m.threshold() }), err
-	})
-	if err != nil {
-		return MapReduceResult{}, err
-	}
-	reduced.NotAsked = waves.end(ctx, &reduced.Links)
-	m.reduce(in.Schema, all, &reduced)
+	m.reduce(&j)
+	reduced.Verdicts = j.Verdicts
 	return reduced, nil
 }
 
-func (m MapReduce) threshold() float64 { return cmp.Or(m.Threshold, 0.5) }
-
-// scored is a table with what words and the model say of it.
-type scored struct {
-	TableScore
-	hit   lexicalHit
-	table *schema.Table
-}
-
-// score scores the tables of a wave, behind so many others.
-func (m MapReduce) score(
-	ctx context.Context, in Input, wave *schema.Schema, reduced *MapReduceResult, behind int, found schema.Links,
-) ([]scored, error) {
-	list := make([]scored, len(wave.Tables))
-	for i, hit := range lexicalHits(in, wave, reduced.Components, found) {
-		list[i] = scored{TableScore{Table: wave.Tables[i].TableName(), Lexical: hit.score}, hit, &wave.Tables[i]}
-	}
-	if err := m.scoreTables(ctx, in, list, reduced, behind); err != nil {
-		return nil, err
-	}
-	for i := range list {
-		s := &list[i]
-		if s.Score = s.Lexical; s.Model != nil {
-			s.Score = max(*s.Model, s.hit.rare)
-		}
-	}
-	return list, nil
-}
+func (m MapReduce) isEnough(t judged) bool { return t.isAsked && t.Score >= cmp.Or(m.Threshold, 0.5) }
 
 // reduce chooses the tables, best first.
-func (m MapReduce) reduce(s *schema.Schema, list []scored, reduced *MapReduceResult) {
-	place := map[schema.TableName]int{}
-	for i := range s.Tables {
-		place[s.Tables[i].TableName()] = i
+func (m MapReduce) reduce(j *judge[scoreReply]) {
+	var order []*judged
+	for i := range j.tables {
+		if j.tables[i].isAsked {
+			order = append(order, &j.tables[i])
+		}
 	}
-	slices.SortStableFunc(list, func(a, b scored) int { return place[a.Table] - place[b.Table] })
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
-		reduced.Tables = append(reduced.Tables, list[i].TableScore)
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := &reduced.Tables[i], &reduced.Tables[j]
+	slices.SortStableFunc(order, func(a, b *judged) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Table.Name, b.Table.Name), cmp.Compare(a.Table.Schema, b.Table.Schema))
 	})
-	links := &reduced.Links
-	below := func(i int) bool { return reduced.Tables[i].Score < m.threshold() }
-	switch kept := slices.IndexFunc(order, below); {
+	links := &j.Links
+	switch kept := slices.IndexFunc(order, func(t *judged) bool { return !m.isEnough(*t) }); {
 	case kept > 0:
 		order = order[:kept]
-	case kept == 0 && len(s.Tables) <= maxWhole:
+	case kept == 0 && len(j.tables) <= maxWhole:
 		links.Whole = true
 		links.Notes = append(links.Notes, "no table scores enough: the whole schema is kept")
 	case kept == 0:
 		order = order[:min(len(order), fewTables)]
 		links.Notes = append(links.Notes, fmt.Sprintf("no table scores enough: the best %d are kept", fewTables))
 	}
-	for _, i := range order {
-		t := &reduced.Tables[i]
-		if t.Kept = true; !links.Whole || t.Score > 0 {
-			links.Tables = append(links.Tables, schema.TableLink{
-				Schema: t.Table.Schema, Table: t.Table.Name, Score: t.Score, Values: list[i].hit.values,
-				Columns: linkedColumns(list[i].table, t.Columns, list[i].hit.columns),
-			})
+	for _, t := range order {
+		t.stays = true
+		if !links.Whole || t.Score > 0 {
+			links.Tables = append(links.Tables, t.link(t.Columns))
 		}
 	}
-}
-
-// linkedColumns returns the relevant columns, the hits and the keys in the order of the table, or nil for all columns if
-// no column is relevant.
-func linkedColumns(t *schema.Table, relevant, hits []string) (linked []string) {
-	if len(relevant) == 0 {
-		return nil
-	}
-	wanted := slices.Concat(relevant, hits, t.PrimaryKey)
-	for _, k := range t.ForeignKeys {
-		wanted = append(wanted, k.Columns...)
-	}
-	for _, name := range wanted {
-		if c, ok := t.Column(name); ok {
-			linked = append(linked, c.Name)
+	for _, t := range j.tables {
+		if t.Relevant = t.stays; t.isAsked {
+			j.Verdicts.Tables = append(j.Verdicts.Tables, t.TableVerdict)
 		}
 	}
-	return inOrder(t, linked)
-}
-
-// inOrder returns those columns of t that names has, as t writes them.
-func inOrder(t *schema.Table, names []string) (ordered []string) {
-	for _, c := range t.Columns {
-		if slices.Contains(names, c.Name) {
-			ordered = append(ordered, c.Name)
-		}
-	}
-	return ordered
-}
-
-// warn tells that the model's verdict on a table is missing.
-func (t *TableScore) warn(ctx context.Context, err error) (note string) {
-	t.Problem = llm.Scrub(err.Error())
-	note = fmt.Sprintf("the model did not score the table %s, its words do: %s", t.Table, t.Problem)
-	trace.From(ctx).Warn(noVerdict, note)
-	return note
 }

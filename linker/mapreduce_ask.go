@@ -13,7 +13,6 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
-	"github.com/texttosql/texttosql/trace"
 )
 
 const maxComponents = 16
@@ -188,83 +187,56 @@ func (r scoreReply) check() error {
 	return nil
 }
 
-// score returns the score of a reply that was checked.
-func (r scoreReply) score() float64 {
-	switch given := cmp.Or(r.Score, r.RelevanceScore); {
-	case r.Relevant != nil && !*r.Relevant:
-		return 0
-	case given != nil:
-		return *given
+// said is what a reply that was checked says.
+func (r scoreReply) said() said {
+	s := said{true, 0.5, r.Reason, r.Columns, r.Matched}
+	if given := cmp.Or(r.Score, r.RelevanceScore); given != nil {
+		s.score = *given
 	}
-	return 0.5
+	if r.Relevant != nil && !*r.Relevant {
+		s.relevant, s.score = false, 0
+	}
+	return s
 }
 
-// scoreTables asks the model about the tables and fills in what it says. behind is how many there were before.
-func (m MapReduce) scoreTables(ctx context.Context, in Input, list []scored, reduced *MapReduceResult, behind int) error {
-	var places []int
-	var tables []*schema.Table
-	for i, s := range list {
-		skipped := m.SkipLLMAt > 0 && s.Lexical >= m.SkipLLMAt
-		if !m.LexicalOnly && !skipped && len(s.table.Columns) > 0 {
-			places, tables = append(places, i), append(tables, s.table)
+// A call shows so many columns at most, and no more than those whose names fit the reply, which may repeat them all.
+const (
+	maxCallColumns = 80
+	maxNameTokens  = maxReplyTokens * 3 / 5 // the rest is for the reason and the brackets
+)
+
+// inParts writes a table, in parts if it is wide, so that a model sees all of its columns. Each part has the foreign keys.
+func (in Input) inParts(ctx context.Context, t *judged) (texts []string, err error) {
+	for _, part := range partsOf(t.of) {
+		renderer := in.renderer()
+		text, err := renderer.Render(ctx, part)
+		if err != nil {
+			return nil, err
 		}
+		texts = append(texts, text.Text+t.of.References(renderer.Names))
 	}
-	head := in.section(allCorrections...) + "Components:\n"
-	for _, c := range reduced.Components {
-		head += "- " + c.Type + ": " + c.Text + "\n"
-	}
-	p := perTable[scoreReply]{
-		first: behind,
-		model: m.Model, workers: cmp.Or(m.Workers, 4), check: scoreReply.check, texts: in.inParts,
-		request: func(table string) llm.Request { return greedy(m.Seed, purposeScore, scoreRules, head+"\n"+table) },
-	}
-	replies, err := p.ask(ctx, tables)
-	if err = cmp.Or(err, tooMany(replies)); err != nil {
-		return err
-	}
-	for k, reply := range replies {
-		t := &list[places[k]].TableScore
-		if reply.err != nil {
-			reduced.Links.Notes = append(reduced.Links.Notes, t.warn(ctx, reply.err))
-			continue
-		}
-		t.read(tables[k], reply.of)
-		reply.span.Set("score", *t.Model)
-		reply.span.Set("matched", trace.Secret{Kind: trace.PrivateReplies, Text: strings.Join(t.Matched, "\n")})
-	}
-	return nil
+	return texts, nil
 }
 
-// read takes over what the replies about the parts of a table say. The best part decides.
-func (t *TableScore) read(of *schema.Table, replies []scoreReply) {
-	for _, r := range replies {
-		score := r.score()
-		if t.Model == nil || score > *t.Model {
-			t.Model = &score
-			reason, _ := r.Reason.(string)
-			t.Reason = schema.Comment(reason)
-		}
-		if r.Relevant != nil && !*r.Relevant {
-			continue
-		}
-		for _, name := range r.Columns {
-			if c, ok := named(of, name); ok {
-				t.Columns = append(t.Columns, c.Name)
-			}
-		}
-		for _, text := range r.Matched[:min(len(r.Matched), maxComponents)] {
-			if text = schema.Comment(text); text != "" && !slices.Contains(t.Matched, text) {
-				t.Matched = append(t.Matched, text)
-			}
-		}
+// partsOf returns a table as schemas of that table alone, each with as many of its columns as one call may show.
+func partsOf(t *schema.Table) (parts []*schema.Schema) {
+	whole := &schema.Schema{Tables: []schema.Table{*t}}
+	from, tokens := 0, 0
+	cut := func(to int) {
+		place := 0
+		parts = append(parts, whole.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool {
+			place++
+			return from < place && place <= to
+		}))
+		from, tokens = to, 0
 	}
-	t.Columns = inOrder(of, t.Columns)
-}
-
-// named returns the column that a reply names, which may write quotes, or the table and a dot before it.
-func named(t *schema.Table, name string) (*schema.Column, bool) {
-	if c, ok := t.Column(name); ok {
-		return c, true
+	for i, c := range t.Columns {
+		cost := schema.EstimateTokens(c.Name) + 3 // quotes and a comma
+		if i > from && (i-from == maxCallColumns || tokens+cost > maxNameTokens) {
+			cut(i)
+		}
+		tokens += cost
 	}
-	return t.Column(strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "\"`[] "))
+	cut(len(t.Columns))
+	return parts
 }

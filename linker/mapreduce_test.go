@@ -318,7 +318,7 @@ func TestMapReduceReduce(t *testing.T) {
 		}
 		for _, table := range got.Tables {
 			inLinks := slices.ContainsFunc(got.Links.Tables, func(l schema.TableLink) bool { return l.Table == table.Table.Name })
-			if table.Kept != (inLinks || got.Links.Whole) {
+			if table.Relevant != (inLinks || got.Links.Whole) {
 				t.Errorf("%s: %+v", tt.why, table)
 			}
 		}

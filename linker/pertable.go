@@ -31,7 +31,7 @@ const (
 // prompt shows stored values; those that the question names ([Values]) are in the links.
 //
 // The method is that of the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). Its calls are made in parallel,
-// no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce: it stays, Unverified, at a
+// no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce: it stays at a
 // score of 0.5 or more. A warning tells it.
 // Purposes: "table", "tables", "synthesis". Safe for concurrent use.
 type PerTable struct {
@@ -49,8 +49,7 @@ type PerTable struct {
 
 // PerTableResult is what PerTable found out about a question.
 type PerTableResult struct {
-	Verdicts     []TableVerdict      `json:"verdicts"`               // the model's verdicts in the schema's order, of the tables asked about and of those that stay
-	NotAsked     int                 `json:"not_asked,omitempty"`    // tables that the model was not asked about
+	Verdicts                         // with the columns needed and all keys of Final in Links
 	Candidates   []schema.TableName  `json:"candidates"`             // relevant tables, corrections applied, in the order of the schema
 	Final        []schema.TableName  `json:"final"`                  // those that stay, in the order of the schema
 	Columns      []schema.ColumnName `json:"columns,omitempty"`      // the columns of Final that the model says the question needs
@@ -60,19 +59,6 @@ type PerTableResult struct {
 	Aggregations string              `json:"aggregations,omitempty"` // the same of counts, sums and the like
 	Ordering     string              `json:"ordering,omitempty"`     // the same of orders and limits
 	Reasoning    string              `json:"reasoning,omitempty"`    // the reasoning of all steps, a line each
-	Links        schema.Links        `json:"links"`                  // Final, with the columns needed and all keys
-}
-
-// TableVerdict is what the model said about one table.
-type TableVerdict struct {
-	Table      schema.TableName `json:"table"`
-	Relevant   bool             `json:"relevant"`
-	Confidence float64          `json:"confidence"`           // 0..1
-	Columns    []string         `json:"columns,omitempty"`    // that the question needs; only those that exist
-	Reason     string           `json:"reason,omitempty"`     // the reason in one line of at most 200 characters
-	Omitted    int              `json:"omitted,omitempty"`    // columns that the prompt had no room for
-	Unverified bool             `json:"unverified,omitempty"` // the model failed, and the words of the table decided
-	Problem    string           `json:"problem,omitempty"`    // what it failed with
 }
 
 // Validate reports a field that is out of range.
@@ -106,27 +92,15 @@ func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err err
 	if p.Model == nil {
 		return id, errors.New("linker: PerTable needs Model")
 	}
-	s, _ := in.Schema.Presentable()
-	run := perTableRun{PerTable: p, ctx: ctx, in: in, schema: s, id: &id, judged: map[schema.TableName]bool{}, hits: make([]lexicalHit, len(s.Tables)), stays: make([]bool, len(s.Tables))}
-	for i := range s.Tables {
-		id.Verdicts = append(id.Verdicts, TableVerdict{Table: s.Tables[i].TableName()})
+	run := perTableRun{PerTable: p, ctx: ctx, in: in, id: &id}
+	err = run.steps()
+	id.Verdicts = run.judge.Verdicts
+	for _, t := range run.judge.tables {
+		if t.isAsked || slices.Contains(id.Final, t.Table) {
+			id.Verdicts.Tables = append(id.Verdicts.Tables, t.TableVerdict)
+		}
 	}
-	defer func() {
-		id.Verdicts = slices.DeleteFunc(id.Verdicts, func(v TableVerdict) bool { return !run.judged[v.Table] && !slices.Contains(id.Final, v.Table) })
-	}()
-	if err := run.wavesOfTables(); err != nil {
-		return id, err
-	}
-	if err := run.together(); err != nil {
-		return id, err
-	}
-	run.correct() // what the user wants stays, whatever the model said of it beside the others
-	if err := run.synthesize(); err != nil {
-		return id, err
-	}
-	run.force()
-	run.link()
-	return id, nil
+	return id, err
 }
 
 // Ambiguity is the question to the user that an PerTableResult raises: several tables stay though they are not to be
@@ -142,13 +116,13 @@ func (i PerTableResult) Ambiguity(in Input) *session.QuestionError {
 		}
 	}
 	q := &session.QuestionError{Kind: session.KindTable, Message: "Which table is meant?"}
-	for _, v := range i.Verdicts {
+	for _, v := range i.Tables {
 		if slices.Contains(i.Final, v.Table) {
 			label := v.Table.String()
 			if v.Reason != "" {
 				label += ": " + v.Reason
 			}
-			q.Options = append(q.Options, session.Option{Label: label, Table: &v.Table, Confidence: v.Confidence})
+			q.Options = append(q.Options, session.Option{Label: label, Table: &v.Table, Confidence: v.Score})
 		}
 	}
 	slices.SortStableFunc(q.Options, func(a, b session.Option) int {

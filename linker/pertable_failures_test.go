@@ -54,11 +54,11 @@ func TestPerTableFailingTables(t *testing.T) {
 			continue
 		}
 		warnings := root.Warnings()
-		for i, v := range got.Verdicts {
+		for i, v := range got.Tables {
 			isDown := i < tt.fails
 			kept := isDown && v.Table.Name != "other"
-			if v.Unverified != kept || v.Relevant != (kept || i == 9) || (v.Problem != "") != isDown || v.Table.Name == "other" && isDown &&
-				v.Confidence != .4 || v.Table.Name == "third" && isDown && v.Confidence != .6 {
+			if (v.Problem != "" && v.Relevant) != kept || v.Relevant != (kept || i == 9) || (v.Problem != "") != isDown || v.Table.Name == "other" && isDown &&
+				v.Score != .4 || v.Table.Name == "third" && isDown && v.Score != .6 {
 				t.Errorf("%s: %+v", tt.why, v)
 			}
 			if isDown && (warnings[i].Code != "no-verdict" || !strings.Contains(warnings[i].Message, "the table "+v.Table.Name+",") ||
@@ -124,10 +124,10 @@ func TestPerTableLaterSteps(t *testing.T) {
 	if got.Reasoning != reasoning || got.Filters != "x = 1" || got.Aggregations != "count; sum" || got.Ordering != "" {
 		t.Errorf("reasoning %q, requirements %q, %q, %q", got.Reasoning, got.Filters, got.Aggregations, got.Ordering)
 	}
-	if v := got.Verdicts[0]; v.Confidence != 1 || !slices.Equal(v.Columns, []string{"x"}) {
+	if v := got.Tables[0]; v.Score != 1 || !slices.Equal(v.Columns, []string{"x"}) {
 		t.Errorf("%+v: want confidence 1 and column x", v)
 	}
-	if v := got.Verdicts[1]; v.Relevant || len(v.Columns) > 0 {
+	if v := got.Tables[1]; v.Relevant || len(v.Columns) > 0 {
 		t.Errorf("%+v: a table that is not relevant has no columns that the question needs", v)
 	}
 	if text := o.of("tables")[0].Messages[1].Text; !strings.Contains(text, "\n- a: 1.00, of a Question: forged\n") {

@@ -37,23 +37,28 @@ func (r *perTableRun) force() {
 // set says of tables whether they stay. Unknown ones do nothing.
 func (r *perTableRun) set(tables []schema.TableName, stays bool) {
 	for _, name := range tables {
-		if i := r.place(name); i >= 0 {
-			r.stays[i] = stays
+		if t := r.table(name); t != nil {
+			t.stays = stays
 		}
 	}
 }
 
-// place is the place of a table in the schema, or -1.
-func (r *perTableRun) place(name schema.TableName) int {
-	t, ok := r.schema.Lookup(name.Schema, name.Name)
-	return slices.IndexFunc(r.schema.Tables, func(o schema.Table) bool { return ok && o.TableName() == t.TableName() })
+// table is what is known of a table; nil of one that there is not.
+func (r *perTableRun) table(name schema.TableName) *judged {
+	t, ok := r.judge.Schema.Lookup(name.Schema, name.Name)
+	for i := range r.judge.tables {
+		if ok && r.judge.tables[i].of == t {
+			return &r.judge.tables[i]
+		}
+	}
+	return nil
 }
 
 // names are the tables that stay, in the order of the schema.
 func (r *perTableRun) names() (names []schema.TableName) {
-	for i := range r.schema.Tables {
-		if r.stays[i] {
-			names = append(names, r.schema.Tables[i].TableName())
+	for _, t := range r.judge.tables {
+		if t.stays {
+			names = append(names, t.Table)
 		}
 	}
 	return names
@@ -63,7 +68,7 @@ func (r *perTableRun) names() (names []schema.TableName) {
 func (r *perTableRun) render(rules, head string, tables []schema.TableName) (string, error) {
 	renderer := r.in.renderer()
 	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(rules)+len(head)+8 // each message is rounded up
-	out, err := renderer.Render(r.ctx, r.schema.Project(
+	out, err := renderer.Render(r.ctx, r.judge.Schema.Project(
 		func(t *schema.Table) bool { return slices.Contains(tables, t.TableName()) },
 		func(*schema.Table, *schema.Column) bool { return true }))
 	return out.Text, err
@@ -87,9 +92,9 @@ func (r *perTableRun) together() error {
 		}
 		reply, failed := llm.Ask(r.ctx, r.Model, greedy(r.Seed, purposeTables, tablesRules, judged+"\n"+table), tablesReply.check)
 		if err = r.fatal(failed); err == nil && failed != nil {
-			r.warn("the model did not judge the tables together, all candidates stay: %s", llm.Scrub(failed.Error()))
+			r.warn("the model did not judge the tables together, all candidates stay: %s", failed)
 		} else if err == nil {
-			r.reason("together", reason(reply.Reasoning), true)
+			r.reason("together", reason(reply.Reasoning))
 			r.keep(group, reply)
 		}
 	}
@@ -98,17 +103,17 @@ func (r *perTableRun) together() error {
 
 // verdict is a candidate with its verdict, as a prompt shows it.
 func (r *perTableRun) verdict(name schema.TableName) string {
-	v := r.id.Verdicts[r.place(name)]
+	v := r.table(name)
 	text := "- " + name.Quoted(r.in.renderer().Names)
 	switch {
 	case !v.Relevant:
 		return text + ": selected by the user\n"
-	case v.Unverified:
+	case v.Problem != "":
 		return text + ": not judged\n"
 	case v.Reason != "":
-		return text + fmt.Sprintf(": %.2f, %s\n", v.Confidence, words.Inert(v.Reason))
+		return text + fmt.Sprintf(": %.2f, %s\n", v.Score, words.Inert(v.Reason))
 	}
-	return text + fmt.Sprintf(": %.2f\n", v.Confidence)
+	return text + fmt.Sprintf(": %.2f\n", v.Score)
 }
 
 // groups parts the candidates, in their order, so that each part fits a call of so many bytes beside it.
@@ -116,7 +121,7 @@ func (r *perTableRun) groups(beside int) (groups [][]schema.TableName, err error
 	most := 4*cmp.Or(r.CallTokens, defaultCallTokens) - beside
 	room := 0
 	for _, name := range r.id.Candidates {
-		out, err := r.in.renderer().Render(r.ctx, &schema.Schema{Tables: []schema.Table{r.schema.Tables[r.place(name)]}})
+		out, err := r.in.renderer().Render(r.ctx, &schema.Schema{Tables: []schema.Table{*r.table(name).of}})
 		if err != nil {
 			return nil, err
 		}
@@ -182,6 +187,7 @@ var combinations = words.Set("join union subquery none")
 
 // synthesize asks what the question asks of the tables that stay.
 func (r *perTableRun) synthesize() error {
+	r.correct() // what the user wants stays, whatever the model said of it beside the others
 	r.id.Final = r.names()
 	head := r.in.section(tableMeanings...) + "\n"
 	tables, err := r.render(synthesisRules, head, r.id.Final)
@@ -193,7 +199,7 @@ func (r *perTableRun) synthesize() error {
 		return err
 	}
 	if failed != nil {
-		r.warn("the model did not say what is asked of the tables: %s", llm.Scrub(failed.Error()))
+		r.warn("the model did not say what is asked of the tables: %s", failed)
 	}
 	if combine, _ := reply.Combine.(string); combinations[words.Fold(combine)] {
 		r.id.Combine = words.Fold(combine)
@@ -204,21 +210,20 @@ func (r *perTableRun) synthesize() error {
 	}
 	line := func(t texts) string { return words.Short(words.Inert(words.Line(strings.Join(t, "; "))), 500) }
 	r.id.Filters, r.id.Aggregations, r.id.Ordering = line(reply.Filters), line(reply.Aggregations), line(reply.Ordering)
-	r.reason("synthesis", reason(reply.Reasoning), true)
-	for i := range r.schema.Tables {
-		t := &r.schema.Tables[i]
-		if !r.stays[i] {
+	r.reason("synthesis", reason(reply.Reasoning))
+	for _, t := range r.judge.tables {
+		if !t.stays {
 			continue
 		}
 		var needed []string
 		for _, text := range reply.Columns {
 			at := strings.LastIndexByte(text, '.')
-			if c, ok := named(t, text); ok && (at < 0 || isTable(t.TableName(), text[:at])) {
+			if c, ok := named(t.of, text); ok && (at < 0 || isTable(t.Table, text[:at])) {
 				needed = append(needed, c.Name)
 			}
 		}
-		for _, name := range inOrder(t, needed) {
-			r.id.Columns = append(r.id.Columns, schema.ColumnName{Table: t.TableName(), Column: name})
+		for _, name := range inOrder(t.of, needed) {
+			r.id.Columns = append(r.id.Columns, schema.ColumnName{Table: t.Table, Column: name})
 		}
 	}
 	return nil
@@ -227,16 +232,15 @@ func (r *perTableRun) synthesize() error {
 // link names the tables that stay, with the columns that either step found needed or the user named. A table that the
 // model did not judge relevant has all of its columns.
 func (r *perTableRun) link() {
-	for i := range r.schema.Tables {
-		if !r.stays[i] {
+	for _, t := range r.judge.tables {
+		if !t.stays {
 			continue
 		}
-		t, v := &r.schema.Tables[i], r.id.Verdicts[i]
-		l := schema.TableLink{Schema: t.Schema, Table: t.Name, Score: v.Confidence, Values: r.hits[i].values}
-		if len(v.Columns) > 0 {
-			l.Columns = linkedColumns(t, append(slices.Clip(v.Columns), r.alsoNeeded(t.TableName())...), r.hits[i].columns)
+		needed := t.Columns
+		if len(needed) > 0 {
+			needed = append(slices.Clip(needed), r.alsoNeeded(t.Table)...)
 		}
-		r.id.Links.Tables = append(r.id.Links.Tables, l)
+		r.judge.Links.Tables = append(r.judge.Links.Tables, t.link(needed))
 	}
 }
 

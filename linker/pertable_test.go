@@ -94,7 +94,7 @@ func TestPerTableOneTable(t *testing.T) {
 	}{{[]string{"t_0"}, 6, nil}, {[]string{"t_0", "t_4"}, 7, nil}, {nil, 5, linker.ErrNoTables}} {
 		o := &oracle{tables: tt.relevant}
 		got, err := linker.PerTable{Model: o}.Run(t.Context(), linker.Input{Question: "?", Schema: numbered("t_%d", 5)})
-		if !errors.Is(err, tt.err) || len(o.requests) != tt.calls || len(got.Verdicts) != 5 || !slices.Equal(names(got.Final), tt.relevant) {
+		if !errors.Is(err, tt.err) || len(o.requests) != tt.calls || len(got.Tables) != 5 || !slices.Equal(names(got.Final), tt.relevant) {
 			t.Errorf("%q: %d calls, %v, %+v", tt.relevant, len(o.requests), err, got)
 		}
 	}
@@ -126,10 +126,10 @@ func TestPerTableWide(t *testing.T) {
 		want          []string
 		keys          int
 	}{
-		{0, 102, []string{"the_key", "ref", "harbour", names[1], names[2]}, 1},
-		{800, 17, []string{"the_key", "ref", "harbour", names[1]}, 1},
-		{800, 17, []string{"the_key", "ref", "harbour", names[1]}, 100}, // they do not fit
-		{196, 1, []string{"the_key"}, 1},
+		{0, 262, []string{"the_key", "ref", "harbour", names[1], names[2]}, 1},
+		{800, 45, []string{"the_key", "ref", "harbour", names[1]}, 1},
+		{800, 45, []string{"the_key", "ref", "harbour", names[1]}, 100}, // they do not fit
+		{196, 4, []string{"the_key"}, 1},
 	} {
 		s.Tables[0].ForeignKeys = slices.Repeat([]schema.ForeignKey{key}, tt.keys)
 		o := &oracle{tables: []string{"wide"}}
@@ -137,14 +137,14 @@ func TestPerTableWide(t *testing.T) {
 		req := o.requests[slices.IndexFunc(o.requests, func(r llm.Request) bool { return shown(r)[0] == "wide" })]
 		text := req.Messages[1].Text
 		count := strings.Count(text, " TEXT")
-		if notice := fmt.Sprintf("-- columns of this table that are not shown: %d\n", 400-count); count != tt.shown || !strings.HasSuffix(text, notice) {
-			t.Errorf("%d tokens: %d columns, want %d, and a notice at the end:\n%.300s", tt.tokens, count, tt.shown, text)
+		if notice := fmt.Sprintf("  -- %d more columns\n);\n", 400-count); count != tt.shown || !strings.Contains(text, notice) {
+			t.Errorf("%d tokens: %d columns, want %d, and a notice behind them:\n%.300s", tt.tokens, count, tt.shown, text)
 		}
 		if known := strings.Contains(text, ");\nFOREIGN KEY (ref) REFERENCES small(id)\n"); known != (tt.keys == 1) {
 			t.Errorf("%d tokens, %d foreign keys: shown %v", tt.tokens, tt.keys, known)
 		}
-		if got.Verdicts[0].Omitted != 400-count {
-			t.Errorf("%d tokens: %d omitted", tt.tokens, got.Verdicts[0].Omitted)
+		if got.Tables[0].Omitted != 400-count {
+			t.Errorf("%d tokens: %d omitted", tt.tokens, got.Tables[0].Omitted)
 		}
 		for _, name := range tt.want {
 			if !strings.Contains(text, "\n    "+name+" ") && !strings.Contains(text, " "+name+" ") {

@@ -61,7 +61,7 @@ func TestAskInAShape(t *testing.T) {
 		reduced := need.Value(linker.MapReduce{Model: m}.Run(t.Context(), in))(t)
 		id := need.Value(linker.PerTable{Model: m}.Run(t.Context(), in))(t)
 		plan := need.Value(linker.Joins{Model: m}.Connect(t.Context(), in, id.Final))(t)
-		found := need.Value(json.Marshal([]any{reduced.Tables, id.Verdicts, id.Final, plan.Joins}))(t)
+		found := need.Value(json.Marshal([]any{reduced.Tables, id.Tables, id.Final, plan.Joins}))(t)
 		results = append(results, string(found))
 		calls = append(calls, m.calls)
 	}

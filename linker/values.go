@@ -48,7 +48,7 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	left := cmp.Or(max(l.Probes, 0), 200)
 	var failed error
 	slow := map[int]bool{} // numbers of tables
-	places := in.first(askedTables)
+	places := in.waves(askedTables)[0].places
 search:
 	for _, s := range spans(in.Question, in.Schema, places) {
 		for _, i := range places {

@@ -68,8 +68,8 @@ func TestWaves(t *testing.T) {
 		calls := 0
 		root := trace.New("question")
 		id, err := linker.PerTable{Model: relevant(name, &calls), Tables: tt.most}.Run(trace.Into(t.Context(), root), in)
-		if (err == nil) != tt.found || len(id.Verdicts) != tt.asked || id.NotAsked != tt.tables-tt.asked || warned(root) != tt.warned {
-			t.Errorf("PerTable, %s: %d verdicts, %d not asked, %q, %v", tt.why, len(id.Verdicts), id.NotAsked, warned(root), err)
+		if (err == nil) != tt.found || len(id.Tables) != tt.asked || id.NotAsked != tt.tables-tt.asked || warned(root) != tt.warned {
+			t.Errorf("PerTable, %s: %d verdicts, %d not asked, %q, %v", tt.why, len(id.Tables), id.NotAsked, warned(root), err)
 		}
 		if tt.found && (!slices.Equal(names(id.Final), []string{name}) || calls != tt.asked+1) {
 			t.Errorf("PerTable, %s: %v by %d calls", tt.why, id.Final, calls)
@@ -111,8 +111,8 @@ func TestWavesOfAFamily(t *testing.T) {
 	root := trace.New("question")
 	id, err := linker.PerTable{Model: relevant("kna1", &calls)}.Run(trace.Into(t.Context(), root), linker.Input{Question: "How many clients?", Schema: s})
 	want := "2 of 60 tables were asked about; 58 are alike and share one entry"
-	if err != nil || len(id.Verdicts) != 2 || warned(root) != want || !slices.Contains(id.Links.Notes, want) {
-		t.Errorf("%d verdicts, %q, %v", len(id.Verdicts), warned(root), err)
+	if err != nil || len(id.Tables) != 2 || warned(root) != want || !slices.Contains(id.Links.Notes, want) {
+		t.Errorf("%d verdicts, %q, %v", len(id.Tables), warned(root), err)
 	}
 }
 
@@ -149,8 +149,8 @@ func TestWavesKeepCorrections(t *testing.T) {
 		{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "kna1"}}},
 	}}
 	id, err := linker.PerTable{Model: relevant("nothing", &calls)}.Run(t.Context(), in)
-	if err != nil || !slices.Equal(names(id.Final), []string{"kna1"}) || calls != 41 || len(id.Verdicts) != 41 {
-		t.Errorf("%v by %d calls, %d verdicts, %v", id.Final, calls, len(id.Verdicts), err)
+	if err != nil || !slices.Equal(names(id.Final), []string{"kna1"}) || calls != 41 || len(id.Tables) != 41 {
+		t.Errorf("%v by %d calls, %d verdicts, %v", id.Final, calls, len(id.Tables), err)
 	}
 }
 

@@ -221,7 +221,7 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.Secret{Kind: trace.PrivateReplies, Text: c.Text}})
 	}
 	for _, t := range reduced.Tables {
-		span.Event("table", trace.Attr{Key: "table", Value: trace.SQL(t.Table.String())}, trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Kept})
+		span.Event("table", trace.Attr{Key: "table", Value: trace.SQL(t.Table.String())}, trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Relevant})
 	}
 	r.report.Linking, r.notes = reduced, out.Notes
 	return nil
