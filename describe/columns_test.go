@@ -349,3 +349,15 @@ func TestDescribeFruitless(t *testing.T) {
 		t.Errorf("%d calls, %v", calls, err)
 	}
 }
+
+// TestDescribePromptWithoutKeys: a prompt says nothing of keys that a table does not have.
+func TestDescribePromptWithoutKeys(t *testing.T) {
+	db, model := dbOf(t, "CREATE TABLE t (a, b)", exec.Policy{}), &writer{}
+	run(t, describe.Columns{Model: model}, db, nil)
+	text := model.reqs[0].Messages[1].Text
+	for _, word := range []string{"Primary key", "Foreign key", "Other columns"} {
+		if strings.Contains(text, word) {
+			t.Errorf("%q stands in\n%s", word, text)
+		}
+	}
+}

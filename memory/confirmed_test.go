@@ -155,3 +155,19 @@ func TestConfirmedFile(t *testing.T) {
 		}
 	}
 }
+
+// TestConfirmedOfAScope: a scope sees its own answers, no scope those of none, and Pairs all of them.
+func TestConfirmedOfAScope(t *testing.T) {
+	var c memory.Confirmed
+	for i, scope := range []string{"", "a", "b", "a"} {
+		need.OK(t, c.Add(memory.Pair{Question: fmt.Sprint("question ", i), SQL: "SELECT 1", Scope: scope}))
+	}
+	for scope, want := range map[string]string{"": "question 0", "a": "question 1, question 3", "b": "question 2", "c": ""} {
+		var got []string
+		for _, p := range need.Value(c.PairsOf(scope))(t) {
+			got = append(got, p.Question)
+		}
+		golden.Equal(t, want, strings.Join(got, ", "), "of the scope", scope)
+	}
+	golden.Equal(t, 4, len(need.Value(c.Pairs())(t)), "of all")
+}

@@ -441,3 +441,22 @@ func TestManualLessonsLearnedAgain(t *testing.T) {
 		t.Errorf("%+v; want .75 and one success", got)
 	}
 }
+
+// TestShownWithoutOutput: a lesson that names no table and no column is counted as shown, and is neither right nor wrong.
+func TestShownWithoutOutput(t *testing.T) {
+	l := &memory.Lessons{}
+	need.OK(t, l.Add(memory.Lesson{Kind: memory.GuideLesson, Text: "Prefer the newest table."},
+		memory.Lesson{Kind: memory.TableLesson, Pattern: "(?:Ghost)(.*)", To: "PROD_$1"}))
+	r := need.Value(l.Recall(memory.RecallInput{Question: "How many customers are there?", Schema: declared, Live: live}))(t)
+	for _, k := range r.Lessons {
+		r.Shown = append(r.Shown, k.ID)
+	}
+	slices.Sort(r.Shown)
+	golden.Equal(t, 2, len(r.Shown), "shown")
+	for _, attempts := range [][]step{nil, {without}} {
+		learned := learn(t, l, customers("s", append(attempts, func(e *memory.FinishedQuestion) { e.Recall = r })...))
+		if len(learned.Retrieved) != 2 || len(learned.Applied)+len(learned.Succeeded)+len(learned.Failed) > 0 {
+			t.Errorf("%+v", learned)
+		}
+	}
+}

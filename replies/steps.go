@@ -77,16 +77,10 @@ func between(text string, blocks []block) string {
 
 // quotes is step 6: it strips one pair around a query.
 func (e *extraction) quotes(text string) (string, bool) {
-	if len(text) < 2 {
-		return "", false
+	inner, ok := jsonText(text)
+	if last := len(text) - 1; !ok && last > 0 && text[0] == text[last] && strings.IndexByte("\"'`", text[0]) >= 0 {
+		inner = text[1:last]
 	}
-	if inner, ok := jsonText(text); ok && e.d.Head(inner) == "query" {
-		return inner, true
-	}
-	if text[0] != text[len(text)-1] || !strings.ContainsRune("\"'`", rune(text[0])) {
-		return "", false
-	}
-	inner := text[1 : len(text)-1]
 	return inner, e.d.Head(inner) == "query"
 }
 

@@ -117,7 +117,7 @@ func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*
 	s := &run{ReAct: r, env: env, walking: *env, task: t, tools: r.Tools, walks: make([]walk, max(t.Samples, 1))}
 	s.Steps, s.ToolTime = cmp.Or(r.Steps, 7), cmp.Or(r.ToolTime, 30*time.Second)
 	if s.tools == nil {
-		s.tools = []Tool{runSQL{}}
+		s.tools = Tools(actionQuery)
 	}
 	s.calls = s.named()
 	s.walking.Models = nil

@@ -58,7 +58,14 @@ type Observation struct {
 // of a table), "find" (which columns hold a value) and "explain" (the plan of a statement). A name that no tool has
 // stands for nil, which ReAct.Validate refuses.
 func Tools(names ...string) []Tool {
-	all := []Tool{runSQL{}, listTables{}, describeTable{}, sampleRows{}, findValue{}, explainSQL{}}
+	all := []Tool{
+		tool{Spec{actionQuery, "SQL", "runs one SELECT statement"}, runSQL},
+		tool{Spec{"list_tables", "", "lists the tables"}, listTables},
+		tool{Spec{"describe", "table", "shows columns and keys of a table"}, describeTable},
+		tool{Spec{"samples", "table", "shows three rows of a table"}, sampleRows},
+		tool{Spec{"find", "value", "says which columns hold a value"}, findValue},
+		tool{Spec{"explain", "SQL", "shows the plan of a statement without running it"}, explainSQL},
+	}
 	if len(names) == 0 {
 		return all
 	}
@@ -71,6 +78,18 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
+// tool is one of this package.
+type tool struct {
+	spec Spec
+	do   func(context.Context, *strategy.Env, Input) (Observation, error)
+}
+
+func (t tool) Spec() Spec { return t.spec }
+
+func (t tool) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+	return t.do(ctx, env, in)
+}
+
 const maxObservation = 1_000 // runes
 
 // protocolMark is what the reader of replies would take for a mark of its own.
@@ -81,18 +100,10 @@ func clean(text string) string {
 	return words.Short(protocolMark.ReplaceAllString(strategy.OneLine(text), "$1$2 -"), maxObservation)
 }
 
-// runSQL is the action "query": it runs one statement, or plans it under Env.WithoutExecution. The statement goes through
+// runSQL runs one statement, or plans it under Env.WithoutExecution. The statement goes through
 // the Examiner of the question, so it is guarded and bounded, and run once. The observation shows the number of rows,
 // the columns and two rows; those of columns marked Sensitive, and all under Env.WithoutValues, it does not show.
-type runSQL struct{}
-
-// Spec is query[SQL].
-func (runSQL) Spec() Spec {
-	return Spec{Name: actionQuery, Argument: "SQL", Help: "runs one SELECT statement"}
-}
-
-// Call runs the statement.
-func (runSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func runSQL(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	c, err := in.Examiner.Examine(ctx, in.Sample, in.Model, llm.Response{Text: in.Argument, StopReason: llm.StopEnd})
 	switch {
 	case ctx.Err() != nil:

@@ -13,14 +13,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// listTables is the action "list_tables": the tables and views that may be read, with their numbers of columns.
-type listTables struct{}
-
-// Spec is list_tables[].
-func (listTables) Spec() Spec { return Spec{Name: "list_tables", Help: "lists the tables"} }
-
-// Call lists the tables in the order of the schema.
-func (listTables) Call(_ context.Context, env *strategy.Env, _ Input) (Observation, error) {
+// listTables lists the tables and views that may be read, in the order of the schema, with their numbers of columns.
+func listTables(_ context.Context, env *strategy.Env, _ Input) (Observation, error) {
 	shown, _ := env.Schema.Presentable()
 	var list []string
 	for _, t := range shown.Tables {
@@ -29,17 +23,9 @@ func (listTables) Call(_ context.Context, env *strategy.Env, _ Input) (Observati
 	return Observation{Text: fmt.Sprintf("%d %s: %s", len(list), words.Plural("table", len(list)), strings.Join(list, ", ")), OK: true}, nil
 }
 
-// describeTable is the action "describe": columns, keys and descriptions of a table, and example values where they may be
+// describeTable shows columns, keys and descriptions of a table, and example values where they may be
 // shown.
-type describeTable struct{}
-
-// Spec is describe[table].
-func (describeTable) Spec() Spec {
-	return Spec{Name: "describe", Argument: "table", Help: "shows columns and keys of a table"}
-}
-
-// Call describes the table.
-func (describeTable) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func describeTable(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	part, t, err := tableOf(env, in.Argument)
 	if err != nil {
 		return Observation{}, err
@@ -50,17 +36,9 @@ func (describeTable) Call(ctx context.Context, env *strategy.Env, in Input) (Obs
 	return Observation{Text: strings.Join(lines, " | "), OK: err == nil}, err // a comment ends where its line does
 }
 
-// sampleRows is the action "samples": three stored rows of a table. Columns marked Sensitive are left out, and views are not
+// sampleRows shows three stored rows of a table. Columns marked Sensitive are left out, and views are not
 // read. Under Env.WithoutValues it shows nothing.
-type sampleRows struct{}
-
-// Spec is samples[table].
-func (sampleRows) Spec() Spec {
-	return Spec{Name: "samples", Argument: "table", Help: "shows three rows of a table"}
-}
-
-// Call reads the rows.
-func (sampleRows) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+func sampleRows(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	if env.WithoutValues {
 		return Observation{}, errHidden
 	}
@@ -86,19 +64,12 @@ func (sampleRows) Call(ctx context.Context, env *strategy.Env, in Input) (Observ
 	return Observation{Text: strings.Join(rows, " "), OK: true, Rows: len(rows)}, nil
 }
 
-// findValue is the action "find": the columns that hold a value, compared as the engine compares. Columns marked Sensitive and
-// views are not looked into. It makes at most 200 look-ups (exec.DB.Probe). Under Env.WithoutValues it tells nothing.
-type findValue struct{}
-
-// Spec is find[value].
-func (findValue) Spec() Spec {
-	return Spec{Name: "find", Argument: "value", Help: "says which columns hold a value"}
-}
-
 const maxProbes = 200
 
-// Call looks the value up: a text in columns of text, a number in all.
-func (findValue) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+// findValue shows the columns that hold a value, compared as the engine compares: a text in columns of text, a number in
+// all. Columns marked Sensitive and views are not looked into. It makes at most 200 look-ups (exec.DB.Probe). Under
+// Env.WithoutValues it tells nothing.
+func findValue(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	value := bare(in.Argument)
 	switch {
 	case env.WithoutValues:
@@ -156,16 +127,8 @@ func typed(value, columnType string) any {
 	return value
 }
 
-// explainSQL is the action "explain": the plan of a statement, which is not run.
-type explainSQL struct{}
-
-// Spec is explain[SQL].
-func (explainSQL) Spec() Spec {
-	return Spec{Name: "explain", Argument: "SQL", Help: "shows the plan of a statement without running it"}
-}
-
-// Call explains the statement.
-func (explainSQL) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
+// explainSQL shows the plan of a statement, which is not run.
+func explainSQL(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	found, err := in.Examiner.Extract(ctx, in.Sample, in.Argument, true)
 	if err != nil {
 		return Observation{}, err

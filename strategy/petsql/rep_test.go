@@ -161,3 +161,18 @@ func TestREpContext(t *testing.T) {
 		}
 	}
 }
+
+// TestREpWithoutSchema: a prompt of no schema is an error that says what to give, and of no exemplars a prompt without them.
+func TestREpWithoutSchema(t *testing.T) {
+	env := strategytest.EnvOf(t, concertSQL, nil)
+	env.Exemplars = nil
+	in := strategy.PromptInput{Task: strategy.Task{Question: "How many?"}}
+	var bad *strategy.ConfigError
+	if _, err := (petsql.REp{}).Prompt(t.Context(), env, in); !errors.As(err, &bad) || bad.Field != "petsql: REp" || !strings.Contains(bad.Problem, "Env.Schema") {
+		t.Errorf("%v", err)
+	}
+	in.Schema = env.LinkerInput(in.Task, nil).Schema
+	if messages, err := (petsql.REp{}).Prompt(t.Context(), env, in); err != nil || len(messages) == 0 {
+		t.Errorf("%v, %v", messages, err)
+	}
+}
