@@ -21,9 +21,10 @@ import (
 // The error is memory.ErrForgotten where New got no memory.Options.Confirmed: the answer is kept, and forgotten when the program
 // ends.
 //
-// The stored text goes into prompts of later questions of the same scope. The options are WithScope and WithPolicy. Who may call Confirm decides what models are shown.
+// The stored text goes into prompts of later questions of the same scope. The options are WithScope, WithPolicy and Question.User, which is who
+// found it right. Who may call Confirm decides what models are shown.
 func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskOption) error {
-	q, err := heeding("Confirm", question, opts)
+	q, err := heeding("Confirm", question, opts, "Question.User")
 	if err == nil {
 		err = q.validate()
 	}
@@ -38,7 +39,12 @@ func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskO
 	if err != nil {
 		return fmt.Errorf("texttosql: confirming an answer: %w", err)
 	}
-	err = e.confirmed.Add(memory.Pair{Scope: e.ScopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, Valueless: e.valueless(ctx, verdict.SQL)})
+	pair := memory.Pair{Scope: e.ScopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, By: q.User, Valueless: e.valueless(ctx, verdict.SQL)}
+	if e.clock != nil {
+		at := e.clock().Round(0)
+		pair.At = &at
+	}
+	err = e.confirmed.Add(pair)
 	if err == nil && e.forgetful {
 		return memory.ErrForgotten
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/need"
@@ -84,5 +85,31 @@ func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
 	if !(rare < usual && usual < common) {
 		t.Errorf("confidence %.3f where confirmed answers have rows, %.3f without any, %.3f where they have none; want each above the one before",
 			rare, usual, common)
+	}
+}
+
+// TestConfirmSaysWho: an answer names who confirmed it and when, by the engine's clock; without both it names neither.
+func TestConfirmSaysWho(t *testing.T) {
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		why, user string
+		clock     func() time.Time
+		want      string
+	}{
+		{"both", "ann", func() time.Time { return at }, "verified by ann, 2026-03-04"},
+		{"nobody", "", func() time.Time { return at }, "verified, 2026-03-04"},
+		{"no clock", "ann", nil, "verified by ann"},
+	} {
+		model, calls := counted("SELECT COUNT(*) FROM orders")
+		e := need.Value(texttosql.New(open(t, shop), model, texttosql.WithClock(test.clock), texttosql.WithMemory(memory.Options{Confirmed: &memory.Confirmed{}})))(t)
+		need.OK(t, e.Confirm(t.Context(), "How many customers are there?", "SELECT COUNT(*) FROM customers", texttosql.Question{User: test.user}))
+		res := need.Value(e.Ask(t.Context(), "How many customers are there?"))(t)
+		if calls.Load() != 0 || len(res.Grounds) != 1 || res.Grounds[0].String() != test.want {
+			t.Errorf("%s: %v, %d calls, want %s", test.why, res.Grounds, calls.Load(), test.want)
+		}
+	}
+	e := need.Value(texttosql.New(open(t, shop), texttosql.NoModel))(t)
+	if _, err := e.Query(t.Context(), "SELECT 1", texttosql.Question{User: "ann"}); err == nil {
+		t.Error("Query heeds who asks")
 	}
 }

@@ -432,8 +432,8 @@ func (s *Conversation) shown(ctx context.Context, q *session.QuestionError) erro
 
 // Confirm keeps the answer as an exemplar for later questions; see Engine.Confirm. standalone replaces the question's
 // words where it is not "". A follow-up needs one, else the error is session.ErrNotStandalone: its words mean nothing alone. The
-// error memory.ErrForgotten says that it is kept, but not in a file.
-func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
+// error memory.ErrForgotten says that it is kept, but not in a file. The option is Question.User.
+func (s *Conversation) Confirm(ctx context.Context, standalone string, opts ...AskOption) error {
 	end, err := s.begin(ctx, "Confirm", nil)
 	if err != nil {
 		return err
@@ -447,7 +447,7 @@ func (s *Conversation) Confirm(ctx context.Context, standalone string) error {
 	if standalone = strings.TrimSpace(standalone); standalone == "" && asked.Kind == session.TurnFollowUp {
 		return session.ErrNotStandalone
 	}
-	forgotten := s.engine().Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL)
+	forgotten := s.engine().Confirm(ctx, cmp.Or(standalone, asked.Text), known(&rec).SQL, opts...)
 	if forgotten != nil && !errors.Is(forgotten, memory.ErrForgotten) {
 		return forgotten
 	}

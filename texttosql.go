@@ -204,6 +204,7 @@ type Question struct {
 	Text     string `json:"question"`           // the question, at most 8 KiB
 	Evidence string `json:"evidence,omitempty"` // what a word means, how a figure is computed: prose, at most 16 KiB
 	Samples  int    `json:"samples,omitempty"`  // overrides WithSamples; 0: no
+	User     string `json:"user,omitempty"`     // who asks: Confirm keeps it with the answer, see memory.Pair.By
 }
 
 // WithEvidence says for one question what a word means or how a figure is computed: prose, at most 16 KiB. It is short for
@@ -215,7 +216,7 @@ func (Question) configure(c *config) {
 }
 
 func (q Question) extend(a *asking) {
-	for name, given := range map[string]bool{"Question.ID": q.ID != "", "Question.Evidence": q.Evidence != "", "Question.Samples": q.Samples != 0} {
+	for name, given := range map[string]bool{"Question.ID": q.ID != "", "Question.Evidence": q.Evidence != "", "Question.Samples": q.Samples != 0, "Question.User": q.User != ""} {
 		if given {
 			a.given = append(a.given, name)
 		}
@@ -224,6 +225,7 @@ func (q Question) extend(a *asking) {
 		a.misplaced = "Question.Text is not the question that is asked"
 	}
 	a.ID, a.Evidence, a.Samples = cmp.Or(q.ID, a.ID), cmp.Or(q.Evidence, a.Evidence), cmp.Or(q.Samples, a.Samples)
+	a.User = cmp.Or(q.User, a.User)
 }
 
 // newQuestion is for calls that heed every option.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
@@ -23,10 +24,18 @@ func (e *Engine) peopleSaid(ctx context.Context, env *strategy.Env, q asking) (l
 	learned, err := e.learn(ctx, env.Snapshot, q)
 	for _, p := range learned.confirmed {
 		if p.Evidence == "" {
-			list = append(list, knowledge.VerifiedQuery{Question: p.Question, SQL: p.SQL})
+			list = append(list, knowledge.VerifiedQuery{Question: p.Question, SQL: p.SQL, VerifiedBy: p.By, VerifiedAt: day(p.At)})
 		}
 	}
 	return list, err
+}
+
+// day is a date as a person reads it; "" of none.
+func day(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.Format(time.DateOnly)
 }
 
 // verified answers a question that a verified one is, word for word but for parameters whose values are stored. nil: it is none.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
@@ -25,6 +26,9 @@ type Pair struct {
 	Evidence string `json:"evidence,omitempty"` // what was known beside the question; may be empty
 	SQL      string `json:"sql"`                // a statement that answers it; required
 	Scope    string `json:"scope,omitempty"`    // exec.Scope.Key of those that may see it; "": it belongs to no scope
+
+	By string     `json:"by,omitempty"` // who confirmed it; "": nobody said
+	At *time.Time `json:"at,omitempty"` // when it was confirmed; nil: nobody said
 
 	// Past marks a statement of a log, of which nobody said that it answers its Question (a title, a comment; may be empty).
 	// It is shown to no model: it only says which tables answer which words, see linker.Index.WithHistory.

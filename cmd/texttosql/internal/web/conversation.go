@@ -16,7 +16,7 @@ type call func(context.Context, *texttosql.Conversation) (*texttosql.Result, err
 // run runs a call of the session of that id, of a new one for "", on a goroutine of its own, which only cancel and
 // Close end early. It returns nil once the session has saved what the user did, and before that the error of the call.
 func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
-	store := &saves{Store: s.Store, server: s, first: make(chan struct{})}
+	store := &saves{Store: s.Store, server: s, first: make(chan struct{}), leave: func() {}}
 	var talk *texttosql.Conversation
 	var err error
 	if id == "" {
@@ -33,10 +33,12 @@ func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 			return "", err
 		}
 	}
+	store.within = within
 	ended := make(chan error, 1)
 	go func() {
 		res, err := do(within, talk)
 		s.keep(talk.Record(), res, err)
+		store.leave()
 		release()
 		ended <- err
 	}()
@@ -58,21 +60,34 @@ func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 	return id, err
 }
 
-// saves tells of the records that a store has saved.
+// saves tells of the records that a store has saved. Behind the first it waits in the line of the server: what the user did is
+// kept by then.
 type saves struct {
 	session.Store
 	server *Server
 	once   sync.Once
-	first  chan struct{} // closed after the first
+	first  chan struct{}   // closed after the first
+	within context.Context // of the call that saves; nil: it does not wait
+	leave  func()          // ends the place at work that it got
 }
 
 func (s *saves) Save(ctx context.Context, r session.Record) error {
-	err := s.Store.Save(ctx, r)
-	if err == nil {
-		s.server.saved(r.ID, r.Revision+1)
-		s.once.Do(func() { close(s.first) })
+	if err := s.Store.Save(ctx, r); err != nil {
+		return err
 	}
-	return err
+	s.server.saved(r.ID, r.Revision+1)
+	s.once.Do(func() {
+		close(s.first)
+		if s.within == nil {
+			return
+		}
+		if leave, err := s.server.enter(s.within, r.ID); err == nil {
+			s.leave = leave
+		} else if !errors.Is(err, context.Canceled) { // the line is too long: the question is stopped, and can be asked to go on
+			s.server.cancel(r.ID)
+		}
+	})
+	return nil
 }
 
 // Hold is session.Holder of a store that is one.

@@ -54,7 +54,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view
 
 // stream runs the statement of a turn again, for all of its rows.
 func (s *Server) stream(ctx context.Context, rec session.Record, at memoKey) (rows *result.Stream, done func(), err error) {
-	ctx, release, err := s.claim(ctx, at.id+" "+strconv.Itoa(at.turn))
+	ctx, release, err := s.work(ctx, at.id+" "+strconv.Itoa(at.turn))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,7 +40,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		Engine        string  `json:"engine"`
 		Conversations []entry `json:"conversations"`
 		More          int     `json:"more"` // how many are not listed
-	}{Database: s.Title, Conversations: []entry{}}
+		Asks          bool    `json:"asks"` // there is a model to ask
+		Who           string  `json:"who,omitempty"`
+		Scope         string  `json:"scope,omitempty"` // whose rows
+	}{Database: s.Title, Conversations: []entry{}, Asks: !s.NoModel, Who: visible(s.Who), Scope: visible(s.Engine.ScopeKey())}
 	if s.DB != nil {
 		out.Engine = s.DB.Language().Name
 	}
@@ -141,7 +144,7 @@ func (s *Server) rewrite(ctx context.Context, id string, f func(context.Context,
 		return rec, err
 	}
 	defer release()
-	store := &saves{Store: s.Store, server: s, first: make(chan struct{})}
+	store := &saves{Store: s.Store, server: s, first: make(chan struct{}), leave: func() {}}
 	free, err := store.Hold(ctx, rec.ID)
 	if err != nil {
 		if errors.Is(err, session.ErrHeld) {

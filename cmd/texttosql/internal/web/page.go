@@ -3,28 +3,43 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
-	_ "embed"
+	"embed"
 	"net/http"
 	"strings"
 )
 
-//go:embed page.html
-var pageHTML []byte
+//go:embed page
+var pageFiles embed.FS
 
-//go:embed page.css
-var pageCSS []byte
+// The page's own script, in parts that read from top to bottom. They are one script with names of its own.
+var pageScripts = []string{"base", "pages", "talk", "rows", "sql", "charts", "next", "keys"}
 
-//go:embed page.js
-var pageJS []byte
-
-// The libraries of the page, each as its package on npm has it, with its licence: one formats SQL, the other cuts it into the
-// pieces that have colours.
+// The libraries of the page with their licences: one lays SQL out, as its package on npm has it; the other cuts it into the pieces
+// that have colours and edits it, see libraries/codemirror.
 //
 //go:embed libraries/sql-formatter.min.js
 var formatterJS []byte
 
-//go:embed libraries/prism.min.js
-var prismJS []byte
+//go:embed libraries/codemirror.min.js
+var codemirrorJS []byte
+
+// part is a file of the page that is no library.
+func part(name string) []byte {
+	text, err := pageFiles.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return text
+}
+
+// script is the page's own script.
+func script() []byte {
+	text := []byte("'use strict';\n(() => {\n")
+	for _, name := range pageScripts {
+		text = append(append(text, part(name+".js")...), '\n')
+	}
+	return append(text, "})();\n"...)
+}
 
 // document is the page that a browser gets, with its content policy.
 type document struct {
@@ -41,16 +56,17 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
 // assembled puts style and scripts into the document. The policy names them by their hashes: nothing else runs, and no
 // text can become markup (trusted types).
 func assembled() document {
-	d := document{text: bytes.Replace(pageHTML, []byte("/* style */"), pageCSS, 1)}
+	style := part("page.css")
+	d := document{text: bytes.Replace(part("page.html"), []byte("/* style */"), style, 1)}
 	var hashes []string
-	for _, script := range []struct {
+	for _, one := range []struct {
 		place string
 		text  []byte
-	}{{"/* script */", pageJS}, {"/* prism */", prismJS}, {"/* formatter */", formatterJS}} {
-		d.text = bytes.Replace(d.text, []byte(script.place), script.text, 1)
-		hashes = append(hashes, hash(script.text))
+	}{{"/* script */", script()}, {"/* codemirror */", codemirrorJS}, {"/* formatter */", formatterJS}} {
+		d.text = bytes.Replace(d.text, []byte(one.place), one.text, 1)
+		hashes = append(hashes, hash(one.text))
 	}
-	d.policy = "default-src 'none'; script-src " + strings.Join(hashes, " ") + "; style-src " + hash(pageCSS) +
+	d.policy = "default-src 'none'; script-src " + strings.Join(hashes, " ") + "; style-src " + hash(style) +
 		"; connect-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'" +
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 	var packed bytes.Buffer

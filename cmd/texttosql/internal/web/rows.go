@@ -9,10 +9,12 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
@@ -84,7 +86,7 @@ func (s *Server) all(ctx context.Context, at memoKey) (*result.Table, error) {
 	if sql == "" {
 		return nil, session.ErrNotFound
 	}
-	ctx, release, err := s.claim(ctx, at.id+" "+strconv.Itoa(at.turn)) // beside what the conversation does
+	ctx, release, err := s.work(ctx, at.id+" "+strconv.Itoa(at.turn)) // beside what the conversation does
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +132,8 @@ func (s *Server) form(name string, t *result.Table) (write func(io.Writer) error
 // without an id. It takes the place of the one before where that was not confirmed.
 func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		SQL string `json:"sql"`
+		SQL      string `json:"sql"`
+		Question string `json:"question"` // what a new conversation is called
 	}
 	if !read(w, r, &in) {
 		return
@@ -139,10 +142,16 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		if rec.State.Active() && rec.State != session.Initializing {
 			return &session.StateError{Call: "Query", State: rec.State, Hint: "Go on with the question first"}
 		}
+		leave, err := s.enter(ctx, rec.ID)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		rows, err := s.Engine.Query(ctx, in.SQL, texttosql.Question{ID: rec.ID})
 		if err != nil {
 			return err
 		}
+		rec.Title = cmp.Or(rec.Title, words.Cut(strings.TrimSpace(in.Question), maxTitle))
 		n := len(rec.Turns)
 		if n > 0 && rec.Turns[n-1].Kind == session.TurnStatement && !rec.Turns[n-1].Confirmed {
 			n--

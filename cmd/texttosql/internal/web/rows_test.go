@@ -329,7 +329,7 @@ func TestUnreadable(t *testing.T) {
 func TestSize(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	for _, part := range [][]byte{pageHTML, pageCSS, pageJS} {
+	for _, part := range [][]byte{part("page.html"), part("page.css"), script()} {
 		w.Write(part)
 	}
 	w.Close()

@@ -21,6 +21,7 @@ type topic struct {
 	revision int64              // of the last record that is known
 	steps    []step             // of the question that runs
 	began    time.Time          // when it began to run
+	line     int                // its place among those that wait until others have ended, from 1; 0: it does not wait
 	watchers map[chan struct{}]bool
 }
 
@@ -65,7 +66,7 @@ func (t *topic) tell() {
 	}
 }
 
-// claim lets the caller run a call of a conversation, until release. within ends with ctx, by cancel and with Close.
+// claim lets the caller alone work on a conversation, until release. within ends with ctx, by cancel and with Close.
 func (s *Server) claim(ctx context.Context, id string) (within context.Context, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,18 +75,12 @@ func (s *Server) claim(ctx context.Context, id string) (within context.Context, 
 	case t.cancel != nil:
 		return nil, nil, errBusy
 	case s.closed:
-		err = errClosed
-	case s.jobs >= s.Parallel:
-		err = errFull
-	}
-	if err != nil {
 		s.tidy(id)
-		return nil, nil, err
+		return nil, nil, errClosed
 	}
 	within, t.cancel = context.WithCancel(ctx)
 	leave := context.AfterFunc(s.ctx, t.cancel)
 	t.steps, t.began = nil, time.Now()
-	s.jobs++
 	s.calls.Add(1)
 	t.tell()
 	return within, func() {
@@ -93,12 +88,93 @@ func (s *Server) claim(ctx context.Context, id string) (within context.Context, 
 		s.mu.Lock()
 		t.cancel()
 		t.cancel = nil
-		s.jobs--
 		t.tell()
 		s.tidy(id)
 		s.mu.Unlock()
 		s.calls.Done()
 	}, nil
+}
+
+// maxLine bounds those that wait, on a page of many visitors.
+const maxLine = 100
+
+// waiter is one that waits in the line of a server.
+type waiter struct {
+	of   *topic
+	turn chan struct{} // closed when it is let in
+}
+
+// enter waits until fewer than Parallel topics of the server work, in the order of coming, and lets one in until leave.
+func (s *Server) enter(ctx context.Context, id string) (leave func(), err error) {
+	s.mu.Lock()
+	if s.jobs < s.Parallel {
+		s.jobs++
+		s.mu.Unlock()
+		return s.leave, nil
+	}
+	if len(s.line) >= maxLine {
+		s.mu.Unlock()
+		return nil, errFull
+	}
+	mine := waiter{s.topic(id), make(chan struct{})}
+	s.line = append(s.line, mine)
+	s.numbered()
+	s.mu.Unlock()
+	select {
+	case <-mine.turn:
+		return s.leave, nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	i := slices.IndexFunc(s.line, func(p waiter) bool { return p.turn == mine.turn })
+	if i >= 0 {
+		s.line = slices.Delete(s.line, i, i+1)
+		mine.of.line = 0
+		s.numbered()
+	}
+	s.mu.Unlock()
+	if i < 0 { // it was let in meanwhile
+		s.leave()
+	}
+	return nil, ctx.Err()
+}
+
+// leave lets the next one in.
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.line) == 0 {
+		s.jobs--
+		return
+	}
+	next := s.line[0]
+	s.line = s.line[1:]
+	next.of.line, next.of.began = 0, time.Now()
+	next.of.tell()
+	close(next.turn)
+	s.numbered()
+}
+
+// numbered tells those that wait where they stand. The caller holds mu.
+func (s *Server) numbered() {
+	for i, p := range s.line {
+		p.of.line = i + 1
+		p.of.tell()
+	}
+}
+
+// work is claim and enter, for what answers one request.
+func (s *Server) work(ctx context.Context, id string) (within context.Context, done func(), err error) {
+	within, release, err := s.claim(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	leave, err := s.enter(within, id)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return within, func() { leave(); release() }, nil
 }
 
 // cancel ends what a conversation is doing here, and reports whether it does anything. Its session is interrupted then.
@@ -184,6 +260,7 @@ type news struct {
 	Running  bool   `json:"running"`
 	Steps    []step `json:"steps"`
 	Elapsed  int64  `json:"elapsed,omitempty"` // milliseconds since it began to run
+	Line     int    `json:"line,omitempty"`    // its place among those that wait, from 1
 }
 
 // beat is how often a stream shows that it lives, so that a page can tell in 3 seconds that it does not. Every looking
@@ -229,7 +306,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	defer ticker.Stop()
 	for beats := 0; ; {
 		s.mu.Lock()
-		now := news{Revision: t.revision, Running: t.cancel != nil, Steps: t.steps}
+		now := news{Revision: t.revision, Running: t.cancel != nil, Steps: t.steps, Line: t.line}
 		if now.Running {
 			now.Elapsed = max(1, time.Since(t.began).Milliseconds())
 		}

@@ -43,7 +43,9 @@ type Config struct {
 	Progress  *Progress           // of the Engine; nil: the page shows no steps
 	Title     string              // what the page calls the database; "": "your database"
 	Sweep     bool                // session.Sweep deletes old conversations, at once and every day
-	Parallel  int                 // questions that run at a time; 0: 4
+	Parallel  int                 // questions that run at a time, others wait in line; 0: 4
+	NoModel   bool                // the Engine has no model: tables and statements are served, and no question is asked
+	Who       string              // who uses the page, as it greets and as confirmed answers name them; "": nobody knows
 	Hide      func(string) string // takes what nobody may see, such as parts of a DSN, out of the text of an error; nil: nothing
 	Door      door.Door           // who may come in; its Credential is set by Handler
 }
@@ -58,7 +60,8 @@ type Server struct {
 
 	mu     sync.Mutex
 	closed bool
-	jobs   int               // how many topics run
+	jobs   int               // how many topics work
+	line   []waiter          // those that wait until others have ended
 	topics map[string]*topic // conversations that run or are watched
 	seen   memo
 }
@@ -132,6 +135,7 @@ func (s *Server) Handler() http.Handler {
 	inner.HandleFunc("POST /api/conversations/{id}/keep", s.confirmOwn)
 	inner.HandleFunc("POST /api/conversations/{id}/rename", s.rename)
 	inner.HandleFunc("GET /api/start", s.start)
+	inner.HandleFunc("GET /api/saved", s.saved)
 	inner.HandleFunc("GET /api/sample", s.sample)
 	inner.HandleFunc("GET /api/conversations/{id}/events", s.events)
 	inner.HandleFunc("POST /api/conversations/{id}/{call}", s.call)
@@ -234,7 +238,7 @@ type problem struct {
 // The refusals of a server that has enough to do.
 var (
 	errBusy   = errors.New("this conversation is answering a question already, perhaps in another tab; wait for it or cancel it")
-	errFull   = errors.New("too many questions run at the moment; try again when one of them has ended")
+	errFull   = errors.New("too many questions wait at the moment; try again when some of them have ended")
 	errClosed = errors.New("the server is stopping; the conversation goes on when it is back")
 )
 

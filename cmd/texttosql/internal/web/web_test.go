@@ -348,7 +348,7 @@ func TestNew(t *testing.T) {
 // TestAsset: the page is one document. It has no handler and no style in its markup, and its script makes no markup.
 func TestAsset(t *testing.T) {
 	markup := regexp.MustCompile(`(?i)\son\w+\s*=|\sstyle\s*=|\ssrc\s*=|https?:`)
-	if found := markup.Find(pageHTML); found != nil {
+	if found := markup.Find(part("page.html")); found != nil {
 		t.Errorf("%q in the markup", found)
 	}
 	for _, word := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
