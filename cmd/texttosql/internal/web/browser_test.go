@@ -169,7 +169,7 @@ func (b *tab) keys(keys string) {
 }
 
 // focused is the name of what has the focus.
-const focused = `(() => { const e = document.activeElement;
+const focused = `(() => { let e = document.activeElement; while (e.shadowRoot) e = e.shadowRoot.activeElement;
 	return e.labels && e.labels.length ? e.labels[0].innerText : e.getAttribute('aria-label') || e.innerText.replace(/\s+/g, ' '); })()`
 
 // at fails unless what has the focus has a name.

@@ -137,7 +137,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, id, name string) 
 			return t.Correct(ctx, in.Text)
 		},
 		"confirm": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) {
-			return nil, t.Confirm(ctx, in.Text)
+			return nil, t.Confirm(ctx, in.Text, texttosql.Question{User: s.Who})
 		},
 		"resume":  func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) { return t.Resume(ctx) },
 		"restart": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) { return t.Restart(ctx) },

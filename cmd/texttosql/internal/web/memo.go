@@ -31,9 +31,17 @@ type details struct {
 	Without  [][]string `json:"without,omitempty"` // statements without a vote: the statement, and why
 	Notes    []string   `json:"notes,omitempty"`   // decisions
 	Warnings []string   `json:"warnings,omitempty"`
+	Grounds  []ground   `json:"grounds,omitempty"`
+	Next     []string   `json:"next,omitempty"` // questions that may come next
 	Cost     string     `json:"cost,omitempty"`
 	Rows     *table     `json:"rows,omitempty"`
 	Trace    bool       `json:"trace,omitempty"` // there is a page about it
+}
+
+// ground is something that an answer stands on. Params are the values of a verified question, by name.
+type ground struct {
+	Text   string            `json:"text"`
+	Params map[string]string `json:"params,omitempty"`
 }
 
 // share is a cluster of the vote.
@@ -137,7 +145,7 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 	} else {
 		k.details = s.explain(res)
 	}
-	k.Rows, k.all = tabled(res.Rows), res.Rows
+	k.Rows, k.all = s.tabled(res.SQL, res.Rows), res.Rows
 	var asked *session.QuestionError
 	switch {
 	case errors.As(err, &asked):
@@ -148,7 +156,7 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 		}
 		for i, figures := range meaning.Figures(all) {
 			o := asked.Options[i]
-			k.options[o.ID], k.figures[o.ID] = tabled(o.Rows), visible(figures)
+			k.options[o.ID], k.figures[o.ID] = s.tabled(o.SQL, o.Rows), visible(figures)
 		}
 	case stopped != nil || unsaved:
 		k.problem = s.stopped(cause, res.Trace != nil)
@@ -164,7 +172,7 @@ func (s *Server) stopped(err error, traced bool) *trouble {
 
 // explain says how an answer was found.
 func (s *Server) explain(res *texttosql.Result) details {
-	d := details{Found: visible(res.Found), Trace: res.Trace != nil}
+	d := details{Found: visible(res.Found), Trace: res.Trace != nil, Next: s.next(res)}
 	if b := res.Ballot; len(b.Clusters)+len(b.Abstained) > 0 {
 		told, _, _ := strings.Cut(b.Summary(), " Confidence ") // the figure stands behind "why?"
 		_, told, _ = strings.Cut(told, ": ")
@@ -183,7 +191,7 @@ func (s *Server) explain(res *texttosql.Result) details {
 		}
 	}
 	for _, g := range res.Grounds {
-		d.Plain += " It is " + visible(g.String()) + "."
+		d.Grounds = append(d.Grounds, ground{visible(g.String()), g.Params})
 	}
 	for _, c := range res.WithoutVote() {
 		d.Without = append(d.Without, []string{visible(c.SQL), s.clean(c.Rejected)})

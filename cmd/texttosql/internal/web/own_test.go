@@ -33,8 +33,7 @@ func TestOwnPage(t *testing.T) {
 	b.shows("This only reads.")
 	write := func(sql string) {
 		t.Helper()
-		b.at("Your own SQL, one statement that reads")
-		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.activeElement.value = %q; undefined", sql)))
+		b.write(sql)
 		b.click("Run")
 		b.at("Your own statement")
 		b.unringed()

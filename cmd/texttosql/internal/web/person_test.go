@@ -28,6 +28,8 @@ func TestKeyboard(t *testing.T) {
 	b.keys(kb.Enter)
 	b.at("Answer")
 	b.shows("210")
+	b.goTo("SQL")
+	b.keys(kb.Enter)
 	b.goTo("Copy the SQL")
 	b.keys(kb.Enter)
 	b.until("/^(Copied|Selected)/.test(document.getElementById('status').textContent)")
@@ -92,13 +94,13 @@ func TestForms(t *testing.T) {
 	} {
 		id := s.asked(t, "", "How many in the north?").ID
 		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = 'c/%s'; undefined", id)))
-		b.until(fmt.Sprintf("location.hash === '#c/%s' && document.querySelectorAll('article').length === 1 && document.querySelector('#actions form') !== null", id))
-		script := "document.querySelector('#actions details').open = true; const pick = document.querySelector('#actions select');" +
+		b.until(fmt.Sprintf("location.hash === '#c/%s' && document.querySelectorAll('article').length === 1 && document.querySelector('article .panel form select') !== null", id))
+		script := "document.querySelector('article .panel').hidden = false; const pick = document.querySelector('article .panel select');" +
 			fmt.Sprintf("pick.value = %q; pick.dispatchEvent(new Event('change'));", tt.kind)
 		for name, value := range tt.fields {
-			script += fmt.Sprintf("document.querySelector('#actions [name=%s]').value = %q;", name, value)
+			script += fmt.Sprintf("document.querySelector('article .panel [name=%s]').value = %q;", name, value)
 		}
-		b.run(chromedp.Evaluate[chromedp.Void]("{" + script + "document.querySelector('#actions form').requestSubmit(); undefined}"))
+		b.run(chromedp.Evaluate[chromedp.Void]("{" + script + "document.querySelector('article .panel form:has(select)').requestSubmit(); undefined}"))
 		b.until(fmt.Sprintf("document.querySelectorAll('article').length === 2 && document.body.innerText.includes(%q)", tt.meaning))
 	}
 	b.clean()

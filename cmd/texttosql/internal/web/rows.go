@@ -93,7 +93,7 @@ func (s *Server) all(ctx context.Context, at memoKey) (*result.Table, error) {
 	defer release()
 	rows, err := s.Engine.Query(ctx, sql)
 	if err == nil {
-		s.seen.change(at, func(k *kept) { k.Rows, k.all = tabled(rows), rows })
+		s.seen.change(at, func(k *kept) { k.Rows, k.all = s.tabled(sql, rows), rows })
 	}
 	return rows, err
 }
@@ -158,7 +158,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		}
 		rec.Updated, rec.Scope = time.Now(), s.Engine.ScopeKey()
 		rec.Turns = append(rec.Turns[:n], session.Turn{Kind: session.TurnStatement, At: rec.Updated, Text: in.SQL})
-		s.seen.put(memoKey{rec.ID, n}, &kept{details: details{Rows: tabled(rows)}, all: rows})
+		s.seen.put(memoKey{rec.ID, n}, &kept{details: details{Rows: s.tabled(in.SQL, rows)}, all: rows})
 		return nil
 	})
 	s.done(w, rec.ID, err)
@@ -185,7 +185,7 @@ func (s *Server) confirmOwn(w http.ResponseWriter, r *http.Request) {
 		if in.Text == "" {
 			return session.ErrNotStandalone
 		}
-		if err := s.Engine.Confirm(ctx, in.Text, rec.Turns[in.Turn].Text); err != nil && !errors.Is(err, memory.ErrForgotten) {
+		if err := s.Engine.Confirm(ctx, in.Text, rec.Turns[in.Turn].Text, texttosql.Question{User: s.Who}); err != nil && !errors.Is(err, memory.ErrForgotten) {
 			return err
 		}
 		rec.Turns[in.Turn].Confirmed = true

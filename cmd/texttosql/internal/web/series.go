@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,13 +14,17 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// chart is a series to be drawn, or one for each of a few categories: lines over time, or the values of a few names.
+// chart is a series to be drawn, or one for each of a few categories: lines over time, the values of a few names, or pairs of
+// numbers.
 type chart struct {
-	Kind   string    `json:"kind"` // "line", "bars" of one series, or "columns" of several
+	Kind   string    `json:"kind"` // "line", "bars" of one series, "columns" of several, or "scatter"
 	Title  string    `json:"title"`
 	Labels []string  `json:"labels"`
-	At     []float64 `json:"at,omitempty"` // of a line: where each label stands, ascending
+	At     []float64 `json:"at,omitempty"`     // where each label stands: of a line ascending; of a scatter its first number
+	Across string    `json:"across,omitempty"` // of a scatter: what At is
 	Lines  []line    `json:"lines"`
+	Parts  bool      `json:"parts,omitempty"` // the values are parts of a whole: they may be stacked and shown as shares
+	Note   string    `json:"note,omitempty"`  // what the chart does not show
 }
 
 // line is a series: a value and its text for each label, nil where there is none.
@@ -29,105 +34,229 @@ type line struct {
 	Texts  []string   `json:"texts"` // as the table shows them
 }
 
+// put adds the value of a column to a line.
+func (l *line) put(as shape, v any) {
+	if y, ok := number(v); ok {
+		l.Values, l.Texts = append(l.Values, &y), append(l.Texts, as.text(v))
+	} else {
+		l.Values, l.Texts = append(l.Values, nil), append(l.Texts, "NULL")
+	}
+}
+
 // How large a series may be.
 const (
-	minPoints = 3
-	maxPoints = 400
-	maxBars   = 24
-	maxLines  = 3
-	maxKinds  = 6 // categories of one chart
+	minPoints  = 3
+	maxPoints  = 1000
+	maxBars    = 24
+	maxLines   = 3
+	maxKinds   = 6 // categories of one chart
+	minScatter = 8
+	apart      = 50 // measures whose largest values differ by this factor stand in charts of their own
 )
 
-// series returns the charts of a result, one for each column of numbers; none where it is no series. A series has
-// distinct labels in its first column and a number in every other. Labels that are times make lines, others bars, of
-// one column only. A result that was cut at a limit has no chart, because a part of a series is seen as the whole.
-func series(t *result.Table) []chart {
-	if t == nil || t.Truncated || len(t.Rows) < minPoints || len(t.Rows) > maxPoints || len(t.Columns) < 2 || len(t.Columns) > 1+maxLines {
+// none is the name of a group that is NULL.
+const none = "(none)"
+
+// series returns the charts of a result; none where it is no series. parts says that its numbers are sums or counts of groups.
+//
+// A series has distinct labels in its first column and numbers in every other, or a category in the second. Labels that are times make
+// lines, others bars. Pairs of numbers make a scatter. A chart of a result that was cut at a limit says so.
+func series(t *result.Table, parts bool) []chart {
+	if t == nil || len(t.Rows) < minPoints || len(t.Rows) > maxPoints || len(t.Columns) < 2 || len(t.Columns) > 1+maxLines {
 		return nil
-	}
-	type point struct {
-		label string
-		at    float64
-		row   []any
 	}
 	as := shapes(t)
-	if c := crossed(t, as); c != nil {
-		return []chart{*c}
+	all := crossed(t, as)
+	if all == nil {
+		all = labelled(t, as)
 	}
-	points, timed, seen := make([]point, len(t.Rows)), true, map[string]bool{}
-	for i, row := range t.Rows {
-		if row[0] == nil {
-			return nil
-		}
-		p := point{label: as[0].text(row[0]), row: row}
-		if seen[p.label] || p.label == "" {
-			return nil
-		}
-		seen[p.label] = true
-		at, ok := moment(t.Columns[0], row[0])
-		p.at, timed = at, timed && ok
-		points[i] = p
+	if all == nil {
+		all = scattered(t, as)
 	}
-	if timed {
-		slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
-	} else if _, text := t.Rows[0][0].(string); !text || len(points) > maxBars || len(t.Columns) > 2 {
-		return nil
-	}
-	var all []chart
-	for column := 1; column < len(t.Columns); column++ {
-		c := chart{Kind: "bars", Title: visible(t.Columns[column] + " by " + t.Columns[0]), Lines: make([]line, 1)}
-		if timed {
-			c.Kind = "line"
+	for i := range all {
+		c := &all[i]
+		c.Parts = parts && !t.Truncated && c.Kind != "scatter" && !slices.ContainsFunc(c.Lines, negative)
+		if t.Truncated {
+			c.Note = strings.TrimSpace("Of the first " + counted(len(t.Rows), "row") + "; there are more. " + c.Note)
 		}
-		if identifies(t.Columns[column]) {
-			return nil
-		}
-		for _, p := range points {
-			y, ok := number(p.row[column])
-			if !ok || !timed && utf8.RuneCountInString(p.label) > 100 {
-				return nil
-			}
-			c.Labels = append(c.Labels, visible(p.label))
-			c.Lines[0].Texts, c.Lines[0].Values = append(c.Lines[0].Texts, as[column].text(p.row[column])), append(c.Lines[0].Values, &y)
-			if timed {
-				c.At = append(c.At, p.at)
-			}
-		}
-		all = append(all, c)
 	}
 	return all
 }
 
+func negative(l line) bool {
+	return slices.ContainsFunc(l.Values, func(v *float64) bool { return v != nil && *v < 0 })
+}
+
+// timely reports whether all values of a column but NULL are times, and there is one.
+func timely(t *result.Table, column int) bool {
+	found := false
+	for _, row := range t.Rows {
+		if row[column] == nil {
+			continue
+		}
+		if _, ok := moment(t.Columns[column], row[column]); !ok {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// point is a row with its label.
+type point struct {
+	label string
+	at    float64
+	row   []any
+}
+
+// points are the rows by their first column, which are times or names, each once. A name may be NULL; a row without a time has no
+// place, and left says how many there are.
+func points(t *result.Table, as []shape) (all []point, timed bool, left int) {
+	timed = timely(t, 0)
+	seen := map[string]bool{}
+	for _, row := range t.Rows {
+		p := point{label: none, row: row}
+		_, text := row[0].(string)
+		switch {
+		case row[0] == nil && timed:
+			left++
+			continue
+		case row[0] != nil:
+			p.label = as[0].text(row[0])
+		}
+		if seen[p.label] || p.label == "" || !timed && row[0] != nil && (!text || utf8.RuneCountInString(p.label) > 100) {
+			return nil, false, 0
+		}
+		seen[p.label] = true
+		p.at, _ = moment(t.Columns[0], row[0])
+		all = append(all, p)
+	}
+	if timed {
+		slices.SortStableFunc(all, func(a, b point) int { return cmp.Compare(a.at, b.at) })
+	} else if len(all) > maxBars {
+		return nil, false, 0
+	}
+	return all, timed, left
+}
+
+// labelled are the charts of numbers by a time or a name: one for each column, or one of several columns of about the same size by a
+// name.
+func labelled(t *result.Table, as []shape) (charts []chart) {
+	all, timed, left := points(t, as)
+	if len(all) < minPoints {
+		return nil
+	}
+	base, largest := chart{Kind: "bars"}, []float64{}
+	if timed {
+		base.Kind = "line"
+	}
+	if left > 0 {
+		base.Note = "Left out: " + counted(left, "row") + " without " + visible(t.Columns[0]) + "."
+	}
+	for _, p := range all {
+		base.Labels = append(base.Labels, visible(p.label))
+		if timed {
+			base.At = append(base.At, p.at)
+		}
+	}
+	for column := 1; column < len(t.Columns); column++ {
+		if identifies(t.Columns[column]) || !as[column].numeric {
+			return nil
+		}
+		c, high, found := base, 0.0, 0
+		c.Title, c.Lines = visible(t.Columns[column]+" by "+t.Columns[0]), []line{{Name: visible(words.Short(t.Columns[column], 60))}}
+		for _, p := range all {
+			if y, ok := number(p.row[column]); ok {
+				high, found = max(high, math.Abs(y)), found+1
+			} else if p.row[column] != nil {
+				return nil // no place on an axis
+			}
+			c.Lines[0].put(as[column], p.row[column])
+		}
+		if found < minPoints {
+			return nil
+		}
+		charts, largest = append(charts, c), append(largest, high)
+	}
+	if timed || len(charts) == 1 || slices.Max(largest) > apart*slices.Min(largest) {
+		for i := range charts {
+			charts[i].Lines[0].Name = "" // its title has it
+		}
+		return charts
+	}
+	joined := charts[0]
+	joined.Kind, joined.Title = "columns", visible(strings.Join(t.Columns[1:], ", ")+" by "+t.Columns[0])
+	for _, c := range charts[1:] {
+		joined.Lines = append(joined.Lines, c.Lines[0])
+	}
+	return []chart{joined}
+}
+
+// scattered is the chart of two columns of numbers that are neither keys nor times, with a name in front of them or without.
+func scattered(t *result.Table, as []shape) []chart {
+	x := len(t.Columns) - 2
+	if len(t.Rows) < minScatter || x > 1 {
+		return nil
+	}
+	for _, column := range []int{x, x + 1} {
+		if !as[column].numeric || as[column].plain {
+			return nil
+		}
+	}
+	c := chart{Kind: "scatter", Title: visible(t.Columns[x+1] + " and " + t.Columns[x]), Across: visible(t.Columns[x]), Lines: make([]line, 1)}
+	left := 0
+	for _, row := range t.Rows {
+		at, ok := number(row[x])
+		if _, also := number(row[x+1]); !ok || !also {
+			left++
+			continue
+		}
+		label := as[x].text(row[x])
+		if x == 1 && row[0] != nil {
+			label = words.Short(as[0].text(row[0]), 60) + ", " + label
+		}
+		c.Labels, c.At = append(c.Labels, visible(label)), append(c.At, at)
+		c.Lines[0].put(as[x+1], row[x+1])
+	}
+	if len(c.At) < minScatter {
+		return nil
+	}
+	if left > 0 {
+		c.Note = "Left out: " + counted(left, "row") + " without one of the numbers."
+	}
+	return []chart{c}
+}
+
 // crossed is the chart of a series for each category; nil where a result is none. It has a time or a name, a category and a
-// number, and each pair of the first two once. The number may be missing for a pair.
-func crossed(t *result.Table, as []shape) *chart {
+// number, and each pair of the first two once. The number may be missing for a pair, and a name may be NULL.
+func crossed(t *result.Table, as []shape) []chart {
 	if len(t.Columns) != 3 || !as[2].numeric || identifies(t.Columns[2]) {
 		return nil
 	}
-	times := func(column int) bool {
-		return !slices.ContainsFunc(t.Rows, func(row []any) bool { _, ok := moment(t.Columns[column], row[column]); return !ok })
-	}
 	x, by := 0, 1
-	if !times(0) && times(1) {
+	if !timely(t, 0) && timely(t, 1) {
 		x, by = 1, 0
 	}
-	c := &chart{Kind: "columns", Title: visible(t.Columns[2] + " by " + t.Columns[x] + " and " + t.Columns[by])}
+	timed := timely(t, x)
+	if timed && slices.ContainsFunc(t.Rows, func(row []any) bool { return row[x] == nil }) {
+		return nil
+	}
+	c := chart{Kind: "columns", Title: visible(t.Columns[2] + " by " + t.Columns[x] + " and " + t.Columns[by])}
 	var labels []any
-	names := map[string]int{}
+	names := map[any]int{}
 	for _, row := range t.Rows {
-		name, ok := row[by].(string)
-		if _, text := row[x].(string); !ok || row[x] == nil || !text && !times(x) {
+		if !named(row[by]) || !timed && !named(row[x]) {
 			return nil
 		}
-		if _, known := names[name]; !known {
-			names[name] = len(c.Lines)
-			c.Lines = append(c.Lines, line{Name: visible(words.Short(name, 60))})
+		if _, known := names[row[by]]; !known {
+			names[row[by]] = len(c.Lines)
+			c.Lines = append(c.Lines, line{Name: nameOf(row[by], 60)})
 		}
 		if !slices.Contains(labels, row[x]) {
 			labels = append(labels, row[x])
 		}
 	}
-	if times(x) {
+	if timed {
 		at := func(label any) float64 { f, _ := moment(t.Columns[x], label); return f }
 		slices.SortStableFunc(labels, func(a, b any) int { return cmp.Compare(at(a), at(b)) })
 		for _, label := range labels {
@@ -142,10 +271,14 @@ func crossed(t *result.Table, as []shape) *chart {
 		c.Lines[i].Values, c.Lines[i].Texts = make([]*float64, len(labels)), make([]string, len(labels))
 	}
 	for _, label := range labels {
-		c.Labels = append(c.Labels, visible(words.Short(as[x].text(label), 100)))
+		text := none
+		if label != nil {
+			text = visible(words.Short(as[x].text(label), 100))
+		}
+		c.Labels = append(c.Labels, text)
 	}
 	for _, row := range t.Rows {
-		of, i := c.Lines[names[row[by].(string)]], slices.Index(labels, row[x])
+		of, i := c.Lines[names[row[by]]], slices.Index(labels, row[x])
 		if of.Texts[i] != "" {
 			return nil // a pair that comes twice
 		}
@@ -154,7 +287,21 @@ func crossed(t *result.Table, as []shape) *chart {
 			of.Values[i], of.Texts[i] = &y, as[2].text(row[2])
 		}
 	}
-	return c
+	return []chart{c}
+}
+
+// named reports whether a value can be the name of a group: a text, or NULL.
+func named(v any) bool {
+	_, text := v.(string)
+	return text || v == nil
+}
+
+// nameOf is the name of a group.
+func nameOf(v any, most int) string {
+	if v == nil {
+		return none
+	}
+	return visible(words.Short(v.(string), most))
 }
 
 // identifies reports whether a column is named as the key of something, which is a number and no quantity.

@@ -32,6 +32,16 @@ func TestSeries(t *testing.T) {
 		{two, rows(28, func(i int) []any { return []any{day(i)[0], "x"} }), "", "no numbers"},
 		{two, rows(5, func(i int) []any { return []any{"2026-01-01", int64(i)} }), "", "a day that comes twice"},
 		{two, rows(5, func(i int) []any { return []any{nil, int64(i)} }), "", "labels that are NULL"},
+		{two, rows(6, func(i int) []any { return []any{[]any{day(i)[0], nil}[i/5], int64(i)} }), "line: sold by day (Left out: 1 row without day.)", "no day"},
+		{[]string{"region", "n"}, rows(4, func(i int) []any { return []any{[]any{"a", "b", "c", nil}[i], int64(i)} }), "bars: n by region", "a group that is NULL"},
+		{[]string{"region", "n"}, rows(5, func(i int) []any { return []any{[]any{"a", "b", "c", nil, nil}[i], int64(i)} }), "", "NULL twice"},
+		{[]string{"region", "status", "n"}, rows(6, func(i int) []any { return []any{[]any{"r", nil}[i/3], []any{"s", "t", nil}[i%3], int64(i)} }),
+			"columns: n by region and status", "names and categories that are NULL"},
+		{[]string{"price", "sold"}, rows(9, func(i int) []any { return []any{1.5 * float64(i), int64(i % 4)} }), "scatter: sold and price", "pairs of numbers"},
+		{[]string{"name", "price", "sold"}, rows(40, func(i int) []any { return []any{fmt.Sprint("n", i), 1.5 * float64(i), int64(i % 4)} }),
+			"scatter: sold and price", "pairs of numbers with many names"},
+		{[]string{"price", "sold"}, rows(9, func(i int) []any { return []any{[]any{1.5, nil}[i/8], int64(i % 4)} }),
+			"scatter: sold and price (Left out: 1 row without one of the numbers.)", "a pair that lacks one"},
 		{two, rows(5, func(i int) []any { return []any{day(i)[0], nil} }), "", "values that are NULL"},
 		{two, rows(5, func(i int) []any { return []any{day(i)[0], math.NaN()} }), "", "values that are no numbers"},
 		{[]string{"day", "sold", "sent"}, rows(4, func(i int) []any { return append(day(i), 0.5) }),
@@ -43,7 +53,9 @@ func TestSeries(t *testing.T) {
 			"bars: n by region", "names and a number"},
 		{[]string{"region", "clerk_id"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "a key is no quantity"},
 		{[]string{"region", "n"}, rows(30, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "too many names"},
-		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 2.5} }), "", "bars of two quantities"},
+		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 2.5} }), "columns: a, b by region", "bars of two quantities"},
+		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 250.5} }),
+			"bars: a by region, bars: b by region", "two quantities far apart"},
 		{[]string{"day", "status", "n"}, rows(8, func(i int) []any { return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)} }),
 			"line: n by day and status", "a time and a category"},
 		{[]string{"status", "day", "n"}, rows(8, func(i int) []any { return []any{fmt.Sprint("s", i/4), day(i % 4)[0], nil} }), "", "no number at all"},
@@ -57,17 +69,24 @@ func TestSeries(t *testing.T) {
 		{[]string{"n"}, rows(4, func(i int) []any { return []any{int64(i)} }), "", "one column"},
 	} {
 		var got []string
-		for _, c := range series(&result.Table{Columns: tt.columns, Rows: tt.rows}) {
-			got = append(got, c.Kind+": "+c.Title)
+		for _, c := range series(&result.Table{Columns: tt.columns, Rows: tt.rows}, false) {
+			text := c.Kind + ": " + c.Title
+			if c.Note != "" {
+				text += " (" + c.Note + ")"
+			}
+			got = append(got, text)
 		}
 		if strings.Join(got, ", ") != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
 	}
-	if series(nil) != nil || series(&result.Table{Columns: two, Rows: rows(5, day), Truncated: true}) != nil {
-		t.Error("a chart of a part")
+	if series(nil, true) != nil {
+		t.Error("a chart of nothing")
 	}
-	down := series(&result.Table{Columns: two, Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}})
+	if cut := series(&result.Table{Columns: two, Rows: rows(5, day), Truncated: true}, true); cut[0].Note != "Of the first 5 rows; there are more." || cut[0].Parts {
+		t.Errorf("a chart of a part: %+v", cut)
+	}
+	down := series(&result.Table{Columns: two, Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}}, true)
 	if diff := cmp.Diff([]string{"2026-01-01", "2026-01-02", "2026-01-09"}, down[0].Labels); diff != "" || down[0].At[2]-down[0].At[1] != 7*24*3600 {
 		t.Error(diff, down[0].At)
 	}
@@ -76,7 +95,7 @@ func TestSeries(t *testing.T) {
 // TestCrossed: a value stands at its label and in its category; where a pair is missing nothing does.
 func TestCrossed(t *testing.T) {
 	c := series(&result.Table{Columns: []string{"month", "status", "n"}, Rows: [][]any{
-		{"2026-03", "open", int64(1234)}, {"2026-01", "open", 2.5}, {"2026-01", "sent", int64(3)}, {"2026-02", "sent", nil}}})[0]
+		{"2026-03", "open", int64(1234)}, {"2026-01", "open", 2.5}, {"2026-01", "sent", int64(3)}, {"2026-02", "sent", nil}}}, true)[0]
 	value := func(v *float64) any {
 		if v == nil {
 			return nil

@@ -179,7 +179,6 @@ func (s *Server) sample(w http.ResponseWriter, r *http.Request) {
 	}{}
 	if rows, err := s.DB.Sample(r.Context(), t, exec.SampleOptions{Rows: sampled}); err == nil {
 		out.Rows = tabled(rows)
-		out.Rows.Charts = nil
 		if !rows.Truncated {
 			out.Count = counted(len(rows.Rows), "row")
 		}

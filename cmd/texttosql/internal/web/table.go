@@ -36,15 +36,22 @@ const (
 	maxTotal = 1 << 20 // bytes of all cells
 )
 
+// tabled makes the page's form of the result of a statement with its first rows and its charts; nil of nil.
+func (s *Server) tabled(sql string, t *result.Table) *table {
+	shown := tabled(t)
+	if shown != nil {
+		shown.Charts = series(t.Shown(), s.DB != nil && addsUp(s.DB.Language().Text.Parse(sql).Outline().Aggregates))
+	}
+	return shown
+}
+
 // tabled makes the page's form of a result with its first rows; nil of nil.
 func tabled(t *result.Table) *table {
 	if t == nil {
 		return nil
 	}
 	t = t.Shown()
-	v := view{t, shapes(t), nil}.page(0)
-	v.Charts = series(t)
-	return v
+	return view{t, shapes(t), nil}.page(0)
 }
 
 // view is a result with how its columns are written, and the places of its rows in the order that a person wants.

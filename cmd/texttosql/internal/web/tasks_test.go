@@ -20,6 +20,7 @@ import (
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	cdpinput "github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -145,8 +146,8 @@ func TestTenTasks(t *testing.T) {
 	task("choose")
 
 	b.click("Something is wrong")
-	b.until("document.querySelector('#actions form input') !== null")
-	b.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('#actions form input').focus(); undefined"))
+	b.at("What is wrong?")
+	b.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('article:last-child .panel:not([hidden]) input').focus(); undefined"))
 	b.keys("only those in Japan" + kb.Enter)
 	b.shows("You corrected")
 	b.until("document.querySelectorAll('article').length === 3 && document.querySelector('article:last-child tbody td') !== null")
@@ -155,12 +156,11 @@ func TestTenTasks(t *testing.T) {
 
 	b.click("Edit the SQL and run it")
 	b.at("Your own SQL, one statement that reads")
-	b.run(chromedp.Evaluate[chromedp.Void]("document.activeElement.value = 'DELETE FROM orders'; undefined"))
+	b.write("DELETE FROM orders")
 	b.click("Run")
 	b.shows("This only reads.")
 	b.axe("refused")
-	b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('textarea.code').value = "SELECT c.name, o.id, o.total FROM customers c " +
-		"JOIN orders o ON o.customer_id = c.id WHERE c.country = 'Japan'"; undefined`))
+	b.write("SELECT c.name, o.id, o.total FROM customers c JOIN orders o ON o.customer_id = c.id WHERE c.country = 'Japan'")
 	b.click("Run")
 	b.at("Your own statement")
 	b.unringed()
@@ -321,6 +321,17 @@ func TestManage(t *testing.T) {
 		t.Error(all, err)
 	}
 	b.clean()
+}
+
+// write puts a statement into the editor that has the focus, in the place of what is there.
+func (b *tab) write(sql string) {
+	b.t.Helper()
+	b.at("Your own SQL, one statement that reads")
+	b.run(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, cdpinput.InsertText, cdpinput.InsertTextParams{Text: sql})
+		return err
+	}))
+	b.until(fmt.Sprintf("document.activeElement.shadowRoot.activeElement.innerText.replace(/\\s+/g, ' ').includes(%q)", strings.Join(strings.Fields(sql), " ")))
 }
 
 // click2 clicks into a field, by its id or a selector.

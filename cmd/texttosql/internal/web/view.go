@@ -45,6 +45,7 @@ type turn struct {
 	Failure   *trouble         `json:"failure,omitempty"`
 	Own       *own             `json:"own,omitempty"` // of a statement of the person
 	Confirmed bool             `json:"confirmed,omitempty"`
+	By        string           `json:"by,omitempty"` // who confirmed it, where that is known
 }
 
 // reply is an answer. What stands below Confidence is known to the program that found it.
@@ -143,8 +144,25 @@ func (s *Server) view(r session.Record) conversation {
 		}
 		c.Turns = append(c.Turns, v)
 	}
+	s.confirmers(&c)
 	c.Title = visible(cmp.Or(r.Title, r.Summary().Question))
 	return c
+}
+
+// confirmers adds who confirmed the answers.
+func (s *Server) confirmers(c *conversation) {
+	pairs, err := s.Confirmed.PairsOf(s.Engine.ScopeKey())
+	if err != nil {
+		return // the answers are there without them
+	}
+	for i := range c.Turns {
+		switch t := &c.Turns[i]; {
+		case t.Confirmed && t.Answer != nil:
+			t.By = s.confirmedBy(pairs, t.Answer.SQL)
+		case t.Confirmed && t.Own != nil:
+			t.By = s.confirmedBy(pairs, t.Text)
+		}
+	}
 }
 
 // state is the state of a session for the page. active says that its record claims to run and that it does not run

@@ -135,7 +135,7 @@ func (s *Server) Handler() http.Handler {
 	inner.HandleFunc("POST /api/conversations/{id}/keep", s.confirmOwn)
 	inner.HandleFunc("POST /api/conversations/{id}/rename", s.rename)
 	inner.HandleFunc("GET /api/start", s.start)
-	inner.HandleFunc("GET /api/saved", s.saved)
+	inner.HandleFunc("GET /api/saved", s.board)
 	inner.HandleFunc("GET /api/sample", s.sample)
 	inner.HandleFunc("GET /api/conversations/{id}/events", s.events)
 	inner.HandleFunc("POST /api/conversations/{id}/{call}", s.call)

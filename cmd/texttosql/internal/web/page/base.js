@@ -9,7 +9,7 @@ function made(e, props, children) {
 		if (typeof value === 'function') e.addEventListener(name, value);
 		else e.setAttribute(name, value === true ? '' : value);
 	}
-	e.append(...children.flat().filter((c) => c !== undefined && c !== null && c !== false));
+	e.append(...children.flat(Infinity).filter((c) => c !== undefined && c !== null && c !== false));
 	return e;
 }
 const el = (tag, props = {}, ...children) => made(document.createElement(tag), props, children);

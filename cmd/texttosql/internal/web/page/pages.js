@@ -101,7 +101,7 @@ async function list() {
 // when is a time as a person says it: "today, 09:41", "Tuesday, 09:41", "3 Feb 2026".
 function when(text) {
 	const at = new Date(text), midnight = (d) => new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime();
-	const days = Math.round((midnight(at) - midnight(new Date())) / 86400000), clock = at.toLocaleTimeString(undefined, {hour: '2-digit', minute: '2-digit'});
+	const days = Math.round((midnight(at) - midnight(new Date())) / 86400000), clock = at.toLocaleTimeString(undefined, {hour: 'numeric', minute: '2-digit'});
 	if (days < -6 || days > 0) return at.toLocaleDateString(undefined, {day: 'numeric', month: 'short', year: 'numeric'});
 	const day = days < -1 ? at.toLocaleDateString(undefined, {weekday: 'long'}) : new Intl.RelativeTimeFormat(undefined, {numeric: 'auto'}).format(days, 'day');
 	return day + ', ' + clock;
