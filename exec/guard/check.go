@@ -65,7 +65,7 @@ func (r *checkReader) term() bool {
 	if !r.text.IsName(r.i) {
 		return false
 	}
-	name := r.text.d.Value(r.text.Token(r.i))
+	name := r.text.Value(r.i)
 	if r.i++; r.column != "" && !schema.EqualFold(name, r.column) {
 		return false
 	}

@@ -119,25 +119,3 @@ func (e *PolicyError) Public() string {
 func Refuse(reason sqltext.Reason, format string, args ...any) *RefusedError {
 	return &RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == sqltext.ReasonNotReadOnly}
 }
-
-// stopped ends a walk over a tree.
-type stopped struct{ err error }
-
-// Stop ends the function that [Walked] runs, with an error.
-func Stop(err error) { panic(stopped{err}) }
-
-// Walked runs f, which reads a statement or walks its tree, and returns the error by which f was stopped. Any other panic
-// becomes a refusal: no text may end the program.
-func Walked(f func()) (err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case stopped:
-			err = r.err
-		default:
-			err = Refuse(reasonGuard, "the guard panicked: %v", r)
-		}
-	}()
-	f()
-	return nil
-}

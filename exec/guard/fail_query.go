@@ -42,7 +42,7 @@ func (r *failReader) ident() (folded string, ok bool) {
 		return "", false
 	}
 	r.i++
-	return schema.Fold(r.text.d.Value(r.text.Token(r.i - 1))), true
+	return schema.Fold(r.text.Value(r.i - 1)), true
 }
 
 // path reads names with dots between them, at most three.
@@ -184,7 +184,7 @@ func (r *failReader) item(begin, end int) {
 	if column && r.i >= end || last.Kind != sqltext.String && !r.text.IsName(end-1) {
 		return // a column alone, or without a name
 	}
-	if name := schema.Fold(r.text.d.Value(last)); !column || r.i != end-1 || name != path[len(path)-1] {
+	if name := schema.Fold(r.text.Value(end - 1)); !column || r.i != end-1 || name != path[len(path)-1] {
 		r.name(name, NoFamily)
 	}
 }

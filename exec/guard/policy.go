@@ -162,65 +162,74 @@ func (p Policy) Narrow(n Policy) (Policy, error) {
 	out.DenyColumns = slices.Concat(p.DenyColumns, n.DenyColumns)
 	out.Settings = slices.Concat(p.Settings, n.Settings)
 	out.Fence = cmp.Or(p.Fence, n.Fence)
-	// both returns the entries that name what one of a and one of b name.
-	both := func(field string, a, b []string) ([]string, error) {
-		if len(b) == 0 || len(a) == 0 {
-			return slices.Concat(a, b), nil
-		}
-		var found []string
-		for _, x := range a {
-			for _, y := range b {
-				one, _ := splitName(x)
-				other, _ := splitName(y)
-				if len(one) < len(other) {
-					one, other, x, y = other, one, y, x
-				}
-				if slices.EqualFunc(one[len(one)-len(other):], other, schema.EqualFold) && !slices.Contains(found, x) {
-					found = append(found, x)
-				}
-			}
-		}
-		if len(found) == 0 {
-			return nil, fmt.Errorf("exec: narrowing a policy: %s has no entry in common", field)
-		}
-		return found, nil
-	}
-	var err error
-	if out.AllowTables, err = both("AllowTables", p.AllowTables, n.AllowTables); err != nil {
-		return out, err
-	}
-	for _, list := range []struct {
-		field string
-		to    *[]string
-		a, b  []string
-	}{{"AllowFunctions", &out.AllowFunctions, p.AllowFunctions, n.AllowFunctions}, {"Reveal", &out.Reveal, p.Reveal, n.Reveal}} {
-		for _, entry := range list.b {
-			if !slices.Contains(list.a, entry) && !slices.Contains(list.a, "*") {
-				return out, fmt.Errorf("exec: narrowing a policy: %s: %q is not in the policy that is narrowed", list.field, entry)
-			}
-		}
-		if len(list.b) > 0 {
-			*list.to = slices.Clone(list.b)
-		}
-	}
+	out.Shared = slices.Concat(p.Shared, n.Shared)
 	if p.Scoped() && len(n.Shared) > 0 {
 		return out, errors.New("exec: narrowing a policy: Shared is that of the policy that is narrowed")
 	}
-	out.Shared = slices.Concat(p.Shared, n.Shared)
-	out.Rows = maps.Clone(p.Rows)
-	for table, rule := range n.Rows {
-		if path, ok := splitName(table); !ok || !p.lists(path...) {
-			return out, fmt.Errorf("exec: narrowing a policy: Rows: %q is in neither Rows nor Shared of the policy that is narrowed", table)
+	var err error
+	if out.AllowTables = inBoth(p.AllowTables, n.AllowTables); len(out.AllowTables) == 0 && len(p.AllowTables) > 0 {
+		return out, errors.New("exec: narrowing a policy: AllowTables has no entry in common")
+	}
+	if out.AllowFunctions, err = fewer("AllowFunctions", p.AllowFunctions, n.AllowFunctions); err != nil {
+		return out, err
+	}
+	if out.Reveal, err = fewer("Reveal", p.Reveal, n.Reveal); err != nil {
+		return out, err
+	}
+	out.Rows, err = p.narrowRows(n.Rows)
+	return out, err
+}
+
+// inBoth returns the entries that name what one of a and one of b name. An empty list names everything.
+func inBoth(a, b []string) (found []string) {
+	if len(b) == 0 || len(a) == 0 {
+		return slices.Concat(a, b)
+	}
+	for _, x := range a {
+		for _, y := range b {
+			one, _ := splitName(x)
+			other, _ := splitName(y)
+			longer := x
+			if len(one) < len(other) {
+				one, other, longer = other, one, y
+			}
+			if slices.EqualFunc(one[len(one)-len(other):], other, schema.EqualFold) && !slices.Contains(found, longer) {
+				found = append(found, longer)
+			}
 		}
-		if out.Rows == nil {
-			out.Rows = map[string]string{}
+	}
+	return found
+}
+
+// fewer returns b, whose entries have to be in a; a where b is empty.
+func fewer(field string, a, b []string) ([]string, error) {
+	for _, entry := range b {
+		if !slices.Contains(a, entry) && !slices.Contains(a, "*") {
+			return a, fmt.Errorf("exec: narrowing a policy: %s: %q is not in the policy that is narrowed", field, entry)
+		}
+	}
+	if len(b) == 0 {
+		return a, nil
+	}
+	return slices.Clone(b), nil
+}
+
+// narrowRows returns the rules of p and more of them. Both rules of a table hold.
+func (p Policy) narrowRows(more map[string]string) (map[string]string, error) {
+	rows := maps.Clone(p.Rows)
+	for table, rule := range more {
+		if path, ok := splitName(table); !ok || !p.lists(path...) {
+			return rows, fmt.Errorf("exec: narrowing a policy: Rows: %q is in neither Rows nor Shared of the policy that is narrowed", table)
+		}
+		if rows == nil {
+			rows = map[string]string{}
 		}
 		if old, ok := p.Rows[table]; ok {
 			rule = "(" + old + ") AND (" + rule + ")"
 		}
-		out.Rows[table] = rule
+		rows[table] = rule
 	}
-	return out, nil
+	return rows, nil
 }
 
 // matches reports whether a policy entry names path, whose first part is a schema. An entry with fewer parts matches any

@@ -146,49 +146,41 @@ func assign(values []driver.Value, dest []any) error {
 		return fmt.Errorf("guard: %d columns for %d variables", len(values), len(dest))
 	}
 	for i, v := range values {
-		var err error
-		switch d := dest[i].(type) {
-		case *any:
-			*d = v
-		case sql.Scanner:
-			err = d.Scan(v)
-		case *sql.RawBytes:
-			b, ok := v.([]byte)
-			if !ok && v != nil {
-				err = into(&b, v)
-			}
-			*d = b
-		case *string:
-			switch v := v.(type) {
-			case string:
-				*d = v
-			case []byte:
-				*d = string(v)
-			default:
-				err = into(d, v)
-			}
-		case *[]byte:
-			err = into(d, v)
-		case *int:
-			err = into(d, v)
-		case *int64:
-			if n, ok := v.(int64); ok {
-				*d = n
-			} else {
-				err = into(d, v)
-			}
-		case *float64:
-			err = into(d, v)
-		case *bool:
-			err = into(d, v)
-		default:
-			err = fmt.Errorf("a variable of type %T", d)
-		}
-		if err != nil {
+		if err := assignOne(v, dest[i]); err != nil {
 			return fmt.Errorf("guard: column %d: %w", i+1, err)
 		}
 	}
 	return nil
+}
+
+func assignOne(v driver.Value, dest any) (err error) {
+	switch d := dest.(type) {
+	case *any:
+		*d = v
+	case sql.Scanner:
+		return d.Scan(v)
+	case *sql.RawBytes:
+		b, ok := v.([]byte)
+		if !ok && v != nil {
+			err = into(&b, v)
+		}
+		*d = b
+	case *string:
+		return into(d, v)
+	case *[]byte:
+		return into(d, v)
+	case *int:
+		return into(d, v)
+	case *int64:
+		return into(d, v)
+	case *float64:
+		return into(d, v)
+	case *bool:
+		return into(d, v)
+	default:
+		return fmt.Errorf("a variable of type %T", d)
+	}
+	return err
 }
 
 func into[T any](d *T, v driver.Value) error {

@@ -48,80 +48,91 @@ func (h *held) Placed(_ context.Context, s *exec.Statement) error {
 	return guard.Bare(spots)
 }
 
-func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) (spots []guard.Spot, err error) {
+func (c *catalog) spots(s *sqltext.Statement, h *held, ours bool) ([]guard.Spot, error) {
 	w, err := c.walked(s, h.at.mode, ours)
 	if err != nil {
 		return nil, err
 	}
-	t := guard.NewText(s)
+	f := guard.NewFinder(s)
 	for _, table := range w.tables {
-		r := table.source.Relation
-		for _, ref := range w.names.Refs {
-			name := lower(append([]string{""}, ref.Path...)[len(ref.Path)])
-			if !ref.Star && (r.Unnamed(name) || systemColumns[name] && !r.Has(name) && r.Ruled()) {
-				return nil, guard.Refuse(exec.ReasonRows, "only some rows of %s may be read, and so its hidden column %s may not", r.Name, name)
-			}
-		}
-		first, last, err := t.Name(origin(w.edits, table.OriginTextPosition()), table.Name.O)
-		switch {
-		case err != nil:
+		if err := w.placeTable(f, table); err != nil {
 			return nil, err
-		case table.unsure:
-			return nil, guard.Refuse(exec.ReasonRows, "%s may be a table or a common table expression", r.Name)
-		case w.matches && r.Ruled():
-			return nil, guard.Refuse(exec.ReasonRows, "MATCH weighs words by all rows of %s, and only some may be read: write LIKE", r.Name)
-		case len(table.PartitionNames) > 0 && r.Ruled():
-			return nil, guard.Refuse(exec.ReasonRows, "a partition of %s is named: its rule is about the table", r.Name)
 		}
-		spot := guard.Spot{Relation: r, Pos: t.Pos(first), End: t.End(last)}
-		next := last + 1
-		switch {
-		case table.alias == "":
-			spot.Alias = t.Raw(last)
-		case t.Word(next) == "as":
-			next += 2
-		default:
-			next++
-		}
-		if len(table.IndexHints) > 0 {
-			spot.HintPos = t.Pos(next)
-			for range table.IndexHints {
-				for ; t.Word(next) != ")"; next++ {
-				}
-				next++
-			}
-			spot.HintEnd = t.End(next - 1)
-		}
-		spots = append(spots, spot)
 	}
-	// A column of a query in FROM is called as that spells it, one of a table as the statement does.
-	for _, f := range w.headings {
-		c, other := f.Expr.(*ast.ColumnNameExpr)
-		if !other || f.AsName.O != "" {
-			continue
-		}
-		name, tables := c.Name.Name.O, true
-		other = false
-		for _, from := range w.names.Sources {
-			if r := from.Relation; from.Select == f.of && !from.Joined {
-				tables = tables && r != nil && !r.View
-				other = other || tables && r.Has(name) && !slices.Contains(r.Columns(), name)
-			}
-		}
-		if _, last, err := t.Name(origin(w.edits, f.Offset), name); err == nil && tables && other {
-			spots = append(spots, guard.Spot{Pos: t.End(last), End: t.End(last), Insert: " AS " + quote(name)})
-		}
+	for _, h := range w.headings {
+		w.placeHeading(f, h)
 	}
 	// The definitions of views have the name of the database in front of tables and columns.
-	for i := range t.Len() - 4 {
-		if !t.IsName(i) || t.Word(i+1) != "." || !t.IsName(i+2) || t.Word(i+3) != "." || t.Word(i-1) == "." {
+	for i := range f.Len() - 4 {
+		if !f.IsName(i) || f.Word(i+1) != "." || !f.IsName(i+2) || f.Word(i+3) != "." || f.Word(i-1) == "." {
 			continue
 		}
-		if !w.names.Same(s.Dialect().Value(t.Token(i+2)), schema.EqualFold) {
-			return nil, guard.Refuse(exec.ReasonRows, "%s.%s has a database in front: write it with an alias of the table", t.Raw(i), t.Raw(i+2))
+		if err := f.Unqualify(&w.names, f.Pos(i), f.Value(i+2), schema.EqualFold); err != nil {
+			return nil, err
 		}
-		spots = append(spots, guard.Spot{Pos: t.Pos(i), End: t.Pos(i + 2)})
 	}
-	slices.SortStableFunc(spots, func(a, b guard.Spot) int { return a.Pos - b.Pos })
-	return spots, nil
+	return f.Spots(), nil
+}
+
+// placeTable finds where a table stands, with its hints, and refuses what tells of other rows of it.
+func (w *walker) placeTable(f *guard.Finder, table tableAt) error {
+	r := table.source.Relation
+	for _, ref := range w.names.Refs {
+		if ref.Star || len(ref.Path) == 0 {
+			continue
+		}
+		if name := lower(ref.Path[len(ref.Path)-1]); r.Unnamed(name) || systemColumns[name] && !r.Has(name) && r.Ruled() {
+			return guard.Refuse(exec.ReasonRows, "only some rows of %s may be read, and so its hidden column %s may not", r.Name, name)
+		}
+	}
+	last, err := f.Table(r, origin(w.edits, table.OriginTextPosition()), table.Name.O, table.alias)
+	switch {
+	case err != nil:
+		return err
+	case table.unsure:
+		return guard.Refuse(exec.ReasonRows, "%s may be a table or a common table expression", r.Name)
+	case w.matches && r.Ruled():
+		return guard.Refuse(exec.ReasonRows, "MATCH weighs words by all rows of %s, and only some may be read: write LIKE", r.Name)
+	case len(table.PartitionNames) > 0 && r.Ruled():
+		return guard.Refuse(exec.ReasonRows, "a partition of %s is named: its rule is about the table", r.Name)
+	case len(table.IndexHints) == 0:
+		return nil
+	}
+	first := last + 1
+	if table.alias != "" {
+		first++
+		if f.Word(last+1) == "as" {
+			first++
+		}
+	}
+	last = first - 1
+	for range table.IndexHints {
+		for last++; last < f.Len() && f.Word(last) != ")"; last++ {
+		}
+	}
+	f.Hint(first, last)
+	return nil
+}
+
+// placeHeading writes the name of a column behind it where the server would call the result otherwise: a column of a query in
+// FROM is called as that spells it, one of a table as the statement does.
+func (w *walker) placeHeading(f *guard.Finder, h heading) {
+	c, ok := h.Expr.(*ast.ColumnNameExpr)
+	if !ok || h.AsName.O != "" {
+		return
+	}
+	name, other := c.Name.Name.O, false
+	for _, from := range w.names.Sources {
+		if from.Select != h.of || from.Joined {
+			continue
+		}
+		r := from.Relation
+		if r == nil || r.View {
+			return
+		}
+		other = other || r.Has(name) && !slices.Contains(r.Columns(), name)
+	}
+	if _, last, err := f.Name(origin(w.edits, h.Offset), name); err == nil && other {
+		f.Put(f.End(last), f.End(last), " AS "+quote(name))
+	}
 }

@@ -156,19 +156,7 @@ func (c *catalog) find(schemaName, name string) (r *relation, ok bool) {
 // readRelations reads tables, views and composite types, with their columns. The types are there for their attributes.
 func (r *reading) readRelations() {
 	for _, row := range r.results[readRelations] {
-		t := &relation{schema: row[1], name: row[2], kind: row[3], row: row.oid(4), shown: row.is(6) && !row.is(7)}
-		if r.relations[t.schema] == nil {
-			r.relations[t.schema] = map[string]any{}
-		}
-		r.relations[t.schema][t.name] = nil
-		if t.schema == "pg_catalog" || t.kind == "S" {
-			continue
-		}
-		if r.secured = r.secured || row.is(5); row.is(6) && row.is(7) {
-			r.warn("broken-view", "the view "+t.name+" is left out of the schema, since this user may not read what is under it")
-		}
-		r.oids[row.oid(0)] = t
-		r.all = append(r.all, t)
+		r.readRelation(row)
 	}
 	for _, row := range r.results[readColumns] {
 		if t := r.oids[row.oid(0)]; t != nil {
@@ -181,24 +169,7 @@ func (r *reading) readRelations() {
 		}
 	}
 	for oid, t := range r.oids {
-		names := make([]string, len(t.columns))
-		for i, c := range t.columns {
-			names[i] = c.name
-		}
-		t.Relation = guard.NewRelation(t.schema, t.name, names)
-		t.Compares(func(name string) guard.Family {
-			return t.columns[slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })].family
-		})
-		t.Own, t.View, t.Barred = t, t.kind == "v", map[string]string{}
-		if t.kind == "c" {
-			t.Refused = guard.NotReadable(t.name)
-		} else {
-			r.relations[t.schema][t.name] = t
-			r.byOID[oid] = t.Relation
-		}
-	}
-	for _, t := range r.all {
-		r.out.Relations = append(r.out.Relations, t.Relation)
+		r.relate(oid, t)
 	}
 	for _, of := range r.types { // of a row
 		if t := r.oids[of.relation]; t != nil {
@@ -208,14 +179,50 @@ func (r *reading) readRelations() {
 			}
 		}
 	}
-	// Whoever reads a column of a row's type reads what is in the row.
 	for _, t := range r.all {
-		for _, c := range t.columns {
-			for _, id := range r.inside(c.of) {
-				of := r.types[id]
-				if of == nil || r.oids[of.relation] == nil {
-					continue
-				}
+		r.out.Relations = append(r.out.Relations, t.Relation)
+		r.flowOfRows(t)
+	}
+}
+
+func (r *reading) readRelation(row row) {
+	t := &relation{schema: row[1], name: row[2], kind: row[3], row: row.oid(4), shown: row.is(6) && !row.is(7)}
+	if r.relations[t.schema] == nil {
+		r.relations[t.schema] = map[string]any{}
+	}
+	r.relations[t.schema][t.name] = nil
+	if t.schema == "pg_catalog" || t.kind == "S" {
+		return
+	}
+	if r.secured = r.secured || row.is(5); row.is(6) && row.is(7) {
+		r.warn("broken-view", "the view "+t.name+" is left out of the schema, since this user may not read what is under it")
+	}
+	r.oids[row.oid(0)] = t
+	r.all = append(r.all, t)
+}
+
+// relate makes the guard's relation of one whose columns are read.
+func (r *reading) relate(oid uint32, t *relation) {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.name
+	}
+	t.Relation = guard.NewRelation(t.schema, t.name, names)
+	t.Compares(func(name string) guard.Family { return t.columns[slices.Index(names, name)].family })
+	t.Own, t.View, t.Barred = t, t.kind == "v", map[string]string{}
+	if t.kind == "c" {
+		t.Refused = guard.NotReadable(t.name)
+	} else {
+		r.relations[t.schema][t.name] = t
+		r.byOID[oid] = t.Relation
+	}
+}
+
+// flowOfRows notes that whoever reads a column of a row's type reads what is in the row.
+func (r *reading) flowOfRows(t *relation) {
+	for _, c := range t.columns {
+		for _, id := range r.inside(c.of) {
+			if of := r.types[id]; of != nil && r.oids[of.relation] != nil {
 				for _, attribute := range r.oids[of.relation].columns {
 					r.flow(r.oids[of.relation], attribute.name, t, c.name)
 				}
@@ -243,7 +250,6 @@ func (t *relation) column(number int) *column {
 
 // readDepends reads where values of one column come to stand in another, and what views read.
 func (r *reading) readDepends() {
-	type edge struct{ child, parent *relation }
 	var edges []edge
 	under := map[*relation]guard.ReadSet{}
 	for _, row := range r.results[readDepends] {
@@ -255,13 +261,9 @@ func (r *reading) readDepends() {
 				r.flow(t, of.name, t, made.name)
 			}
 		case t == nil || from == nil || from.kind == "c":
-		case row[0] == "child": // a parent shows the rows of its children and partitions, and a child holds rows of its parents
+		case row[0] == "child":
 			edges = append(edges, edge{t, from})
-			from.Holds, t.Part = append(from.Holds, t.Relation), t.Part || from.kind == "p"
-			for _, c := range t.columns {
-				r.flow(t, c.name, from, c.name)
-				r.flow(from, c.name, t, c.name)
-			}
+			r.inherit(t, from)
 		case row[0] == "view" && (t.kind == "v" || t.kind == "m"):
 			if under[t] == nil {
 				under[t] = guard.ReadSet{}
@@ -272,21 +274,35 @@ func (r *reading) readDepends() {
 			}
 		}
 	}
-	whole := map[*relation]bool{} // views that take a row as a value, which no dependency tells
-	for _, row := range r.results[readStored] {
+	for _, row := range r.results[readStored] { // a view that takes a row as a value, which no dependency tells
 		if row[1] == "varattno" {
-			whole[r.oids[row.oid(0)]] = true
-		}
-	}
-	for view, bases := range under {
-		for base := range bases {
-			if whole[view] {
+			bases := under[r.oids[row.oid(0)]]
+			for base := range bases {
 				bases.Add(base, base.Columns()...)
 			}
 		}
+	}
+	for view, bases := range under {
 		view.Under = bases.Reads()
 	}
-	// Who may not read a table may not read its children either, nor what has their rows.
+	r.hide(edges)
+}
+
+// edge is a table that inherits from another one, or is its partition.
+type edge struct{ child, parent *relation }
+
+// inherit notes that a parent shows the rows of its children and partitions, and a child holds rows of its parents.
+func (r *reading) inherit(t, from *relation) {
+	from.Holds, t.Part = append(from.Holds, t.Relation), t.Part || from.kind == "p"
+	for _, c := range t.columns {
+		r.flow(t, c.name, from, c.name)
+		r.flow(from, c.name, t, c.name)
+	}
+}
+
+// hide hides the tables that the policy denies. Who may not read a table may not read its children either, nor what has
+// their rows.
+func (r *reading) hide(edges []edge) {
 	denied := exec.Policy{DenyTables: r.policy.DenyTables}
 	for _, t := range r.all {
 		t.Hidden = !denied.AllowsTable(t.schema, t.name)

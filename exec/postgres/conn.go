@@ -211,7 +211,11 @@ func (c *conn) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
-	return c.judged.read(s.SQL(), len(s.Args) > 0 || s.Splice != nil)
+	w, err := c.judged.read(s.SQL(), len(s.Args) > 0 || s.Splice != nil)
+	if err != nil {
+		return nil, err
+	}
+	return w.n, nil
 }
 
 // Confirm implements exec.Conn. The server parses the statement, by a protocol that takes one, and resolves its names:

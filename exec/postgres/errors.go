@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -27,46 +28,53 @@ func classify(err error) error {
 		if errors.As(err, new(*pgproto3.ExceededMaxBodyLenErr)) {
 			return &exec.LimitError{Limit: "cell"}
 		}
-		return fmt.Errorf("postgres: running a statement: %w", err)
+	default:
+		message := quotes.Replace(known.Message)
+		if typed := cmp.Or(ofState(known, message), ofClass(known, message)); typed != nil {
+			return typed
+		}
 	}
-	state, message := known.Code, quotes.Replace(known.Message)
-	class := (state + "  ")[:2]
-	invalid := func(fault exec.Fault) error {
-		name := nameIn(state, message)
-		return &exec.InvalidError{Fault: fault, Message: hinted(state, strings.ReplaceAll(message, `"`, ""), known.Hint), Name: name}
-	}
-	switch state {
+	return fmt.Errorf("postgres: running a statement: %w", err) // the connection or the server
+}
+
+// ofState is the error of a state; nil: its class tells.
+func ofState(e *pgconn.PgError, message string) error {
+	switch e.Code {
 	case "57014": // query_canceled: by the server's time-out, or by a caller, whose context tells
 		return &exec.LimitError{Limit: "time"}
 	case "25006": // read_only_sql_transaction
-		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: message, Writes: true}
+		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", message)
 	case "42501": // insufficient_privilege
-		reason := exec.ReasonTable
 		if strings.Contains(message, "function") {
-			reason = exec.ReasonFunction
+			return guard.Refuse(exec.ReasonFunction, "%s", message)
 		}
-		return &exec.RefusedError{Reason: reason, Detail: message}
+		return guard.Refuse(exec.ReasonTable, "%s", message)
 	case "54001", "54011", "54023": // too complex, too many columns or arguments
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: message}
+		return guard.Refuse(exec.ReasonTooComplex, "%s", message)
 	case "55P03", "40P01", "40001", "53300": // a lock, a deadlock, a conflict on a standby, too many connections
 		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
 	case "53200", "53400", "53100": // out of memory, over temp_file_limit, disk full
 		return &exec.LimitError{Limit: "memory"}
 	case "42601", "42602", "42622": // a syntax error, an invalid name, a name that is too long
-		return invalid(exec.FaultSyntax)
+		return invalid(exec.FaultSyntax, e, message)
 	case "42703", "42702", "42P01", "42883", "42725", "42704", "3F000": // see nameIn
-		if nameIn(state, message) != "" {
-			return invalid(exec.FaultSchema)
+		if nameIn(e.Code, message) != "" {
+			return invalid(exec.FaultSchema, e, message)
 		}
-		return invalid(exec.FaultCompile) // operator does not exist: integer = text
+		return invalid(exec.FaultCompile, e, message) // operator does not exist: integer = text
 	case "55000": // a materialized view without data
-		return invalid(exec.FaultRun)
+		return invalid(exec.FaultRun, e, message)
 	case "P0001": // the words are those of a function
 		return &exec.InvalidError{Fault: exec.FaultRun, Message: "a function of the database raised an exception"}
 	}
-	switch class {
+	return nil
+}
+
+// ofClass is the error of a class of states; nil: the statement is not to blame.
+func ofClass(e *pgconn.PgError, message string) error {
+	switch class := (e.Code + "  ")[:2]; class {
 	case "42", "0A":
-		return invalid(exec.FaultCompile)
+		return invalid(exec.FaultCompile, e, message)
 	case "54":
 		return &exec.LimitError{Limit: "memory"}
 	case "20", "21", "22", "23", "2F", "38", "39", "44", "P0":
@@ -76,7 +84,11 @@ func classify(err error) error {
 			return &exec.LimitError{Limit: "memory"}
 		}
 	}
-	return fmt.Errorf("postgres: running a statement: %w", err) // the connection or the server
+	return nil
+}
+
+func invalid(fault exec.Fault, e *pgconn.PgError, message string) error {
+	return &exec.InvalidError{Fault: fault, Message: hinted(e.Code, strings.ReplaceAll(message, `"`, ""), e.Hint), Name: nameIn(e.Code, message)}
 }
 
 // quotes are those of messages in other languages.

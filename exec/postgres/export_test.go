@@ -53,10 +53,12 @@ func ReadCatalog(ctx context.Context, sc *sql.Conn, p exec.Policy) (c Catalog, e
 
 // Check decides on a statement by its tree, and says as the server would what is not there.
 func (c Catalog) Check(s string) (*guard.Names, error) {
-	n, err := c.Own.(*catalog).read(s, false)
-	if err == nil {
-		err = c.Permit(n)
+	w, err := c.Own.(*catalog).read(s, false)
+	if err != nil {
+		return nil, err
 	}
+	n := w.n
+	err = c.Permit(n)
 	if err == nil && (n.Own != nil || len(n.Absent) > 0) {
 		err = &exec.InvalidError{Fault: exec.FaultSchema, Message: "a name is not there"}
 	}

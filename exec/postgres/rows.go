@@ -25,24 +25,19 @@ func (d Dialect) Rules() guard.Splicing {
 // viewText reads the queries of views, into which rules are written.
 const viewText = `SELECT c.oid, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c WHERE c.relkind = 'v' AND c.oid >= 16384`
 
-// places are what a walk finds for [conn.Spots].
-type places struct {
-	tables  []tableAt
-	columns []columnAt
-	groups  []groupAt
-	sampled map[*ast.RangeVar]bool
-}
-
+// tableAt is a table in a FROM.
 type tableAt struct {
 	*ast.RangeVar
 	relation *relation
 }
 
+// columnAt is a place where a column may be named.
 type columnAt struct {
 	guard.Ref
 	pos int
 }
 
+// groupAt is a SELECT with a GROUP BY.
 type groupAt struct {
 	*ast.SelectStmt
 	number int
@@ -103,79 +98,87 @@ func (c *conn) secured(ctx context.Context, s *exec.Statement) error {
 		"and connect as a role without BYPASSRLS that does not own the table, or list it in Policy.Shared", results[0][0][0])
 }
 
-func (c *catalog) spots(s *sqltext.Statement, ours bool) (spots []guard.Spot, err error) {
-	at := &places{sampled: map[*ast.RangeVar]bool{}}
-	w, err := c.walked(s.SQL(), ours, at)
+func (c *catalog) spots(s *sqltext.Statement, ours bool) ([]guard.Spot, error) {
+	w, err := c.read(s.SQL(), ours)
 	if err != nil {
 		return nil, err
 	}
-	t := guard.NewText(s)
-	insert := func(from, to int, what string) { spots = append(spots, guard.Spot{Pos: from, End: to, Insert: what}) }
-	for _, table := range at.tables {
-		first, last, err := t.Name(int(table.Location), table.Relname)
-		switch {
-		case err != nil:
+	f := guard.NewFinder(s)
+	for _, table := range w.tables {
+		if err := w.placeTable(f, table); err != nil {
 			return nil, err
-		case !table.relation.Ruled():
-			spots = append(spots, guard.Spot{Relation: table.relation.Relation, Pos: t.Pos(first), End: t.End(last)})
-			if table.Alias == nil {
-				spots[len(spots)-1].Alias = t.Raw(last)
-			}
-			continue
-		case at.sampled[table.RangeVar]:
-			return nil, guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", table.Relname)
-		case !table.Inh && len(table.relation.Holds) > 0:
-			return nil, guard.Refuse(exec.ReasonRows, "%s has its rows in tables that inherit from it, which ONLY leaves out", table.Relname)
-		case !table.Inh && t.Word(first-1) != "only":
-			return nil, guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", table.Relname)
-		}
-		before := first - 1
-		if !table.Inh {
-			before--
-		}
-		if t.Word(before) == "table" { // TABLE t
-			insert(t.Pos(before), t.End(before), "SELECT * FROM")
-		}
-		if !table.Inh {
-			insert(t.Pos(first-1), t.End(first-1), "")
-		}
-		spot := guard.Spot{Relation: table.relation.Relation, Pos: t.Pos(first), End: t.End(last)}
-		if table.Alias == nil {
-			spot.Alias = t.Raw(last)
-		}
-		spots = append(spots, spot)
-		if t.Word(last+1) == "*" { // the tables that inherit from it, of which there are none
-			insert(t.Pos(last+1), t.End(last+1), "")
 		}
 	}
-	for _, col := range at.columns {
-		qualifier := col.Path
-		if !col.Star {
-			qualifier = col.Path[:len(col.Path)-1]
-			// One that the statement defines too could mean that, in the row around a splice.
-			if name := col.Path[len(col.Path)-1]; hiddenColumns[name] && (!w.defined[name] || slices.ContainsFunc(w.n.Sources, func(o guard.Source) bool {
-				return o.Relation != nil && o.Relation.Ruled() &&
-					(len(qualifier) == 0 && o.Select == col.Select || len(qualifier) > 0 && o.Alias == qualifier[len(qualifier)-1])
-			})) {
-				return nil, guard.Refuse(exec.ReasonRows, "%s tells where rows are stored, other ones too", name)
-			}
+	for _, column := range w.columns {
+		if err := w.placeColumn(f, column); err != nil {
+			return nil, err
 		}
-		if len(qualifier) < 2 {
-			continue
-		}
-		i, ok := t.At(col.pos)
-		if !ok || len(qualifier) > 2 || !w.n.Same(qualifier[1], func(a, b string) bool { return a == b }) {
-			return nil, guard.Refuse(exec.ReasonRows, "%s has a schema in front: write it with an alias of the table", strings.Join(col.Path, "."))
-		}
-		insert(t.Pos(i), t.Pos(i+2), "")
 	}
-	for _, g := range at.groups {
+	for _, g := range w.groups {
 		if pos, columns := w.grouped(g); columns != "" {
-			insert(pos, pos, columns)
+			f.Put(pos, pos, columns)
 		}
 	}
-	slices.SortStableFunc(spots, func(a, b guard.Spot) int { return a.Pos - b.Pos })
-	return spots, nil
+	return f.Spots(), nil
+}
+
+// placeTable finds where a table stands, and the words around its name that no splice may have.
+func (w *walk) placeTable(f *guard.Finder, table tableAt) error {
+	last, err := f.Table(table.relation.Relation, int(table.Location), table.Relname, table.Alias.GetAliasname())
+	if err != nil || !table.relation.Ruled() {
+		return err
+	}
+	first, _ := f.At(int(table.Location))
+	before := first - 1
+	switch {
+	case w.sampled[table.RangeVar]:
+		return guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", table.Relname)
+	case table.Inh:
+	case len(table.relation.Holds) > 0:
+		return guard.Refuse(exec.ReasonRows, "%s has its rows in tables that inherit from it, which ONLY leaves out", table.Relname)
+	case f.Word(before) != "only":
+		return guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", table.Relname)
+	default:
+		f.Put(f.Pos(before), f.End(before), "")
+		before--
+	}
+	if f.Word(before) == "table" { // TABLE t
+		f.Put(f.Pos(before), f.End(before), "SELECT * FROM")
+	}
+	if f.Word(last+1) == "*" { // the tables that inherit from it, of which there are none
+		f.Put(f.Pos(last+1), f.End(last+1), "")
+	}
+	return nil
+}
+
+// placeColumn finds the schema in front of a table in front of a column.
+func (w *walk) placeColumn(f *guard.Finder, c columnAt) error {
+	qualifier := c.Path
+	if !c.Star {
+		last := len(c.Path) - 1
+		qualifier = c.Path[:last]
+		if name := c.Path[last]; hiddenColumns[name] && w.isHidden(name, qualifier, c.Select) {
+			return guard.Refuse(exec.ReasonRows, "%s tells where rows are stored, other ones too", name)
+		}
+	}
+	if len(qualifier) < 2 {
+		return nil
+	}
+	return f.Unqualify(w.n, c.pos, qualifier[1], func(a, b string) bool { return a == b })
+}
+
+// isHidden reports whether a name may mean a hidden column. One that the statement defines too could mean that, in the row
+// around a splice.
+func (w *walk) isHidden(name string, qualifier []string, in int) bool {
+	return !w.defined[name] || slices.ContainsFunc(w.n.Sources, func(o guard.Source) bool {
+		if o.Relation == nil || !o.Relation.Ruled() {
+			return false
+		}
+		if len(qualifier) == 0 {
+			return o.Select == in
+		}
+		return o.Alias == qualifier[len(qualifier)-1]
+	})
 }
 
 // ungroupable are types, by OID, that the engine has no equality for: json, xml and the geometric ones.
@@ -184,69 +187,94 @@ var ungroupable = []uint32{114, 142, 600, 601, 602, 603, 604, 628, 718}
 // grouped returns what a GROUP BY over the primary key of a table lacks where the table stands behind a splice, whose key
 // the engine does not know: the other columns that the statement names, and where to write them. Groups stay as they are.
 func (w *walk) grouped(g groupAt) (pos int, columns string) {
-	var in []guard.Source // of the same FROM
-	for _, o := range w.n.Sources {
-		if o.Select == g.number {
-			in = append(in, o)
-		}
-	}
-	keys := make([][]string, 0, len(g.GroupClause)) // columns that are grouped
-	for i, item := range g.GroupClause {
-		column, at := item.GetColumnRef(), item.GetColumnRef().GetLocation()
-		if n := item.GetAConst().GetIval(); n != nil && int(n.Ival) <= len(g.TargetList) && n.Ival > 0 {
-			column, at = g.TargetList[n.Ival-1].GetResTarget().GetVal().GetColumnRef(), item.GetAConst().Location
-		}
-		if i == 0 {
-			pos = int(at)
-		}
-		if path := names(column.GetFields()); len(path) == 1 && !slices.ContainsFunc(in, func(o guard.Source) bool { return o.Relation == nil || o.Relation.Has(path[0]) }) {
-			for _, target := range g.TargetList { // no column is called so: it is one of the result
-				if target.GetResTarget().GetName() == path[0] {
-					column = target.GetResTarget().GetVal().GetColumnRef()
-				}
-			}
-		}
-		if path := names(column.GetFields()); len(path) > 0 && len(path) == len(column.GetFields()) {
-			keys = append(keys, path)
-		} else if i == 0 || item.GetGroupingSet() != nil {
-			return 0, ""
-		}
-	}
-	// means reports whether a column as a key writes it is for sure that of a source.
-	means := func(path []string, of guard.Source, column string) bool {
-		if path[len(path)-1] != column {
-			return false
-		}
-		if len(path) > 1 {
-			return path[len(path)-2] == of.Alias && !slices.ContainsFunc(in, func(o guard.Source) bool { return o != of && o.Alias == of.Alias })
-		}
-		return !slices.ContainsFunc(in, func(o guard.Source) bool { return o != of && (o.Relation == nil || o.Relation.Has(column)) })
-	}
+	in := slices.DeleteFunc(slices.Clone(w.n.Sources), func(o guard.Source) bool { return o.Select != g.number })
+	pos, keys := g.keys(in)
 	for _, o := range in {
 		if o.Relation == nil || o.Renamed || o.Joined {
 			continue
 		}
-		r := o.Relation.Own.(*relation)
-		if r.table == nil || len(r.table.PrimaryKey) == 0 || slices.ContainsFunc(r.table.PrimaryKey, func(key string) bool {
-			return !slices.ContainsFunc(keys, func(path []string) bool { return means(path, o, key) })
+		t := o.Relation.Own.(*relation).table
+		if t == nil || len(t.PrimaryKey) == 0 || slices.ContainsFunc(t.PrimaryKey, func(key string) bool {
+			return !slices.ContainsFunc(keys, func(path []string) bool { return means(path, in, o, key) })
 		}) {
 			continue
 		}
-		for _, c := range r.columns {
-			named := slices.ContainsFunc(w.n.Refs, func(ref guard.Ref) bool {
-				if ref.Star {
-					return len(ref.Path) == 0 && ref.Select == g.number || len(ref.Path) > 0 && ref.Path[len(ref.Path)-1] == o.Alias
-				}
-				n := len(ref.Path)
-				return ref.Path[n-1] == c.name && (n == 1 || ref.Path[n-2] == o.Alias)
-			})
-			if named && !slices.Contains(r.table.PrimaryKey, c.name) && !slices.Contains(ungroupable, c.of) && !o.Relation.Denies(c.name) {
-				l := Dialect{}.Language()
-				columns += l.Quote(o.Alias) + "." + l.Quote(c.name) + ", "
-			}
-		}
+		columns += w.beside(o, g.number, t.PrimaryKey)
 	}
 	return pos, columns
+}
+
+// keys returns the columns that are grouped, and where the first of them stands. in is the FROM.
+func (g groupAt) keys(in []guard.Source) (pos int, keys [][]string) {
+	for i, item := range g.GroupClause {
+		column, at := g.column(item, in)
+		if i == 0 {
+			pos = int(at)
+		}
+		path := names(column.GetFields())
+		switch {
+		case len(path) > 0 && len(path) == len(column.GetFields()):
+			keys = append(keys, path)
+		case i == 0 || item.GetGroupingSet() != nil:
+			return 0, nil
+		}
+	}
+	return pos, keys
+}
+
+// column returns the column that an item of GROUP BY names, by its name, or by the number or the name of a result.
+func (g groupAt) column(item *ast.Node, in []guard.Source) (column *ast.ColumnRef, at int32) {
+	column, at = item.GetColumnRef(), item.GetColumnRef().GetLocation()
+	if n := item.GetAConst().GetIval(); n != nil && int(n.Ival) <= len(g.TargetList) && n.Ival > 0 {
+		column, at = g.TargetList[n.Ival-1].GetResTarget().GetVal().GetColumnRef(), item.GetAConst().Location
+	}
+	path := names(column.GetFields())
+	if len(path) != 1 || slices.ContainsFunc(in, func(o guard.Source) bool { return o.Relation == nil || o.Relation.Has(path[0]) }) {
+		return column, at
+	}
+	for _, target := range g.TargetList { // no column is called so: it is one of the result
+		if target.GetResTarget().GetName() == path[0] {
+			column = target.GetResTarget().GetVal().GetColumnRef()
+		}
+	}
+	return column, at
+}
+
+// means reports whether a column as a key writes it is for sure that of a source.
+func means(path []string, in []guard.Source, of guard.Source, column string) bool {
+	last := len(path) - 1
+	return path[last] == column && (last == 0 || path[last-1] == of.Alias) && !slices.ContainsFunc(in, func(o guard.Source) bool {
+		if last > 0 {
+			return o != of && o.Alias == of.Alias
+		}
+		return o != of && (o.Relation == nil || o.Relation.Has(column))
+	})
+}
+
+// beside lists the columns of a source beside its key that the statement names and the engine can group by.
+func (w *walk) beside(o guard.Source, in int, key []string) (list string) {
+	for _, c := range o.Relation.Own.(*relation).columns {
+		if slices.Contains(key, c.name) || slices.Contains(ungroupable, c.of) || o.Relation.Denies(c.name) {
+			continue
+		}
+		if slices.ContainsFunc(w.n.Refs, func(ref guard.Ref) bool { return mayName(ref, o, in, c.name) }) {
+			l := Dialect{}.Language()
+			list += l.Quote(o.Alias) + "." + l.Quote(c.name) + ", "
+		}
+	}
+	return list
+}
+
+// mayName reports whether a reference may name a column of a source in a SELECT of a number.
+func mayName(ref guard.Ref, o guard.Source, in int, column string) bool {
+	n := len(ref.Path)
+	switch {
+	case ref.Star && n == 0:
+		return ref.Select == in
+	case ref.Star:
+		return ref.Path[n-1] == o.Alias
+	}
+	return ref.Path[n-1] == column && (n == 1 || ref.Path[n-2] == o.Alias)
 }
 
 // values writes arguments as the server reads them, whatever the types of the parameters.

@@ -51,6 +51,17 @@ func (r *reading) schema() *schema.Schema {
 			}
 		}
 	}
+	r.schemaKeys()
+	s := &schema.Schema{Dialect: Dialect{}.Language().Name, Default: r.standard, Tables: []schema.Table{}}
+	for _, t := range r.all {
+		if t.table != nil && len(t.table.Columns) > 0 { // nothing can be read from a table without columns
+			s.Tables = append(s.Tables, *t.table)
+		}
+	}
+	return s
+}
+
+func (r *reading) schemaKeys() {
 	for _, row := range r.results[readIndexes] {
 		t := r.oids[row.oid(0)]
 		columns := t.names(row[2])
@@ -75,13 +86,6 @@ func (r *reading) schema() *schema.Schema {
 		}
 		t.table.ForeignKeys = append(t.table.ForeignKeys, key)
 	}
-	s := &schema.Schema{Dialect: Dialect{}.Language().Name, Default: r.standard, Tables: []schema.Table{}}
-	for _, t := range r.all {
-		if t.table != nil && len(t.table.Columns) > 0 { // nothing can be read from a table without columns
-			s.Tables = append(s.Tables, *t.table)
-		}
-	}
-	return s
 }
 
 // checks puts what the CHECK of a domain allows into its labels, and returns the conditions of the CHECKs of tables.

@@ -58,20 +58,26 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case starts("near ", "unrecognized token", "incomplete input"):
 		return &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
 	case compiling && starts("no such ", "ambiguous column name", "unknown database", "cannot join using column", "table "):
-		kind, name, _ := strings.Cut(message, ": ")
-		if tag := builtWith[schema.Fold(name)]; tag != "" && kind == "no such function" {
-			message += ", which this build of SQLite lacks: the build tag " + tag + " of mattn/go-sqlite3 adds it"
-			if tag == mathTag {
-				message += ", or sqlite.Math of exec/sqlite"
-			}
-			return &exec.InvalidError{Fault: exec.FaultCompile, Message: message} // no other name would do
-		}
-		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
+		return absent(message)
 	case compiling:
 		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
 	default:
 		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
 	}
+}
+
+// absent is the error of a name that is not there.
+func absent(message string) error {
+	kind, name, _ := strings.Cut(message, ": ")
+	tag := builtWith[schema.Fold(name)]
+	if tag == "" || kind != "no such function" {
+		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
+	}
+	message += ", which this build of SQLite lacks: the build tag " + tag + " of mattn/go-sqlite3 adds it"
+	if tag == mathTag {
+		message += ", or sqlite.Math of exec/sqlite"
+	}
+	return &exec.InvalidError{Fault: exec.FaultCompile, Message: message} // no other name would do
 }
 
 const mathTag = "sqlite_math_functions"

@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 		{"the catalog fails", on("SELECT type"), failed, failed},
 		{"the functions fail", on("PRAGMA function_list"), failed, failed},
 		{"query_only cannot be set", on("PRAGMA query_only = 1"), failed, failed},
-		{"a limit panics", on("limit 5 25000"), failed, failed},
+		{"a limit panics", on("limit 5 250000"), failed, failed},
 		{"the authorizer panics", on("authorizer on"), failed, failed},
 		{"the statement cannot be prepared", on("prepare"), failed, failed},
 		{"the driver gives the connection up", func(e string) error {

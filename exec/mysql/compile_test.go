@@ -1,0 +1,24 @@
+package mysql_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"github.com/texttosql/texttosql/internal/attack"
+)
+
+// TestStacks: stacks of ordinary views are read.
+func TestStacks(t *testing.T) { attack.Stacks(t, engine("", "reader")) }
+
+// BenchmarkCompile: the server plans the statement, and tells what the session had of memory at most.
+func BenchmarkCompile(b *testing.B) {
+	attack.BenchmarkCompile(b, engine("", "root"), "AS", []int{4, 6, 8, 10, 12}, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
+		if _, err := conn.ExecContext(ctx, "EXPLAIN "+text); err != nil {
+			return 0, err
+		}
+		var name string
+		err = conn.QueryRowContext(ctx, "SHOW SESSION STATUS LIKE 'Max_memory_used'").Scan(&name, &bytes)
+		return bytes, err
+	})
+}

@@ -1,0 +1,39 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/texttosql/texttosql/internal/attack"
+)
+
+// TestStacks: stacks of ordinary views are read.
+func TestStacks(t *testing.T) { attack.Stacks(t, engine("", "reader")) }
+
+// BenchmarkCompile: the server plans the statement, and the system tells the most that its process had of memory beside what it
+// began with.
+func BenchmarkCompile(b *testing.B) {
+	steps := []int{4, 6, 8, 10, 12, 14}
+	attack.BenchmarkCompile(b, engine("", "postgres"), "AS NOT MATERIALIZED", steps, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
+		var pid int
+		if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+			return 0, err
+		}
+		before := peak(pid)
+		_, err = conn.ExecContext(ctx, "EXPLAIN "+text)
+		return peak(pid) - before, err
+	})
+}
+
+// peak is the most memory that a process had of its own, in bytes; 0 where the system does not tell.
+func peak(pid int) (bytes int64) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if _, rest, ok := strings.Cut(string(status), "VmHWM:"); ok {
+		_, _ = fmt.Sscan(rest, &bytes)
+	}
+	return bytes << 10
+}

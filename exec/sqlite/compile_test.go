@@ -1,0 +1,25 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/attack"
+)
+
+// TestStacks: stacks of ordinary views are read.
+func TestStacks(t *testing.T) { attack.Stacks(t, engine()) }
+
+// BenchmarkCompile: SQLite prepares the statement, and the system tells by what the process grew.
+func BenchmarkCompile(b *testing.B) {
+	attack.BenchmarkCompile(b, engine(), "AS NOT MATERIALIZED", []int{4, 6, 8, 10, 12}, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
+		grown := exectest.MemoryGrowth()
+		statement, err := conn.PrepareContext(ctx, text)
+		if err != nil {
+			return 0, err
+		}
+		return grown(), statement.Close()
+	})
+}
