@@ -10,11 +10,12 @@ import (
 )
 
 // TestStacks: stacks of ordinary views are read.
-func TestStacks(t *testing.T) { attack.Stacks(t, engine()) }
+func TestStacks(t *testing.T) { exectest.Stacks(t, engine()) }
 
 // BenchmarkCompile: SQLite prepares the statement, and the system tells by what the process grew.
 func BenchmarkCompile(b *testing.B) {
-	attack.BenchmarkCompile(b, engine(), "AS NOT MATERIALIZED", []int{4, 6, 8, 10, 12}, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
+	growing := attack.Growing("AS NOT MATERIALIZED", 4, 6, 8, 10, 12)
+	exectest.BenchmarkCompile(b, engine(), growing, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
 		grown := exectest.MemoryGrowth()
 		statement, err := conn.PrepareContext(ctx, text)
 		if err != nil {

@@ -11,7 +11,7 @@
 //   - sets query_only, and lowers busy_timeout below the time-out, because SQLite waits for locks without a look at the
 //     context;
 //   - lowers SQLite's limits: values of 1 MB (less for a statement that holds many, sorts them, or calls a function that
-//     is slow on them), expressions 200 deep, 50 parts of a compound, programs of 25,000 steps, no parameters, nothing
+//     is slow on them), expressions 200 deep, 50 parts of a compound, programs of 250,000 steps, no parameters, nothing
 //     newly attached;
 //   - registers an authorizer that allows SELECT, recursion, functions on a list, and reading columns of tables of the
 //     schema that the policy allows.

@@ -21,6 +21,14 @@ func TestMemory(t *testing.T) {
 		}
 		return strings.Join(terms, ", ")
 	}
+	var balanced func(depth int, of string) string
+	balanced = func(depth int, of string) string {
+		if depth == 0 {
+			return of
+		}
+		half := balanced(depth-1, of)
+		return "(" + half + "+" + half + ")"
+	}
 	tests := []struct{ name, sql, why string }{
 		{"terms of a sum", "SELECT 1" + strings.Repeat(" + length("+long+")", 150), "constant calls are computed once and keep a register each"},
 		{"columns", "SELECT " + listed(490, "length(printf('%%.*c', 990000-%d, 'x'))"), "480 MB without the scaled limit"},
@@ -39,7 +47,9 @@ func TestMemory(t *testing.T) {
 			"SELECT length(json_pretty(" + strings.Repeat("json_array(", 90) + "json_array(" + listed(99, "%d") + ")" + strings.Repeat(")", 90) + ", " + long + "))",
 			"json_pretty indents as deep as the text nests",
 		},
-		{"long IN list", "SELECT 1 WHERE random() IN (" + listed(3000, "printf('%%.*c', 990000-%d, 'x')") + ")", "a program too long"},
+		{"long IN list", "SELECT 1 WHERE random() IN (" + listed(3000, "printf('%%.*c', 990000-%d, 'x')") + ")", "an index in a temporary file"},
+		{"a balanced sum", "SELECT " + balanced(11, "length(printf('%.*c', 990000, 'x'))"), "2,048 constant calls keep a register each, in an expression 11 deep"},
+		{"branches", "SELECT CASE random()" + strings.Repeat(" WHEN 1 THEN "+long, 2000) + " END", "each is a constant of its own"},
 		{
 			"columns of a subquery",
 			"SELECT count(*) FROM (SELECT " + listed(490, "x AS a%d") + " FROM (SELECT " + long + " AS x) LIMIT 1) WHERE " + strings.ReplaceAll(listed(190, "a%d <> ''"),
