@@ -92,7 +92,7 @@ func (j Joins) Connect(ctx context.Context, in Input, tables []schema.TableName)
 		run.part[i] = -1
 	}
 	for _, name := range tables {
-		if err := run.add(name); err != nil {
+		if _, err := run.add(name); err != nil {
 			return JoinPlan{}, err
 		}
 	}

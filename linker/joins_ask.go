@@ -85,10 +85,7 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 			continue
 		}
 		found = append(found, ScoredJoin{
-			Join: schema.Join{
-				Left: schema.ColumnName{Table: a.TableName(), Column: left.Name}, Right: schema.ColumnName{Table: b.TableName(), Column: right.Name},
-			}.Ordered(),
-			Confidence: confidence(j.Confidence), Origin: joinOfModel, Reason: reason(j.Reasoning),
+			Join: joinOf(a, left.Name, b, right.Name), Confidence: confidence(j.Confidence), Origin: joinOfModel, Reason: reason(j.Reasoning),
 		})
 	}
 	slices.SortStableFunc(found, compareJoins)
@@ -118,105 +115,100 @@ func (j Joins) isUnclear(found []ScoredJoin) bool {
 // choose decides between the several keys of a pair, none of which the question names. Those are taken that the model
 // is sure of.
 func (r *joinRun) choose(p joinPair) error {
-	ways := r.keys[p]
-	options := make([]ScoredJoin, len(ways))
-	for i, w := range ways {
-		options[i] = ScoredJoin{Join: w[0], Confidence: 1 / float64(len(ways)), Origin: joinOfKey}
+	options := slices.Clone(r.keys[p])
+	for i := range options {
+		options[i].Confidence = 1 / float64(len(options))
 	}
 	found, err := r.ask(p, options)
 	if err != nil {
 		return err
 	}
-	ofWay := func(w way, j ScoredJoin) bool { return slices.ContainsFunc(w, j.Join.Equal) }
-	found = slices.DeleteFunc(found, func(j ScoredJoin) bool {
-		return !slices.ContainsFunc(ways, func(w way) bool { return ofWay(w, j) })
-	})
-	if len(found) > 0 {
-		for i, w := range ways {
-			options[i].Confidence = 0 // the model names others
-			if k := slices.IndexFunc(found, func(j ScoredJoin) bool { return ofWay(w, j) }); k >= 0 {
-				options[i].Confidence, options[i].Origin, options[i].Reason = found[k].Confidence, joinOfModel, found[k].Reason
-			}
+	chosen, knows := make([]ScoredJoin, len(options)), false
+	for i, o := range options {
+		chosen[i] = o
+		chosen[i].Confidence = 0 // the model names others
+		isIts := func(j ScoredJoin) bool {
+			return slices.ContainsFunc(append([]schema.Join{o.Join}, r.more[o.Join]...), j.Join.Equal)
 		}
+		if k := slices.IndexFunc(found, isIts); k >= 0 {
+			chosen[i], knows = found[k], true
+			chosen[i].Join = o.Join
+		}
+	}
+	if knows {
+		options = chosen
 		slices.SortFunc(options, compareJoins)
 	}
+	n := 1
 	if r.isUnclear(options) {
 		r.unclear(p, options)
-	}
-	least := min(r.minConfidence(), options[0].Confidence)
-	for i, o := range options {
-		if i > 0 && (o.Confidence < least || r.isUnclear(options)) {
-			break
-		}
-		for _, w := range ways {
-			if w[0].Equal(o.Join) {
-				r.take(p, []way{w}, ways, o.Confidence, o.Origin, o.Reason)
-			}
+	} else {
+		for n < len(options) && options[n].Confidence >= min(r.minConfidence(), options[0].Confidence) {
+			n++
 		}
 	}
+	r.take(p, options, n)
 	return nil
+}
+
+// candidates are ways to join a pair, best first.
+type candidates struct {
+	joinPair
+	ways []ScoredJoin
+}
+
+// best is the confidence of the best way; 0: there is none.
+func (c candidates) best() float64 {
+	if len(c.ways) == 0 {
+		return 0
+	}
+	return c.ways[0].Confidence
+}
+
+func (r *joinRun) compareCandidates(a, b candidates) int {
+	return cmp.Or(cmp.Compare(b.best(), a.best()), r.comparePairs(a.joinPair, b.joinPair))
 }
 
 // byNames joins the parts that keys do not: by names, and by the model where names are not sure.
 func (r *joinRun) byNames() error {
-	type candidates struct {
-		joinPair
-		found []ScoredJoin
-	}
-	best := func(c candidates) float64 {
-		if len(c.found) == 0 {
-			return 0
-		}
-		return c.found[0].Confidence
-	}
-	byBest := func(a, b candidates) int {
-		return cmp.Or(cmp.Compare(best(b), best(a)), r.comparePairs(a.joinPair, b.joinPair))
-	}
 	saysMore := slices.ContainsFunc(r.in.Corrections, func(c session.Correction) bool { return slices.Contains(meanings, c.Kind) })
 	var pairs, unclear []candidates
 	for _, p := range r.apart() {
 		pairs = append(pairs, candidates{p, JoinCandidates(&r.schema.Tables[p.a], &r.schema.Tables[p.b])})
 	}
-	slices.SortFunc(pairs, byBest)
+	slices.SortFunc(pairs, r.compareCandidates)
 	for _, c := range pairs {
 		if !r.isApart(c.joinPair) {
 			continue
 		}
-		if saysMore || best(c) < r.minConfidence() {
-			found, err := r.ask(c.joinPair, c.found)
+		if saysMore || c.best() < r.minConfidence() {
+			found, err := r.ask(c.joinPair, c.ways)
 			if err != nil {
 				return err
 			}
 			if len(found) > 0 {
-				c.found = found
+				c.ways = found
 			}
 		}
 		switch {
-		case r.isUnclear(c.found):
+		case r.isUnclear(c.ways):
 			unclear = append(unclear, c)
-		case len(c.found) > 0:
-			if best(c) < r.minConfidence() {
-				trace.From(r.ctx).Warn("join-guessed", fmt.Sprintf("%s and %s are joined by a guess, %s (confidence: %.2f)", r.name(c.a), r.name(c.b), c.found[0].Join, best(c)))
+		case len(c.ways) > 0:
+			if c.best() < r.minConfidence() {
+				trace.From(r.ctx).Warn("join-guessed",
+					fmt.Sprintf("%s and %s are joined by a guess, %s (confidence: %.2f)", r.name(c.a), r.name(c.b), c.ways[0].Join, c.best()))
 			}
-			r.takeBest(c.joinPair, c.found)
+			r.take(c.joinPair, c.ways, 1)
 		}
 	}
-	slices.SortFunc(unclear, byBest)
+	slices.SortFunc(unclear, r.compareCandidates)
 	for _, c := range unclear {
 		if r.isApart(c.joinPair) {
-			r.unclear(c.joinPair, c.found)
-			r.takeBest(c.joinPair, c.found)
+			r.unclear(c.joinPair, c.ways)
+			r.take(c.joinPair, c.ways, 1)
 		}
 	}
 	return nil
-}
-
-func (r *joinRun) takeBest(p joinPair, found []ScoredJoin) {
-	ways := make([]way, len(found))
-	for i, j := range found {
-		ways[i] = way{j.Join}
-	}
-	r.take(p, ways[:1], ways, found[0].Confidence, found[0].Origin, found[0].Reason)
 }
 
 // unclear notes the question to the user about a pair, if it is the first.

@@ -23,10 +23,9 @@ type joinRun struct {
 	ctx      context.Context
 	in       Input
 	schema   *schema.Schema
-	keys     map[joinPair][]way // declared foreign keys
-	next     map[int][]int      // tables that a key joins each table with, by name
+	keys     map[joinPair][]ScoredJoin     // declared foreign keys, by their first columns, by name
+	more     map[schema.Join][]schema.Join // what else a key of several columns compares
 	part     []int
-	rejected map[int]bool // tables that the user will not have, so that none is a bridge
 	joins    []ScoredJoin
 	question *session.QuestionError // the first pair that was unclear
 }
@@ -34,19 +33,17 @@ type joinRun struct {
 // joinPair is two tables, the one first whose name sorts first.
 type joinPair struct{ a, b int }
 
-// way is one way to join two tables: several joins for a key of several columns.
-type way []schema.Join
-
-// add makes a table a part of the graph, of its own.
-func (r *joinRun) add(name schema.TableName) error {
+// add makes a table a part of the graph, of its own, and returns its place.
+func (r *joinRun) add(name schema.TableName) (int, error) {
 	t, ok := r.schema.Lookup(name.Schema, name.Name)
 	if !ok {
-		return fmt.Errorf("linker: there is no table %s to join", name)
+		return 0, fmt.Errorf("linker: there is no table %s to join", name)
 	}
-	if i := r.place(t); r.part[i] < 0 {
+	i := r.place(t)
+	if r.part[i] < 0 {
 		r.part[i] = i
 	}
-	return nil
+	return i, nil
 }
 
 func (r *joinRun) place(t *schema.Table) int {
@@ -76,14 +73,17 @@ func (r *joinRun) unite(p joinPair) {
 	}
 }
 
-func (r *joinRun) isApart(p joinPair) bool { return r.part[p.a] != r.part[p.b] }
+// isApart reports whether two tables of the graph are in different parts.
+func (r *joinRun) isApart(p joinPair) bool {
+	return r.part[p.a] >= 0 && r.part[p.b] >= 0 && r.part[p.a] != r.part[p.b]
+}
 
 // apart returns the pairs of tables that are in different parts, by name.
 func (r *joinRun) apart() (pairs []joinPair) {
 	for a := range r.part {
 		for b := range a {
-			if r.part[a] >= 0 && r.part[b] >= 0 && r.part[a] != r.part[b] {
-				pairs = append(pairs, r.pair(a, b))
+			if p := r.pair(a, b); r.isApart(p) {
+				pairs = append(pairs, p)
 			}
 		}
 	}
@@ -97,11 +97,12 @@ func (r *joinRun) connect() error {
 		return err
 	}
 	r.declared()
+	open := r.withoutRejected()
 	for {
 		if err := r.byKeys(); err != nil {
 			return err
 		}
-		if !r.bridge() {
+		if !r.bridge(open) {
 			break
 		}
 	}
@@ -124,28 +125,20 @@ func (r *joinRun) ofUser() error {
 		if slices.ContainsFunc(r.joins, func(o ScoredJoin) bool { return o.Join.Equal(j) }) {
 			continue
 		}
-		if err := cmp.Or(r.add(j.Left.Table), r.add(j.Right.Table)); err != nil {
+		left, err := r.add(j.Left.Table)
+		right, err2 := r.add(j.Right.Table)
+		if err = cmp.Or(err, err2); err != nil {
 			return err
 		}
 		r.joins = append(r.joins, ScoredJoin{Join: j, Confidence: 1, Origin: joinOfUser})
-		left, _ := r.schema.Lookup(j.Left.Table.Schema, j.Left.Table.Name)
-		right, _ := r.schema.Lookup(j.Right.Table.Schema, j.Right.Table.Name)
-		r.unite(r.pair(r.place(left), r.place(right)))
+		r.unite(r.pair(left, right))
 	}
 	return nil
 }
 
-// declared reads the foreign keys of the schema, and what the user rejected.
+// declared reads the foreign keys of the schema.
 func (r *joinRun) declared() {
-	r.keys, r.next, r.rejected = map[joinPair][]way{}, map[int][]int{}, map[int]bool{}
-	for _, c := range r.in.Corrections {
-		for i := range r.schema.Tables {
-			isTable := func(n schema.TableName) bool {
-				return sameTable(n.Schema, n.Name, r.schema.Tables[i].Schema, r.schema.Tables[i].Name)
-			}
-			r.rejected[i] = (r.rejected[i] || slices.ContainsFunc(c.Rejected, isTable)) && !slices.ContainsFunc(c.Tables, isTable)
-		}
-	}
+	r.keys, r.more = map[joinPair][]ScoredJoin{}, map[schema.Join][]schema.Join{}
 	for i := range r.schema.Tables {
 		t := &r.schema.Tables[i]
 		for _, k := range t.ForeignKeys {
@@ -153,25 +146,26 @@ func (r *joinRun) declared() {
 			if !ok || len(k.Columns) == 0 || len(k.Columns) != len(k.RefColumns) {
 				continue
 			}
-			var w way
+			var joins []schema.Join
 			for n := range k.Columns {
-				w = append(w, schema.Join{
-					Left: schema.ColumnName{Table: t.TableName(), Column: k.Columns[n]}, Right: schema.ColumnName{Table: ref.TableName(), Column: k.RefColumns[n]},
-				}.Ordered())
+				joins = append(joins, joinOf(t, k.Columns[n], ref, k.RefColumns[n]))
 			}
-			p := r.pair(i, r.place(ref))
-			if !slices.ContainsFunc(r.keys[p], func(o way) bool { return slices.EqualFunc(o, w, schema.Join.Equal) }) {
-				r.keys[p] = append(r.keys[p], w)
+			p, first := r.pair(i, r.place(ref)), joins[0]
+			if !slices.ContainsFunc(r.keys[p], func(o ScoredJoin) bool { return o.Join.Equal(first) }) {
+				r.keys[p], r.more[first] = append(r.keys[p], ScoredJoin{Join: first, Confidence: 1, Origin: joinOfKey}), joins[1:]
 			}
 		}
 	}
-	for p, ways := range r.keys {
-		slices.SortFunc(ways, func(a, b way) int { return strings.Compare(a[0].String(), b[0].String()) })
-		r.next[p.a], r.next[p.b] = append(r.next[p.a], p.b), append(r.next[p.b], p.a)
+	for _, keys := range r.keys {
+		slices.SortFunc(keys, compareJoins)
 	}
-	for i := range r.next {
-		slices.SortFunc(r.next[i], func(a, b int) int { return strings.Compare(r.name(a), r.name(b)) })
-	}
+}
+
+// joinOf compares two columns.
+func joinOf(a *schema.Table, x string, b *schema.Table, y string) schema.Join {
+	return schema.Join{
+		Left: schema.ColumnName{Table: a.TableName(), Column: x}, Right: schema.ColumnName{Table: b.TableName(), Column: y},
+	}.Ordered()
 }
 
 // target is the table that a key of t refers to. A key that names no schema means one of t's own schema before any
@@ -188,26 +182,21 @@ func target(s *schema.Schema, t *schema.Table, k schema.ForeignKey) (*schema.Tab
 // byKeys joins parts by the foreign keys between their tables: pairs with one key first, then those of whose keys the
 // question names some, and the unclear ones last.
 func (r *joinRun) byKeys() error {
-	words := r.askedFor()
-	var unclear []joinPair
+	asked := r.askedFor()
 	pairs := slices.SortedFunc(maps.Keys(r.keys), r.comparePairs)
-	for _, single := range []bool{true, false} {
-		for _, p := range pairs {
-			if r.part[p.a] < 0 || r.part[p.b] < 0 || !r.isApart(p) || (len(r.keys[p]) == 1) != single {
-				continue
-			}
-			chosen := r.keys[p]
-			if !single {
-				chosen = r.namedWays(chosen, words)
-			}
-			if len(chosen) == 0 {
-				unclear = append(unclear, p)
-				continue
-			}
-			r.take(p, chosen, r.keys[p], 1, joinOfKey, "")
+	for _, p := range pairs {
+		if len(r.keys[p]) == 1 && r.isApart(p) {
+			r.take(p, r.keys[p], 1)
 		}
 	}
-	for _, p := range unclear {
+	for _, p := range pairs {
+		if r.isApart(p) {
+			if ways, n := r.namedFirst(r.keys[p], asked); n > 0 {
+				r.take(p, ways, n)
+			}
+		}
+	}
+	for _, p := range pairs {
 		if r.isApart(p) {
 			if err := r.choose(p); err != nil {
 				return err
@@ -217,17 +206,17 @@ func (r *joinRun) byKeys() error {
 	return nil
 }
 
-// take joins a pair by the chosen ways; the others are alternatives.
-func (r *joinRun) take(p joinPair, chosen, all []way, confidence float64, origin, reason string) {
+// take joins a pair by the first n ways; the others are alternatives.
+func (r *joinRun) take(p joinPair, ways []ScoredJoin, n int) {
 	var others []schema.Join
-	for _, w := range all {
-		if !slices.ContainsFunc(chosen, func(c way) bool { return c[0].Equal(w[0]) }) {
-			others = append(others, w[0])
-		}
+	for _, w := range ways[n:] {
+		others = append(others, w.Join)
 	}
-	for _, w := range chosen {
-		for _, j := range w {
-			r.joins = append(r.joins, ScoredJoin{Join: j, Confidence: confidence, Origin: origin, Reason: reason, Alternatives: others})
+	for _, w := range ways[:n] {
+		w.Alternatives = others
+		r.joins = append(r.joins, w)
+		for _, w.Join = range r.more[w.Join] {
+			r.joins = append(r.joins, w)
 		}
 	}
 	r.unite(p)
@@ -245,13 +234,13 @@ func (r *joinRun) askedFor() map[string]bool {
 	return askedWords(in, false)
 }
 
-// namedWays returns the ways that have a word of the question which not all of them have.
-func (r *joinRun) namedWays(ways []way, asked map[string]bool) (named []way) {
-	of := make([]map[string]bool, len(ways))
+// namedFirst puts the n ways first that have a word of the question which not all of them have.
+func (r *joinRun) namedFirst(ways []ScoredJoin, asked map[string]bool) (order []ScoredJoin, n int) {
 	count := map[string]int{}
+	of := make([]map[string]bool, len(ways))
 	for i, w := range ways {
 		of[i] = map[string]bool{}
-		for _, j := range w {
+		for _, j := range append([]schema.Join{w.Join}, r.more[w.Join]...) {
 			for _, c := range []schema.ColumnName{j.Left, j.Right} {
 				t, _ := r.schema.Lookup(c.Table.Schema, c.Table.Name)
 				column, _ := t.Column(c.Column)
@@ -265,29 +254,52 @@ func (r *joinRun) namedWays(ways []way, asked map[string]bool) (named []way) {
 		}
 	}
 	for i, w := range ways {
+		isNamed := false
 		for word := range of[i] {
-			if asked[word] && count[word] < len(ways) && !keyWords[word] && strings.Trim(word, "0123456789") != "" {
-				named = append(named, w)
-				break
+			tells := count[word] < len(ways) && !keyWords[word] && strings.Trim(word, "0123456789") != ""
+			isNamed = isNamed || tells && asked[word]
+		}
+		if isNamed {
+			order, n = slices.Insert(order, n, w), n+1
+		} else {
+			order = append(order, w)
+		}
+	}
+	return order, n
+}
+
+// withoutRejected is the schema without the tables that the user will not have, so that none is a bridge.
+func (r *joinRun) withoutRejected() *schema.Schema {
+	rejected := map[*schema.Table]bool{}
+	set := func(tables []schema.TableName, to bool) {
+		for _, name := range tables {
+			if t, ok := r.schema.Lookup(name.Schema, name.Name); ok {
+				rejected[t] = to && r.part[r.place(t)] < 0
 			}
 		}
 	}
-	return named
+	for _, c := range r.in.Corrections {
+		set(c.Rejected, true)
+		set(c.Tables, false)
+	}
+	return r.schema.Project(func(t *schema.Table) bool { return !rejected[t] }, func(*schema.Table, *schema.Column) bool { return true })
 }
 
 // bridge adds the tables of a shortest path of keys over at most maxBridges further tables between two parts, and
-// reports whether there is one. Paths are looked for from the tables in the order of their names.
-func (r *joinRun) bridge() bool {
+// reports whether there is one. A path that Restrict finds is the first by name.
+func (r *joinRun) bridge(open *schema.Schema) bool {
 	var best []int
-	order := make([]int, 0, len(r.part))
-	for i := range r.part {
-		if r.part[i] >= 0 {
-			order = append(order, i)
+	for _, p := range r.apart() {
+		joined, _ := open.Restrict(schema.Links{Tables: []schema.TableLink{
+			r.schema.Tables[p.a].TableName().Link(), r.schema.Tables[p.b].TableName().Link(),
+		}})
+		var path []int
+		for i := range joined.Tables {
+			if place := r.place(&joined.Tables[i]); r.part[place] < 0 {
+				path = append(path, place)
+			}
 		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(r.name(a), r.name(b)) })
-	for _, start := range order {
-		if path := r.path(start); path != nil && (best == nil || len(path) < len(best)) {
+		if n := len(path); n > 0 && n <= maxBridges && (best == nil || n < len(best)) {
 			best = path
 		}
 	}
@@ -295,31 +307,4 @@ func (r *joinRun) bridge() bool {
 		r.part[i] = i
 	}
 	return best != nil
-}
-
-// path returns the tables between start and the nearest table of another part; nil if they are too many.
-func (r *joinRun) path(start int) []int {
-	from := map[int]int{start: start}
-	for step, reached := 0, []int{start}; step <= maxBridges; step++ {
-		var further []int
-		for _, i := range reached {
-			for _, j := range r.next[i] {
-				if _, known := from[j]; known || r.rejected[j] && r.part[j] < 0 {
-					continue
-				}
-				from[j] = i
-				if r.part[j] < 0 {
-					further = append(further, j)
-				} else if r.part[j] != r.part[start] {
-					var path []int
-					for at := i; at != start; at = from[at] {
-						path = append(path, at)
-					}
-					return path
-				}
-			}
-		}
-		reached = further
-	}
-	return nil
 }
