@@ -57,7 +57,12 @@ func (s *serve) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	e, err := s.Open(p.ctx, p.getenv, nil, texttosql.WithProgress(steps.Tell), followed)
+	options := []texttosql.Option{texttosql.WithProgress(steps.Tell), followed}
+	open := func() (*setup.Engine, error) { return s.Open(p.ctx, p.getenv, nil, options...) }
+	if !s.Named(p.getenv) {
+		open = func() (*setup.Engine, error) { return s.OpenWithout(p.ctx, p.getenv, options...) }
+	}
+	e, err := open()
 	if err != nil {
 		return err
 	}
@@ -79,7 +84,7 @@ func (s *serve) Run(p *program) error {
 		}
 	}
 	defer closePages()
-	made := func(scope *exec.Scope, entry door.Door) (http.Handler, error) {
+	made := func(user string, scope *exec.Scope, entry door.Door) (http.Handler, error) {
 		mine := setup.Engine{Opened: new(*e.Opened)}
 		mine.Scope = cmp.Or(scope, mine.Scope)
 		if mine.Engine, err = setup.As(e.Engine, scope); err != nil {
@@ -91,6 +96,7 @@ func (s *serve) Run(p *program) error {
 		}
 		page, err := web.New(web.Config{
 			Engine: mine.Engine, DB: db, Store: session.Within(store, mine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
+			NoModel: !s.Named(p.getenv), Who: user,
 			Title: cmp.Or(s.Title, strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place))),
 			Hide: func(text string) string {
 				return withoutParts(withoutParts(withoutParts(text, dsn), s.Sessions), s.Lessons)

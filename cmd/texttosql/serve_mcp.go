@@ -108,7 +108,7 @@ func (s *serveMCP) open(p *program, sent *telemetry.Telemetry) (_ *servedMCP, er
 		return nil, err
 	}
 	m := &servedMCP{Config: mcpserver.Config{
-		Model: len(s.Model) > 0 || p.getenv("TEXTTOSQL_MODEL") != "", Budget: budget, Stateless: s.Stateless,
+		Model: s.Named(p.getenv), Budget: budget, Stateless: s.Stateless,
 		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.MaxSessions, Idle: s.Idle, Version: version(),
 		Logger: p.logger(), Hide: func(text string) string {
 			for _, d := range all {
@@ -212,7 +212,7 @@ func (s *serveMCP) overHTTP(p *program, sent *telemetry.Telemetry, m *servedMCP)
 		}
 	}
 	defer closeAll()
-	made := func(scope *exec.Scope, d door.Door) (http.Handler, error) {
+	made := func(_ string, scope *exec.Scope, d door.Door) (http.Handler, error) {
 		mine := m.Config
 		mine.Databases = slices.Clone(m.Databases)
 		for i := range mine.Databases {

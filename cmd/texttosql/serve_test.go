@@ -69,26 +69,11 @@ func TestServe(t *testing.T) {
 func serveTwice(t *testing.T, env map[string]string, args ...string) {
 	t.Helper()
 	for run := range 2 {
-		ctx, stop := context.WithCancel(t.Context())
-		said, out := io.Pipe()
-		p := &program{ctx: ctx, out: out, err: io.Discard, getenv: func(name string) string { return env[name] }, args: []string{
-			"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "-n", "2"}}
-		p.args = append(p.args, args...)
-		ended := make(chan int, 1)
-		go func() {
-			code := p.report(p.run())
-			out.Close()
-			ended <- code
-		}()
-		line, err := bufio.NewReader(said).ReadString('\n')
-		if err != nil {
-			t.Fatalf("%q %v, code %d", line, err, <-ended)
-		}
-		address, _, _ := strings.Cut(strings.TrimPrefix(line, "the page is at "), ",")
+		address, stop := servePage(t, env, append([]string{"--model", "openai:m", "-n", "2"}, args...)...)
 		get := func(body string) (got map[string]any) {
-			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/conversations", nil)
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/api/conversations", nil)
 			if body != "" {
-				req, _ = http.NewRequestWithContext(ctx, http.MethodPost, address+"/api/conversations", strings.NewReader(body))
+				req, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/api/conversations", strings.NewReader(body))
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("X-Texttosql", "1")
 			}
@@ -108,9 +93,64 @@ func serveTwice(t *testing.T, env map[string]string, args ...string) {
 			t.Errorf("%v", all)
 		}
 		stop()
+	}
+}
+
+// servePage serves a page until stop, which waits for its end.
+func servePage(t *testing.T, env map[string]string, args ...string) (address string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	said, out := io.Pipe()
+	p := &program{ctx: ctx, out: out, err: io.Discard, getenv: func(name string) string { return env[name] }}
+	p.args = append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
+	ended := make(chan int, 1)
+	go func() {
+		code := p.report(p.run())
+		out.Close()
+		ended <- code
+	}()
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		cancel()
+		t.Fatalf("%q %v, code %d", line, err, <-ended)
+	}
+	address, _, _ = strings.Cut(strings.TrimPrefix(line, "the page is at "), ",")
+	return address, func() {
+		t.Helper()
+		cancel()
 		if code := <-ended; code != exitAnswer {
 			t.Errorf("code %d", code)
 		}
+	}
+}
+
+// send sends a request of the page and reads its reply.
+func send(t *testing.T, address, path, body string) (status int, text string) {
+	t.Helper()
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	req := need.Value(http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body)))(t)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Texttosql", "1")
+	resp := need.Value(http.DefaultClient.Do(req))(t)
+	defer resp.Body.Close()
+	return resp.StatusCode, string(need.Value(io.ReadAll(resp.Body))(t))
+}
+
+// TestServeWithoutAModel: the page serves statements, and says that there is no model to ask.
+func TestServeWithoutAModel(t *testing.T) {
+	address, stop := servePage(t, map[string]string{"TEXTTOSQL_DSN": shopFile(t)}, "--sessions", t.TempDir())
+	defer stop()
+	if _, text := send(t, address, "/api/conversations", ""); !strings.Contains(text, `"asks":false`) {
+		t.Error(text)
+	}
+	if status, text := send(t, address, "/api/query", `{"sql": "SELECT count(*) FROM customers"}`); status != http.StatusOK {
+		t.Error(status, text)
+	}
+	if status, text := send(t, address, "/api/conversations", `{"question": "How many customers are there?"}`); status != http.StatusNotImplemented {
+		t.Error(status, text)
 	}
 }
 

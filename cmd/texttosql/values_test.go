@@ -10,10 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/internal/need"
 )
 
-// TestValuesOnServers: the command and MCP give values and their types as PostgreSQL and MariaDB have them, and a stream has every
+// TestValuesOnServers: the command, MCP and the page give values and their types as PostgreSQL and MariaDB have them, and a stream has every
 // row.
 func TestValuesOnServers(t *testing.T) {
 	const money = "SELECT CAST(1.10 AS DECIMAL(10,2)) AS price, CAST(100 AS DECIMAL(12,2)) AS total, "
@@ -64,6 +65,24 @@ func TestValuesOnServers(t *testing.T) {
 			code, out, told = try(t, env, "", "sql", "--all", "--csv", test.many)
 			if n := strings.Count(out, "\n"); code != exitAnswer || n != 100_001 || told != "" {
 				t.Errorf("a stream: code %d, %d lines, %s", code, n, told)
+			}
+			address, stop := servePage(t, env, "--sessions", t.TempDir())
+			defer stop()
+			page := func(sql string) string {
+				var c struct{ ID string }
+				_, text := send(t, address, "/api/query", string(need.Value(json.Marshal(map[string]string{"sql": sql}))(t)))
+				need.OK(t, json.Unmarshal([]byte(text), &c), text)
+				return "/api/conversations/" + c.ID
+			}
+			if _, text := send(t, address, page(test.sql)+"/rows/0?save&form=csv", ""); text != form.BOM+test.csv {
+				t.Errorf("the page's file: %q", text)
+			}
+			all := page(test.many)
+			if _, text := send(t, address, all, ""); !strings.Contains(text, `"the first 1,000 rows, and there are more"`) {
+				t.Errorf("the page: %.300s", text)
+			}
+			if _, text := send(t, address, all+"/rows/0?save&form=csv", ""); strings.Count(text, "\n") != 100_001 {
+				t.Errorf("the page's file of all rows: %d lines", strings.Count(text, "\n"))
 			}
 			cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 				&mcp.CommandTransport{Command: asProgram(newFakeProvider(t), "serve-mcp", "--db", dsn)}, nil))(t)

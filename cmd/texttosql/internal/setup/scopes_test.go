@@ -55,7 +55,7 @@ func TestByScope(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "scopes.json")
 		need.OK(t, os.WriteFile(file, []byte(tt.file), 0o600))
-		h, err := Serving{Scopes: file}.ByScope(door.Door{Token: tt.token, Hosts: []string{"example.com"}}, func(s *exec.Scope, d door.Door) (http.Handler, error) {
+		h, err := Serving{Scopes: file}.ByScope(door.Door{Token: tt.token, Hosts: []string{"example.com"}}, func(_ string, s *exec.Scope, d door.Door) (http.Handler, error) {
 			return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.Key) })), nil
 		})
 		if err != nil {

@@ -40,14 +40,14 @@ func (s Serving) Door(getenv func(string) string) (door.Door, error) {
 }
 
 // ByScope makes a handler that has one of its own for each scope of --scopes; without the flag it is that of no scope. made
-// makes that of a scope behind the door d. Who shows no user or token of the file is refused.
-func (s Serving) ByScope(d door.Door, made func(s *exec.Scope, d door.Door) (http.Handler, error)) (http.Handler, error) {
+// makes that of a scope behind the door d, for the user of a Header; "" for a token. Who shows no user or token of the file is refused.
+func (s Serving) ByScope(d door.Door, made func(user string, s *exec.Scope, d door.Door) (http.Handler, error)) (http.Handler, error) {
 	scopes, err := read("scopes", s.Scopes, readScopes)
 	if err != nil {
 		return nil, err
 	}
 	if scopes == nil {
-		return made(nil, d)
+		return made("", nil, d)
 	}
 	if scopes.Header != "" && d.Token == "" {
 		return nil, &UsageError{errors.New("--scopes with a Header needs a token that the proxy shows: anybody can send a header")}
@@ -55,13 +55,14 @@ func (s Serving) ByScope(d door.Door, made func(s *exec.Scope, d door.Door) (htt
 	type hash = [sha256.Size]byte // so that the time of a look-up tells nothing of a token
 	handlers := map[hash]http.Handler{}
 	for name, scope := range scopes.Of {
-		behind := d
+		behind, user := d, name
 		if scopes.Header == "" {
+			user = ""
 			if behind.Token = name; len(name) < 16 {
 				return nil, &UsageError{errors.New("--scopes: a token is shorter than 16 characters: make one with openssl rand -hex 32")}
 			}
 		}
-		if handlers[sha256.Sum256([]byte(name))], err = made(scope, behind); err != nil {
+		if handlers[sha256.Sum256([]byte(name))], err = made(user, scope, behind); err != nil {
 			return nil, err
 		}
 	}

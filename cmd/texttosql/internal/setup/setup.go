@@ -222,6 +222,15 @@ func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm
 	if err != nil {
 		return nil, err
 	}
+	return a.open(ctx, getenv, models, more)
+}
+
+// OpenWithout is Open without a model: the engine runs statements and gives what is known of questions that people answered.
+func (a Asking) OpenWithout(ctx context.Context, getenv func(string) string, more ...texttosql.Option) (*Engine, error) {
+	return a.open(ctx, getenv, []llm.Model{texttosql.NoModel}, more)
+}
+
+func (a Asking) open(ctx context.Context, getenv func(string) string, models []llm.Model, more []texttosql.Option) (*Engine, error) {
 	e := &Engine{Confirmed: &memory.Confirmed{}}
 	for _, m := range models {
 		e.Asked = append(e.Asked, llm.NameOf(m))
@@ -260,6 +269,11 @@ func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, o
 		return nil, errors.Join(fmt.Errorf("database %s: %w", opened.Place, err), e.Close())
 	}
 	return e, nil
+}
+
+// Named reports whether a model is named.
+func (m Models) Named(getenv func(string) string) bool {
+	return len(m.Model) > 0 || getenv("TEXTTOSQL_MODEL") != ""
 }
 
 // Open makes the models, each wrapped in wrap, the first outermost. It makes no connection.

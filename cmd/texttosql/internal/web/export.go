@@ -19,8 +19,8 @@ import (
 // maxName bounds the part of a file's name that is the question, in characters.
 const maxName = 60
 
-// save sends the rows as a file: CSV with all rows, read anew where v has the first ones alone; what is ordered or searched, and JSON,
-// with those that v has, and then the name says how many.
+// save sends the rows as a file: all rows, read anew where v has the first ones alone; what is ordered or searched with those that v
+// has, and then the name says how many.
 func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view, write func(io.Writer) error) {
 	q := r.URL.Query()
 	as := q.Get("form")
@@ -31,7 +31,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view
 	}
 	name := fileName(rec, at.turn) + "-" + time.Now().Format(time.DateOnly)
 	var rows *result.Stream
-	if v.Truncated && as == "csv" && q.Get("sort") == "" && q.Get("find") == "" {
+	if v.Truncated && (as == "csv" || as == "json") && q.Get("sort") == "" && q.Get("find") == "" {
 		var done func()
 		if rows, done, err = s.stream(r.Context(), rec, at); err != nil {
 			s.refuse(w, err)
@@ -47,7 +47,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view
 	}
 	if rows == nil {
 		write(w) // the client may be gone
-	} else if err := writeStream(w, rows); err != nil {
+	} else if err := writeStream(w, rows, streamed[as]); err != nil {
 		panic(http.ErrAbortHandler) // the browser tells that the file is not whole
 	}
 }
@@ -65,24 +65,42 @@ func (s *Server) stream(ctx context.Context, rec session.Record, at memoKey) (ro
 	return rows, func() { rows.Close(); release() }, nil
 }
 
-// writeStream writes CSV, some hundred rows at a time, without formulas.
-func writeStream(w io.Writer, rows *result.Stream) error {
+// pieces is a form of a file whose rows can be written some hundred at a time.
+type pieces struct {
+	encode  func(*result.Table) ([]byte, error)
+	between string // what stands between rows
+	end     string // what stands behind them
+}
+
+var streamed = map[string]pieces{
+	"csv": {func(t *result.Table) ([]byte, error) {
+		var text bytes.Buffer
+		err := form.Escaped(t).WriteCSV(&text)
+		return text.Bytes(), err
+	}, "", ""},
+	"json": {func(t *result.Table) ([]byte, error) { return t.JSON(result.JSONOptions{}), nil }, ",", "]}"},
+}
+
+// writeStream writes rows in a form, some hundred at a time.
+func writeStream(w io.Writer, rows *result.Stream, as pieces) error {
 	part := &result.Table{Columns: rows.Columns, Types: rows.Types}
-	var text bytes.Buffer
-	if err := form.Escaped(part).WriteCSV(&text); err != nil {
+	head, err := as.encode(part)
+	if err != nil {
 		return err
 	}
-	head := text.Len()
-	if _, err := w.Write(text.Bytes()); err != nil {
+	before := len(head) - len(as.end)
+	if _, err := w.Write(head[:before]); err != nil {
 		return err
 	}
+	between := ""
 	write := func() error {
-		text.Reset()
-		if err := form.Escaped(part.Shown()).WriteCSV(&text); err != nil {
+		text, err := as.encode(part.Shown())
+		if err != nil || len(part.Rows) == 0 {
 			return err
 		}
 		part.Rows = part.Rows[:0]
-		_, err := w.Write(text.Bytes()[head:])
+		_, err = io.WriteString(w, between+string(text[before:len(text)-len(as.end)]))
+		between = as.between
 		return err
 	}
 	for row, err := range rows.Rows() {
@@ -95,7 +113,11 @@ func writeStream(w io.Writer, rows *result.Stream) error {
 			}
 		}
 	}
-	return write()
+	if err := write(); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, as.end)
+	return err
 }
 
 // statementOf is the SQL of a turn; "": it has none.

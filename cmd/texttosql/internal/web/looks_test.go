@@ -52,7 +52,7 @@ func TestLooks(t *testing.T) {
 	defer release()
 	_, r := s.do(t, "/api/conversations", map[string]any{"question": "Who are the clerks?"}, nil)
 	busy := r["id"].(string)
-	for name, l := range map[string]look{"desk": {1280, false}, "phone": {400, false}, "dark": {1280, true}} {
+	for name, l := range map[string]look{"desk": {1280, false}, "phone": {390, false}, "dark": {1280, true}} {
 		b := s.tab(t, l, "/")
 		for _, state := range []struct {
 			name, at, shows string

@@ -90,7 +90,7 @@ func TestOwnPage(t *testing.T) {
 func TestChartOfCategories(t *testing.T) {
 	s := openWith(t, store, nil)
 	id := s.asked(t, "", "Revenue by month and status in 2025").ID
-	for name, l := range map[string]look{"": {1280, false}, "-phone-dark": {400, true}} {
+	for name, l := range map[string]look{"": {1280, false}, "-phone-dark": {390, true}} {
 		b := s.tab(t, l, "/#c/"+id)
 		b.shows("revenue by month and status")
 		b.until("document.querySelectorAll('figure .legend li').length === 3 && document.querySelectorAll('figure .curve').length === 6")
@@ -171,7 +171,7 @@ func TestPrint(t *testing.T) {
 func TestTraceLooks(t *testing.T) {
 	s := openWith(t, store, nil)
 	id := s.asked(t, "", "What was the revenue by month in 2025?").ID
-	for name, l := range map[string]look{"light": {1280, false}, "dark": {400, true}} {
+	for name, l := range map[string]look{"light": {1280, false}, "dark": {390, true}} {
 		b := s.tab(t, l, "/trace/"+id+"/0")
 		b.shows("strftime")
 		b.axe("trace " + name)

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
@@ -339,8 +340,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestSavedFile: a file is named by question and day. CSV has all rows, read as a stream, and begins with a byte order mark; what has
-// only the first rows says so in its name.
+// TestSavedFile: a file is named by question and day. It has all rows, read as a stream; CSV begins with a byte order mark. What is ordered
+// or searched has the first rows alone, and says so in its name.
 func TestSavedFile(t *testing.T) {
 	s := open(t, nil)
 	need.Value(s.db.Exec(`WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 2509)
@@ -354,7 +355,8 @@ func TestSavedFile(t *testing.T) {
 		"form=csv":              {"who-are-the-clerks-" + day + ".csv", 2503},
 		"form=csv&sort=1":       {"who-are-the-clerks-" + day + "-first-1000.csv", 1001},
 		"form=csv&find=clerk 1": {"who-are-the-clerks-" + day + "-first-1000.csv", 0},
-		"form=json":             {"who-are-the-clerks-" + day + "-first-1000.json", 1},
+		"form=json":             {"who-are-the-clerks-" + day + ".json", 0},
+		"form=json&down&sort=1": {"who-are-the-clerks-" + day + "-first-1000.json", 1},
 	} {
 		resp := need.Value(http.Get(s.URL + "/api/conversations/" + id + "/rows/0?save&" + strings.ReplaceAll(query, " ", "%20")))(t)
 		raw := string(need.Value(io.ReadAll(resp.Body))(t))
@@ -368,6 +370,10 @@ func TestSavedFile(t *testing.T) {
 		}
 		if csv := strings.HasPrefix(query, "form=csv"); csv != strings.HasPrefix(raw, "\ufeffname,town\n") {
 			t.Errorf("%s: the file begins with %.40q", query, raw)
+		}
+		var whole struct{ Rows [][]any }
+		if err := json.Unmarshal([]byte(raw), &whole); query == "form=json" && (err != nil || len(whole.Rows) != 2502 || whole.Rows[2501][0] != "clerk 2509") {
+			t.Errorf("%s: %d rows, %v", query, len(whole.Rows), err)
 		}
 		if query == "form=csv" && (!strings.Contains(raw, "\n'=1+1,Żółć\n") || !strings.HasSuffix(raw, "clerk 2509,Żółć\n")) {
 			t.Errorf("%s: a formula, or no end: %.90q", query, raw[len(raw)-90:])

@@ -245,7 +245,7 @@ func TestTenTasks(t *testing.T) {
 
 	s = openWith(t, store, nil) // where no answer is confirmed
 	answer, choice := s.asked(t, "", "What was the revenue by month in 2025?").ID, s.asked(t, "", "Who are our best customers?").ID
-	for name, l := range map[string]look{"phone": {400, false}, "dark": {1280, true}, "phone-dark": {400, true}} {
+	for name, l := range map[string]look{"phone": {390, false}, "dark": {1280, true}, "phone-dark": {390, true}} {
 		b := s.tab(t, l, "/#c/"+answer)
 		b.shows("revenue by month")
 		b.axe(name + " answer")
