@@ -107,7 +107,7 @@ func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], sh
 			go func() {
 				a := shared
 				a.Question, a.scope, a.policy = q, nil, nil // e has them
-				r, err := e.ask(ctx, a, true)
+				r, err := e.Ask(ctx, q.Text, a)
 				f.note(r, err)
 				answer <- ended{BatchResult{q, r}, err}
 			}()

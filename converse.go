@@ -361,7 +361,7 @@ func (s *Conversation) Resume(ctx context.Context) (*Result, error) {
 	case rec.State == session.Completed:
 		a := s.asked(&rec)
 		a.talk = &talk{known: known(&rec)} // which was checked under its corrections
-		return s.engine().ask(ctx, a, !s.engine().withoutExecution)
+		return s.engine().Ask(ctx, a.Text, a)
 	}
 	if err := s.fresh(ctx, &rec); err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	if err != nil {
 		err = &saveError{fmt.Errorf("texttosql: the journal of conversation %s: %w", rec.ID, err)}
 	} else {
-		res, err = s.engine().ask(ctx, a, true)
+		res, err = s.engine().Ask(ctx, a.Text, a)
 	}
 	if t := rec.Turns[rec.Last()]; t.AsText && res != nil {
 		res.Warnings = append(res.Warnings, trace.Warning{Code: "correction-as-text", Message: "the correction is shown to the model as it is, and nothing is held to it: " +

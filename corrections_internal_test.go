@@ -50,7 +50,8 @@ func TestLastLookAtCorrections(t *testing.T) {
 			defer runner.Close()
 			out := &strategy.Outcome{SQL: tt.sql}
 			for range 2 { // without the candidate, and with it
-				winner, err := e.passed(t.Context(), runner, env, strategy.Task{Question: "x?", Corrections: tt.corrections}, out)
+				a := answering{Engine: e, env: env, task: strategy.Task{Question: "x?", Corrections: tt.corrections}, out: out}
+				winner, err := a.passed(t.Context(), runner)
 				var invalid *exec.InvalidError
 				if tt.refused != (errors.As(err, &invalid) && invalid.Fault == exec.FaultConstraint) || tt.refused != (winner == nil) {
 					t.Errorf("%s: got %v, %v", tt.why, winner, err)

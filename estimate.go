@@ -55,7 +55,7 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 		if err != nil {
 			return Estimated{}, classify(err)
 		}
-		task := strategy.Task{Question: q.Text, Evidence: q.Evidence, Samples: cmp.Or(q.Samples, e.samples)}
+		task := q.task(e.samples)
 		r := &rehearsal{course: course, engine: e, plain: "SELECT 1"}
 		if r.about, err = shownFirst(ctx, env, task, course.needed); err != nil {
 			return Estimated{}, err
@@ -63,7 +63,7 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 		if t := env.Schema.Tables[0]; len(t.Columns) > 0 {
 			r.plain = fmt.Sprintf("SELECT %s FROM %s", env.Quote(t.Columns[0].Name), t.TableName().Quoted(env))
 		}
-		env.Host.Answered = nil
+		env.Host.Learners = nil
 		env.Host.CallsLeft = r.left
 		for i, m := range env.Models {
 			env.Models[i] = llm.Named(llm.NameOf(m), llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {

@@ -52,6 +52,7 @@ type asking struct {
 	Question
 	progress      func(Progress) // nil: the engine's
 	withoutMemory bool
+	withoutRows   bool           // Generate
 	scope         *Scope         // nil: none
 	policy        *exec.Policy   // narrows the engine's; nil: it holds
 	recall        *memory.Recall // what its conversation kept; nil: that of the store
@@ -60,6 +61,9 @@ type asking struct {
 	misplaced     string         // what is wrong with its options; "": nothing
 	day           string         // which day it is, for prompts (llm.DayLine); "": that of the clock
 }
+
+// extend makes a question of this package, with all of its options, one option of it.
+func (a asking) extend(to *asking) { *to = a }
 
 // config is what the options say. Every option adds its own errors, validate the others.
 type config struct {

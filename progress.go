@@ -6,10 +6,13 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -72,6 +75,64 @@ func (e *Engine) observer(ctx context.Context, a asking) (observe func(trace.Not
 		}
 		tell(p)
 	}, told
+}
+
+// call is a question, or a statement of the caller, under a trace of its own.
+type call struct {
+	engine *Engine
+	ctx    context.Context // of the caller
+	id     string
+	res    *Result
+	told   func() error
+}
+
+// begin starts the trace of a call. Its context carries the trace, and end puts what the trace tells into res.
+func (e *Engine) begin(ctx context.Context, q asking, res *Result, name string, attr trace.Attr) (context.Context, call) {
+	if q.ID == "" { // only here, so that no result depends on it
+		q.ID = session.NewID()
+	}
+	observe, told := e.observer(ctx, q)
+	tracer := trace.Tracer{Keep: e.keep, Observe: observe}
+	if e.telemetry != nil {
+		tracer.Follow = e.telemetry.Follow
+	}
+	within, root := tracer.Start(ctx, name, attr)
+	res.Trace = root
+	if key := e.ScopeKey(); key != "" {
+		root.Set("scope", trace.Secret{Kind: trace.PrivateScopes, Text: key})
+	}
+	return within, call{e, ctx, q.ID, res, told}
+}
+
+// end ends the trace and writes the log. It returns the error that the caller sees.
+func (c call) end(err error) error {
+	e, root := c.engine, c.res.Trace
+	if cerr := c.ctx.Err(); cerr != nil && err != nil {
+		err = cerr // instead of what a provider or a driver made of it
+	}
+	err = classify(err)
+	root.Fail(err)
+	root.End()
+	if terr := c.told(); err == nil {
+		err = terr
+	}
+	c.res.Usage, c.res.Warnings = root.Usage(), root.Warnings()
+	if all := e.warn(c.ctx); e.db.Scope() == nil && !e.db.Policy().NeedsScope() {
+		c.res.Warnings = append(c.res.Warnings, leftOut(all)...)
+	}
+	e.log(c.ctx, c.id, c.res, err)
+	if e.telemetry != nil {
+		e.telemetry.Ended(c.res, err)
+	}
+	return err
+}
+
+// leftOut are the warnings about what a schema lacks, since it cannot be read: a view, a file of a folder. Who asks in a
+// scope is told of no table.
+func leftOut(all []trace.Warning) []trace.Warning {
+	return slices.DeleteFunc(all, func(w trace.Warning) bool {
+		return !strings.HasPrefix(w.Code, "broken-") && w.Code != "file-left-out"
+	})
 }
 
 // lag is how long one step of a question waits for its callback.

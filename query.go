@@ -81,28 +81,32 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 		return err
 	}
 	res := &Result{}
-	return e.traced(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.SQL(sql)}, func(ctx context.Context) (err error) {
-		runner, err := e.db.Runner(exec.Bounds{})
-		if err != nil {
-			return err
+	ctx, statement := e.begin(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+	return statement.end(e.examined(ctx, sql, func(r *exec.Runner, checked *sqltext.Statement) error { return run(ctx, r, checked, res) }))
+}
+
+// examined gives a statement that passed the checks to run.
+func (e *Engine) examined(ctx context.Context, sql string, run func(r *exec.Runner, checked *sqltext.Statement) error) (err error) {
+	runner, err := e.db.Runner(exec.Bounds{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := runner.Close(); cerr != nil && err == nil {
+			err = fmt.Errorf("texttosql: giving the connection back: %w", cerr)
 		}
-		defer func() {
-			if cerr := runner.Close(); cerr != nil && err == nil {
-				err = fmt.Errorf("texttosql: giving the connection back: %w", cerr)
-			}
-		}()
-		checking, span := trace.Start(ctx, "check")
-		checked, err := runner.Examine(checking, e.pasted(sql), exec.PlanChecks()...)
-		for _, f := range checked.Findings {
-			if f.Rule != exec.FindingNoTable { // of no question
-				span.Warn(f.Rule, f.Detail)
-			}
+	}()
+	checking, span := trace.Start(ctx, "check")
+	checked, err := runner.Examine(checking, e.pasted(sql), exec.PlanChecks()...)
+	for _, f := range checked.Findings {
+		if f.Rule != exec.FindingNoTable { // of no question
+			span.Warn(f.Rule, f.Detail)
 		}
-		span.Fail(err)
-		span.End()
-		if err != nil {
-			return err
-		}
-		return run(ctx, runner, checked.Statement, res)
-	})
+	}
+	span.Fail(err)
+	span.End()
+	if err != nil {
+		return err
+	}
+	return run(runner, checked.Statement)
 }

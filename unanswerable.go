@@ -54,16 +54,16 @@ func (e *UnanswerableError) Is(target error) bool { return target == ErrUnanswer
 func (e *UnanswerableError) Unwrap() error { return e.err }
 
 // answerable scores the question by what was sampled; nil: nothing was. What the user said in corrections is met.
-func (e *Engine) answerable(env *strategy.Env, t strategy.Task, out *strategy.Outcome) *Answerable {
+func (a *answering) answerable() *Answerable {
 	q := answerable.Question{
-		Text: t.Question, Evidence: t.Evidence, SQL: out.SQL, Dialect: e.db.Language().Text,
-		Schema: env.Schema, Knowledge: env.Knowledge,
-		Candidates: slices.DeleteFunc(slices.Clone(out.Candidates), func(c vote.Candidate) bool { return c.Reason == strategy.ReasonNoMetric }),
+		Text: a.q.Text, Evidence: a.q.Evidence, SQL: a.out.SQL, Dialect: a.db.Language().Text,
+		Schema: a.env.Schema, Knowledge: a.env.Knowledge,
+		Candidates: slices.DeleteFunc(slices.Clone(a.out.Candidates), func(c vote.Candidate) bool { return c.Reason == strategy.ReasonNoMetric }),
 	}
 	if len(q.Candidates) == 0 {
 		return nil
 	}
-	for _, c := range t.Corrections {
+	for _, c := range a.task.Corrections {
 		q.Evidence += "\n" + c.Constraint()
 	}
 	return new(q.Answerable())
@@ -71,21 +71,21 @@ func (e *Engine) answerable(env *strategy.Env, t strategy.Task, out *strategy.Ou
 
 // unanswerable is the error of a question whose score is too low, failed the error that it has already. In a conversation it
 // asks the user what is meant.
-func (e *Engine) unanswerable(env *strategy.Env, q asking, res *Result, failed error) error {
-	a := res.Answerable
-	if a == nil || a.Score >= e.refuseBelow || providerFailed(failed) {
+func (a *answering) unanswerable(failed error) error {
+	data, res := a.res.Answerable, a.res
+	if data == nil || data.Score >= a.refuseBelow || providerFailed(failed) {
 		return nil
 	}
-	refusal := &UnanswerableError{Unmet: a.Unmet, Nearest: a.Nearest, Guess: res, err: failed}
-	if q.talk == nil || len(a.Unmet) == 0 || len(a.Nearest) < 2 {
+	refusal := &UnanswerableError{Unmet: data.Unmet, Nearest: data.Nearest, Guess: res, err: failed}
+	if a.q.talk == nil || len(data.Unmet) == 0 || len(data.Nearest) < 2 {
 		return refusal
 	}
 	back := &session.QuestionError{
 		Kind: session.KindMeaning, Message: refusal.says() + "; what is meant?",
-		Context: map[string]string{"user_query": q.Text, "term": strings.Join(a.Unmet, ", ")},
+		Context: map[string]string{"user_query": a.q.Text, "term": strings.Join(data.Unmet, ", ")},
 	}
-	for i, name := range a.Nearest {
-		back.Options = append(back.Options, session.Option{ID: fmt.Sprintf("m%d", i+1), Label: name, Column: columnNamed(env.Schema, name)})
+	for i, name := range data.Nearest {
+		back.Options = append(back.Options, session.Option{ID: fmt.Sprintf("m%d", i+1), Label: name, Column: columnNamed(a.env.Schema, name)})
 	}
 	if res.SQL != "" {
 		back.Options = append(back.Options, session.Option{ID: "r1", Label: "the answer all the same", SQL: res.SQL, Confidence: res.Confidence})

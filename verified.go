@@ -38,46 +38,46 @@ func day(at *time.Time) string {
 	return at.Format(time.DateOnly)
 }
 
-// verified answers a question that a verified one is, word for word but for parameters whose values are stored. nil: it is none.
+// verified answers a question that a verified one is, word for word but for parameters whose values are stored.
 // Evidence and corrections may change what the words mean, so questions with any go to the models.
-func (e *Engine) verified(ctx context.Context, env *strategy.Env, t strategy.Task, all []knowledge.VerifiedQuery) (*strategy.Outcome, []knowledge.Ground, error) {
-	if len(t.Corrections) > 0 || t.Evidence != "" {
-		return nil, nil, nil
+func (a *answering) verified(ctx context.Context) error {
+	if len(a.task.Corrections) > 0 || a.q.Evidence != "" {
+		return nil
 	}
 	var m knowledge.Model
-	if env.Knowledge != nil {
-		m = *env.Knowledge
+	if a.env.Knowledge != nil {
+		m = *a.env.Knowledge
 	}
-	language := e.db.Language()
-	for _, v := range all {
-		if len(v.Params) == 0 && !mayBe(v.Question, t.Question) {
+	language := a.db.Language()
+	for _, v := range a.people {
+		if len(v.Params) == 0 && !mayBe(v.Question, a.q.Text) {
 			continue
 		}
-		v = v.Parameterized(env.Schema, language.Text)
-		values, ok := v.Match(t.Question)
+		v = v.Parameterized(a.env.Schema, language.Text)
+		values, ok := v.Match(a.q.Text)
 		if !ok {
 			continue
 		}
-		stored, err := e.stored(ctx, m, env.Schema, v, values)
+		stored, err := a.stored(ctx, m, a.env.Schema, v, values)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		sql, werr := m.Statement(v, values, language.Name)
 		if !stored || werr != nil {
 			continue
 		}
-		if _, err := e.db.Examine(ctx, sql, exec.PlanChecks()...); err != nil {
+		if _, err := a.db.Examine(ctx, sql, exec.PlanChecks()...); err != nil {
 			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
+				return ctx.Err()
 			}
 			continue // the database is another one since
 		}
 		g := v.GroundOf(knowledge.GroundVerified, values)
-		out := &strategy.Outcome{SQL: sql, Confidence: 1}
-		out.Note("the question is %s, and no model was asked", g)
-		return out, []knowledge.Ground{g}, nil
+		a.out, a.res.Grounds = &strategy.Outcome{SQL: sql, Confidence: 1}, []knowledge.Ground{g}
+		a.out.Note("the question is %s, and no model was asked", g)
+		return nil
 	}
-	return nil, nil, nil
+	return nil
 }
 
 // mayBe is a quick look at whether a question is another one but for some constants: a third of its words stand in front and behind.
@@ -134,26 +134,25 @@ const nearestVerified = 10
 
 // confirmedBy finds a verified query with the shape of the answer (sqltext.Statement.Template) among those whose questions are
 // nearest. false: there is none.
-func confirmedBy(ctx context.Context, env *strategy.Env, t strategy.Task, out *strategy.Outcome, answer *sqltext.Statement,
-	all []knowledge.VerifiedQuery) (knowledge.Ground, bool) {
-	if answer == nil || len(out.Candidates) == 0 || len(all) == 0 {
+func (a *answering) confirmedBy(ctx context.Context, answer *sqltext.Statement) (knowledge.Ground, bool) {
+	if len(a.out.Candidates) == 0 || len(a.people) == 0 {
 		return knowledge.Ground{}, false
 	}
 	pool := &memory.Pool{}
-	for i, v := range all {
+	for i, v := range a.people {
 		if !v.Logical {
 			pool.Pairs = append(pool.Pairs, memory.Pair{ID: strconv.Itoa(i), Question: v.Question, SQL: v.SQL})
 		}
 	}
-	near, err := memory.Similar{Pool: pool, K: nearestVerified, WithoutValues: env.WithoutValues}.Pick(ctx, env.Schema, t.Question)
+	near, err := memory.Similar{Pool: pool, K: nearestVerified, WithoutValues: a.env.WithoutValues}.Pick(ctx, a.env.Schema, a.q.Text)
 	if err != nil {
 		return knowledge.Ground{}, false
 	}
 	shape := answer.Template()
 	for _, p := range near {
 		i, _ := strconv.Atoi(p.ID)
-		if templateOf(answer.Dialect(), all[i]) == shape {
-			return all[i].GroundOf(knowledge.GroundConfirmedBy, nil), true
+		if templateOf(answer.Dialect(), a.people[i]) == shape {
+			return a.people[i].GroundOf(knowledge.GroundConfirmedBy, nil), true
 		}
 	}
 	return knowledge.Ground{}, false

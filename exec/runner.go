@@ -253,20 +253,13 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 			<-db.slots
 		}
 	}()
-	got, err, left := abandon.Contain(outer, mostGrace, s.start, func() (h *held, err error) {
-		h = &held{db: db, wait: timeout, own: s.own}
-		if h.conn, err = db.connect(ctx, timeout); err != nil {
-			return h, err
-		}
-		installing, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		err = h.open(installing)
-		db.mark(err)
-		if err != nil && ctx.Err() == nil && installing.Err() != nil {
-			return h, fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, timeout)
-		}
-		return h, ended(ctx, installing, timeout, err)
-	}, func(h *held) { db.giveBack(h, <-back) })
+	opening := abandon.NewWork(func(h *held) { db.giveBack(h, <-back) })
+	opening.Value = &held{db: db, wait: timeout, own: s.own}
+	s.start(func() {
+		defer opening.End()
+		opening.Err = opening.Value.connect(ctx, timeout)
+	})
+	got, err, left := opening.Wait(outer, mostGrace)
 	switch {
 	case left:
 		s.rest()
@@ -279,6 +272,21 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 	free = false
 	s.held = got
 	return nil
+}
+
+// connect takes a connection of the pool and puts the guard on it, within timeout each.
+func (h *held) connect(ctx context.Context, timeout time.Duration) (err error) {
+	if h.conn, err = h.db.connect(ctx, timeout); err != nil {
+		return err
+	}
+	installing, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	err = h.open(installing)
+	h.db.mark(err)
+	if err != nil && ctx.Err() == nil && installing.Err() != nil {
+		return fmt.Errorf("%w: guarding a connection took longer than %v", ErrBusy, timeout)
+	}
+	return ended(ctx, installing, timeout, err)
 }
 
 // open puts the guard on and finds the catalog. After an error, or a panic of the driver, the connection is given back.
@@ -330,12 +338,14 @@ func (s *Runner) release(drop bool) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	back := make(chan func(), 1)
-	_, err, left := abandon.Contain(over, mostGrace, s.start, func() (struct{}, error) {
+	closing := abandon.NewWork(func(struct{}) { (<-back)() })
+	s.start(func() {
+		defer closing.End()
 		defer h.conn.Close()
-		err := h.Close(drop || h.unfit)
-		db.mark(err)
-		return struct{}{}, err
-	}, func(struct{}) { (<-back)() })
+		closing.Err = h.Close(drop || h.unfit)
+		db.mark(closing.Err)
+	})
+	_, err, left := closing.Wait(over, mostGrace)
 	if left {
 		s.rest()
 		free = false
@@ -452,8 +462,12 @@ func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, 
 		}
 	}()
 	back := make(chan func(), 1)
-	value, err, left := abandon.Contain(running, min(mostGrace, timeout/10), s.start, func() (T, error) { return f(running, h) },
-		func(T) { s.db.giveBack(h, <-back) })
+	work := abandon.NewWork(func(T) { s.db.giveBack(h, <-back) })
+	s.start(func() {
+		defer work.End()
+		work.Value, work.Err = f(running, h)
+	})
+	value, err, left := work.Wait(running, min(mostGrace, timeout/10))
 	if left {
 		s.rest()
 		s.held = nil

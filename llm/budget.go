@@ -176,18 +176,20 @@ func (a *Account) CallsLeft() (int, bool) {
 // that the budget does not allow is not made and ends with a [*BudgetError]. So does a call in flight when Time runs
 // out.
 func (a *Account) Middleware() Middleware {
-	return func(next Model) Model {
-		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
-			return a.complete(ctx, next, req)
-		})
-	}
+	return func(next Model) Model { return charged{inner{next}, a} }
 }
 
-func (a *Account) complete(ctx context.Context, next Model, req Request) (Response, error) {
+type charged struct {
+	inner
+	account *Account
+}
+
+func (c charged) Complete(ctx context.Context, req Request) (Response, error) {
+	a := c.account
 	if ctx.Err() != nil {
 		return Response{}, ctx.Err()
 	}
-	t, err := a.open(NameOf(next), req)
+	t, err := a.open(c.Name(), req)
 	if err != nil {
 		return Response{}, err
 	}
@@ -197,7 +199,7 @@ func (a *Account) complete(ctx context.Context, next Model, req Request) (Respon
 		within, cancel = context.WithDeadlineCause(within, a.start.Add(a.budget.Time), a.late)
 		defer cancel()
 	}
-	resp, err := next.Complete(within, req)
+	resp, err := c.next.Complete(within, req)
 	if err == nil {
 		resp.Usage = t.priced(measure(req, resp), resp.Model)
 		t.close(resp.Usage)

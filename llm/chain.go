@@ -21,6 +21,11 @@ func Chain(m Model, outermostFirst ...Middleware) Model {
 // Wrap returns a Model that completes by f and has the name of next. Middlewares are written with it.
 func Wrap(next Model, f Func) Model { return named{f, NameOf(next)} }
 
+// inner is the model inside of a middleware, which has its name.
+type inner struct{ next Model }
+
+func (i inner) Name() string { return NameOf(i.next) }
+
 // Named gives m a name. The name identifies the model where several answer, in cache and replay keys, in price tables
 // and in traces. Names are compared byte by byte. A nil Model stays nil, so that texttosql.New can refuse it.
 func Named(name string, m Model) Model {

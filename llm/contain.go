@@ -32,12 +32,13 @@ func contained(ctx context.Context, next Model, req Request) (resp Response, err
 			resp, err = Response{}, &Error{Err: panicError{r}}
 		}
 	}()
-	returned := false
-	resp, err, left := abandon.Contain(ctx, grace, func(job func()) { go job() }, func() (Response, error) {
-		resp, err := next.Complete(ctx, req)
+	work, returned := abandon.NewWork[Response](nil), false
+	go func() {
+		defer work.End()
+		work.Value, work.Err = next.Complete(ctx, req)
 		returned = true
-		return resp, err
-	}, func(Response) {})
+	}()
+	resp, err, left := work.Wait(ctx, grace)
 	switch {
 	case left:
 		trace.From(ctx).Root().Warn("model-still-running",

@@ -26,12 +26,19 @@ func DayLine(t time.Time) string {
 // system message of every request, where a prefix that is cached lasts for a day. A request without a system message gets
 // one. "": it changes nothing. See DayLine.
 func Today(line string) Middleware {
-	return func(next Model) Model {
-		if line == "" {
-			return next
-		}
-		return Wrap(next, func(ctx context.Context, req Request) (Response, error) { return next.Complete(ctx, req.OnDay(line)) })
+	if line == "" {
+		return func(next Model) Model { return next }
 	}
+	return func(next Model) Model { return today{inner{next}, line} }
+}
+
+type today struct {
+	inner
+	line string
+}
+
+func (t today) Complete(ctx context.Context, req Request) (Response, error) {
+	return t.next.Complete(ctx, req.OnDay(t.line))
 }
 
 // Day is the line of the request that says which day it is; "": it has none.

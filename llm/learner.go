@@ -69,18 +69,12 @@ func (l *Learner) Learned() int {
 
 // Middleware returns a middleware for the one model.
 func (l *Learner) Middleware() Middleware {
-	return func(next Model) Model {
-		return Wrap(next, func(ctx context.Context, req Request) (resp Response, err error) {
-			call, err := l.enter(ctx)
-			if err != nil {
-				ticketOf(ctx).returnCall()
-				return Response{}, err
-			}
-			err = errors.New("llm: the model panicked")
-			defer func() { l.leave(ctx, call, err) }()
-			return l.complete(ctx, next, req)
-		})
-	}
+	return func(next Model) Model { return learning{inner{next}, l} }
+}
+
+type learning struct {
+	inner
+	learner *Learner
 }
 
 // enter returns when a call may go. It returns the call if it goes alone, and the error of a hopeless one before it.
@@ -138,7 +132,16 @@ func (l *Learner) leave(ctx context.Context, call *firstCall, err error) {
 	close(call.over)
 }
 
-func (l *Learner) complete(ctx context.Context, next Model, req Request) (Response, error) {
+func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended error) {
+	l := m.learner
+	call, err := l.enter(ctx)
+	if err != nil {
+		ticketOf(ctx).returnCall()
+		return Response{}, err
+	}
+	ended = errors.New("llm: the model panicked")
+	defer func() { l.leave(ctx, call, ended) }()
+
 	var (
 		lost  Usage // of the calls before this one
 		wider int   // how often there was more room
@@ -146,7 +149,7 @@ func (l *Learner) complete(ctx context.Context, next Model, req Request) (Respon
 	)
 	for {
 		send := l.fit(req, room)
-		resp, err := next.Complete(ctx, send)
+		resp, err := m.next.Complete(ctx, send)
 		if ctx.Err() != nil {
 			return Response{}, ctx.Err()
 		}

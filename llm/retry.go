@@ -39,14 +39,15 @@ func (r Retry) Middleware() Middleware {
 	if r.Rand == nil {
 		r.Rand = rand.Float64
 	}
-	return func(next Model) Model {
-		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
-			return r.complete(ctx, next, req)
-		})
-	}
+	return func(next Model) Model { return retrying{inner{next}, r} }
 }
 
-func (r Retry) complete(ctx context.Context, next Model, req Request) (Response, error) {
+type retrying struct {
+	inner
+	Retry
+}
+
+func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 	var failed Usage
 	unknown := 0
 	for attempt := 1; ; attempt++ {
@@ -56,7 +57,7 @@ func (r Retry) complete(ctx context.Context, next Model, req Request) (Response,
 		if err := ticketOf(ctx).outage(); err != nil && attempt == 1 {
 			return Response{}, fmt.Errorf("not sent, since the calls beside it failed: %w", err)
 		}
-		resp, err := next.Complete(asAttempt(ctx, attempt), req)
+		resp, err := r.next.Complete(asAttempt(ctx, attempt), req)
 		if ctx.Err() == nil && (err == nil || ClassOf(err).temporary()) {
 			ticketOf(ctx).repeated(attempt, err)
 		}

@@ -28,36 +28,39 @@ const spanName = "model call"
 // it. A panic of the model is an error of its call. A model that ignores the end of ctx is left running 100 ms later,
 // with the warning "model-still-running".
 func Trace() Middleware {
-	return func(next Model) Model {
-		name := NameOf(next)
-		return Wrap(next, func(ctx context.Context, req Request) (Response, error) {
-			if ctx.Err() != nil {
-				return Response{}, ctx.Err()
-			}
-			if trace.From(ctx) == nil {
-				resp, err := contained(ctx, next, req)
-				return held(ctx, resp, err)
-			}
-			within, span := trace.StartAt(ctx, req.Sample, spanName, callAttrs(ctx, name, req)...)
-			defer span.End()
-			resp, err := contained(within, next, req)
-			if resp, err = held(ctx, resp, err); err != nil {
-				failSpan(ctx, span, err)
-				return resp, err
-			}
-			resp.Usage = ticketOf(ctx).priced(measure(req, resp), resp.Model)
-			warnIfCut(within, req, resp.Usage)
-			if !tracedWithin(span) {
-				span.AddUsage(resp.Usage)
-			}
-			span.Set("reply", trace.Secret{Kind: trace.PrivateReplies, Text: resp.Text})
-			span.Set("stop_reason", string(resp.StopReason))
-			if resp.Model != "" && resp.Model != name {
-				span.Set("answered_by", resp.Model)
-			}
-			return resp, nil
-		})
+	return func(next Model) Model { return traced{inner{next}} }
+}
+
+type traced struct{ inner }
+
+func (t traced) Complete(ctx context.Context, req Request) (Response, error) {
+	if ctx.Err() != nil {
+		return Response{}, ctx.Err()
 	}
+	if trace.From(ctx) == nil {
+		resp, err := contained(ctx, t.next, req)
+		return held(ctx, resp, err)
+	}
+	name := t.Name()
+	within, span := trace.StartAt(ctx, req.Sample, spanName, callAttrs(ctx, name, req)...)
+	defer span.End()
+	resp, err := contained(within, t.next, req)
+	if resp, err = held(ctx, resp, err); err != nil {
+		failSpan(ctx, span, err)
+		return resp, err
+	}
+
+	resp.Usage = ticketOf(ctx).priced(measure(req, resp), resp.Model)
+	warnIfCut(within, req, resp.Usage)
+	if !tracedWithin(span) {
+		span.AddUsage(resp.Usage)
+	}
+	span.Set("reply", trace.Secret{Kind: trace.PrivateReplies, Text: resp.Text})
+	span.Set("stop_reason", string(resp.StopReason))
+	if resp.Model != "" && resp.Model != name {
+		span.Set("answered_by", resp.Model)
+	}
+	return resp, nil
 }
 
 // leastCut is the shortest prompt in tokens that a server leaves of a longer one.

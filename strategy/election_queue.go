@@ -62,7 +62,7 @@ const (
 //
 // Where Election.Prompts says that samples share prompts, and one is long enough for a provider to keep (1,024 tokens), for
 // more than two samples behind the first that has it, these wait up to 10 s for its reply, so that they read the
-// provider's cache; their requests have the cache mark. Before a model has answered for the first time (Host.Answered) the
+// provider's cache; their requests have the cache mark. Before a model has answered for the first time (Host.Learners) the
 // lowest of its samples goes alone. Outside of an Election it only asks.
 func (e *Env) Send(ctx context.Context, model int, req llm.Request) (llm.Response, error) {
 	if p := turnOf(ctx); p != nil {
@@ -83,7 +83,7 @@ func (e *Env) Send(ctx context.Context, model int, req llm.Request) (llm.Respons
 func (p *turn) await(ctx context.Context, e *Env, model int, req *llm.Request) error {
 	q := p.queue
 	var keys []string
-	if answered := e.Host.Answered; answered != nil && !answered(model) {
+	if e.Host.Learners != nil && !e.Host.Learners[model].Answered() {
 		keys = append(keys, fmt.Sprint(model))
 	}
 	messages := llm.Request{Messages: req.Messages}

@@ -123,17 +123,15 @@ func (a *Examiner) Close() {
 // Examine makes the candidate of one reply, and writes the statement, and why it was rejected, to the span of ctx. A reply
 // without a statement, or with one that the guard or the engine refuses, is a rejected candidate and no error; the error
 // means that the database could not be asked.
-func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
-	c, err := a.admitReply(ctx, sample, model, reply)
-	trace.From(ctx).Set("sql", trace.SQL(c.SQL))
-	if c.Rejected != "" {
-		trace.From(ctx).Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
-	}
-	return c, err
-}
-
-func (a *Examiner) admitReply(ctx context.Context, sample int, model string, reply llm.Response) (vote.Candidate, error) {
-	c := vote.Candidate{Sample: sample, Model: model}
+func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply llm.Response) (c vote.Candidate, err error) {
+	span := trace.From(ctx)
+	defer func() {
+		span.Set("sql", trace.SQL(c.SQL))
+		if c.Rejected != "" {
+			span.Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
+		}
+	}()
+	c = vote.Candidate{Sample: sample, Model: model}
 	text, whole := reply.Text, reply.StopReason == llm.StopEnd
 	if r := reply.StopReason; r != llm.StopEnd && r != llm.StopFilter && r != "" { // a word that nobody knows is no end
 		if text, whole = replies.CompleteBlocks(text), true; text == "" {
@@ -153,7 +151,7 @@ func (a *Examiner) admitReply(ctx context.Context, sample int, model string, rep
 		return c, nil
 	}
 	for _, note := range found.Notes {
-		trace.From(ctx).Event(note)
+		span.Event(note)
 	}
 	return a.admit(ctx, sample, model, found.SQL(), found.Statement)
 }

@@ -51,24 +51,23 @@ func (a *Examiner) Extract(ctx context.Context, sample int, reply string, ended 
 		easy.Valid = func(s *sqltext.Statement) bool { r.taken = append(r.taken, s); return true }
 		r.found, r.err = easy.Extract(reply)
 	})
-	if len(r.taken) == 0 || r.err == nil && len(r.taken) == 1 && a.proved(ctx, sample, r.taken[0]) {
+	if len(r.taken) == 0 {
 		return r.found, r.err
+	}
+	if r.err == nil && len(r.taken) == 1 {
+		s := r.taken[0]
+		known, err := a.examined(ctx, a.entry(s.SQL(), s, sample))
+		switch rejected := err == nil && known.invalid != nil && known.analysis == nil; {
+		case !rejected:
+			return r.found, nil
+		case a.analyzesFirst():
+			a.remember(s, false)
+		case a.compiles(ctx, s): // a check of the caller's own may have said so
+			return r.found, nil
+		}
 	}
 	x.Valid = func(s *sqltext.Statement) bool { return a.compiles(ctx, s) }
 	return x.Extract(reply)
-}
-
-// proved examines a statement and reports whether the engine takes it.
-func (a *Examiner) proved(ctx context.Context, sample int, s *sqltext.Statement) bool {
-	known, err := a.examined(ctx, a.entry(s.SQL(), s, sample))
-	if err != nil || known.invalid == nil || known.analysis != nil {
-		return true
-	}
-	if !a.analyzesFirst() {
-		return a.compiles(ctx, s) // a check of the caller's own may have said so
-	}
-	a.remember(s, false)
-	return false
 }
 
 // analyzesFirst reports whether a statement without an analysis failed in it, and not in another check.

@@ -132,7 +132,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		Hopeless: declined,
 		N:        r.Sampler.samples(r.task), Stop: r.Sampler.Stop,
 		MinVotes: r.Sampler.MinVotes, Concurrency: r.env.Parallel(), Room: r.env.CallsLeft,
-		Sample: func(ctx context.Context, i int) (vote.Candidate, error) { return r.sample(ctx, first+i) },
+		Sample: r.sample,
 		Key:    r.voted(), Wave: r.requests.wave,
 	}
 	if !r.Sampler.AtOnce {
@@ -229,9 +229,9 @@ func (r *pipelineRun) prompts() int {
 	return n
 }
 
-// sample makes the candidate of sample i.
-func (r *pipelineRun) sample(ctx context.Context, i int) (vote.Candidate, error) {
-	slot := i - r.Sampler.Offset
+// sample makes the candidate of the sample in a slot.
+func (r *pipelineRun) sample(ctx context.Context, slot int) (vote.Candidate, error) {
+	i := r.Sampler.Offset + slot
 	if r.turns != nil {
 		defer close(r.turns.over[slot])
 	}

@@ -107,9 +107,9 @@ type Env struct {
 type Host struct {
 	// CallsLeft says how many model calls the question's budget has left; false: no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
-	// Answered reports whether a model of Env.Models has replied before; until then its first call goes alone. nil: all
-	// have.
-	Answered func(model int) bool
+	// Learners know of Env.Models, by index, whether they have replied before; until then the first call of one goes alone.
+	// nil: all have.
+	Learners []*llm.Learner
 	// Stage hears how far the question is: session.QueryUnderstanding, InferringJoins, GeneratingSQL and ExecutingQuery,
 	// as session.State.May allows. A strategy need not tell. nil: nobody listens.
 	Stage func(ctx context.Context, s session.State)

@@ -9,9 +9,8 @@ import (
 	"github.com/texttosql/texttosql/internal/abandon"
 )
 
-// TestContain: who waits comes back after the grace, and what comes late goes to late.
-func TestContain(t *testing.T) {
-	apart := func(job func()) { go job() }
+// TestWork: who waits comes back after the grace, and what comes late goes to late.
+func TestWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tt := range []struct {
 			why   string
@@ -25,10 +24,13 @@ func TestContain(t *testing.T) {
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			start, late := time.Now(), make(chan int, 1)
-			got, err, left := abandon.Contain(ctx, 10*time.Second, apart, func() (int, error) {
+			work := abandon.NewWork(func(v int) { late <- v })
+			go func() {
+				defer work.End()
 				time.Sleep(tt.takes)
-				return 1, nil
-			}, func(v int) { late <- v })
+				work.Value = 1
+			}()
+			got, err, left := work.Wait(ctx, 10*time.Second)
 			if left != tt.left || err != nil || (got == 1) == left || time.Since(start) != tt.came {
 				t.Errorf("%s: %d, %v, left %v after %v", tt.why, got, err, left, time.Since(start))
 			}
@@ -43,5 +45,10 @@ func TestContain(t *testing.T) {
 			t.Errorf("a panic of f: %v", r)
 		}
 	}()
-	abandon.Contain(t.Context(), time.Second, apart, func() (int, error) { panic("x") }, func(int) {})
+	work := abandon.NewWork[int](nil)
+	go func() {
+		defer work.End()
+		panic("x")
+	}()
+	work.Wait(t.Context(), time.Second)
 }

@@ -165,9 +165,13 @@ func (r *run) observe(ctx context.Context, a action, truncated bool, in Input) (
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.ToolTime)
 	defer cancel()
-	start := func(job func()) { go job() }
+	work := abandon.NewWork[Observation](nil)
+	go func() {
+		defer work.End()
+		work.Value, work.Err = tool.Call(bounded, r.env, in)
+	}()
 	grace := min(r.ToolTime/10, time.Second) // for a tool that does not look at its context
-	seen, err, left := abandon.Contain(bounded, grace, start, func() (Observation, error) { return tool.Call(bounded, r.env, in) }, func(Observation) {})
+	seen, err, left := work.Wait(bounded, grace)
 	var database *strategy.DatabaseError
 	switch {
 	case ctx.Err() != nil:
