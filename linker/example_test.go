@@ -229,3 +229,15 @@ func ExampleJoinCandidates() {
 	}
 	// Output: customers.id = orders.customer_id 0.71
 }
+
+// A schema of 60 tables whose names say little: the model searches for other words than those of the question; here a script
+// stands in for it. As strategy.Pipeline.Linker an Explore without Model has that of the engine.
+func ExampleExplore() {
+	model := &llmtest.Script{Rules: []llmtest.Rule{
+		{Contains: "kna1", Replies: llmtest.Texts(`{"keep": ["kna1"], "done": true}`)},
+		{Purpose: "explore", Replies: llmtest.Texts(`{"search": ["customer", "debtor"]}`)},
+	}}
+	links, err := linker.Explore{Model: model}.Link(context.Background(), linker.Input{Question: "How many clients do we have?", Schema: erp()})
+	fmt.Println(links.Tables[0].Table, err)
+	// Output: kna1 <nil>
+}

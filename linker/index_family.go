@@ -62,16 +62,19 @@ func digitRuns(text string) []string {
 // Family returns the tables that are one entry with t, in the order of the schema: t alone where it has no family, none
 // where the schema does not have it.
 func (x *Index) Family(t schema.TableName) (family []schema.TableName) {
-	for _, e := range x.entries {
-		if !slices.ContainsFunc(e.members, func(i int32) bool { return x.schema.Tables[i].TableName() == t }) {
-			continue
-		}
-		for _, i := range e.members {
+	if e := x.entryOf(t); e >= 0 {
+		for _, i := range x.entries[e].members {
 			family = append(family, x.schema.Tables[i].TableName())
 		}
-		break
 	}
 	return family
+}
+
+// entryOf is the entry of a table, or -1.
+func (x *Index) entryOf(t schema.TableName) int {
+	return slices.IndexFunc(x.entries, func(e entry) bool {
+		return slices.ContainsFunc(e.members, func(i int32) bool { return x.schema.Tables[i].TableName() == t })
+	})
 }
 
 // choose returns the tables of an entry that the numbers of a question mean: all of a small family, else those that a number

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/snapshot"
+	"github.com/texttosql/texttosql/trace"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 	mostMeant     = 1000 // bytes of the text of a table
 )
 
-// vectorsOf are the vectors of entries, of length 1.
+// vectorsOf are the vectors of entries.
 var vectorsOf = &snapshot.Derived[meant, [][]float32]{
 	Reach: snapshot.OfPolicy, Needed: true, // they cost money
 	Size: func(_ meant, vectors [][]float32) (bytes int) {
@@ -31,6 +31,9 @@ var vectorsOf = &snapshot.Derived[meant, [][]float32]{
 		return bytes
 	},
 }
+
+// keepers keep the vectors of embedders while not all are made.
+var keepers = &snapshot.Derived[meant, *memory.Vectors]{Reach: snapshot.OfPolicy, Needed: true}
 
 // meant says whose vectors they are, and by whom.
 type meant struct {
@@ -52,32 +55,56 @@ func (x *Index) textOf(e int) string {
 	return words.Cut(strings.TrimSuffix(b.String(), ", "), mostMeant-1) + ")"
 }
 
+// Prepare has the Embedder read the tables of Input.Schema, so that no question waits for it: when a program starts or a schema
+// has changed, with a [memory.Vectors] that has a File or that the engine's Lexical has, too. It takes as long as the embedder
+// takes, up to ctx; what was read by then is kept. Without an Embedder it does nothing.
+func (l Lexical) Prepare(ctx context.Context, in Input) error {
+	if err := in.needs("Lexical"); err != nil || l.Embedder == nil {
+		return err
+	}
+	_, err := in.index().embedded(ctx, memory.KeptBy(l.Embedder))
+	return err
+}
+
+// best is rank, with how close the tables are to the question in meaning. e may be nil. The error is ctx.Err().
+func (x *Index) best(ctx context.Context, in Input, asked map[string]bool, e memory.Embedder) (list []ranked, found int, err error) {
+	list, found = x.rank(in, asked)
+	if e == nil {
+		return list, found, nil
+	}
+	meant, err := x.addMeaning(ctx, in.Snapshot, e, in.Question, list)
+	if err != nil && ctx.Err() == nil {
+		trace.From(ctx).Warn("link-lexical", fmt.Sprintf("tables are linked by words alone, the embedder failed: %v", err))
+	}
+	return list, found + meant, ctx.Err()
+}
+
 // addMeaning adds to the scores of list how close the tables are to a question in meaning, and sorts it again. It returns how
 // many it found that words did not. On an error list is as it was.
 func (x *Index) addMeaning(ctx context.Context, of *snapshot.Snapshot, e memory.Embedder, question string, list []ranked) (found int, err error) {
 	if !reflect.ValueOf(e).Comparable() { // as the key of a part it would panic
 		of = nil
 	}
-	vectors, err := vectorsOf.Of(ctx, of, meant{x.names, e}, func(ctx context.Context) ([][]float32, error) { return x.embedded(ctx, e) })
+	v, err := keepers.Of(ctx, of, meant{x.names, e}, func(context.Context) (*memory.Vectors, error) { return memory.KeptBy(e), nil })
 	if err != nil {
 		return 0, err
 	}
-	var query []float32
-	if err := llm.Embed(ctx, []string{question}, func(ctx context.Context) (err error) {
-		query, err = e.EmbedQuery(ctx, question)
-		return err
-	}); err != nil {
+	ctx, cancel := v.Within(ctx)
+	defer cancel()
+	vectors, err := vectorsOf.Of(ctx, of, meant{x.names, v}, func(ctx context.Context) ([][]float32, error) { return x.embedded(ctx, v) })
+	if err != nil {
 		return 0, err
 	}
-	query = unit(slices.Clone(query))
+	query, err := v.EmbedQuery(ctx, question)
+	if err != nil {
+		return 0, err
+	}
 	near, mean, best, top := make([]float64, len(vectors)), 0.0, math.Inf(-1), 0.0
 	for i, v := range vectors {
 		if len(v) != len(query) {
 			return 0, fmt.Errorf("linker: the embedder gave vectors of %d and %d numbers", len(v), len(query))
 		}
-		for j := range v {
-			near[i] += float64(v[j]) * float64(query[j])
-		}
+		near[i] = cosine(v, query)
 		mean, best = mean+near[i]/float64(len(vectors)), max(best, near[i])
 	}
 	for _, r := range list {
@@ -100,35 +127,20 @@ func (x *Index) addMeaning(ctx context.Context, of *snapshot.Snapshot, e memory.
 }
 
 // embedded asks for the vectors of all entries.
-func (x *Index) embedded(ctx context.Context, e memory.Embedder) ([][]float32, error) {
+func (x *Index) embedded(ctx context.Context, v *memory.Vectors) ([][]float32, error) {
 	texts := make([]string, len(x.entries))
 	for i := range texts {
 		texts[i] = x.textOf(i)
 	}
-	var vectors [][]float32
-	if err := llm.Embed(ctx, texts, func(ctx context.Context) (err error) {
-		vectors, err = e.EmbedDocuments(ctx, texts)
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("linker: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
-	}
-	for i, v := range vectors {
-		vectors[i] = unit(slices.Clone(v))
-	}
-	return vectors, nil
+	return v.EmbedDocuments(ctx, texts)
 }
 
-// unit makes a vector one of length 1.
-func unit(v []float32) []float32 {
-	sum := 0.0
-	for _, f := range v {
-		sum += float64(f) * float64(f)
+// cosine is that of the angle between two vectors.
+func cosine(a, b []float32) float64 {
+	product, squaresA, squaresB := 0.0, 0.0, 0.0
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		product, squaresA, squaresB = product+x*y, squaresA+x*x, squaresB+y*y
 	}
-	for i := range v {
-		v[i] = float32(float64(v[i]) / max(math.Sqrt(sum), 1e-30))
-	}
-	return v
+	return product / max(math.Sqrt(squaresA*squaresB), 1e-30)
 }

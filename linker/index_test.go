@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -252,6 +254,59 @@ func TestEmbedder(t *testing.T) {
 	cancel()
 	if _, err := (linker.Lexical{Embedder: concepts{nil, new(int)}}).Link(ctx, linker.Input{Question: "x", Schema: s}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
+// slowly embeds a text in .45 seconds.
+type slowly struct{ concepts }
+
+func (s slowly) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(time.Duration(len(texts)) * 450 * time.Millisecond):
+		return s.concepts.EmbedDocuments(ctx, texts)
+	}
+}
+
+// TestEmbedderSlow: no question waits for an embedder longer than it has time. Words answer it, and the next questions go on
+// from there until all tables have vectors.
+func TestEmbedderSlow(t *testing.T) {
+	for why, left := range map[string]time.Duration{"without an end": time.Hour, "of a question that has 8 s": 8 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := tables([]string{"clients", "id"}, []string{"payments", "amount"}, []string{"log", "line"})
+			for i := range 27 {
+				s.Tables = append(s.Tables, tables([]string{fmt.Sprintf("t_%c", 'a'+i), "x"}).Tables...)
+			}
+			in := linker.Input{Question: "buyers in the log", Schema: s, Snapshot: new(snapshot.Store).At(snapshot.Key{}, s)}
+			l := linker.Lexical{Embedder: slowly{concepts{nil, new(int)}}}
+			var got []string
+			for range 5 {
+				ctx, cancel := context.WithTimeout(t.Context(), left)
+				ctx, root := trace.Tracer{}.Start(ctx, "question")
+				begin := time.Now()
+				links, err := l.Link(ctx, in)
+				cancel()
+				root.End()
+				if took := time.Since(begin); err != nil || took > min(5*time.Second, left/2) {
+					t.Errorf("%s: %v after %v", why, err, took)
+				}
+				text := linked(links)
+				for _, w := range root.Warnings() {
+					text += ", " + w.Code + w.Message[strings.LastIndex(w.Message, "memory"):]
+				}
+				got = append(got, text)
+			}
+			want := []string{
+				"log(*), link-lexicalmemory: 8 of 30 texts have vectors: context deadline exceeded",
+				"log(*), link-lexicalmemory: 16 of 30 texts have vectors: context deadline exceeded",
+				"log(*), link-lexicalmemory: 24 of 30 texts have vectors: context deadline exceeded",
+				"log(*) clients(*)", "log(*) clients(*)",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", why, diff)
+			}
+		})
 	}
 }
 

@@ -33,8 +33,9 @@ type Lexical struct {
 	// Fill links Tables tables even where fewer have a word of the question: the rest are those closest to the best.
 	Fill bool
 	// Embedder adds how close tables are to the question in meaning: by cosines, half as much for the closest as words for the
-	// best. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a snapshot,
-	// in the first question, whose budget its calls count in. If it fails, words alone link, with the warning "link-lexical".
+	// best. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a snapshot, in the
+	// first questions, whose budget its calls count in. A question waits as memory.Vectors says (5 s, and half of its time), then
+	// words alone link, as where it fails, with the warning "link-lexical". A memory.Vectors keeps vectors in a file; see Prepare.
 	// nil: words alone.
 	Embedder memory.Embedder
 }
@@ -46,15 +47,9 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	}
 	x := in.index()
 	asked := askedWords(in, false)
-	all, found := x.rank(in, asked)
-	if l.Embedder != nil {
-		meant, err := x.addMeaning(ctx, in.Snapshot, l.Embedder, in.Question, all)
-		if cerr := ctx.Err(); cerr != nil {
-			return schema.Links{}, cerr
-		}
-		if found += meant; err != nil {
-			trace.From(ctx).Warn("link-lexical", fmt.Sprintf("tables are linked by words alone, the embedder failed: %v", err))
-		}
+	all, found, err := x.best(ctx, in, asked, l.Embedder)
+	if err != nil {
+		return schema.Links{}, err
 	}
 	most := cmp.Or(max(l.Tables, 0), 8)
 	var links schema.Links

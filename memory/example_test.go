@@ -180,3 +180,22 @@ func ExampleLessonsOn() {
 	// shop 1 customers PROD_customers <nil>
 	// memory: the desk is no file of lessons, repair or move it: unexpected end of JSON input
 }
+
+// Vectors of the texts of a schema or of solved questions are in a file when the program starts again.
+func ExampleVectors() {
+	dir, err := os.MkdirTemp("", "vectors")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	for range 2 { // the program is started twice
+		embedder := &memory.Vectors{
+			By: lengths{}, Name: "multilingual-e5-small", File: filepath.Join(dir, "vectors.jsonl"), QueryPrefix: "query: ", DocumentPrefix: "passage: ",
+		}
+		vectors, err := embedder.EmbedDocuments(context.Background(), []string{"orders", "customers"})
+		fmt.Println(vectors, err)
+	}
+	// Output:
+	// [[15] [18]] <nil>
+	// [[15] [18]] <nil>
+}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -23,9 +22,8 @@ type index struct {
 	vectors [][]weight
 	df      map[string]int
 
-	mu         sync.Mutex
-	embeddings [][]float32 // of masked; nil until an embedder gave them
-	by         Embedder    // the embedder that gave them
+	mu       sync.Mutex
+	embedded *Vectors // of the embedder asked last; nil: none yet
 }
 
 // weight is one entry of a vector.
@@ -110,35 +108,32 @@ func (x *index) cosines(masked string) []float64 {
 	return scores
 }
 
-// distances returns minus the squared distance of each text to a masked question.
-func (x *index) distances(ctx context.Context, e Embedder, masked string) ([]float64, error) {
+// keptBy is the Vectors of an embedder: those used last, where they are its.
+func (x *index) keptBy(e Embedder) *Vectors {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	same := reflect.ValueOf(x.by).Comparable() && reflect.ValueOf(e).Comparable() && x.by == e // == may panic
-	if x.embeddings == nil || !same {
-		var found [][]float32
-		err := llm.Embed(ctx, x.masked, func(ctx context.Context) (err error) {
-			found, err = e.EmbedDocuments(ctx, x.masked)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(found) != len(x.masked) {
-			return nil, fmt.Errorf("memory: the embedder gave %d vectors for %d texts", len(found), len(x.masked))
-		}
-		x.embeddings, x.by = found, e
+	last := x.embedded
+	if last == nil || !reflect.ValueOf(last.By).Comparable() || !reflect.ValueOf(e).Comparable() || last.By != e { // != may panic
+		x.embedded = KeptBy(e)
 	}
-	var query []float32
-	err := llm.Embed(ctx, []string{masked}, func(ctx context.Context) (err error) {
-		query, err = e.EmbedQuery(ctx, masked)
-		return err
-	})
+	return x.embedded
+}
+
+// distances returns minus the squared distance of each text to a masked question.
+func (x *index) distances(ctx context.Context, e Embedder, masked string) ([]float64, error) {
+	v := x.keptBy(e)
+	ctx, cancel := v.Within(ctx)
+	defer cancel()
+	found, err := v.EmbedDocuments(ctx, x.masked)
 	if err != nil {
 		return nil, err
 	}
-	scores := make([]float64, len(x.embeddings))
-	for i, v := range x.embeddings {
+	query, err := v.EmbedQuery(ctx, masked)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(found))
+	for i, v := range found {
 		if len(v) != len(query) {
 			return nil, fmt.Errorf("memory: the embedder gave vectors of %d and %d numbers", len(v), len(query))
 		}

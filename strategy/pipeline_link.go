@@ -91,8 +91,12 @@ func (e *Env) Part(ctx context.Context, t Task, l linker.Linker, out *Outcome) (
 	return e.narrowed(ctx, t, part)
 }
 
-// within is l, together with words where a schema of so many tokens is over Budget.
+// within is l, on the first model if it is an Explore without one, together with words where a schema of so many tokens is over Budget.
 func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outcome) linker.Linker {
+	if explore, ok := l.(linker.Explore); ok && explore.Model == nil {
+		explore.Model, _ = e.Model(0)
+		l = explore
+	}
 	if tokens <= e.Budget() {
 		return l
 	}
