@@ -29,6 +29,9 @@ var (
 	wholeProfiles = &snapshot.Derived[struct{}, *schema.Schema]{Size: func(_ struct{}, s *schema.Schema) int { return sizeOf(s) }}
 )
 
+// profileIncomplete is the code of a warning: a table could not be profiled.
+const profileIncomplete = "profile-incomplete"
+
 // Profiled returns s, the schema of a snapshot or a part of it, with profiles; see [DB.Profile]. Those of a table are taken once
 // for the snapshot, with all columns that of.Schema has, and are in the trace of no question. One caller takes them while the
 // others wait, no longer than their contexts. If the context of the first one ends, the next one starts anew. With a nil
@@ -76,7 +79,7 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 	}
 	gap := errors.Join(gaps...)
 	if gap != nil {
-		trace.From(ctx).Warn("profile-incomplete", "not all of the database could be profiled: "+trace.Public(gap))
+		trace.From(ctx).Warn(profileIncomplete, "not all of the database could be profiled: "+trace.Public(gap))
 	}
 	if of == nil || s != of.Schema || passing(gap) {
 		return &out, nil
@@ -98,6 +101,9 @@ func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Sch
 	p := profiled{&t, gap}
 	if passing(gap) {
 		return p, gap
+	}
+	if gap != nil {
+		db.Warn(trace.Warning{Code: profileIncomplete, Message: trace.Public(gap)})
 	}
 	return p, nil
 }

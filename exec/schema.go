@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/exec/guard"
@@ -204,6 +206,13 @@ func (db *DB) permitted(c *Catalog, s *schema.Schema) *schema.Schema {
 				t.Definition = "" // which names what the key led to
 			}
 		}
+	}
+	told := slices.Clone(s.LeftOut)
+	if told = slices.DeleteFunc(told, func(l schema.LeftOut) bool {
+		return db.policy.Scoped() || !db.policy.AllowsTable(cmp.Or(l.Table.Schema, s.Default), l.Table.Name)
+	}); len(told) < len(s.LeftOut) {
+		s = new(*s)
+		s.LeftOut = told
 	}
 	return s
 }

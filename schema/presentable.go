@@ -8,10 +8,12 @@ import (
 	"strconv"
 )
 
-// LeftOut is a part of the schema that a prompt does not show because it cannot be shown safely. It belongs into the
-// warnings of an answer.
+// LeftOut is a part of the schema that a prompt does not show because it cannot be shown safely, or cannot be read. It belongs
+// into the warnings of an answer.
 type LeftOut struct {
-	Item   string    `json:"item"`             // "table", "column" or "definition" (the CREATE text, see [Augmented])
+	// Item is "table", "column" or "definition" (the CREATE text, see [Augmented]) of what cannot be shown; "view" or "virtual
+	// table" of what cannot be opened, see Schema.LeftOut.
+	Item   string    `json:"item"`
 	Table  TableName `json:"table"`            // the table, raw: it may hold anything
 	Column string    `json:"column,omitempty"` // the column, raw; with Item "column"
 	Reason string    `json:"reason"`           // one line without text from the database
@@ -26,6 +28,9 @@ func (l LeftOut) String() string {
 	return fmt.Sprintf("%s %s: %s", l.Item, where, l.Reason)
 }
 
+// Broken reports whether l is in Schema.LeftOut: it is lost to every prompt, since nothing can be read of it.
+func (l LeftOut) Broken() bool { return l.Item == View || l.Item == Virtual+" table" }
+
 func shortName(name string) string {
 	cut, short := cutRunes(name, 40)
 	if cut = strconv.QuoteToASCII(cut); short {
@@ -35,7 +40,7 @@ func shortName(name string) string {
 }
 
 // Presentable returns s with the names as prompts show them ([ShownName]), without the tables and columns that cannot be
-// shown so ([NameFault]), or under a name that another one of s has, and a list of those in the order of s. Keys that name one of them are left out too, and so are foreign keys to tables that s
+// shown so ([NameFault]), or under a name that another one of s has, and a list of those in the order of s, behind s.LeftOut. Keys that name one of them are left out too, and so are foreign keys to tables that s
 // does not have. If nothing has to go, it returns s itself.
 //
 // [Renderer] calls it. A prompt of another form starts from it.
@@ -49,7 +54,7 @@ func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 	if s == nil {
 		return &Schema{}, nil, nil
 	}
-	var left []LeftOut
+	left := slices.Clone(s.LeftOut)
 	renamed := false
 	kept := make([]Table, 0, len(s.Tables))
 	places := make([]int, 0, len(s.Tables))
@@ -79,8 +84,8 @@ func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 	}
 	out := *s
 	out.Tables = kept
-	if dropped := out.dropDanglingKeys(s.index(), places); !dropped && !renamed && len(left) == 0 {
-		return s, nil, nil
+	if dropped := out.dropDanglingKeys(s.index(), places); !dropped && !renamed && len(left) == len(s.LeftOut) {
+		return s, left, nil
 	}
 	return &out, left, nil
 }

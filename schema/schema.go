@@ -17,6 +17,8 @@ type Schema struct {
 	// Zone is the time zone of the session, in which types with a time zone are shown and cut into days: "America/New_York".
 	// "" is UTC or unknown.
 	Zone string `json:"zone,omitempty"`
+	// LeftOut are the views and virtual tables that the engine has and cannot open, or this user cannot. Tables lacks them.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
 
 // SchemaOf returns the name of the schema that t is in, Default for a table without one.

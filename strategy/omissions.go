@@ -173,7 +173,7 @@ func missingColumns(r schema.Rendering) int {
 
 // onlyValues reports whether stored values are all that was taken away.
 func onlyValues(r schema.Rendering) bool {
-	return len(r.LeftOut) == 0 && !r.OverBudget &&
+	return !slices.ContainsFunc(r.LeftOut, func(l schema.LeftOut) bool { return !l.Broken() }) && !r.OverBudget &&
 		!slices.ContainsFunc(r.Reduced, func(x schema.Reduction) bool { return !x.OnlyValues })
 }
 

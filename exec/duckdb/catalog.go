@@ -115,6 +115,9 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			if views++; views <= mostTried && !h.made.folder {
 				if why := r.broken(relation); why != "" && h.allows(relation.Schema, relation.Name) {
 					r.s.Tables[i].Columns = nil
+					r.s.LeftOut = append(r.s.LeftOut, schema.LeftOut{
+						Item: schema.View, Table: r.s.Tables[i].TableName(), Reason: "DuckDB cannot open it: a table or file under it is gone",
+					})
 					c.Warnings = append(c.Warnings, trace.Warning{
 						Code: "broken-view", Message: "the view " + relation.Name + " is left out of the schema, since DuckDB cannot open it: " + why,
 					})

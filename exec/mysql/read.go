@@ -413,11 +413,14 @@ func (r *reading) finish() {
 		own.relations[own.key(t.Name)] = relation
 		r.out.Relations = append(r.out.Relations, relation)
 		if len(t.Columns) == 0 && policy.AllowsTable(r.s.Default, t.Name) {
-			message := "the view " + t.Name + " is left out of the schema, since the server cannot open it"
+			reason := "the server cannot open it"
 			if why := r.faults[t.Name]; why != "" {
-				message += ": " + why
+				reason += ": " + why
 			}
-			r.out.Warnings = append(r.out.Warnings, trace.Warning{Code: "broken-view", Message: message})
+			r.s.LeftOut = append(r.s.LeftOut, schema.LeftOut{Item: schema.View, Table: t.TableName(), Reason: reason})
+			r.out.Warnings = append(r.out.Warnings, trace.Warning{
+				Code: "broken-view", Message: "the view " + t.Name + " is left out of the schema, since " + reason,
+			})
 		}
 	}
 	for _, c := range r.unseen {

@@ -37,7 +37,8 @@ type relation struct {
 	*guard.Relation
 	schema, name, kind string
 	row                uint32 // its type
-	shown              bool   // prompts have it
+	shown              bool   // this user may read it
+	broken             string // why it cannot be read all the same
 	columns            []column
 	table              *schema.Table
 }
@@ -186,7 +187,7 @@ func (r *reading) readRelations() {
 }
 
 func (r *reading) readRelation(row row) {
-	t := &relation{schema: row[1], name: row[2], kind: row[3], row: row.oid(4), shown: row.is(6) && !row.is(7)}
+	t := &relation{schema: row[1], name: row[2], kind: row[3], row: row.oid(4), shown: row.is(6), broken: row[7]}
 	if r.relations[t.schema] == nil {
 		r.relations[t.schema] = map[string]any{}
 	}
@@ -194,9 +195,7 @@ func (r *reading) readRelation(row row) {
 	if t.schema == "pg_catalog" || t.kind == "S" {
 		return
 	}
-	if r.secured = r.secured || row.is(5); row.is(6) && row.is(7) {
-		r.warn("broken-view", "the view "+t.name+" is left out of the schema, since this user may not read what is under it")
-	}
+	r.secured = r.secured || row.is(5)
 	r.oids[row.oid(0)] = t
 	r.all = append(r.all, t)
 }

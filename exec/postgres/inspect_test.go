@@ -66,7 +66,7 @@ func TestInspectRights(t *testing.T) {
 		}
 	}
 	want := []string{"b.x", "b.y", "c.b", "owners.x"}
-	if !cmp.Equal(got, want) || len(s.Warnings) != 2 || s.Warnings[0].Code != "broken-view" {
+	if !cmp.Equal(got, want) || len(s.Warnings) != 2 || s.Warnings[1].Code != "broken-view" {
 		t.Errorf("%v, want %v; %v", got, want, s.Warnings)
 	}
 	if b, _ := s.Schema.Lookup("", "b"); !cmp.Equal(b.PrimaryKey, []string{"y"}) {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,11 +29,15 @@ import (
 //
 // Definition is empty: PostgreSQL keeps no CREATE text. Columns with GENERATED … AS IDENTITY have that as Default.
 //
-// Left out are partitions, whose parent stays, tables without columns, relations that belong to an extension, and views
-// with the rights of their reader over relations that this user may not read, with the warning "broken-view".
+// Left out are partitions, whose parent stays, tables without columns, relations that belong to an extension, and materialized
+// views without rows, and views over relations that the user whose rights hold may not read: with the warning "broken-view".
 func (r *reading) schema() *schema.Schema {
+	s := &schema.Schema{Dialect: Dialect{}.Language().Name, Default: r.standard, Tables: []schema.Table{}}
+	broken := r.broken()
 	for _, t := range r.all {
-		if t.shown {
+		if why := broken[t.Relation]; t.shown && why != "" {
+			r.leaveOut(s, t, why)
+		} else if t.shown {
 			t.table = &schema.Table{Schema: t.schema, Name: t.name, Kind: schema.BaseTable}
 			if t.schema == r.standard {
 				t.table.Schema = ""
@@ -52,7 +57,6 @@ func (r *reading) schema() *schema.Schema {
 		}
 	}
 	r.schemaKeys()
-	s := &schema.Schema{Dialect: Dialect{}.Language().Name, Default: r.standard, Tables: []schema.Table{}}
 	for _, t := range r.all {
 		if t.table != nil && len(t.table.Columns) > 0 { // nothing can be read from a table without columns
 			s.Tables = append(s.Tables, *t.table)
@@ -85,6 +89,36 @@ func (r *reading) schemaKeys() {
 			key.RefSchema = r.standard // none would mean that of the table
 		}
 		t.table.ForeignKeys = append(t.table.ForeignKeys, key)
+	}
+}
+
+// broken says why views cannot be read: by what readRelations saw of them, or since they read another one.
+func (r *reading) broken() map[*guard.Relation]string {
+	broken := map[*guard.Relation]string{}
+	for grown := true; grown; {
+		grown = false
+		for _, t := range r.all {
+			why := t.broken
+			if t.kind == "v" && slices.ContainsFunc(t.Under, func(u guard.Read) bool { return broken[u.Relation] != "" }) {
+				why = cmp.Or(why, "a view under it cannot be read")
+			}
+			if why != "" && broken[t.Relation] == "" {
+				broken[t.Relation], grown = why, true
+			}
+		}
+	}
+	return broken
+}
+
+// leaveOut tells why a view is not in the schema.
+func (r *reading) leaveOut(s *schema.Schema, t *relation, why string) {
+	name := schema.TableName{Schema: t.schema, Name: t.name}
+	if t.schema == r.standard {
+		name.Schema = ""
+	}
+	s.LeftOut = append(s.LeftOut, schema.LeftOut{Item: schema.View, Table: name, Reason: why})
+	if r.policy.AllowsTable(t.schema, t.name) {
+		r.warn("broken-view", "the view "+t.name+" is left out of the schema, since "+why)
 	}
 }
 

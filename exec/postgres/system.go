@@ -96,6 +96,13 @@ const (
 	readStamps // not where no column is denied
 )
 
+// underIt asks whether the view c reads a relation of which a user may read nothing.
+func underIt(user string) string {
+	return `EXISTS (SELECT FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass
+						AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid <> c.oid
+					WHERE r.ev_class = c.oid AND NOT pg_catalog.has_any_column_privilege(` + user + `, d.refobjid, 'SELECT'))`
+}
+
 // systemTexts are those statements. standard is the default schema; functions are those that a policy allows, in lower
 // case.
 func systemTexts(standard string, functions []string, stamps bool) []string {
@@ -138,10 +145,11 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 						AND (pg_catalog.has_table_privilege(c.oid, 'SELECT') OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
 						AND c.oid <> ALL (ARRAY(SELECT objid FROM pg_catalog.pg_depend WHERE refclassid = 'pg_catalog.pg_extension'::regclass
 							AND classid = 'pg_catalog.pg_class'::regclass AND deptype = 'e')) END,
-				c.relkind = 'v' AND 'security_invoker=true' = ANY (c.reloptions) AND EXISTS (
-					SELECT FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass
-						AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid <> c.oid
-					WHERE r.ev_class = c.oid AND NOT pg_catalog.has_any_column_privilege(d.refobjid, 'SELECT'))
+				CASE WHEN c.relkind = 'm' AND NOT c.relispopulated THEN 'it has no rows before REFRESH MATERIALIZED VIEW'
+					WHEN c.relkind <> 'v' THEN ''
+					WHEN 'security_invoker=true' = ANY (c.reloptions)
+						THEN CASE WHEN ` + underIt("current_user") + ` THEN 'this user may not read what is under it' ELSE '' END
+					WHEN ` + underIt("c.relowner") + ` THEN 'the user who owns it may not read what is under it' ELSE '' END
 			FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'c') AND (n.nspname = 'pg_catalog' OR ` + users("n") + `)
 			ORDER BY n.nspname <> ` + literal(standard) + `, n.nspname, c.oid`,

@@ -102,7 +102,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 			return nil, err
 		}
 		found.Schema.Tables = append(found.Schema.Tables, in.tables...)
-		found.Warnings = append(found.Warnings, in.warnings...)
+		found.Warnings, found.Schema.LeftOut = append(found.Warnings, in.warnings...), append(found.Schema.LeftOut, in.left...)
 		shapes = append(shapes, in.shapes()...)
 	}
 	for _, s := range shapes {

@@ -26,6 +26,7 @@ type inspection struct {
 	texts     map[string]string   // names and types, each once: most tables of a large schema are alike
 	generated map[string][]string // by name of a table: its generated columns
 	warnings  []trace.Warning
+	left      []schema.LeftOut
 }
 
 func (in *inspection) each(text string, row func(), dest ...any) error {
@@ -135,9 +136,9 @@ func (in *inspection) readColumns() error {
 
 // warn tells of a view or virtual table that SQLite cannot open, unless the policy keeps its name back.
 func (in *inspection) warn(t *schema.Table, cause error) {
-	code, what, why := "broken-view", "view ", ""
+	code, what, why := "broken-view", "view", ""
 	if t.Kind == schema.Virtual {
-		code, what = "broken-table", "virtual table "
+		code, what = "broken-table", "virtual table"
 	}
 	if !in.policy.AllowsTable(in.database.name, t.Name) {
 		return
@@ -145,7 +146,10 @@ func (in *inspection) warn(t *schema.Table, cause error) {
 	if !in.policy.Restricts() {
 		why = ": " + ownWords(cause)
 	}
-	message := "the " + what + t.Name + " is left out of the schema, since SQLite cannot open it" + why
+	in.left = append(in.left, schema.LeftOut{
+		Item: what, Table: t.TableName(), Reason: "SQLite cannot open it: a table, column or module under it is gone",
+	})
+	message := "the " + what + " " + t.Name + " is left out of the schema, since SQLite cannot open it" + why
 	in.warnings = append(in.warnings, trace.Warning{Code: code, Message: message})
 }
 

@@ -63,7 +63,7 @@ CREATE TABLE composite (c animals);
 CREATE VIEW happy AS SELECT id, name, feels FROM customers WHERE feels = 'happy';
 COMMENT ON VIEW happy IS 'those in good mood';
 COMMENT ON COLUMN happy.feels IS 'always happy';
-CREATE MATERIALIZED VIEW app.totals AS SELECT customer, count(*) AS n FROM app.orders GROUP BY customer WITH NO DATA;
+CREATE MATERIALIZED VIEW app.totals AS SELECT customer, count(*) AS n FROM app.orders GROUP BY customer;
 CREATE UNIQUE INDEX ON app.totals (customer);
 
 CREATE EXTENSION postgres_fdw;
