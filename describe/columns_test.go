@@ -361,3 +361,46 @@ func TestDescribePromptWithoutKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestDescribeOneColumn: a column that is alone in its table is not asked about alone once more.
+func TestDescribeOneColumn(t *testing.T) {
+	model := &writer{reply: func(int, string, []string) (string, error) { return "{}", nil }}
+	run(t, describe.Columns{Model: model}, dbOf(t, "CREATE TABLE t (a)", exec.Policy{}), nil)
+	golden.Equal(t, []string{"t: a", "t: a"}, model.take(), "a call, and its repetition with what was wrong")
+}
+
+// TestDescribeFruitlessInBetween: tables that are described in between show that the model works.
+func TestDescribeFruitlessInBetween(t *testing.T) {
+	var script strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&script, "CREATE TABLE t%02d (a);", i)
+	}
+	model := &writer{}
+	model.reply = func(_ int, table string, columns []string) (string, error) {
+		if strings.HasSuffix(table, "0") || strings.HasSuffix(table, "5") {
+			return sentences(columns...), nil
+		}
+		return "I would rather not.", nil
+	}
+	f, err := describe.Columns{Model: model}.Describe(t.Context(), dbOf(t, script.String(), exec.Policy{}), nil)
+	if err != nil || len(f.Descriptions) != 12 || len(f.Failed) != 48 {
+		t.Errorf("%d descriptions, %d without, %v", len(f.Descriptions), len(f.Failed), err)
+	}
+}
+
+// TestDescribeHiddenValues: a column whose values are too long to show is not told to hold nothing, and of views alone
+// nothing is profiled.
+func TestDescribeHiddenValues(t *testing.T) {
+	db := dbOf(t, "CREATE TABLE t (long, none); CREATE VIEW v AS SELECT 'shown' AS word;"+
+		"INSERT INTO t VALUES ('"+strings.Repeat("long text ", 20)+"', NULL)", exec.Policy{})
+	s := need.Value(db.Schema(t.Context()))(t)
+	views := s.Project(func(t *schema.Table) bool { return t.Kind == schema.View }, func(*schema.Table, *schema.Column) bool { return true })
+	for of, want := range map[*schema.Schema]string{s: "long\nnone; stored values: NULL only\n", views: "word\n"} {
+		model := &writer{}
+		run(t, describe.Columns{Model: model}, db, of)
+		text := model.reqs[0].Messages[1].Text
+		if _, columns, _ := strings.Cut(text, "### Columns to describe\n"); columns != want {
+			t.Errorf("%q, want %q", columns, want)
+		}
+	}
+}

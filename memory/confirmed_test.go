@@ -171,3 +171,24 @@ func TestConfirmedOfAScope(t *testing.T) {
 	}
 	golden.Equal(t, 4, len(need.Value(c.Pairs())(t)), "of all")
 }
+
+// TestNothingConfirmed: what is nil has no answers, and a pair without a statement is refused.
+func TestNothingConfirmed(t *testing.T) {
+	var none *memory.Confirmed
+	if list, err := none.Pairs(); err != nil || list != nil || none.Close() != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	var c memory.Confirmed
+	if err := c.Add(memory.Pair{Question: "q"}); err == nil || !strings.HasPrefix(err.Error(), "memory: ") {
+		t.Errorf("%v", err)
+	}
+	golden.Equal(t, 0, len(need.Value(c.Pairs())(t)), "pairs")
+	need.OK(t, c.Close())
+	path := filepath.Join(t.TempDir(), "none", "confirmed")
+	if _, err := memory.OpenConfirmed(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if _, err := memory.ReadPairs(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}

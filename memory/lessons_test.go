@@ -460,3 +460,67 @@ func TestShownWithoutOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestContradictedColumn: a correction that says something else of a word, or rejects the table of its column, takes back what
+// the lesson gained.
+func TestContradictedColumn(t *testing.T) {
+	amount, name := columnName("PROD_Orders", "amount_total"), columnName("PROD_Customers", "name")
+	for _, tt := range []struct {
+		why  string
+		c    session.Correction
+		want float64
+	}{
+		{"the same again", session.Correction{Kind: session.CorrectColumn, Term: "Revenue", Column: &amount}, .8},
+		{"another column", session.Correction{Kind: session.CorrectColumn, Term: "REVENUE", Column: &name}, .75},
+		{"another word", session.Correction{Kind: session.CorrectColumn, Term: "income", Column: &name}, .8},
+		{"its table is rejected", session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{tableName("prod_orders")}}, .75},
+		{"another table is rejected", session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{tableName("Log")}}, .8},
+	} {
+		l := given(t, memory.Lesson{Kind: memory.ColumnLesson, From: "revenue", To: "PROD_Orders.amount_total", Confidence: .8})
+		r := recall(t, l, "What is the revenue?")
+		if advice := r.ForSQL(live, "What is the revenue?"); !strings.Contains(advice, "revenue") {
+			t.Fatal(advice)
+		}
+		outcome := learn(t, l, customers("s", without, func(e *memory.FinishedQuestion) {
+			e.Recall, e.SQL, e.Tables, e.Columns = r, "SELECT sum(amount_total) FROM PROD_Orders", []schema.TableName{amount.Table}, []schema.ColumnName{amount}
+		}))
+		golden.Equal(t, 1, len(outcome.Succeeded), tt.why)
+		need.Value(l.Undo(outcome, tt.c))(t)
+		golden.Equal(t, tt.want, all(t, l)[0].Confidence, tt.why)
+	}
+}
+
+// TestPrefixOfAttempts: a prefix teaches the names that rejected statements have, too, but none that exists.
+func TestPrefixOfAttempts(t *testing.T) {
+	l := &memory.Lessons{}
+	prefix := session.Correction{Kind: session.CorrectText, Text: "use the PROD_ prefix"}
+	learn(t, l, customers("s", func(e *memory.FinishedQuestion) {
+		e.Declared, e.Corrections = tables("Log(id)"), []session.Correction{prefix}
+		e.Attempts = []memory.Attempt{
+			{SQL: "SELECT 1 FROM Orders", Missing: "main.Orders"}, {SQL: "SELECT 1 FROM Customers", Missing: "Customers"}, {SQL: "SELECT 1 FROM t", Missing: "u"},
+		}
+	}))
+	list := brief(all(t, l))
+	slices.Sort(list)
+	golden.Equal(t, []string{"table_mapping Customers>PROD_Customers 0.80 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}, list, "lessons")
+}
+
+// TestNoLessons: what is nil learns nothing and has nothing, and a lesson that is incomplete is refused.
+func TestNoLessons(t *testing.T) {
+	var l *memory.Lessons
+	before := memory.LearnResult{New: []string{"1"}}
+	if r, err := l.Learn(customers("s", func(e *memory.FinishedQuestion) { e.Before = before })); err != nil || len(r.New) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := l.Undo(before, session.Correction{}); err != nil || len(r.New) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	golden.Equal(t, 0, len(all(t, l)), "lessons")
+	l = &memory.Lessons{}
+	var bad *memory.LessonError
+	if err := l.Add(memory.Lesson{Kind: memory.GuideLesson, Text: "x"}, memory.Lesson{Kind: memory.GuideLesson}); !errors.As(err, &bad) || bad.Lesson != 2 ||
+		err.Error() != `memory: lesson 2 of those that were given: a lesson of the type llm_guided needs "text"` || errors.Unwrap(err) == nil {
+		t.Errorf("%v", err)
+	}
+	golden.Equal(t, 0, len(all(t, l)), "lessons")
+}

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -363,4 +364,57 @@ func ExampleLessons() {
 	// (end of the advice)
 	//
 	// Customers PROD_Customers 0.8 monitor
+}
+
+// TestRecalledFirst: what a name of the schema is called comes first, then what the question has a word of, then the rest;
+// each the best first.
+func TestRecalledFirst(t *testing.T) {
+	word := func(table, from string, confidence float64) memory.Lesson {
+		return memory.Lesson{Kind: memory.ColumnLesson, Table: table, From: from, To: "PROD_Orders.amount_total", Confidence: confidence}
+	}
+	l := &memory.Lessons{}
+	need.OK(t, l.Add(word("", "revenue", .99), word("", "sales", .95), word("Orders", "total", .9), word("Orders", "grand", .97),
+		memory.Lesson{Kind: memory.TableLesson, From: "Customers", To: "PROD_Customers", Confidence: .8}))
+	var got []string
+	for _, k := range need.Value(l.Recall(memory.RecallInput{Question: "What are the sales?", Schema: declared, Live: live}))(t).Lessons {
+		got = append(got, k.From)
+	}
+	golden.Equal(t, "total Customers sales revenue grand", strings.Join(got, " "), "the order")
+}
+
+// TestChoicesOfATable: the choice that a user made is shown to the prompt about a table that it names, and to no other.
+func TestChoicesOfATable(t *testing.T) {
+	l := given(t, memory.Lesson{Kind: memory.ChoiceLesson, From: "How many customers are there?", Text: "use them", Tables: []string{"PROD_Customers"}})
+	const question = "How many customers are there?"
+	r := recall(t, l, question)
+	for i, want := range []bool{true, false, false} {
+		if got := r.ForTable(&live.Tables[i], question); strings.Contains(got, "the user chose: use them") != want {
+			t.Errorf("%s: %q", live.Tables[i].Name, got)
+		}
+	}
+	if got := r.ForTable(&live.Tables[0], "another question"); got != "" {
+		t.Errorf("of another question: %q", got)
+	}
+}
+
+// TestUncheckedStatements: a lesson with a statement is shown if something passes the statement, and it is short.
+func TestUncheckedStatements(t *testing.T) {
+	long := "SELECT 1 FROM Log -- " + strings.Repeat("x", 300)
+	refused := errors.New("refused")
+	for _, tt := range []struct {
+		sql   string
+		check func(string) error
+		want  string
+	}{
+		{"SELECT 1 FROM Log", func(string) error { return nil }, ""},
+		{"SELECT 1 FROM Log", nil, "nothing checks its statement"},
+		{"SELECT 1 FROM Log", func(string) error { return refused }, "refused"},
+		{long, func(string) error { return nil }, "its statement is longer than 300 bytes"},
+	} {
+		l := given(t, memory.Lesson{Kind: memory.QueryLesson, Text: "logs", SQL: tt.sql, Tables: []string{"Log"}})
+		r := need.Value(l.Recall(memory.RecallInput{Question: "Which logs?", Schema: live, Check: tt.check}))(t)
+		if told := strings.Join(r.Warnings, "\n"); (len(r.Lessons) == 1) != (tt.want == "") || !strings.Contains(told, tt.want) || (told == "") != (tt.want == "") {
+			t.Errorf("%.20s: %d lessons, %q, want %q", tt.sql, len(r.Lessons), told, tt.want)
+		}
+	}
 }

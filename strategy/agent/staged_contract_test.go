@@ -109,7 +109,9 @@ func TestChoice(t *testing.T) {
 			c := vote.Candidate{SQL: o.sql, Sample: i, Fingerprint: o.result, Findings: []vote.Finding{{Rule: "r", Doubt: o.doubt}}}
 			list = append(list, c)
 		}
-		list = append(list, vote.Candidate{SQL: short, Sample: 9, Fingerprint: "z"}) // of another step
+		for _, result := range []string{"z", "x"} { // of another step, and doubted least
+			list = append(list, vote.Candidate{SQL: "SELECT 1", Sample: 9, Fingerprint: result})
+		}
 		ballot, err := choice{Majority: vote.Majority{Key: vote.ByResult}, votes: func(c vote.Candidate) bool { return c.Sample < 9 }}.Count(list)
 		if err != nil || ballot.Clusters[0].Best != tt.want || ballot.Clusters[0].SQL != list[tt.want].SQL {
 			t.Errorf("%s: %+v, %v", tt.why, ballot.Clusters, err)

@@ -264,6 +264,21 @@ func TestCreditOfStaged(t *testing.T) {
 	}
 }
 
+// TestDoubtedWithinABudget: an answer that is doubted stands where the budget allows no step for a better one, which is told.
+func TestDoubtedWithinABudget(t *testing.T) {
+	const doubted = "SELECT count(*) FROM customers" // no list, and without the USA
+	for calls, want := range map[int]string{4: doubted, 8: usa} {
+		account := llm.Budget{Calls: calls}.Start()
+		env := strategytest.ShopEnv(t, llm.Chain(strategytest.ExampleModel(doubted, doubted, doubted, doubted, usa, usa, usa, usa), account.Middleware()))
+		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
+		out, err := agent.Staged{Stage: 2}.Generate(t.Context(), env, strategytest.USATask)
+		told := strings.Contains(strings.Join(out.Notes, "\n"), "the budget allowed no further step")
+		if err != nil || out.SQL != want || told != (want == doubted) {
+			t.Errorf("%d calls: %q, %v, %q", calls, out.SQL, err, out.Notes)
+		}
+	}
+}
+
 // TestSubsetOfStaged: up to 12 tables prompts show all, from 13 on those that words and values choose.
 func TestSubsetOfStaged(t *testing.T) {
 	for _, n := range []int{12, 13} {
@@ -338,6 +353,10 @@ func TestClampOfStaged(t *testing.T) {
 		{"Which are the first 2 customers in the USA?", usa + " ORDER BY name LIMIT 2", usa + " ORDER BY name LIMIT 2", []string{""}, "one that was asked for"},
 		{"Which customers live in the USA?", "SELECT name FROM customers WHERE country = 'usa'", usa, []string{"", "stored_value"}, "letters of another case"},
 		{"How many customers are there in a country?", perCountry, "SELECT count(*) FROM customers", []string{"", "without_group"}, "one number"},
+		{"How many customers are there in a country?", "SELECT count(*) FROM customers GROUP BY country HAVING count(*) > 1",
+			"SELECT count(*) FROM customers GROUP BY country HAVING count(*) > 1", []string{""}, "a condition on groups"},
+		{"How many customers are there in a country?", "SELECT country FROM customers GROUP BY country",
+			"SELECT country FROM customers GROUP BY country", []string{""}, "nothing aggregated: GROUP BY is DISTINCT"},
 		{"How many customers are there per country?", perCountry, perCountry, []string{""}, "a number a group"},
 		{"How many customers are there per country?", "SELECT count(*) FROM customers GROUP BY country",
 			"SELECT country, count(*) FROM customers GROUP BY country", []string{"", "group_key"}, "the group is missing"},

@@ -82,7 +82,7 @@ func TestValuesHidden(t *testing.T) {
 	}
 	// Engines quote parts of a statement, and of what it reads.
 	out, _, _, err = asked(t, env, agent.ReAct{}, scripted(acts("SELECT name FROM customers WHERE name = 'a' 'Bo'", usa)), 0)
-	if err != nil || strings.Contains(out.Steps[0].Observation, "Bo") {
+	if err != nil || strings.Contains(out.Steps[0].Observation, "Bo") || !strings.Contains(out.Steps[0].Problem, "Bo") { // the caller may see it
 		t.Errorf("%v: %s", err, out.Steps[0].Observation)
 	}
 }
@@ -206,7 +206,12 @@ func TestCancelledTool(t *testing.T) {
 // TestFind: a number is found as it is stored, and a column that cannot be looked into is told of.
 func TestFind(t *testing.T) {
 	const big = "9007199254740993" // a float64 has no such number
-	env := *strategytest.EnvOf(t, "CREATE TABLE accounts (number INTEGER, owner TEXT); INSERT INTO accounts VALUES ("+big+", 'Ada')", nil)
+	env := *strategytest.EnvOf(t, "CREATE TABLE accounts (number INTEGER, owner TEXT); INSERT INTO accounts VALUES ("+big+", 'Ada');"+
+		"CREATE TABLE halves (part REAL); INSERT INTO halves VALUES (0.5)", nil)
+	halves, wide := env.Schema, &schema.Schema{Tables: []schema.Table{{Name: "accounts"}}}
+	for range 201 {
+		wide.Tables[0].Columns = append(wide.Tables[0].Columns, schema.Column{Name: "number", Type: "INTEGER"})
+	}
 	ghost := *env.Schema
 	ghost.Tables = append(slices.Clip(ghost.Tables), schema.Table{Name: "ghost", Columns: []schema.Column{{Name: "x"}}})
 	for _, tt := range []struct {
@@ -218,12 +223,34 @@ func TestFind(t *testing.T) {
 		{env.Schema, "Ada", "it is stored in accounts.owner"},
 		{env.Schema, "Bob", "no column holds this value, spelled so"},
 		{&ghost, "Ada", "it is stored in accounts.owner; some columns could not be looked into"},
+		{env.Schema, " 'Ada'; ", "it is stored in accounts.owner"},
+		{halves, "0.5", "it is stored in halves.part"},
+		{wide, "Ada", "no column holds this value, spelled so; only the first 200 columns were looked into"},
 	} {
 		in := env
 		in.Schema = tt.schema
 		seen, err := agent.Tools("find")[0].Call(t.Context(), &in, agent.Input{Argument: tt.value})
 		if err != nil || seen.Text != tt.want {
 			t.Errorf("%s: %q, %v; want %q", tt.value, seen.Text, err, tt.want)
+		}
+	}
+}
+
+// TestFindWhat: a value is one, of a length that may be stored; without a table no table is described.
+func TestFindWhat(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	for _, tt := range []struct{ tool, argument, want, fault string }{
+		{"find", " '' ", "", "give one value"},
+		{"find", strings.Repeat("x", 1001), "", "give one value"},
+		{"find", strings.Repeat("x", 1000), "no column holds this value, spelled so", ""},
+		{"samples", "main.customers", "(id=1", ""},
+		{"samples", "a.b.customers", "(id=1", ""},
+		{"samples", "nowhere", "", "there is no table nowhere"},
+		{"list_tables", "", "2 tables: customers (3 columns), orders (3 columns)", ""},
+	} {
+		seen, err := agent.Tools(tt.tool)[0].Call(t.Context(), env, agent.Input{Argument: tt.argument})
+		if !strings.HasPrefix(seen.Text, tt.want) || (err != nil) != (tt.fault != "") || err != nil && err.Error() != tt.fault {
+			t.Errorf("%s[%.20s]: %q, %v", tt.tool, tt.argument, seen.Text, err)
 		}
 	}
 }

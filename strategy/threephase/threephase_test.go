@@ -210,3 +210,16 @@ func TestPromptsOfSamples(t *testing.T) {
 		}
 	}
 }
+
+// TestPromptOfOneTable: the prompt about a statement over one table says nothing of joins.
+func TestPromptOfOneTable(t *testing.T) {
+	for tables, want := range map[string]bool{"customers": false, "customers orders": true} {
+		m := &scripted{tables: strings.Fields(tables), sql: []string{strategytest.USA}}
+		if _, _, err := ask(t, strategytest.ShopEnv(t, nil), threephase.Strategy{}, m, strategytest.USATask); err != nil {
+			t.Fatal(err)
+		}
+		if text := said(m.of("generate")[0]); strings.Contains(text, "### Joins to use") != want {
+			t.Errorf("%s:\n%s", tables, text)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package doubt
+
+import (
+	"testing"
+
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/vote"
+)
+
+// TestCarried: which conditions of earlier questions are doubted in the statement of a later one.
+func TestCarried(t *testing.T) {
+	const (
+		france = "SELECT count(*) FROM customers WHERE country = 'France'"
+		kept   = "SELECT count(*) FROM orders WHERE country = 'France'"
+	)
+	for _, tt := range []struct {
+		why, question string
+		earlier       []string
+		sql           string
+		want          bool
+	}{
+		{"nothing asks for France", "How many orders were placed last year?", []string{france}, kept, true},
+		{"nothing came before", "How many orders were placed last year?", nil, kept, false},
+		{"it is named", "How many orders came from France?", []string{france}, kept, false},
+		{"by its first letters", "How many French orders came?", []string{france}, "SELECT 1 FROM orders WHERE nation = 'Fren'", false},
+		{"another form of its name", "How many orders came from Francia?", []string{france}, kept, false},
+		{"too short to say", "How many orders?", []string{france}, kept, false},
+		{"it refers to them", "How many orders do they have?", []string{france}, kept, false},
+		{"it refers, and means all", "How many orders do they have in total?", []string{france}, kept, true},
+		{"the condition is dropped", "How many orders were placed last year?", []string{france}, "SELECT count(*) FROM orders", false},
+		{"another value", "How many orders were placed last year?", []string{france}, "SELECT count(*) FROM orders WHERE country = 'Spain'", false},
+		{"only the last question counts", "How many orders were placed last year?", []string{france, "SELECT count(*) FROM customers"}, kept, false},
+		{"a condition of all belongs to the data", "How many orders were placed last year?", []string{france, france}, kept, false},
+		{"of the last one alone", "How many orders were placed last year?", []string{"SELECT count(*) FROM customers", france}, kept, true},
+		{"a year of a day", "How many orders were placed in 2003?",
+			[]string{"SELECT 1 FROM orders WHERE day >= '2003-01-01'"}, "SELECT 2 FROM orders WHERE day >= '2003-01-01'", false},
+		{"another year", "How many orders were placed in 2004?",
+			[]string{"SELECT 1 FROM orders WHERE day >= '2003-01-01'"}, "SELECT 2 FROM orders WHERE day >= '2003-01-01'", true},
+		{"a pattern", "How many orders of the Smith family came?",
+			[]string{"SELECT 1 FROM c WHERE name LIKE '%smith%'"}, "SELECT 2 FROM c WHERE name LIKE '%smith%'", false},
+		{"a value of nothing", "How many orders were placed last year?",
+			[]string{"SELECT 1 FROM c WHERE name LIKE '%'"}, "SELECT 2 FROM c WHERE name LIKE '%'", false},
+	} {
+		var earlier []*sqltext.Statement
+		for _, sql := range tt.earlier {
+			earlier = append(earlier, sqltext.SQLite().Parse(sql))
+		}
+		rules := Rules{List: []Rule{Carried(tt.question, earlier...)}}
+		golden.Equal(t, tt.want, len(rules.Find(tt.question, "", vote.Candidate{SQL: tt.sql}, nil)) > 0, tt.why)
+	}
+}
+
+// TestPossibleAsked: a rule about what is asked can be broken where a question asks that.
+func TestPossibleAsked(t *testing.T) {
+	rules := Rules{List: Asked()}
+	for question, want := range map[string]float64{
+		"How many singers are there?":         3 + 2, // no_aggregate, limit
+		"How many singers are there by city?": 3 + 2, // no_group, limit
+		"Who are the top 3 singers?":          3 + 2, // no_order, limit
+		"List the singers":                    1 + 2, // aggregate, limit
+		"Welche Sänger gibt es?":              0,
+	} {
+		golden.Equal(t, want, rules.SpreadAbout(rules.Read(question, ""), vote.Candidate{}), question)
+	}
+}

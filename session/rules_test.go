@@ -1,0 +1,136 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
+)
+
+// TestHold: one call at a time works on a session of a folder, and what cannot be held is an error at once.
+func TestHold(t *testing.T) {
+	f := need.Value(session.OpenFiles(t.TempDir()))(t)
+	id := session.NewID()
+	release := need.Value(f.Hold(t.Context(), id))(t)
+	if _, err := f.Hold(t.Context(), id); !errors.Is(err, session.ErrHeld) {
+		t.Errorf("held twice: %v", err)
+	}
+	need.Value(f.Hold(t.Context(), session.NewID()))(t, "another session")()
+	release()
+	need.Value(f.Hold(t.Context(), id))(t, "after its release")()
+	if _, err := f.Hold(t.Context(), "../x"); !errors.Is(err, session.ErrInvalidID) {
+		t.Errorf("no id: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.Hold(ctx, id); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestWithinItsScope: a scope saves, holds and deletes what is its own, and a session of another scope is held for nobody.
+func TestWithinItsScope(t *testing.T) {
+	f := need.Value(session.OpenFiles(t.TempDir()))(t)
+	acme := session.Within(f, "acme")
+	r := session.New(session.NewID(), time.Now())
+	r.Scope = "acme"
+	need.OK(t, acme.Save(t.Context(), r))
+	r.Revision, r.Title = 1, "again"
+	need.OK(t, acme.Save(t.Context(), r))
+	golden.Equal(t, "again", need.Value(f.Load(t.Context(), r.ID))(t).Title, "what was saved")
+	release := need.Value(acme.(session.Holder).Hold(t.Context(), r.ID))(t)
+	if _, err := f.Hold(t.Context(), r.ID); !errors.Is(err, session.ErrHeld) {
+		t.Errorf("it is held for the whole store: %v", err)
+	}
+	release()
+	need.OK(t, acme.Delete(t.Context(), r.ID))
+	for _, s := range []session.Store{f, acme} {
+		if _, err := s.Load(t.Context(), r.ID); !errors.Is(err, session.ErrNotFound) {
+			t.Errorf("after Delete: %v", err)
+		}
+	}
+}
+
+// TestMentions: a text names a table, or a column behind its table.
+func TestMentions(t *testing.T) {
+	for text, want := range map[string]bool{
+		"payments looks wrong": true, "orders.total is too high": true, "only those of 2024": false, "the total is wrong": false, "orders.nothing": false, "": false,
+	} {
+		golden.Equal(t, want, session.Mentions(text, erp()), text)
+	}
+}
+
+// TestLongTerms: what is said to mean a column is a word or a few.
+func TestLongTerms(t *testing.T) {
+	for text, want := range map[string]string{
+		"red big old net client income means payments.amount":     "column 'red big old net client income' payments.amount",
+		"red big old wet net client income means payments.amount": "natural red big old wet net client income means payments.amount",
+		"net client income is payments.amount":                    "column 'net client income' payments.amount",
+		"our net client income is payments.amount":                "natural our net client income is payments.amount",
+	} {
+		golden.Equal(t, want, say(need.Value(session.Parse(text, erp()))(t)), text)
+	}
+}
+
+// TestCorrectionTexts: a correction in words for a person.
+func TestCorrectionTexts(t *testing.T) {
+	orders, total := schema.TableName{Name: "orders"}, schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "total"}
+	id := schema.ColumnName{Table: schema.TableName{Name: "customers"}, Column: "id"}
+	for _, tt := range []struct {
+		c    session.Correction
+		want string
+	}{
+		{session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{orders}, Text: "for now"}, "read orders; for now"},
+		{session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{orders}}, "do not read orders"},
+		{session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: total, Right: id}}, "join by orders.total = customers.id"},
+		{session.Correction{Kind: session.CorrectColumn, Term: "sum", Column: &total}, "“sum” means orders.total"},
+		{session.Correction{Kind: session.CorrectFilter, Text: "of 2024"}, "filter: of 2024"},
+		{session.Correction{Kind: session.CorrectLogic, Text: "net of tax"}, "rule: net of tax"},
+		{session.Correction{Kind: session.CorrectText, Text: "as before"}, ""},
+	} {
+		golden.Equal(t, tt.want, tt.c.String(), string(tt.c.Kind))
+	}
+}
+
+// TestChoicesOfMeanings: of words that nothing stands for, the choice of a column is a meaning of the word, and another choice
+// a rule; a choice of an answer corrects nothing.
+func TestChoicesOfMeanings(t *testing.T) {
+	total := schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "total"}
+	q := &session.QuestionError{Kind: session.KindMeaning, Message: "what is revenue?", Context: map[string]string{"term": "revenue"}, Options: []session.Option{
+		{ID: "m1", Label: "orders.total", Column: &total}, {ID: "m2", Label: "what was paid"}, {ID: "m3", Label: "this", SQL: "SELECT 1"},
+	}}
+	for id, want := range map[string]string{"m1": "column 'revenue' orders.total", "m2": "natural revenue means what was paid", "m3": "natural "} {
+		golden.Equal(t, want, say(need.Value(q.Correction(id))(t)), id)
+	}
+	if c, err := q.Correction("m9"); !errors.Is(err, session.ErrInvalidCorrection) || c.Kind != "" || !strings.Contains(err.Error(), "m1, m2, m3") {
+		t.Errorf("%v, %v", c, err)
+	}
+	golden.Equal(t, "the question is not clear: what is revenue?; m1: orders.total; m2: what was paid; m3: this", q.Error(), "the text")
+	golden.Equal(t, "the question is not clear: it asks about a meaning", q.Public(), "the public text")
+}
+
+// TestTextsOfErrors: what the errors of a conversation say and match.
+func TestTextsOfErrors(t *testing.T) {
+	for call, matches := range map[string]bool{"Choose": true, "Correct": true, "Apply": true, "Resume": false} {
+		err := &session.StateError{Call: call, State: session.Failed, Hint: "ask again"}
+		if errors.Is(err, session.ErrInvalidCorrection) != matches || errors.Is(err, session.ErrStale) {
+			t.Errorf("%s matches: %v", call, !matches)
+		}
+		golden.Equal(t, "session: no "+call+" while the conversation is failed: ask again", err.Error(), call)
+	}
+	stopped := &session.InterruptedError{ID: "7", Err: context.Canceled}
+	if !errors.Is(stopped, context.Canceled) || stopped.Error() != "session: conversation 7 is interrupted and can be resumed: context canceled" {
+		t.Error(stopped)
+	}
+	for resume, want := range map[session.State]string{
+		"": "session: completed may not follow failed", session.GeneratingSQL: "session: completed may not follow failed; resume the session in generating_sql",
+	} {
+		golden.Equal(t, want, (&session.TransitionError{From: session.Failed, To: session.Completed, Resume: resume}).Error(), "a transition")
+	}
+}
