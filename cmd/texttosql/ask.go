@@ -111,7 +111,8 @@ func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Re
 	r, err := talk.Ask(p.ctx, question, texttosql.Question{Evidence: a.Evidence})
 	lines := bufio.NewScanner(p.in)
 	for asked := (*session.QuestionError)(nil); errors.As(err, &asked); asked = nil {
-		if werr := cli.Readings(p.err, e.Dialect.Language().Text, asked); werr != nil {
+		width, _ := p.size()
+		if werr := cli.Readings(p.err, e.Dialect.Language().Text, width, asked); werr != nil {
 			return r, werr
 		}
 		cli.Say(p.err, "Which one is meant? ")
@@ -157,7 +158,7 @@ func (a *ask) write(p *program, file *atomicfile.File, dialect sqltext.Dialect, 
 	case err == nil:
 		return p.write(file, func(w io.Writer) error {
 			look := p.look()
-			look.Why = a.Why
+			look.Dialect, look.Why = dialect, a.Why
 			return cli.Answer(w, r, look, func(t *result.Table) error { return a.rows(p, w, t) })
 		})
 	case a.alone():
@@ -166,7 +167,8 @@ func (a *ask) write(p *program, file *atomicfile.File, dialect sqltext.Dialect, 
 			return nil // they are told
 		}
 		return p.write(nil, func(w io.Writer) error {
-			if err := cli.Readings(w, dialect, asked); err != nil {
+			width, _ := p.size()
+			if err := cli.Readings(w, dialect, width, asked); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(w, "Say in the question which is meant, choose with -i, or take the first with --ask-below 0.")

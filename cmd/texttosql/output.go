@@ -123,7 +123,8 @@ const (
 
 // look are the colours of an answer.
 func (p *program) look() cli.Look {
-	return cli.Look{SQL: func(text string) string { return p.paint(cyan, text) }, Confidence: func(text string) string { return p.paint(yellow, text) }}
+	width, _ := p.size()
+	return cli.Look{Width: width, SQL: func(text string) string { return p.paint(cyan, text) }, Confidence: func(text string) string { return p.paint(yellow, text) }}
 }
 
 // rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent no
@@ -156,7 +157,7 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 	if o.Out != "" {
 		width = 0
 	}
-	return t.WriteTableWithin(w, width)
+	return form.Within(w, t, width, "--vertical or --csv has all")
 }
 
 // mostExact is the largest integer up to which a float64 holds every integer.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
@@ -70,7 +71,8 @@ func (c *conversation) Run(p *program) error {
 		return fmt.Sprintf("--sessions %s --resume %s", place, id)
 	}}
 	width, _ := p.size()
-	t.Rows = func(rows *result.Table) error { return rows.WriteTableWithin(p.out, width) }
+	t.Width = width
+	t.Rows = func(rows *result.Table) error { return form.Within(p.out, rows, width, "/csv has all") }
 	lines, restore := p.edited()
 	defer restore()
 	t.Lines = lines

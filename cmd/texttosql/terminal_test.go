@@ -97,6 +97,7 @@ func TestTerminal(t *testing.T) {
 		{"stdin", []string{`echo "How many customers never ordered?" | texttosql ask --vertical -`, "Enter"}, "samples saved", nil},
 		{"csv", []string{`texttosql sql -o rows.csv --csv "SELECT id, name FROM customers LIMIT 2"; cat rows.csv; echo done`, "Enter"}, "\ndone", nil},
 		{"vertical", []string{`texttosql sql --vertical "SELECT id, name, country FROM customers LIMIT 2"`, "Enter"}, "(2 rows)", nil},
+		{"wide", []string{`texttosql sql "SELECT c.*, o.*, p.* FROM customers c JOIN orders o ON o.customer_id = c.id JOIN products p ON p.id = o.id LIMIT 3"`, "Enter"}, "columns:", nil},
 		{"pager", []string{`PAGER=less texttosql sql "SELECT id, name FROM customers"`, "Enter"}, "\n:", []string{"q"}},
 		{"profile", []string{`texttosql sql --profile small "SELECT id, name FROM customers"`, "Enter"}, "there are more", nil},
 		{"refused", []string{`texttosql sql "DELETE FROM customers"; echo "code $?"`, "Enter"}, "\ncode 4", nil},

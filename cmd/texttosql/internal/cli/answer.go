@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -28,8 +30,11 @@ func Cost(r *texttosql.Result) string {
 	return cost
 }
 
-// Look is how an answer is written: parts of it in colours, and with the factors of its confidence. The zero Look has neither.
+// Look is how an answer is written: in lines of Width characters where they can be broken (0: of any), parts of it in colours, and
+// with the factors of its confidence. The zero Look has none of it.
 type Look struct {
+	Width           int
+	Dialect         sqltext.Dialect // of the statement
 	SQL, Confidence func(text string) string
 	Why             bool
 }
@@ -45,40 +50,41 @@ func painted(w io.Writer, paint func(string) string, text string) {
 // Answer prints an answer: what was found, the statement, its rows as rows writes them, how sure they are, the cost and the reasons. The error
 // is that of w.
 func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table) error) error {
+	say := func(format string, args ...any) { Say(w, "%s", form.Wrap(fmt.Sprintf(format, args...), look.Width)) }
 	if r.Found != "" {
-		Say(w, "%s\n\n", r.Found)
+		say("%s\n\n", r.Found)
 	}
-	painted(w, look.SQL, r.SQL)
+	painted(w, look.SQL, form.WrapSQL(look.Dialect, r.SQL, look.Width))
 	io.WriteString(w, "\n\n")
 	if err := rows(r.Rows); err != nil {
 		return err
 	}
 	io.WriteString(w, "\n")
-	painted(w, look.Confidence, r.Ballot.Summary())
+	painted(w, look.Confidence, form.Wrap(r.Ballot.Summary(), look.Width))
 	if look.Why {
-		Say(w, "\n%s", r.Ballot.Explain())
+		say("\n%s", r.Ballot.Explain())
 	}
-	Say(w, "\n%s, %d %s saved\n", Cost(r), r.Saved, words.Plural("sample", r.Saved))
+	say("\n%s, %d %s saved\n", Cost(r), r.Saved, words.Plural("sample", r.Saved))
 	for _, g := range r.Grounds {
-		Say(w, "  %s\n", g)
+		say("  %s\n", g)
 	}
 	for _, a := range r.Ballot.Abstained {
-		Say(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
+		say("  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, a.Why)
 	}
 	for _, c := range r.Candidates {
 		for _, f := range c.Findings {
 			if f.Rule == "repaired" {
-				Say(w, "  sample %d was repaired: %s\n", c.Sample, f.Detail)
+				say("  sample %d was repaired: %s\n", c.Sample, f.Detail)
 			}
 		}
 	}
 	for _, n := range r.Notes {
 		if !slices.ContainsFunc(r.Warnings, func(told trace.Warning) bool { return told.Message == n }) {
-			Say(w, "  %s\n", n)
+			say("  %s\n", n)
 		}
 	}
 	for _, warning := range r.Warnings {
-		Say(w, "  warning: %s\n", warning.Message)
+		say("  warning: %s\n", warning.Message)
 	}
 	return nil
 }

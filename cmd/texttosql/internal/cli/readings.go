@@ -2,9 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strings"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/result"
@@ -13,20 +15,22 @@ import (
 )
 
 // Readings prints what the user is asked: each option with what it computes, its figures and its statement, as far as they tell
-// it from the others. The error is that of w.
-func Readings(w io.Writer, d sqltext.Dialect, asked *session.QuestionError) error {
+// it from the others, in lines of width characters where they can be broken; 0: of any. The error is that of w.
+func Readings(w io.Writer, d sqltext.Dialect, width int, asked *session.QuestionError) error {
 	statements, tables := make([]string, len(asked.Options)), make([]*result.Table, len(asked.Options))
 	for i, o := range asked.Options {
 		statements[i], tables[i] = o.SQL, o.Rows
 	}
 	says, shows := meaning.Differences(d, statements), meaning.Figures(tables)
 
-	Say(w, "%s\n", capital(asked.Message))
+	const indent = "     "
+	Say(w, "%s\n", form.Wrap(capital(asked.Message), width))
 	for i, o := range asked.Options {
-		Say(w, "\n  %d  %s\n", i+1, Reading(says[i], o.Label))
-		for _, text := range []string{shows[i], words.Line(o.SQL)} {
+		Say(w, "\n%s\n", form.Wrap(fmt.Sprintf("  %d  %s", i+1, Reading(says[i], o.Label)), width))
+		sql := form.WrapSQL(d, words.Line(o.SQL), max(0, width-len(indent)))
+		for _, text := range []string{form.Wrap(shows[i], max(0, width-len(indent))), sql} {
 			if text != "" {
-				Say(w, "     %s\n", text)
+				Say(w, "%s%s\n", indent, strings.ReplaceAll(text, "\n", "\n"+indent))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
@@ -38,6 +39,7 @@ type Talk struct {
 	Lessons *memory.Lessons        // those of the engine; nil: none are kept
 	Again   func(id string) string // the flags that resume a session, for messages
 
+	Width int                       // of the terminal; 0: of any
 	Lines func() (string, error)    // reads a line that was edited, io.EOF at the end; nil: lines come as they are, after a prompt
 	Rows  func(*result.Table) error // writes rows; nil: as a table
 
@@ -159,7 +161,7 @@ func (t *Talk) command(ctx context.Context, line string) (done bool, err error) 
 			Say(t.Out, "there is no answer yet\n")
 			return true, nil
 		case name == "/sql":
-			Say(t.Out, "%s\n", t.last.SQL)
+			Say(t.Out, "%s\n", form.WrapSQL(t.Dialect, t.last.SQL, t.Width))
 			return true, nil
 		}
 		return true, t.csv(strings.TrimSpace(rest))
@@ -251,9 +253,9 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 		t.last = res
 		t.shown()
 		if res.Found != "" {
-			Say(t.Out, "%s\n\n", res.Found)
+			Say(t.Out, "%s\n\n", form.Wrap(res.Found, t.Width))
 		}
-		Say(t.Out, "%s\n\n", res.SQL)
+		Say(t.Out, "%s\n\n", form.WrapSQL(t.Dialect, res.SQL, t.Width))
 		if err := write(res.Rows); err != nil {
 			return err
 		}
@@ -261,10 +263,11 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 		if len(res.Ballot.Clusters) > 0 {
 			sure = res.Ballot.Summary()
 		}
-		Say(t.Out, "%s %d %s\n", sure, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
+		cost := fmt.Sprintf("%s %d %s\n", sure, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
+		Say(t.Out, "%s", form.Wrap(cost, t.Width))
 		t.learned()
 	case errors.As(err, &asked):
-		if err := Readings(t.Out, t.Dialect, asked); err != nil {
+		if err := Readings(t.Out, t.Dialect, t.Width, asked); err != nil {
 			return err
 		}
 		Say(t.Out, "Type the number of the one that is meant.\n")

@@ -1,4 +1,4 @@
-// Package form writes tables in forms that package result does not have.
+// Package form writes tables in forms that package result does not have, and texts within the width of a terminal.
 package form
 
 import (
