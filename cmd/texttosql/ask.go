@@ -35,7 +35,8 @@ type ask struct {
 	Choose       bool     `short:"i" help:"Choose here where the answers disagree, instead of asking again in other words."`
 	ShowPrompts  bool     `help:"Write what the model was sent to standard error."`
 	ShowReplies  bool     `help:"Write what the model replied to standard error."`
-	Question     []string `arg:"" help:"The question; - reads standard input."`
+	Log          bool     `default:"true" negatable:"" help:"Keep question, statement and cost of the answer, and no rows, for the verbs log and last; default: keep them."`
+	Question     []string `arg:"" optional:"" help:"The question; without it, or for -, standard input is read."`
 }
 
 // Help is the part of --help below the flags.
@@ -44,7 +45,7 @@ func (ask) Help() string {
 
   texttosql ask --db shop.db --model openai:gpt-4o-mini "Which customers never ordered?"
   texttosql ask --csv -o never.csv "Which customers never ordered?"
-  echo "Which customers never ordered?" | texttosql ask --profile prod -
+  echo "Which customers never ordered?" | texttosql ask --profile prod
 
 "texttosql list" lists strategies and models, "texttosql config" the settings in force.
 
@@ -61,7 +62,7 @@ func (a *ask) Run(p *program) error {
 		}
 		defer page.Discard()
 	}
-	question, err := p.typed(strings.Join(a.Question, " "))
+	question, err := p.question(a.Question)
 	if err != nil {
 		return err
 	}
@@ -91,6 +92,11 @@ func (a *ask) Run(p *program) error {
 	if r != nil && shown != 0 {
 		p.show(r.Trace)
 	}
+	if err == nil && a.Log {
+		if kerr := p.keep(e, r, a.Evidence); kerr != nil {
+			cli.Say(p.err, "texttosql: the answer is not kept for the verbs log and last: %s\n", p.line(kerr))
+		}
+	}
 	if werr := a.write(p, file, e.Dialect.Language().Text, r, err); werr != nil {
 		return werr
 	}
@@ -101,6 +107,24 @@ func (a *ask) Run(p *program) error {
 	}
 	return err
 }
+
+// question is what the arguments ask; standard input where they are missing and nobody sits there.
+func (p *program) question(args []string) (string, error) {
+	text := strings.Join(args, " ")
+	if len(args) == 0 {
+		if in, ok := p.in.(io.Writer); ok && cli.IsTerminal(in) {
+			return "", errNoQuestion
+		}
+		text = "-"
+	}
+	question, err := p.typed(text)
+	if err == nil && len(args) == 0 && strings.TrimSpace(question) == "" {
+		return "", errNoQuestion
+	}
+	return question, err
+}
+
+var errNoQuestion = &setup.UsageError{Err: errors.New("no question is asked: write it behind the verb, or to standard input")}
 
 // asked asks the question, and with --choose lets the person choose until there is an answer.
 func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Result, error) {

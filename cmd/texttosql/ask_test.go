@@ -166,7 +166,7 @@ func TestExitCodes(t *testing.T) {
 		{"an unknown format", nil, []string{"sql", "-f", "xml", "SELECT 1"}, exitUsage, "", "xml"},
 		{"an unknown verb", nil, []string{"tell"}, exitUsage, "", "tell"},
 		{"an unknown flag", nil, []string{"ask", "--smaples", "3", "Who?"}, exitUsage, "", "did you mean \"--samples\""},
-		{"no question", nil, []string{"ask"}, exitUsage, "", "expected \"<question>"},
+		{"no question", nil, []string{"ask"}, exitUsage, "", "no question is asked"},
 		{"a question without a word", always("SELECT 1"), []string{"ask", " "}, exitUsage, "", "empty"},
 		{"an unknown strategy", nil, []string{"ask", "-s", "magic", "Who?"}, exitUsage, "", `strategy "magic": unknown`},
 		{"an unknown provider", nil, []string{"ask", "-m", "magic:x", "Who?"}, exitUsage, "", "unknown provider"},

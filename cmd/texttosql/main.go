@@ -27,6 +27,8 @@ func main() {
 // verbs are the program's commands.
 type verbs struct {
 	Ask        ask           `cmd:"" group:"Ask" help:"Answer one question."`
+	Log        history       `cmd:"" group:"Ask" name:"log" help:"List the last answers: questions, when, and how sure."`
+	Last       lastAnswer    `cmd:"" group:"Ask" help:"Run one of the last answers again, without a model: show it, or export it."`
 	Talk       conversation  `cmd:"" group:"Ask" help:"Talk about a database: follow-ups, corrections, choices."`
 	SQL        statement     `cmd:"" group:"Ask" name:"sql" help:"Run a statement of yours under the guard; no model is asked."`
 	Check      check         `cmd:"" group:"Ask" help:"Say whether the guard accepts a statement, what it reads and its plan."`
@@ -34,6 +36,7 @@ type verbs struct {
 	Describe   describe      `cmd:"" group:"Set up" help:"Have a model describe the columns, once, into a file."`
 	Knowledge  knowledge     `cmd:"" group:"Set up" help:"Read and check what people know of a database: metrics, words, verified statements."`
 	Eval       evaluate      `cmd:"" group:"Set up" name:"eval" help:"Score questions of yours whose right statement you know."`
+	Doctor     doctor        `cmd:"" group:"Set up" help:"Look whether questions can be answered: versions, database, rights, keys."`
 	Config     configuration `cmd:"" group:"Set up" help:"Show the settings in force, and where each comes from."`
 	List       list          `cmd:"" group:"Look" help:"List the strategies, and the models with the variables of their keys."`
 	Completion completion    `cmd:"" group:"Set up" help:"Print the script that completes commands in a shell."`

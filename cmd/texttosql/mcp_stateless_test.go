@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -97,6 +98,22 @@ func twoServers(t *testing.T, store string, more ...string) (a, b string) {
 	return a, b
 }
 
+// postgresOf makes a database on PostgreSQL by a script, and returns its DSN, with a password.
+func postgresOf(t *testing.T, name, script string) (dsn string) {
+	t.Helper()
+	at := func(name string) string {
+		return fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%d/%s", secret, pg.Get(t).Port, name)
+	}
+	run := func(dsn, script string) {
+		pool := need.Value(sql.Open("pgx", dsn))(t)
+		defer pool.Close()
+		need.Value(pool.Exec(script))(t)
+	}
+	run(at("postgres"), "CREATE DATABASE "+name)
+	run(at(name), script)
+	return at(name)
+}
+
 const howManySingers = "How many singers are there?"
 
 // TestServeMCPBehindABalancer: each call may reach another process, which goes on with the conversation, the choice and the
@@ -105,7 +122,7 @@ func TestServeMCPBehindABalancer(t *testing.T) {
 	stores := map[string]func(t *testing.T) string{
 		"folder": func(t *testing.T) string { return filepath.Join(t.TempDir(), "kept") },
 		"postgres": func(t *testing.T) string {
-			return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", pg.Get(t).Port)
+			return postgresOf(t, "balanced", "SELECT 1")
 		},
 	}
 	for name, store := range stores {

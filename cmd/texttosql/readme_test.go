@@ -67,6 +67,7 @@ func TestReadme(t *testing.T) {
 		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted",
 		"sql": "country", "sql --all": "", "schema": "customer_id",
 		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
+		"log": "shop.db", "last": "", "doctor": "ok   database",
 	}
 	for _, line := range commands(t) {
 		line = strings.Replace(line, "go run ./cmd/texttosql", "texttosql", 1)
@@ -89,6 +90,7 @@ func TestReadme(t *testing.T) {
 		})
 	}
 	written := map[string]string{"never.csv": "name\nMina Jansen\nNoor Hughes\n", "report.csv": "country,customers\n",
+		"again.csv": "name\n",
 		"page.html": "<html", "shop.descriptions.json": "number of the row"}
 	for name, want := range written {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(got), want) {

@@ -20,6 +20,7 @@ type statement struct {
 	All            bool   `help:"Write every row as it comes, in any number, as csv, tsv, jsonl or xlsx; --timeout bounds the time (10 minutes)."`
 	Explain        bool   `help:"Say what it reads and its plan, and do not run it, as the verb check."`
 	SQL            string `arg:"" help:"The statement; - reads standard input."`
+	about          *entry // the answer that it comes from; nil: the user wrote it
 }
 
 // Help is the part of --help below the flags.
@@ -67,6 +68,11 @@ func (s *statement) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
+	if s.about != nil {
+		if err := s.about.same(e); err != nil {
+			return err
+		}
+	}
 	if s.All {
 		rows, err := starred(p, e, sql, func(sql string) (*result.Stream, error) { return e.Stream(p.ctx, sql, p.warnings()) })
 		if err != nil {
@@ -85,7 +91,12 @@ func (s *statement) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.write(file, func(w io.Writer) error { return s.rows(p, w, rows) })
+	return p.write(file, func(w io.Writer) error {
+		if s.about != nil {
+			return s.about.asked(p, w, s.output, e, rows)
+		}
+		return s.rows(p, w, rows)
+	})
 }
 
 // starred runs a statement, and tells which columns of a star are left out since they look like secrets.

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/term"
 
@@ -117,16 +117,11 @@ func (p *program) edited() (lines func() (string, error), restore func()) {
 }
 
 func (c *conversation) place(p *program) (string, error) {
-	state, home := p.getenv("XDG_STATE_HOME"), p.getenv("HOME")
-	switch {
-	case c.Sessions != "":
-		return c.Sessions, nil
-	case state != "":
-		return filepath.Join(state, "texttosql", "sessions"), nil
-	case home != "":
-		return filepath.Join(home, ".local", "state", "texttosql", "sessions"), nil
+	place := cmp.Or(c.Sessions, p.state("sessions"))
+	if place == "" {
+		return "", &setup.UsageError{Err: errors.New("--sessions is needed where neither XDG_STATE_HOME nor HOME is set")}
 	}
-	return "", &setup.UsageError{Err: errors.New("--sessions is needed where neither XDG_STATE_HOME nor HOME is set")}
+	return place, nil
 }
 
 func (c *conversation) list(p *program, store session.Store) error {
