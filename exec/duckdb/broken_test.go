@@ -1,6 +1,9 @@
 package duckdb_test
 
 import (
+	"database/sql"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,5 +42,72 @@ DROP TABLE gone`)
 	}
 	if _, err := db.Query(t.Context(), "SELECT * FROM kept_file JOIN fine ON true"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestVanished: a file of a folder that goes is left out with a word, before the first look or after it, and the rest of the
+// folder is read.
+func TestVanished(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"early", "late", "half", "kept"} {
+		need.OK(t, os.WriteFile(filepath.Join(folder, name+".csv"), []byte("a,b\n1,2\n"), 0o644))
+	}
+	writer := need.Value(sql.Open("duckdb", ""))(t)
+	defer writer.Close()
+	parquet := filepath.Join(folder, "half.parquet")
+	need.OK(t, os.Remove(filepath.Join(folder, "half.csv")))
+	need.Value(writer.Exec("COPY (SELECT range AS a FROM range(1000)) TO '" + parquet + "'"))(t)
+	pool := need.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
+	t.Cleanup(func() { pool.Close() })
+	need.OK(t, os.Remove(filepath.Join(folder, "early.csv")))
+	db := onPool(t, pool, exec.Config{})
+	tables := func() (names []string) {
+		for _, table := range need.Value(db.Schema(t.Context()))(t).Tables {
+			names = append(names, table.Name)
+		}
+		return names
+	}
+	golden.Equal(t, []string{"half", "kept", "late"}, tables(), "without the file that was gone first")
+
+	need.OK(t, os.Remove(filepath.Join(folder, "late.csv")))
+	need.OK(t, os.Truncate(parquet, 100))
+	before := need.Value(db.Schema(t.Context()))(t)
+	for _, name := range []string{"late", "half"} {
+		_, err := db.Query(t.Context(), "SELECT count(*) FROM "+name)
+		var invalid *exec.InvalidError
+		if !errors.As(err, &invalid) || invalid.Fault != exec.FaultSchema || !strings.Contains(invalid.Message, "a file under a view") ||
+			strings.Contains(invalid.Message, folder) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	golden.Equal(t, []string{"kept"}, tables(), "without what a statement missed")
+	why := fmt.Sprint(db.Warnings())
+	for _, name := range []string{"early", "late", "half"} {
+		if !strings.Contains(why, "the view "+name+" is left out") {
+			t.Errorf("no warning of %s: %s", name, why)
+		}
+	}
+	_, err := db.Profile(t.Context(), before, exec.ProfileOptions{Tables: []string{"late", "kept"}})
+	if err == nil || !strings.Contains(err.Error(), "profiling late") {
+		t.Errorf("a profile: %v", err)
+	}
+	if table, err := db.Query(t.Context(), "SELECT a FROM kept"); err != nil || len(table.Rows) != 1 {
+		t.Errorf("the rest: %v, %v", table, err)
+	}
+}
+
+// TestVariant: a type that the driver cannot read comes as text, so the profile of its table holds.
+func TestVariant(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	writer := need.Value(sql.Open("duckdb", ""))(t)
+	defer writer.Close()
+	need.Value(writer.Exec("ATTACH '" + path + "' AS d (STORAGE_VERSION 'v1.5.0'); CREATE TABLE d.t(a INT, v VARIANT);" +
+		"INSERT INTO d.t VALUES (1, 'x'::VARIANT); DETACH d"))(t)
+	db := onPool(t, openPath(t, path, duckdb.Options{}), exec.Config{})
+	table := need.Value(db.Query(t.Context(), "SELECT * FROM t"))(t)
+	golden.Equal(t, "[[1 x]]", fmt.Sprint(table.Rows), "rows")
+	profiled := need.Value(db.Profile(t.Context(), need.Value(db.Schema(t.Context()))(t), exec.ProfileOptions{}))(t)
+	if c, _ := profiled.Tables[0].Column("v"); c.Profile == nil || c.Profile.Distinct != 1 {
+		t.Errorf("the profile of v: %+v", c.Profile)
 	}
 }

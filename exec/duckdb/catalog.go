@@ -112,7 +112,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			if err := r.view(relation, r.definitions[i]); err != nil {
 				return nil, err
 			}
-			if views++; views <= mostTried && !h.made.folder {
+			if views++; views <= mostTried {
 				if why := r.broken(relation); why != "" && h.allows(relation.Schema, relation.Name) {
 					r.s.Tables[i].Columns = nil
 					r.s.LeftOut = append(r.s.LeftOut, schema.LeftOut{

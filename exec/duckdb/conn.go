@@ -28,10 +28,20 @@ type made struct {
 	place   string   // of this handle alone
 	memory  int64    // Options.MemoryBytes
 	left    []string // the files of a folder that cannot be read, and why
-	folder  bool     // its views are those of the files of a folder, each of which was tried
 	mu      sync.Mutex
 	version string
-	zone    string // TimeZone, which nobody may change
+	zone    string          // TimeZone, which nobody may change
+	gone    map[string]bool // what statements said of files that cannot be read any more
+}
+
+// lost notes that a file cannot be read any more. The catalog is read again then, and leaves out the views over it.
+func (m *made) lost(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.gone == nil {
+		m.gone = map[string]bool{}
+	}
+	m.gone[why] = true
 }
 
 // location is the zone in which times are shown.

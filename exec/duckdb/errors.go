@@ -17,58 +17,82 @@ import (
 // unread is what the driver says of a type that it does not know.
 var unread = regexp.MustCompile(`unsupported data type|API error: empty name`)
 
+// goneFile is what DuckDB says of a file that a view reads, and that is gone or another one than it was.
+var goneFile = regexp.MustCompile(`^[\w ]+ Error: (?:No files found|Cannot open file|No magic bytes|File .* too small)`)
+
+// isGone reports whether a file of a view cannot be read any more.
+func isGone(err error) bool {
+	var e *duckdb.Error
+	return errors.As(err, &e) && goneFile.MatchString(e.Msg)
+}
+
+// faults are what errors of a statement mean, by their type.
+var faults = map[duckdb.ErrorType]exec.Fault{
+	duckdb.ErrorTypeParser: exec.FaultSyntax, duckdb.ErrorTypeSyntax: exec.FaultSyntax, duckdb.ErrorTypeCatalog: exec.FaultSchema,
+	duckdb.ErrorTypeBinder: exec.FaultCompile, duckdb.ErrorTypePlanner: exec.FaultCompile,
+	duckdb.ErrorTypeNotImplemented: exec.FaultCompile, duckdb.ErrorTypeParameterNotResolved: exec.FaultCompile,
+	duckdb.ErrorTypeParameterNotAllowed: exec.FaultCompile, duckdb.ErrorTypeMissingExtension: exec.FaultCompile,
+	duckdb.ErrorTypeExpression: exec.FaultRun, duckdb.ErrorTypeConversion: exec.FaultRun, duckdb.ErrorTypeOutOfRange: exec.FaultRun,
+	duckdb.ErrorTypeDivideByZero: exec.FaultRun, duckdb.ErrorTypeInvalidInput: exec.FaultRun,
+	duckdb.ErrorTypeMismatchType: exec.FaultRun, duckdb.ErrorTypeInvalidType: exec.FaultRun,
+	duckdb.ErrorTypeUnknownType: exec.FaultRun, duckdb.ErrorTypeDecimal: exec.FaultRun, duckdb.ErrorTypeExecutor: exec.FaultRun,
+	duckdb.ErrorTypeConstraint: exec.FaultRun, duckdb.ErrorTypeTransaction: "",
+}
+
+// overLimit are the limits that errors are about, by their type.
+var overLimit = map[duckdb.ErrorType]string{
+	duckdb.ErrorTypeInterrupt: "time", duckdb.ErrorTypeOutOfMemory: "memory", duckdb.ErrorTypeObjectSize: "cell",
+}
+
 // Classify gives an error of the driver its type.
 func (Dialect) Classify(err error) error {
 	var e *duckdb.Error
-	if !errors.As(err, &e) && err != nil && unread.MatchString(err.Error()) {
+	switch {
+	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn):
+		return err
+	case errors.As(err, &e):
+		return classified(e, err)
+	case unread.MatchString(err.Error()):
 		// The driver does not know the type of a column: another statement may have none of it.
 		return &exec.InvalidError{Fault: exec.FaultRun, Message: "the driver cannot read a column of the result (" + firstLine(err) +
 			"): write the fields of a row apart, with names, or cast the column to VARCHAR"}
 	}
-	if !errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
-		return err
-	}
+	return err
+}
+
+// classified gives an error of DuckDB its type; err, with e in it, says that the engine is ill.
+func classified(e *duckdb.Error, err error) error {
 	message := firstLine(e)
 	if _, rest, ok := strings.Cut(message, " Error: "); ok {
 		message = rest
 	}
-	switch e.Type {
-	case duckdb.ErrorTypeInterrupt:
-		return &exec.LimitError{Limit: "time"}
-	case duckdb.ErrorTypeOutOfMemory:
-		return &exec.LimitError{Limit: "memory"}
-	case duckdb.ErrorTypeObjectSize:
-		return &exec.LimitError{Limit: "cell"}
-	case duckdb.ErrorTypePermission:
+	fault, known := faults[e.Type]
+	switch {
+	case isGone(e):
+		return &exec.InvalidError{Fault: exec.FaultSchema, Message: "a file under a view of the statement cannot be read: " + masked(message)}
+	case overLimit[e.Type] != "":
+		return &exec.LimitError{Limit: overLimit[e.Type]}
+	case e.Type == duckdb.ErrorTypePermission:
 		return guard.Refuse(exec.ReasonGuard, "the engine forbids it: %s", masked(message))
-	case duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax:
-		return &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
-	case duckdb.ErrorTypeCatalog:
-		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: nameIn(message)}
-	case duckdb.ErrorTypeBinder:
-		if name := nameIn(message); name != "" {
-			return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
-		}
-		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
-	case duckdb.ErrorTypePlanner, duckdb.ErrorTypeNotImplemented, duckdb.ErrorTypeParameterNotResolved, duckdb.ErrorTypeParameterNotAllowed, duckdb.ErrorTypeMissingExtension:
-		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
-	case duckdb.ErrorTypeExpression:
-		if strings.Contains(message, "expression depth") {
-			return guard.Refuse(exec.ReasonTooComplex, "%s", message)
-		}
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
-	case duckdb.ErrorTypeConversion, duckdb.ErrorTypeOutOfRange, duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeInvalidInput, duckdb.ErrorTypeMismatchType,
-		duckdb.ErrorTypeInvalidType, duckdb.ErrorTypeUnknownType, duckdb.ErrorTypeDecimal, duckdb.ErrorTypeExecutor, duckdb.ErrorTypeConstraint:
-		if strings.Contains(message, "read-only") {
-			return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", masked(message))
-		}
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
-	case duckdb.ErrorTypeTransaction:
-		if strings.Contains(message, "read-only") {
-			return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", message)
-		}
+	case e.Type == duckdb.ErrorTypeExpression && strings.Contains(message, "expression depth"):
+		return guard.Refuse(exec.ReasonTooComplex, "%s", message)
+	case known && (fault == exec.FaultRun || fault == "") && strings.Contains(message, "read-only"):
+		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", masked(message))
+	case fault == exec.FaultRun:
+		return &exec.InvalidError{Fault: fault, Message: masked(message)}
+	case fault == exec.FaultSyntax:
+		return &exec.InvalidError{Fault: fault, Message: message}
+	case fault == "":
+		return err
 	}
-	return err // the engine is ill, or a file is gone
+	name := nameIn(message)
+	if e.Type == duckdb.ErrorTypeBinder && name != "" {
+		fault = exec.FaultSchema
+	}
+	if fault != exec.FaultSchema {
+		name = ""
+	}
+	return &exec.InvalidError{Fault: fault, Message: message, Name: name}
 }
 
 // isOpenTransaction reports whether err is that of a BEGIN in a transaction.

@@ -138,7 +138,8 @@ func (h *held) rollback() {
 	lost = h.each(context.Background(), "ROLLBACK", none) != nil
 }
 
-// Version implements exec.Conn. A file that is open for reading does not change, so it is asked for once a handle.
+// Version implements exec.Conn. A database that is open for reading does not change, so it is asked for once a handle. The
+// files under its views may go.
 func (h *held) Version(ctx context.Context) (string, error) {
 	h.made.mu.Lock()
 	defer h.made.mu.Unlock()
@@ -151,7 +152,7 @@ func (h *held) Version(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return h.made.version, nil
+	return fmt.Sprintf("%s-%d", h.made.version, len(h.made.gone)), nil
 }
 
 func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error) {
@@ -176,6 +177,10 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 	}
 	steps, err := h.plan(ctx, s)
 	if err != nil {
+		if isGone(err) {
+			h.rollback() // DuckDB takes no other statement of the transaction
+			h.made.lost(firstLine(err))
+		}
 		return guard.Seen{}, err
 	}
 	var seen guard.Seen

@@ -162,21 +162,8 @@ func (a access) same(want access) bool {
 
 // read returns the data source name and the settings that follow.
 func (o Options) read(path string) (dsn string, want access, err error) {
-	if path == "" || path == ":memory:" {
-		return "", want, errors.New("duckdb: Open needs the path of a file: a database in memory cannot be opened for reading only")
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return "", want, fmt.Errorf("duckdb: opening %s: there is no such file", path)
-	case err != nil:
-		return "", want, fmt.Errorf("duckdb: opening the file: %w", err)
-	case info.IsDir():
-		return "", want, fmt.Errorf("duckdb: %s is a folder: OpenFolder asks about its files", path)
-	case !isDatabase(path):
-		return "", want, fmt.Errorf("duckdb: %s is no DuckDB file", path)
-	case o.MemoryBytes < 0 || o.TempBytes < 0 || o.Threads < 0:
-		return "", want, errors.New("duckdb: a field of Options is negative")
+	if err := o.check(path); err != nil {
+		return "", want, err
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", want, err
@@ -185,6 +172,33 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 	if _, err := url.Parse(path); err != nil || strings.ContainsAny(path, "?#") {
 		return "", want, fmt.Errorf("duckdb: the driver cannot open %s: a path may hold no ?, # or %%", path)
 	}
+	want, err = o.access(path)
+	return path + "?" + o.config().Encode(), want, err
+}
+
+// check refuses what is no DuckDB file, and options that make no sense.
+func (o Options) check(path string) error {
+	if path == "" || path == ":memory:" {
+		return errors.New("duckdb: Open needs the path of a file: a database in memory cannot be opened for reading only")
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("duckdb: opening %s: there is no such file", path)
+	case err != nil:
+		return fmt.Errorf("duckdb: opening the file: %w", err)
+	case info.IsDir():
+		return fmt.Errorf("duckdb: %s is a folder: OpenFolder asks about its files", path)
+	case !isDatabase(path):
+		return fmt.Errorf("duckdb: %s is no DuckDB file", path)
+	case o.MemoryBytes < 0 || o.TempBytes < 0 || o.Threads < 0:
+		return errors.New("duckdb: a field of Options is negative")
+	}
+	return nil
+}
+
+// config are the settings with which a file is opened.
+func (o Options) config() url.Values {
 	config := url.Values{
 		"access_mode":                  {"READ_ONLY"},
 		"autoload_known_extensions":    {"false"},
@@ -200,16 +214,20 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 	} else if o.TempFolder != "" {
 		config.Set("temp_directory", o.TempFolder)
 	}
-	want.database = path
-	want.temp = strings.TrimSuffix(o.TempFolder, "/") + "/"
+	return config
+}
+
+// access is what the handle of a database may read beside it.
+func (o Options) access(path string) (want access, err error) {
+	want = access{database: path, temp: strings.TrimSuffix(o.TempFolder, "/") + "/"}
 	for _, name := range o.Files {
 		absolute, err := filepath.Abs(name)
 		if err != nil {
-			return "", want, err
+			return want, err
 		}
 		info, err := os.Stat(absolute)
 		if err != nil {
-			return "", want, fmt.Errorf("duckdb: Options.Files: %w", err)
+			return want, fmt.Errorf("duckdb: Options.Files: %w", err)
 		}
 		if info.IsDir() {
 			want.folders = append(want.folders, literal(strings.TrimSuffix(absolute, "/")+"/"))
@@ -217,7 +235,7 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 			want.files = append(want.files, literal(absolute))
 		}
 	}
-	return path + "?" + config.Encode(), want, nil
+	return want, nil
 }
 
 // isDatabase looks at the first bytes of a file. DuckDB itself might take another one for a table, or for nothing.
@@ -255,31 +273,9 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(folder)
+	views, err := viewsOf(folder)
 	if err != nil {
-		return nil, fmt.Errorf("duckdb: opening a folder: %w", err)
-	}
-	names := map[string]string{} // of a view, the file
-	var views []fileView
-	for _, entry := range entries {
-		file := entry.Name()
-		i := slices.IndexFunc(readers, func(r struct{ suffix, function string }) bool {
-			return strings.HasSuffix(strings.ToLower(file), r.suffix)
-		})
-		if i < 0 || entry.IsDir() || strings.HasPrefix(file, ".") {
-			continue
-		}
-		name := file[:len(file)-len(readers[i].suffix)]
-		if other := names[schema.Fold(name)]; other != "" {
-			return nil, fmt.Errorf("duckdb: opening %s: %s and %s would both be the table %s", folder, other, file, name)
-		}
-		names[schema.Fold(name)] = file
-		text := "CREATE VIEW %s AS SELECT * FROM %s(%s)"
-		text = fmt.Sprintf(text, language.Quote(name), readers[i].function, literal(pattern(filepath.Join(folder, file))))
-		views = append(views, fileView{file, text})
-	}
-	if len(views) == 0 {
-		return nil, fmt.Errorf("duckdb: opening %s: it has no Parquet, CSV or JSON file", folder)
+		return nil, err
 	}
 	place, err := os.MkdirTemp("", "texttosql-duckdb-")
 	if err != nil {
@@ -304,8 +300,38 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 		return nil, err
 	}
 	c.cleanup = func() error { return os.RemoveAll(place) }
-	c.made.left, c.made.folder = left, true
+	c.made.left = left
 	return sql.OpenDB(c), nil
+}
+
+// viewsOf are the files of a folder that are tables.
+func viewsOf(folder string) (views []fileView, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("duckdb: opening a folder: %w", err)
+	}
+	names := map[string]string{} // of a view, the file
+	for _, entry := range entries {
+		file := entry.Name()
+		i := slices.IndexFunc(readers, func(r struct{ suffix, function string }) bool {
+			return strings.HasSuffix(strings.ToLower(file), r.suffix)
+		})
+		if i < 0 || entry.IsDir() || strings.HasPrefix(file, ".") {
+			continue
+		}
+		name := file[:len(file)-len(readers[i].suffix)]
+		if other := names[schema.Fold(name)]; other != "" {
+			return nil, fmt.Errorf("duckdb: opening %s: %s and %s would both be the table %s", folder, other, file, name)
+		}
+		names[schema.Fold(name)] = file
+		text := "CREATE VIEW %s AS SELECT * FROM %s(%s)"
+		text = fmt.Sprintf(text, language.Quote(name), readers[i].function, literal(pattern(filepath.Join(folder, file))))
+		views = append(views, fileView{file, text})
+	}
+	if len(views) == 0 {
+		return nil, fmt.Errorf("duckdb: opening %s: it has no Parquet, CSV or JSON file", folder)
+	}
+	return views, nil
 }
 
 // fileView is a file of a folder and the statement that makes its view.

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"regexp"
@@ -42,9 +43,6 @@ const (
 	elementBytes = 16    // what an element of a list counts
 	storedList   = 62    // elements of a stored list
 )
-
-// lengthOf is the argument that says how long the result of a function is.
-var lengthOf = map[string]int{"repeat": 1, "lpad": 1, "rpad": 1, "list_resize": 1, "array_resize": 1, "bitstring": 1, "bar": 3}
 
 // factors are how many times longer than its argument the result of a function may be.
 var factors = map[string]float64{
@@ -152,80 +150,141 @@ func columnsIn(v any, uses map[string]float64) (n float64) {
 	return n
 }
 
+// growths say what a call of a function makes beside its factor.
+var growths = byName(map[string]func(*sizes, string, []any){
+	"repeat":                          (*sizes).repeat,
+	"lpad rpad bitstring bar":         (*sizes).sized,
+	"list_resize array_resize":        (*sizes).resized,
+	"|| concat list_concat list_cat":  (*sizes).joined,
+	"array_concat array_cat":          (*sizes).joined,
+	"replace regexp_replace":          (*sizes).replace,
+	"concat_ws":                       (*sizes).separated,
+	"array_to_string list_string_agg": (*sizes).perElement,
+	"list_aggregate list_aggr":        (*sizes).perElement,
+	"array_aggregate array_aggr":      (*sizes).perElement,
+	"list_value list_pack":            (*sizes).values,
+	"array_value":                     (*sizes).values,
+	"strftime":                        (*sizes).strftime,
+	"format printf":                   (*sizes).format,
+	"range generate_series":           (*sizes).series,
+})
+
+// byName has an entry for each name of a key.
+func byName[T any](of map[string]T) map[string]T {
+	out := map[string]T{}
+	for names, v := range of {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
 // call notes a call, and refuses one that makes too much by itself.
 func (s *sizes) call(v node) {
-	name, args := schema.Fold(str(v["function_name"])), list(v["children"])
+	name := schema.Fold(str(v["function_name"]))
 	s.split = s.split || splitting[name]
-	if f := factors[name]; f > 0 {
-		s.times *= f
+	s.times *= cmp.Or(factors[name], 1)
+	if grow := growths[name]; grow != nil {
+		grow(s, name, list(v["children"]))
 	}
-	text := func(i int) (string, bool) {
-		if i < len(args) {
-			return constant(args[i])
-		}
-		return "", false
+}
+
+// length is the argument of a call that says how long its result is, and refuses one that is no small number.
+func length(name string, at int, args []any) float64 {
+	if at >= len(args) {
+		return 0
 	}
-	if i, ok := lengthOf[name]; ok && i < len(args) {
-		n, isInt := integer(args[i])
-		if !isInt || n > mostLength {
-			guard.Stop(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", name, mostLength))
-		}
-		switch of, isText := text(0); {
-		case name != "repeat":
-			s.list(max(0, n))
-			s.each = s.each || strings.HasSuffix(name, "resize")
-		case isText:
-			s.texts += max(0, n) * float64(len(of))
-			s.made += max(0, n) * float64(len(of))
-		default:
-			s.times *= max(1, n)
-		}
+	n, isInt := integer(args[at])
+	if !isInt || n > mostLength {
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", name, mostLength))
 	}
-	switch name {
-	case "||", "concat", "list_concat", "list_cat", "array_concat", "array_cat":
-		s.joins += float64(len(args) - 1)
-	case "replace", "regexp_replace":
-		by, ok := text(2)
-		switch {
-		case !ok:
-			s.replaced++
-		case name == "replace":
-			s.times *= max(1, float64(len(by)))
-		default:
-			s.times *= float64(1 + len(by))
-		}
-	case "concat_ws":
-		between, known := text(0)
-		if !known {
-			s.times *= float64(max(1, len(args)))
-		}
-		s.columns += float64(len(args))
-		s.texts += float64(len(args) * len(between))
-	case "array_to_string", "list_string_agg", "list_aggregate", "list_aggr", "array_aggregate", "array_aggr":
-		s.each = true
-	case "list_value", "list_pack", "array_value":
-		s.list(float64(len(args)))
-	case "strftime":
-		if format, ok := text(1); !ok || len(format) > 80 {
-			s.times *= 40
-		}
-	case "format", "printf":
-		format, ok := text(0)
-		if !ok || isWide.MatchString(format) {
-			guard.Stop(guard.Refuse(exec.ReasonFunction, "the text of %s has to be a constant without widths of four digits", name))
-		}
-		s.texts += 200 * float64(len(format))
-		if n := strings.Count(format, "{") + strings.Count(format, "%"); n >= len(args) {
-			s.times *= float64(max(1, n))
-		}
-	case "range", "generate_series":
-		n := elements(args)
-		if n > mostElements {
-			guard.Stop(guard.Refuse(exec.ReasonFunction,
-				"%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements))
-		}
-		s.list(n)
+	return max(0, n)
+}
+
+// text is an argument that is a constant text.
+func text(args []any, i int) (string, bool) {
+	if i < len(args) {
+		return constant(args[i])
 	}
+	return "", false
+}
+
+func (s *sizes) repeat(name string, args []any) {
+	n := length(name, 1, args)
+	if of, ok := text(args, 0); ok {
+		s.texts += n * float64(len(of))
+		s.made += n * float64(len(of))
+	} else {
+		s.times *= max(1, n)
+	}
+}
+
+func (s *sizes) sized(name string, args []any) {
+	at := 1
+	if name == "bar" {
+		at = 3
+	}
+	s.list(length(name, at, args))
+}
+
+func (s *sizes) resized(name string, args []any) {
+	s.list(length(name, 1, args))
+	s.each = true
+}
+
+func (s *sizes) joined(_ string, args []any) { s.joins += float64(len(args) - 1) }
+
+// replace puts a text in the place of each character, in regexp_replace also between two.
+func (s *sizes) replace(name string, args []any) {
+	by, ok := text(args, 2)
+	switch {
+	case !ok:
+		s.replaced++
+	case name == "replace":
+		s.times *= max(1, float64(len(by)))
+	default:
+		s.times *= float64(1 + len(by))
+	}
+}
+
+func (s *sizes) separated(_ string, args []any) {
+	between, known := text(args, 0)
+	if !known {
+		s.times *= float64(max(1, len(args)))
+	}
+	s.columns += float64(len(args))
+	s.texts += float64(len(args) * len(between))
+}
+
+func (s *sizes) perElement(string, []any) { s.each = true }
+
+func (s *sizes) values(_ string, args []any) { s.list(float64(len(args))) }
+
+func (s *sizes) strftime(_ string, args []any) {
+	if format, ok := text(args, 1); !ok || len(format) > 80 {
+		s.times *= 40
+	}
+}
+
+func (s *sizes) format(name string, args []any) {
+	format, ok := text(args, 0)
+	if !ok || isWide.MatchString(format) {
+		guard.Stop(guard.Refuse(exec.ReasonFunction, "the text of %s has to be a constant without widths of four digits", name))
+	}
+	s.texts += 200 * float64(len(format))
+	if n := strings.Count(format, "{") + strings.Count(format, "%"); n >= len(args) {
+		s.times *= float64(max(1, n))
+	}
+}
+
+func (s *sizes) series(name string, args []any) {
+	n := elements(args)
+	if n > mostElements {
+		guard.Stop(guard.Refuse(exec.ReasonFunction,
+			"%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements))
+	}
+	s.list(n)
 }
 
 // constant is the text of an expression that is one.

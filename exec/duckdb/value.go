@@ -21,7 +21,7 @@ var typeKinds = map[string]result.Kind{
 	"BOOLEAN": result.KindBool, "TINYINT": result.KindInt, "SMALLINT": result.KindInt, "INTEGER": result.KindInt, "BIGINT": result.KindInt,
 	"HUGEINT": result.KindInt, "UTINYINT": result.KindInt, "USMALLINT": result.KindInt, "UINTEGER": result.KindInt,
 	"UBIGINT": result.KindInt, "UHUGEINT": result.KindInt, "BIGNUM": result.KindInt, "FLOAT": result.KindFloat, "DOUBLE": result.KindFloat,
-	"DECIMAL": result.KindDecimal, "VARCHAR": result.KindText, "ENUM": result.KindText, "DATE": result.KindDate, "TIME": result.KindTime,
+	"DECIMAL": result.KindDecimal, "VARCHAR": result.KindText, "ENUM": result.KindText, "VARIANT": result.KindText, "DATE": result.KindDate, "TIME": result.KindTime,
 	"TIME_NS": result.KindTime, "TIME WITH TIME ZONE": result.KindTime, "TIMETZ": result.KindTime, "TIMESTAMP": result.KindDateTime, "TIMESTAMP_S": result.KindDateTime,
 	"TIMESTAMP_MS": result.KindDateTime, "TIMESTAMP_NS": result.KindDateTime, "TIMESTAMP WITH TIME ZONE": result.KindInstant, "TIMESTAMPTZ": result.KindInstant,
 	"INTERVAL": result.KindInterval, "UUID": result.KindUUID, "JSON": result.KindJSON, "BLOB": result.KindBlob, "BIT": result.KindBits,
@@ -49,8 +49,8 @@ func typeOf(name, zone string) result.Type {
 }
 
 // lossy are the types whose values the driver changes, or does not know: it makes a float64 of each number of a JSON, and
-// 00:00:00 of the time 24:00:00. Their values come as text, wherever in a type they stand.
-var lossy = map[string]bool{"JSON": true, "TIME": true, "TIME_NS": true}
+// 00:00:00 of the time 24:00:00, and cannot read a VARIANT. Their values come as text, wherever in a type they stand.
+var lossy = map[string]bool{"JSON": true, "TIME": true, "TIME_NS": true, "VARIANT": true}
 
 // asText is a type with VARCHAR in place of the lossy ones in it.
 func asText(kind string) string {
@@ -144,32 +144,38 @@ func uuid(b []byte) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// moments writes a date or time.
-func (c conversion) moments(t time.Time, kind string) string {
-	era := ""
+// endless are the dates and times behind all others.
+func endless(t time.Time, kind string) string {
+	stamp, date := strings.HasPrefix(kind, "TIMESTAMP"), kind == "DATE"
 	switch {
-	case strings.HasPrefix(kind, "TIMESTAMP") && t.UnixMicro() == math.MaxInt64, kind == "DATE" && t.Unix() == math.MaxInt32*86400:
+	case stamp && t.UnixMicro() == math.MaxInt64, date && t.Unix() == math.MaxInt32*86400:
 		return "infinity"
-	case strings.HasPrefix(kind, "TIMESTAMP") && t.UnixMicro() == -math.MaxInt64, kind == "DATE" && t.Unix() == -math.MaxInt32*86400:
+	case stamp && t.UnixMicro() == -math.MaxInt64, date && t.Unix() == -math.MaxInt32*86400:
 		return "-infinity"
 	}
-	zoned := strings.HasPrefix(kind, "TIMESTAMP") && (strings.HasSuffix(kind, "TZ") || strings.HasSuffix(kind, "ZONE"))
-	if zoned {
-		t = t.In(c.zone)
+	return ""
+}
+
+// moments writes a date or time.
+func (c conversion) moments(t time.Time, kind string) string {
+	if text := endless(t, kind); text != "" {
+		return text
 	}
-	end := guard.Offset(t)
+	era, end := "", ""
+	if strings.HasPrefix(kind, "TIMESTAMP") && (strings.HasSuffix(kind, "TZ") || strings.HasSuffix(kind, "ZONE")) {
+		t = t.In(c.zone)
+		end = guard.Offset(t)
+	}
 	if t.Year() < 1 {
 		t, era = t.AddDate(1-2*t.Year(), 0, 0), " (BC)"
 	}
-	switch {
-	case kind == "DATE":
+	switch kind {
+	case "DATE":
 		return t.Format(time.DateOnly) + era
-	case kind == "TIME":
+	case "TIME":
 		return t.Format("15:04:05.999999999")
-	case kind == "TIMETZ" || kind == "TIME WITH TIME ZONE" || kind == "TIME_TZ":
+	case "TIMETZ", "TIME WITH TIME ZONE", "TIME_TZ":
 		return t.Format("15:04:05.999999999Z07:00")
-	case !zoned:
-		end = ""
 	}
 	return t.Format(time.DateOnly) + era + t.Format(" 15:04:05.999999999") + end
 }
@@ -205,51 +211,66 @@ func interval(v duckdb.Interval) string {
 const mostDepth = 200
 
 // nested makes a value that may hold others what package json writes.
-func (c conversion) nested(v any, kind string, depth int) (_ any, err error) {
+func (c conversion) nested(v any, kind string, depth int) (any, error) {
 	if depth > mostDepth {
 		return nil, fmt.Errorf("duckdb: a value is over %d levels deep", mostDepth)
 	}
-	members := map[string]any{}
 	switch v := v.(type) {
 	case []any:
-		if i := strings.LastIndexByte(kind, '['); i > 0 {
-			kind = kind[:i]
-		}
-		parts := make([]any, len(v))
-		for i, part := range v {
-			if parts[i], err = c.nested(part, kind, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return parts, nil
+		return c.list(v, kind, depth)
 	case map[string]any:
-		of := memberKinds(kind)
-		for name, part := range v {
-			if members[name], err = c.nested(part, of[name], depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return members, nil
-	case duckdb.OrderedMap:
-		parts := append(guard.SplitList(language.Text, inside(kind)), "", "")
-		values := v.Values()
-		for i, key := range v.Keys() {
-			name, err := c.value(key, parts[0])
-			if err != nil {
-				return nil, err
-			}
-			if b, ok := name.([]byte); ok {
-				name = string(b)
-			}
-			if members[fmt.Sprint(name)], err = c.nested(values[i], strings.TrimSpace(parts[1]), depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return members, nil
+		return c.members(v, memberKinds(kind), depth)
 	case duckdb.Union:
-		members[v.Tag], err = c.nested(v.Value, memberKinds(kind)[v.Tag], depth+1)
-		return members, err
+		return c.members(map[string]any{v.Tag: v.Value}, memberKinds(kind), depth)
+	case duckdb.OrderedMap:
+		return c.entries(v, kind, depth)
 	}
+	return c.scalar(v, kind)
+}
+
+func (c conversion) list(v []any, kind string, depth int) (_ any, err error) {
+	if i := strings.LastIndexByte(kind, '['); i > 0 {
+		kind = kind[:i]
+	}
+	parts := make([]any, len(v))
+	for i, part := range v {
+		if parts[i], err = c.nested(part, kind, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+func (c conversion) members(v map[string]any, of map[string]string, depth int) (_ any, err error) {
+	members := map[string]any{}
+	for name, part := range v {
+		if members[name], err = c.nested(part, of[name], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
+}
+
+// entries makes a map one whose keys are texts.
+func (c conversion) entries(v duckdb.OrderedMap, kind string, depth int) (any, error) {
+	parts := append(guard.SplitList(language.Text, inside(kind)), "", "")
+	members, of := map[string]any{}, map[string]string{}
+	values := v.Values()
+	for i, key := range v.Keys() {
+		name, err := c.value(key, parts[0])
+		if err != nil {
+			return nil, err
+		}
+		if b, ok := name.([]byte); ok {
+			name = string(b)
+		}
+		members[fmt.Sprint(name)], of[fmt.Sprint(name)] = values[i], strings.TrimSpace(parts[1])
+	}
+	return c.members(members, of, depth)
+}
+
+// scalar makes a value that holds no others what package json writes.
+func (c conversion) scalar(v any, kind string) (any, error) {
 	cell, err := c.value(v, kind)
 	switch cell := cell.(type) {
 	case string:

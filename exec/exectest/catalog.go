@@ -168,6 +168,7 @@ func checkVersion(t testing.TB, e Engine) error {
 		}
 	}
 	var errs []error
+	seen := max(e.VersionDelay, e.VersionSeen)
 	for _, step := range []struct {
 		change string
 		seen   func(*schema.Schema) bool
@@ -185,7 +186,7 @@ func checkVersion(t testing.TB, e Engine) error {
 		if err := d.change(step.change); err != nil {
 			return err
 		}
-		for end := time.Now().Add(e.VersionDelay); ; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(seen); ; time.Sleep(20 * time.Millisecond) {
 			next, err := db.Schema(ctx)
 			if err != nil {
 				return err
@@ -195,7 +196,7 @@ func checkVersion(t testing.TB, e Engine) error {
 				break
 			}
 			if time.Now().After(end) {
-				errs = append(errs, fmt.Errorf("%s: version %q before and %q after %v", step.change, s.Version, next.Version, e.VersionDelay))
+				errs = append(errs, fmt.Errorf("%s: version %q before and %q after %v", step.change, s.Version, next.Version, seen))
 				s = next
 				break
 			}
@@ -208,7 +209,7 @@ func checkVersion(t testing.TB, e Engine) error {
 	if err := d.change("UPDATE t SET a = a"); err != nil {
 		return err
 	}
-	time.Sleep(e.VersionDelay)
+	time.Sleep(seen)
 	if next, err := db.Schema(ctx); err != nil || next.Version != s.Version {
 		errs = append(errs, fmt.Errorf("rows changed the version from %q to %q, %v", s.Version, next.Version, err))
 	}

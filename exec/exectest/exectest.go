@@ -59,14 +59,16 @@ type Engine struct {
 
 	Lock string // takes a lock on the table t in a transaction, so that nobody can read it; "": there is none
 	// VersionDelay is how late or how coarse the version of a schema may be. A change waits this long for the one before.
-	// It is a second at least where Opened.Version is empty.
 	VersionDelay time.Duration
-	Flush        string            // what the owner runs behind a change, so that the version has it; "": nothing
-	InProcess    bool              // the engine runs in this process, and time is what the process had of the CPU where that is less
-	Deadline     time.Duration     // the deadline of statements that have to be stopped; 0: 1 s
-	Fault        error             // what the driver gives where a connection breaks; nil: io.ErrUnexpectedEOF
-	Skip         map[string]string // parts of the suite that cannot hold for the engine, and why
-	Unwrap       func(any) any     // finds the driver's own connection, as exec.Config.Unwrap; nil: it is not wrapped
+	// VersionSeen is how long a change may not be seen, where that is longer than VersionDelay: a second at least where
+	// Opened.Version is empty.
+	VersionSeen time.Duration
+	Flush       string            // what the owner runs behind a change, so that the version has it; "": nothing
+	InProcess   bool              // the engine runs in this process, and time is what the process had of the CPU where that is less
+	Deadline    time.Duration     // the deadline of statements that have to be stopped; 0: 1 s
+	Fault       error             // what the driver gives where a connection breaks; nil: io.ErrUnexpectedEOF
+	Skip        map[string]string // parts of the suite that cannot hold for the engine, and why
+	Unwrap      func(any) any     // finds the driver's own connection, as exec.Config.Unwrap; nil: it is not wrapped
 }
 
 // Database is a database that [Engine.Open] made.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,7 +80,8 @@ func of(r *guard.Relation) *facts { return r.Own.(*facts) }
 //   - Trino knows no keys: Joins come from names, or from a file of descriptions.
 //
 // Left out are schemas of a server's own, hidden tables of metadata, and tables without a column that this user may see.
-// It takes four statements, whatever the number of tables, and more for what a policy denies.
+// A view that the server cannot read is left out with a warning "broken-view". It takes five statements, whatever the number
+// of tables, and more for what a policy denies and to find broken views.
 func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
@@ -88,11 +90,14 @@ func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	k := &known{relations: map[table]*guard.Relation{}}
 	s := &schema.Schema{Dialect: language.Name, Default: c.at.schema, Tables: []schema.Table{}}
 	r := reading{conn: c, at: map[table]int{}, known: k, catalog: &exec.Catalog{Version: version, Schema: s, Own: k}}
-	for _, part := range []func(context.Context) error{r.relations, r.described, r.policy, r.views, r.writes} {
+	for _, part := range []func(context.Context) error{r.relations, r.described, r.policy, r.views, r.tried, r.writes} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
 	}
+	s = s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
+	s.Tables = slices.Grow(s.Tables, 1) // no tables are a list too
+	r.catalog.Schema = s
 	return r.catalog, nil
 }
 
@@ -224,6 +229,56 @@ func (r *reading) views(context.Context) error {
 	}
 	return nil
 }
+
+// mostTried is how many views are tried.
+const mostTried = 200
+
+// tried leaves out the views that the server cannot read, since a table under them is gone or another one than it was.
+func (r *reading) tried(ctx context.Context) error {
+	return r.try(ctx, r.known.views[:min(len(r.known.views), mostTried)])
+}
+
+// try asks the server about views by one statement, which runs nothing, and where it fails about each half of them.
+func (r *reading) try(ctx context.Context, views []*guard.Relation) error {
+	if len(views) == 0 {
+		return nil
+	}
+	parts := make([]string, len(views))
+	for i, view := range views {
+		parts[i] = "SELECT 1 FROM " + of(view).quoted()
+	}
+	_, err := r.text(ctx, r.conn.at, "EXPLAIN (TYPE VALIDATE) "+strings.Join(parts, " UNION ALL "))
+	half, why := len(views)/2, ""
+	switch err := err.(type) {
+	case *exec.InvalidError:
+		why = err.Message
+	case *exec.RefusedError:
+		why = err.Detail
+	default:
+		return err
+	}
+	if half > 0 {
+		if err := r.try(ctx, views[:half]); err != nil {
+			return err
+		}
+		return r.try(ctx, views[half:])
+	}
+	r.leaveOut(views[0], why)
+	return nil
+}
+
+// leaveOut takes a view out of the schema, with a warning.
+func (r *reading) leaveOut(view *guard.Relation, why string) {
+	r.catalog.Schema.Tables[r.at[of(view).table]].Columns = nil
+	if r.config.Policy.AllowsTable(view.Schema, view.Name) {
+		why = masked(faultPlace.ReplaceAllString(why, ""))
+		message := "the view " + view.Name + " is left out of the schema, since the server cannot read it: " + why
+		r.catalog.Warnings = append(r.catalog.Warnings, trace.Warning{Code: "broken-view", Message: message})
+	}
+}
+
+// faultPlace is where in a text the server found a fault.
+var faultPlace = regexp.MustCompile(`^line \d+:\d+: `)
 
 // writes warns of a user who may make tables in the schema of the connection. The server is asked whether it would let
 // him, by EXPLAIN (TYPE VALIDATE), which makes nothing.

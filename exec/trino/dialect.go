@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -110,66 +109,47 @@ const prefix = 100_000
 // o.Columns, or, with Spread, in the order of a hash of the row and the seed. So of a table with fewer rows the sample is
 // always the same. Which rows of a longer one come first depends on the nodes that read it, so the sample may change;
 // Trino knows no keys and no repeatable TABLESAMPLE, and all else would read the whole table.
-//
-// It takes one statement, which counts the rows too.
 func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
-	name := quote(t.Name)
-	if t.Schema != "" {
-		name = quoteSchema(t.Schema) + "." + name
-	}
-	var list, inner, hash, order []string
+	name := t.TableName().Quoted(language)
+	s := guard.NewSampled(name, t, o, quote, func(kind, column string) string {
+		if kind, _, _ = strings.Cut(kind, "("); kind != "varchar" && kind != "char" && kind != "varbinary" {
+			return column
+		}
+		return fmt.Sprintf("substr(%s, 1, %d)", column, o.Cut)
+	})
+	var inner, order, hashed []string
 	for _, column := range o.Columns {
-		quoted := quote(column)
-		inner = append(inner, quoted)
-		quoted = "t." + quoted
+		inner = append(inner, quote(column))
 		kind := ""
 		if c, ok := t.Column(column); ok {
 			kind, _, _ = strings.Cut(c.Type, "(")
 		}
-		shown := quoted
-		if o.Cut > 0 && (kind == "varchar" || kind == "char" || kind == "varbinary") {
-			shown = fmt.Sprintf("substr(%s, 1, %d)", quoted, o.Cut)
-		}
-		list = append(list, shown)
-		if slices.Contains(unordered, kind) {
+		if unordered[kind] || strings.HasPrefix(kind, "interval ") {
 			continue
 		}
-		order = append(order, quoted)
+		order = append(order, "t."+quote(column))
 		if kind != "varbinary" {
-			hash = append(hash, "CAST("+quoted+" AS varchar)")
+			hashed = append(hashed, "CAST(t."+quote(column)+" AS varchar)")
 		}
 	}
-	from := fmt.Sprintf("(SELECT %s FROM %s LIMIT %d) AS t", strings.Join(inner, ", "), name, prefix)
-	if o.Spread && len(hash) > 0 {
-		order = append([]string{fmt.Sprintf("xxhash64(to_utf8(concat_ws('|', '%d', %s)))", o.Seed, strings.Join(hash, ", "))}, order...)
-	}
-	if len(list) == 0 {
-		from, list = "(VALUES 1) AS t", []string{"1"}
-	}
-	if o.Count > 0 { // in the same statement, since each costs as much as a small table
-		list = append(list, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %d))", name, o.Count+1))
-	}
-	text := "SELECT " + strings.Join(list, ", ") + " FROM " + from
+	s.From = fmt.Sprintf("(SELECT %s FROM %s LIMIT %d) AS t", strings.Join(inner, ", "), name, prefix)
 	if len(order) > 0 {
-		text += " ORDER BY " + strings.Join(order, ", ")
+		s.Order = " ORDER BY " + strings.Join(order, ", ")
 	}
-	rows, err := run(ctx, fmt.Sprintf("%s LIMIT %d", text, o.Rows+1), max(o.Rows, 1))
-	if err != nil {
-		return exec.RowSample{}, err
-	}
-	out := exec.RowSample{Rows: [][]any{}}
-	for _, row := range rows.Rows { // without rows there is nothing to count
-		if n, ok := row[len(row)-1].(int64); o.Count > 0 && ok {
-			out.Count, out.CountAtLeast = min(n, o.Count), n > o.Count
-		}
-		if len(o.Columns) > 0 && len(out.Rows) < o.Rows {
-			out.Rows = append(out.Rows, row[:len(o.Columns):len(o.Columns)])
+	if len(hashed) > 0 {
+		s.Spread = func(ctx context.Context, _ exec.RowSample) ([][]any, error) {
+			hash := fmt.Sprintf("xxhash64(to_utf8(concat_ws('|', '%d', %s)))", o.Seed, strings.Join(hashed, ", "))
+			order := strings.Join(append([]string{hash}, order...), ", ")
+			rows, err := run(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s LIMIT %d", s.List, s.From, order, o.Rows), o.Rows)
+			if err != nil {
+				return nil, err
+			}
+			return rows.Rows, nil
 		}
 	}
-	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
-	return out, nil
+	return guard.SampleRows(ctx, run, s, o)
 }
 
 // unordered are the types whose values may have no order, or no text.
-var unordered = []string{"array", "map", "row", "json", "hyperloglog", "p4hyperloglog", "tdigest", "qdigest", "setdigest", "geometry", "sphericalgeography", "unknown",
-	"interval year to month", "interval day to second", "function", "color"}
+var unordered = guard.Set(`array map row json hyperloglog p4hyperloglog tdigest qdigest setdigest geometry sphericalgeography
+	unknown function color`)

@@ -30,7 +30,7 @@
 // A round trip takes 50 to 100 ms and more on a large cluster. A statement costs two. A checksum of all columns, by which
 // the guard knows that its catalog is the current one, is a third one, a second at most after the last; where the
 // metadata are slow it is believed five times as long as it took, up to a minute. The first connection of a pool costs
-// six, which ask for the session, the version and the catalog; the session is asked for again after a minute. Under a
+// seven, which ask for the session, the version, the catalog and whether its views can be read; the session is asked for again after a minute. Under a
 // policy one more is sent for each denied column (200 at most, and for those of a statement once a minute), one for each
 // view that is read, and two where columns are denied.
 //

@@ -15,19 +15,63 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// What the names of errors mean. Others of the kind USER_ERROR say that a statement makes no sense.
-var (
-	timeErrors    = guard.Set("EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY")
-	busyErrors    = guard.Set("QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE CLUSTER_OUT_OF_MEMORY")
-	deniedErrors  = guard.Set("PERMISSION_DENIED")
-	complexErrors = guard.Set("QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED GENERATED_BYTECODE_TOO_LARGE" +
-		" TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED")
-	schemaErrors = guard.Set("TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME MISSING_TABLE MISSING_COLUMN_NAME" +
-		" MISSING_SCHEMA_NAME MISSING_CATALOG_NAME INVALID_COLUMN_REFERENCE INVALID_VIEW VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL")
-	runErrors = guard.Set("DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR" +
-		" INVALID_ARGUMENTS NOT_FOUND_IN_MAP JSON_INPUT_CONVERSION_ERROR JSON_OUTPUT_CONVERSION_ERROR JSON_VALUE_RESULT_ERROR PATH_EVALUATION_ERROR" +
-		" INVALID_WINDOW_FRAME INVALID_ROW_FILTER CONSTRAINT_VIOLATION")
-)
+// meanings are what errors of the server say of a statement, by their names or, where none of them has the name, by their
+// type. An error that is not here says nothing of it.
+var meanings = []struct {
+	names map[string]bool
+	kind  string
+	of    func(e *driverpkg.ErrTrino) error
+}{
+	{names: guard.Set(`EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED
+		USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY`), of: limit("time")}, // its own time, or somebody's kill
+	{names: guard.Set(`QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE
+		CLUSTER_OUT_OF_MEMORY`), of: func(e *driverpkg.ErrTrino) error { return fmt.Errorf("%w: %s", exec.ErrBusy, e.Message) }},
+	{names: guard.Set("PERMISSION_DENIED"), of: forbidden},
+	{names: guard.Set("READ_ONLY_VIOLATION"), of: refusal(sqltext.ReasonNotReadOnly)},
+	{names: guard.Set(`QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED
+		GENERATED_BYTECODE_TOO_LARGE TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED`), of: refusal(exec.ReasonTooComplex)},
+	{names: guard.Set("EXCEEDED_SCAN_LIMIT"), of: limit("scan")},
+	{names: guard.Set("EXCEEDED_FUNCTION_MEMORY_LIMIT"), kind: "INSUFFICIENT_RESOURCES", of: limit("memory")},
+	{names: guard.Set("SYNTAX_ERROR"), of: invalid(exec.FaultSyntax)},
+	{names: guard.Set(`TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME
+		MISSING_TABLE MISSING_COLUMN_NAME MISSING_SCHEMA_NAME MISSING_CATALOG_NAME INVALID_COLUMN_REFERENCE INVALID_VIEW
+		VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL`), of: invalid(exec.FaultSchema)},
+	{names: guard.Set(`DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT
+		SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR INVALID_ARGUMENTS NOT_FOUND_IN_MAP JSON_INPUT_CONVERSION_ERROR
+		JSON_OUTPUT_CONVERSION_ERROR JSON_VALUE_RESULT_ERROR PATH_EVALUATION_ERROR INVALID_WINDOW_FRAME INVALID_ROW_FILTER
+		CONSTRAINT_VIOLATION`), of: func(e *driverpkg.ErrTrino) error {
+		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.Message)}
+	}},
+	{kind: "USER_ERROR", of: invalid(exec.FaultCompile)}, // the statement makes no sense
+}
+
+func limit(of string) func(*driverpkg.ErrTrino) error {
+	return func(*driverpkg.ErrTrino) error { return &exec.LimitError{Limit: of} }
+}
+
+func refusal(reason sqltext.Reason) func(*driverpkg.ErrTrino) error {
+	return func(e *driverpkg.ErrTrino) error {
+		return &exec.RefusedError{Reason: reason, Detail: e.Message, Writes: reason == sqltext.ReasonNotReadOnly}
+	}
+}
+
+func invalid(fault exec.Fault) func(*driverpkg.ErrTrino) error {
+	return func(e *driverpkg.ErrTrino) error {
+		return &exec.InvalidError{Fault: fault, Message: e.Message, Name: nameIn(e)}
+	}
+}
+
+// forbidden is what the server's access control says.
+func forbidden(e *driverpkg.ErrTrino) error {
+	reason := exec.ReasonTable
+	switch {
+	case strings.Contains(e.Message, "columns"):
+		reason = exec.ReasonColumn
+	case strings.Contains(e.Message, "function"):
+		reason = exec.ReasonFunction
+	}
+	return refusal(reason)(e)
+}
 
 // classify gives an error of the driver its type. What it does not know comes back as it is, and what the cluster is ill
 // with comes back wrapped.
@@ -39,40 +83,10 @@ func classify(err error) error {
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
 		return err
 	}
-	invalid := func(fault exec.Fault) error {
-		return &exec.InvalidError{Fault: fault, Message: e.Message, Name: nameIn(e)}
-	}
-	switch {
-	case timeErrors[e.ErrorName]: // its own time, or somebody's kill
-		return &exec.LimitError{Limit: "time"}
-	case busyErrors[e.ErrorName]:
-		return fmt.Errorf("%w: %s", exec.ErrBusy, e.Message)
-	case deniedErrors[e.ErrorName]:
-		r := &exec.RefusedError{Reason: exec.ReasonTable, Detail: e.Message}
-		switch {
-		case strings.Contains(e.Message, "columns"):
-			r.Reason = exec.ReasonColumn
-		case strings.Contains(e.Message, "function"):
-			r.Reason = exec.ReasonFunction
+	for _, m := range meanings {
+		if m.names[e.ErrorName] || m.kind != "" && e.ErrorType == m.kind {
+			return m.of(e)
 		}
-		return r
-	case e.ErrorName == "READ_ONLY_VIOLATION":
-		return &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly, Detail: e.Message, Writes: true}
-	case complexErrors[e.ErrorName]:
-		return &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: e.Message}
-	case e.ErrorType == "INSUFFICIENT_RESOURCES", e.ErrorName == "EXCEEDED_FUNCTION_MEMORY_LIMIT":
-		if strings.Contains(e.ErrorName, "SCAN") {
-			return &exec.LimitError{Limit: "scan"}
-		}
-		return &exec.LimitError{Limit: "memory"}
-	case e.ErrorName == "SYNTAX_ERROR":
-		return invalid(exec.FaultSyntax)
-	case schemaErrors[e.ErrorName]:
-		return invalid(exec.FaultSchema)
-	case runErrors[e.ErrorName]:
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.Message)}
-	case e.ErrorType == "USER_ERROR":
-		return invalid(exec.FaultCompile)
 	}
 	// A node is gone, a source of data does not answer, or the server is at fault: nothing about the statement. Its
 	// message may name hosts and files of the cluster.

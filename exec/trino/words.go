@@ -1,6 +1,7 @@
 package trino
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -118,37 +119,49 @@ func (w *speller) name(i int) string {
 
 // token refuses what may stand nowhere.
 func (w *speller) token(i int, bound bool) error {
-	t := w.tokens[i]
+	t, why := w.tokens[i], ""
 	switch t.Kind {
 	case sqltext.Word:
-		if strings.ContainsFunc(t.Text, func(r rune) bool { return r != '_' && (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z') }) {
-			return guard.Refuse(exec.ReasonStatement, "a word outside of quotes has other characters than letters, digits and underscores")
-		}
-		if why := refusedWords[strings.ToLower(t.Text)]; why != "" && !w.is(i-1, ".") {
-			return guard.Refuse(exec.ReasonStatement, "%s may not be used: %s", strings.ToUpper(t.Text), why)
-		}
-		if w.is(i, "for") && w.is(i+1, "version", "timestamp", "system_time") {
-			return guard.Refuse(exec.ReasonStatement, "FOR %s reads rows that may be deleted", strings.ToUpper(w.tokens[i+1].Text))
-		}
-		if w.is(i, "with") && (i == 0 || w.is(i-1, "(")) && !w.expression(i+1) {
-			return guard.Refuse(exec.ReasonStatement, "behind WITH common table expressions may stand, and nothing else")
-		}
+		why = w.word(i)
 	case sqltext.QuotedName:
 		if !strings.HasPrefix(t.Text, `"`) {
-			return guard.Refuse(exec.ReasonStatement, "a name in quotes begins with %q", t.Text[:1])
+			why = fmt.Sprintf("a name in quotes begins with %q", t.Text[:1])
 		}
 	case sqltext.Placeholder:
 		if !bound {
-			return guard.Refuse(exec.ReasonStatement, "nothing is bound to a placeholder")
+			why = "nothing is bound to a placeholder"
 		}
 	case sqltext.Operator:
 		if strings.Trim(t.Text, operators) != "" {
-			return guard.Refuse(exec.ReasonStatement, "a character that is none of SQL")
+			why = "a character that is none of SQL"
 		}
 	case sqltext.Unterminated:
-		return guard.Refuse(exec.ReasonStatement, "a string, name or comment has no end")
+		why = "a string, name or comment has no end"
+	}
+	if why != "" {
+		return guard.Refuse(exec.ReasonStatement, "%s", why)
 	}
 	return nil
+}
+
+// plain matches the words that Trino takes outside of quotes.
+var plain = regexp.MustCompile(`^\w+$`)
+
+// word says why a word may not stand where it does.
+func (w *speller) word(i int) (why string) {
+	text := w.tokens[i].Text
+	reserved := refusedWords[strings.ToLower(text)]
+	switch {
+	case !plain.MatchString(text):
+		return "a word outside of quotes has other characters than letters, digits and underscores"
+	case reserved != "" && !w.is(i-1, "."):
+		return strings.ToUpper(text) + " may not be used: " + reserved
+	case w.is(i, "for") && w.is(i+1, "version", "timestamp", "system_time"):
+		return "FOR " + strings.ToUpper(w.tokens[i+1].Text) + " reads rows that may be deleted"
+	case w.is(i, "with") && (i == 0 || w.is(i-1, "(")) && !w.expression(i+1):
+		return "behind WITH common table expressions may stand, and nothing else"
+	}
+	return ""
 }
 
 // expression reports whether a common table expression begins at token i: a name, columns perhaps, and AS.
@@ -201,37 +214,30 @@ func (w *speller) behind(i int, words ...string) bool {
 
 // bracket looks at what stands before the bracket at token i, and returns the function that it calls.
 func (w *speller) bracket(i int) (call string, err error) {
-	name, word := w.name(i-1), ""
+	name := w.name(i - 1)
+	word := name != "" && w.tokens[i-1].Kind == sqltext.Word
 	switch {
 	case name == "": // an operator, a literal, or the beginning
 		return "", nil
-	case w.tokens[i-1].Kind == sqltext.Word:
-		word = name
-	}
-	if w.is(i-2, ".") {
+	case w.is(i-2, "."):
 		if slices.ContainsFunc(w.extra, func(f string) bool { return strings.EqualFold(f, name) }) {
 			return name, nil
 		}
 		return "", guard.Refuse(exec.ReasonFunction, "the function %s stands behind the name of a catalog or schema; built-in functions need none", name)
-	}
-	if w.is(i-2, "as") { // a type, or an alias with its columns
+	case w.is(i-2, "as"), w.lists(i), word && keywords[name]: // a type, or an alias
 		return "", nil
-	}
-	if end, ok := w.names(i); ok {
-		switch {
-		case w.is(i-2, ")", "ordinality"), w.behind(i-2, "from", "join"):
-			return "", nil // an alias with its columns
-		case w.is(i-2, "with", "recursive", ",") && w.is(end+1, "as") && w.is(end+2, "("):
-			return "", nil // a common table expression with its columns
-		}
-	}
-	if word != "" && keywords[word] {
-		return "", nil
-	}
-	if functions[name] || word != "" && forms[word] {
+	case functions[name] || word && forms[name]:
 		return name, nil
 	}
 	return "", guard.Refuse(exec.ReasonFunction, "the function %s is not on the list", name)
+}
+
+// lists reports whether the bracket at token i holds the columns of an alias or of a common table expression.
+func (w *speller) lists(i int) bool {
+	end, ok := w.names(i)
+	alias := w.is(i-2, ")", "ordinality") || w.behind(i-2, "from", "join")
+	common := w.is(i-2, "with", "recursive", ",") && w.is(end+1, "as") && w.is(end+2, "(")
+	return ok && (alias || common)
 }
 
 const (
@@ -255,34 +261,42 @@ func (w *speller) bounded() error {
 		if !w.is(i, "(") || w.is(i-2, "as") {
 			continue
 		}
-		name, weight := w.name(i-1), 1
-		switch name {
-		case "repeat", "lpad", "rpad":
-			n, ok := w.number(w.argument(i, 1))
-			if !ok || n > mostLength {
-				return guard.Refuse(exec.ReasonFunction, "the length of %s must be a number of at most %d", name, mostLength)
-			}
-			if weight = n; name != "repeat" && n <= short {
-				weight = 1
-			}
-		case "sequence":
-			if weight = mostLength; w.is(i-2, "(") && w.is(i-3, "unnest") { // rows, which are no value
-				weight = 1
-			}
-		case "format":
-			if a := w.argument(i, 0); len(a) != 1 || a[0].Kind != sqltext.String || wide.MatchString(a[0].Text) {
-				return guard.Refuse(exec.ReasonFunction, "the first argument of format must be a text without widths of five digits")
-			}
-		case "reduce":
-			if a := w.argument(i, 1); len(a) != 1 || a[0].Kind != sqltext.Number {
-				return guard.Refuse(exec.ReasonFunction, "the state of reduce must begin with a number: another one may double with each step")
-			}
+		weight, why := w.weight(i)
+		if why != "" {
+			return guard.Refuse(exec.ReasonFunction, "%s", why)
 		}
 		if grown *= max(1, weight); grown > mostGrown {
 			return guard.Refuse(exec.ReasonTooComplex, "the lengths that its functions ask for are over %d, multiplied", mostGrown)
 		}
 	}
 	return nil
+}
+
+// weight is how long a value the call whose bracket opens at token i may make of one, or why it may not be made.
+func (w *speller) weight(i int) (n int, why string) {
+	switch name := w.name(i - 1); name {
+	case "repeat", "lpad", "rpad":
+		n, ok := w.number(w.argument(i, 1))
+		if !ok || n > mostLength {
+			return 0, fmt.Sprintf("the length of %s must be a number of at most %d", name, mostLength)
+		}
+		if name == "repeat" || n > short {
+			return n, ""
+		}
+	case "sequence":
+		if !w.is(i-2, "(") || !w.is(i-3, "unnest") { // else rows, which are no value
+			return mostLength, ""
+		}
+	case "format":
+		if a := w.argument(i, 0); len(a) != 1 || a[0].Kind != sqltext.String || wide.MatchString(a[0].Text) {
+			return 0, "the first argument of format must be a text without widths of five digits"
+		}
+	case "reduce":
+		if a := w.argument(i, 1); len(a) != 1 || a[0].Kind != sqltext.Number {
+			return 0, "the state of reduce must begin with a number: another one may double with each step"
+		}
+	}
+	return 1, ""
 }
 
 // argument returns the tokens of argument n of the call whose bracket opens at token i, 0 is the first.

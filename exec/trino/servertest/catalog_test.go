@@ -240,7 +240,7 @@ CREATE TABLE none(id INTEGER);
 	db := guarded(t, "admin", name, trino.Dialect{}, exec.Config{})
 	s := need.Value(db.Schema(context.Background()))(t)
 	for table, want := range map[string]exec.RowSample{
-		"few":  {Rows: [][]any{{int64(1), "fir", `{"a":1}`}, {int64(2), "sec", nil}}, Count: 2, Complete: true},
+		"few":  {Rows: [][]any{{int64(1), "fir", `{"a`}, {int64(2), "sec", nil}}, Count: 2, Complete: true},
 		"none": {Rows: [][]any{}, Complete: true},
 	} {
 		found, ok := s.Lookup(name, table)
@@ -429,5 +429,39 @@ func TestNoServer(t *testing.T) {
 				t.Errorf("%s: %s: the error has the DSN: %s", c.why, what, text)
 			}
 		}
+	}
+}
+
+// TestBrokenViews: views that the server cannot read are left out with a word, and the rest is read.
+func TestBrokenViews(t *testing.T) {
+	place := open(t, `CREATE TABLE t(a INTEGER);
+CREATE TABLE gone(a INTEGER);
+CREATE TABLE other(a INTEGER);
+CREATE VIEW fine AS SELECT a FROM t;
+CREATE VIEW lost AS SELECT a FROM gone;
+CREATE VIEW above AS SELECT a FROM lost;
+CREATE VIEW stale AS SELECT a FROM other;
+DROP TABLE gone;
+DROP TABLE other;
+CREATE TABLE other(b VARCHAR)`)
+	d := guarded(t, "admin", place, trino.Dialect{}, exec.Config{})
+	var names []string
+	for _, table := range need.Value(d.Schema(t.Context()))(t).Tables {
+		names = append(names, table.Name)
+	}
+	if diff := cmp.Diff([]string{"fine", "other", "t"}, names); diff != "" {
+		t.Error(diff)
+	}
+	why := fmt.Sprint(d.Warnings())
+	for _, name := range []string{"lost", "above", "stale"} {
+		if !strings.Contains(why, "the view "+name+" is left out of the schema, since the server cannot read it") {
+			t.Errorf("no warning of %s: %s", name, why)
+		}
+	}
+	if _, err := d.Query(t.Context(), "SELECT count(*) FROM fine"); err != nil {
+		t.Errorf("the rest: %v", err)
+	}
+	if _, err := d.Query(t.Context(), "SELECT count(*) FROM lost"); !exec.IsRejection(err) {
+		t.Errorf("a broken view: %v", err)
 	}
 }

@@ -81,37 +81,45 @@ func hostile(t *testing.T) (out []string) {
 func TestHostile(t *testing.T) {
 	place := open(t, exectest.Fixture)
 	ruled(t, exec.Policy{AllowTables: []string{place + ".t", place + ".users", "tpch.tiny.nation"}}, "reader", place)
-	for _, user := range []string{"admin", "reader"} {
-		owner := pool(t, "admin", place)
-		look := func() string {
-			text := ""
-			for _, query := range []string{"SELECT * FROM t ORDER BY a", "SELECT * FROM users ORDER BY id", "SHOW TABLES", "SHOW SCHEMAS",
-				"SHOW FUNCTIONS FROM memory." + place, "SHOW CATALOGS", "SHOW ROLES"} {
-				rows := need.Value(exectest.Texts(t.Context(), owner, query))(t)
-				text += fmt.Sprintln(rows)
-			}
-			return text
+	owner := pool(t, "admin", place)
+	look := func() string {
+		text := ""
+		for _, query := range []string{"SELECT * FROM t ORDER BY a", "SELECT * FROM users ORDER BY id", "SHOW TABLES", "SHOW SCHEMAS",
+			"SHOW FUNCTIONS FROM memory." + place, "SHOW CATALOGS", "SHOW ROLES"} {
+			rows := need.Value(exectest.Texts(t.Context(), owner, query))(t)
+			text += fmt.Sprintln(rows)
 		}
-		before := look()
-		// As if a function and tables of these names were there.
-		need.Value(owner.Exec("CREATE FUNCTION memory." + place + ".spy(x bigint) RETURNS bigint RETURN x"))(t)
+		return text
+	}
+	before := look()
+	// As if a function and tables of these names were there.
+	need.Value(owner.Exec("CREATE FUNCTION memory." + place + ".spy(x bigint) RETURNS bigint RETURN x"))(t)
+	texts := hostile(t)
+	var users sync.WaitGroup
+	for _, user := range []string{"admin", "reader"} {
 		var sent texted
 		db := counted(t, user, place, "", &sent, exec.Config{Limits: patient})
 		need.OK(t, db.Ready(t.Context()))
-		for _, text := range hostile(t) {
-			sent.all()
-			if table, err := db.Query(t.Context(), text); !exec.IsRejection(err) {
-				t.Errorf("%s: %s: %v, %v", user, text, table, err)
-			}
-			for _, said := range sent.all() { // the guard's own question for the version may be among them
-				if !strings.HasPrefix(said, "SELECT to_hex(checksum(") && !strings.HasPrefix(said, "SELECT current_user") {
-					t.Errorf("%s: %s: %s was sent", user, text, said)
-				}
-			}
+		users.Go(func() { refuses(t, user, db, &sent, texts) })
+	}
+	users.Wait()
+	need.Value(owner.Exec("DROP FUNCTION memory." + place + ".spy(bigint)"))(t)
+	if after := look(); after != before {
+		t.Errorf("the database changed: %s", after)
+	}
+}
+
+// refuses has a user ask all that is hostile, of which nothing may be sent.
+func refuses(t *testing.T, user string, db *exec.DB, sent *texted, texts []string) {
+	for _, text := range texts {
+		sent.all()
+		if table, err := db.Query(t.Context(), text); !exec.IsRejection(err) {
+			t.Errorf("%s: %s: %v, %v", user, text, table, err)
 		}
-		need.Value(owner.Exec("DROP FUNCTION memory." + place + ".spy(bigint)"))(t)
-		if after := look(); after != before {
-			t.Errorf("%s: the database changed: %s", user, after)
+		for _, said := range sent.all() { // the guard's own question for the version may be among them
+			if !strings.HasPrefix(said, "SELECT to_hex(checksum(") && !strings.HasPrefix(said, "SELECT current_user") {
+				t.Errorf("%s: %s: %s was sent", user, text, said)
+			}
 		}
 	}
 }
@@ -176,10 +184,10 @@ func TestCost(t *testing.T) {
 		ready  int
 		first  int // a statement over a view that the guard never saw
 	}{
-		// The session, the relations, two lists of system.metadata, and whether the user may write.
-		{"admin", exec.Policy{}, 5, 2},
+		// The session, the relations, two lists of system.metadata, whether views can be read, and whether the user may write.
+		{"admin", exec.Policy{}, 6, 2},
 		// That, and twice whether the column is denied; then the view's tables, and those of its definition.
-		{"reader", exec.Policy{DenyColumns: []string{"users.password"}}, 7, 4},
+		{"reader", exec.Policy{DenyColumns: []string{"users.password"}}, 8, 4},
 	} {
 		t.Run(test.user, func(t *testing.T) {
 			var sent texted
@@ -325,6 +333,8 @@ func TestPolicy(t *testing.T) {
 		any  sqltext.Reason = "any"
 	)
 	dbs := map[string]*exec.DB{}
+	var cases sync.WaitGroup
+	free := make(chan bool, 4) // so many at the same time
 	for _, test := range []struct {
 		why    string
 		policy exec.Policy
@@ -396,19 +406,20 @@ func TestPolicy(t *testing.T) {
 			dbs[key] = guarded(t, user, place, trino.Dialect{Catalogs: []string{"tpch"}},
 				exec.Config{Policy: test.policy, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}, Candidate: exec.Bounds{Timeout: time.Minute}}})
 		}
-		for _, way := range []func(*exec.DB) error{
-			func(db *exec.DB) error { _, err := db.Query(t.Context(), test.sql); return err },
-			func(db *exec.DB) error { _, err := db.Analyze(t.Context(), test.sql); return err },
-			func(db *exec.DB) error { _, err := db.Explain(t.Context(), test.sql); return err },
-		} {
-			err := way(dbs[key])
-			r := new(exec.RefusedError)
-			switch is := errors.As(err, &r); {
-			case test.want == runs && err != nil, test.want == any && !exec.IsRejection(err), test.want != runs && test.want != any && (!is || r.Reason != test.want):
-				t.Errorf("%s: %s: %v, want %q", test.why, test.sql, err, test.want)
+		db := dbs[key]
+		free <- true
+		cases.Go(func() {
+			defer func() { <-free }()
+			for _, err := range ways(t.Context(), db, test.sql) {
+				r := new(exec.RefusedError)
+				switch is := errors.As(err, &r); {
+				case test.want == runs && err != nil, test.want == any && !exec.IsRejection(err), test.want != runs && test.want != any && (!is || r.Reason != test.want):
+					t.Errorf("%s: %s: %v, want %q", test.why, test.sql, err, test.want)
+				}
 			}
-		}
+		})
 	}
+	cases.Wait()
 	db := dbs["reader"+fmt.Sprint(column)]
 	if found, err := db.Probe(t.Context(), "", "users", "password", "s3cret-1"); err == nil {
 		t.Errorf("Probe of a denied column: %v", found)
@@ -416,4 +427,12 @@ func TestPolicy(t *testing.T) {
 	if found, err := db.Probe(t.Context(), "", "users", "name", "ann"); err != nil || !found {
 		t.Errorf("Probe of an allowed column: %v, %v", found, err)
 	}
+}
+
+// ways are what becomes of a statement on each way to the server.
+func ways(ctx context.Context, db *exec.DB, text string) []error {
+	_, asked := db.Query(ctx, text)
+	_, looked := db.Analyze(ctx, text)
+	_, planned := db.Explain(ctx, text)
+	return []error{asked, looked, planned}
 }
