@@ -20,10 +20,10 @@ func ExampleRules() {
 		fmt.Println(f.Rule, "-", f.Detail)
 	}
 	ballot, _ := vote.Majority{Penalty: 1, MaxDoubt: rules.Spread()}.Count([]vote.Candidate{answer})
-	fmt.Printf("%s; confidence %.2f\n", ballot.Explain(), ballot.Confidence)
+	fmt.Printf("doubt %v, confidence %.2f\n", ballot.Clusters[0].Doubt, ballot.Confidence)
 	// Output:
 	// more_columns - more columns than asked
-	// 1 of 1 sample, 1 doubt: more columns than asked; a single vote, nothing confirms it; confidence 0.61
+	// doubt 1, confidence 0.61
 }
 
 // A rule of one's own is a value like those of the package.

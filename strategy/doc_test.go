@@ -42,9 +42,9 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(answer.SQL, "-", answer.Ballot.Explain())
+		fmt.Println(answer.SQL, "-", len(answer.Ballot.Clusters[0].Members), "of", answer.Ballot.Sampled)
 	}
 	// Output:
-	// SELECT name FROM customers WHERE country = 'USA' - 4 of 6 samples (1 abstained), no doubt; 1 vote either way taken for granted
-	// SELECT name FROM customers WHERE country = 'USA' - 3 of 3 samples, no doubt
+	// SELECT name FROM customers WHERE country = 'USA' - 4 of 6
+	// SELECT name FROM customers WHERE country = 'USA' - 3 of 3
 }

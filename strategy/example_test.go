@@ -35,10 +35,10 @@ func ExampleSelfConsistency() {
 	))
 	out, err := strategy.SelfConsistency{Samples: 3}.Generate(context.Background(), env, exampleTask)
 	fmt.Println(out.SQL, err)
-	fmt.Println(out.Ballot.Explain())
+	fmt.Println(len(out.Ballot.Clusters[0].Members), "of", out.Ballot.Sampled)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 2 of 3 samples, no doubt; 1 vote either way taken for granted
+	// 2 of 3
 }
 
 // The default strategy stops as soon as the leader cannot be overtaken.
@@ -57,11 +57,11 @@ func ExampleConsensus() {
 	)
 	out, err := strategy.Consensus{}.Generate(context.Background(), exampleEnv(model), exampleTask)
 	fmt.Println(out.SQL, err)
-	fmt.Println(out.Ballot.Explain())
+	fmt.Println(len(out.Ballot.Clusters[0].Members), "of", out.Ballot.Sampled)
 	fmt.Printf("%d samples made, %d saved\n", len(out.Candidates), out.Saved)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 7 of 9 samples (1 abstained), no doubt; 1 vote either way taken for granted
+	// 7 of 9
 	// 9 samples made, 3 saved
 }
 
@@ -89,11 +89,11 @@ func ExamplePipeline() {
 	}
 	out, err := careful.Generate(context.Background(), exampleEnv(model), exampleTask)
 	fmt.Println(out.SQL, err)
-	fmt.Println(out.Ballot.Explain())
+	fmt.Println(len(out.Ballot.Clusters[0].Members), "of", out.Ballot.Sampled)
 	fmt.Println(out.Candidates[0].Findings[len(out.Candidates[0].Findings)-1].Detail)
 	// Output:
 	// SELECT name FROM customers <nil>
-	// 2 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it; 1 vote either way taken for granted
+	// 2 of 3
 	// exec: invalid statement (schema): no such table: customer
 }
 

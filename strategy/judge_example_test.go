@@ -36,8 +36,8 @@ func ExampleJudge() {
 		Judge:   narrower{},
 	}.Generate(context.Background(), env, exampleTask)
 	fmt.Println(out.SQL, err)
-	fmt.Println(out.Ballot.Explain(), out.Notes)
+	fmt.Println(out.Ballot.Overruled, out.Notes)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// 2 of 4 samples, no doubt; chosen against the count [the judge preferred the runner-up]
+	// true [the judge preferred the runner-up]
 }

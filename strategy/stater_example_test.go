@@ -42,9 +42,9 @@ func ExampleStater() {
 			Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7, Stop: vote.Decided},
 			Voter:   crossChecked{},
 		}.Generate(context.Background(), env, exampleTask)
-		fmt.Printf("%s, %d samples saved, confidence %.2f, %v\n", out.Ballot.Explain(), out.Saved, out.Confidence, err)
+		fmt.Printf("%d of %d, %d samples saved, confidence %.2f, %v\n", len(out.Ballot.Clusters[0].Members), out.Ballot.Sampled, out.Saved, out.Confidence, err)
 	}
 	// Output:
-	// 3 of 3 samples, no doubt, 2 samples saved, confidence 1.00, <nil>
-	// 3 of 5 samples, no doubt, 0 samples saved, confidence 0.30, <nil>
+	// 3 of 3, 2 samples saved, confidence 1.00, <nil>
+	// 3 of 5, 0 samples saved, confidence 0.30, <nil>
 }

@@ -109,6 +109,10 @@ func TestExplain(t *testing.T) {
 		return c
 	}
 	more := Finding{Rule: "more_columns", Detail: "more columns than asked", Doubt: 1}
+	onePlan := pool("aaab")
+	for i := range onePlan {
+		onePlan[i].Plan = "scan"
+	}
 	tests := []struct {
 		name  string
 		m     Majority
@@ -146,6 +150,8 @@ func TestExplain(t *testing.T) {
 		{"abstentions are named already", Majority{Prior: 1}, pool("aa!"), "0.60: 2 of 3 samples (1 abstained), no doubt; 1 vote either way taken for granted"},
 		{"slips count when they are many", Majority{}, pool("a........"), "1 of 9 samples (8 abstained), no doubt; " +
 			"a single vote, nothing confirms it; 5 votes against it for abstentions, failures and repeated replies"},
+		{"one plan, two answers", Majority{Key: ByPlan}, onePlan,
+			"4 of 4 samples, no doubt; 25 % of these votes are for another answer of the same plan"},
 		{"a calibration", Majority{Calibrate: func(float64) float64 { return 0.4 }}, pool("aab"), "2 of 3 samples, no doubt; calibrated"},
 		{"judged", Majority{}, pool("aab"), "1 of 3 samples, no doubt; a single vote, nothing confirms it; chosen against the count"},
 	}

@@ -22,6 +22,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(winner.SQL, ballot.Confidence, ballot.Explain())
-	// Output: SELECT name FROM singer 1 2 of 3 samples (1 abstained), no doubt
+	fmt.Println(winner.SQL, ballot.Confidence, ballot.Sampled-len(ballot.Abstained))
+	// Output: SELECT name FROM singer 1 2
 }

@@ -55,8 +55,8 @@ func ExampleBallot_Overrule() {
 		fmt.Println("asking about:", ballot.Clusters[0].SQL, "/", second.SQL)
 		ballot.Overrule(1)
 	}
-	fmt.Println(ballot.Explain())
+	fmt.Println(ballot.Overruled, ballot.Clusters[0].SQL)
 	// Output:
 	// asking about: SELECT name FROM singer / SELECT name, age FROM singer
-	// 1 of 5 samples (1 abstained), no doubt; a single vote, nothing confirms it; chosen against the count
+	// true SELECT name, age FROM singer
 }

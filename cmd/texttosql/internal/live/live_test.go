@@ -128,7 +128,7 @@ func outcome(t *testing.T, r *texttosql.Result, err error) string {
 	} else {
 		fmt.Fprintf(&b, "%s\nconfidence %.2f, %d rows\n", r.SQL, r.Confidence, len(r.Rows.Rows))
 	}
-	fmt.Fprintf(&b, "%s\n", r.Ballot.Explain())
+	fmt.Fprintf(&b, "%d samples, %d with a vote\n", r.Ballot.Sampled, r.Ballot.Voted)
 	without := 0
 	for _, a := range r.Ballot.Abstained {
 		without++
