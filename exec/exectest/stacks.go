@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,30 +13,32 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// stack is a stack of views s1, s2, … over a table s0 of some columns, and a statement over the last one.
+// stack is a stack of views over a table of some columns, and a statement over the last one.
 type stack struct {
 	why             string
 	layers, columns int
-	column          string // of each view, # is its number: "COALESCE(c#, 0)"
-	from            string // the rows of each view, % is the view before
-	sql             string
+	column          string // of each view but the key c0, # is its number: "COALESCE(c#, 0)"
+	from            string // the rows of each view, % is the view before and @ the table
+	sql             string // % is the last view
+	rows            int    // that it gives
 }
 
 // stacks are those of ordinary models, by layers and columns. Each engine compiles each of them in less than a second.
 var stacks = []stack{
-	{"COALESCE", 4, 250, "COALESCE(c#, 0)", "%", "SELECT c0 FROM s4"},
-	{"COALESCE, all columns", 4, 250, "COALESCE(c#, 0)", "%", "SELECT * FROM s4"},
-	{"CASE", 4, 250, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT c0 FROM s4"},
-	{"CASE, all columns", 4, 250, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT * FROM s4"},
-	{"ten layers", 10, 30, "COALESCE(c#, 0)", "%", "SELECT * FROM s10"},
-	{"ten layers of arithmetic", 10, 30, "c# + 1", "%", "SELECT * FROM s10 WHERE c1 > 0"},
-	{"sums", 6, 100, "c# * 2 + 1", "%", "SELECT sum(c0), sum(c99) FROM s6"},
-	{"six layers of CASE", 6, 30, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT c0, c29 FROM s6"},
-	{"a UNION ALL a layer", 6, 100, "c#", "% UNION ALL SELECT * FROM s0", "SELECT c0, c99 FROM s6"},
-	{"a join a layer", 5, 60, "c#", "(SELECT p.*, q.k AS q FROM % AS p LEFT JOIN other AS q ON q.k = p.c0) AS j", "SELECT c0, c59 FROM s5"},
-	{"windows", 4, 50, "SUM(c#) OVER (ORDER BY c0)", "%", "SELECT c0, c49 FROM s4"},
-	{"groups", 5, 60, "MAX(c#)", "% GROUP BY c0", "SELECT c1 FROM s5"},
-	{"filters", 8, 100, "c#", "% WHERE c0 IS NOT NULL", "SELECT c0, c99 FROM s8"},
+	{"COALESCE", 4, 250, "COALESCE(c#, 0)", "%", "SELECT c1 FROM %", 1},
+	{"COALESCE, all columns", 4, 250, "COALESCE(c#, 0)", "%", "SELECT * FROM %", 1},
+	{"CASE", 4, 250, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT c1 FROM %", 1},
+	{"CASE, all columns", 4, 250, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT * FROM %", 1},
+	{"ten layers", 10, 30, "COALESCE(c#, 0)", "%", "SELECT * FROM %", 1},
+	{"ten layers of arithmetic", 10, 30, "c# + 1", "%", "SELECT * FROM % WHERE c1 > 0", 0},
+	{"sums", 6, 100, "c# * 2 + 1", "%", "SELECT sum(c1), sum(c99) FROM %", 1},
+	{"six layers of CASE", 6, 30, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT c1, c29 FROM %", 1},
+	{"a UNION ALL a layer", 6, 100, "c#", "% UNION ALL SELECT * FROM @", "SELECT c1, c99 FROM %", 7},
+	{"a join a layer", 5, 60, "c#", "(SELECT p.*, q.k AS q FROM % AS p LEFT JOIN other AS q ON q.k = p.c0) AS j", "SELECT c1, c59 FROM %", 1},
+	{"windows", 4, 50, "SUM(c#) OVER (ORDER BY c0)", "%", "SELECT c1, c49 FROM %", 1},
+	{"groups", 5, 60, "MAX(c#)", "% GROUP BY c0", "SELECT c1 FROM %", 1},
+	{"eight layers of COALESCE", 8, 250, "COALESCE(c#, 0)", "%", "SELECT * FROM %", 1},
+	{"filters", 8, 100, "c#", "% WHERE c0 IS NOT NULL", "SELECT c1, c99 FROM %", 1},
 }
 
 // list writes a text for each column.
@@ -46,27 +50,50 @@ func (s stack) list(of string) string {
 	return strings.Join(items, ", ")
 }
 
-// script makes the tables and views.
-func (s stack) script() string {
-	script := "CREATE TABLE other(k INT);\nCREATE TABLE s0(" + s.list("c# INT") + ");\nINSERT INTO s0(c0) VALUES (1);\n"
+// script makes the table and the views, whose names begin with a word.
+func (s stack) script(word string) (script, statement string) {
+	table := word + "0"
+	script = "CREATE TABLE " + table + "(" + s.list("c# INT") + ");\nINSERT INTO " + table + "(c0) VALUES (1);\n"
+	last := table
 	for i := range s.layers {
-		from := strings.ReplaceAll(s.from, "%", fmt.Sprint("s", i))
-		script += fmt.Sprintf("CREATE VIEW s%d AS SELECT %s FROM %s;\n", i+1, s.list(s.column+" AS c#"), from)
+		columns := strings.Replace(s.list(s.column+" AS c#"), strings.ReplaceAll(s.column, "#", "0"), "c0", 1)
+		from := strings.NewReplacer("%", last, "@", table).Replace(s.from)
+		last = fmt.Sprint(word, i+1)
+		script += fmt.Sprintf("CREATE VIEW %s AS SELECT %s FROM %s;\n", last, columns, from)
 	}
-	return script
+	return script, strings.ReplaceAll(s.sql, "%", last)
 }
 
-// Stacks reads stacks of ordinary views through the guard.
+const other = "CREATE TABLE other(k INT);\n"
+
+// Stacks reads stacks of ordinary views through the guard, without and with a rule about the rows of their tables.
 func Stacks(t *testing.T, e Engine) {
 	t.Helper()
-	for _, s := range stacks {
-		pool := sql.OpenDB(e.Open(t, s.script()).User)
-		db := NewDB(t, pool, e.Dialect, exec.Config{})
-		if _, err := db.Query(t.Context(), s.sql); err != nil {
-			t.Errorf("%s, %d layers of %d columns: %v", s.why, s.layers, s.columns, err)
-		}
-		if err := pool.Close(); err != nil {
-			t.Error(err)
+	script, statements := other, make([]string, len(stacks))
+	ruled := exec.Policy{Rows: map[string]string{}, Shared: []string{"other"}}
+	for i, s := range stacks {
+		word := fmt.Sprintf("stack%d_", i)
+		made, statement := s.script(word)
+		script, statements[i] = script+made, statement
+		ruled.Rows[word+"0"] = "c0 = :key"
+	}
+	d := e.open(t, script)
+	plain, err := d.db(exec.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := d.db(exec.Config{Policy: ruled})
+	if err == nil {
+		db, err = db.For(&exec.Scope{Key: "one", Params: map[string]any{"key": 1}}, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range stacks {
+		for why, db := range map[string]*exec.DB{"without a rule": plain, "with one": db} {
+			if err := answers(t.Context(), db, statements[i], s.rows); err != nil {
+				t.Errorf("%s, %d layers of %d columns, %s: %v", s.why, s.layers, s.columns, why, err)
+			}
 		}
 	}
 }
@@ -107,9 +134,10 @@ func BenchmarkCompile(b *testing.B, e Engine, growing map[string]string, compile
 		})
 	}
 	for _, s := range stacks {
-		measure(fmt.Sprintf("%s, %dx%d", s.why, s.layers, s.columns), s.script(), s.sql)
+		script, statement := s.script("s")
+		measure(fmt.Sprintf("%s, %dx%d", s.why, s.layers, s.columns), other+script, statement)
 	}
-	for name, text := range growing {
-		measure(name, "CREATE TABLE s0(c0 INT);\n", text)
+	for _, name := range slices.Sorted(maps.Keys(growing)) {
+		measure(name, "CREATE TABLE s0(c0 INT);\n", growing[name])
 	}
 }

@@ -204,9 +204,11 @@ type SpliceOptions struct {
 	View func(v *Relation) (query string, columns []string, spots []Spot, err error)
 }
 
-// The rules and the views may add mostAdded tokens to a statement. mostSpliced bounds its text meanwhile, in bytes, and
+// The rules may add mostAdded tokens to a statement. Views that are written out count for themselves, twice, as in
+// [Catalog.Weigh], and together no more than mostWritten may come. mostSpliced bounds the text meanwhile, in bytes, and
 // deepestView how deep views are written out.
 const (
+	mostWritten = 100_000
 	mostSpliced = 1 << 20
 	deepestView = 16
 )
@@ -225,8 +227,9 @@ func (c *Catalog) Splice(text string, spots []Spot, o SpliceOptions) (*Splice, e
 		w.out.Args = append(w.out.Args, o.Own...)
 	}
 	w.out.Text, w.out.Bare = w.text.String(), w.bare.String()
-	if n := c.tokens(w.out.Text) - c.tokens(text); n > mostAdded {
-		return nil, Refuse(reasonTooComplex, "the rules about rows and the views would add %d tokens; at most %d may be added", n, mostAdded)
+	most := min(mostAdded+2*c.tokens(w.views.String()), mostWritten)
+	if n := c.tokens(w.out.Text) - c.tokens(text); n > most {
+		return nil, Refuse(reasonTooComplex, "the rules about rows and the views would add %d tokens; at most %d may be added", n, most)
 	}
 	return w.out, nil
 }
@@ -243,6 +246,7 @@ func (c *Catalog) tokens(text string) (n int) {
 type spliceWriter struct {
 	SpliceOptions
 	text, bare strings.Builder
+	views      strings.Builder // the queries of the views that are written out
 	out        *Splice
 }
 
@@ -389,6 +393,7 @@ func (w *spliceWriter) view(s Spot, depth int) error {
 	for i, column := range columns {
 		columns[i] = w.Quote(column)
 	}
+	w.views.WriteString(query + "\n")
 	// The name must be none that the query may mean.
 	name := w.Quote(fmt.Sprintf("view %d of rules", depth))
 	w.both("(WITH " + name + "(" + strings.Join(columns, ", ") + ") AS (")
