@@ -68,32 +68,6 @@ func ExampleDB_Profile_prompt() {
 	// orders.customer=customers.id
 }
 
-// First rows behind the CREATE text of their table.
-func ExampleDB_Sample_prompt() {
-	db := openShop(exec.Config{})
-	ctx := context.Background()
-	s := must(db.Schema(ctx))
-	var samples []schema.Sample
-	for _, t := range s.Tables {
-		rows := must(db.Sample(ctx, t, exec.SampleOptions{Rows: 2}))
-		samples = append(samples, schema.Sample{Table: schema.TableName{Schema: t.Schema, Name: t.Name}, Columns: rows.Columns, Rows: rows.Rows})
-	}
-	r := must(schema.Renderer{Form: schema.Augmented}.Render(ctx, s, samples...))
-	fmt.Print(r.Text)
-	// Output:
-	// CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT)
-	// -- Sample data from customers:
-	// -- Columns: id, name, country
-	// -- Example: (1, "Ann", "USA")
-	// -- Example: (2, "Bo", "USA")
-	//
-	// CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL)
-	// -- Sample data from orders:
-	// -- Columns: id, customer, total
-	// -- Example: (1, 1, 9.5)
-	// -- Example: (2, 1, 20.0)
-}
-
 func ExampleDB_Probe() {
 	db := openShop(exec.Config{})
 	ctx := context.Background()

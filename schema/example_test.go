@@ -145,58 +145,6 @@ func ExampleSchema_Describe() {
 	// unknown: [shelf]
 }
 
-// The CREATE text of a table with some of its rows.
-func ExampleRenderer_augmented() {
-	s := &schema.Schema{Tables: []schema.Table{{
-		Name: "books", Definition: "CREATE TABLE books(id INTEGER PRIMARY KEY, title TEXT)",
-		Columns: []schema.Column{{Name: "id"}, {Name: "title"}},
-	}}}
-	r, _ := schema.Renderer{Form: schema.Augmented}.Render(context.Background(), s, schema.Sample{
-		Table: schema.TableName{Name: "books"}, Columns: []string{"id", "title"},
-		Rows: [][]any{{int64(1), "Emma"}, {int64(2), nil}, {int64(3), "one\ntwo"}},
-	})
-	fmt.Print(r.Text)
-	// Output:
-	// CREATE TABLE books(id INTEGER PRIMARY KEY, title TEXT)
-	// -- Sample data from books:
-	// -- Columns: id, title
-	// -- Example: (1, "Emma")
-	// -- Example: (2, NULL)
-	// -- Example: (3, (not shown))
-}
-
-// The description of a database in the prompt of PET-SQL.
-func ExampleRenderer_rEp() {
-	r, _ := schema.Renderer{Form: schema.REp}.Render(context.Background(), library(), schema.Sample{
-		Table: schema.TableName{Name: "books"}, Columns: []string{"id", "title"}, Rows: [][]any{{int64(1), "Emma"}, {int64(2), nil}},
-	})
-	fmt.Print("### SQLite tables, with their properties:\n", r.Text)
-	// Output:
-	// ### SQLite tables, with their properties:
-	// #
-	// # books(id INTEGER, title TEXT, st TEXT, PRIMARY KEY (id));
-	// # "written by"(book INTEGER, author INTEGER, PRIMARY KEY (book, author));
-	// # authors(id INTEGER, name TEXT, PRIMARY KEY (id));
-	// # shelves(room TEXT).
-	// #
-	// ### Sample values:
-	// #
-	// # books(id[1,2],title["Emma"],st);
-	// # "written by"(book,author);
-	// # authors(id,name);
-	// # shelves(room).
-	// #
-	// ### Foreign keys:
-	// #
-	// # "written by"(book) REFERENCES books(id);
-	// # "written by"(author) REFERENCES authors(id)
-	// #
-	// ### Descriptions:
-	// #
-	// # books.st: state; L: lent, H: here
-	// #
-}
-
 func ExampleLiteral() {
 	for _, v := range []any{int64(7), 1.0, nil, `say "hi"`, "</data>", "two\nlines", []byte("blob")} {
 		if text, ok := schema.Literal(v); ok {

@@ -10,7 +10,7 @@ import (
 
 // Reduction says what a text does not show of a table because of its budget.
 //
-// DDL, Code and MSchema lose, in this order and until they fit:
+// A text loses, in this order and until they fit:
 //
 //  1. "fewer_examples": examples, one a column instead of several;
 //  2. "no_examples": all examples;
@@ -18,9 +18,6 @@ import (
 //  4. "no_descriptions": titles and descriptions;
 //  5. "fewer_columns": columns of no key, beyond the greatest number that fits;
 //  6. "name_only": all columns; the name of the table stays.
-//
-// Augmented loses "fewer_rows" (one sample row is left), "short_values" (values
-// are cut at 20 characters), "no_rows". REp loses "no_examples".
 type Reduction struct {
 	Table      TableName `json:"table"`                 // the table that shows less
 	Step       string    `json:"step"`                  // the last step taken; those before it were taken too, where they saved anything
@@ -28,9 +25,8 @@ type Reduction struct {
 	Columns    int       `json:"columns,omitempty"`     // number of columns not shown
 }
 
-// step is one way to shorten a table. Steps go table by table: the table comes first whose text the step shortens most,
-// in Augmented the one with most characters of sample rows; of equal ones the first. "fewer_columns" has no apply: it
-// is taken for all tables at once.
+// step is one way to shorten a table. Steps go table by table: the table comes first whose text the step shortens most, of
+// equal ones the first. "fewer_columns" has no apply: it is taken for all tables at once.
 type step struct {
 	name   string
 	values bool // it takes away stored values only
@@ -53,7 +49,7 @@ func (s size) within(limit size) bool {
 // sizes holds the size of a table's text in each section.
 type sizes [maxSections]size
 
-func (z *sizes) sum() size { return z[0].plus(z[1]).plus(z[2]).plus(z[3]) }
+func (z *sizes) sum() size { return z[0].plus(z[1]) }
 
 // fitter writes tables and takes detail away from them until the text fits.
 //
@@ -69,7 +65,6 @@ type fitter struct {
 	reduced []step  // the last step of each table
 	total   size    // of all tables, without what stands around them
 	filled  [maxSections]int
-	changed bool
 	over    bool
 	scratch writer
 }
@@ -105,11 +100,11 @@ func (f *fitter) fit(ctx context.Context) (string, error) {
 func (f *fitter) text(ctx context.Context) (string, error) {
 	guess := 0 // of the length: enough for most texts
 	for i := range f.views {
-		guess += len(f.views[i].definition) + 90*(1+len(f.views[i].columns))
+		guess += 90 * (1 + len(f.views[i].columns))
 	}
 	w := make(writer, 0, guess)
 	for at, s := range f.layout.sections {
-		start, next := len(w), w.list(s.head, s.sep)
+		next := w.list(s.head, s.sep)
 		for i := range f.views {
 			if err := ctx.Err(); err != nil {
 				return "", err
@@ -119,14 +114,6 @@ func (f *fitter) text(ctx context.Context) (string, error) {
 				w = append(w, f.scratch...)
 			}
 		}
-		if len(w) > start {
-			w.add(s.end)
-		} else {
-			w.add(s.none)
-		}
-	}
-	if f.changed {
-		w.add(f.layout.note)
 	}
 	return string(w), nil
 }
@@ -136,11 +123,8 @@ func (f *fitter) fits(total size) bool {
 	for at, s := range f.layout.sections {
 		if n := f.filled[at]; n > 0 {
 			sep := sizeOf(s.sep)
-			total = total.plus(sizeOf(s.head + s.end)).plus(size{(n - 1) * sep.runes, (n - 1) * sep.bytes})
+			total = total.plus(sizeOf(s.head)).plus(size{(n - 1) * sep.runes, (n - 1) * sep.bytes})
 		}
-	}
-	if f.changed {
-		total = total.plus(sizeOf(f.layout.note))
 	}
 	return total.within(f.limit)
 }
@@ -174,15 +158,15 @@ func (f *fitter) count(z *sizes, sign int) {
 func (f *fitter) put(i int, d detail, z sizes, s step) {
 	f.count(&f.sizes[i], -1)
 	f.count(&z, 1)
-	f.detail[i], f.sizes[i], f.reduced[i], f.changed = d, z, s, true
+	f.detail[i], f.sizes[i], f.reduced[i] = d, z, s
 }
 
 // take applies a step table by table, the first of the ranking first.
 func (f *fitter) take(ctx context.Context, s step) error {
 	type saving struct {
-		table, rank int
-		d           detail
-		z           sizes
+		table, bytes int
+		d            detail
+		z            sizes
 	}
 	savings := make([]saving, 0, len(f.views))
 	for i := range f.views {
@@ -194,17 +178,11 @@ func (f *fitter) take(ctx context.Context, s step) error {
 			continue
 		}
 		z := f.measure(i, d)
-		saved := f.sizes[i].sum().bytes - z.sum().bytes
-		if saved <= 0 {
-			continue
+		if saved := f.sizes[i].sum().bytes - z.sum().bytes; saved > 0 {
+			savings = append(savings, saving{i, saved, d, z})
 		}
-		rank := saved
-		if f.layout.rankRows {
-			rank = f.sizes[i][0].runes - utf8.RuneCountInString(f.views[i].definition)
-		}
-		savings = append(savings, saving{i, rank, d, z})
 	}
-	slices.SortStableFunc(savings, func(a, b saving) int { return cmp.Compare(b.rank, a.rank) })
+	slices.SortStableFunc(savings, func(a, b saving) int { return cmp.Compare(b.bytes, a.bytes) })
 	for _, v := range savings {
 		f.put(v.table, v.d, v.z, s)
 		if f.fits(f.total) {

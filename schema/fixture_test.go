@@ -11,12 +11,12 @@ import (
 )
 
 // forms are all of them.
-var forms = []schema.Form{schema.DDL, schema.Code, schema.MSchema, schema.Augmented, schema.REp}
+var forms = []schema.Form{schema.DDL, schema.Code, schema.MSchema}
 
 // render writes s, which must not fail.
-func render(tb testing.TB, r schema.Renderer, s *schema.Schema, samples ...schema.Sample) schema.Rendering {
+func render(tb testing.TB, r schema.Renderer, s *schema.Schema) schema.Rendering {
 	tb.Helper()
-	out := need.Value(r.Render(context.Background(), s, samples...))(tb)
+	out := need.Value(r.Render(context.Background(), s))(tb)
 	return out
 }
 

@@ -28,10 +28,8 @@ func (w *writer) list(first, sep string) (next func()) {
 type layout struct {
 	sections []section
 	// write adds what a section says about a table. Nothing added: the section does not mention the table.
-	write    func(w *writer, v *view, d detail, section int)
-	steps    []step // how a text is shortened, in their order
-	note     string // at the end, once something was taken away
-	rankRows bool   // steps take the table with most characters of sample rows first
+	write func(w *writer, v *view, d detail, section int)
+	steps []step // how a text is shortened, in their order
 
 	// For the step "fewer_columns": what stands around a column about which nothing is said, the column, and the note
 	// that n columns are missing.
@@ -42,11 +40,10 @@ type layout struct {
 
 // section is a part of the text that goes over all tables.
 type section struct {
-	head, sep, end string // before the first table, between two, behind the last
-	none           string // the section if it mentions no table
+	head, sep string // before the first table, between two
 }
 
-const maxSections = 4
+const maxSections = 2
 
 func (r Renderer) layout() layout {
 	steps := []step{
@@ -67,30 +64,6 @@ func (r Renderer) layout() layout {
 		return layout{
 			sections: []section{{head: "【Schema】\n"}, {head: "【Foreign keys】\n"}}, write: writeMSchema, steps: steps,
 			around: "(),\n", column: (*columnView).mschema, more: func(n int) string { return "… " + moreColumns(n) + "\n" },
-		}
-	case Augmented:
-		return layout{
-			sections: []section{{sep: "\n"}}, write: r.writeAugmented, rankRows: true,
-			note: "\n-- Sample rows are shortened or left out to save space.\n",
-			steps: []step{
-				{"fewer_rows", true, func(d *detail) { d.rows = min(d.rows, 1) }},
-				{"short_values", true, func(d *detail) { d.cellRunes = shortCellRunes }},
-				{"no_rows", true, func(d *detail) { d.rows = 0 }},
-			},
-		}
-	case REp:
-		values := section{head: "### Sample values:\n#\n# ", sep: ";\n# ", end: ".\n#\n"}
-		if !r.WithoutValues {
-			values.none = "### Sample values:\n#\n#\n"
-		}
-		return layout{
-			sections: []section{
-				{head: "#\n# ", sep: ";\n# ", end: ".\n#\n", none: "#\n#\n"},
-				values,
-				{head: "### Foreign keys:\n#\n# ", sep: ";\n# ", end: "\n#\n"},
-				{head: "### Descriptions:\n#\n# ", sep: "\n# ", end: "\n#\n"},
-			},
-			write: writeREp, steps: steps[1:2],
 		}
 	}
 	return layout{
@@ -281,69 +254,5 @@ func (c *columnView) mschema(w *writer) {
 	}
 	if c.primary {
 		w.add(", Primary Key")
-	}
-}
-
-// writeAugmented writes the CREATE text and the sample rows.
-func (r Renderer) writeAugmented(w *writer, v *view, d detail, _ int) {
-	w.add(v.definition)
-	rows := v.rows[:min(d.rows, len(v.rows))]
-	if len(rows) == 0 {
-		return
-	}
-	w.add("-- Sample data from ", v.name, ":\n-- Columns: ", v.sampled, "\n")
-	for _, row := range rows {
-		next := w.list("-- Example: (", ", ")
-		for _, at := range v.places {
-			next()
-			if text, ok := r.custom(row[at]); ok {
-				w.add(text)
-			} else {
-				*w = appendCell(*w, row[at], d.cellRunes)
-			}
-		}
-		w.add(")\n")
-	}
-}
-
-// writeREp writes a table into the sections of REp: its columns, their values, its foreign keys, what is said about it.
-func writeREp(w *writer, v *view, d detail, section int) {
-	switch section {
-	case 0, 1:
-		sep := ", "
-		if section == 1 {
-			if sep = ","; d.examples < 0 {
-				return
-			}
-		}
-		w.add(v.name, "(")
-		next := w.list("", sep)
-		for c := range v.shown(d) {
-			next()
-			w.add(c.name)
-			switch examples := c.some(d); {
-			case section == 0 && c.typ != "":
-				w.add(" ", c.typ)
-			case section == 1 && examples != "":
-				w.add("[", examples, "]")
-			}
-		}
-		if section == 0 && v.primaryKey != "" {
-			w.add(", PRIMARY KEY (", v.primaryKey, ")")
-		}
-		w.add(")")
-	case 2:
-		next := w.list("", ";\n# ")
-		for _, k := range v.foreignKeys {
-			next()
-			w.add(v.name, "(", k.columns, ") REFERENCES ", k.table, "(", k.refs, ")")
-		}
-	case 3:
-		next := w.list("", "\n# ")
-		if v.description != "" {
-			next()
-			w.add(v.name, ": ", v.description)
-		}
-		v.about(w, d, next, v.name+".", "; ")
 	}
 }

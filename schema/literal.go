@@ -29,16 +29,16 @@ const maxValueRunes = 64
 //   - values of other types than nil, bool, int, int64, float64, string and exact numbers (with a method Decimal, which
 //     gives their text: result.Decimal).
 func Literal(v any) (text string, ok bool) {
-	b, ok := appendLiteral(nil, v, maxValueRunes)
+	b, ok := appendLiteral(nil, v)
 	return string(b), ok
 }
 
-// appendLiteral appends the Literal of v to b, with another limit on the length of strings.
-func appendLiteral(b []byte, v any, maxRunes int) ([]byte, bool) {
+// appendLiteral appends the Literal of v to b.
+func appendLiteral(b []byte, v any) ([]byte, bool) {
 	switch v := v.(type) {
 	case string:
 		// The length in bytes first: a stored value may have a million runes.
-		if len(v) > maxRunes*utf8.UTFMax || utf8.RuneCountInString(v) > maxRunes || !showable(v) {
+		if len(v) > maxValueRunes*utf8.UTFMax || utf8.RuneCountInString(v) > maxValueRunes || !showable(v) {
 			return b, false
 		}
 		return appendQuoted(b, v), true

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // LeftOut is a part of the schema that a prompt does not show because it cannot be shown safely, or cannot be read. It belongs
 // into the warnings of an answer.
 type LeftOut struct {
-	// Item is "table", "column" or "definition" (the CREATE text, see [Augmented]) of what cannot be shown; "view" or "virtual
+	// Item is "table", "column" or "definition" (the CREATE text, see planvote.AugmentedPrompt) of what cannot be shown; "view" or "virtual
 	// table" of what cannot be opened, see Schema.LeftOut.
 	Item   string    `json:"item"`
 	Table  TableName `json:"table"`            // the table, raw: it may hold anything
@@ -32,11 +35,11 @@ func (l LeftOut) String() string {
 func (l LeftOut) Broken() bool { return l.Item == View || l.Item == Virtual+" table" }
 
 func shortName(name string) string {
-	cut, short := cutRunes(name, 40)
-	if cut = strconv.QuoteToASCII(cut); short {
-		cut += "..."
+	short := words.Short(name, 40)
+	if short == name {
+		return strconv.QuoteToASCII(name)
 	}
-	return cut
+	return strconv.QuoteToASCII(strings.TrimSuffix(short, "…")) + "..."
 }
 
 // Presentable returns s with the names as prompts show them ([ShownName]), without the tables and columns that cannot be

@@ -20,26 +20,11 @@ const (
 	// MSchema is the semi-structured form of XiYan-SQL (arXiv 2411.08599): a tuple for each column with type, key,
 	// description and examples, and the foreign keys at the end.
 	MSchema
-	// Augmented is the CREATE text of each table as the engine has it (Table.Definition), followed by comment lines
-	// with its sample rows: the "augmented schema" of github.com/galah92/egtts.
-	//
-	// Tables come by name; those whose names start with "sqlite_" are left out. Comments inside the CREATE text are
-	// cleaned as [Comment] does. Where there is no CREATE text, or it holds something that must not reach a prompt, the
-	// table is written as DDL without values; Rendering.LeftOut lists the latter case as "definition".
-	//
-	// A row keeps its places, so no value is left out without a mark. A text is written as [Literal] writes it; of one
-	// over 50 characters the first 50, with "..." behind the quotes; "(not shown)" stands for one with control or
-	// format characters, and "<blob n bytes>" for a blob.
-	Augmented
-	// REp is the description of the database in the prompt of PET-SQL (arXiv 2403.09732): comment lines with the
-	// tables, then with the values of the sample rows, the foreign keys and the descriptions. The title line above it
-	// is not part of it. Texts over 40 characters are left out.
-	REp
 )
 
 // String is the form's name, as traces show it.
 func (f Form) String() string {
-	if names := [...]string{"ddl", "code", "mschema", "augmented", "rep"}; int(f) < len(names) {
+	if names := [...]string{"ddl", "code", "mschema"}; int(f) < len(names) {
 		return names[f]
 	}
 	return "unknown"
@@ -65,15 +50,11 @@ type Renderer struct {
 	Names Quoter // writes names as identifiers of the dialect; nil: [QuoteName]
 
 	// Examples is the number of stored values that DDL and MSchema show for a column, taken from its profile: 0 means
-	// 3, more than 15 means 15, negative: none. Augmented and REp show the sample rows that Render is given instead.
+	// 3, more than 15 means 15, negative: none.
 	Examples int
-	// Value writes a value of a sample row in another way than the form does; ok false: as the form does. What it
-	// returns goes into the prompt as it is. REp shows each value that it wrote, NULLs and repeated values too. nil:
-	// every value as the form does.
-	Value func(v any) (written string, ok bool)
 	// WithoutValues keeps stored values out of the text.
 	WithoutValues bool
-	// Text says which titles and descriptions are shown, CREATE texts aside; zero: AllText.
+	// Text says which titles and descriptions are shown; zero: AllText.
 	Text Text
 }
 
@@ -105,16 +86,15 @@ type Rendering struct {
 	LeftOut    []LeftOut   // what could not be shown safely
 }
 
-// Render writes s; nil is an empty schema. Of the samples, those of unknown tables are ignored, and so is every sample
-// of a table but the first.
+// Render writes s; nil is an empty schema.
 //
 // The error is ctx.Err(), which Render looks at for every table. The time is linear in the size of s.
-func (r Renderer) Render(ctx context.Context, s *Schema, samples ...Sample) (Rendering, error) {
+func (r Renderer) Render(ctx context.Context, s *Schema) (Rendering, error) {
 	s, left, err := s.presentable(ctx)
 	if err != nil {
 		return Rendering{}, err
 	}
-	views, err := r.prepare(ctx, s, samples)
+	views, err := r.prepare(ctx, s)
 	if err != nil {
 		return Rendering{}, err
 	}
@@ -134,9 +114,6 @@ func (r Renderer) Render(ctx context.Context, s *Schema, samples ...Sample) (Ren
 	out := Rendering{Text: text, Tokens: EstimateTokens(text), OverBudget: f.over, LeftOut: left}
 	for i := range views {
 		v := &views[i]
-		if v.fault != "" {
-			out.LeftOut = append(out.LeftOut, LeftOut{Item: "definition", Table: v.of, Reason: v.fault})
-		}
 		if s := f.reduced[i]; s.name != "" {
 			out.Reduced = append(out.Reduced, Reduction{v.of, s.name, s.values, v.missing(f.detail[i])})
 		}
@@ -146,27 +123,20 @@ func (r Renderer) Render(ctx context.Context, s *Schema, samples ...Sample) (Ren
 
 // detail says how much a text shows of one table.
 type detail struct {
-	examples     int // values of each column; negative: the section of values is missing too
+	examples     int // values of each column
 	valueNotes   bool
 	descriptions bool
 	columns      int // most columns that are part of no key
 	nameOnly     bool
-	rows         int // sample rows, in Augmented
-	cellRunes    int // longest text of a sample row, in Augmented
 }
 
 // full is the detail of a text that needs no shortening.
 func (r Renderer) full() detail {
 	const fewest, most = 3, 15 // examples by default and at most
-	d := detail{
-		examples: fewest, valueNotes: true, descriptions: true,
-		columns: math.MaxInt, rows: math.MaxInt, cellRunes: maxCellRunes,
-	}
+	d := detail{examples: fewest, valueNotes: true, descriptions: true, columns: math.MaxInt}
 	switch {
 	case r.WithoutValues:
-		d.examples, d.rows = -1, 0
-	case r.Form == REp:
-		d.examples = math.MaxInt
+		d.examples = 0
 	case r.Examples != 0:
 		d.examples = min(r.Examples, most)
 	}

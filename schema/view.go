@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,13 +22,6 @@ type view struct {
 	primaryKey  string // its columns, quoted
 	foreignKeys []keyView
 	constraints []constraint
-
-	// Augmented only.
-	definition string  // the CREATE text, cleaned or written from the columns
-	fault      string  // why it is not the engine's own
-	sampled    string  // the sampled columns, quoted
-	places     []int   // their places in rows
-	rows       [][]any // sample rows
 }
 
 // columnView is a column of a view.
@@ -125,7 +115,7 @@ type preparer struct {
 }
 
 // prepare makes the views of s, which is presentable, in the order of the text.
-func (r Renderer) prepare(ctx context.Context, s *Schema, samples []Sample) ([]view, error) {
+func (r Renderer) prepare(ctx context.Context, s *Schema) ([]view, error) {
 	if r.Names == nil {
 		r.Names = QuoterFunc(QuoteName)
 	}
@@ -138,12 +128,6 @@ func (r Renderer) prepare(ctx context.Context, s *Schema, samples []Sample) ([]v
 		t, v := &s.Tables[i], &p.views[i]
 		v.of = t.TableName()
 		v.name = v.of.Quoted(r.Names)
-		if r.Form == Augmented && t.Definition != "" {
-			if v.definition, v.fault = cleanDefinition(t.Definition); v.fault == "" {
-				v.definition += "\n"
-				continue
-			}
-		}
 		p.table(v, t)
 	}
 	for i := range s.Tables {
@@ -162,14 +146,6 @@ func (r Renderer) prepare(ctx context.Context, s *Schema, samples []Sample) ([]v
 				p.views[i].plain++
 			}
 		}
-	}
-	if r.Form == REp || r.Form == Augmented {
-		if err := p.samples(ctx, index, samples); err != nil {
-			return nil, err
-		}
-	}
-	if r.Form == Augmented {
-		return p.augmented(ctx)
 	}
 	return p.views, nil
 }
@@ -212,7 +188,7 @@ func (p *preparer) table(v *view, t *Table) {
 
 // column fills in a column, keys aside.
 func (p *preparer) column(v *columnView, c *Column) {
-	v.name, v.typ, v.notNull = p.Names.Quote(c.Name), p.typeText(c.Type), c.NotNull
+	v.name, v.typ, v.notNull = p.Names.Quote(c.Name), typeText(c.Type), c.NotNull
 	if p.Text != NoText {
 		var title, description string
 		if p.Text != ModelText {
@@ -221,63 +197,43 @@ func (p *preparer) column(v *columnView, c *Column) {
 		if described := Comment(c.Described); described != "" && (p.Text == ModelText || p.Text == AllText && description == "") {
 			description = described
 		}
-		sep := ": "
-		if p.Form == REp {
-			sep = "; "
-			for _, text := range []*string{&title, &description, &v.values} {
-				if strings.EqualFold(*text, c.Name) {
-					*text = ""
-				}
-			}
-		} else {
-			if sameWords(title, c.Name) {
-				title = ""
-			}
-			if sameWords(description, title) || sameWords(description, c.Name) {
-				description = ""
-			}
+		if sameWords(title, c.Name) {
+			title = ""
+		}
+		if sameWords(description, title) || sameWords(description, c.Name) {
+			description = ""
 		}
 		if v.about = title + description; title != "" && description != "" {
-			v.about = title + sep + description
+			v.about = title + ": " + description
 		}
 	}
-	if c.Profile == nil || c.Sensitive || p.Form != DDL && p.Form != MSchema {
+	if c.Profile == nil || c.Sensitive || p.Form == Code {
 		return
 	}
 	for _, value := range c.Profile.Examples {
-		p.example(value, ", ", maxValueRunes)
+		p.example(value)
 	}
 	if len(c.Profile.Examples) == 0 {
 		for _, top := range c.Profile.Top {
-			p.example(top.Value, ", ", maxValueRunes)
+			p.example(top.Value)
 		}
 	}
 	p.done(v)
 }
 
 // example adds the literal of a value to the examples of a column, unless it is there already or NULL.
-func (p *preparer) example(value any, sep string, maxRunes int) {
-	if len(p.ends) >= p.examples {
+func (p *preparer) example(value any) {
+	if len(p.ends) >= p.examples || value == nil {
 		return
 	}
-	p.literal = p.literal[:0]
-	text, own := "", false
-	if p.Form == REp {
-		text, own = p.custom(value)
-	}
-	ok := own
-	switch {
-	case own:
-		p.literal = append(p.literal, text...)
-	case value != nil:
-		p.literal, ok = appendLiteral(p.literal, value, maxRunes)
-	}
-	if !ok {
+	var ok bool
+	if p.literal, ok = appendLiteral(p.literal[:0], value); !ok {
 		return
 	}
+	const sep = ", "
 	start := 0
 	for _, end := range p.ends {
-		if !own && bytes.Equal(p.joined[start:end], p.literal) {
+		if bytes.Equal(p.joined[start:end], p.literal) {
 			return
 		}
 		start = end + len(sep)
@@ -322,66 +278,6 @@ func (p *preparer) foreignKey(i, ref int, k ForeignKey) {
 	}
 }
 
-// samples fills in the sample rows. In REp they are the examples of columns.
-func (p *preparer) samples(ctx context.Context, index *index, samples []Sample) error {
-	if p.WithoutValues {
-		return nil
-	}
-	seen := make([]bool, len(p.views))
-	for _, sample := range samples {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		i := index.lookup(sample.Table.Schema, sample.Table.Name)
-		if i < 0 || seen[i] {
-			continue
-		}
-		seen[i] = true
-		t, v := &p.s.Tables[i], &p.views[i]
-		rows := filter(sample.Rows, func(row []any) bool { return len(row) == len(sample.Columns) })
-		var columns []string
-		for at, name := range sample.Columns {
-			j := at // most samples have the columns of their table
-			if j >= len(t.Columns) || t.Columns[j].Name != name {
-				j = t.columnIndex(name)
-			}
-			switch {
-			case j < 0 || t.Columns[j].Sensitive:
-			case p.Form == REp:
-				for _, row := range rows {
-					p.example(row[at], ",", maxREpRunes)
-				}
-				p.done(&v.columns[j])
-			default:
-				columns = append(columns, t.Columns[j].Name)
-				v.places, v.rows = append(v.places, at), rows
-			}
-		}
-		v.sampled = p.names(columns)
-	}
-	return nil
-}
-
-// augmented finishes the views of Augmented and puts them in their order.
-func (p *preparer) augmented(ctx context.Context) ([]view, error) {
-	for i := range p.views {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if v := &p.views[i]; v.definition == "" {
-			var w writer
-			writeDDL(&w, v, detail{valueNotes: true, descriptions: true, columns: math.MaxInt}, 0)
-			v.definition = string(w)
-		}
-	}
-	views := slices.DeleteFunc(p.views, func(v view) bool {
-		const internal = "sqlite_" // SQLite keeps such names for itself
-		return len(v.of.Name) >= len(internal) && EqualFold(v.of.Name[:len(internal)], internal)
-	})
-	slices.SortStableFunc(views, func(a, b view) int { return a.of.compare(b.of) })
-	return views, nil
-}
-
 func (v *view) column(t *Table, name string) *columnView {
 	if i := t.columnIndex(name); i >= 0 && i < len(v.columns) {
 		return &v.columns[i]
@@ -401,20 +297,11 @@ func (p *preparer) names(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// custom writes a value as r.Value wants it; false: as the form does.
-func (r Renderer) custom(v any) (string, bool) {
-	if r.Value == nil {
-		return "", false
-	}
-	return r.Value(v)
-}
-
 // typeText is a declared type as a prompt may show it. SQLite takes any words for a type, so it is cleaned as a comment
-// is, and left out if it is too long or has comments. REp, which has no marks around a type, shows plain ones only.
-func (r Renderer) typeText(declared string) string {
+// is, and left out if it is too long or has comments.
+func typeText(declared string) string {
 	text := Comment(declared)
-	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > maxCommentRunes ||
-		r.Form == REp && (len(text) > 40 || strings.Trim(text, nameLetters+" (),") != "") {
+	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > maxCommentRunes {
 		return ""
 	}
 	return text
@@ -424,44 +311,4 @@ func (r Renderer) typeText(declared string) string {
 func sameWords(text, name string) bool {
 	// Most texts are empty or far longer than a name: no need to look closer.
 	return text != "" && len(text) <= 2*len(name) && words.Squeeze(text) == words.Squeeze(name)
-}
-
-const (
-	maxREpRunes    = 40 // of a value in REp
-	maxCellRunes   = 50 // of a text in a sample row
-	shortCellRunes = 20 // of one that is cut shorter
-	notShown       = "(not shown)"
-)
-
-// appendCell appends a value of a sample row, in which every value has its place.
-func appendCell(b []byte, v any, maxRunes int) []byte {
-	switch v := v.(type) {
-	case string:
-		cut, short := cutRunes(v, maxRunes)
-		if !showable(cut) {
-			return append(b, notShown...)
-		}
-		if b = appendQuoted(b, cut); short {
-			b = append(b, "..."...)
-		}
-		return b
-	case []byte:
-		return append(append(append(b, "<blob "...), strconv.Itoa(len(v))...), " bytes>"...)
-	}
-	b, ok := appendScalar(b, v)
-	if !ok {
-		b = append(b, notShown...)
-	}
-	return b
-}
-
-// cutRunes returns the first n runes of s, and whether that is less than s.
-func cutRunes(s string, n int) (string, bool) {
-	for i := range s {
-		if n == 0 {
-			return s[:i], true
-		}
-		n--
-	}
-	return s, false
 }

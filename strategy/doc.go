@@ -20,7 +20,7 @@
 // # Stages
 //
 //   - Election takes samples in waves until they are decided; every strategy votes through it.
-//   - Prompt, Alternate and Augmented write the messages.
+//   - Prompt and Alternate write the messages.
 //   - Examiner turns replies into candidates: extraction, checks, doubts, once for each
 //     distinct statement.
 //   - TypedRepair and Rubric are a repairer and a judge.

@@ -16,23 +16,14 @@ import (
 )
 
 // Render writes s for the prompt of a sample by r, with Quote and WithoutValues of e, and notes in Shown what the text
-// leaves out. Texts without sample rows are kept in Snapshot, so the rendering must not be changed. The error is
-// ctx.Err().
-func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
-	out, err := e.render(ctx, r, s, rows...)
+// leaves out. Texts are kept in Snapshot, so the rendering must not be changed. The error is ctx.Err().
+func (e *Env) Render(ctx context.Context, sample int, r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
+	r.Names, r.WithoutValues = e, r.WithoutValues || e.WithoutValues
+	out, err := e.kept(ctx, written, r, s)
 	if err == nil {
 		e.Host.Omissions.Add(sample, out)
 	}
 	return out, err
-}
-
-// render is Render, noted nowhere.
-func (e *Env) render(ctx context.Context, r schema.Renderer, s *schema.Schema, rows ...schema.Sample) (schema.Rendering, error) {
-	r.Names, r.WithoutValues = e, r.WithoutValues || e.WithoutValues
-	if len(rows) == 0 && r.Value == nil {
-		return e.kept(ctx, written, r, s)
-	}
-	return r.Render(ctx, s, rows...)
 }
 
 // SchemaTokens estimates the tokens that s takes in a prompt without values, to be compared with Budget. The error is

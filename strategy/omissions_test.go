@@ -124,7 +124,7 @@ func TestShortenedSchemaIsTold(t *testing.T) {
 // TestFewerValuesAreANote: what is shortened first is no reason for a warning.
 func TestFewerValuesAreANote(t *testing.T) {
 	env := shopEnv(t, nil)
-	s := strategy.Pipeline{Prompter: strategy.Augmented{MaxChars: 300}, Sampler: strategy.Sampler{Samples: 2}}
+	s := strategy.Pipeline{Prompter: planvote.AugmentedPrompt{MaxChars: 300}, Sampler: strategy.Sampler{Samples: 2}}
 	notes, warnings := cuts(t, s, env, usa)
 	if len(notes) != 1 || !strings.Contains(notes[0], "fewer stored values") || len(warnings) > 0 {
 		t.Errorf("notes %q, warnings %q", notes, warnings)

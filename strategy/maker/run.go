@@ -34,7 +34,7 @@ func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task)
 	if err != nil {
 		return nil, err
 	}
-	write := strategy.Augmented{}.Schema
+	write := planvote.AugmentedPrompt{}.Schema
 	if m.published {
 		write = planvote.PublishedSchema
 	}

@@ -34,15 +34,6 @@ func publishedTask(engine string) (task, rule, tables, end string) {
 		" You must minimize SQL execution time while ensuring correctness.", strings.ToUpper(engine[:1]) + engine[1:] + " SQL", " "
 }
 
-// publishedFrame writes the headings of the source over a description of the database, and ends the list of values as
-// the source does. No text of the database has a line end, so it cannot be taken for a heading.
-func publishedFrame(name, text string) string {
-	if tables, values, ok := strings.Cut(text, "\n### Sample values:\n"); ok {
-		text = tables + "\n### Here are some data information about database references.\n" + strings.Replace(values, ").\n#\n", ");\n#\n", 1)
-	}
-	return strings.Replace(text, "\n### Foreign keys:\n", "\n### Foreign key information of "+name+" tables, used for table joins: \n", 1)
-}
-
 // publishedValue writes a value as the source of REp does: a text bare, where it could not be taken for the end of the
 // list, else in quotes with those inside doubled. What would leave the line, as the source lets it, is a blank.
 func publishedValue(v any) (string, bool) {
@@ -52,7 +43,7 @@ func publishedValue(v any) (string, bool) {
 		return "None", true
 	case !ok:
 		return schema.Literal(v)
-	case !utf8.ValidString(text) || utf8.RuneCountInString(text) > 40:
+	case !utf8.ValidString(text):
 		return "", false // not shown in our form either
 	}
 	text = strings.Map(func(r rune) rune {

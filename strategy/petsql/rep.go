@@ -57,21 +57,11 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 	if r.published {
 		without.Types, without.Keys, without.Descriptions = true, true, true
 	}
-	form := schema.Renderer{Form: schema.REp, MaxTokens: cmp.Or(r.MaxTokens, 24_000), WithoutValues: without.Values}
-	if without.Descriptions {
-		form.Text = schema.NoText
-	}
-	if r.published {
-		form.Value = publishedValue
-	}
-	s := without.strip(in.Schema)
-	var rows []schema.Sample
-	if !without.Values {
-		var err error
-		shown, _ := s.Presentable()
-		if rows, err = env.Samples(ctx, shown, exec.SampleOptions{Rows: cmp.Or(r.Values, 3), Spread: true, Seed: uint64(env.Seed)}); err != nil {
-			return nil, err
-		}
+	without.Values = without.Values || env.WithoutValues
+	shown, left := without.strip(in.Schema).Presentable()
+	rows, err := r.rows(ctx, env, shown, without)
+	if err != nil {
+		return nil, err
 	}
 	exemplars, err := env.Similar(ctx, r.Exemplars, in.Task.Question)
 	if err != nil {
@@ -92,31 +82,33 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 	}
 	after += conversation(d.Text, in.Task)
 	if !r.published {
-		after = env.Advice(s, in.Task) + after
+		after = env.Advice(in.Schema, in.Task) + after
 	}
 	after += "### Question: " + strategy.OneLine(in.Task.Question) + "\n### SQL:" + end
-	form.Beside = len(before) + len(after)
-	if r.published {
-		form.Beside += 100 // its headings are longer than those of the form
-	}
-	rendering, err := env.Render(ctx, in.Sample, form, s, rows...)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range rendering.LeftOut {
+	most := 4 * cmp.Or(r.MaxTokens, 24_000)
+	f := form{names: env, without: without, published: r.published}
+	rendering := f.describe(shown, tables, rows, most-len(before)-len(after))
+	rendering.LeftOut = left
+	env.Host.Omissions.Add(in.Sample, rendering)
+	for _, l := range left {
 		trace.From(ctx).Event("left-out", trace.Attr{Key: "name", Value: trace.SQL(l.String())})
 	}
 	text := before + rendering.Text + after
-	if r.published {
-		text = before + publishedFrame(tables, rendering.Text) + after
-	}
 	if len(rendering.Reduced) == 0 && !rendering.OverBudget {
-		text = r.pairs(d.Text, exemplars, 4*form.MaxTokens-len(text)) + text
+		text = r.pairs(d.Text, exemplars, most-len(text)) + text
 	}
 	if r.published {
 		return []llm.Message{{Role: llm.User, Text: text}}, nil
 	}
 	return []llm.Message{{Role: llm.System, Text: repRules(env)}, {Role: llm.User, Text: text}}, nil
+}
+
+// rows are those that values are taken from; none without values.
+func (r REp) rows(ctx context.Context, env *strategy.Env, shown *schema.Schema, without Parts) ([]schema.Sample, error) {
+	if without.Values {
+		return nil, ctx.Err()
+	}
+	return env.Samples(ctx, shown, exec.SampleOptions{Rows: cmp.Or(r.Values, 3), Spread: true, Seed: uint64(env.Seed)})
 }
 
 // conversation writes how the database writes days, the corrections and the earlier questions of a task, as lines of their

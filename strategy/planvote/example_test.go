@@ -118,3 +118,27 @@ func ExampleMoreStored() {
 	// 0 literal-missing
 	// 1 literal-stored
 }
+
+// What a model sees of two tables, sample rows and all.
+func ExampleAugmentedPrompt() {
+	env := exampleEnv(nil)
+	messages, err := planvote.AugmentedPrompt{Rows: 2}.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema})
+	fmt.Println(messages[1].Text, err)
+	// Output:
+	// ### Schema
+	// CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL)
+	// -- Sample data from customers:
+	// -- Columns: id, name, country
+	// -- Example: (1, "Ada", "USA")
+	// -- Example: (2, "Bo", "Norway")
+	//
+	// CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), total REAL)
+	// -- Sample data from orders:
+	// -- Columns: id, customer_id, total
+	// -- Example: (1, 1, 10.5)
+	// -- Example: (2, 2, 20.0)
+	//
+	// ### Question
+	// Which customers live in the USA?
+	//  <nil>
+}

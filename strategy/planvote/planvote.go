@@ -76,7 +76,7 @@ func (v Plain) Pipeline(env *strategy.Env) strategy.Pipeline {
 		MinConfidence: v.MinConfidence,
 	}
 	if v.published {
-		p.Prompter = publishedPrompt{}
+		p.Prompter = AugmentedPrompt{MaxChars: -1, Rows: -1, published: true}
 		p.Sampler.MaxTokens, p.Sampler.Stop = 256, nil
 		p.Checks = publishedChecks()
 		p.Signature, p.Voter, p.Key = PublishedSignature, publishedVote{}, vote.ByPlan
@@ -91,7 +91,7 @@ func (v Plain) Pipeline(env *strategy.Env) strategy.Pipeline {
 }
 
 // Augmented is Plain on a schema with sample rows: M10 of galah92/egtts. Its prompts hold stored values, unless
-// texttosql.WithoutValues is given; see strategy.Augmented.
+// texttosql.WithoutValues is given; see AugmentedPrompt.
 //
 // At most Samples calls a question, for replies of at most 512 tokens, and with Probe one look-up for each distinct
 // literal. Confidence is that of Plain.
@@ -125,10 +125,7 @@ func (v Augmented) Generate(ctx context.Context, env *strategy.Env, t strategy.T
 // Pipeline is the composition for one question of env: with Probe it remembers the look-ups of the question.
 func (v Augmented) Pipeline(env *strategy.Env) strategy.Pipeline {
 	p := v.plain().Pipeline(env)
-	p.Prompter = strategy.Augmented{}
-	if v.published {
-		p.Prompter = publishedPrompt{rows: 3, maxChars: 8000}
-	}
+	p.Prompter = AugmentedPrompt{published: v.published}
 	if !v.Probe || env.WithoutExecution {
 		return p
 	}

@@ -18,7 +18,7 @@ import (
 func TestPublishedSchemaGolden(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	for name, limit := range map[string]int{"published_schema.golden": 8000, "published_schema_none.golden": 1} {
-		r := need.Value(publishedPrompt{rows: 3, maxChars: limit}.render(t.Context(), env, schematest.Shop(), schematest.Samples()))(t)
+		r := need.Value(AugmentedPrompt{MaxChars: limit, published: true}.render(t.Context(), env, schematest.Shop(), schematest.Samples()))(t)
 		text := r.Text
 		for _, x := range r.Reduced {
 			text += fmt.Sprintf("reduced: {Schema:%s Table:%s Step:%s Columns:%d}\n", x.Table.Schema, x.Table.Name, x.Step, x.Columns)
@@ -73,7 +73,7 @@ func TestPublishedCell(t *testing.T) {
 	} {
 		s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}}}}
 		row := schema.Sample{Table: schema.TableName{Name: "t"}, Columns: []string{"c"}, Rows: [][]any{{tt.value}}}
-		r, err := publishedPrompt{}.render(t.Context(), env, s, []schema.Sample{row})
+		r, err := AugmentedPrompt{published: true}.render(t.Context(), env, s, []schema.Sample{row})
 		_, got, _ := strings.Cut(r.Text, "-- Example: (")
 		if err != nil || got != tt.want+")\n" {
 			t.Errorf("%s: %q, want %q, %v", tt.why, got, tt.want, err)

@@ -1,4 +1,4 @@
-package schema
+package planvote
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
 )
 
 // maxDefinition is the longest CREATE text, in bytes, that is shown as the engine has it. Nobody writes a longer one by
@@ -38,7 +39,7 @@ func cleanDefinition(text string) (clean, fault string) {
 		case strings.HasPrefix(part, "/*"):
 			part = "/*" + cleanRemark(part[2:n-2]) + "*/"
 		case isQuote(part[0]):
-			if NameFault(part[1:n-1]) != "" {
+			if schema.NameFault(part[1:n-1]) != "" {
 				return "", hidden
 			}
 		case strings.ContainsFunc(part, func(r rune) bool { return r != '\n' && r != '\t' && words.Hidden(r) }):
@@ -58,9 +59,9 @@ func cleanDefinition(text string) (clean, fault string) {
 
 // cleanRemark is Comment for the text between comment marks. A text that needs no cleaning keeps its blanks.
 func cleanRemark(text string) string {
-	clean := Comment(text)
+	clean := schema.Comment(text)
 	oddBlank := func(r rune) bool { return r != ' ' && r != '\t' && unicode.IsSpace(r) }
-	if len(text) <= maxCommentRunes*utf8.UTFMax && clean == strings.Join(strings.Fields(text), " ") && !strings.ContainsFunc(text, oddBlank) {
+	if len(text) <= 800 && clean == strings.Join(strings.Fields(text), " ") && !strings.ContainsFunc(text, oddBlank) {
 		return text
 	}
 	if clean == "" {

@@ -1,4 +1,4 @@
-package schema_test
+package planvote
 
 import (
 	"fmt"
@@ -9,43 +9,48 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/schematest"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/strategy"
 )
 
 func TestAugmentedGolden(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
 	for _, tc := range []struct {
-		name string
-		r    schema.Renderer
-		why  string
+		name     string
+		maxChars int
+		why      string
 	}{
-		{"augmented", schema.Renderer{MaxChars: 8000}, "rows of three tables, hostile ones marked"},
-		{"augmented_rows", schema.Renderer{MaxChars: 1450}, "rows go before length, widest block first"},
-		{"augmented_none", schema.Renderer{MaxChars: 1}, "CREATE texts are never cut"},
+		{"augmented", 8000, "rows of three tables, hostile ones marked"},
+		{"augmented_rows", 1450, "rows go before length, widest block first"},
+		{"augmented_none", 1, "CREATE texts are never cut"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			tc.r.Form = schema.Augmented
-			got := render(t, tc.r, schematest.Shop(), schematest.Samples()...)
-			golden.Check(t, tc.name+".golden", got.Text+reductions(got)+fmt.Sprintf("over budget: %t\n", got.OverBudget))
+			got := augmented(t, env, tc.maxChars, schematest.Shop(), schematest.Samples()...)
+			text := got.Text
+			for _, x := range got.Reduced {
+				text += fmt.Sprintf("reduced: {Schema:%s Table:%s Step:%s Columns:%d}\n", x.Table.Schema, x.Table.Name, x.Step, x.Columns)
+			}
+			golden.Check(t, tc.name+".golden", text+fmt.Sprintf("over budget: %t\n", got.OverBudget))
 		})
 	}
 }
 
-// augmented writes s within a number of characters; 0: no limit.
-func augmented(tb testing.TB, maxChars int, s *schema.Schema, samples ...schema.Sample) schema.Rendering {
+// augmented writes s within a number of characters; -1: no limit.
+func augmented(tb testing.TB, env *strategy.Env, maxChars int, s *schema.Schema, samples ...schema.Sample) schema.Rendering {
 	tb.Helper()
-	return render(tb, schema.Renderer{Form: schema.Augmented, MaxChars: maxChars}, s, samples...)
+	return need.Value(AugmentedPrompt{MaxChars: maxChars}.render(tb.Context(), env, s, samples))(tb)
 }
 
-func TestAugmentedWithoutValues(t *testing.T) {
-	got := render(t, schema.Renderer{Form: schema.Augmented, WithoutValues: true}, schematest.Shop(), schematest.Samples()...).Text
-	if strings.Contains(got, "--") && strings.Contains(got, "Example") {
+func TestAugmentedWithoutRows(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	if got := augmented(t, env, -1, schematest.Shop()).Text; strings.Contains(got, "Example") {
 		t.Errorf("samples in:\n%s", got)
 	}
-	if none := augmented(t, 0, schematest.Shop()).Text; none != got {
-		t.Error("no samples are no rows")
-	}
-	if got := augmented(t, 1, nil, schematest.Samples()...); got.Text != "" || got.OverBudget {
+	if got := augmented(t, env, 1, nil, schematest.Samples()...); got.Text != "" || got.OverBudget {
 		t.Errorf("an empty schema: %+v", got)
 	}
 }
@@ -53,11 +58,12 @@ func TestAugmentedWithoutValues(t *testing.T) {
 // TestAugmentedBudget tries every budget: the text keeps to it or is the CREATE
 // texts and the note alone, and what was taken is told.
 func TestAugmentedBudget(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
 	const note = "\n-- Sample rows are shortened or left out to save space.\n"
-	full := augmented(t, 0, schematest.Shop(), schematest.Samples()...).Text
-	bare := augmented(t, 0, schematest.Shop()).Text
-	for budget := 1; budget <= utf8.RuneCountInString(full); budget++ {
-		got := augmented(t, budget, schematest.Shop(), schematest.Samples()...)
+	full := augmented(t, env, -1, schematest.Shop(), schematest.Samples()...).Text
+	bare := augmented(t, env, -1, schematest.Shop()).Text
+	for budget := 1; budget <= utf8.RuneCountInString(full); budget += 7 {
+		got := augmented(t, env, budget, schematest.Shop(), schematest.Samples()...)
 		if n := utf8.RuneCountInString(got.Text); (n > budget) != got.OverBudget {
 			t.Fatalf("budget %d: %d characters, OverBudget %t", budget, n, got.OverBudget)
 		}
@@ -72,7 +78,11 @@ func TestAugmentedBudget(t *testing.T) {
 
 // TestAugmentedManyTables: a large schema keeps samples for some tables.
 func TestAugmentedManyTables(t *testing.T) {
-	s := generated(60, 3)
+	env := strategytest.ShopEnv(t, nil)
+	s := &schema.Schema{}
+	for i := range 60 {
+		s.Tables = append(s.Tables, schema.Table{Name: fmt.Sprintf("table_%02d", i), Columns: []schema.Column{{Name: "id"}, {Name: "column_002"}}})
+	}
 	var rows []schema.Sample
 	for i := range s.Tables {
 		table := &s.Tables[i]
@@ -81,7 +91,7 @@ func TestAugmentedManyTables(t *testing.T) {
 			{int64(1), "a value of some length"}, {int64(2), "another value of some length"}, {int64(3), "x"},
 		}})
 	}
-	got := augmented(t, 8000, s, rows...)
+	got := augmented(t, env, 8000, s, rows...)
 	kept := strings.Count(got.Text, "-- Sample data")
 	if got.OverBudget || kept == 0 || kept == 60 {
 		t.Errorf("%d of 60 tables with samples, over budget %t", kept, got.OverBudget)
@@ -89,6 +99,7 @@ func TestAugmentedManyTables(t *testing.T) {
 }
 
 func TestAugmentedCells(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
 	long := strings.Repeat("ä", 51)
 	for _, tc := range []struct {
 		why   string
@@ -114,7 +125,7 @@ func TestAugmentedCells(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}}}}
 			sample := schema.Sample{Table: schema.TableName{Name: "t"}, Columns: []string{"c"}, Rows: [][]any{{tc.value}}}
-			_, got, _ := strings.Cut(augmented(t, 0, s, sample).Text, "-- Example: (")
+			_, got, _ := strings.Cut(augmented(t, env, -1, s, sample).Text, "-- Example: (")
 			if got != tc.want+")\n" {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
@@ -124,6 +135,7 @@ func TestAugmentedCells(t *testing.T) {
 
 // TestAugmentedDefinition: CREATE texts stay as they are, but for comments.
 func TestAugmentedDefinition(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
 	const own = "CREATE TABLE t (\n  c\n);"
 	for _, tc := range []struct{ why, definition, want string }{
 		{"none: one is written", "", own},
@@ -152,11 +164,34 @@ func TestAugmentedDefinition(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: tc.definition}}}
-			got := augmented(t, 0, s)
+			got := augmented(t, env, -1, s)
 			golden.Equal(t, tc.want+"\n", got.Text)
 			if told := len(got.LeftOut) > 0; told != (tc.want == own && tc.definition != "") {
 				t.Errorf("left out: %v", got.LeftOut)
 			}
 		})
 	}
+}
+
+// FuzzDefinition: whatever an engine gives as CREATE text, the prompt has no
+// hidden characters, no fence, and no comment of several lines.
+func FuzzDefinition(f *testing.F) {
+	env := strategytest.ShopEnv(f, nil)
+	f.Add("CREATE TABLE t(a INTEGER, -- one\n b TEXT DEFAULT 'x''y' /* two\nlines */)")
+	f.Add("CREATE TABLE `a```([b] \"c\n\")")
+	f.Add("/*\x00*/ -- \u202e\r\n'")
+	f.Fuzz(func(t *testing.T, definition string) {
+		s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: definition}}}
+		text := augmented(t, env, -1, s).Text
+		odd := func(r rune) bool { return r != '\n' && r != '\t' && words.Hidden(r) }
+		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, odd) {
+			t.Errorf("%q gives %q", definition, text)
+		}
+		again := s.Tables[0]
+		again.Definition = strings.TrimSuffix(text, "\n")
+		s.Tables[0] = again
+		if twice := augmented(t, env, -1, s).Text; twice != text && strings.TrimSpace(definition) != "" {
+			t.Errorf("not idempotent: %q, then %q", text, twice)
+		}
+	})
 }
