@@ -104,20 +104,9 @@ func (g *guarded) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Se
 		s.Names.Own, g.suspects = l, nil
 		return seen, nil
 	}
-	dry, err := g.service.dryRun(ctx, s.SQL(), s.Args)
+	dry, err := g.dryRun(ctx, s)
 	if err != nil {
-		fault := exec.FaultCompile
-		if len(s.Args) > 0 { // a value that is none of the column's type
-			fault = exec.FaultRun
-		}
-		return seen, g.classify(err, fault)
-	}
-	if dry.StatementType != "SELECT" {
-		why := fmt.Sprintf("the service takes it for %q, and no SELECT", dry.StatementType)
-		return seen, &exec.RefusedError{Reason: exec.ReasonStatement, Detail: why, Writes: true}
-	}
-	if most := g.service.config.MaxBytesBilled; dry.TotalBytesProcessed > most {
-		return seen, tooManyBytes(most)
+		return seen, err
 	}
 	var chosen []ref // by the service, as a materialized view is
 	for _, t := range dry.ReferencedTables {
@@ -132,13 +121,7 @@ func (g *guarded) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Se
 		case r != nil && r.Allowed() && r.Refused == nil && !r.Hides():
 			chosen = append(chosen, at)
 		default:
-			if slices.Contains(g.service.datasets, at.dataset) {
-				g.suspects = append(g.suspects, at)
-			}
-			if g.restricts {
-				return seen, guard.NotReadable("something that the service reads for this statement")
-			}
-			return seen, guard.NotReadable(t.ProjectID + "." + t.DatasetID + "." + t.TableID)
+			return seen, g.unnamed(at)
 		}
 	}
 	if err := g.fresh(ctx, s, chosen); err != nil {
@@ -148,6 +131,35 @@ func (g *guarded) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Se
 		g.suspects = nil
 	}
 	return seen, nil
+}
+
+// dryRun asks what a statement would do, and refuses what is no SELECT or reads too much.
+func (g *guarded) dryRun(ctx context.Context, s *exec.Statement) (*bigquery.QueryStatistics, error) {
+	dry, err := g.service.dryRun(ctx, s.SQL(), s.Args)
+	most := g.service.config.MaxBytesBilled
+	switch {
+	case err != nil && len(s.Args) > 0: // a value that is none of the column's type
+		return nil, g.classify(err, exec.FaultRun)
+	case err != nil:
+		return nil, g.classify(err, exec.FaultCompile)
+	case dry.StatementType != "SELECT":
+		why := fmt.Sprintf("the service takes it for %q, and no SELECT", dry.StatementType)
+		return nil, &exec.RefusedError{Reason: exec.ReasonStatement, Detail: why, Writes: true}
+	case dry.TotalBytesProcessed > most:
+		return nil, tooManyBytes(most)
+	}
+	return dry, nil
+}
+
+// unnamed is the refusal of a table that the service reads and no name of the statement explains.
+func (g *guarded) unnamed(at ref) error {
+	if slices.Contains(g.service.datasets, at.dataset) {
+		g.suspects = append(g.suspects, at)
+	}
+	if g.restricts {
+		return guard.NotReadable("something that the service reads for this statement")
+	}
+	return guard.NotReadable(at.project + "." + at.dataset.name + "." + at.name)
 }
 
 // fresh reports tables of a statement that changed since its catalog was read, where a policy denies columns.

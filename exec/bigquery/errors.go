@@ -60,35 +60,46 @@ func classify(err error, fault exec.Fault) error {
 			return fmt.Errorf("bigquery: %w", err)
 		}
 	}
-	var failed *bigquery.Error
-	var answer *googleapi.Error
-	reason, message, code := "", "", 0
-	switch {
-	case errors.As(err, &failed):
-		reason, message = failed.Reason, failed.Message
-	case errors.As(err, &answer):
-		reason, message, code = reasonOf(answer), answer.Message, answer.Code
-	}
+	reason, message, code := said(err)
 	switch reason {
-	case "invalidQuery", "invalid", "badRequest", "notFound", "duplicate":
-		what, absent := strings.CutPrefix(message, "Not found: ")
-		if reason == "notFound" && !(absent && (strings.HasPrefix(what, "Table") || strings.HasPrefix(what, "Dataset"))) {
-			break // a job or a project
-		}
+	case "invalidQuery", "invalid", "badRequest", "duplicate":
 		return invalidOf(message, fault)
+	case "notFound":
+		if absent.MatchString(message) { // and no job or project
+			return invalidOf(message, fault)
+		}
 	case "accessDenied":
 		if name, ok := strings.CutPrefix(message, "Access Denied: Table "); ok {
 			name, _, _ = strings.Cut(name, ": ")
 			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: "the account of the client may not read " + name}
 		}
-	case "bytesBilledLimitExceeded":
-		return &exec.LimitError{Limit: "scanned bytes", Max: message}
-	case "resourcesExceeded", "responseTooLarge":
-		return &exec.LimitError{Limit: "memory", Max: message}
-	case "timeout":
-		return &exec.LimitError{Limit: "time", Max: message}
+	}
+	if limit := limits[reason]; limit != "" {
+		return &exec.LimitError{Limit: limit, Max: message}
 	}
 	return &apiError{"bigquery: " + trace.Scrub(err.Error()), err, isBusy(reason, code)}
+}
+
+var (
+	// absent begins the message of the service about a table or dataset that is not there.
+	absent = regexp.MustCompile(`^Not found: (?:Table|Dataset)`)
+	// limits are the limits that errors are about, by their reason.
+	limits = map[string]string{
+		"bytesBilledLimitExceeded": "scanned bytes", "resourcesExceeded": "memory", "responseTooLarge": "memory", "timeout": "time",
+	}
+)
+
+// said is what the service says in an error.
+func said(err error) (reason, message string, code int) {
+	var failed *bigquery.Error
+	var answer *googleapi.Error
+	switch {
+	case errors.As(err, &failed):
+		return failed.Reason, failed.Message, 0
+	case errors.As(err, &answer):
+		return reasonOf(answer), answer.Message, answer.Code
+	}
+	return "", "", 0
 }
 
 func isBusy(reason string, code int) bool {

@@ -83,9 +83,6 @@ func (b bound) columns(m guard.Ref) (out []guard.Ref) {
 		m.Except = b.excepted(m.Except)
 		return []guard.Ref{m}
 	}
-	called := func(name string) bool {
-		return slices.ContainsFunc(b.Sources, func(s guard.Source) bool { return strings.EqualFold(s.Alias, name) })
-	}
 	row := len(m.Path) == 1 && slices.ContainsFunc(b.Sources, func(s guard.Source) bool {
 		return s.Relation != nil && strings.EqualFold(s.Alias, m.Path[0])
 	})
@@ -95,25 +92,34 @@ func (b bound) columns(m guard.Ref) (out []guard.Ref) {
 	case m.Star:
 		out = append(out, guard.Ref{Path: m.Path, Star: true})
 	}
-	last := len(m.Path) - 1
 	for _, s := range b.Sources {
 		if s.Relation == nil {
 			continue
 		}
-		t := s.Relation.Own.(*table)
-		for i, part := range m.Path {
-			behind := i > 0 && strings.EqualFold(m.Path[i-1], s.Alias)
-			for _, k := range t.parts[fold(part)] {
-				path := t.columns[k].path
-				n := min(len(path), len(m.Path)-i)
-				whole := (i == 0 || behind) && slices.EqualFunc(m.Path[i:i+n], path[:n], strings.EqualFold)
-				if whole || i == last && (i == 0 || behind || !called(m.Path[i-1])) {
-					out = append(out, guard.Ref{Path: []string{s.Alias, t.columns[k].name}})
-				}
+		for i := range m.Path {
+			for _, name := range b.fields(s, m.Path, i) {
+				out = append(out, guard.Ref{Path: []string{s.Alias, name}})
 			}
 		}
 	}
 	return out
+}
+
+// fields are the columns of a source that a path may mean whose part i is one of their names.
+func (b bound) fields(s guard.Source, path []string, i int) (found []string) {
+	behind := i > 0 && strings.EqualFold(path[i-1], s.Alias)
+	first := i == 0 || behind
+	other := i > 0 && slices.ContainsFunc(b.Sources, func(o guard.Source) bool { return strings.EqualFold(o.Alias, path[i-1]) })
+	t := s.Relation.Own.(*table)
+	for _, k := range t.parts[fold(path[i])] {
+		of := t.columns[k].path
+		n := min(len(of), len(path)-i)
+		whole := first && slices.EqualFunc(path[i:i+n], of[:n], strings.EqualFold)
+		if whole || i == len(path)-1 && (first || !other) {
+			found = append(found, t.columns[k].name)
+		}
+	}
+	return found
 }
 
 // excepted are the columns that a star leaves out by the names of columns and records.

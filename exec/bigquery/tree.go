@@ -18,7 +18,7 @@ import (
 // nests without brackets.
 const (
 	mostDepth  = 8_000
-	mostNested = 200
+	mostNested = 5_000
 )
 
 // nodes are the types of which a tree may be made. What is not here is refused, so new syntax is too.
@@ -78,40 +78,23 @@ func read(s *sqltext.Statement, added map[string]bool, ours bool) (n *named, err
 // quotedEscapes are the escapes of a name in backquotes that are harmless: no name of a table or column has one.
 var quotedEscapes = strings.NewReplacer(`\\`, "", "\\`", "")
 
-// nested refuses names that the parser would read differently from the service, and what nests without brackets, on
-// which the parser would recurse: signs and NOT, CASE, INTERVAL, lambdas and types in angle brackets.
+// nesting are the words on which the parser recurses without a bracket.
+var nesting = guard.Set("NOT - + ~ INTERVAL LATERAL NEW CASE -> < <>")
+
+// nested refuses names that the parser would read differently from the service, and a statement of so many words that may
+// stand in each other without brackets that the parser would take hundreds of megabytes of stack for it.
 func nested(s *sqltext.Statement) {
-	signs, cases, angles, lambdas, last := 0, 0, 0, 0, ""
+	words := 0
 	for t := range s.Tokens() {
-		if t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
-			continue
-		}
 		if t.Kind == sqltext.QuotedName && strings.Contains(quotedEscapes.Replace(t.Text), `\`) {
 			guard.Stop(guard.Refuse(exec.ReasonGuard, "a name in backquotes is written with an escape, which the parser does not read"))
 		}
-		word := strings.ToUpper(t.Text)
-		signs++
-		switch word {
-		case "NOT", "-", "+", "~", "INTERVAL", "LATERAL", "NEW":
-		case "CASE":
-			cases, signs = cases+1, 0
-		case "END":
-			cases, signs = cases-1, 0
-		case "->":
-			lambdas, signs = lambdas+1, 0
-		case "<", "<>":
-			if signs = 0; slices.Contains([]string{"ARRAY", "STRUCT", "RANGE", "MAP", "FUNCTION"}, last) {
-				angles++
-			}
-		case ">", ">>":
-			angles, signs = max(angles-len(word), 0), 0
-		default:
-			signs = 0
+		if nesting[strings.ToUpper(t.Text)] {
+			words++
 		}
-		last = word
-		if max(signs, cases, angles, lambdas) > mostNested {
-			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "signs, CASE, types or lambdas are nested over %d deep", mostNested))
-		}
+	}
+	if words > mostNested {
+		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it has over %d signs, NOT, CASE, types and lambdas", mostNested))
 	}
 }
 
@@ -203,7 +186,15 @@ func (w *walker) alias(a *ast.Alias) { w.source(source{Source: guard.Source{Alia
 
 // node visits a struct.
 func (w *walker) node(v reflect.Value, depth int) {
-	switch n := v.Addr().Interface().(type) {
+	n := v.Addr().Interface()
+	if !w.item(n, v, depth) && !w.column(n, v, depth) {
+		w.fields(v, depth)
+	}
+}
+
+// item visits what queries and their FROM are made of, and reports whether it is that.
+func (w *walker) item(n any, v reflect.Value, depth int) bool {
+	switch n := n.(type) {
 	case *ast.Query:
 		w.query(n, v, depth)
 	case *ast.WithClause:
@@ -220,15 +211,6 @@ func (w *walker) node(v reflect.Value, depth int) {
 		if n.TypeName != nil {
 			guard.Stop(guard.Refuse(exec.ReasonStatement, "SELECT AS %s is not allowed", strings.Join(cut(n.TypeName), ".")))
 		}
-	case *ast.Star:
-		w.star(nil)
-	case *ast.StarWithModifiers:
-		w.star(n.Modifiers)
-		w.fields(v, depth)
-	case *ast.DotStar:
-		w.dotStar(n.Expr, nil, depth)
-	case *ast.DotStarWithModifiers:
-		w.dotStar(n.Expr, n.Modifiers, depth)
 	case *ast.TVF:
 		guard.Stop(guard.Refuse(exec.ReasonFunction, "the table function %s is not allowed", strings.Join(cut(n.Name), ".")))
 	case *ast.TablePathExpression:
@@ -245,6 +227,24 @@ func (w *walker) node(v reflect.Value, depth int) {
 	case *ast.Join:
 		w.natural = w.natural || n.Natural
 		w.fields(v, depth)
+	default:
+		return false
+	}
+	return true
+}
+
+// column visits what names columns and functions, and reports whether it does.
+func (w *walker) column(n any, v reflect.Value, depth int) bool {
+	switch n := n.(type) {
+	case *ast.Star:
+		w.star(nil)
+	case *ast.StarWithModifiers:
+		w.star(n.Modifiers)
+		w.fields(v, depth)
+	case *ast.DotStar:
+		w.dotStar(n.Expr, nil, depth)
+	case *ast.DotStarWithModifiers:
+		w.dotStar(n.Expr, n.Modifiers, depth)
 	case *ast.UsingClause:
 		for _, key := range n.Keys {
 			w.path(key.Name)
@@ -258,16 +258,21 @@ func (w *walker) node(v reflect.Value, depth int) {
 		w.path(n.OldName.Name)
 	case *ast.FunctionCall:
 		w.function(n)
-		if len(n.Args) == 1 && is[*ast.Star](n.Args[0]) && strings.EqualFold(n.Function.Names[0].Name, "count") {
-			w.fields(v, depth, "Function", "Args") // count(*) reads rows alone
-		} else {
-			w.fields(v, depth, "Function")
-		}
+		w.fields(v, depth, unnamed(n)...)
 	case *ast.SimpleType:
 		w.fields(v, depth, "Name")
 	default:
-		w.fields(v, depth)
+		return false
 	}
+	return true
+}
+
+// unnamed are the fields of a call that name no column: count(*) reads rows alone.
+func unnamed(n *ast.FunctionCall) []string {
+	if len(n.Args) == 1 && is[*ast.Star](n.Args[0]) && strings.EqualFold(n.Function.Names[0].Name, "count") {
+		return []string{"Function", "Args"}
+	}
+	return []string{"Function"}
 }
 
 // query visits a query with its WITH in scope. A pipeline gives all columns of what it starts from and joins, unless it

@@ -80,8 +80,6 @@ func classified(e *duckdb.Error, err error) error {
 		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", masked(message))
 	case fault == exec.FaultRun:
 		return &exec.InvalidError{Fault: fault, Message: masked(message)}
-	case fault == exec.FaultSyntax:
-		return &exec.InvalidError{Fault: fault, Message: message}
 	case fault == "":
 		return err
 	}

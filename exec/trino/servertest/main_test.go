@@ -65,7 +65,7 @@ func open(t testing.TB, script string) (schema string) {
 	p := pool(t, "admin", schema)
 	run := func(text string) {
 		if _, err := p.ExecContext(context.WithoutCancel(t.Context()), text); err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Fatalf("%s: %v", text, err)
 		}
 	}
 	run("CREATE SCHEMA " + schema)
@@ -78,9 +78,6 @@ func open(t testing.TB, script string) (schema string) {
 		if text = strings.TrimSuffix(strings.TrimSpace(text), ";"); text != "" {
 			run(portable.Replace(text))
 		}
-	}
-	if t.Failed() {
-		t.FailNow()
 	}
 	return schema
 }
