@@ -150,43 +150,39 @@ func columnsIn(v any, uses map[string]float64) (n float64) {
 	return n
 }
 
-// growths say what a call of a function makes beside its factor.
-var growths = byName(map[string]func(*sizes, string, []any){
-	"repeat":                          (*sizes).repeat,
-	"lpad rpad bitstring bar":         (*sizes).sized,
-	"list_resize array_resize":        (*sizes).resized,
-	"|| concat list_concat list_cat":  (*sizes).joined,
-	"array_concat array_cat":          (*sizes).joined,
-	"replace regexp_replace":          (*sizes).replace,
-	"concat_ws":                       (*sizes).separated,
-	"array_to_string list_string_agg": (*sizes).perElement,
-	"list_aggregate list_aggr":        (*sizes).perElement,
-	"array_aggregate array_aggr":      (*sizes).perElement,
-	"list_value list_pack":            (*sizes).values,
-	"array_value":                     (*sizes).values,
-	"strftime":                        (*sizes).strftime,
-	"format printf":                   (*sizes).format,
-	"range generate_series":           (*sizes).series,
-})
-
-// byName has an entry for each name of a key.
-func byName[T any](of map[string]T) map[string]T {
-	out := map[string]T{}
-	for names, v := range of {
-		for name := range strings.FieldsSeq(names) {
-			out[name] = v
-		}
-	}
-	return out
-}
-
 // call notes a call, and refuses one that makes too much by itself.
 func (s *sizes) call(v node) {
-	name := schema.Fold(str(v["function_name"]))
+	name, args := schema.Fold(str(v["function_name"])), list(v["children"])
 	s.split = s.split || splitting[name]
 	s.times *= cmp.Or(factors[name], 1)
-	if grow := growths[name]; grow != nil {
-		grow(s, name, list(v["children"]))
+	switch name {
+	case "repeat":
+		s.repeat(length(name, 1, args), args)
+	case "lpad", "rpad", "bitstring":
+		s.list(length(name, 1, args))
+	case "bar":
+		s.list(length(name, 3, args))
+	case "list_resize", "array_resize":
+		s.list(length(name, 1, args))
+		s.each = true
+	case "||", "concat", "list_concat", "list_cat", "array_concat", "array_cat":
+		s.joins += float64(len(args) - 1)
+	case "replace", "regexp_replace":
+		s.replace(name, args)
+	case "concat_ws":
+		s.separated(args)
+	case "array_to_string", "list_string_agg", "list_aggregate", "list_aggr", "array_aggregate", "array_aggr":
+		s.each = true
+	case "list_value", "list_pack", "array_value":
+		s.list(float64(len(args)))
+	case "strftime":
+		if format, ok := text(args, 1); !ok || len(format) > 80 {
+			s.times *= 40
+		}
+	case "format", "printf":
+		s.format(name, args)
+	case "range", "generate_series":
+		s.series(name, args)
 	}
 }
 
@@ -210,8 +206,7 @@ func text(args []any, i int) (string, bool) {
 	return "", false
 }
 
-func (s *sizes) repeat(name string, args []any) {
-	n := length(name, 1, args)
+func (s *sizes) repeat(n float64, args []any) {
 	if of, ok := text(args, 0); ok {
 		s.texts += n * float64(len(of))
 		s.made += n * float64(len(of))
@@ -219,21 +214,6 @@ func (s *sizes) repeat(name string, args []any) {
 		s.times *= max(1, n)
 	}
 }
-
-func (s *sizes) sized(name string, args []any) {
-	at := 1
-	if name == "bar" {
-		at = 3
-	}
-	s.list(length(name, at, args))
-}
-
-func (s *sizes) resized(name string, args []any) {
-	s.list(length(name, 1, args))
-	s.each = true
-}
-
-func (s *sizes) joined(_ string, args []any) { s.joins += float64(len(args) - 1) }
 
 // replace puts a text in the place of each character, in regexp_replace also between two.
 func (s *sizes) replace(name string, args []any) {
@@ -248,23 +228,13 @@ func (s *sizes) replace(name string, args []any) {
 	}
 }
 
-func (s *sizes) separated(_ string, args []any) {
+func (s *sizes) separated(args []any) {
 	between, known := text(args, 0)
 	if !known {
 		s.times *= float64(max(1, len(args)))
 	}
 	s.columns += float64(len(args))
 	s.texts += float64(len(args) * len(between))
-}
-
-func (s *sizes) perElement(string, []any) { s.each = true }
-
-func (s *sizes) values(_ string, args []any) { s.list(float64(len(args))) }
-
-func (s *sizes) strftime(_ string, args []any) {
-	if format, ok := text(args, 1); !ok || len(format) > 80 {
-		s.times *= 40
-	}
 }
 
 func (s *sizes) format(name string, args []any) {
