@@ -68,7 +68,16 @@ var compiled = []struct {
 	{"WITH that doubles 10 times", stack(1, 2, coalesce), attack.Doubled("SELECT a.c FROM %[1]s AS a, %[1]s AS b", "AS", 10), true},
 }
 
-// TestCompile: stacks of ordinary views are read, and what takes DuckDB long to compile is refused.
+// TestStacks: stacks of ordinary views are read, with the memory that a handle has by default.
+func TestStacks(t *testing.T) {
+	e := engine()
+	e.Open = func(t testing.TB, script string) exectest.Database {
+		return exectest.Database{User: need.Value(duckdb.NewConnector(makeFile(t, script), duckdb.Options{}))(t)}
+	}
+	exectest.Stacks(t, e)
+}
+
+// TestCompile: what takes DuckDB long to compile is refused, and what is like it and does not is read.
 func TestCompile(t *testing.T) {
 	for _, c := range compiled {
 		db := newDB(t, c.script, exec.Config{})
