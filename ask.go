@@ -167,8 +167,11 @@ func (a *answering) winner(ctx context.Context, runner *exec.Runner) (winner *sq
 
 // generate asks the strategy, which may be foreign code, unless the answer is known.
 func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Task, known *strategy.Outcome) (out *strategy.Outcome, err error) {
-	if known != nil {
+	switch {
+	case known != nil:
 		return known, nil
+	case e.hasNoModel():
+		return nil, ErrNoModel
 	}
 	defer func() {
 		if r := recover(); r != nil {

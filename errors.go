@@ -32,8 +32,9 @@ var (
 	// ErrNoTables says that nothing of the database may be read: it is empty, as SQLite makes a file that was not
 	// there when it was first opened, or the policy leaves no table.
 	ErrNoTables = errors.New("texttosql: the database has no table that may be read; look at its path and at the policy")
-	// ErrNoModel says that a question was asked of an engine that was made with NoModel.
-	ErrNoModel = errors.New("texttosql: the engine has no model (NoModel): it runs statements, and answers no question")
+	// ErrNoModel says that a question was asked of an engine that was made with NoModel, and that no person verified its answer.
+	ErrNoModel = errors.New("texttosql: the question needs a model, and the engine has none (NoModel): " +
+		"it runs statements, and answers what people verified")
 	// ErrEmptyQuestion says that the question has no word.
 	ErrEmptyQuestion = strategy.ErrEmptyQuestion
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// NoModel stands in a model's place in New for an engine that only runs statements of the caller: Query, Check and Schema
-// work, and every question ends with ErrNoModel.
+// NoModel stands in a model's place in New for an engine that asks none: Query, Check and Schema work, questions that people
+// verified (WithKnowledge, Confirm) are answered, and every other one ends with ErrNoModel.
 var NoModel llm.Model = noModel{}
 
 type noModel struct{}
@@ -21,6 +21,11 @@ type noModel struct{}
 // Complete is ErrNoModel.
 func (noModel) Complete(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, ErrNoModel
+}
+
+func (e *Engine) hasNoModel() bool {
+	_, none := e.models[0].(noModel)
+	return none
 }
 
 // pasted is a text of the caller. One that is none is read as what somebody pasted.

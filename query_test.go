@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
@@ -119,7 +120,7 @@ func TestQueryIsTold(t *testing.T) {
 	}
 }
 
-// TestNoModel: an engine without a model answers no question, whichever way it is asked, and keeps nothing of it.
+// TestNoModel: an engine without a model answers no question that nobody verified, whichever way it is asked, and keeps nothing of it.
 func TestNoModel(t *testing.T) {
 	e := engine(t, texttosql.NoModel)
 	asked := map[string]func() error{
@@ -150,5 +151,41 @@ func TestNoModel(t *testing.T) {
 	}
 	if err := e.Confirm(t.Context(), whoInUSA, usa); !errors.Is(err, memory.ErrForgotten) {
 		t.Errorf("Confirm: %v", err)
+	}
+}
+
+// TestNoModelVerified: what people verified is answered without a model, in each way to ask and behind the same walls; every other
+// question needs one, and says so.
+func TestNoModelVerified(t *testing.T) {
+	confirmed := &memory.Confirmed{}
+	need.OK(t, confirmed.Add(memory.Pair{Question: "How many orders are there?", SQL: "SELECT COUNT(*) FROM orders"}))
+	for _, test := range []struct {
+		why, question string
+		policy        exec.Policy
+		answered      bool
+	}{
+		{"a verified question", "Which customers are in USA?", exec.Policy{}, true},
+		{"another stored value", "which customers are in norway?", exec.Policy{}, false},
+		{"a value as it is stored", "which customers are in Norway", exec.Policy{}, true},
+		{"a confirmed answer", "how many orders are there", exec.Policy{}, true},
+		{"a question of other words", "How many customers are there?", exec.Policy{}, false},
+		{"a verified one that may not run", "Which customers are in USA?", exec.Policy{DenyColumns: []string{"customers.country"}}, false},
+	} {
+		e := engine(t, texttosql.NoModel, texttosql.WithKnowledge(byCountry), texttosql.WithMemory(memory.Options{Confirmed: confirmed}),
+			texttosql.WithPolicy(test.policy))
+		told := e.NewConversation(nil)
+		for way, ask := range map[string]func() (*texttosql.Result, error){
+			"Ask":          func() (*texttosql.Result, error) { return e.Ask(t.Context(), test.question) },
+			"Generate":     func() (*texttosql.Result, error) { return e.Generate(t.Context(), test.question) },
+			"Conversation": func() (*texttosql.Result, error) { return told.Ask(t.Context(), test.question) },
+		} {
+			r, err := ask()
+			if test.answered && (err != nil || r.SQL == "" || (r.Rows == nil) != (way == "Generate") || len(r.Grounds) != 1 || r.Usage != (llm.Usage{})) {
+				t.Errorf("%s, %s: %+v, %v", test.why, way, r, err)
+			}
+			if !test.answered && (!errors.Is(err, texttosql.ErrNoModel) || texttosql.Failure(err).Class != failure.NoModel) {
+				t.Errorf("%s, %s: %v", test.why, way, err)
+			}
+		}
 	}
 }

@@ -107,7 +107,7 @@ func (e *Engine) takes(q asking) error {
 	if e == nil {
 		return errNoEngine
 	}
-	if _, none := e.models[0].(noModel); none {
+	if e.hasNoModel() && !e.peopleKnow() {
 		return ErrNoModel
 	}
 	if q.misplaced != "" {

@@ -37,7 +37,7 @@ type core struct {
 }
 
 // New makes an Engine for a database and a model. It sends nothing to either: see Ready. NoModel in the model's place makes one
-// that only runs statements of the caller: see Query.
+// that asks none: see there.
 //
 // Statements run on connections of the pool db, at most Limits.Connections (default 4) at a time. Each connection is
 // guarded while it is held, and given back as it was. A pool of one connection works if the caller holds no rows open

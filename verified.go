@@ -30,6 +30,12 @@ func (e *Engine) peopleSaid(ctx context.Context, env *strategy.Env, q asking) (l
 	return list, err
 }
 
+// peopleKnow reports whether people said of any question what answers it.
+func (e *Engine) peopleKnow() bool {
+	confirmed, err := e.confirmed.Pairs()
+	return err != nil || len(confirmed) > 0 || e.knowledge != nil && len(e.knowledge.VerifiedQueries) > 0
+}
+
 // day is a date as a person reads it; "" of none.
 func day(at *time.Time) string {
 	if at == nil {

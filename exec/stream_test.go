@@ -3,6 +3,7 @@ package exec_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-func stream(ctx context.Context, t *testing.T, db *exec.DB, sql string) (*result.Stream, error) {
+func stream(ctx context.Context, t testing.TB, db *exec.DB, sql string) (*result.Stream, error) {
 	r := need.Value(db.Runner(exec.Bounds{}))(t)
 	return result.NewStream(ctx, func(ctx context.Context, to *result.Sink) error {
 		return errors.Join(r.Stream(ctx, sql, to), r.Close())
@@ -47,6 +48,56 @@ func TestStream(t *testing.T) {
 	if grown := int64(within.HeapAlloc) - int64(before.HeapAlloc); grown > 8<<20 {
 		t.Errorf("the memory grew by %d bytes", grown)
 	}
+}
+
+// wide is a statement of n rows of ten columns.
+func wide(n int) string {
+	return fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		SELECT i, i * 2, i / 7.0, 'customer ' || i, date('2024-01-01', '+' || (i %% 365) || ' days'), i %% 2, NULL, 'Oslo', i * 1000003, hex(i) FROM n`, n)
+}
+
+// peak reads a stream, and returns its rows and the most memory that was live while it was read.
+func peak(tb testing.TB, db *exec.DB, rows int) (n int, most uint64) {
+	s := need.Value(stream(tb.Context(), tb, db, wide(rows)))(tb)
+	var at runtime.MemStats
+	for _, err := range s.Rows() {
+		need.OK(tb, err)
+		if n++; n%(rows/20) == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&at)
+			most = max(most, at.HeapAlloc)
+		}
+	}
+	return n, most
+}
+
+// TestStreamPeak: ten times the rows take the same memory.
+func TestStreamPeak(t *testing.T) {
+	_, db := open(t, "CREATE TABLE t(a)", exec.Config{})
+	peak(t, db, 1000) // what is made once
+	few, small := peak(t, db, 10_000)
+	many, large := peak(t, db, 100_000)
+	if few != 10_000 || many != 100_000 || large > small+2<<20 {
+		t.Errorf("%d rows at %d KiB, %d rows at %d KiB", few, small>>10, many, large>>10)
+	}
+}
+
+// BenchmarkStream reads 100,000 rows of ten columns.
+func BenchmarkStream(b *testing.B) {
+	_, db := open(b, "CREATE TABLE t(a)", exec.Config{})
+	const rows = 100_000
+	b.ReportAllocs()
+	for b.Loop() {
+		s, n := need.Value(stream(b.Context(), b, db, wide(rows)))(b), 0
+		for _, err := range s.Rows() {
+			need.OK(b, err)
+			n++
+		}
+		if n != rows {
+			b.Fatal(n, "rows")
+		}
+	}
+	b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
 // TestStreamEnds: the connection is free again, whoever ends the stream, and no goroutine is left.

@@ -33,7 +33,7 @@ const (
 	Empty        Class = "empty"        // nothing of the database may be read
 	Unguarded    Class = "unguarded"    // the database cannot be guarded as it was opened
 	Config       Class = "config"       // an option or the policy is wrong
-	NoModel      Class = "no-model"     // the engine only runs statements (NoModel)
+	NoModel      Class = "no-model"     // the question needs a model, and the engine has none (NoModel)
 	Interrupted  Class = "interrupted"  // a conversation stopped before its answer; Resume goes on
 	Missing      Class = "missing"      // there is no such conversation
 	Conflict     Class = "conflict"     // another process has the conversation

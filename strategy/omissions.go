@@ -81,6 +81,9 @@ func zoneLine(s *schema.Schema) string {
 	if s == nil || s.Zone == "" {
 		return ""
 	}
+	if s.Dialect == "mysql" {
+		return fmt.Sprintf("Values of type TIMESTAMP, NOW() and CURRENT_DATE are in %s: so they are shown, and so they are cut into days.\n", s.Zone)
+	}
 	return fmt.Sprintf("Times with a time zone are in %s: so they are shown, and so they are cut into days and compared with dates.\n", s.Zone)
 }
 

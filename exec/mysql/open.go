@@ -54,13 +54,15 @@ func (s *server) isMariaDB(ctx context.Context, conn *sql.Conn) (bool, error) {
 type place struct {
 	database string
 	mode     mysql.SQLMode
-	folds    bool // names of tables are the same in all letters
+	folds    bool   // names of tables are the same in all letters
+	zone     string // of the session, "" for UTC; "EST" and "-05:00" are told as they are
 }
 
 // first are the first columns of the query of open. The settings stand behind them.
-type first struct{ transaction, mode, charset, database, folds, user, role sql.NullString }
+type first struct{ transaction, mode, charset, database, folds, user, role, zone sql.NullString }
 
-const firstColumns = ", @@sql_mode, @@character_set_client, DATABASE(), @@lower_case_table_names, CURRENT_USER(), CURRENT_ROLE()"
+const firstColumns = ", @@sql_mode, @@character_set_client, DATABASE(), @@lower_case_table_names, CURRENT_USER(), CURRENT_ROLE(), " +
+	"IF(@@session.time_zone = 'SYSTEM', @@system_time_zone, @@session.time_zone)"
 
 // open implements exec.Open: it looks at the connection and changes its settings, in two round trips. Everything that it
 // sends is ours.
@@ -85,7 +87,7 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 	}
 	var (
 		f     first
-		dest  = []any{&f.transaction, &f.mode, &f.charset, &f.database, &f.folds, &f.user, &f.role}
+		dest  = []any{&f.transaction, &f.mode, &f.charset, &f.database, &f.folds, &f.user, &f.role, &f.zone}
 		found = make([]sql.NullString, len(settings))
 		query = "SELECT " + transaction + firstColumns
 	)
@@ -120,7 +122,7 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 	if err := h.set(ctx, set...); err != nil {
 		return o, err
 	}
-	h.where = fmt.Sprintf("%q %d %t %q %q", h.at.database, h.at.mode, h.at.folds, f.user.String, f.role.String)
+	h.where = fmt.Sprintf("%q %d %t %q %q %q", h.at.database, h.at.mode, h.at.folds, h.at.zone, f.user.String, f.role.String)
 	o.Conn, o.Place = h, h.where
 	return o, nil
 }
@@ -140,9 +142,10 @@ func inTransaction(ctx context.Context, conn *sql.Conn, readOnly bool) (string, 
 }
 
 // foreign are the modes of sql_mode in which a server reads text by other rules than ours, and systems the databases of
-// a server itself.
+// a server itself; utc is what no prompt tells as a zone.
 var (
 	foreign = []string{"ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"}
+	utc     = []string{"", "UTC", "UCT", "GMT", "Etc/UTC", "Etc/GMT", "Zulu", "Universal", "+00:00", "-00:00"}
 	systems = []string{"mysql", "information_schema", "performance_schema", "sys"}
 )
 
@@ -150,6 +153,9 @@ var (
 func (d Dialect) place(f first) (p place, err error) {
 	has := func(mode string) bool { return slices.Contains(strings.Split(f.mode.String, ","), mode) }
 	p.database, p.folds = f.database.String, f.folds.String != "0"
+	if !slices.Contains(utc, f.zone.String) {
+		p.zone = f.zone.String
+	}
 	for name, bit := range map[string]mysql.SQLMode{
 		"ANSI_QUOTES": mysql.ModeANSIQuotes, "NO_BACKSLASH_ESCAPES": mysql.ModeNoBackslashEscapes,
 		"PIPES_AS_CONCAT": mysql.ModePipesAsConcat, "IGNORE_SPACE": mysql.ModeIgnoreSpace,

@@ -149,7 +149,7 @@ func (s sight) still(now counters) bool {
 // Left out are sequences, temporary tables, and views that the server cannot open, because a table or their owner is gone, or
 // their owner may not read it: a warning "broken-view" tells of each that the policy allows.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
-	s := &schema.Schema{Dialect: "mysql", Default: h.at.database}
+	s := &schema.Schema{Dialect: "mysql", Default: h.at.database, Zone: h.at.zone}
 	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, unruly: map[string]string{}, faults: map[string]string{}}
 	if err := h.limit(ctx, noLimit); err != nil { // a LIMIT would slow the query of the columns down
 		return nil, err
