@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,6 +22,7 @@ type raw struct {
 	t      *testing.T
 	asks   bool // it can ask its user
 	nextID int
+	head   http.Header // of every request
 }
 
 // message is a reply.
@@ -55,6 +57,9 @@ func (c *raw) send(url, method string, params map[string]any) (m message, head h
 	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method} {
 		req.Header.Set(name, value)
+	}
+	for name, values := range c.head {
+		req.Header[name] = values
 	}
 	if name, ok := params["name"].(string); ok {
 		req.Header.Set("Mcp-Name", name)
@@ -209,6 +214,34 @@ func TestServeMCPStateless(t *testing.T) {
 				t.Errorf("%s, store %q: %v", protocol, store, res.Content)
 			}
 		}
+	}
+}
+
+// TestServeMCPAccessLog: the line about a request has the hash of its scope, its conversation and the trace that it came with.
+func TestServeMCPAccessLog(t *testing.T) {
+	f := newFakeProvider(t)
+	scopes := file(t, "scopes.json", `{"Tokens": {"`+testToken+`": {"Key": "acme", "Params": {"id": 1}}}}`)
+	policy := file(t, "policy.json", `{"Rows": {"singer": "id = :id"}}`)
+	cmd := asProgram(f, "serve-mcp", "--db", singers(t), "--policy", policy, "--scopes", scopes, "--model", "openai:m", "--http", "127.0.0.1:0", "--access-log")
+	said := newNotes(t)
+	cmd.Stderr = said.File
+	need.OK(t, cmd.Start())
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	for !served.MatchString(said.text()) && t.Context().Err() == nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+	c := &raw{t: t, head: http.Header{"Authorization": {"Bearer " + testToken}, "Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}}
+	out := c.call(served.FindStringSubmatch(said.text())[1], "ask", map[string]any{"question": howManySingers}).Result.StructuredContent
+	for !strings.Contains(said.text(), "msg=request") && t.Context().Err() == nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for _, want := range []string{"scope=822b33ad87c148a0", "conversation=" + out["conversation"].(string), "trace=4bf92f3577b34da6a3ce929d0e0e4736"} {
+		if !strings.Contains(said.text(), want) {
+			t.Errorf("no %s in %s", want, said.text())
+		}
+	}
+	if strings.Contains(said.text(), "acme") || strings.Contains(said.text(), testToken) {
+		t.Error(said.text())
 	}
 }
 

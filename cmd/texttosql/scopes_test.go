@@ -62,7 +62,7 @@ func TestScopesOfClients(t *testing.T) {
 			"no token": {"X-User": "ann"}, "a token of another": {"X-User": "ann", "Authorization": "Bearer " + tokenOfBo},
 		}, http.StatusUnauthorized},
 		{"tokens", []string{"--scopes", byToken}, caller{"Authorization": "Bearer " + tokenOfAnn}, caller{"Authorization": "Bearer " + tokenOfBo},
-			map[string]caller{"an unknown token": {"Authorization": "Bearer " + testToken}, "none": {}}, http.StatusForbidden},
+			map[string]caller{"an unknown token": {"Authorization": "Bearer " + testToken}, "none": {}}, http.StatusUnauthorized},
 	} {
 		common := append([]string{"--db", db, "--policy", policy, "--model", "openai:m"}, tt.args...)
 		t.Run("page by "+tt.name, func(t *testing.T) {

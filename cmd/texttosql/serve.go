@@ -109,6 +109,9 @@ func (s *serve) Run(p *program) error {
 		return page.Handler(), nil
 	}
 	handler, err := s.ByScope(entry, made)
+	if err == nil {
+		err = gauges(sent, pages, e.Confirmed)
+	}
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/telemetry"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -79,6 +80,8 @@ type servedMCP struct {
 	warnings string
 	pools    []*sql.DB
 	ends     []func() error
+
+	confirmed []*memory.Confirmed
 }
 
 func (m *servedMCP) close() {
@@ -173,6 +176,7 @@ func (s *serveMCP) add(p *program, sent *telemetry.Telemetry, m *servedMCP, d se
 		Schemas: func(ctx context.Context) (star.Schemas, error) { return e.Schemas(ctx, e.Schema) }}
 	if m.Model {
 		of.Confirmed = e.Confirmed
+		m.confirmed = append(m.confirmed, e.Confirmed)
 	}
 	m.Databases, m.places, m.pools = append(m.Databases, of), append(m.places, e.Place), append(m.pools, e.Pool)
 	return nil
@@ -232,6 +236,9 @@ func (s *serveMCP) overHTTP(p *program, sent *telemetry.Telemetry, m *servedMCP)
 		return d.Guard(server.Handler()), nil
 	}
 	handler, err := s.ByScope(d, made)
+	if err == nil {
+		err = gauges(sent, servers, m.confirmed...)
+	}
 	if err != nil {
 		return err
 	}

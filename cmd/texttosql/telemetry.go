@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/telemetry"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -19,6 +21,23 @@ func (p *program) telemetry(server bool) (*telemetry.Telemetry, error) {
 		return nil, &setup.UsageError{Err: err}
 	}
 	return sent, nil
+}
+
+// gauges has among the metrics of a server how many questions wait, and how many answers are confirmed.
+func gauges[S interface{ Waiting() int }](sent *telemetry.Telemetry, servers []S, confirmed ...*memory.Confirmed) error {
+	waiting := sent.Gauge("texttosql.questions.waiting", "questions that wait until others have ended", func() (n int) {
+		for _, s := range servers {
+			n += s.Waiting()
+		}
+		return n
+	})
+	return errors.Join(waiting, sent.Gauge("texttosql.answers.confirmed", "answers that people confirmed", func() (n int) {
+		for _, c := range confirmed {
+			pairs, _ := c.Pairs() // a file that cannot be read is told where it is used
+			n += len(pairs)
+		}
+		return n
+	}))
 }
 
 // logger writes lines to standard error.

@@ -219,6 +219,12 @@ func watched(t *testing.T, env map[string]string) {
 		}
 	}
 	code, text := get("GET", "/metrics", "", token)
+	for _, name := range []string{"texttosql_questions_running", "texttosql_questions_waiting", "texttosql_answers_confirmed",
+		`texttosql_outcome="answered"`} {
+		if !strings.Contains(text, name) {
+			t.Errorf("/metrics has no %s", name)
+		}
+	}
 	if code != 200 || !strings.Contains(text, `gen_ai_request_model="fake"`) || !strings.Contains(text, "go_goroutines") {
 		t.Errorf("/metrics: %d\n%s", code, text)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -163,6 +164,7 @@ func (c *client) answer(ctx context.Context, req *mcp.CallToolRequest, input any
 		a.why = c.explained(ctx, a.talk.answerID())
 	}
 
+	door.Note(ctx, "conversation", a.talk.id)
 	err = c.run(ctx, a, func(ctx context.Context) (*texttosql.Result, error) { return first(ctx, a.talk) })
 	for err == nil && a.put != nil {
 		choice, form, failed := c.choice(ctx, req, a)

@@ -27,6 +27,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
@@ -75,8 +76,9 @@ type Config struct {
 // Server serves clients. Make it with New. Safe for concurrent use.
 type Server struct {
 	Config
-	turns chan struct{} // holds a token for each question that runs
-	posts posts
+	turns   chan struct{} // holds a token for each question that runs
+	waiting atomic.Int64  // calls that wait for their turn
+	posts   posts
 
 	mu     sync.Mutex
 	seats  []*seat // clients over HTTP that have a session
@@ -243,6 +245,7 @@ func (c *client) within(next mcp.MethodHandler) mcp.MethodHandler {
 		defer context.AfterFunc(c.life, cancel)()
 		if post := c.posts.of(req.GetExtra()); post != nil {
 			defer context.AfterFunc(post, cancel)()
+			ctx = door.Carry(ctx, post)
 		}
 		if method == "tools/call" || method == "resources/read" {
 			c.used.Store(true)
@@ -263,6 +266,9 @@ func (c *client) within(next mcp.MethodHandler) mcp.MethodHandler {
 // mostWaiting is how many calls of one client may run or wait. More would keep other clients from their turn.
 const mostWaiting = 16
 
+// Waiting is how many calls wait for their turn.
+func (s *Server) Waiting() int { return int(s.waiting.Load()) }
+
 // turn waits until one more call that asks the database may run. The caller calls done.
 func (c *client) turn(ctx context.Context) (done func(), err error) {
 	select {
@@ -270,6 +276,8 @@ func (c *client) turn(ctx context.Context) (done func(), err error) {
 	default:
 		return nil, toldError(fmt.Sprintf("%d calls of this client run or wait already: wait for one of them", cap(c.queue)))
 	}
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
 	select {
 	case c.turns <- struct{}{}:
 		return func() { <-c.turns; <-c.queue }, nil

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -38,6 +39,8 @@ func TestByScope(t *testing.T) {
 	const long, other = "0123456789abcdef-acme", "0123456789abcdef-globex"
 	users := `{"Header": "X-User", "Users": {"ann": {"Key": "acme"}, "bob": {"Key": "globex"}}}`
 	tokens := fmt.Sprintf(`{"Tokens": {%q: {"Key": "acme"}, %q: {"Key": "globex"}}}`, long, other)
+	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(long)))
+	hashes := fmt.Sprintf(`{"Tokens": {"sha256:%s": {"Key": "acme"}, %q: {"Key": "globex"}}}`, hash, other)
 	for _, tt := range []struct {
 		why, file, token string
 		header           http.Header
@@ -51,11 +54,16 @@ func TestByScope(t *testing.T) {
 		{"no user", users, long, http.Header{"Authorization": {"Bearer " + long}}, ""},
 		{"a token", tokens, "", http.Header{"Authorization": {"Bearer " + other}}, "globex"},
 		{"an unknown token", tokens, "", http.Header{"Authorization": {"Bearer 0123456789abcdef"}}, ""},
+		{"a token by its hash", hashes, "", http.Header{"Authorization": {"Bearer " + long}}, "acme"},
+		{"a plain token beside it", hashes, "", http.Header{"Authorization": {"Bearer " + other}}, "globex"},
+		{"the hash itself", hashes, "", http.Header{"Authorization": {"Bearer " + hash}}, ""},
+		{"the hash as the file has it", hashes, "", http.Header{"Authorization": {"Bearer sha256:" + hash}}, ""},
 		{"no token", tokens, "", http.Header{"X-User": {"ann"}}, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "scopes.json")
 		need.OK(t, os.WriteFile(file, []byte(tt.file), 0o600))
-		h, err := Serving{Scopes: file}.ByScope(door.Door{Token: tt.token, Hosts: []string{"example.com"}}, func(_ string, s *exec.Scope, d door.Door) (http.Handler, error) {
+		entry := door.Door{Token: tt.token, Hosts: []string{"example.com"}}
+		h, err := Serving{Scopes: file}.ByScope(entry, func(_ string, s *exec.Scope, d door.Door) (http.Handler, error) {
 			return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.Key) })), nil
 		})
 		if err != nil {
@@ -67,9 +75,12 @@ func TestByScope(t *testing.T) {
 		h.ServeHTTP(w, r)
 		if said := w.Body.String(); (w.Code == http.StatusOK) != (tt.says != "") || tt.says != "" && said != tt.says {
 			t.Errorf("%s: %d %s, want %q", tt.why, w.Code, said, tt.says)
+		} else if tt.says == "" && tt.file != users && (w.Code != http.StatusUnauthorized || !strings.Contains(said, "none of those that the server knows")) {
+			t.Errorf("%s: %d %s", tt.why, w.Code, said)
 		}
 	}
 	for why, text := range map[string]string{
+		"a hash that is none": `{"Tokens": {"sha256:9f86d081884c7d659a2f": {"Key": "a"}}}`,
 		"a header that anybody may send": users, "a short token": `{"Tokens": {"short": {"Key": "a"}}}`,
 		"both": `{"Header": "X", "Tokens": {"a": {"Key": "a"}}}`, "none": `{}`,
 	} {

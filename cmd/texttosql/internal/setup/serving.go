@@ -2,6 +2,7 @@ package setup
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,19 +53,25 @@ func (s Serving) ByScope(d door.Door, made func(user string, s *exec.Scope, d do
 	if scopes.Header != "" && d.Token == "" {
 		return nil, &UsageError{errors.New("--scopes with a Header needs a token that the proxy shows: anybody can send a header")}
 	}
-	type hash = [sha256.Size]byte // so that the time of a look-up tells nothing of a token
-	handlers := map[hash]http.Handler{}
+	handlers := map[string]http.Handler{} // by SHA-256, so that the time of a look-up tells nothing of a token
 	for name, scope := range scopes.Of {
-		behind, user := d, name
+		behind, user, sum := d, name, sha256Of(name)
 		if scopes.Header == "" {
 			user = ""
-			if behind.Token = name; len(name) < 16 {
-				return nil, &UsageError{errors.New("--scopes: a token is shorter than 16 characters: make one with openssl rand -hex 32")}
+			if sum, err = tokenSum(name); err != nil {
+				return nil, err
 			}
+			behind.Token, behind.Sum = "", sum
 		}
-		if handlers[sha256.Sum256([]byte(name))], err = made(user, scope, behind); err != nil {
+		h, err := made(user, scope, behind)
+		if err != nil {
 			return nil, err
 		}
+		whose := hex.EncodeToString(sha256Of(scope.Key)[:8])
+		handlers[string(sum)] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			door.Note(r.Context(), "scope", whose)
+			h.ServeHTTP(w, r)
+		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -74,13 +81,39 @@ func (s Serving) ByScope(d door.Door, made func(user string, s *exec.Scope, d do
 				shown = values[0]
 			}
 		}
-		h, ok := handlers[sha256.Sum256([]byte(shown))]
-		if !ok || shown == "" {
+		h, ok := handlers[string(sha256Of(shown))]
+		switch {
+		case ok && shown != "":
+			h.ServeHTTP(w, r)
+		case scopes.Header == "":
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "this token is none of those that the server knows: show one in Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		default: // the proxy knows the user, and the file does not
 			http.Error(w, "it is not known whose rows you may read", http.StatusForbidden)
-			return
 		}
-		h.ServeHTTP(w, r)
 	}), nil
+}
+
+func sha256Of(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:]
+}
+
+// hashed stands before the SHA-256 of a token in a file that is not to have the token itself.
+const hashed = "sha256:"
+
+// tokenSum is the SHA-256 of a token as the file of --scopes has it: the token, or "sha256:" and its hash in hexadecimal digits.
+func tokenSum(text string) ([]byte, error) {
+	sum, err := hex.DecodeString(strings.TrimPrefix(text, hashed))
+	switch {
+	case !strings.HasPrefix(text, hashed) && len(text) >= 16:
+		return sha256Of(text), nil
+	case !strings.HasPrefix(text, hashed):
+		return nil, &UsageError{errors.New("--scopes: a token is shorter than 16 characters: make one with openssl rand -hex 32")}
+	case err != nil || len(sum) != sha256.Size:
+		return nil, &UsageError{errors.New("--scopes: behind sha256: want the 64 hexadecimal digits of a token's hash: printf %s TOKEN | sha256sum")}
+	}
+	return sum, nil
 }
 
 // As returns the engine as a scope has it; nil: as it is. With a scope it needs rules, and with rules a scope.

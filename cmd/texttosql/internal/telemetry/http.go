@@ -5,14 +5,17 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"time"
 
 	"go.opentelemetry.io/otel/propagation"
 	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
 )
 
 // Watched puts around a handler what watches it: /healthz for everybody, which says "ok" once ready does, /metrics behind guard, and a
-// line a request in log, without its query and its body; nil: no line.
+// line a request in log, without its query and its body, and with what was noted of it (door.Note); nil: no line.
 func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Handler, ready func(context.Context) error, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", next)
@@ -37,9 +40,15 @@ func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Han
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start, reply := time.Now(), &counted{ResponseWriter: w, status: http.StatusOK}
+		ctx, noted := door.Noted(r.Context())
+		r = r.WithContext(ctx)
 		defer func() {
 			line := []any{"method", r.Method, "path", r.URL.Path, "status", reply.status, "bytes", reply.bytes,
 				"took", time.Since(start).Round(time.Microsecond), "from", r.RemoteAddr}
+			if id := conversation.FindString(r.URL.Path); id != "" {
+				line = append(line, "conversation", id)
+			}
+			line = append(line, noted()...)
 			about := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 			if id := oteltrace.SpanContextFromContext(about).TraceID(); id.IsValid() {
 				line = append(line, "trace", id.String())
@@ -49,6 +58,9 @@ func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Han
 		traced.ServeHTTP(reply, r)
 	})
 }
+
+// conversation is the id of one in a path of the page.
+var conversation = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
 
 // counted counts what is written. Streams find the ResponseWriter below it by http.ResponseController.
 type counted struct {

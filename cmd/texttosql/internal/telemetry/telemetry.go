@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	exporter "go.opentelemetry.io/otel/exporters/prometheus"
+	meter "go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -153,6 +154,16 @@ func names(dsn string) (namespace, server string) {
 		path = dsn
 	}
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), ""
+}
+
+// Gauge has a number of the program among its metrics, as value gives it at each look.
+func (t *Telemetry) Gauge(name, about string, value func() int) error {
+	if t.metrics == nil {
+		return nil
+	}
+	_, err := t.metrics.Meter("github.com/texttosql/texttosql/cmd/texttosql").Int64ObservableGauge(name, meter.WithDescription(about),
+		meter.WithInt64Callback(func(_ context.Context, o meter.Int64Observer) error { o.Observe(int64(value())); return nil }))
+	return err
 }
 
 // Close sends what is left, for at most five seconds.

@@ -104,6 +104,13 @@ type waiter struct {
 	turn chan struct{} // closed when it is let in
 }
 
+// Waiting is how many wait in the line.
+func (s *Server) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.line)
+}
+
 // enter waits until fewer than Parallel topics of the server work, in the order of coming, and lets one in until leave.
 func (s *Server) enter(ctx context.Context, id string) (leave func(), err error) {
 	s.mu.Lock()
