@@ -236,3 +236,59 @@ func Example_langchain() {
 	engine, err := texttosql.New(db, langchain.Model(client))
 	_, _ = engine, err
 }
+
+var (
+	goTest = regexp.MustCompile(`go test [^\n` + "`" + `#]*`)
+	picks  = regexp.MustCompile(`-(?:run|bench|fuzz)[= ](?:'([^']*)'|(\S+))`)
+	goRun  = regexp.MustCompile(`go (?:run|build|install) (\./[\w/]+)`)
+	isTest = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz|Example)\w*)\(`)
+)
+
+// TestGoCommandsOfPages: the tests, benchmarks and programs that a page's commands name are there.
+func TestGoCommandsOfPages(t *testing.T) {
+	for _, page := range append(pages(t), "README.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md") {
+		text := string(need.Value(os.ReadFile(page))(t))
+		for _, m := range goRun.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Errorf("%s: %s: %v", page, m[0], err)
+			}
+		}
+		for _, line := range goTest.FindAllString(text, -1) {
+			var folders []string
+			for _, word := range strings.Fields(line) {
+				if strings.HasPrefix(word, "./") {
+					folders = append(folders, word)
+				}
+			}
+			if len(folders) == 0 {
+				continue // the sentence says where
+			}
+			for _, pick := range picks.FindAllStringSubmatch(line, -1) {
+				for _, name := range strings.Split(pick[1]+pick[2], "|") {
+					name = strings.Trim(strings.Split(name, "/")[0], "^$.'")
+					if strings.ToLower(name) != "xxx" && !isThere(t, folders, name) {
+						t.Errorf("%s: %s: no test in %q is called %s", page, line, folders, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// isThere reports whether a test of folders has a name with a part in it, as -run reads it.
+func isThere(t *testing.T, folders []string, part string) bool {
+	t.Helper()
+	for _, folder := range folders {
+		for _, root := range []string{".", "lab", "cmd/texttosql"} { // commands of a page of docs/lab are said to run in lab
+			files, _ := filepath.Glob(filepath.Join(root, strings.TrimSuffix(folder, "/..."), "*_test.go"))
+			for _, file := range files {
+				for _, m := range isTest.FindAllStringSubmatch(string(need.Value(os.ReadFile(file))(t)), -1) {
+					if strings.Contains(m[1], part) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}

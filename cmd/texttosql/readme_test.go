@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/texttosql/texttosql/internal/need"
 )
@@ -122,4 +127,52 @@ func startServer(t *testing.T, c *exec.Cmd, verb string) {
 	if code := c.ProcessState.ExitCode(); code != 0 && code != exitInterrupted {
 		t.Errorf("%s: code %d\n%s", verb, code, &told)
 	}
+}
+
+// before is what may stand before a command in a line: a prompt, variables.
+var before = regexp.MustCompile(`^\s*(?:[$] )?(?:[A-Z_]+=\S* )*$`)
+
+// TestCommandsOfPages: each command of a page that stands in a line of its own is one that the program reads.
+func TestCommandsOfPages(t *testing.T) {
+	count := 0
+	for _, folder := range []string{".", "../..", "../../docs", "../../docs/start", "../../docs/lab"} {
+		for _, page := range need.Value(filepath.Glob(filepath.Join(folder, "*.md")))(t) {
+			for line := range strings.Lines(string(need.Value(os.ReadFile(page))(t))) {
+				lead, words, ok := strings.Cut(line, "texttosql ")
+				if verb, _, _ := strings.Cut(words, " "); !ok || !before.MatchString(lead) || !isVerb(t, strings.TrimSpace(verb)) {
+					continue
+				}
+				count++
+				words, _, _ = strings.Cut(words, "|")
+				words, _, _ = strings.Cut(words, " > ")
+				out, err := exec.CommandContext(t.Context(), "bash", "-c", "texttosql() { printf '%s\\0' \"$@\"; }; texttosql "+words).Output()
+				if err != nil {
+					t.Errorf("%s: %s: %v", page, line, err)
+					continue
+				}
+				args := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+				if _, err := parsed(t, args); err != nil {
+					t.Errorf("%s: %s: %v", page, strings.TrimSpace(line), err)
+				}
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("%d commands", count)
+	}
+}
+
+// parsed reads a command line.
+func parsed(t *testing.T, args []string) (*kong.Context, error) {
+	t.Helper()
+	p := &program{ctx: t.Context(), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, args: args}
+	return need.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}}, kong.Exit(func(int) {})))(t).Parse(args)
+}
+
+// isVerb reports whether the program has a verb.
+func isVerb(t *testing.T, name string) bool {
+	t.Helper()
+	p := &program{ctx: t.Context(), getenv: func(string) string { return "" }}
+	parser := need.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}}))(t)
+	return slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == name })
 }
