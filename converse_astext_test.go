@@ -139,24 +139,30 @@ func TestBallotOfTheLastQuestion(t *testing.T) {
 	}
 }
 
-// TestRowsBesideAChoice: a pending question that is told again shows five rows of each answer, and no record holds them.
+// TestRowsBesideAChoice: a pending question that is told again shows five rows of each answer, and no record holds them. Where
+// nothing may run, nothing does.
 func TestRowsBesideAChoice(t *testing.T) {
 	const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT i FROM n"
-	s := converse(t, engine(t, always(usa), texttosql.WithStrategy(strategy.Func(
-		func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
-			return &strategy.Outcome{}, &session.QuestionError{Kind: session.KindResult, Message: "Which answer?", Options: []session.Option{
-				{ID: "r1", Label: "numbers", SQL: many}, {ID: "r2", Label: "none"},
-			}}
-		}))), &session.Memory{}, "")
-	if _, err := s.Ask(t.Context(), "who?"); err == nil {
-		t.Fatal("nothing was asked")
-	}
-	_, err := s.Resume(t.Context())
-	var asked *session.QuestionError
-	if !errors.As(err, &asked) || asked.Options[0].Rows == nil || len(asked.Options[0].Rows.Rows) != 5 || asked.Options[1].Rows != nil {
-		t.Fatalf("%v, %+v", err, asked)
-	}
-	if rows := s.Record().Pending.Options[0].Rows; rows != nil {
-		t.Errorf("the record holds %d rows", len(rows.Rows))
+	asking := texttosql.WithStrategy(strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
+		return &strategy.Outcome{}, &session.QuestionError{Kind: session.KindResult, Message: "Which answer?", Options: []session.Option{
+			{ID: "r1", Label: "numbers", SQL: many}, {ID: "r2", Label: "none"},
+		}}
+	}))
+	for want, opts := range map[int][]texttosql.Option{5: {asking}, 0: {asking, texttosql.WithoutExecution()}} {
+		s := converse(t, engine(t, always(usa), opts...), &session.Memory{}, "")
+		if _, err := s.Ask(t.Context(), "who?"); err == nil {
+			t.Fatal("nothing was asked")
+		}
+		_, err := s.Resume(t.Context())
+		var asked *session.QuestionError
+		if !errors.As(err, &asked) || asked.Options[1].Rows != nil {
+			t.Fatalf("%v, %+v", err, asked)
+		}
+		if rows := asked.Options[0].Rows; (rows != nil) != (want > 0) || rows != nil && len(rows.Rows) != want {
+			t.Errorf("%+v; want %d rows", rows, want)
+		}
+		if rows := s.Record().Pending.Options[0].Rows; rows != nil {
+			t.Errorf("the record holds %d rows", len(rows.Rows))
+		}
 	}
 }

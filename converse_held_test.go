@@ -57,6 +57,22 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestSaidHoldsLater: what the user said of a word is evidence of later questions, beside their own.
+func TestSaidHoldsLater(t *testing.T) {
+	model := &provider{}
+	talk := need.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.Direct{})))(t).NewConversation(nil)
+	need.Value(talk.Ask(t.Context(), "who?"))(t)
+	need.Value(talk.Correct(t.Context(), "home means customers.country"))(t)
+	last := func() string { return model.texts[len(model.texts)-1] }
+	if strings.Contains(last(), "said before") {
+		t.Errorf("of the question itself:\n%s", last())
+	}
+	need.Value(talk.Ask(t.Context(), "and in Norway?", texttosql.WithEvidence("of this year")))(t)
+	if want := "of this year The user said before: COLUMN MAPPING: 'home' maps to 'customers.country'"; !strings.Contains(last(), want) {
+		t.Errorf("%q is missing in\n%s", want, last())
+	}
+}
+
 // TestChoices: a choice is accepted whatever was corrected, is not counted, and is not asked for again in a follow-up.
 func TestChoices(t *testing.T) {
 	model, store := &provider{}, &session.Memory{}

@@ -1,6 +1,7 @@
 package doubt
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
@@ -62,5 +63,21 @@ func TestPossibleAsked(t *testing.T) {
 		"Welche Sänger gibt es?":              0,
 	} {
 		golden.Equal(t, want, rules.SpreadAbout(rules.Read(question, ""), vote.Candidate{}), question)
+	}
+}
+
+// TestPossibleByWords: what a question says decides whether a rule can be broken at all.
+func TestPossibleByWords(t *testing.T) {
+	for name, questions := range map[string][2]string{ // where it can, and where it cannot
+		"star":      {"Which singers are there?", "Show all information about the singers"},
+		"sum":       {"What is the total age of the singers?", "Which singers are there?"},
+		"negation":  {"Which singers are French?", "Which singers are not French?"},
+		"count_top": {"Which singers are French?", "How many singers are there?"},
+	} {
+		all := Default()
+		rule := all[slices.IndexFunc(all, func(r Rule) bool { return r.Name == name })]
+		for i, question := range questions {
+			golden.Equal(t, i == 0, rule.Possible(Rules{}.Read(question, ""), vote.Candidate{}), name+": "+question)
+		}
 	}
 }

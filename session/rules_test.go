@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -132,5 +134,18 @@ func TestTextsOfErrors(t *testing.T) {
 		"": "session: completed may not follow failed", session.GeneratingSQL: "session: completed may not follow failed; resume the session in generating_sql",
 	} {
 		golden.Equal(t, want, (&session.TransitionError{From: session.Failed, To: session.Completed, Resume: resume}).Error(), "a transition")
+	}
+}
+
+// TestLocksOfFiles: however many sessions a folder has, it has at most 256 locks of their files.
+func TestLocksOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	f := need.Value(session.OpenFiles(dir))(t)
+	for i := range 20 {
+		need.OK(t, f.Save(t.Context(), session.New(fmt.Sprintf("ab%030x", i), time.Now())))
+	}
+	locks := need.Value(filepath.Glob(filepath.Join(dir, "*.lock")))(t)
+	if len(locks) != 1 || filepath.Base(locks[0]) != "ab.lock" {
+		t.Errorf("%q", locks)
 	}
 }

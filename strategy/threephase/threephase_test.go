@@ -14,6 +14,7 @@ import (
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/linker"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -220,6 +221,24 @@ func TestPromptOfOneTable(t *testing.T) {
 		}
 		if text := said(m.of("generate")[0]); strings.Contains(text, "### Joins to use") != want {
 			t.Errorf("%s:\n%s", tables, text)
+		}
+	}
+}
+
+// TestStatesOfAFailure: where no statement comes of a model, none is executed.
+func TestStatesOfAFailure(t *testing.T) {
+	for purpose, want := range map[string]session.State{"generate": session.GeneratingSQL, "nothing": session.ExecutingQuery} {
+		m := &scripted{tables: []string{"customers"}, sql: []string{strategytest.USA}, fail: func(r llm.Request) error {
+			if r.Purpose == purpose {
+				return &llm.Error{Class: llm.ClassOverloaded, Status: 503, Message: "down"}
+			}
+			return nil
+		}}
+		env := strategytest.ShopEnv(t, m)
+		heard := states(t, env)
+		_, err := threephase.Strategy{}.Generate(t.Context(), env, strategytest.USATask)
+		if last := (*heard)[len(*heard)-1]; last != want || (err != nil) != (want == session.GeneratingSQL) {
+			t.Errorf("%s fails: %v, %v; want %s", purpose, *heard, err, want)
 		}
 	}
 }
