@@ -23,7 +23,7 @@ type evaluate struct {
 	MinEX        float64 `name:"min-ex" placeholder:"SHARE" help:"End with code 1 if EX is below this share, 0 to 1: for CI."`
 	MostWrong    int     `default:"-1" placeholder:"N" help:"Say from which confidence on at most so many answers are wrong; default: say nothing."`
 	Workers      int     `default:"4" placeholder:"N" help:"Questions at a time; default: 4."`
-	Questions    string  `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV."`
+	Questions    string  `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV; or one of evaltest, which says what else is expected."`
 }
 
 // Help is the part of --help below the flags.
@@ -31,6 +31,9 @@ func (evaluate) Help() string {
 	return `EX is the share of questions whose answer has the rows of the right statement, with the interval of 95 % of a bootstrap
 over questions. VA is the share whose statement runs. A question without an answer is wrong; one whose right statement has no
 result is told and counts as wrong. An exemplar or a confirmed answer that gives a question away is told too.
+
+A file of package evaltest says for each question what is expected: {"question", "rows", "sql", "reads", "metric", "asks", "refuses", "within",
+"calls"}. It is told what is not so, and the exit code is 1 where something is not.
 
 ` + exitHelp
 }
@@ -65,6 +68,9 @@ const databaseID = "db"
 
 // Run scores.
 func (v *evaluate) Run(p *program) error {
+	if expects(v.Questions) {
+		return v.check(p)
+	}
 	if v.AskBelow == nil { // nobody is there to choose
 		v.AskBelow = new(0.0)
 	}

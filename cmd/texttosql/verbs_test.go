@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,5 +141,39 @@ words=(texttosql ask --strategy pet); CURRENT=4; _texttosql'`,
 				t.Errorf("%v: %q", err, got)
 			}
 		})
+	}
+}
+
+// TestEvalExpectations: a file of evaltest is told by its keys; what is not as expected is told, with code 1.
+func TestEvalExpectations(t *testing.T) {
+	env := with(asking(t, func(prompt string, call int) string {
+		switch _, asked, _ := strings.Cut(prompt, "### Question"); {
+		case strings.Contains(asked, "best"):
+			return []string{"SELECT count(*) FROM customers", "SELECT count(*) FROM orders"}[call%2]
+		case strings.Contains(asked, "Remove"):
+			return "DELETE FROM customers"
+		}
+		return "SELECT count(*) AS n FROM customers"
+	}), "TEXTTOSQL_DSN", shopFile(t))
+	right := []string{`{"question": "How many customers?", "rows": [[40]], "reads": ["customers"], "calls": 9, "within": "1m"}`,
+		`{"question": "How many?", "sql": "SELECT count(*) FROM customers"}`, `{"question": "Who is best?", "asks": true}`, `{"question": "Remove all", "refuses": true}`}
+	for _, tt := range []struct {
+		why      string
+		more     []string
+		args     []string
+		code     int
+		out, err string
+	}{
+		{"all as expected", nil, nil, exitAnswer, "", "all 4 questions are as expected"},
+		{"other rows", []string{`{"question": "How many now?", "rows": [[41]]}`}, nil, exitError, "How many now?\n   ", "1 of 5 questions are not as expected"},
+		{"another table", []string{`{"question": "How many now?", "reads": ["orders"]}`}, nil, exitError, "the statement is SELECT count(*)", "1 of 5"},
+		{"as JSON", []string{`{"question": "How many now?", "asks": true}`}, []string{"--json"}, exitError, `{"question":"How many now?","drift":["it does not ask`, "1 of 5"},
+		{"a slip", []string{`{"question": "How many now?", "row": [[41]]}`}, nil, exitUsage, "", "line 5"},
+	} {
+		path := file(t, "questions.jsonl", strings.Join(append(slices.Clone(right), tt.more...), "\n"))
+		code, out, told := try(t, env, "", append([]string{"eval", "-s", "self-consistency", "-n", "4", path}, tt.args...)...)
+		if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(told, tt.err) {
+			t.Errorf("%s: code %d\n%s\n%s", tt.why, code, out, told)
+		}
 	}
 }

@@ -80,7 +80,7 @@ func TestByScope(t *testing.T) {
 		}
 	}
 	for why, text := range map[string]string{
-		"a hash that is none": `{"Tokens": {"sha256:9f86d081884c7d659a2f": {"Key": "a"}}}`,
+		"a hash that is none":            `{"Tokens": {"sha256:9f86d081884c7d659a2f": {"Key": "a"}}}`,
 		"a header that anybody may send": users, "a short token": `{"Tokens": {"short": {"Key": "a"}}}`,
 		"both": `{"Header": "X", "Tokens": {"a": {"Key": "a"}}}`, "none": `{}`,
 	} {
