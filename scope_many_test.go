@@ -20,10 +20,10 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
-// TestTwentyScopesAtOnce: two hundred questions of twenty tenants on one engine; each answer and each prompt has the rows of
+// TestTwentyScopesAtOnce: five hundred questions of twenty tenants on one engine; each answer and each prompt has the rows of
 // its tenant, and the canary of no other.
 func TestTwentyScopesAtOnce(t *testing.T) {
-	const tenants, questions = 20, 200
+	const tenants, questions = 20, 500
 	db := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db")))(t)
 	defer db.Close()
 	script := "CREATE TABLE tenants (id INTEGER PRIMARY KEY, title TEXT);" +

@@ -2,11 +2,9 @@ package langchain
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"sync/atomic"
 
@@ -20,37 +18,9 @@ import (
 // It is a copy of base with a wrapped transport. nil means [http.DefaultClient], which has no time-out: use
 // [llm.Timeout]. A reply over 8 MiB is an error; the body of a failed response is cut at 64 KiB. One client serves any
 // number of providers. Safe for concurrent use if base is.
-func HTTPClient(base *http.Client) *http.Client {
-	if base == nil {
-		base = http.DefaultClient
-	}
-	c := *base
-	c.Transport = transport{cmp.Or(base.Transport, http.DefaultTransport)}
-	return wire.HTTPClient(&c)
-}
+func HTTPClient(base *http.Client) *http.Client { return wire.HTTPClient(base) }
 
-// transport edits the bodies of requests whose context holds notes.
-type transport struct{ base http.RoundTripper }
-
-// CloseIdleConnections closes the idle connections of the base transport.
-func (t transport) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
-
-// RoundTrip sends req through the base transport.
-func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if n, ok := req.Context().Value(notesKey{}).(*notes); ok && (n.dropTemperature || n.topP != 0) {
-		var err error
-		if req, err = n.edited(req); err != nil {
-			return nil, err
-		}
-	}
-	return t.base.RoundTrip(req)
-}
-
-// notes is what one call of a client wants of the transport, and what that tells. It travels in the context, so that
+// notes is what one call of a client wants of the transport, and what that tells. Its Call travels in the context, so that
 // concurrent calls of one client do not mix.
 type notes struct {
 	*wire.Call
@@ -59,24 +29,17 @@ type notes struct {
 	sentTopP        atomic.Bool // the request has a top_p
 }
 
-type notesKey struct{}
-
 // begin returns the context of a call with notes.
 func (n *notes) begin(ctx context.Context) context.Context {
 	ctx, n.Call = wire.Begin(ctx)
-	return context.WithValue(ctx, notesKey{}, n)
+	if n.dropTemperature || n.topP != 0 {
+		n.Edit = n.edited
+	}
+	return ctx
 }
 
-// edited returns a copy of req whose JSON body is as n asks for. A body that is no JSON object stays as it is.
-func (n *notes) edited(req *http.Request) (*http.Request, error) {
-	if req.Body == nil {
-		return req, nil
-	}
-	body, err := io.ReadAll(req.Body)
-	req.Body.Close()
-	if err != nil {
-		return nil, err
-	}
+// edited is a body as n asks for. One that is no JSON object stays as it is.
+func (n *notes) edited(body []byte) []byte {
 	// The clients cannot leave the temperature out. It stands at the top (OpenAI, Anthropic) or among the options (Ollama).
 	if n.dropTemperature {
 		if changed, ok := deleteKey(body, "temperature"); ok {
@@ -88,11 +51,7 @@ func (n *notes) edited(req *http.Request) (*http.Request, error) {
 		body, sent = withTopP(body, n.topP)
 		n.sentTopP.Store(sent)
 	}
-	req = req.Clone(req.Context())
-	req.ContentLength = int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	req.Body, _ = req.GetBody()
-	return req, nil
+	return body
 }
 
 // withTopP puts top_p where OpenAI's client drops it: at the top of a request with messages and without options. sent

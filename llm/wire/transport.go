@@ -77,6 +77,9 @@ func (t transport) CloseIdleConnections() {
 // Call is what happened to the requests of one call of a client, the last of which counts. [Begin] makes it; its methods are
 // safe for concurrent use.
 type Call struct {
+	// Edit changes the body of a request before it is sent. It is set before the first one; nil: bodies stay as they are.
+	Edit func(body []byte) []byte
+
 	home string // the host that is not asked without a key
 
 	mu      sync.Mutex
@@ -130,7 +133,11 @@ func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, erro
 		c.end(outcome{err: err})
 		return nil, err
 	}
-	resp, err := next(req)
+	sent, err := c.edited(req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := next(sent)
 	if err != nil {
 		c.broke(ctx, "no reply", err)
 		return nil, err
@@ -152,6 +159,24 @@ func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, erro
 	}
 	c.end(outcome{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), body: body, asked: asked})
 	return resp, nil
+}
+
+// edited is a copy of a request with the body that Edit makes of its own.
+func (c *Call) edited(req *http.Request) (*http.Request, error) {
+	if c.Edit == nil || req.Body == nil {
+		return req, nil
+	}
+	body, err := io.ReadAll(req.Body)
+	req.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	body = c.Edit(body)
+	req = req.Clone(req.Context())
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, _ = req.GetBody()
+	return req, nil
 }
 
 // credentials are the keys in the headers of a request.
