@@ -76,14 +76,14 @@ var failureTexts = map[failure.Class]failureText{
 // may name what the statement names, and of failure.Other the error itself, without credentials: a service that must not
 // tell strangers where its database is shows Message of all classes but that one. Safe for concurrent use.
 func Failure(err error) failure.Report {
-	own := failureOf(err)
-	text := failureTexts[own.class]
-	f := failure.Report{Class: own.class, Message: text.message, Advice: text.advice, ExitCode: text.exit, HTTPStatus: text.status}
-	if message := strings.TrimSuffix(own.message, ": "); message != "" {
+	rule := failureOf(err)
+	text := failureTexts[rule.class]
+	f := failure.Report{Class: rule.class, Message: text.message, Advice: text.advice, ExitCode: text.exit, HTTPStatus: text.status}
+	if message := strings.TrimSuffix(rule.message, ": "); message != "" {
 		f.Message = sentence(message)
 	}
-	if own.advice != "" {
-		f.Advice = sentence(own.advice)
+	if rule.advice != "" {
+		f.Advice = sentence(rule.advice)
 	}
 	if stopped := (*session.InterruptedError)(nil); errors.As(err, &stopped) {
 		inner := Failure(stopped.Err)

@@ -79,18 +79,18 @@ func (r *Result) marshal(rows *result.Table) ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote, of this version or an earlier one.
 func (r *Result) UnmarshalJSON(b []byte) error {
-	var own Result
-	j := resultJSON{resultFields: (*resultFields)(&own)}
+	var decoded Result
+	j := resultJSON{resultFields: (*resultFields)(&decoded)}
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
 	if j.Version > resultVersion {
 		return fmt.Errorf("texttosql: a result of version %d; this one reads %d", j.Version, resultVersion)
 	}
-	if own.Rows, own.Found = j.Rows, j.Found; j.Report != nil {
-		own.Report = *j.Report
+	if decoded.Rows, decoded.Found = j.Rows, j.Found; j.Report != nil {
+		decoded.Report = *j.Report
 	}
-	*r = own
+	*r = decoded
 	return nil
 }
 

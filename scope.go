@@ -74,17 +74,17 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	if e == nil {
 		return nil, errNoEngine
 	}
-	own := e.db.Scope()
+	scope := e.db.Scope()
 	switch {
 	case a.scope == nil:
 	case a.scope.Key == "":
 		return nil, &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the scope has no key"}
-	case own != nil && reflect.DeepEqual(own, a.scope):
+	case scope != nil && reflect.DeepEqual(scope, a.scope):
 		a.scope = nil
-	case own != nil:
+	case scope != nil:
 		return nil, &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the engine has another scope"}
 	}
-	if a.scope == nil && a.policy == nil && (own != nil || !e.db.Scoped()) {
+	if a.scope == nil && a.policy == nil && (scope != nil || !e.db.Scoped()) {
 		return e, nil
 	}
 	db, err := e.db.For(a.scope, a.policy)

@@ -20,10 +20,10 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
-// TestTwentyScopesAtOnce: five hundred questions of twenty tenants on one engine; each answer and each prompt has the rows of
-// its tenant, and the canary of no other.
+// TestTwentyScopesAtOnce: five hundred questions of twenty tenants at once on one engine, a hundred for a method of two rounds; each
+// answer and each prompt has the rows of its tenant, and the canary of no other.
 func TestTwentyScopesAtOnce(t *testing.T) {
-	const tenants, questions = 20, 500
+	const tenants = 20
 	db := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db")))(t)
 	defer db.Close()
 	script := "CREATE TABLE tenants (id INTEGER PRIMARY KEY, title TEXT);" +
@@ -60,11 +60,16 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		}
 		return llm.Response{Text: "SELECT t.title, o.item FROM orders o JOIN tenants t ON t.id = o.tenant ORDER BY o.id", StopReason: llm.StopEnd}, nil
 	})
-	for name, s := range map[string]strategy.Strategy{"Consensus": strategy.Consensus{Samples: 2}, "PETSQL": petsql.Strategy{}} {
-		e := need.Value(texttosql.New(db, model, texttosql.WithStrategy(s), texttosql.WithMemory(memory.Options{Confirmed: &memory.Confirmed{}}),
+	for _, tt := range []struct {
+		name      string
+		strategy  strategy.Strategy
+		questions int
+	}{{"Consensus", strategy.Consensus{Samples: 2}, 500}, {"PETSQL", petsql.Strategy{}, 100}} {
+		name := tt.name
+		e := need.Value(texttosql.New(db, model, texttosql.WithStrategy(tt.strategy), texttosql.WithMemory(memory.Options{Confirmed: &memory.Confirmed{}}),
 			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant", "tenants": "id = :tenant"}})))(t)
 		var all sync.WaitGroup
-		for q := range questions {
+		for q := range tt.questions {
 			all.Go(func() {
 				own := q % tenants
 				scope := texttosql.WithScope(texttosql.Scope{Key: fmt.Sprint("tenant ", own), Params: map[string]any{"tenant": own}})

@@ -22,8 +22,8 @@ func shapeOf[T any]() json.RawMessage {
 
 // shape returns "" where a part has no schema.
 func shape(t reflect.Type, depth int) string {
-	if own, ok := reflect.Zero(t).Interface().(interface{ JSONSchema() string }); ok && t.Kind() != reflect.Pointer {
-		return own.JSONSchema()
+	if written, ok := reflect.Zero(t).Interface().(interface{ JSONSchema() string }); ok && t.Kind() != reflect.Pointer {
+		return written.JSONSchema()
 	}
 	if depth > 8 { // a type within itself
 		return ""

@@ -85,9 +85,9 @@ func held(ctx context.Context, resp Response, err error) (Response, error) {
 		return Response{}, err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		// The model gave up by itself. It must not look as if the caller's context had ended.
-		own := *AsError(err)
-		own.Message, own.Err = own.text(), nil
-		return Response{}, &own
+		gaveUp := *AsError(err)
+		gaveUp.Message, gaveUp.Err = gaveUp.text(), nil
+		return Response{}, &gaveUp
 	case err != nil:
 		return Response{}, AsError(err)
 	case resp.Text != "":

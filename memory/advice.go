@@ -19,15 +19,15 @@ var most = map[LessonKind]int{TableLesson: 5, ColumnLesson: 5, JoinLesson: 5, Gu
 // this table and of its columns, and instructions for the choice of tables. It is a section that ends in an empty line,
 // or "".
 func (r *Recall) ForTable(t *schema.Table, question string) string {
-	own := schema.Fold(t.TableName().String())
+	table := schema.Fold(t.TableName().String())
 	return r.section(question, func(k Lesson) bool {
 		switch k.Kind {
 		case TableLesson:
-			return schema.Fold(k.To) == own
+			return schema.Fold(k.To) == table
 		case ColumnLesson:
-			return schema.Fold(tableOf(k.To)) == own
+			return schema.Fold(tableOf(k.To)) == table
 		case ChoiceLesson:
-			return slices.ContainsFunc(k.Tables, func(name string) bool { return schema.Fold(name) == own })
+			return slices.ContainsFunc(k.Tables, func(name string) bool { return schema.Fold(name) == table })
 		}
 		return k.Kind == GuideLesson && k.Scope != scopeSQL
 	})

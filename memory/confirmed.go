@@ -160,9 +160,9 @@ func (c *Confirmed) refresh() error {
 	if err != nil {
 		return fmt.Errorf("memory: confirmed answers: %w", err)
 	}
-	whole := bytes.LastIndexByte(text, '\n') + 1
-	if err := json.Unmarshal(bytes.TrimSpace(text[whole:]), new(json.RawMessage)); isCut(err) {
-		text = text[:whole] // another process may still write the rest
+	end := bytes.LastIndexByte(text, '\n') + 1
+	if err := json.Unmarshal(bytes.TrimSpace(text[end:]), new(json.RawMessage)); isCut(err) {
+		text = text[:end] // another process may still write the rest
 	}
 	if err := readLines(c.file.Name(), text, c.lines, true, c.put); err != nil {
 		return err

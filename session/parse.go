@@ -457,11 +457,11 @@ func (p *parser) joined(left, right schema.ColumnName, end int) (Correction, int
 	if err == nil && a.Table == b.Table {
 		return Correction{}, 0, nil
 	}
-	return p.whole(Correction{Kind: CorrectJoin, Join: &schema.Join{Left: left, Right: right}}, end, err)
+	return p.complete(Correction{Kind: CorrectJoin, Join: &schema.Join{Left: left, Right: right}}, end, err)
 }
 
 // whole is c, which ends at end, unless what follows turns it around. err is that of its names: an error if nothing else is said.
-func (p *parser) whole(c Correction, end int, err error) (Correction, int, error) {
+func (p *parser) complete(c Correction, end int, err error) (Correction, int, error) {
 	switch {
 	case err != nil && p.end(end):
 		return Correction{}, 0, err
@@ -494,7 +494,7 @@ func (p *parser) column() (Correction, int, error) {
 		if term, ok := p.term(start, stop, kind == "short"); ok {
 			c := 2 * form.SubexpIndex("column")
 			name, err := column(p.schema, columnOf(p.tokens[p.item(p.line[m[c]:m[c+1]]).from].parts))
-			return p.whole(Correction{Kind: CorrectColumn, Term: term, Column: name}, end, err)
+			return p.complete(Correction{Kind: CorrectColumn, Term: term, Column: name}, end, err)
 		}
 	}
 	return Correction{}, 0, nil

@@ -137,7 +137,7 @@ func (r *Record) Said() (lines []string) {
 			break
 		}
 		over := forgets.MatchString(c.Text) || slices.ContainsFunc(said[i+1:], func(l Correction) bool { return l.revokes(c) })
-		if !over && !slices.ContainsFunc(r.Corrections(), func(own Correction) bool { return own.Constraint() == line }) {
+		if !over && !slices.ContainsFunc(r.Corrections(), func(c Correction) bool { return c.Constraint() == line }) {
 			lines = append([]string{line}, lines...)
 		}
 	}
@@ -312,11 +312,11 @@ func Decode(id string, text []byte) (Record, error) {
 		return Record{}, err
 	}
 	var r Record
-	whole, err := atomicfile.Unsealed(text)
+	unsealed, err := atomicfile.Unsealed(text)
 	if len(text) > maxRecord {
 		err = errTooLarge
 	} else if err == nil {
-		err = json.Unmarshal(whole, &r)
+		err = json.Unmarshal(unsealed, &r)
 	}
 	if err == nil {
 		err = r.valid(id)

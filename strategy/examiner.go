@@ -132,14 +132,14 @@ func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply 
 		}
 	}()
 	c = vote.Candidate{Sample: sample, Model: model}
-	text, whole := reply.Text, reply.StopReason == llm.StopEnd
+	text, ended := reply.Text, reply.StopReason == llm.StopEnd
 	if r := reply.StopReason; r != llm.StopEnd && r != llm.StopFilter && r != "" { // a word that nobody knows is no end
-		if text, whole = replies.CompleteBlocks(text), true; text == "" {
+		if text, ended = replies.CompleteBlocks(text), true; text == "" {
 			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", string(replies.ReasonTruncated)
 			return c, nil
 		}
 	}
-	found, err := a.Extract(ctx, sample, text, whole)
+	found, err := a.Extract(ctx, sample, text, ended)
 	if cerr := ctx.Err(); cerr != nil {
 		return c, cerr
 	}

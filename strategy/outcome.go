@@ -141,19 +141,19 @@ func (r *RawReport) UnmarshalJSON(b []byte) error {
 // ReadReport returns r as the type of its method, which it is already or was before it was written as JSON. A nil r,
 // one of another method and JSON that does not fit are errors.
 func ReadReport[T Report](r Report) (T, error) {
-	var own T
+	var report T
 	switch r := r.(type) {
 	case nil:
-		return own, fmt.Errorf("strategy: there is no report; want one of %s", own.Method())
+		return report, fmt.Errorf("strategy: there is no report; want one of %s", report.Method())
 	case T:
 		return r, nil
 	case RawReport:
-		if r.Name == own.Method() {
-			if err := json.Unmarshal(r.JSON, &own); err != nil {
-				return own, fmt.Errorf("strategy: reading the report of %s: %w", r.Name, err)
+		if r.Name == report.Method() {
+			if err := json.Unmarshal(r.JSON, &report); err != nil {
+				return report, fmt.Errorf("strategy: reading the report of %s: %w", r.Name, err)
 			}
-			return own, nil
+			return report, nil
 		}
 	}
-	return own, fmt.Errorf("strategy: the report is of %s; want one of %s", r.Method(), own.Method())
+	return report, fmt.Errorf("strategy: the report is of %s; want one of %s", r.Method(), report.Method())
 }

@@ -112,11 +112,11 @@ type pipelineRun struct {
 	examiner *Examiner
 	out      *Outcome
 
-	schema *schema.Schema // restricted to what was linked
-	whole  *schema.Schema // before that
-	wide   *schema.Schema // for a Refine: whole, or schema where that is over its budget
-	failed []error        // of the samples, and why there were not more
-	asked  int            // samples planned
+	schema   *schema.Schema // restricted to what was linked
+	unlinked *schema.Schema // before that
+	wide     *schema.Schema // for a Refine: whole, or schema where that is over its budget
+	failed   []error        // of the samples, and why there were not more
+	asked    int            // samples planned
 
 	requests *requesting
 	refined  []Refined // by slot; each sample writes its own
@@ -242,7 +242,7 @@ func (r *pipelineRun) sample(ctx context.Context, slot int) (vote.Candidate, err
 	if prompter == nil {
 		prompter = Prompt{}
 	}
-	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Whole: r.whole, Links: r.out.Links, Sample: i})
+	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Whole: r.unlinked, Links: r.out.Links, Sample: i})
 	if err != nil {
 		return vote.Candidate{Sample: i}, err
 	}
@@ -251,14 +251,14 @@ func (r *pipelineRun) sample(ctx context.Context, slot int) (vote.Candidate, err
 	}
 	_, name := r.env.Model(i)
 	model, request := i%len(r.env.Models), r.Sampler.Request(r.env, i, messages)
-	own, temperature := asks(prompter, i)
+	variant, temperature := asks(prompter, i)
 	if temperature != nil {
 		request.Temperature = temperature
 	}
-	if own != "" {
-		model, name = slices.IndexFunc(r.env.Models, func(m llm.Model) bool { return llm.NameOf(m) == own }), own
+	if variant != "" {
+		model, name = slices.IndexFunc(r.env.Models, func(m llm.Model) bool { return llm.NameOf(m) == variant }), variant
 		if model < 0 {
-			return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Variant.Model", Problem: fmt.Sprintf("no model is called %q", own)}
+			return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Variant.Model", Problem: fmt.Sprintf("no model is called %q", variant)}
 		}
 	}
 	reply, err := r.env.Send(ctx, model, request)

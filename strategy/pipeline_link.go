@@ -12,7 +12,7 @@ import (
 // link restricts the schema to what the question needs.
 func (r *pipelineRun) link(ctx context.Context) error {
 	env, out := r.env, r.out
-	whole, err := env.Profiled(ctx, out, env.Schema)
+	profiled, err := env.Profiled(ctx, out, env.Schema)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.schema, r.whole, r.wide = whole, whole, whole
+	r.schema, r.unlinked, r.wide = profiled, profiled, profiled
 	l := env.within(ctx, r.Linker, tokens, out)
 	if l == nil {
 		return nil

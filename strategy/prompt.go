@@ -75,11 +75,11 @@ func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, e
 	if p.Whole && in.Whole != nil && in.Whole != in.Schema && columns(in.Whole) <= 2*env.Budget() { // a column takes half a token at least
 		r.MaxTokens = env.Budget()
 		r.Names, r.WithoutValues = env, env.WithoutValues
-		whole, err := env.kept(ctx, measured, r, in.Whole)
+		full, err := env.kept(ctx, measured, r, in.Whole)
 		if err != nil {
 			return "", err
 		}
-		if missingColumns(whole) == 0 {
+		if missingColumns(full) == 0 {
 			in.Schema = in.Whole
 		} else {
 			trace.From(ctx).Event("whole-schema-too-long")
@@ -119,8 +119,8 @@ Rules:
 
 // System returns text, which ends in a line end, with Instructions behind it. Every system message ends this way.
 func (e *Env) System(text string) string {
-	if own := strings.TrimSpace(e.Instructions); own != "" {
-		text += "\nInstructions for this database:\n" + own + "\n"
+	if instructions := strings.TrimSpace(e.Instructions); instructions != "" {
+		text += "\nInstructions for this database:\n" + instructions + "\n"
 	}
 	return text
 }

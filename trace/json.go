@@ -283,8 +283,8 @@ func decodeValue(b []byte) (any, error) {
 			return texts, nil
 		}
 	case map[string]any:
-		if own, ok := decodeObject(b); ok {
-			return own, nil
+		if object, ok := decodeObject(b); ok {
+			return object, nil
 		}
 	}
 	out, err := marshal(v)

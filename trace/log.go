@@ -39,7 +39,7 @@ func (s *Span) LogValue() slog.Value {
 
 func (s *Span) logAttrs(show Private) []slog.Attr {
 	out := []slog.Attr{slog.String("name", s.Name()), slog.Duration("took", s.Duration())}
-	if failure := s.failed(); failure.whole != "" {
+	if failure := s.failed(); failure.text != "" {
 		out = append(out, slog.Bool("failed", true), slog.String("failure", failure.shown(show)))
 	}
 	if s.IsCancelled() {

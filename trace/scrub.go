@@ -74,12 +74,12 @@ func publicText(err error) string {
 	var walk func(error)
 	walk = func(err error) {
 		if d, ok := err.(discreet); ok {
-			whole, public := d.Error(), cmp.Or(d.Public(), "withheld")
+			message, public := d.Error(), cmp.Or(d.Public(), "withheld")
 			switch {
-			case put[whole]:
-			case whole != "" && strings.Contains(text, whole):
-				text = strings.ReplaceAll(text, whole, public)
-				put[whole] = true
+			case put[message]:
+			case message != "" && strings.Contains(text, message):
+				text = strings.ReplaceAll(text, message, public)
+				put[message] = true
 			default:
 				text = public // the wrapping error repeats it in other words
 			}

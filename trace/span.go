@@ -38,13 +38,13 @@ type Span struct {
 
 // failure says why a span failed. The zero failure is that of a span that did not.
 type failure struct {
-	whole  string
+	text   string
 	public string // without parts of statements
 }
 
 func (f failure) shown(show Private) string {
 	if show&PrivateSQL != 0 {
-		return f.whole
+		return f.text
 	}
 	return f.public
 }
@@ -258,10 +258,10 @@ func (s *Span) Fail(err error) {
 	if s == nil || s.tree == nil || err == nil {
 		return
 	}
-	f := failure{whole: failureText(err.Error()), public: Public(err)}
+	f := failure{text: failureText(err.Error()), public: Public(err)}
 	s.tree.mu.Lock()
 	defer s.tree.mu.Unlock()
-	if s.failure.whole == "" {
+	if s.failure.text == "" {
 		s.failure = f
 	}
 }
@@ -363,7 +363,7 @@ func (s *Span) Started() time.Time {
 }
 
 // Failure returns the text of the first error that [Span.Fail] was given; "" without one.
-func (s *Span) Failure() string { return s.failed().whole }
+func (s *Span) Failure() string { return s.failed().text }
 
 // FailureShown is Failure without parts of statements, unless show has PrivateSQL.
 func (s *Span) FailureShown(show Private) string { return s.failed().shown(show) }

@@ -91,7 +91,7 @@ func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show 
 	switch {
 	case cancelled:
 		r.State = "cancelled"
-	case s.failure.whole != "":
+	case s.failure.text != "":
 		r.State = "failed"
 	case !s.ended:
 		r.State = "open"
