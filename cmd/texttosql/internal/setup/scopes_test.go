@@ -91,3 +91,26 @@ func TestByScope(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownUser: a browser of a user whom the file does not have gets a page that says what to do, a program a line.
+func TestUnknownUser(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "scopes.json")
+	need.OK(t, os.WriteFile(file, []byte(`{"Header": "X-User", "Users": {"ann": {"Key": "acme"}}}`), 0o600))
+	h := need.Value(Serving{Scopes: file}.ByScope(door.Door{Token: "0123456789abcdef"}, func(string, *exec.Scope, door.Door) (http.Handler, error) {
+		return http.NotFoundHandler(), nil
+	}))(t)
+	for _, test := range []struct{ why, user, accept, says string }{
+		{"a browser", "<b>eve</b>", "text/html,*/*", "signed in as &lt;b&gt;eve&lt;/b&gt;"},
+		{"a browser without a name", "", "text/html", "did not say who you are"},
+		{"a program", "eve", "application/json", "it is not known whose rows you may read\n"},
+	} {
+		r := httptest.NewRequest("GET", "http://example.com/", nil)
+		r.Header.Set("X-User", test.user)
+		r.Header.Set("Accept", test.accept)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), test.says) || strings.Contains(w.Body.String(), "<b>") {
+			t.Errorf("%s: %d %s", test.why, w.Code, w.Body)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"os"
 	"strings"
@@ -88,10 +89,29 @@ func (s Serving) ByScope(d door.Door, made func(user string, s *exec.Scope, d do
 		case scopes.Header == "":
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "this token is none of those that the server knows: show one in Authorization: Bearer TOKEN", http.StatusUnauthorized)
-		default: // the proxy knows the user, and the file does not
-			http.Error(w, "it is not known whose rows you may read", http.StatusForbidden)
+		default:
+			unknown(w, r, shown)
 		}
 	}), nil
+}
+
+// unknown refuses a user whom the proxy knows and the file does not: a browser with a page that says what to do.
+func unknown(w http.ResponseWriter, r *http.Request, user string) {
+	const told = "it is not known whose rows you may read"
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Error(w, told, http.StatusForbidden)
+		return
+	}
+	who := "The proxy in front of this page did not say who you are."
+	if user != "" {
+		who = "You are signed in as " + html.EscapeString(user) + "."
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.WriteHeader(http.StatusForbidden)
+	fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
+		"<title>texttosql</title>\n<main><h1>You may not read this database yet</h1>\n<p>%s</p>\n"+
+		"<p>It is not known whose rows you may read. Ask the person who runs this page to add you to the file of --scopes.</p></main></html>\n", who)
 }
 
 func sha256Of(text string) []byte {
