@@ -67,7 +67,7 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	}
 	run := pipelineRun{Pipeline: p, env: env, task: t, examiner: p.Examiner, out: &Outcome{}}
 	run.voter, run.counts = p.counting(env, nil, 0)
-	if env.WithoutExecution && run.comparesResults() {
+	if env.WithoutExecution && run.counts != nil && comparesResults(run.counts.Key) {
 		return nil, &ConfigError{Field: "strategy: Pipeline.Voter", Problem: "it compares results, and nothing is executed here: leave the Key " +
 			"of a vote.Majority nil or use vote.ByPlan"}
 	}

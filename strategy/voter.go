@@ -12,8 +12,7 @@ import (
 //
 // The numbers of the ballot are places in candidates, and a rejected candidate has no vote. Where nobody has one, the
 // error is vote.ErrNoVote; a ballot without a cluster means the same. It is best to fill in Abstained: the error of the
-// question tells these reasons. A Voter that has a method Validate() error is asked it before the first sample. Under
-// WithoutExecution a Voter of your own counts two invented candidates first: one that votes by result is refused.
+// question tells these reasons. A Voter that has a method Validate() error is asked it before the first sample.
 type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
 }
@@ -86,21 +85,6 @@ func comparesResults(key vote.Key) bool {
 	c.Fingerprint = "1"
 	_, ok := key(c)
 	return ok
-}
-
-// comparesResults reports whether a candidate that was only planned has no vote, and one that was run has.
-func (r *pipelineRun) comparesResults() bool {
-	if r.counts != nil {
-		return comparesResults(r.counts.Key)
-	}
-	votes := func(c vote.Candidate) bool {
-		b, err := r.voter.Count([]vote.Candidate{c})
-		return err == nil && len(b.Clusters) > 0
-	}
-	planned := vote.Candidate{SQL: "SELECT 1", Plan: "constant"}
-	run := planned
-	run.Fingerprint, run.Rows, run.Columns = "1", 1, 1
-	return !votes(planned) && votes(run)
 }
 
 // voted is how a candidate votes while samples are still sampled.

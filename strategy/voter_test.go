@@ -142,7 +142,7 @@ func TestVotersWithoutExecution(t *testing.T) {
 		{"never votes", vote.Majority{Key: func(vote.Candidate) (string, bool) { return "", false }}, false},
 		{"by result", vote.Majority{Key: vote.ByResult}, true},
 		{"pointer by result", &vote.Majority{Key: vote.ByResult}, true},
-		{"around a majority by result", embedding{vote.Majority{}}, true},
+		{"around a majority by result", embedding{vote.Majority{}}, false},
 		{"around a majority by plan", embedding{vote.Majority{Key: vote.ByPlan}}, false},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
@@ -155,7 +155,7 @@ func TestVotersWithoutExecution(t *testing.T) {
 			if !errors.As(err, &config) || !strings.Contains(err.Error(), "vote.ByPlan") || len(script.Requests()) > 0 {
 				t.Errorf("%s: got %v after %d calls", tt.name, err, len(script.Requests()))
 			}
-		case tt.name == "never votes":
+		case tt.name == "never votes", tt.name == "around a majority by result":
 			if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(err.Error(), "nothing to vote with: not executed") {
 				t.Errorf("%s: got %v", tt.name, err)
 			}
