@@ -34,7 +34,7 @@ list_reverse_sort list_select list_sem list_skewness list_slice list_sort list_s
 list_unique list_value list_var_pop list_var_samp list_where list_zip listagg ln log log10 log2 lower lpad ltrim mad make_date make_time
 make_timestamp make_timestamp_ms make_timestamp_ns make_timestamptz map map_concat map_contains map_contains_entry map_contains_value map_entries
 map_extract map_extract_value map_from_entries map_keys map_values max max_by md5 md5_number md5_number_lower md5_number_upper mean median microsecond
-millennium millisecond min min_by minute mismatches mod mode month monthname multiply nanosecond nextafter not_ilike_escape not_like_escape now
+millennium millisecond min min_by minute mismatches mod mode month monthname multiply nanosecond nextafter nfc_normalize not_ilike_escape not_like_escape now
 nth_value ntile nullif octet_length ord parse_dirname parse_dirpath parse_filename parse_formatted_bytes parse_path percent_rank pg_typeof pi position
 pow power prefix printf product quantile quantile_cont quantile_disc quarter radians random range rank rank_dense regexp_escape regexp_extract
 regexp_extract_all regexp_full_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table regr_avgx regr_avgy regr_count

@@ -31,6 +31,16 @@ import (
 //     concat_ws with a long separator (410 MiB), array_to_string with one (72 MiB), format with {0} thousands of times
 //     (304 MiB).
 //
+// Which statement of hostile_test.go ("values that grow by being put together") is read where a rule is off:
+//
+//   - repeat of a value: all with repeat in repeat. replaced: replace and regexp_replace by repeat('y', 10000). split:
+//     string_split of a long text. factors: bin in bin, hex(hex(…)). joins and made: the chain of 200 || and concat(s, …).
+//   - each: lambdas and array_to_string over range(100000), [l, l] of a list of lists, list_resize by a text. nested: a
+//     list of 5,000 lists, [l, l]. lambda: lambdas in lambdas. aliases: names that double.
+//   - separated: concat_ws with 8,000 arguments, by its constant and by its unknown separator. arraySize: INTEGER[100000].
+//
+// strftime, format with {0} and literal lists in lambdas are held by others of these there, and took what stands above.
+//
 // What a table stores, or an aggregate collects, counts storedBytes and storedList, however long it is: the package
 // comment says what that leaves open.
 const (

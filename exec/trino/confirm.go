@@ -208,7 +208,9 @@ func (c *conn) verify(ctx context.Context, r *guard.Relation, column string) err
 }
 
 // probe reports whether the server refuses this user a column of a table; any column where name is "". A column or table
-// that is not there is not refused.
+// that is not there is not refused. TestPolicy and TestUnguarded of servertest, and the part "policy_names" of the suite as the
+// user strict, keep this question: a column that the server would show is an error, and so is a name of a policy that
+// nothing has.
 func (c *conn) probe(ctx context.Context, t table, name string) (denied bool, err error) {
 	item := "1"
 	if name != "" {

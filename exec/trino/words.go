@@ -56,8 +56,9 @@ func (w *speller) check(bound bool) (calls []string, err error) {
 	return slices.Compact(calls), w.bounded()
 }
 
-// refs are the places where a column may be named: all words, but for those behind AS, which are aliases and types. A star
-// without a name in front stands for the columns of every table.
+// refs keep columns that are called as secrets from being read, which no rule of the server knows of, and name the denied
+// column before the server is asked. They are the places where a column may be named: all words, but for those behind AS,
+// which are aliases and types. A star without a name in front stands for the columns of every table.
 func (w *speller) refs() (refs []guard.Ref) {
 	for i := range w.tokens {
 		switch {

@@ -225,10 +225,10 @@ func TestSession(t *testing.T) {
 	if err != nil || fmt.Sprint(table.Rows) != "[[Pacific/Chatham]]" {
 		t.Errorf("the time zone of the DSN: %v, %v", table, err)
 	}
-	db := counted(t, "hasty", place, "&session_properties=query_max_run_time:1s", &sent, exec.Config{})
+	db := counted(t, "hasty", place, "&session_properties=query_max_run_time:3s", &sent, exec.Config{})
 	_, err = db.QueryWithin(t.Context(), exectest.Endless, exec.Bounds{Timeout: time.Minute})
 	if limit := new(exec.LimitError); !errors.As(err, &limit) || limit.Limit != "time" {
-		t.Errorf("the DSN gives a statement a second: %v", err)
+		t.Errorf("the DSN gives a statement three seconds: %v", err)
 	}
 }
 
