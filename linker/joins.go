@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -64,14 +64,7 @@ type JoinPlan struct {
 
 // Validate reports a field that is out of range or no number.
 func (j Joins) Validate() error {
-	var errs []error
-	if !(j.MinConfidence >= 0 && j.MinConfidence <= 1) { // NaN too
-		errs = append(errs, fmt.Errorf("linker: Joins.MinConfidence is %v; want 0 (the default) to 1", j.MinConfidence))
-	}
-	if j.CallTokens < 0 {
-		errs = append(errs, fmt.Errorf("linker: Joins.CallTokens is %d; want 0 (the default) or more", j.CallTokens))
-	}
-	return errors.Join(errs...)
+	return errors.Join(fields.Check("linker: Joins.MinConfidence", j.MinConfidence, 1), fields.Check("linker: Joins.CallTokens", j.CallTokens, 0))
 }
 
 // Connect joins the tables, which Input.Schema has. Fewer than two need no join.
@@ -87,10 +80,7 @@ func (j Joins) Connect(ctx context.Context, in Input, tables []schema.TableName)
 	}
 	run := joinRun{Joins: j, ctx: ctx, in: in}
 	run.schema, _ = in.Schema.Presentable()
-	run.part = make([]int, len(run.schema.Tables))
-	for i := range run.part {
-		run.part[i] = -1
-	}
+	run.part = slices.Repeat([]int{-1}, len(run.schema.Tables))
 	for _, name := range tables {
 		if _, err := run.add(name); err != nil {
 			return JoinPlan{}, err
@@ -116,7 +106,7 @@ func (p JoinPlan) Extend(links schema.Links) schema.Links {
 	var joined schema.Links
 	for _, j := range p.Joins {
 		for _, c := range []schema.ColumnName{j.Left, j.Right} {
-			joined = merge(joined, schema.Links{Tables: []schema.TableLink{{Schema: c.Table.Schema, Table: c.Table.Name, Columns: []string{c.Column}}}})
+			joined = merge(joined, schema.Links{Tables: []schema.TableLink{c.Table.Link(c.Column)}})
 		}
 	}
 	return merge(links, joined)

@@ -98,11 +98,9 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		for _, i := range places {
 			t := &in.Schema.Tables[i]
 			link := schema.TableLink{Schema: t.Schema, Table: t.Name, Score: math.Round(r.score*1000) / 1000}
-			if l.Columns {
-				hit := matchTable(t, asked, in.WithoutValues)
-				link.Columns, link.Values = hit.columns, hit.values
-			} else if !in.WithoutValues {
-				link.Values = matchValues(t, asked)
+			hit := matchTable(t, asked, in.WithoutValues)
+			if link.Values = hit.values; l.Columns {
+				link.Columns = hit.columns
 			}
 			links.Tables = append(links.Tables, link)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -66,22 +67,10 @@ type Component struct {
 
 // Validate reports a field that is out of range or no number.
 func (m MapReduce) Validate() error {
-	var errs []error
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"Threshold", m.Threshold}, {"SkipLLMAt", m.SkipLLMAt}} {
-		if !(f.value >= 0 && f.value <= 1) { // NaN too
-			errs = append(errs, fmt.Errorf("linker: MapReduce.%s is %v; want 0 (the default) to 1", f.name, f.value))
-		}
-	}
-	if m.Workers < 0 {
-		errs = append(errs, fmt.Errorf("linker: MapReduce.Workers is %d; want 0 (the default) or more", m.Workers))
-	}
-	if m.Tables < 0 {
-		errs = append(errs, fmt.Errorf("linker: MapReduce.Tables is %d; want 0 (the default) or more", m.Tables))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		fields.Check("linker: MapReduce.Threshold", m.Threshold, 1), fields.Check("linker: MapReduce.SkipLLMAt", m.SkipLLMAt, 1),
+		fields.Check("linker: MapReduce.Workers", m.Workers, 0), fields.Check("linker: MapReduce.Tables", m.Tables, 0),
+	)
 }
 
 // Link is the Links of Run.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -63,16 +64,10 @@ type PerTableResult struct {
 
 // Validate reports a field that is out of range.
 func (p PerTable) Validate() error {
-	var errs []error
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"Workers", p.Workers}, {"Tables", p.Tables}, {"TableTokens", p.TableTokens}, {"CallTokens", p.CallTokens}} {
-		if f.value < 0 {
-			errs = append(errs, fmt.Errorf("linker: PerTable.%s is %d; want 0 (the default) or more", f.name, f.value))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		fields.Check("linker: PerTable.Workers", p.Workers, 0), fields.Check("linker: PerTable.Tables", p.Tables, 0),
+		fields.Check("linker: PerTable.TableTokens", p.TableTokens, 0), fields.Check("linker: PerTable.CallTokens", p.CallTokens, 0),
+	)
 }
 
 // Link is the Links of Run.

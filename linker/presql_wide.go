@@ -21,7 +21,7 @@ const minPrefix = 4
 func widen(in Input, links schema.Links, drafted int) schema.Links {
 	asked := askedWords(in, true)
 	add := func(t *schema.Table) {
-		links = merge(links, schema.Links{Tables: []schema.TableLink{{Schema: t.Schema, Table: t.Name, Columns: keyOf(t)}}})
+		links = merge(links, schema.Links{Tables: []schema.TableLink{t.TableName().Link(keyOf(t)...)}})
 	}
 	begun := func(name string) bool {
 		for w := range asked {
@@ -94,7 +94,7 @@ func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schem
 		case at >= 0:
 			links.Tables[at].Columns = union(links.Tables[at].Columns, found)
 		case len(found) > 0:
-			links.Tables = append(links.Tables, schema.TableLink{Schema: t.Schema, Table: t.Name, Columns: found})
+			links.Tables = append(links.Tables, t.TableName().Link(found...))
 		}
 	}
 	return links

@@ -70,47 +70,26 @@ func (x *index) target(t *Table, k ForeignKey) int {
 // joined are the tables that foreign keys join, in either direction.
 type joined struct {
 	*index
-	ends   []int32 // both tables of each key
-	starts []int32 // where those of a table begin in next
-	next   []int32
-	sorted []bool  // by table
-	from   []int32 // of a search: where each table was reached from, plus 1
+	next [][]int32 // by table: the others, by name; one may stand there twice
+	from []int32   // of a search: where each table was reached from, plus 1
 }
 
 // joined finds the keys of all tables.
 func (x *index) joined() *joined {
 	n := len(x.s.Tables)
-	j := &joined{index: x, starts: make([]int32, n+1), sorted: make([]bool, n), from: make([]int32, n)}
+	j := &joined{x, make([][]int32, n), make([]int32, n)}
 	for i := range x.s.Tables {
 		t := &x.s.Tables[i]
 		for _, k := range t.ForeignKeys {
 			if ref := x.target(t, k); ref >= 0 && ref != i {
-				j.ends = append(j.ends, int32(i), int32(ref))
-				j.starts[i+1]++
-				j.starts[ref+1]++
+				j.next[i], j.next[ref] = append(j.next[i], int32(ref)), append(j.next[ref], int32(i))
 			}
 		}
 	}
-	for i := range n {
-		j.starts[i+1] += j.starts[i]
-	}
-	j.next = make([]int32, len(j.ends))
-	free := slices.Clone(j.starts)
-	for k, i := range j.ends {
-		j.next[free[i]] = j.ends[k^1] // the other end
-		free[i]++
+	for _, next := range j.next {
+		slices.SortFunc(next, func(a, b int32) int { return j.byName(int(a), int(b)) })
 	}
 	return j
-}
-
-// neighbours lists the tables that a key joins with i, by name; one may stand there twice.
-func (j *joined) neighbours(i int) []int32 {
-	next := j.next[j.starts[i]:j.starts[i+1]]
-	if !j.sorted[i] {
-		slices.SortFunc(next, func(a, b int32) int { return j.byName(int(a), int(b)) })
-		j.sorted[i] = true
-	}
-	return next
 }
 
 func (x *index) byName(a, b int) int {
@@ -148,7 +127,7 @@ func (x *index) bridges(linked []int) (added []int) {
 func (j *joined) component(kept map[int]bool, start int) map[int]bool {
 	part := map[int]bool{start: true}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-		for _, next := range j.neighbours(queue[0]) {
+		for _, next := range j.next[queue[0]] {
 			if i := int(next); kept[i] && !part[i] {
 				part[i] = true
 				queue = append(queue, i)
@@ -180,7 +159,7 @@ func (j *joined) shortestPath(kept, part map[int]bool) (path []int) {
 			ends = len(queue)
 		}
 		i := queue[at]
-		for _, n := range j.neighbours(i) {
+		for _, n := range j.next[i] {
 			next := int(n)
 			switch {
 			case part[next] || j.from[next] != 0:

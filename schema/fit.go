@@ -192,66 +192,41 @@ func (f *fitter) take(ctx context.Context, s step) error {
 	return nil
 }
 
-// narrow shows at most w columns outside of keys of any table, with the greatest w that fits, or 0. Descriptions and
-// examples are gone by now, so a column takes the same room wherever it stands.
-func (f *fitter) narrow(ctx context.Context, s step) error {
+// narrow shows at most w columns outside of keys of any table, with the greatest w that fits, or 0.
+func (f *fitter) narrow(ctx context.Context, s step) (err error) {
 	widest := 0
 	for i := range f.views {
 		widest = max(widest, f.views[i].plain)
 	}
-	if widest == 0 {
-		return nil
-	}
-	saved, notes := make([]size, widest), make([]size, widest+1) // what all tables save, by w; what the note takes, by missing columns
-	for n := range notes {
-		notes[n] = sizeOf(f.layout.more(n))
-	}
-	for i := range f.views {
-		if err := ctx.Err(); err != nil {
-			return err
+	k := sort.Search(widest, func(k int) bool {
+		total := f.total
+		for i := range f.views {
+			err = cmp.Or(err, ctx.Err())
+			if _, z, shorter := f.narrower(i, widest-1-k); err == nil && shorter {
+				total = total.minus(f.sizes[i].sum()).plus(z.sum())
+			}
 		}
-		f.addWidths(i, saved, notes)
-	}
-	k := sort.Search(widest, func(k int) bool { return f.fits(f.total.minus(saved[widest-1-k])) })
+		return f.fits(total)
+	})
 	w := max(widest-1-k, 0)
 	for i := range f.views {
-		if err := ctx.Err(); err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		if d := f.detail[i]; f.views[i].plain > w {
-			d.columns = w
-			if z := f.measure(i, d); z.sum().bytes < f.sizes[i].sum().bytes {
-				f.put(i, d, z, s)
-			}
+		if d, z, shorter := f.narrower(i, w); shorter {
+			f.put(i, d, z, s)
 		}
 	}
 	return nil
 }
 
-// addWidths adds to saved[w] what table i saves with w columns outside of keys.
-func (f *fitter) addWidths(i int, saved, notes []size) {
-	v, d := &f.views[i], f.detail[i]
-	whole, z, w := f.sizes[i].sum(), size{}, v.plain
-	for j := range slices.Backward(v.columns) {
-		c := &v.columns[j]
-		if c.key {
-			continue
-		}
-		w--
-		if w == v.plain-1 || w == 0 {
-			// Where the text changes in other ways too, it is written.
-			d.columns = w
-			m := f.measure(i, d)
-			z = m.sum()
-		} else {
-			f.scratch = f.scratch[:0]
-			f.scratch.add(f.layout.around)
-			f.layout.column(c, &f.scratch)
-			z = z.minus(f.scratch.size()).minus(notes[v.plain-w-1]).plus(notes[v.plain-w])
-		}
-		// The note on what is missing can be longer than what is missing.
-		if z.bytes < whole.bytes {
-			saved[w] = saved[w].plus(whole.minus(z))
-		}
+// narrower measures table i with w columns outside of keys, which need not be shorter: the note on what is missing can be
+// longer than what is missing.
+func (f *fitter) narrower(i, w int) (d detail, z sizes, shorter bool) {
+	if d = f.detail[i]; f.views[i].plain <= w {
+		return d, z, false
 	}
+	d.columns = w
+	z = f.measure(i, d)
+	return d, z, z.sum().bytes < f.sizes[i].sum().bytes
 }

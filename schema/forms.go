@@ -30,12 +30,6 @@ type layout struct {
 	// write adds what a section says about a table. Nothing added: the section does not mention the table.
 	write func(w *writer, v *view, d detail, section int)
 	steps []step // how a text is shortened, in their order
-
-	// For the step "fewer_columns": what stands around a column about which nothing is said, the column, and the note
-	// that n columns are missing.
-	around string
-	column func(c *columnView, w *writer)
-	more   func(n int) string
 }
 
 // section is a part of the text that goes over all tables.
@@ -56,20 +50,11 @@ func (r Renderer) layout() layout {
 	}
 	switch r.Form {
 	case Code:
-		return layout{
-			sections: []section{{}}, write: writeCode, steps: steps,
-			around: ", ", column: (*columnView).code, more: func(n int) string { return ", … " + strconv.Itoa(n) + " more" },
-		}
+		return layout{[]section{{}}, writeCode, steps}
 	case MSchema:
-		return layout{
-			sections: []section{{head: "【Schema】\n"}, {head: "【Foreign keys】\n"}}, write: writeMSchema, steps: steps,
-			around: "(),\n", column: (*columnView).mschema, more: func(n int) string { return "… " + moreColumns(n) + "\n" },
-		}
+		return layout{[]section{{head: "【Schema】\n"}, {head: "【Foreign keys】\n"}}, writeMSchema, steps}
 	}
-	return layout{
-		sections: []section{{sep: "\n"}}, write: writeDDL, steps: steps,
-		around: "  ,\n", column: (*columnView).ddl, more: func(n int) string { return "  -- " + moreColumns(n) + "\n" },
-	}
+	return layout{[]section{{sep: "\n"}}, writeDDL, steps}
 }
 
 // moreColumns says how many columns are not shown.

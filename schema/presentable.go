@@ -127,51 +127,48 @@ func (t *Table) columnFault(i int) string {
 	return ""
 }
 
-// isShown reports whether a prompt shows t, and its keys, with the names that they have.
-func (t *Table) isShown() bool {
-	odd := func(name string) bool { return ShownName(name) != name }
-	anyOdd := func(names []string) bool { return slices.ContainsFunc(names, odd) }
-	return !odd(t.Schema) && !odd(t.Name) && !anyOdd(t.PrimaryKey) && !slices.ContainsFunc(t.Unique, anyOdd) &&
-		!slices.ContainsFunc(t.Columns, func(c Column) bool { return odd(c.Name) }) &&
-		!slices.ContainsFunc(t.ForeignKeys, func(k ForeignKey) bool {
-			return odd(k.RefSchema) || odd(k.RefTable) || anyOdd(k.Columns) || anyOdd(k.RefColumns)
-		})
+// eachName visits the names of t, and those in its keys.
+func (t *Table) eachName(visit func(*string)) {
+	list := func(names []string) {
+		for i := range names {
+			visit(&names[i])
+		}
+	}
+	visit(&t.Schema)
+	visit(&t.Name)
+	for i := range t.Columns {
+		visit(&t.Columns[i].Name)
+	}
+	list(t.PrimaryKey)
+	for _, u := range t.Unique {
+		list(u)
+	}
+	for i := range t.ForeignKeys {
+		k := &t.ForeignKeys[i]
+		visit(&k.RefSchema)
+		visit(&k.RefTable)
+		list(k.Columns)
+		list(k.RefColumns)
+	}
 }
 
 // showNames writes the names of t, and those in its keys, as prompts show them, and reports whether one changed. The slices
 // that t shares with other schemas stay as they are. The CREATE text goes, which has the names of the database.
 func (t *Table) showNames() (changes bool) {
-	if t.isShown() {
+	t.eachName(func(name *string) { changes = changes || ShownName(*name) != *name })
+	if !changes {
 		return false
 	}
-	show := func(name *string) {
-		*name = ShownName(*name)
-	}
-	list := func(names *[]string) {
-		*names = slices.Clone(*names)
-		for i := range *names {
-			show(&(*names)[i])
-		}
-	}
-	show(&t.Schema)
-	show(&t.Name)
-	t.Columns = slices.Clone(t.Columns)
-	for i := range t.Columns {
-		show(&t.Columns[i].Name)
-	}
-	list(&t.PrimaryKey)
-	t.Unique = slices.Clone(t.Unique)
+	t.Columns, t.PrimaryKey = slices.Clone(t.Columns), slices.Clone(t.PrimaryKey)
+	t.Unique, t.ForeignKeys = slices.Clone(t.Unique), slices.Clone(t.ForeignKeys)
 	for i := range t.Unique {
-		list(&t.Unique[i])
+		t.Unique[i] = slices.Clone(t.Unique[i])
 	}
-	t.ForeignKeys = slices.Clone(t.ForeignKeys)
 	for i := range t.ForeignKeys {
 		k := &t.ForeignKeys[i]
-		show(&k.RefSchema)
-		show(&k.RefTable)
-		list(&k.Columns)
-		list(&k.RefColumns)
+		k.Columns, k.RefColumns = slices.Clone(k.Columns), slices.Clone(k.RefColumns)
 	}
+	t.eachName(func(name *string) { *name = ShownName(*name) })
 	t.Definition = ""
 	return true
 }
