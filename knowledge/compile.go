@@ -118,7 +118,7 @@ func (c *compiler) group(text string) (group, error) {
 		return g, invalid("", "group_by %q is not written table.column", text)
 	}
 	qualifier, _, _ := strings.Cut(column, ".")
-	return g, &RequestError{Reason: ReasonUnknown, Name: "table or relationship " + qualifier}
+	return g, unknown("", "table or relationship", qualifier, c.g.targetNames())
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -172,7 +172,7 @@ func (c *compiler) targets(metric string, e expression) ([]target, error) {
 		}
 		t, ok := c.g.target(it.qualifier)
 		if !ok {
-			return nil, &RequestError{Reason: ReasonUnknown, Metric: metric, Name: "table or relationship " + it.qualifier}
+			return nil, unknown(metric, "table or relationship", it.qualifier, c.g.targetNames())
 		}
 		if !slices.Contains(found, t) {
 			found = append(found, t)

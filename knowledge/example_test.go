@@ -56,7 +56,7 @@ func ExampleRead() {
 	fmt.Println(err)
 	// Output:
 	// COUNT(orders.*) <nil>
-	// knowledge: reading the model: json: unknown field "metric"
+	// knowledge: line 1: json: unknown field "metric"
 }
 
 func ExampleModel_Statement() {

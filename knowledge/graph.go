@@ -97,6 +97,17 @@ func (g *graph) target(qualifier string) (target, bool) {
 	return target{}, false
 }
 
+// targetNames are those of all targets.
+func (g *graph) targetNames() (list []string) {
+	for _, t := range g.m.Tables {
+		list = append(list, t.Name)
+	}
+	for _, r := range g.m.Relationships {
+		list = append(list, r.Name)
+	}
+	return list
+}
+
 // anchor is the table whose rows the columns of a target belong to.
 func (g *graph) anchor(t target) int {
 	if t.relationship >= 0 {

@@ -49,7 +49,7 @@ func (l *lowered) sql(write func(*aggregate) string) string {
 func (c *compiler) metric(name string, groupBy []string) error {
 	m, ok := c.m.metric(name)
 	if !ok {
-		return &RequestError{Reason: ReasonUnknown, Metric: name, Name: "metric " + name}
+		return unknown(name, "metric", name, c.m.metricNames())
 	}
 	for _, text := range groupBy {
 		column, _, _ := strings.Cut(text, "@")
@@ -63,6 +63,13 @@ func (c *compiler) metric(name string, groupBy []string) error {
 }
 
 // metric finds a metric by its name.
+func (m *Model) metricNames() (list []string) {
+	for _, x := range m.Metrics {
+		list = append(list, x.Name)
+	}
+	return list
+}
+
 func (m *Model) metric(name string) (*Metric, bool) {
 	i := slices.IndexFunc(m.Metrics, func(x Metric) bool { return x.Name == name })
 	if i < 0 {
@@ -123,7 +130,7 @@ func (c *compiler) parts(m *Metric, e expression, around []string, where []expre
 		case it.kind == itemMetric:
 			other, ok := c.m.metric(it.name)
 			if !ok {
-				return nil, &RequestError{Reason: ReasonUnknown, Metric: m.Name, Name: "metric " + it.name}
+				return nil, unknown(m.Name, "metric", it.name, c.m.metricNames())
 			}
 			inner, err := c.lower(other, around, where)
 			if err != nil {

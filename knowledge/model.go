@@ -1,12 +1,5 @@
 package knowledge
 
-import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-)
-
 // Model is what people know of a database beside its schema. Everything in it is optional. The JSON form has the names
 // of the fields in snake case. A Model is plain data: safe for concurrent reading, not for writing.
 type Model struct {
@@ -93,19 +86,4 @@ type Param struct {
 	Name    string `json:"name"`              // it is written :name in SQL
 	Column  string `json:"column,omitempty"`  // table.column that holds its values
 	Default string `json:"default,omitempty"` // the text that stands in Question
-}
-
-// Read reads the project's own form, the JSON of a Model. A key that the form does not have is an error, as is text behind
-// the object. Read looks nothing up: see [Model.Check].
-func Read(r io.Reader) (Model, error) {
-	var m Model
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return Model{}, fmt.Errorf("knowledge: reading the model: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Model{}, errors.New("knowledge: reading the model: something follows the JSON object")
-	}
-	return m, nil
 }

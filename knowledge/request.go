@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // Request asks for metrics, by columns, under conditions.
@@ -35,7 +37,7 @@ type RequestError struct {
 	Reason string   // one of the reasons
 	Metric string   // the metric it is about; "": none
 	Name   string   // what is unknown, out of reach, or wrong
-	Ways   []string // what there is to choose from, if the request is ambiguous
+	Ways   []string // what there is to choose from, if the request is ambiguous; the name that may be meant, if it is unknown
 }
 
 // Error returns one line that says what to do.
@@ -54,9 +56,21 @@ func (e *RequestError) detail() string {
 	case ReasonAmbiguous:
 		return "several ways lead to " + e.Name + ": name one of " + strings.Join(e.Ways, ", ")
 	case ReasonUnknown:
+		if len(e.Ways) > 0 {
+			return "the model has no " + e.Name + ", did you mean " + strings.Join(e.Ways, ", ") + "?"
+		}
 		return "the model has no " + e.Name
 	}
 	return e.Name
+}
+
+// unknown says that the model has no such thing, and which of names may be meant.
+func unknown(metric, what, name string, names []string) error {
+	e := &RequestError{Reason: ReasonUnknown, Metric: metric, Name: what + " " + name}
+	if near := words.Nearest(name, names); near != "" {
+		e.Ways = []string{near}
+	}
+	return e
 }
 
 func invalid(metric, format string, args ...any) error {

@@ -14,7 +14,6 @@ package dbt
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -92,11 +91,11 @@ type filter struct {
 // Read reads a semantic manifest.
 func Read(in io.Reader) (knowledge.Model, error) {
 	var r reader
-	if err := json.NewDecoder(in).Decode(&r.file); err != nil {
-		return knowledge.Model{}, fmt.Errorf("dbt: reading the semantic manifest: %w", err)
+	if err := knowledge.Decode("dbt", in, &r.file); err != nil {
+		return knowledge.Model{}, err
 	}
 	if r.file.Models == nil {
-		return knowledge.Model{}, fmt.Errorf("dbt: the file has no semantic_models: target/semantic_manifest.json has")
+		return knowledge.Model{}, &knowledge.FileError{Format: "dbt", Problem: "the file has no semantic_models: target/semantic_manifest.json has"}
 	}
 	for i := range r.file.Models {
 		r.table(&r.file.Models[i])

@@ -10,7 +10,6 @@ package ossie
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -84,14 +83,15 @@ func (c *context) UnmarshalJSON(data []byte) error {
 // Read reads a file of semantic models. Those of one file become one model.
 func Read(in io.Reader) (knowledge.Model, error) {
 	var f file
-	if err := json.NewDecoder(in).Decode(&f); err != nil {
-		return knowledge.Model{}, fmt.Errorf("ossie: reading the model: %w", err)
+	if err := knowledge.Decode("ossie", in, &f); err != nil {
+		return knowledge.Model{}, err
 	}
-	switch {
-	case len(f.Models) == 0 && f.Ontology != nil:
-		return knowledge.Model{}, errors.New("ossie: the file is an ontology, which has no tables and metrics: a file with semantic_model is needed")
-	case len(f.Models) == 0:
-		return knowledge.Model{}, errors.New("ossie: the file has no semantic_model")
+	if len(f.Models) == 0 {
+		problem := "the file has no semantic_model"
+		if f.Ontology != nil {
+			problem = "the file is an ontology, which has no tables and metrics: a file with semantic_model is needed"
+		}
+		return knowledge.Model{}, &knowledge.FileError{Format: "ossie", Problem: problem}
 	}
 	var r reader
 	for i := range f.Models {

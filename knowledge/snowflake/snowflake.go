@@ -11,8 +11,6 @@ package snowflake
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -77,11 +75,11 @@ type verified struct {
 // Read reads a semantic model.
 func Read(in io.Reader) (knowledge.Model, error) {
 	var f file
-	if err := json.NewDecoder(in).Decode(&f); err != nil {
-		return knowledge.Model{}, fmt.Errorf("snowflake: reading the model: %w", err)
+	if err := knowledge.Decode("snowflake", in, &f); err != nil {
+		return knowledge.Model{}, err
 	}
 	if f.Tables == nil {
-		return knowledge.Model{}, errors.New("snowflake: the file has no tables: a semantic model has")
+		return knowledge.Model{}, &knowledge.FileError{Format: "snowflake", Problem: "the file has no tables: a semantic model has"}
 	}
 	var r reader
 	for i := range f.Tables {

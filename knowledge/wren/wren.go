@@ -13,7 +13,6 @@ package wren
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -91,11 +90,11 @@ func (k *key) UnmarshalJSON(data []byte) error {
 // Read reads a compiled MDL.
 func Read(in io.Reader) (knowledge.Model, error) {
 	var f mdl
-	if err := json.NewDecoder(in).Decode(&f); err != nil {
-		return knowledge.Model{}, fmt.Errorf("wren: reading the MDL: %w", err)
+	if err := knowledge.Decode("wren", in, &f); err != nil {
+		return knowledge.Model{}, err
 	}
 	if f.Models == nil {
-		return knowledge.Model{}, errors.New("wren: the file has no models: a compiled mdl.json has")
+		return knowledge.Model{}, &knowledge.FileError{Format: "wren", Problem: "the file has no models: a compiled mdl.json has"}
 	}
 	var r reader
 	if about := f.Properties.about(); about.Description != "" {

@@ -1,0 +1,105 @@
+package knowledge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// FileError says what is wrong in a file of knowledge, and where. Read and the readers of other formats return it.
+type FileError struct {
+	Format  string // "knowledge" for the project's own form, "dbt", "ossie", "snowflake" or "wren"
+	Line    int    // of the file, from 1; 0: it is about the whole file
+	Path    string // the keys that lead there, as "semantic_models.entities"; "": the line says it
+	Problem string // one line
+}
+
+// Error returns one line.
+func (e *FileError) Error() string {
+	text := e.Format + ": "
+	if e.Line > 0 {
+		text += fmt.Sprintf("line %d: ", e.Line)
+	}
+	if e.Path != "" {
+		text += e.Path + ": "
+	}
+	return text + e.Problem
+}
+
+// Read reads the project's own form, the JSON of a Model. A key that the form does not have is an error, as is text behind
+// the object: a *FileError. Read looks nothing up: see [Model.Check].
+func Read(r io.Reader) (m Model, err error) { return m, decode("knowledge", r, &m, true) }
+
+// Decode reads the JSON object of a file into v, for a reader of another format. Keys that v does not have are left out; text
+// behind the object is an error. The error is a *FileError, or that of in.
+func Decode(format string, in io.Reader, v any) error { return decode(format, in, v, false) }
+
+func decode(format string, in io.Reader, v any, strict bool) error {
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return fmt.Errorf("%s: reading the file: %w", format, err)
+	}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	d := json.NewDecoder(bytes.NewReader(data))
+	if strict {
+		d.DisallowUnknownFields()
+	}
+	fails := func(at int64, path, problem string) error {
+		line := 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
+		return &FileError{Format: format, Line: line, Path: path, Problem: problem}
+	}
+	var (
+		syntax *json.SyntaxError
+		kind   *json.UnmarshalTypeError
+	)
+	switch err := d.Decode(v); {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		return &FileError{Format: format, Problem: "the file is empty"}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fails(int64(len(data)), "", "the file ends in the midst of its JSON: it was cut off")
+	case bytes.ContainsRune(data, 0):
+		return &FileError{Format: format, Problem: "the file is no UTF-8: save it as such"}
+	case errors.As(err, &syntax) && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
+		return fails(syntax.Offset, "", "this is no JSON object; a YAML file becomes one by knowledge/yaml")
+	case errors.As(err, &syntax):
+		return fails(syntax.Offset, "", err.Error())
+	case errors.As(err, &kind):
+		return fails(kind.Offset, keys(kind.Field), fmt.Sprintf("here is a JSON %s, where %s is wanted", kind.Value, wanted(kind)))
+	default:
+		return fails(d.InputOffset(), "", err.Error())
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fails(d.InputOffset(), "", "something follows the JSON object")
+	}
+	return nil
+}
+
+// keys writes the path of Go fields as the keys of JSON that they are read from.
+func keys(path string) string {
+	parts := strings.Split(path, ".")
+	for i, p := range parts {
+		if p != "" {
+			parts[i] = strings.ToLower(p[:1]) + p[1:]
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// wanted is the kind of JSON that a Go type is read from.
+func wanted(e *json.UnmarshalTypeError) string {
+	switch e.Type.Kind().String() {
+	case "struct", "map":
+		return "an object"
+	case "slice", "array":
+		return "a list"
+	case "string":
+		return "a text"
+	case "bool":
+		return "true or false"
+	}
+	return "a number"
+}
