@@ -156,7 +156,8 @@ func TestEvalExpectations(t *testing.T) {
 		return "SELECT count(*) AS n FROM customers"
 	}), "TEXTTOSQL_DSN", shopFile(t))
 	right := []string{`{"question": "How many customers?", "rows": [[40]], "reads": ["customers"], "calls": 9, "within": "1m"}`,
-		`{"question": "How many?", "sql": "SELECT count(*) FROM customers"}`, `{"question": "Who is best?", "asks": true}`, `{"question": "Remove all", "refuses": true}`}
+		`{"question": "How many?", "sql": "SELECT count(*) FROM customers"}`, `{"question": "Who is best?", "asks": true}`,
+		`{"question": "Remove all", "refuses": true}`}
 	for _, tt := range []struct {
 		why      string
 		more     []string
@@ -167,7 +168,8 @@ func TestEvalExpectations(t *testing.T) {
 		{"all as expected", nil, nil, exitAnswer, "", "all 4 questions are as expected"},
 		{"other rows", []string{`{"question": "How many now?", "rows": [[41]]}`}, nil, exitError, "How many now?\n   ", "1 of 5 questions are not as expected"},
 		{"another table", []string{`{"question": "How many now?", "reads": ["orders"]}`}, nil, exitError, "the statement is SELECT count(*)", "1 of 5"},
-		{"as JSON", []string{`{"question": "How many now?", "asks": true}`}, []string{"--json"}, exitError, `{"question":"How many now?","drift":["it does not ask`, "1 of 5"},
+		{"as JSON", []string{`{"question": "How many now?", "asks": true}`}, []string{"--json"}, exitError,
+			`{"question":"How many now?","drift":["it does not ask`, "1 of 5"},
 		{"a slip", []string{`{"question": "How many now?", "row": [[41]]}`}, nil, exitUsage, "", "line 5"},
 	} {
 		path := file(t, "questions.jsonl", strings.Join(append(slices.Clone(right), tt.more...), "\n"))

@@ -116,26 +116,3 @@ func (l *line) clock(end, ended chan struct{}) {
 		}
 	}
 }
-
-// Steps returns a function that tells of each sample, repair and judge as it ends, one line each, for logs and pipes.
-func Steps(w io.Writer) func(texttosql.Progress) {
-	return func(p texttosql.Progress) {
-		switch {
-		case p.Kind != trace.Ended || p.Span.IsCancelled():
-			return
-		case p.Step != "sample" && p.Step != "repair" && p.Step != "judge":
-			return
-		}
-		what := p.Step
-		if n, ok := p.Span.Attr("sample"); ok {
-			Say(w, "  %s %v", what, n)
-		} else {
-			Say(w, "  %s", what)
-		}
-		Say(w, " after %v", p.Span.Duration().Round(100*time.Millisecond))
-		if p.Message != "" {
-			Say(w, ": %s", p.Message)
-		}
-		io.WriteString(w, "\n")
-	}
-}

@@ -5,14 +5,9 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
@@ -95,49 +90,5 @@ func TestProgressIsForTerminals(t *testing.T) {
 	defer device.Close()
 	if cli.Progress(file) != nil || cli.Progress(&strings.Builder{}) != nil || cli.Progress(device) == nil {
 		t.Error("a file, a buffer or a device is taken for what it is not")
-	}
-}
-
-// TestSteps: each sample is told when it ends, before the slowest one gets its reply.
-func TestSteps(t *testing.T) {
-	db := numbers(t)
-	told := make(chan struct{}) // closed when two samples were told
-	var known atomic.Bool       // the model has answered: its calls go at once
-	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		switch {
-		case !known.Load():
-		case req.Sample == 0:
-			<-told
-		case req.Sample == 2:
-			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "out of \x1b[31morder"}
-		}
-		return llm.Response{Text: "SELECT 1"}, nil
-	})
-	var out strings.Builder
-	steps := cli.Steps(&out)
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7, AtOnce: true}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := engine.Ask(t.Context(), "How many?"); err != nil {
-		t.Fatal(err)
-	}
-	known.Store(true)
-	if _, err := engine.Ask(t.Context(), "How many?", texttosql.WithProgress(func(p texttosql.Progress) {
-		if steps(p); strings.Count(out.String(), "\n") == 2 && strings.HasSuffix(out.String(), "\n") {
-			select {
-			case <-told:
-			default:
-				close(told)
-			}
-		}
-	})); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimRight(regexp.MustCompile(`[0-9.]+m?s`).ReplaceAllString(out.String(), "TIME"), "\n"), "\n")
-	slices.Sort(lines[:2]) // these two end at the same time
-	want := []string{"  sample 1 after TIME", "  sample 2 after TIME: llm: permanent: out of [31morder", "  sample 0 after TIME"}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -60,28 +60,6 @@ var (
 	}
 )
 
-// Of returns the engine with the name.
-func Of(name string, engines ...Engine) (Engine, error) {
-	for _, e := range engines {
-		if e.Name == name {
-			return e, nil
-		}
-	}
-	return Engine{}, fmt.Errorf("unknown engine %q: want %s", name, Names(engines...))
-}
-
-// Names lists the names of engines, for messages: "a, b or c".
-func Names(engines ...Engine) string {
-	var names []string
-	for _, e := range engines {
-		names = append(names, e.Name)
-	}
-	if last := len(names) - 1; last > 0 {
-		names = []string{strings.Join(names[:last], ", ") + " or " + names[last]}
-	}
-	return strings.Join(names, "")
-}
-
 func openPostgres(dsn string) (*sql.DB, string, string, error) {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {

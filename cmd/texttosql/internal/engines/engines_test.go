@@ -54,13 +54,3 @@ func TestTrino(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
-
-func TestOf(t *testing.T) {
-	if e, err := Of("mysql", Postgres, MySQL); err != nil || e.Title != "MySQL" {
-		t.Errorf("%s, %v", e.Title, err)
-	}
-	_, err := Of("oracle", Postgres, MySQL, Engine{Name: "own"})
-	if want := `unknown engine "oracle": want postgres, mysql or own`; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-}

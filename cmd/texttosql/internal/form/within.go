@@ -22,15 +22,16 @@ func Within(w io.Writer, t *result.Table, width int, all string) error {
 	if err := t.WriteTableWithin(&text, width); err != nil {
 		return err
 	}
-	if width == 0 || len(t.Columns) == 0 || breadth(text.Bytes()) <= width {
+	if width == 0 || len(t.Columns) == 0 || sum(widths(text.Bytes())) <= width {
 		_, err := w.Write(text.Bytes())
 		return err
 	}
 
-	first, last, err := fitting(t, width)
-	if err != nil {
+	text.Reset()
+	if err := t.WriteTableWithin(&text, 1); err != nil { // as narrow as it can be
 		return err
 	}
+	first, last := fitting(widths(text.Bytes()), width)
 	text.Reset()
 	if err := parted(t, first, last).WriteTableWithin(&text, width); err != nil {
 		return err
@@ -43,59 +44,45 @@ func Within(w io.Writer, t *result.Table, width int, all string) error {
 		}
 	}
 	told := fmt.Sprintf("%s; %d of %d columns: %s)\n", strings.TrimSuffix(lines[end], ")\n"), first+last, len(t.Columns), all)
-	_, err = io.WriteString(w, strings.Join(lines[:end], "")+Wrap(told, width))
+	_, err := io.WriteString(w, strings.Join(lines[:end], "")+Wrap(told, width))
 	return err
 }
 
-// breadth is how wide a table is: the second line is a rule below all of it.
-func breadth(table []byte) int {
+// widths are those of the columns of a table, each with the blanks between: the second line is a rule below all of it.
+func widths(table []byte) (all []int) {
 	lines := bytes.SplitN(table, []byte("\n"), 3)
-	if len(lines) < 3 {
-		return 0
+	for part := range strings.SplitSeq(string(lines[1]), "+") {
+		all = append(all, len(part)+1)
 	}
-	return len(lines[1])
+	all[len(all)-1]--
+	return all
 }
 
-// fitting is how many of the first and of the last columns fit with short cells; at least the first one does.
-func fitting(t *result.Table, width int) (first, last int, err error) {
-	room := width - len(" | ") - 1 // for the mark between them
-	for n := range len(t.Columns) - 1 {
-		at := first
-		if n%2 == 1 {
-			at = len(t.Columns) - 1 - last
+func sum(widths []int) (n int) {
+	for _, width := range widths {
+		n += width
+	}
+	return n
+}
+
+// fitting is how many of the first and of the last columns fit beside a mark between them, by turns; at least the first one does.
+func fitting(widths []int, width int) (first, last int) {
+	room := width - len(" | ") - 1 - widths[0]
+	for first = 1; first+last < len(widths); {
+		next := widths[first]
+		if first > last {
+			next = widths[len(widths)-1-last]
 		}
-		var text bytes.Buffer
-		if err := parted(&result.Table{Columns: t.Columns[at : at+1], Types: typesOf(t, at), Rows: column(t, at)}, 1, 0).WriteTableWithin(&text, 1); err != nil {
-			return 0, 0, err
+		if room -= next; room < 0 {
+			break
 		}
-		if room -= breadth(text.Bytes()); n > 0 {
-			room -= len(" | ")
-		}
-		switch {
-		case room < 0 && n > 0:
-			return first, last, nil
-		case n%2 == 1:
+		if first > last {
 			last++
-		default:
+		} else {
 			first++
 		}
 	}
-	return first, last, nil
-}
-
-func column(t *result.Table, at int) [][]any {
-	rows := make([][]any, len(t.Rows))
-	for i, row := range t.Rows {
-		rows[i] = row[at : at+1]
-	}
-	return rows
-}
-
-func typesOf(t *result.Table, at int) []result.Type {
-	if at < len(t.Types) {
-		return t.Types[at : at+1]
-	}
-	return nil
+	return first, last
 }
 
 // parted is a table of the first and the last columns of another one, with a mark between them where some are left out.
