@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
@@ -16,25 +17,37 @@ import (
 // tell of a hidden row where the dialect has no fence.
 func (e Engine) Hidden(t *testing.T, v Verdicts, statements ...string) (answered, unfencedDiffer int) {
 	t.Helper()
-	made := func(d exec.Dialect, bad, turn int) *exec.DB { return e.verdictDB(t, d, v, v.script(), bad, turn) }
-	copied := made(e.Dialect, 0, 0)
-	others := map[string]*exec.DB{
-		"with the hidden rows": made(e.Dialect, 1, 0), "with other values in them": made(e.Dialect, 1, 1), "with another key of them": made(e.Dialect, 5, 2),
+	texts := make([]string, len(statements))
+	for i, text := range statements {
+		texts[i] = strings.ReplaceAll(text, "{V}", v.Expanded)
 	}
-	open, openCopy := made(unfenced{e.Dialect}, 1, 0), made(unfenced{e.Dialect}, 0, 0)
-	for _, text := range statements {
-		text = strings.ReplaceAll(text, "{V}", v.Expanded)
-		want, err := everything(t.Context(), copied, text)
-		if err == nil {
-			answered++
-		}
-		for name, db := range others {
-			if got, _ := everything(t.Context(), db, text); got != want {
-				t.Errorf("%s:\n\t%s\n%s:\n\t%s", text, want, name, got)
+	names := []string{"", "with the hidden rows", "with other values in them", "with another key of them"}
+	told, failed := make([][]string, len(names)), make([]bool, len(texts))
+	var group sync.WaitGroup
+	for k, bad := range []int{0, 1, 1, 5} {
+		db := e.verdictDB(t, e.Dialect, v, v.script(), bad, max(0, k-1))
+		group.Go(func() {
+			for i, text := range texts {
+				all, err := everything(t.Context(), db, text)
+				if told[k] = append(told[k], all); k == 0 {
+					failed[i] = err != nil
+				}
+			}
+		})
+	}
+	open, openCopy := e.verdictDB(t, unfenced{e.Dialect}, v, v.script(), 1, 0), e.verdictDB(t, unfenced{e.Dialect}, v, v.script(), 0, 0)
+	unfenced := toldOfAll(t.Context(), texts, open, openCopy)
+	group.Wait()
+	for i, text := range texts {
+		for k, name := range names {
+			if got := told[k][i]; got != told[0][i] {
+				t.Errorf("%s:\n\t%s\n%s:\n\t%s", text, told[0][i], name, got)
 			}
 		}
-		with, _ := told(t.Context(), open, text)
-		if without, _ := told(t.Context(), openCopy, text); with != without {
+		if !failed[i] {
+			answered++
+		}
+		if unfenced[0][i] != unfenced[1][i] {
 			unfencedDiffer++
 		}
 	}

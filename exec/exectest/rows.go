@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
@@ -131,9 +132,19 @@ func runRows(t testing.TB, e Engine, of RowsOf, statements []string) (answered i
 		return 0, err
 	}
 	var errs []error
-	for _, text := range statements {
-		told, rows, cost, err := rowsTold(view, text)
-		_, want, real, werr := rowsTold(copied, text)
+	ours, theirs := make([]rowsAnswer, len(statements)), make([]rowsAnswer, len(statements))
+	var group sync.WaitGroup
+	for db, answers := range map[*exec.DB][]rowsAnswer{view: ours, copied: theirs} {
+		group.Go(func() {
+			for i, text := range statements {
+				answers[i] = rowsTold(db, text)
+			}
+		})
+	}
+	group.Wait()
+	for i, text := range statements {
+		told, rows, cost, err := ours[i].told, ours[i].lines, ours[i].cost, ours[i].err
+		want, real, werr := theirs[i].lines, theirs[i].cost, theirs[i].err
 		fail := func(format string, args ...any) {
 			errs = append(errs, fmt.Errorf("%s:\n\t%w", text, fmt.Errorf(format, args...)))
 		}
@@ -184,8 +195,15 @@ func prompted(ctx context.Context, db *exec.DB) error {
 	return errors.Join(errs...)
 }
 
-// rowsTold runs a statement and returns all that is told of it, its rows, sorted, its cost and its error.
-func rowsTold(db *exec.DB, text string) (told string, lines []string, cost float64, err error) {
+// rowsAnswer is all that is told of a statement, its rows, sorted, its cost and its error.
+type rowsAnswer struct {
+	told  string
+	lines []string
+	cost  float64
+	err   error
+}
+
+func rowsTold(db *exec.DB, text string) rowsAnswer {
 	root := trace.Tracer{Keep: ^trace.Private(0)}.New("rows")
 	ctx := trace.Into(context.Background(), root)
 	table, err := db.Query(ctx, text)
@@ -193,6 +211,7 @@ func rowsTold(db *exec.DB, text string) (told string, lines []string, cost float
 	_, aerr := db.Analyze(ctx, text)
 	root.End()
 	shown, _ := root.JSON(^trace.Private(0))
+	var lines []string
 	if err == nil {
 		for _, row := range table.Rows {
 			lines = append(lines, fmt.Sprintf("%v", row))
@@ -200,7 +219,7 @@ func rowsTold(db *exec.DB, text string) (told string, lines []string, cost float
 		slices.Sort(lines)
 		lines = append(lines, strings.Join(table.Columns, ","))
 	}
-	return fmt.Sprintf("%s %v %v %v %v %s", lines, err, plan, perr, aerr, shown), lines, plan.EngineCost, err
+	return rowsAnswer{fmt.Sprintf("%s %v %v %v %v %s", lines, err, plan, perr, aerr, shown), lines, plan.EngineCost, err}
 }
 
 // Inspections returns how often statements with text in them are sent for the schemas of a policy and of three narrower

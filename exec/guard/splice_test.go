@@ -2,8 +2,11 @@ package guard_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -55,6 +58,159 @@ func TestSpliceGrows(t *testing.T) {
 		}
 		if err == nil && len(out.Ranges) != test.times {
 			t.Errorf("%s: %d places", test.why, len(out.Ranges))
+		}
+	}
+}
+
+// TestReadRules: a rule is one expression over the columns of its table and parameters, and anything else is refused.
+func TestReadRules(t *testing.T) {
+	for _, test := range []struct{ why, rule, params, err string }{
+		{"a comparison", "tenant = :tenant", "[tenant]", ""},
+		{"parameters, each once and sorted", "a = :z AND (b = :a OR c = :z)", "[a z]", ""},
+		{"a qualifier", `orders.tenant = :t AND public."orders".id > 0`, "[t]", ""},
+		{"a list in brackets", "id IN (1, 2)", "[]", ""},
+		{"a word of queries as a function", "replace(note, 'a', 'b') = :n", "[n]", ""},
+		{"a word of time", "day < current_date", "[]", ""},
+		{"nothing", " ", "", "it is empty"},
+		{"a subquery", "id IN (SELECT 1)", "", "a subquery"},
+		{"a common table expression", "(WITH x AS (TABLE t) TABLE x) IS NULL", "", "a subquery"},
+		{"a list of values", "(id, 1) IN (VALUES (1, 1))", "", "a subquery"},
+		{"another clause", "id = 1 ORDER BY id", "", "no single expression: ORDER"},
+		{"two expressions", "id = 1, tenant", "", "no single expression"},
+		{"two statements", "id = 1; DELETE", "", "no single expression"},
+		{"a comment", "id = 1 -- all", "", "a comment"},
+		{"a quote without end", "id = 'x", "", "a comment, or a quote"},
+		{"a parameter of another form", "id = $1", "", "write :name"},
+		{"another table", "users.id = 1", "", "users.id is no column of the table"},
+		{"a bracket too many", "id = 1) OR (1 = 1", "", "did not open"},
+		{"a bracket too few", "(id = 1", "", "a bracket is open"},
+	} {
+		rules, err := guard.ReadRules(sqltext.PostgreSQL(), guard.Policy{Rows: map[string]string{"public.orders": test.rule}})
+		if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %v, want %q", test.why, err, test.err)
+		}
+		if test.err == "" && fmt.Sprint(rules[0].Params) != test.params {
+			t.Errorf("%s: parameters %v, want %s", test.why, rules[0].Params, test.params)
+		}
+	}
+}
+
+// shopRules is a catalog of orders with a rule, a secret column and one that a star leaves out, and items without a rule.
+func shopRules(t *testing.T, rule string) *guard.Catalog {
+	policy := guard.Policy{Rows: map[string]string{"orders": rule}, Shared: []string{"items"}, DenyColumns: []string{"orders.secret"}}
+	orders, items := guard.NewRelation("main", "orders", []string{"id", "tenant", "secret", "hidden"}), guard.NewRelation("main", "items", []string{"id"})
+	orders.Unseen = []string{"hidden"}
+	c := &guard.Catalog{Text: sqltext.SQLite(), Relations: []*guard.Relation{orders, items}, Rules: need.Value(guard.ReadRules(sqltext.SQLite(), policy))(t)}
+	need.OK(t, c.Apply(policy))
+	return c
+}
+
+func spliced(c *guard.Catalog, text string, o guard.SpliceOptions) (*guard.Splice, error) {
+	f := guard.NewFinder(c.Text.Parse(text))
+	for i := range f.Len() {
+		for _, r := range c.Relations {
+			if f.Raw(i) == r.Name {
+				alias := ""
+				if f.Word(i+1) == "as" {
+					alias = f.Raw(i + 2)
+				}
+				if _, err := f.Table(r, f.Pos(i), r.Name, alias); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if f.Word(i) == "indexed" {
+			f.Hint(i, i+2)
+		}
+	}
+	quote := func(name string) string { return "[" + name + "]" }
+	o.Quote, o.QuoteSchema, o.Placeholder = quote, quote, func(n int) string { return fmt.Sprint("?", n) }
+	return c.Splice(text, f.Spots(), o)
+}
+
+// TestSplice: what a statement becomes under a rule, and without its tables.
+func TestSplice(t *testing.T) {
+	params := map[string]any{"a": int64(7), "b": "x", "n": nil}
+	const open = "(SELECT [main].[orders].[id], [main].[orders].[tenant] FROM [main].[orders]"
+	const bare = "(SELECT NULL AS [id], NULL AS [tenant])"
+	for _, test := range []struct {
+		why, rule, sql string
+		o              guard.SpliceOptions
+		text, bare     string
+		args           string
+	}{
+		{"a table", "tenant = :a", "SELECT id FROM orders", guard.SpliceOptions{},
+			"SELECT id FROM " + open + " WHERE ([main].[orders].[tenant] = ?1)) AS orders", "SELECT id FROM " + bare + " AS orders", "[7]"},
+		{"an alias, and a table without a rule", "id > 0", "SELECT 1 FROM items, orders AS o", guard.SpliceOptions{},
+			"SELECT 1 FROM items, " + open + " WHERE ([main].[orders].[id] > 0)) AS o", "SELECT 1 FROM items, " + bare + " AS o", "[]"},
+		{"a fence, and a hint that moves into it", "tenant = :b", "SELECT 1 FROM orders INDEXED BY x WHERE 1", guard.SpliceOptions{Fenced: true, Splicing: guard.Splicing{Fence: "LIMIT -1"}},
+			"SELECT 1 FROM " + open + " INDEXED BY x WHERE ([main].[orders].[tenant] = ?1) LIMIT -1) AS orders  WHERE 1", "SELECT 1 FROM " + bare + " AS orders  WHERE 1", "[x]"},
+		{"parameters in their order, before those of the statement", "tenant = :b OR :a = id OR id = :n", "SELECT 1 FROM orders", guard.SpliceOptions{Own: []any{"own"}},
+			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?1 OR ?2 = [main].[orders].[id] OR [main].[orders].[id] = ?3)) AS orders",
+			"SELECT 1 FROM " + bare + " AS orders", "[x 7 <nil> own]"},
+		{"behind those of the statement where they have numbers", "tenant = :b", "SELECT 1 FROM orders", guard.SpliceOptions{Own: []any{"own"}, Splicing: guard.Splicing{Numbered: true}},
+			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?2)) AS orders", "SELECT 1 FROM " + bare + " AS orders", "[own x]"},
+	} {
+		test.o.Params = params
+		got, err := spliced(shopRules(t, test.rule), test.sql, test.o)
+		if err != nil {
+			t.Errorf("%s: %v", test.why, err)
+			continue
+		}
+		if diff := cmp.Diff([]string{test.text, test.bare, test.args}, []string{got.Text, got.Bare, fmt.Sprint(got.Args)}); diff != "" {
+			t.Errorf("%s: %s", test.why, diff)
+		}
+		for _, place := range got.Ranges {
+			if part := got.Text[place.Pos:place.End]; !strings.HasPrefix(part, open) || place.Relation.Name != "orders" {
+				t.Errorf("%s: the place of %s is %q", test.why, place.Relation.Name, part)
+			}
+		}
+	}
+}
+
+// TestSpliceParams: a value that is missing or of another kind is refused, and others take its place without a second look.
+func TestSpliceParams(t *testing.T) {
+	c := shopRules(t, "tenant = :a")
+	number := func(value any) (any, error) {
+		if n, ok := value.(int); ok {
+			return int64(n), nil
+		}
+		return nil, errors.New("is no number")
+	}
+	o := guard.SpliceOptions{Params: map[string]any{"a": 1}}
+	o.Compared = func(*guard.Relation, string, []string) ([]guard.Bind, error) { return []guard.Bind{number}, nil }
+	s := need.Value(spliced(c, "SELECT 1 FROM orders", o))(t)
+	other := need.Value(s.With(map[string]any{"a": 2}))(t)
+	if diff := cmp.Diff("[1] [2]", fmt.Sprint(s.Args, other.Args)); diff != "" {
+		t.Error(diff)
+	}
+	for _, params := range []map[string]any{{}, {"a": "x"}} {
+		o.Params = params
+		_, err := spliced(c, "SELECT 1 FROM orders", o)
+		_, werr := s.With(params)
+		if !errors.Is(err, guard.ErrNoScope) || !errors.Is(werr, guard.ErrNoScope) {
+			t.Errorf("%v: %v, %v", params, err, werr)
+		}
+	}
+	o.Compared = func(*guard.Relation, string, []string) ([]guard.Bind, error) { return nil, errors.New("nothing tells") }
+	if _, err := spliced(c, "SELECT 1 FROM orders", o); err == nil {
+		t.Error("nothing tells what a parameter is compared with")
+	}
+	if _, err := c.Splice("SELECT 1", []guard.Spot{{Pos: 3, End: 5, Insert: "x"}, {Pos: 4, End: 5}}, o); err == nil {
+		t.Error("places that overlap")
+	}
+}
+
+// TestOriginal: the name of a result that an engine makes of the text is that of the statement.
+func TestOriginal(t *testing.T) {
+	s := need.Value(spliced(shopRules(t, "id > 0"), "SELECT (SELECT max(id) FROM orders) + 1, count(*) FROM orders AS o", guard.SpliceOptions{}))(t)
+	inner := s.Text[strings.Index(s.Text, "(SELECT max"):strings.Index(s.Text, " + 1")]
+	for name, want := range map[string]string{
+		inner + " + 1": "(SELECT max(id) FROM orders) + 1", "count(*)": "count(*)", "id": "id", "none(x)": "none(x)",
+		inner[:40]: "(SELECT max(id) FROM orders", "FROM [main].[orders]": "FROM [main].[orders]",
+	} {
+		if got := s.Original(name); got != want {
+			t.Errorf("%q was %q, want %q", name, got, want)
 		}
 	}
 }

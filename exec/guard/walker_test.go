@@ -24,6 +24,7 @@ type (
 		Top     [1]*name
 		hidden  *newer
 	}
+	star    struct{} // as parsers write a *
 	name    struct{ Text string }
 	newer   struct{ Name *name }
 	wrapper struct{ Name *name }
@@ -33,7 +34,7 @@ type (
 // walked walks a tree with queries and names on its list, and returns the names in order.
 func walked(tree any, w guard.Walker) (names string, err error) {
 	var found strings.Builder
-	w.Nodes = guard.NodesOf(query{}, name{})
+	w.Nodes = guard.NodesOf(query{}, name{}, star{})
 	w.Visit = func(node any, inside func()) {
 		if n, ok := node.(*name); ok {
 			found.WriteString(n.Text)
@@ -66,6 +67,7 @@ func TestWalker(t *testing.T) {
 		err   string
 	}{
 		{"slices, arrays, interfaces and pointers", &query{Columns: []*name{a, nil, b}, From: &query{Top: [1]*name{c}}}, guard.Walker{}, "abc", ""},
+		{"a type without fields", &query{From: &star{}, Top: [1]*name{c}}, guard.Walker{}, "c", ""},
 		{"nothing", (*query)(nil), guard.Walker{}, "", ""},
 		{"an unlisted type", &query{Columns: []*name{a}, From: &newer{b}}, guard.Walker{}, "a", "newer"},
 		{"in a slice", []any{a, &newer{b}}, guard.Walker{}, "a", "newer"},

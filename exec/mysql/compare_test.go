@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -98,67 +101,90 @@ func TestCompared(t *testing.T) {
 	user, owner := sql.OpenDB(d.User), sql.OpenDB(d.Owner)
 	defer user.Close()
 	defer owner.Close()
-	answered, refused, accepted := 0, 0, map[string]bool{}
-	for _, form := range append(comparedForms, "c LIKE :x", "FIND_IN_SET(:x, c)") {
-		p := exec.Policy{Rows: map[string]string{}}
-		for i, name := range types {
-			if kind := comparedTypes[name]; !strings.Contains(form, "LIKE") && !strings.Contains(form, "FIND") || kind == "text" {
-				p.Rows[fmt.Sprintf("t%d", i)] = strings.Replace(form, "t.c", fmt.Sprintf("t%d.c", i), 1)
-			}
+	c := compared{user: user, owner: owner, types: types, accepted: map[string]bool{}}
+	t.Run("forms", func(t *testing.T) {
+		for _, form := range append(comparedForms, "c LIKE :x", "FIND_IN_SET(:x, c)") {
+			t.Run(form, func(t *testing.T) {
+				t.Parallel()
+				c.form(t, form)
+			})
 		}
-		db := need.Value(exec.New(user, mysql.Dialect{}, exec.Config{Policy: p}))(t)
-		need.OK(t, db.Ready(t.Context()))
-		for _, value := range comparedValues {
-			view := need.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"x": value, "y": value}}, nil))(t)
-			for i, name := range types {
-				table := fmt.Sprintf("t%d", i)
-				if p.Rows[table] == "" {
-					continue
-				}
-				hint := ""
-				if slices.Contains(indexed, form) {
-					hint = " FORCE INDEX (c)"
-				}
-				got, err := view.Query(t.Context(), "SELECT id FROM "+table+hint+" ORDER BY id")
-				of := literal(comparedTypes[name], value)
-				if err != nil {
-					if !errors.Is(err, exec.ErrNoScope) {
-						t.Errorf("%s: %s with %#v: %v", name, form, value, err)
-					}
-					refused++
-					continue
-				}
-				answered++
-				accepted[comparedTypes[name]+fmt.Sprintf(" %#v", value)] = accepted[comparedTypes[name]+fmt.Sprintf(" %#v", value)] || len(got.Rows) > 0
-				if of == "" {
-					t.Errorf("%s: %s with %#v, which is of another kind, gives %v", name, form, value, got.Rows)
-					continue
-				}
-				rule := strings.ReplaceAll(strings.ReplaceAll(p.Rows[table], ":x", of), ":y", of)
-				want := []string{}
-				rows := need.Value(owner.Query("SELECT id FROM " + table + " IGNORE INDEX (c) WHERE " + rule + " ORDER BY id"))(t)
-				for rows.Next() {
-					var id string
-					need.OK(t, rows.Scan(&id))
-					want = append(want, id)
-				}
-				rows.Close()
-				for _, row := range got.Rows { // there may be fewer: an index has no rows of a text that is no address
-					if !slices.Contains(want, fmt.Sprint(row[0])) {
-						t.Errorf("%s: %s with %#v gives %v, and its literal %v", name, form, value, got.Rows, want)
-						break
-					}
-				}
-			}
-		}
-	}
-	t.Logf("%d statements are answered, %d refused for their value", answered, refused)
+	})
+	t.Logf("%d statements are answered, %d refused for their value", c.answered, c.refused)
 	for _, want := range []string{"number 1", "number 0", `number "1"`, "number true",
 		`text "abc"`, `text ""`, "text 1", `date "2020-01-01"`, "number 1.5", `number "1.50"`} {
-		if !accepted[want] {
+		if !c.accepted[want] {
 			t.Errorf("%s is not accepted", want)
 		}
 	}
+}
+
+// compared counts what becomes of values.
+type compared struct {
+	user, owner *sql.DB
+	types       []string
+
+	mu                sync.Mutex
+	answered, refused int
+	accepted          map[string]bool
+}
+
+// form compares all values by one form of a rule with columns of all types.
+func (c *compared) form(t *testing.T, form string) {
+	p := exec.Policy{Rows: map[string]string{}}
+	for i, name := range c.types {
+		if kind := comparedTypes[name]; !strings.Contains(form, "LIKE") && !strings.Contains(form, "FIND") || kind == "text" {
+			p.Rows[fmt.Sprintf("t%d", i)] = strings.Replace(form, "t.c", fmt.Sprintf("t%d.c", i), 1)
+		}
+	}
+	db := need.Value(exec.New(c.user, mysql.Dialect{}, exec.Config{Policy: p}))(t)
+	need.OK(t, db.Ready(t.Context()))
+	for _, value := range comparedValues {
+		view := need.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"x": value, "y": value}}, nil))(t)
+		for i, name := range c.types {
+			table := fmt.Sprintf("t%d", i)
+			if p.Rows[table] == "" {
+				continue
+			}
+			hint := ""
+			if slices.Contains(indexed, form) {
+				hint = " FORCE INDEX (c)"
+			}
+			got, err := view.Query(t.Context(), "SELECT id FROM "+table+hint+" ORDER BY id")
+			c.count(name, value, got, err)
+			if err != nil {
+				if !errors.Is(err, exec.ErrNoScope) {
+					t.Errorf("%s: %s with %#v: %v", name, form, value, err)
+				}
+				continue
+			}
+			of := literal(comparedTypes[name], value)
+			if of == "" {
+				t.Errorf("%s: %s with %#v, which is of another kind, gives %v", name, form, value, got.Rows)
+				continue
+			}
+			rule := strings.ReplaceAll(strings.ReplaceAll(p.Rows[table], ":x", of), ":y", of)
+			want := need.Value(exectest.Texts(t.Context(), c.owner, "SELECT id FROM "+table+" IGNORE INDEX (c) WHERE "+rule+" ORDER BY id"))(t)
+			for _, row := range got.Rows { // there may be fewer: an index has no rows of a text that is no address
+				if !slices.Contains(want, fmt.Sprint(row[0])) {
+					t.Errorf("%s: %s with %#v gives %v, and its literal %v", name, form, value, got.Rows, want)
+					break
+				}
+			}
+		}
+	}
+}
+
+func (c *compared) count(name string, value any, got *result.Table, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.refused++
+		return
+	}
+	c.answered++
+	key := comparedTypes[name] + fmt.Sprintf(" %#v", value)
+	c.accepted[key] = c.accepted[key] || len(got.Rows) > 0
 }
 
 // TestNotCompared: a parameter that stands anywhere else is no policy, for columns of all types.

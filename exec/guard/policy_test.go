@@ -1,0 +1,91 @@
+package guard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/exec/guard"
+)
+
+// TestPolicyNames: an entry names what its parts name, from the right, whatever their case.
+func TestPolicyNames(t *testing.T) {
+	p := guard.Policy{
+		AllowTables: []string{"orders", "crm.people", `"odd.name"`}, DenyTables: []string{"hr.orders"}, DenyColumns: []string{"people.note", "x.crm.people.key"},
+		Reveal: []string{"people.password"},
+	}
+	for name, want := range map[string]bool{
+		"main.orders": true, "hr.ORDERS": false, "crm.people": true, "hr.people": false, "main.items": false, "main.odd": false,
+	} {
+		in, table, _ := strings.Cut(name, ".")
+		if p.AllowsTable(in, table) != want {
+			t.Errorf("%s is allowed: %v", name, !want)
+		}
+	}
+	if !p.AllowsTable("main", "odd.name") || p.AllowsTable("main", "name") {
+		t.Error("a name with a dot in it")
+	}
+	for column, want := range map[string]bool{"id": true, "NOTE": false, "password": true, "secret_key": false, "key": true, "password_hash": false} {
+		if p.AllowsColumn("crm", "people", column) != want {
+			t.Errorf("people.%s is allowed: %v", column, !want)
+		}
+	}
+	if p.AllowsColumn("x.crm", "people", "key") {
+		t.Error("an entry with a catalog in front")
+	}
+	if !p.Mentions("the NOTE of people") || p.Mentions("notes of nobody") {
+		t.Error("Mentions takes whole words, whatever their case")
+	}
+	for entry, ok := range map[string]bool{"a": true, "a.b.c": true, "a.b.c.d": false, "": false, "a..b": false, `"a.b".c`: true, `"a`: false, ".a": false} {
+		if err := (guard.Policy{DenyTables: []string{entry}}).Validate(); (err == nil) != ok {
+			t.Errorf("%q: %v", entry, err)
+		}
+	}
+	for _, wrong := range []guard.Policy{{Settings: []string{""}}, {Fence: "never"}, {Rows: map[string]string{"a.b.c.d": "1"}}} {
+		if wrong.Validate() == nil {
+			t.Errorf("%+v is valid", wrong)
+		}
+	}
+}
+
+// TestNarrow: a narrowed policy allows what both allow.
+func TestNarrow(t *testing.T) {
+	rows := map[string]string{"orders": "a = 1"}
+	for _, test := range []struct {
+		why     string
+		p, n    guard.Policy
+		want    guard.Policy
+		refused bool
+	}{
+		{"nothing", guard.Policy{}, guard.Policy{}, guard.Policy{}, false},
+		{"denials add up", guard.Policy{DenyTables: []string{"a"}, Settings: []string{"s"}}, guard.Policy{DenyTables: []string{"b"}, DenyColumns: []string{"c"}, Fence: "always"},
+			guard.Policy{DenyTables: []string{"a", "b"}, DenyColumns: []string{"c"}, Settings: []string{"s"}, Fence: "always"}, false},
+		{"the longer of two names", guard.Policy{AllowTables: []string{"x.a", "b", "c"}}, guard.Policy{AllowTables: []string{"A", "y.b", "d"}},
+			guard.Policy{AllowTables: []string{"x.a", "y.b"}}, false},
+		{"only one lists tables", guard.Policy{AllowTables: []string{"a"}}, guard.Policy{}, guard.Policy{AllowTables: []string{"a"}}, false},
+		{"only the other one does", guard.Policy{}, guard.Policy{AllowTables: []string{"a"}}, guard.Policy{AllowTables: []string{"a"}}, false},
+		{"no table in common", guard.Policy{AllowTables: []string{"a"}}, guard.Policy{AllowTables: []string{"b"}}, guard.Policy{}, true},
+		{"fewer functions", guard.Policy{AllowFunctions: []string{"f", "g"}}, guard.Policy{AllowFunctions: []string{"g"}}, guard.Policy{AllowFunctions: []string{"g"}}, false},
+		{"more functions", guard.Policy{AllowFunctions: []string{"f"}}, guard.Policy{AllowFunctions: []string{"g"}}, guard.Policy{}, true},
+		{"all is revealed, and then less", guard.Policy{Reveal: []string{"*"}}, guard.Policy{Reveal: []string{"a.b"}}, guard.Policy{Reveal: []string{"a.b"}}, false},
+		{"both rules hold", guard.Policy{Rows: rows}, guard.Policy{Rows: map[string]string{"orders": "b = 2"}}, guard.Policy{Rows: map[string]string{"orders": "(a = 1) AND (b = 2)"}}, false},
+		{"a rule for a shared table", guard.Policy{Rows: rows, Shared: []string{"c"}}, guard.Policy{Rows: map[string]string{"c": "b"}},
+			guard.Policy{Rows: map[string]string{"orders": "a = 1", "c": "b"}, Shared: []string{"c"}}, false},
+		{"a rule for a table that is neither", guard.Policy{Rows: rows}, guard.Policy{Rows: map[string]string{"c": "b"}}, guard.Policy{}, true},
+		{"the first rules", guard.Policy{}, guard.Policy{Rows: rows, Shared: []string{"c"}}, guard.Policy{Rows: rows, Shared: []string{"c"}}, false},
+		{"more that is shared", guard.Policy{Rows: rows}, guard.Policy{Shared: []string{"c"}}, guard.Policy{}, true},
+	} {
+		got, err := test.p.Narrow(test.n)
+		if (err != nil) != test.refused {
+			t.Errorf("%s: %v", test.why, err)
+		}
+		if diff := cmp.Diff(fmt.Sprintf("%+v", test.want), fmt.Sprintf("%+v", got)); err == nil && diff != "" {
+			t.Errorf("%s: %s", test.why, diff)
+		}
+	}
+	if rows["orders"] != "a = 1" {
+		t.Error("a policy that is narrowed stays as it is")
+	}
+}
