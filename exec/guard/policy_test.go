@@ -89,3 +89,13 @@ func TestNarrow(t *testing.T) {
 		t.Error("a policy that is narrowed stays as it is")
 	}
 }
+
+// TestForeignLetters: names are the same in any case, also in letters that ASCII does not have.
+func TestForeignLetters(t *testing.T) {
+	r := guard.NewRelation("main", "t", []string{"Ärger", "id"})
+	for name, want := range map[string]bool{"Ärger": true, "äRGER": true, "ID": true, "örger": false, "arger": false} {
+		if r.Has(name) != want {
+			t.Errorf("%s is a column: %v", name, !want)
+		}
+	}
+}
