@@ -156,6 +156,39 @@ func TestCannotFail(t *testing.T) {
 	}
 }
 
+// TestCannotFailRows: a name that may stand for a row, or call a function with one, may fail as that does.
+func TestCannotFailRows(t *testing.T) {
+	c := failCatalog(t, sqltext.PostgreSQL(), false)
+	calls := func(name string) bool { return name == "lower" }
+	source := []guard.Source{{Alias: "orders", Relation: c.Relations[0]}, {Alias: "q"}}
+	for i, r := range c.Relations {
+		if r.Name == "orders" {
+			source[0].Relation = c.Relations[i]
+		}
+	}
+	for _, test := range []struct {
+		why  string
+		path []string
+		star bool
+		call func(string) bool
+		can  bool
+	}{
+		{"a column", []string{"id"}, false, calls, true},
+		{"a column of the table", []string{"orders", "id"}, false, calls, true},
+		{"the row of the table", []string{"orders"}, false, calls, false},
+		{"all of it", []string{"orders"}, true, calls, true},
+		{"a function behind the table", []string{"orders", "lower"}, false, calls, false},
+		{"another name behind it", []string{"orders", "none"}, false, calls, true},
+		{"a function behind a subquery, whose columns nobody knows", []string{"q", "lower"}, false, calls, false},
+		{"where no name stands for a row", []string{"orders"}, false, nil, true},
+	} {
+		names := &guard.Names{Sources: source, Call: test.call, Refs: []guard.Ref{{Path: test.path, Star: test.star}}}
+		if got := c.CannotFail(sqltext.PostgreSQL().Parse("SELECT id FROM orders"), names, nil); got != test.can {
+			t.Errorf("%s: it cannot fail: %v", test.why, got)
+		}
+	}
+}
+
 // FuzzCannotFail: no text makes the reader panic or hang, and what stands in a function is never on the list.
 func FuzzCannotFail(f *testing.F) {
 	for _, text := range []string{
