@@ -14,13 +14,16 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/snapshot"
 )
 
 // large is the verb large.
 type large struct {
 	Data    string `required:"" placeholder:"DIR" help:"Folder of large schemas: schemas, questions and knowledge as data-large's README describes them."`
 	History string `placeholder:"DIR" help:"Folder of the same form with past statements: its history of SEDE, its questions of BEAVER."`
-	JSON    bool   `name:"json" help:"JSON lines instead of a table."`
+	Asking  string `placeholder:"DIR" help:"Folder of data-asking: its questions in other words and in Russian, about its databases of Spider as one schema."`
+	meaning `embed:""`
+	JSON    bool `name:"json" help:"JSON lines instead of a table."`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -30,17 +33,21 @@ differ in digits only counts as one table and stands for its members.
 
 Data: spider2_snow (the database is known), spider2_merged (all databases as one schema), beaver, sede,
 and with --history sede_history, and beaver with the past statements about its database but those of the
-question asked.
+question asked; with --asking spider, spider_syn (synonyms) and pauq_ru (Russian).
 
 Linkers:
   index    the words of the index, filled up: linker.Lexical{Fill: true} with Tables as below, history where there is one
   lexical  linker.Lexical{}, without history
+  explore  linker.Explore with a script for a model, which is none: it searches for the longest words of the question, four
+           at a time and twelve at most, and keeps the first tables of each search; where a schema has over 40 tables
+  +meaning the same with --embedder
 
 JSON: a line for each data and linker.
   n                  questions with gold tables
   tables             Lexical.Tables
   all_tables         share of questions that keep all gold tables
   kept               families and other tables kept, mean
+  calls              of the model, mean
   ms_mean, ms_worst  time of a question, its schema read before`
 }
 
@@ -52,6 +59,7 @@ type largeLine struct {
 	Tables    int     `json:"tables"`
 	AllTables float64 `json:"all_tables"`
 	Kept      float64 `json:"kept"`
+	Calls     float64 `json:"calls"`
 	Mean      float64 `json:"ms_mean"`
 	Worst     float64 `json:"ms_worst"`
 }
@@ -62,30 +70,55 @@ var largeData = []struct {
 	tables     int
 }{
 	{"spider2_snow", "spider2_snow", 25}, {"spider2_merged", "spider2_snow", 15}, {"beaver", "beaver", 12}, {"sede", "sede", 9}, {"sede_history", "sede", 9},
+	{"spider", "spider_syn", 5}, {"spider_syn", "spider_syn", 5}, {"pauq_ru", "pauq_ru", 5},
 }
 
 // Run links the questions.
 func (l *large) Run(p *program) error {
 	var list []largeLine
-	for _, d := range largeData {
-		if d.name == "sede_history" && l.History == "" {
+	for i, d := range largeData {
+		var q *largeSet
+		var err error
+		switch {
+		case i >= 5 && l.Asking == "", d.name == "sede_history" && l.History == "":
 			continue
+		case i >= 5:
+			q, err = l.asking(p, d.name, d.file)
+		default:
+			q, err = l.questions(d.name, d.file)
 		}
-		q, err := l.questions(d.name, d.file)
 		if err != nil {
 			return err
 		}
-		for _, with := range []struct {
-			name string
-			linker.Lexical
-			history bool
-		}{{"index", linker.Lexical{Tables: d.tables, Fill: true}, true}, {"lexical", linker.Lexical{}, false}} {
-			line, err := q.measure(p.ctx, with.Lexical, with.history)
-			if err != nil {
-				return err
+		embedder, err := l.embedder(p.ctx, q.questions)
+		if err != nil {
+			return err
+		}
+		for _, by := range []memory.Embedder{nil, embedder}[:min(1+len(l.Embedder), 2)] {
+			script := &searcher{}
+			for _, with := range []struct {
+				name    string
+				linker  linker.Linker
+				tables  int
+				history bool
+			}{
+				{"index", linker.Lexical{Tables: d.tables, Fill: true, Embedder: by}, d.tables, true},
+				{"lexical", linker.Lexical{Embedder: by}, 0, false},
+				{"explore", linker.Explore{Model: script, Embedder: by}, 15, false},
+			} {
+				if script.calls = 0; with.name == "explore" && !q.isLarge() {
+					continue
+				}
+				line, err := q.measure(p.ctx, with.linker, with.history)
+				if err != nil {
+					return err
+				}
+				line.Calls = round(float64(script.calls) / float64(max(line.N, 1)))
+				if line.Data, line.Linker, line.Tables = d.name, with.name, with.tables; by != nil {
+					line.Linker += "+meaning"
+				}
+				list = append(list, line)
 			}
-			line.Data, line.Linker = d.name, with.name
-			list = append(list, line)
 		}
 	}
 	if l.JSON {
@@ -93,9 +126,9 @@ func (l *large) Run(p *program) error {
 	}
 	var rows [][]string
 	for _, l := range list {
-		rows = append(rows, []string{l.Data, l.Linker, strconv.Itoa(l.N), share(l.AllTables), fmt.Sprintf("%.1f", l.Kept), fmt.Sprintf("%.2f", l.Mean), fmt.Sprintf("%.1f", l.Worst)})
+		rows = append(rows, []string{l.Data, l.Linker, strconv.Itoa(l.N), share(l.AllTables), fmt.Sprintf("%.1f", l.Kept), fmt.Sprintf("%.1f", l.Calls), fmt.Sprintf("%.2f", l.Mean), fmt.Sprintf("%.1f", l.Worst)})
 	}
-	return table(p.out, []string{"data", "linker", "n", "all tables", "kept", "ms", "worst"}, rows)
+	return table(p.out, []string{"data", "linker", "n", "all tables", "kept", "calls", "ms", "worst"}, rows)
 }
 
 // largeQuestion is a question of the folder.
@@ -194,12 +227,11 @@ func (l *large) questions(name, file string) (*largeSet, error) {
 }
 
 // measure links every question that has gold tables.
-func (s *largeSet) measure(ctx context.Context, l linker.Lexical, withHistory bool) (line largeLine, err error) {
-	line.Tables = l.Tables
-	plain := map[*schema.Schema]*linker.Index{}
+func (s *largeSet) measure(ctx context.Context, l linker.Linker, withHistory bool) (line largeLine, err error) {
+	plain, kept := map[*schema.Schema]*linker.Index{}, map[*schema.Schema]*snapshot.Snapshot{}
 	for _, of := range s.schemas {
 		if plain[of] == nil {
-			plain[of] = linker.NewIndex(of)
+			plain[of], kept[of] = linker.NewIndex(of), new(snapshot.Store).At(snapshot.Key{}, of)
 		}
 	}
 	for _, q := range s.questions {
@@ -210,7 +242,7 @@ func (s *largeSet) measure(ctx context.Context, l linker.Lexical, withHistory bo
 		if of == nil {
 			return line, fmt.Errorf("no schema of the database %s", q.DB)
 		}
-		in := linker.Input{Question: q.Question, Evidence: s.knowledge[q.Knowledge] + q.Description, Schema: of, Index: plain[of]}
+		in := linker.Input{Question: q.Question, Evidence: s.knowledge[q.Knowledge] + q.Description, Schema: of, Index: plain[of], Snapshot: kept[of]}
 		if withHistory && len(s.history) > 0 {
 			var past []memory.Pair
 			for _, p := range s.history {

@@ -82,8 +82,7 @@ func (e Explore) Link(ctx context.Context, in Input) (links schema.Links, err er
 		return links, errors.New("linker: Explore needs Model")
 	}
 	in.WithoutValues = true
-	r := exploreRun{Explore: e, in: in, index: in.index(), numbers: askedNumbers(in)}
-	r.shown, _ = in.Schema.Presentable()
+	r := exploreRun{Explore: e, in: in, index: in.index(), numbers: askedNumbers(in), found: map[int]bool{}}
 	ctx, span := trace.Start(ctx, purposeExplore)
 	defer func() { span.Fail(err); span.End() }()
 	err = r.explore(ctx)
@@ -92,32 +91,26 @@ func (e Explore) Link(ctx context.Context, in Input) (links schema.Links, err er
 	return r.links, err
 }
 
-// exploreRun is one question.
+// exploreRun is one question. Tables are places in Input.Schema.
 type exploreRun struct {
 	Explore
 	in       Input
 	index    *Index
-	shown    *schema.Schema // the names that a prompt may show
-	numbers  []string       // of the question, which tell the tables of a family apart
+	numbers  []string // of the question, which tell the tables of a family apart
 	calls    int
 	searches []explored
-	looked   []schema.TableName
-	kept     []schema.TableName
+	found    map[int]bool // entries that a search found
+	looked   []int
+	kept     []int
 	unknown  []string // names in the last reply that the schema does not have
 	links    schema.Links
 }
 
-// explored is one search with what it found.
+// explored is one search with the tables that it found first, as the prompt shows them.
 type explored struct {
-	text string
-	hits []exploredTable
-}
-
-// exploredTable is a table that a search found, for its family.
-type exploredTable struct {
-	*schema.Table
-	alike   int      // tables of its family that are not shown
-	columns []string // that match the search
+	text   string
+	tables []int
+	lines  []string
 }
 
 // exploration is the reply to exploreRules.
@@ -197,14 +190,19 @@ func (r *exploreRun) take(ctx context.Context, reply exploration) (news bool, er
 }
 
 // named are the tables of names in a reply, each once.
-func (r *exploreRun) named(list texts) (tables []schema.TableName) {
+func (r *exploreRun) named(list texts) (tables []int) {
 	for _, name := range list {
-		at := slices.IndexFunc(r.shown.Tables, func(t schema.Table) bool { return isTable(t.TableName(), name) })
-		if at < 0 && len(r.unknown) < mostLooked {
+		text := unquoted(name)
+		dot := strings.LastIndexByte(text, '.')
+		t, ok := r.in.Schema.Lookup("", text)
+		if !ok {
+			t, ok = r.in.Schema.Lookup(text[:max(dot, 0)], text[dot+1:])
+		}
+		if !ok && len(r.unknown) < mostLooked {
 			r.unknown = append(r.unknown, words.Short(words.Inert(words.Line(name)), mostSearched))
 		}
-		if at >= 0 && !slices.Contains(tables, r.shown.Tables[at].TableName()) {
-			tables = append(tables, r.shown.Tables[at].TableName())
+		if at := slices.IndexFunc(r.in.Schema.Tables, func(o schema.Table) bool { return ok && o.TableName() == t.TableName() }); at >= 0 && !slices.Contains(tables, at) {
+			tables = append(tables, at)
 		}
 	}
 	return tables
@@ -219,53 +217,64 @@ func (r *exploreRun) search(ctx context.Context, text, beside string) error {
 	if err != nil {
 		return err
 	}
-	found := explored{text: text}
+	s := explored{text: text}
 	for _, e := range all {
-		if !e.found || len(found.hits) == foundTables {
+		if !e.found || r.found[e.entry] || len(s.tables) == foundTables {
 			continue
 		}
+		r.found[e.entry] = true
 		places, _ := r.index.choose(e.entry, r.numbers)
-		of := r.in.Schema.Tables[places[len(places)-1]].TableName()
-		t, ok := r.shown.Lookup(of.Schema, of.Name)
-		if ok && !slices.ContainsFunc(r.searches, func(s explored) bool { return s.has(t) }) {
-			found.hits = append(found.hits, exploredTable{t, len(r.index.entries[e.entry].members) - 1, matchTable(t, asked, true).columns})
+		at := int(places[len(places)-1])
+		if part := r.part(at); len(part.Tables) > 0 {
+			s.tables = append(s.tables, at)
+			s.lines = append(s.lines, r.line(&part.Tables[0], len(r.index.entries[e.entry].members)-1, asked))
 		}
 	}
-	r.searches = append(r.searches, found)
+	r.searches = append(r.searches, s)
 	return nil
 }
 
-func (s explored) has(t *schema.Table) bool {
-	return slices.ContainsFunc(s.hits, func(h exploredTable) bool { return h.Table == t })
+// part are tables as a prompt may show them.
+func (r *exploreRun) part(tables ...int) *schema.Schema {
+	part := *r.in.Schema
+	part.Tables = nil
+	for _, at := range tables {
+		part.Tables = append(part.Tables, r.in.Schema.Tables[at])
+	}
+	shown, _ := part.Presentable()
+	return shown
 }
 
 // prompt writes what is known: the last searches first, as many tables as have room.
 func (r *exploreRun) prompt(ctx context.Context, most int) (string, error) {
-	quote := func(tables []schema.TableName) string {
-		var list []string
-		for _, t := range tables {
-			list = append(list, t.Quoted(r.in.renderer().Names))
-		}
-		return cmp.Or(strings.Join(list, ", "), "none")
+	var kept []string
+	for _, t := range r.part(r.kept...).Tables {
+		kept = append(kept, t.TableName().Quoted(r.in.renderer().Names))
 	}
-	head := r.in.section(tableMeanings...) + fmt.Sprintf("\nCalls left after this one: %d\nKept: %s\n", most-r.calls-1, quote(r.kept))
+	head := r.in.section(tableMeanings...) +
+		fmt.Sprintf("\nCalls left after this one: %d\nKept: %s\n", most-r.calls-1, cmp.Or(strings.Join(kept, ", "), "none"))
 	if len(r.unknown) > 0 {
 		head += "The database has no table of these names: " + strings.Join(r.unknown, ", ") + "\n"
 	}
 	limit := cmp.Or(r.CallTokens, defaultCallTokens) - schema.EstimateTokens(exploreRules) - schema.EstimateTokens(head)
-	looked, err := r.columns(ctx, limit/2)
-	if err != nil {
-		return "", err
+	looked := ""
+	if len(r.looked) > 0 {
+		renderer := r.in.renderer()
+		renderer.MaxTokens = max(limit/2, 1)
+		out, err := renderer.Render(ctx, r.part(r.looked...))
+		if err != nil {
+			return "", err
+		}
+		looked = "\n" + out.Text
 	}
 	limit -= schema.EstimateTokens(looked)
 	var found strings.Builder
 	for _, s := range slices.Backward(r.searches) {
-		found.WriteString("\nFound for: " + words.Inert(words.Line(s.text)) + "\n")
-		if len(s.hits) == 0 {
-			found.WriteString("nothing new\n")
+		lines := append([]string{"\nFound for: " + words.Inert(words.Line(s.text)) + "\n"}, s.lines...)
+		if len(s.lines) == 0 {
+			lines = append(lines, "nothing new\n")
 		}
-		for _, h := range s.hits {
-			line := h.line(quote([]schema.TableName{h.TableName()}))
+		for _, line := range lines {
 			if limit -= schema.EstimateTokens(line); limit > 0 {
 				found.WriteString(line)
 			}
@@ -274,44 +283,30 @@ func (r *exploreRun) prompt(ctx context.Context, most int) (string, error) {
 	return head + found.String() + looked, nil
 }
 
-// line is a table with what a search found in it.
-func (h exploredTable) line(name string) string {
-	line := "- " + name
-	if h.alike > 0 {
-		line += fmt.Sprintf(" (and %d tables alike)", h.alike)
+// line is a table with what a search found in it, which others of its family have too.
+func (r *exploreRun) line(t *schema.Table, alike int, asked map[string]bool) string {
+	line := "- " + t.TableName().Quoted(r.in.renderer().Names)
+	if alike > 0 {
+		line += fmt.Sprintf(" (and %d tables alike)", alike)
 	}
-	if said := schema.Comment(h.Description); said != "" {
+	if said := schema.Comment(t.Description); said != "" {
 		line += ": " + words.Short(said, mostSaid)
 	}
-	if len(h.Table.Columns) > 0 {
-		line += fmt.Sprintf("; %d columns", len(h.Table.Columns))
-	}
-	if len(h.columns) > 0 {
-		line += ", among them " + strings.Join(h.columns[:min(len(h.columns), mostMatched)], ", ")
+	line += fmt.Sprintf("; %d columns", len(t.Columns))
+	if columns := matchTable(t, asked, true).columns; len(columns) > 0 {
+		line += ", among them " + strings.Join(columns[:min(len(columns), mostMatched)], ", ")
 	}
 	return line + "\n"
 }
 
-// columns writes the tables that were looked at, the last ones first where not all have room.
-func (r *exploreRun) columns(ctx context.Context, limit int) (string, error) {
-	if len(r.looked) == 0 {
-		return "", nil
-	}
-	part := r.shown.Project(func(t *schema.Table) bool { return slices.Contains(r.looked, t.TableName()) }, func(*schema.Table, *schema.Column) bool { return true })
-	renderer := r.in.renderer()
-	renderer.MaxTokens = max(limit, 1)
-	out, err := renderer.Render(ctx, part)
-	return "\n" + out.Text, err
-}
-
 // link links the tables kept, with those of their families that the question means.
 func (r *exploreRun) link() {
-	for _, kept := range r.kept {
-		t, _ := r.in.Schema.Lookup(kept.Schema, kept.Name)
-		places, note := r.index.choose(r.index.entryOf(t.TableName()), r.numbers)
+	for _, at := range r.kept {
+		t := r.in.Schema.Tables[at].TableName()
+		places, note := r.index.choose(r.index.entryOf(t), r.numbers)
 		tables := []schema.TableLink{{Schema: t.Schema, Table: t.Name, Score: 1}}
 		for _, i := range places {
-			tables = append(tables, schema.TableLink{Schema: r.in.Schema.Tables[i].Schema, Table: r.in.Schema.Tables[i].Name})
+			tables = append(tables, r.in.Schema.Tables[i].TableName().Link())
 		}
 		if r.links = merge(r.links, schema.Links{Tables: tables}); note != "" {
 			r.links.Notes = append(r.links.Notes, note)
@@ -322,9 +317,9 @@ func (r *exploreRun) link() {
 // fill links what was kept, and the tables that the words of the question find best.
 func (r *exploreRun) fill(ctx context.Context, why string) {
 	kept := len(r.kept)
-	for _, h := range r.searches[0].hits {
-		if !slices.Contains(r.kept, h.TableName()) {
-			r.kept = append(r.kept, h.TableName())
+	for _, at := range r.searches[0].tables {
+		if !slices.Contains(r.kept, at) {
+			r.kept = append(r.kept, at)
 		}
 	}
 	r.link()

@@ -89,6 +89,14 @@ func (h *history) learn(p memory.Pair, entries []int32) {
 	}
 }
 
+// size is the number of statements.
+func (h *history) size() (n float64) {
+	for ; h != nil; h = h.before {
+		n += h.n
+	}
+	return n
+}
+
 // add adds to the scores what was read for the words asked, and marks those tables. It returns how many it marked.
 func (h *history) add(asked map[string]bool, scores []float64, hit []bool) (found int) {
 	if top := slices.Max(append([]float64{0}, scores...)); top > 0 {

@@ -15,9 +15,12 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
+// How meaning counts beside words, chosen on data-large by folds with multilingual-e5-small: docs/lab/scale-linking.md.
 const (
-	meaningWeight = 0.5  // of the table that is closest in meaning, to the best by words
-	meaningFound  = 0.5  // of its lead over the mean, from which on a table counts as found
+	meaningWeight = 0.4  // of the table that is closest in meaning, to the best by words
+	meaningPower  = 1.5  // of the share that another one has of its lead over the mean
+	meaningPast   = 10   // past statements at which the weight is half: they say more than meaning does
+	meaningFound  = 0.5  // share of the lead from which on a table counts as found
 	mostMeant     = 1000 // bytes of the text of a table
 )
 
@@ -110,13 +113,17 @@ func (x *Index) addMeaning(ctx context.Context, of *snapshot.Snapshot, e memory.
 	for _, r := range list {
 		top = max(top, r.score)
 	}
+	weight := meaningWeight * cmp.Or(top, 1)
+	if x.history != nil { // the best by words has 1
+		weight = meaningWeight * meaningPast / (meaningPast + x.history.size())
+	}
 	if !(best-mean > 1e-9) { // all are equally close, or some are no numbers
 		return 0, nil
 	}
 	for i := range list {
 		r := &list[i]
 		share := (near[r.entry] - mean) / (best - mean)
-		r.score += meaningWeight * cmp.Or(top, 1) * max(share, 0)
+		r.score += weight * math.Pow(max(share, 0), meaningPower)
 		if !r.found && share >= meaningFound {
 			r.found = true
 			found++

@@ -168,9 +168,14 @@ func (r *perTableRun) keep(group []schema.TableName, reply tablesReply) {
 
 // isTable reports whether a reply names the table, which may write quotes and the schema.
 func isTable(t schema.TableName, text string) bool {
-	text = strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "").Replace(strings.TrimSpace(text))
+	text = unquoted(text)
 	return schema.EqualFold(text, t.Name) || schema.EqualFold(text, t.String())
 }
+
+var quotes = strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "")
+
+// unquoted is a name in a reply without quotes.
+func unquoted(name string) string { return quotes.Replace(strings.TrimSpace(name)) }
 
 // synthesisReply is the reply to synthesisRules.
 type synthesisReply struct {
