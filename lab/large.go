@@ -22,6 +22,8 @@ type large struct {
 	Data    string `required:"" placeholder:"DIR" help:"Folder of large schemas: schemas, questions and knowledge as data-large's README describes them."`
 	History string `placeholder:"DIR" help:"Folder of the same form with past statements: its history of SEDE, its questions of BEAVER."`
 	Asking  string `placeholder:"DIR" help:"Folder of data-asking: its questions in other words and in Russian, about its databases of Spider as one schema."`
+	Limit   int    `placeholder:"N" help:"Questions of each data set at most, spread over it; 0: all."`
+	Only    string `placeholder:"NAME" help:"This data set alone."`
 	meaning `embed:""`
 	JSON    bool `name:"json" help:"JSON lines instead of a table."`
 }
@@ -80,7 +82,7 @@ func (l *large) Run(p *program) error {
 		var q *largeSet
 		var err error
 		switch {
-		case i >= 5 && l.Asking == "", d.name == "sede_history" && l.History == "":
+		case l.Only != "" && l.Only != d.name, i >= 5 && l.Asking == "", d.name == "sede_history" && l.History == "":
 			continue
 		case i >= 5:
 			q, err = l.asking(p, d.name, d.file)
@@ -89,6 +91,12 @@ func (l *large) Run(p *program) error {
 		}
 		if err != nil {
 			return err
+		}
+		if n := len(q.questions); l.Limit > 0 && n > l.Limit {
+			for i := range l.Limit {
+				q.questions[i] = q.questions[i*n/l.Limit]
+			}
+			q.questions = q.questions[:l.Limit]
 		}
 		embedder, err := l.embedder(p.ctx, q.questions)
 		if err != nil {

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -38,20 +38,16 @@ type Vectors struct {
 	Wait time.Duration
 
 	once    sync.Once
-	turn    *semaphore.Weighted // of the fields below; who waits for it waits no longer than its context
-	read    bool                // File was read
-	vectors map[textKey][]float32
+	turn    *semaphore.Weighted  // of the fields below; who waits for it waits no longer than its context
+	read    bool                 // File was read
+	vectors map[string][]float32 // by the checksum of a model and of a text as it is sent
 }
 
-// textKey is a checksum of a model and of a text as it is sent.
-type textKey [sha256.Size]byte
-
 const (
-	vectorsHead  = `{"format":"texttosql-vectors","version":1}`
-	firstTexts   = 8   // of a request, so that the work of a slow embedder is kept; each further request has twice as many
-	mostTexts    = 256 // of a request
-	vectorsWait  = 5 * time.Second
-	vectorsShare = 2 // the part of the time left that a question waits is 1 of these
+	vectorsFormat = "texttosql-vectors-1"
+	firstTexts    = 8   // of a request, so that the work of a slow embedder is kept; each further request has twice as many
+	mostTexts     = 256 // of a request
+	vectorsWait   = 5 * time.Second
 )
 
 // KeptBy is e if it is a *Vectors, or else a new one in memory.
@@ -66,7 +62,7 @@ func KeptBy(e Embedder) *Vectors {
 func (v *Vectors) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	wait := cmp.Or(v.Wait, vectorsWait)
 	if end, ok := ctx.Deadline(); ok {
-		wait = min(wait, time.Until(end)/vectorsShare)
+		wait = min(wait, time.Until(end)/2)
 	}
 	return context.WithTimeout(ctx, wait)
 }
@@ -78,9 +74,6 @@ func (v *Vectors) EmbedQuery(ctx context.Context, text string) (vector []float32
 		vector, err = v.By.EmbedQuery(ctx, text)
 		return err
 	})
-	if err == nil && broken(vector) {
-		err = errors.New("memory: the embedder gave a vector without numbers")
-	}
 	return vector, err
 }
 
@@ -88,17 +81,20 @@ func (v *Vectors) EmbedQuery(ctx context.Context, text string) (vector []float32
 // count in the budget of ctx. On an error, also at the end of ctx, what was made is kept; the error says how much. Nobody
 // may change the vectors.
 func (v *Vectors) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	v.once.Do(func() { v.turn, v.vectors = semaphore.NewWeighted(1), map[textKey][]float32{} })
+	v.once.Do(func() { v.turn, v.vectors = semaphore.NewWeighted(1), map[string][]float32{} })
 	if err := cmp.Or(ctx.Err(), v.turn.Acquire(ctx, 1)); err != nil {
 		return nil, err
 	}
 	defer v.turn.Release(1)
-	if err := v.open(); err != nil {
-		return nil, err
+	if !v.read && v.File != "" {
+		if err := v.load(); err != nil {
+			return nil, err
+		}
+		v.read = true
 	}
-	keys, left, distinct := make([]textKey, len(texts)), []int(nil), map[textKey]bool{}
+	keys, left, distinct := make([]string, len(texts)), []int(nil), map[string]bool{}
 	for i, text := range texts {
-		keys[i] = sha256.Sum256([]byte(v.Name + "\x00" + v.DocumentPrefix + text))
+		keys[i] = fmt.Sprintf("%x", sha256.Sum256([]byte(v.Name+"\x00"+v.DocumentPrefix+text)))
 		if v.vectors[keys[i]] == nil && !distinct[keys[i]] {
 			left = append(left, i)
 		}
@@ -122,11 +118,8 @@ func (v *Vectors) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 }
 
 // make asks for the vectors of the texts at places, and returns how many it got.
-func (v *Vectors) make(ctx context.Context, texts []string, keys []textKey, places []int) (made int, err error) {
-	for size := firstTexts; made < len(places); size = min(2*size, mostTexts) {
-		if err := ctx.Err(); err != nil {
-			return made, err
-		}
+func (v *Vectors) make(ctx context.Context, texts []string, keys []string, places []int) (made int, err error) {
+	for size := firstTexts; made < len(places) && ctx.Err() == nil; size = min(2*size, mostTexts) {
 		some := places[made:min(made+size, len(places))]
 		asked := make([]string, len(some))
 		for i, at := range some {
@@ -139,65 +132,53 @@ func (v *Vectors) make(ctx context.Context, texts []string, keys []textKey, plac
 		}); err != nil {
 			return made, err
 		}
-		if len(got) != len(some) {
-			return made, fmt.Errorf("the embedder gave %d vectors for %d texts", len(got), len(some))
-		}
-		if slices.ContainsFunc(got, broken) {
-			return made, errors.New("the embedder gave a vector without numbers")
+		if len(got) != len(some) || slices.ContainsFunc(got, broken) {
+			return made, fmt.Errorf("the embedder gave %d vectors for %d texts, or one without numbers", len(got), len(some))
 		}
 		for i, at := range some {
 			v.vectors[keys[at]] = slices.Clone(got[i])
 		}
 		made += len(some)
 	}
-	return made, nil
+	if made < len(places) {
+		err = ctx.Err()
+	}
+	return made, err
 }
 
 func broken(vector []float32) bool {
 	return len(vector) == 0 || slices.ContainsFunc(vector, func(f float32) bool { return math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) })
 }
 
-// keptVector is a line of the file.
-type keptVector struct {
-	Text   []byte    `json:"text"` // its checksum
-	Vector []float32 `json:"vector"`
+// vectorsFile is the content of the file.
+type vectorsFile struct {
+	Format  string               `json:"format"`
+	Vectors map[string][]float32 `json:"vectors"`
 }
 
-// open reads the file once.
-func (v *Vectors) open() error {
-	if v.File == "" || v.read {
-		return nil
-	}
+// load adds the vectors of the file.
+func (v *Vectors) load() error {
 	if v.Name == "" {
 		return errors.New("memory: Vectors needs Name with File: vectors of two models are not comparable")
 	}
-	if err := v.load(); err != nil {
-		return err
-	}
-	v.read = true
-	return nil
-}
-
-// load adds the vectors of the file. A line that is not as it was written is left out, and its text is embedded again.
-func (v *Vectors) load() error {
 	raw, err := os.ReadFile(v.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	var kept vectorsFile
+	if err == nil {
+		raw, err = atomicfile.Unsealed(raw)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &kept)
+	}
+	if err == nil && kept.Format != vectorsFormat {
+		err = errors.New("it has another format")
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("memory: %s is no file of vectors, move it: %w", v.File, err)
 	}
-	head, rest, _ := bytes.Cut(raw, []byte("\n"))
-	if string(head) != vectorsHead {
-		return fmt.Errorf("memory: %s is no file of vectors of this version, move it", v.File)
-	}
-	for line := range bytes.Lines(rest) {
-		var kept keptVector
-		text, err := atomicfile.Unsealed(line)
-		if err == nil && json.Unmarshal(text, &kept) == nil && len(kept.Text) == sha256.Size && !broken(kept.Vector) {
-			v.vectors[textKey(kept.Text)] = kept.Vector
-		}
-	}
+	maps.Copy(v.vectors, kept.Vectors)
 	return nil
 }
 
@@ -214,18 +195,9 @@ func (v *Vectors) save() error {
 	if err := v.load(); err != nil {
 		return err
 	}
-	keys := make([]textKey, 0, len(v.vectors))
-	for key := range v.vectors {
-		keys = append(keys, key)
+	text, err := json.Marshal(vectorsFile{vectorsFormat, v.vectors})
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(keys, func(a, b textKey) int { return bytes.Compare(a[:], b[:]) })
-	text := []byte(vectorsHead + "\n")
-	for _, key := range keys {
-		line, err := json.Marshal(keptVector{key[:], v.vectors[key]})
-		if err != nil {
-			return err
-		}
-		text = append(append(text, atomicfile.Sealed(line)...), '\n')
-	}
-	return atomicfile.Write(v.File, text, 0o600)
+	return atomicfile.Write(v.File, append(atomicfile.Sealed(text), '\n'), 0o600)
 }

@@ -152,23 +152,16 @@ func TestVectorsFile(t *testing.T) {
 			t.Errorf("%s: %d texts, want %d, %v", tt.why, by.texts.Load()-before, tt.made, err)
 		}
 	}
-	damaged := bytes.Replace(need.Value(os.ReadFile(file))(t), []byte("[2,"), []byte("[3,"), 1)
-	need.OK(t, os.WriteFile(file, damaged, 0o600))
-	for _, v := range []*memory.Vectors{{Name: "m"}, {Name: "n"}} {
-		v.By, v.File = by, file
-		if got := need.Value(embed(v, texts...))(t); got[1][0] != 2 {
-			t.Error("a damaged vector is used:", got)
+	damaged := string(bytes.Replace(need.Value(os.ReadFile(file))(t), []byte("[2,"), []byte("[3,"), 1))
+	for _, text := range []string{damaged, "my poem\n", `{"format":"texttosql-vectors-2"}`} {
+		need.OK(t, os.WriteFile(file, []byte(text), 0o600))
+		_, err := embed(&memory.Vectors{By: by, Name: "m", File: file}, "new")
+		if now := string(need.Value(os.ReadFile(file))(t)); err == nil || !strings.Contains(err.Error(), "is no file of vectors, move it: ") || now != text {
+			t.Errorf("%v; the file was %q and is %q", err, text, now)
 		}
 	}
-	need.OK(t, os.WriteFile(file, []byte("my poem\n"), 0o600))
-	for why, v := range map[string]*memory.Vectors{"no file of vectors": {Name: "m", File: file}, "needs Name": {File: file}} {
-		v.By = by
-		if _, err := embed(v, "new"); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%v, want %s", err, why)
-		}
-	}
-	if text := need.Value(os.ReadFile(file))(t); string(text) != "my poem\n" {
-		t.Errorf("another file was overwritten: %q", text)
+	if _, err := embed(&memory.Vectors{By: by, File: file}, "new"); err == nil || !strings.Contains(err.Error(), "needs Name with File") {
+		t.Error(err)
 	}
 }
 
@@ -201,7 +194,7 @@ func TestVectorsAtOnce(t *testing.T) {
 func TestVectorsFaults(t *testing.T) {
 	nan := func() float32 { zero := float32(0); return zero / zero }()
 	for why, got := range map[string][][]float32{
-		"1 vectors for 2": {{1}}, "without numbers": {{1}, {}}, "vector without numbers": {{nan}, {1}}, "0 vectors for 2": nil,
+		"1 vectors for 2 texts": {{1}}, "2 vectors for 2 texts, or one without numbers": {{1}, {}}, "or one without numbers": {{nan}, {1}}, "0 vectors for 2": nil,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			by := newSlow()
