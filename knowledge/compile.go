@@ -102,8 +102,9 @@ func (c *compiler) read(r Request) error {
 func (c *compiler) group(text string) (group, error) {
 	g := group{text: text}
 	column := text
-	if before, grain, ok := cutLast(text, "@"); ok && slices.Contains(grains, strings.ToLower(grain)) {
-		column, g.grain = before, strings.ToLower(grain)
+	before, grain, grained := cutLast(text, "@")
+	if grained && slices.Contains(grains, strings.ToLower(grain)) {
+		column, g.grain, grained = before, strings.ToLower(grain), false
 	}
 	for i := range column {
 		if column[i] != '.' || i == len(column)-1 {
@@ -111,10 +112,13 @@ func (c *compiler) group(text string) (group, error) {
 		}
 		if t, ok := c.g.target(column[:i]); ok {
 			g.target, g.column = t, column[i+1:]
+			if grained && c.m.Tables[t.table].column(g.column) == nil {
+				return g, invalid("", "group_by %q: a grain is one of %s", text, strings.Join(grains, ", "))
+			}
 			return g, nil
 		}
 	}
-	if !strings.Contains(column, ".") {
+	if before, after, _ := cutLast(column, "."); before == "" || after == "" {
 		return g, invalid("", "group_by %q is not written table.column", text)
 	}
 	qualifier, _, _ := strings.Cut(column, ".")

@@ -117,6 +117,9 @@ func TestUnknownNames(t *testing.T) {
 		{"a table in a condition", knowledge.Request{Metrics: []string{"revenue"}, Where: []string{"costumers.name = 'Ada'"}}, "did you mean customers?"},
 		{"nothing near", knowledge.Request{Metrics: []string{"humidity"}}, "the model has no metric humidity"},
 		{"no metric", knowledge.Request{GroupBy: []string{"orders.day"}}, "a request needs a metric"},
+		{"a grain that is none", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"orders.day@century"}}, "a grain is one of year, quarter, month"},
+		{"a table without a column", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"orders."}}, "is not written table.column"},
+		{"a column without a table", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{".day"}}, "is not written table.column"},
 		{"a metric without a name", knowledge.Request{Metrics: []string{""}}, "the model has no metric"},
 	} {
 		_, err := m.Compile(test.request, "sqlite")
