@@ -94,7 +94,8 @@ func TestForms(t *testing.T) {
 	} {
 		id := s.asked(t, "", "How many in the north?").ID
 		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = 'c/%s'; undefined", id)))
-		b.until(fmt.Sprintf("location.hash === '#c/%s' && document.querySelectorAll('article').length === 1 && document.querySelector('article .panel form select') !== null", id))
+		b.until(fmt.Sprintf("location.hash === '#c/%s' && document.querySelectorAll('article').length === 1 && "+
+			"document.querySelector('article .panel form select') !== null", id))
 		script := "document.querySelector('article .panel').hidden = false; const pick = document.querySelector('article .panel select');" +
 			fmt.Sprintf("pick.value = %q; pick.dispatchEvent(new Event('change'));", tt.kind)
 		for name, value := range tt.fields {

@@ -53,7 +53,8 @@ func TestSeries(t *testing.T) {
 			"bars: n by region", "names and a number"},
 		{[]string{"region", "clerk_id"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "a key is no quantity"},
 		{[]string{"region", "n"}, rows(30, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "too many names"},
-		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 2.5} }), "columns: a, b by region", "bars of two quantities"},
+		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 2.5} }),
+			"columns: a, b by region", "bars of two quantities"},
 		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 250.5} }),
 			"bars: a by region, bars: b by region", "two quantities far apart"},
 		{[]string{"day", "status", "n"}, rows(8, func(i int) []any { return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)} }),
@@ -83,7 +84,8 @@ func TestSeries(t *testing.T) {
 	if series(nil, true) != nil {
 		t.Error("a chart of nothing")
 	}
-	if cut := series(&result.Table{Columns: two, Rows: rows(5, day), Truncated: true}, true); cut[0].Note != "Of the first 5 rows; there are more." || cut[0].Parts {
+	cut := series(&result.Table{Columns: two, Rows: rows(5, day), Truncated: true}, true)
+	if cut[0].Note != "Of the first 5 rows; there are more." || cut[0].Parts {
 		t.Errorf("a chart of a part: %+v", cut)
 	}
 	down := series(&result.Table{Columns: two, Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}}, true)
