@@ -137,7 +137,7 @@ func (x *examination) asked(e *setup.Engine, query, other string) (value string,
 
 // models looks at the models, and asks them where that is wanted.
 func (x *examination) models(d *doctor) {
-	if len(d.Model) == 0 && x.getenv("TEXTTOSQL_MODEL") == "" {
+	if !d.Named(x.getenv) {
 		x.say("see", "model", "none is named, which ask and talk need: give --model or TEXTTOSQL_MODEL")
 		return
 	}
