@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -69,6 +70,10 @@ func (l *line) tell(p texttosql.Progress) {
 		}
 		l.began, l.what, l.begun, l.got, l.end = time.Time{}, "", 0, 0, nil
 		return
+	case p.Kind == trace.Happened && p.Message == llm.EventRetry && l.end != nil:
+		l.what = fmt.Sprintf("the model is busy, trying again in %.0f s", max(1, Wait(p.Span).Seconds()))
+		l.write()
+		return
 	case p.Kind != trace.Started && p.Kind != trace.Ended:
 		return
 	case l.end == nil:
@@ -85,6 +90,18 @@ func (l *line) tell(p texttosql.Progress) {
 		l.what = what
 	}
 	l.write()
+}
+
+// Wait is how long a call waits that is tried again, by the last event of its span.
+func Wait(s *trace.Span) (wait time.Duration) {
+	for _, e := range s.Events() {
+		for _, a := range e.Attrs {
+			if d, ok := a.Value.(time.Duration); ok && e.Name == llm.EventRetry && a.Key == "wait" {
+				wait = d
+			}
+		}
+	}
+	return wait
 }
 
 // write writes the line anew.

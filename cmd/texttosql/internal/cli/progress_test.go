@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/texttosql/texttosql"
@@ -90,5 +91,26 @@ func TestProgressIsForTerminals(t *testing.T) {
 	defer device.Close()
 	if cli.Progress(file) != nil || cli.Progress(&strings.Builder{}) != nil || cli.Progress(device) == nil {
 		t.Error("a file, a buffer or a device is taken for what it is not")
+	}
+}
+// TestLineOfABusyModel: while a call waits to be tried again, the line says so.
+func TestLineOfABusyModel(t *testing.T) {
+	var out safe
+	var calls atomic.Int32
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		if calls.Add(1) == 1 {
+			return llm.Response{}, &llm.Error{Class: llm.ClassRateLimit}
+		}
+		return llm.Response{Text: "SELECT 1"}, nil
+	})
+	engine, err := texttosql.New(numbers(t), model, texttosql.WithSamples(1), texttosql.WithProgress(cli.Line(&out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Ask(t.Context(), "How many?"); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "the model is busy, trying again in 1 s") {
+		t.Errorf("%q", text)
 	}
 }

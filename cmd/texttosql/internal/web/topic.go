@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -21,6 +24,7 @@ type topic struct {
 	revision int64              // of the last record that is known
 	steps    []step             // of the question that runs
 	began    time.Time          // when it began to run
+	busy     time.Time          // until when a call of the model waits that is tried again
 	line     int                // its place among those that wait until others have ended, from 1; 0: it does not wait
 	watchers map[chan struct{}]bool
 }
@@ -80,7 +84,7 @@ func (s *Server) claim(ctx context.Context, id string) (within context.Context, 
 	}
 	within, t.cancel = context.WithCancel(ctx)
 	leave := context.AfterFunc(s.ctx, t.cancel)
-	t.steps, t.began = nil, time.Now()
+	t.steps, t.began, t.busy = nil, time.Now(), time.Time{}
 	s.calls.Add(1)
 	t.tell()
 	return within, func() {
@@ -231,6 +235,10 @@ func (p *Progress) Tell(n texttosql.Progress) {
 }
 
 func (s *Server) progress(n texttosql.Progress) {
+	if n.Kind == trace.Happened && n.Message == llm.EventRetry {
+		s.retried(n.ID, cli.Wait(n.Span))
+		return
+	}
 	if n.Kind != trace.Started && n.Kind != trace.Ended || n.Span.Parent() == nil || n.Span.Parent() != n.Span.Root() {
 		return // the steps of the question, not their parts
 	}
@@ -261,12 +269,23 @@ func (s *Server) progress(n texttosql.Progress) {
 	t.tell()
 }
 
+// retried notes that the model of a question is busy.
+func (s *Server) retried(id string, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.topics[id]; t != nil && t.cancel != nil {
+		t.busy = time.Now().Add(wait)
+		t.tell()
+	}
+}
+
 // news is what a stream tells. The page reads the conversation again where the revision or what runs is another one.
 type news struct {
 	Revision int64  `json:"revision"`
 	Running  bool   `json:"running"`
 	Steps    []step `json:"steps"`
 	Elapsed  int64  `json:"elapsed,omitempty"` // milliseconds since it began to run
+	Busy     int    `json:"busy,omitempty"`    // seconds until a call of the model is tried again
 	Line     int    `json:"line,omitempty"`    // its place among those that wait, from 1
 }
 
@@ -316,6 +335,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		now := news{Revision: t.revision, Running: t.cancel != nil, Steps: t.steps, Line: t.line}
 		if now.Running {
 			now.Elapsed = max(1, time.Since(t.began).Milliseconds())
+			now.Busy = int(math.Ceil(max(0, time.Until(t.busy).Seconds())))
 		}
 		s.mu.Unlock()
 		text, err := json.Marshal(now)

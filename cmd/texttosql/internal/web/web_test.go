@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
@@ -217,6 +218,22 @@ func TestLineIsBounded(t *testing.T) {
 	if status, refused := s.do(t, "/api/query", map[string]any{"sql": "SELECT 1"}, nil); status != 503 || refused["code"] != "full" {
 		t.Error(status, refused)
 	}
+}
+
+// TestBusy: while a call waits to be tried again, the page says so.
+func TestBusy(t *testing.T) {
+	s := open(t, nil)
+	s.model.fails(&llm.Error{Class: llm.ClassRateLimit, RetryAfter: 30 * time.Second})
+	s.end()
+	s.start(t, func(c *Config) {
+		c.Engine = need.Value(texttosql.New(s.db, s.model, texttosql.WithSamples(1), texttosql.WithProgress(c.Progress.Tell)))(t)
+	})
+	_, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"}, nil)
+	stream := s.stream(t, r["id"].(string))
+	defer stream.close()
+	stream.until(func(n news) bool { return n.Busy > 20 && n.Busy <= 31 })
+	s.do(t, "/api/conversations/"+r["id"].(string)+"/cancel", map[string]any{}, nil)
+	stream.until(func(n news) bool { return !n.Running && n.Busy == 0 })
 }
 
 // TestClientGoesAway: who leaves ends a stream and no question.

@@ -143,7 +143,7 @@ const inLine = (n) => n === 1 ? 'The next one: other questions are being answere
 
 function steps(news) {
 	if (!talk || talk.state !== 'running') return;
-	$('elapsed').textContent = news.line ? inLine(news.line) : news.elapsed ? Math.round(news.elapsed / 1000) + ' s so far' : '';
+	$('elapsed').textContent = news.line ? inLine(news.line) : news.busy ? 'The model is busy; trying again in ' + news.busy + ' s.' : news.elapsed ? Math.round(news.elapsed / 1000) + ' s so far' : '';
 	if (news.line && $('status').textContent !== inLine(news.line)) say(inLine(news.line));
 	const all = news.steps || [];
 	const at = all.findLastIndex((s) => s.begun > s.ended);
