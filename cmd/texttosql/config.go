@@ -143,16 +143,11 @@ func (s *settings) read(k *kong.Context) error {
 }
 
 // modelsOf are the models that a table of the file names.
-func modelsOf(table map[string]any) (names []string) {
-	switch v := table["model"].(type) {
-	case string:
-		return []string{v}
-	case []any:
-		for _, name := range v {
-			names = append(names, fmt.Sprint(name))
-		}
+func modelsOf(table map[string]any) []string {
+	if table["model"] == nil {
+		return nil
 	}
-	return names
+	return strings.Fields(strings.Trim(fmt.Sprint(table["model"]), "[]"))
 }
 
 func flagNames(node *kong.Node, names map[string]bool) map[string]bool {
