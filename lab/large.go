@@ -42,7 +42,7 @@ Linkers:
   lexical  linker.Lexical{}, without history
   explore  linker.Explore with a script for a model, which is none: it searches for the longest words of the question, four
            at a time and twelve at most, and keeps the first tables of each search; where a schema has over 40 tables
-  +meaning the same with --embedder
+  +meaning the first two with --embedder
 
 JSON: a line for each data and linker.
   n                  questions with gold tables
@@ -114,7 +114,7 @@ func (l *large) Run(p *program) error {
 				{"lexical", linker.Lexical{Embedder: by}, 0, false},
 				{"explore", linker.Explore{Model: script, Embedder: by}, 15, false},
 			} {
-				if script.calls = 0; with.name == "explore" && !q.isLarge() {
+				if script.calls = 0; with.name == "explore" && (by != nil || !q.isLarge()) {
 					continue
 				}
 				line, err := q.measure(p.ctx, with.linker, with.history)

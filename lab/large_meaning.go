@@ -148,9 +148,9 @@ func (s *searcher) Complete(_ context.Context, req llm.Request) (llm.Response, e
 		return reply(map[string]any{"search": list[done:min(done+wordsAtOnce, len(list))]})
 	}
 	var keep []string
-	for i, group := range groups { // the last search is the first one
+	for i, group := range groups { // the first search is that of the question
 		most := keptOfOther
-		if i == len(groups)-1 {
+		if i == 0 {
 			most = keptOfFirst
 		}
 		var found []string
@@ -160,7 +160,7 @@ func (s *searcher) Complete(_ context.Context, req llm.Request) (llm.Response, e
 				found = append(found, string([]rune(name + ";")[:end]))
 			}
 		}
-		keep = append(found, keep...)
+		keep = append(keep, found...)
 	}
 	return reply(map[string]any{"keep": keep, "done": true})
 }

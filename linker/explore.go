@@ -23,9 +23,9 @@ const unfinished = "explore-unfinished"
 
 const (
 	exploredTables = 15  // linked
-	foundTables    = 10  // that a search shows
+	foundTables    = 10  // that the first search shows; the others show half of it
 	mostAsked      = 4   // searches of one reply
-	mostColumns    = 200 // characters of the columns of a table: those that match the search, then the first ones
+	mostColumns    = 100 // characters of the columns of a table: those that match the search, then the first ones
 	mostSaid       = 120 // characters of a table's description
 	mostSearched   = 100 // characters of a search
 )
@@ -194,9 +194,12 @@ func (r *exploreRun) search(ctx context.Context, text, beside string) error {
 	if err != nil {
 		return err
 	}
-	s := explored{text: text}
+	s, most := explored{text: text}, foundTables
+	if len(r.searches) > 0 {
+		most /= 2
+	}
 	for _, e := range all {
-		if !e.found || r.found[e.entry] || len(s.tables) == foundTables {
+		if !e.found || r.found[e.entry] || len(s.tables) == most {
 			continue
 		}
 		r.found[e.entry] = true
@@ -222,7 +225,7 @@ func (r *exploreRun) part(tables ...int) *schema.Schema {
 	return shown
 }
 
-// prompt writes what is known: the last searches first, as many tables as have room.
+// prompt writes what is known: what the question finds, then the last searches, as far as there is room.
 func (r *exploreRun) prompt(most int) string {
 	var kept []string
 	for _, t := range r.part(r.kept...).Tables {
@@ -233,7 +236,9 @@ func (r *exploreRun) prompt(most int) string {
 	if len(r.unknown) > 0 {
 		head += "The database has no table of these names: " + strings.Join(r.unknown, ", ") + "\n"
 	}
-	for _, s := range slices.Backward(r.searches) {
+	order := slices.Clone(r.searches) // the first one, then the last ones
+	slices.Reverse(order[1:])
+	for _, s := range order {
 		head += "\nFound for: " + words.Inert(words.Line(s.text)) + "\n" + cmp.Or(s.shown, "nothing new\n")
 	}
 	return words.Cut(head, max(4*(cmp.Or(max(r.CallTokens, 0), defaultCallTokens)-schema.EstimateTokens(exploreRules)), 0))

@@ -32,8 +32,8 @@ type Lexical struct {
 	Columns bool // link matching columns only; a table without a matching column keeps all
 	// Fill links Tables tables even where fewer have a word of the question: the rest are those closest to the best.
 	Fill bool
-	// Embedder adds how close tables are to the question in meaning: by cosines, half as much for the closest as words for the
-	// best. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a snapshot, in the
+	// Embedder adds how close tables are to the question in meaning: by cosines, 0.4 of the best by words for the closest,
+	// less where there are past statements. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a snapshot, in the
 	// first questions, whose budget its calls count in. A question waits as memory.Vectors says (5 s, and half of its time), then
 	// words alone link, as where it fails, with the warning "link-lexical". A memory.Vectors keeps vectors in a file; see Prepare.
 	// nil: words alone.
