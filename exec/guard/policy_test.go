@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // TestPolicyNames: an entry names what its parts name, from the right, whatever their case.
@@ -100,6 +101,38 @@ func TestForeignLetters(t *testing.T) {
 	for name, want := range map[string]bool{"Ärger": true, "äRGER": true, "ID": true, "örger": false, "arger": false} {
 		if r.Has(name) != want {
 			t.Errorf("%s is a column: %v", name, !want)
+		}
+	}
+}
+
+// TestPastRules: a table that has the rows of one with a rule is not read past it.
+func TestPastRules(t *testing.T) {
+	for _, test := range []struct {
+		why    string
+		policy guard.Policy
+		part   bool // orders is a partition of all
+		want   string
+	}{
+		{"shared", guard.Policy{Rows: map[string]string{"orders": "id = 1"}, Shared: []string{"all"}}, false, "it has rows of main.orders, which has a rule"},
+		{"another rule", guard.Policy{Rows: map[string]string{"orders": "id = 1", "all": "id = 2"}}, false, "which has another rule"},
+		{"in neither", guard.Policy{Rows: map[string]string{"all": "id = 1"}}, false, "which is in neither Rows nor Shared"},
+		{"a partition need not be named", guard.Policy{Rows: map[string]string{"all": "id = 1"}}, true, ""},
+		{"the same rule", guard.Policy{Rows: map[string]string{"orders": "id = 1", "all": "id = 1"}}, false, ""},
+		{"no rules", guard.Policy{DenyTables: []string{"orders"}}, false, ""},
+	} {
+		all, orders := guard.NewRelation("main", "all", []string{"id"}), guard.NewRelation("main", "orders", []string{"id"})
+		all.Holds, orders.Part = []*guard.Relation{orders}, test.part
+		rules, err := guard.ReadRules(sqltext.SQLite(), test.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &guard.Catalog{Text: sqltext.SQLite(), Relations: []*guard.Relation{all, orders}, Rules: rules}
+		err = c.Apply(test.policy)
+		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.why, err, test.want)
+		}
+		if (all.Refused != nil) != (test.want != "") {
+			t.Errorf("%s: %v", test.why, all.Refused)
 		}
 	}
 }
