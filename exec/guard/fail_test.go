@@ -120,7 +120,7 @@ func TestCannotFail(t *testing.T) {
 		{"a set operation", "SELECT id FROM orders UNION SELECT id FROM customers", false, false},
 		{"groups", "SELECT memo, count(*) FROM orders GROUP BY memo, 1 HAVING count(*) > 5 AND max(total) < 9 ORDER BY count(*) DESC, min(total)", true, true},
 		{"one that is written out", "WITH q AS NOT MATERIALIZED (SELECT total FROM orders) SELECT total FROM q", true, true},
-		{"groups by a name of the list", "SELECT 1 / total AS x FROM orders GROUP BY x", false, false},
+		{"groups by a text", "SELECT 1 FROM orders GROUP BY 'x'", false, false},
 		{"half a join", "SELECT id FROM orders INNER WHERE id = 5", false, false},
 		{"a number is no condition of groups", "SELECT 1 FROM orders GROUP BY memo HAVING 5", false, false},
 		{"groups by what can fail", "SELECT 1 FROM orders GROUP BY 1 / total", false, false},
