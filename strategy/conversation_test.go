@@ -1,6 +1,7 @@
 package strategy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -132,5 +134,21 @@ func TestFollowUpLinks(t *testing.T) {
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
+	}
+}
+
+// TestExploreOfPipeline: an Explore without a model has that of the question.
+func TestExploreOfPipeline(t *testing.T) {
+	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{
+		{Purpose: "explore", Replies: llmtest.Texts(`{"keep": ["customers"], "done": true}`)}, generate("SELECT name FROM customers"),
+	}})
+	wide := *env.Schema
+	for i := range 40 {
+		wide.Tables = append(wide.Tables, schema.Table{Name: fmt.Sprintf("t_%02d", i), Columns: []schema.Column{{Name: "x", Type: "TEXT"}}})
+	}
+	env.Schema = &wide
+	out := need.Value(strategy.Pipeline{Linker: linker.Explore{}}.Generate(t.Context(), env, strategy.Task{Question: "Who buys?"}))(t)
+	if len(out.Links.Tables) != 1 || out.Links.Tables[0].Table != "customers" {
+		t.Errorf("%+v, notes %v", out.Links, out.Notes)
 	}
 }
