@@ -93,6 +93,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 		t.Error("a file, a buffer or a device is taken for what it is not")
 	}
 }
+
 // TestLineOfABusyModel: while a call waits to be tried again, the line says so.
 func TestLineOfABusyModel(t *testing.T) {
 	var out safe
