@@ -255,6 +255,9 @@ func (m remembered) configure(c *config) {
 	c.exemplars = append(c.exemplars, m.Exemplars...)
 	c.lessons = cmp.Or(m.Lessons, c.lessons)
 	c.withoutMemory = c.withoutMemory || m.Off
+	if m.Profiles != nil {
+		c.exec.Profiles = m.Profiles
+	}
 	if m.Confirmed != nil {
 		c.confirmed, c.forgetful = m.Confirmed, false
 	}
@@ -263,7 +266,7 @@ func (m remembered) configure(c *config) {
 func (m remembered) extend(a *asking) {
 	a.withoutMemory = m.Off
 	a.given = append(a.given, "WithMemory")
-	if len(m.Exemplars) > 0 || m.Confirmed != nil || m.Lessons != nil {
+	if len(m.Exemplars) > 0 || m.Confirmed != nil || m.Lessons != nil || m.Profiles != nil {
 		a.misplaced = "WithMemory of one question has Off alone: the rest is for New"
 	}
 }

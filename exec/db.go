@@ -28,6 +28,8 @@ type Config struct {
 	// driver to trace or count. It is called with what sql.Conn.Raw gives, and may return its argument. nil: the driver
 	// is not wrapped.
 	Unwrap func(driverConn any) any
+	// Profiles keeps what was seen of the rows of tables between programs. nil: every program looks itself.
+	Profiles Profiles
 }
 
 // DB runs reading statements of untrusted origin on a *sql.DB.
@@ -52,6 +54,7 @@ type database struct {
 	language Language
 	limits   Limits
 	unwrap   func(driverConn any) any
+	profiles Profiles
 	slots    chan struct{} // one a held connection
 	left     leftovers
 	broken   atomic.Pointer[error]
@@ -90,7 +93,7 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 		limits.Connections = min(limits.Connections, most)
 	}
 	ruled, err := (&database{
-		pool: pool, dialect: d, language: d.Language(), limits: limits, unwrap: c.Unwrap, slots: make(chan struct{}, limits.Connections),
+		pool: pool, dialect: d, language: d.Language(), limits: limits, unwrap: c.Unwrap, profiles: c.Profiles, slots: make(chan struct{}, limits.Connections),
 	}).under(c.Policy, d)
 	if err != nil {
 		return nil, err

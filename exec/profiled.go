@@ -59,11 +59,7 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 		}
 		tables.Go(func() error {
 			p, err := profiles.Of(untraced, of, t.TableName(), func(context.Context) (profiled, error) {
-				known, err := readable()
-				if err != nil {
-					return profiled{}, err
-				}
-				p, err := db.profiled(limited, whole(of, t), known)
+				p, err := db.profiledOnce(limited, whole(of, t), readable)
 				return p, cmp.Or(ctx.Err(), err)
 			})
 			if p.table == nil {
@@ -91,13 +87,7 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Schema) (profiled, error) {
 	before := t.Columns
 	gap := db.profile(ctx, &t, readable, ProfileOptions{})
-	var secret []string
-	for i, c := range t.Columns {
-		if c.Sensitive && !before[i].Sensitive {
-			secret = append(secret, t.Name+"."+c.Name)
-		}
-	}
-	db.warnSensitive(secret)
+	db.warnSensitive(secretsFound(t.Name, before, t.Columns))
 	p := profiled{&t, gap}
 	if passing(gap) {
 		return p, gap

@@ -1,5 +1,13 @@
 package memory
 
+import "github.com/texttosql/texttosql/schema"
+
+// Profiles keeps tables with their profiles by a key that says under which policy. See exec.Profiles.
+type Profiles interface {
+	Profile(key string) (t schema.Table, ok bool)
+	Keep(key string, t schema.Table)
+}
+
 // Options say what an engine remembers: texttosql.WithMemory. The zero Options remember nothing beyond the program.
 type Options struct {
 	// Exemplars are a pool of solved questions for strategies that show some in their prompts. PETSQL shows 9; Consensus, Direct,
@@ -18,6 +26,10 @@ type Options struct {
 	// caller's own the names that the database has, where a lesson tells them. A Conversation learns from its questions; Ask learns
 	// nothing. A store in memory lives as long as the program; see OpenLessons. nil: none.
 	Lessons *Lessons
+
+	// Profiles keeps what was seen of the rows of tables between programs, for databases of which the store knows whether they
+	// have changed. What is kept holds values of rows. Rows that a scope sees are never kept. nil: every program looks itself.
+	Profiles Profiles
 
 	// Off answers without what was learned: no lesson and no confirmed answer is shown, and nothing is learned. Confirm keeps what it
 	// is given all the same.

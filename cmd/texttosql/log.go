@@ -41,17 +41,8 @@ type entry struct {
 // keptAnswers is how many entries are kept.
 const keptAnswers = 1000
 
-// state is a place for what the program keeps of its own, below XDG_STATE_HOME or ~/.local/state; "": neither is known.
-func (p *program) state(name string) string {
-	folder, home := p.getenv("XDG_STATE_HOME"), p.getenv("HOME")
-	switch {
-	case folder != "":
-		return filepath.Join(folder, "texttosql", name)
-	case home != "":
-		return filepath.Join(home, ".local", "state", "texttosql", name)
-	}
-	return ""
-}
+// state is a place for what the program keeps of its own; "": none is known.
+func (p *program) state(name string) string { return setup.State(p.getenv, name) }
 
 // answers are the entries, the last one first.
 func (p *program) answers() (all []entry, err error) {

@@ -74,6 +74,7 @@ type Asking struct {
 	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
 	Confirmed     string `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
 	WithoutValues bool   `help:"Show the model no stored value."`
+	KeptProfiles  bool   `default:"true" negatable:"" help:"Keep what was seen of the values of a database file until it changes, in the user's folder; default: keep it."`
 	Headline      bool   `help:"Have the model say in a sentence what was found: one call more, which shows it the rows."`
 }
 
@@ -90,6 +91,7 @@ type Engine struct {
 	Warnings  []trace.Warning // what an operator should know: see texttosql.Engine.Ready
 	Asked     []string        // names of the models
 	shared    *pgstore.Store  // of the lessons; nil: a file or none
+	profiles  *profiles       // nil: none are kept
 }
 
 // Close closes the database and the files.
@@ -97,6 +99,9 @@ func (e *Engine) Close() error { return errors.Join(e.closeKept(), e.Opened.Clos
 
 // closeKept closes what is kept beside the database.
 func (e *Engine) closeKept() error {
+	if e.profiles != nil {
+		e.profiles.Close()
+	}
 	err := e.Confirmed.Close()
 	if e.shared != nil {
 		err = errors.Join(err, e.shared.Close())
@@ -244,6 +249,11 @@ func (a Asking) open(ctx context.Context, getenv func(string) string, models []l
 	if err != nil {
 		e.closeKept()
 		return nil, err
+	}
+	if folder := State(getenv, "profiles"); folder != "" && a.KeptProfiles && !a.WithoutValues {
+		if e.profiles = openProfiles(folder, opened.Engine, opened.Place); e.profiles != nil {
+			options = append(options, texttosql.WithMemory(memory.Options{Profiles: e.profiles}))
+		}
 	}
 	return build(ctx, opened, e, models, append(append(about, options...), more...))
 }

@@ -1,0 +1,63 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/texttosql/texttosql/schema"
+)
+
+// Profiles keeps the profiles of tables between programs: Config.Profiles. A key says of which table, and under which policy;
+// whether its rows have changed since, the store has to know itself. Its methods are called by several goroutines at once.
+type Profiles interface {
+	Profile(key string) (t schema.Table, ok bool) // the table that was kept
+	Keep(key string, t schema.Table)
+}
+
+// profilesFormat is another one where profiles are taken or cut in another way.
+const profilesFormat = "1"
+
+// keptKey is the key of a table in Config.Profiles; "": its profile is not kept. Rows that a scope sees are none of another program.
+func (db *DB) keptKey(t schema.Table) string {
+	if db.profiles == nil || db.scope != nil {
+		return ""
+	}
+	text, err := json.Marshal([]any{profilesFormat, db.language.Name, db.policy, t})
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// profiledOnce is profiled, of a table that may be kept.
+func (db *DB) profiledOnce(ctx context.Context, t schema.Table, readable func() (*schema.Schema, error)) (profiled, error) {
+	key := db.keptKey(t)
+	if key != "" {
+		if kept, ok := db.profiles.Profile(key); ok {
+			db.warnSensitive(secretsFound(t.Name, t.Columns, kept.Columns))
+			return profiled{&kept, nil}, nil
+		}
+	}
+	known, err := readable()
+	if err != nil {
+		return profiled{}, err
+	}
+	p, err := db.profiled(ctx, t, known)
+	if err == nil && p.gap == nil && key != "" {
+		db.profiles.Keep(key, *p.table)
+	}
+	return p, err
+}
+
+// secretsFound are the columns whose values look like secrets, by a look at the rows.
+func secretsFound(table string, before, after []schema.Column) (names []string) {
+	for i, c := range after {
+		if c.Sensitive && i < len(before) && !before[i].Sensitive {
+			names = append(names, table+"."+c.Name)
+		}
+	}
+	return names
+}
