@@ -12,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// EventRetry is the name of the event in the trace of a question when a call failed and waits to be tried again. Its attributes are
-// "class", the Class of the error, and "wait", a time.Duration.
+// EventRetry is the name of the event in the trace of a question when a call failed and waits to be tried again. Its attribute is
+// "wait", a time.Duration.
 const EventRetry = "retry"
 
 // Retry repeats calls that failed for a reason that may pass. Errors that are [Error.Temporary] are tried up to
@@ -95,7 +95,7 @@ func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 			err = fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
 			return Response{}, &attemptsError{err, failed}
 		}
-		trace.From(ctx).Event(EventRetry, trace.Attr{Key: "class", Value: string(class)}, trace.Attr{Key: "wait", Value: delay})
+		trace.From(ctx).Event(EventRetry, trace.Attr{Key: "wait", Value: delay})
 		if err := abandon.For(ctx, delay); err != nil {
 			t.returnCall()
 			return Response{}, err

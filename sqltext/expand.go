@@ -11,6 +11,7 @@ type Expansion struct {
 	Added  int // tokens that writing out adds, at most maxExpansion
 	Stores int // places that may hold rows: subqueries in FROM, DISTINCT, IN (SELECT …), and every second join
 	Sorts  int // ORDER BY, GROUP BY, PARTITION BY, UNION, INTERSECT and EXCEPT
+	Beside int // tokens outside of select lists, in conditions, groups and orders, once written out
 
 	size    int            // tokens in all
 	columns []outputColumn // of the result, in order, as far as the text tells
@@ -178,7 +179,7 @@ func (e *expander) block(open int) Expansion {
 		}
 		arm := e.query(q)
 		out.size, out.arms = add(out.size, arm.size), add(out.arms, arm.arms)
-		out.Stores, out.Sorts = add(out.Stores, arm.Stores), add(out.Sorts, arm.Sorts)
+		out.Stores, out.Sorts, out.Beside = add(out.Stores, arm.Stores), add(out.Sorts, arm.Sorts), add(out.Beside, arm.Beside)
 		out.starred, out.largest = out.starred || arm.starred, max(out.largest, arm.largest)
 		for i, c := range arm.columns {
 			if i == len(out.columns) {

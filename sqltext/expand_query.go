@@ -55,6 +55,7 @@ func (e *expander) query(q int) Expansion {
 		out.largest = max(out.largest, rest)
 	}
 	own = add(own, rest)
+	out.Beside = add(out.Beside, times(rest, out.arms))
 
 	e.stores(q, &out)
 	if query.at[inGroup] >= 0 {
@@ -101,7 +102,7 @@ func (e *expander) sources(q int, out *Expansion) (sources []Expansion, hidden b
 		g.largest = max(g.largest, src.largest)
 		sources = append(sources, src)
 		out.arms = times(out.arms, max(1, src.arms))
-		out.Stores, out.Sorts = add(out.Stores, src.Stores+1), add(out.Sorts, src.Sorts)
+		out.Stores, out.Sorts, out.Beside = add(out.Stores, src.Stores+1), add(out.Sorts, src.Sorts), add(out.Beside, src.Beside)
 	}
 	g.sources, g.columns = byName, columns
 	return sources, hidden

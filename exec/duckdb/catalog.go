@@ -71,6 +71,13 @@ type reader struct {
 	definitions []string          // of s.Tables: the CREATE text
 }
 
+// How many tokens a statement may grow by where views are written out, in all and outside of select lists: DuckDB keeps a column of a
+// select list as one, and writes out what a condition names. See BenchmarkCompile.
+const (
+	mostExpanded = 2_000_000
+	mostBeside   = 100_000
+)
+
 // Catalog implements exec.Conn. Tables and views come by schema and name, without those in memory:
 //
 //   - Types are DuckDB's: "DECIMAL(10,2)", "STRUCT(f INTEGER)[]". An enum is "ENUM", with its labels in Values, as SQL
@@ -100,6 +107,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		}
 	}
 	c := &exec.Catalog{Version: version, Schema: r.s, Own: r.facts}
+	c.MostExpanded, c.MostBeside = mostExpanded, mostBeside
 	for _, why := range h.made.left {
 		c.Warnings = append(c.Warnings, trace.Warning{Code: "file-left-out", Message: why})
 	}

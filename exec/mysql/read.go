@@ -395,6 +395,10 @@ func beyondReading(grant string) string {
 	return ""
 }
 
+// mostExpanded is how many tokens a statement may grow by where views are written out: the server merges views by reference, and plans so
+// large ones within 20 ms and 4 MB. See BenchmarkCompile.
+const mostExpanded = 2_000_000
+
 // finish puts together what was read. The schema lacks what has no columns, which is a view that the server cannot
 // open, and keys on columns that the user may not see.
 func (r *reading) finish() {
@@ -404,7 +408,7 @@ func (r *reading) finish() {
 		taken = slices.Concat(taken, clocks)
 	}
 	own := newCatalog(r.held.at, taken, policy.AllowFunctions)
-	r.out.Own = own
+	r.out.Own, r.out.MostExpanded = own, mostExpanded
 	for _, t := range r.s.Tables {
 		relation := guard.RelationOf(r.s.Default, &t)
 		relation.Compares(func(name string) guard.Family { c, _ := t.Column(name); return familyOf(c) })

@@ -81,7 +81,7 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 		hides: len(policy.AllowTables)+len(policy.DenyTables) > 0 || policy.Scoped(),
 	}
 	found = &exec.Catalog{
-		Version: c.version, Own: own, Catalog: guard.Catalog{Text: sqltext.SQLite()},
+		Version: c.version, Own: own, Catalog: guard.Catalog{Text: sqltext.SQLite(), MostExpanded: mostExpanded},
 		Schema: &schema.Schema{
 			Dialect: "sqlite", Default: mainSchema, Tables: []schema.Table{}, Functions: slices.Sorted(maps.Keys(around.functions)),
 		},

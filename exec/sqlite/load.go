@@ -20,6 +20,10 @@ type limit struct{ id, value int }
 // mostColumns bounds the columns of a result, and those of a table that a star stands for.
 const mostColumns = 500
 
+// mostExpanded is how many tokens a statement may grow by where views are written out: of so large ones SQLite compiles none for over
+// 0.3 s and 40 MB. See BenchmarkCompile.
+const mostExpanded = 2_000_000
+
 // lowered are the limits that the guard sets. Each has payloads that need it.
 func (c *conn) lowered() [10]limit {
 	return [10]limit{

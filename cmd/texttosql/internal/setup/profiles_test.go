@@ -37,8 +37,10 @@ func TestProfiles(t *testing.T) {
 	place, folder := filepath.Join(t.TempDir(), "shop.db"), filepath.Join(t.TempDir(), "profiles")
 	pool := need.Value(sql.Open("sqlite3", place))(t)
 	defer pool.Close()
-	need.Value(pool.Exec(`CREATE TABLE items(id INTEGER PRIMARY KEY, name TEXT, price REAL, made DATE, code BLOB, owner TEXT, api_key TEXT, big INTEGER);
-		INSERT INTO items VALUES (1, 'Żółć', 1.5, '2024-02-29', x'0102', 'a', 'sk-live-0123456789abcdef', 9007199254740993), (2, NULL, 2, NULL, NULL, 'b', 'x', -1)`))(t)
+	need.Value(pool.Exec(`
+		CREATE TABLE items(id INTEGER PRIMARY KEY, name TEXT, price REAL, made DATE, code BLOB, owner TEXT, api_key TEXT, big INTEGER);
+		INSERT INTO items VALUES (1, 'Żółć', 1.5, '2024-02-29', x'0102', 'a', 'sk-live-0123456789abcdef', 9007199254740993),
+			(2, NULL, 2, NULL, NULL, 'b', 'x', -1)`))(t)
 	look := func(policy exec.Policy, scope *exec.Scope) (*schema.Schema, *looked) {
 		t.Helper()
 		store := &looked{profiles: openProfiles(folder, "sqlite", place)}
