@@ -3,11 +3,16 @@ package texttosql
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -111,7 +116,48 @@ func (e *Engine) examined(ctx context.Context, sql string, run func(r *exec.Runn
 	span.Fail(err)
 	span.End()
 	if err != nil {
-		return err
+		return e.near(ctx, sql, err)
 	}
 	return run(runner, checked.Statement)
+}
+
+// engineHints are words by which an engine itself says what may be meant.
+var engineHints = regexp.MustCompile(`(?i)did you mean|meant to|candidate`)
+
+// near says of a name that is not there which one may be meant, among those that the caller may see: of a column among the columns of
+// the tables that the statement names. Of the first word it says which keyword.
+func (e *Engine) near(ctx context.Context, sql string, err error) error {
+	switch fault := err.(type) {
+	case *exec.RefusedError:
+		first, ok := strings.CutPrefix(fault.Detail, "the statement starts with ")
+		if best := words.Nearest(first, []string{"SELECT", "WITH", "VALUES"}); ok && best != "" {
+			told := *fault
+			told.Detail += ". Did you mean " + best + "?"
+			return &told
+		}
+	case *exec.InvalidError:
+		known, serr := e.Schema(ctx)
+		if fault.Fault != exec.FaultSchema || fault.Name == "" || serr != nil || engineHints.MatchString(fault.Message) {
+			return err
+		}
+		if best := words.Nearest(fault.Name[strings.LastIndexByte(fault.Name, '.')+1:], namesNear(e.pasted(sql), known)); best != "" {
+			told := *fault
+			told.Message += ". Did you mean " + best + "?"
+			return &told
+		}
+	}
+	return err
+}
+
+// namesNear are the names that a statement may mean: those of all tables, and of the columns of the tables that it reads.
+func namesNear(statement *sqltext.Statement, known *schema.Schema) (names []string) {
+	for _, t := range known.Tables {
+		names = append(names, t.Name)
+		if slices.ContainsFunc(statement.Tables(), func(r sqltext.TableRef) bool { return schema.EqualFold(r.Name, t.Name) }) {
+			for _, c := range t.Columns {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
 }

@@ -189,3 +189,27 @@ func TestNoModelVerified(t *testing.T) {
 		}
 	}
 }
+
+// TestNear: a statement with a name that is not there is told which one may be meant, among those that its caller may see; one that
+// begins with no keyword, which keyword.
+func TestNear(t *testing.T) {
+	e := need.Value(texttosql.New(open(t, shop), texttosql.NoModel, texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.country"}})))(t)
+	for _, test := range []struct{ why, sql, says string }{
+		{"a column", "SELECT nam FROM customers", "Did you mean name?"},
+		{"a qualified column", "SELECT c.nmae FROM customers AS c", "Did you mean name?"},
+		{"a table", "SELECT name FROM custmers", "Did you mean customers?"},
+		{"a keyword", "SELEC name FROM customers", "Did you mean SELECT?"},
+		{"nothing is near", "SELECT zzzzzz FROM customers", ""},
+		{"a column of a table that is not read", "SELECT totl FROM customers", ""},
+		{"a denied column is named to nobody", "SELECT cuntry FROM customers", ""},
+		{"another statement", "DROP TABLE customers", ""},
+	} {
+		_, qerr := e.Query(t.Context(), test.sql)
+		_, cerr := e.Check(t.Context(), test.sql)
+		for _, err := range []error{qerr, cerr} {
+			if told := texttosql.Failure(err).Message; err == nil || strings.Contains(told, "Did you mean") != (test.says != "") || !strings.Contains(told, test.says) {
+				t.Errorf("%s: %v", test.why, told)
+			}
+		}
+	}
+}

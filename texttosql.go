@@ -200,7 +200,7 @@ func (e *Engine) Check(ctx context.Context, sql string) (exec.Checked, error) {
 		return exec.Checked{}, err
 	}
 	checked, err := e.db.Examine(ctx, e.pasted(sql).SQL(), exec.PlanChecks()...)
-	return checked, classify(err)
+	return checked, classify(e.near(ctx, sql, err))
 }
 
 // errNoEngine is what every call of a nil Engine says.

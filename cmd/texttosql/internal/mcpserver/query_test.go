@@ -77,7 +77,7 @@ func TestQuery(t *testing.T) {
 		{"a write", map[string]any{"sql": "DELETE FROM singer"}, "This only reads. Write one SELECT; change what is stored elsewhere."},
 		{"a denied table", map[string]any{"sql": "SELECT * FROM payroll"}, "payroll"},
 		{"a function", map[string]any{"sql": "SELECT load_extension('x')"}, "Write the statement without what was refused."},
-		{"a wrong name", map[string]any{"sql": "SELECT nme FROM singer"}, "No such column: nme. Look at the schema for the names."},
+		{"a wrong name", map[string]any{"sql": "SELECT nme FROM singer"}, "No such column: nme. Did you mean name? Look at the schema for the names."},
 		{"a syntax error", map[string]any{"sql": "SELECT FROM"}, "Correct the statement."},
 		{"another name of the argument", map[string]any{"query": "SELECT 1"}, "this tool takes offset, rows, sql"},
 		{"a database where there is one", map[string]any{"sql": fifty, "database": "shop"}, "this tool takes"},
