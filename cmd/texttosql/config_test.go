@@ -38,7 +38,7 @@ stratgy = "direct"
 		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitAnswer, "id\n1\n", "first 1 rows"},
 		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "the only vote", ""},
 		{"what is in force", "TEXTTOSQL_ASK_BELOW=0.5", []string{"config", "--profile", "prod", "--calls", "7"}, exitAnswer,
-			"ask-below  0.5", ""},
+			"ask-below      0.5", ""},
 		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer, "postgres://…@127.0.0.1:1/shop", ""},
 		{"nor in an error", "", []string{"sql", "--profile", "secret", count}, exitError, "", "no server"},
 		{"a misspelt key", "", []string{"sql", "--profile", "slip", count}, exitUsage, "", `: no flag is called "stratgy", did you mean "strategy"?`},

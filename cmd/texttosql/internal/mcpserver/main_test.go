@@ -110,11 +110,15 @@ func (m *model) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 		m.ended <- true
 		return llm.Response{}, ctx.Err()
 	}
-	for question, list := range statements {
-		if strings.Contains(text, question) {
-			reply := "```sql\n" + list[req.Sample%len(list)] + "\n```"
-			return llm.Response{Text: reply, StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 10, Known: true}}, nil
+	asked, last := "", -1 // the question that stands last: a conversation has several
+	for question := range statements {
+		if at := strings.LastIndex(text, question); at > last {
+			asked, last = question, at
 		}
+	}
+	if list := statements[asked]; last >= 0 {
+		reply := "```sql\n" + list[req.Sample%len(list)] + "\n```"
+		return llm.Response{Text: reply, StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 10, Known: true}}, nil
 	}
 	return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "https://llm.internal/?key=sk-secretsecret refused"}
 }
