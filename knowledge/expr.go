@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/sqltext"
@@ -207,6 +209,7 @@ func (e expression) brackets() error {
 // write writes the items; column writes those of the kinds column, rows and metric.
 func (e expression) write(column func(item) (string, error)) (string, error) {
 	var b strings.Builder
+	before := ""
 	for i, it := range e {
 		text := it.text
 		if it.kind > itemCall {
@@ -215,12 +218,19 @@ func (e expression) write(column func(item) (string, error)) (string, error) {
 				return "", err
 			}
 		}
-		if it.blank && i > 0 {
+		if i > 0 && (it.blank || it.kind > itemCall && endsWord(before)) { // 0"": two items, which must stay two
 			b.WriteByte(' ')
 		}
 		b.WriteString(text)
+		before = text
 	}
 	return b.String(), nil
+}
+
+// endsWord reports whether a name behind a text would be part of its last word.
+func endsWord(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return r == '_' || r == '"' || r > unicode.MaxASCII || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // alone returns the column that the expression is, if it is one.
@@ -297,7 +307,7 @@ func Rename(expr string, column func(table, name string) string) (string, error)
 			e[i].kind = itemRows
 		}
 	}
-	return e.write(func(it item) (string, error) {
+	out, err := e.write(func(it item) (string, error) {
 		switch it.kind {
 		case itemMetric:
 			return "{" + it.name + "}", nil
@@ -306,17 +316,29 @@ func Rename(expr string, column func(table, name string) string) (string, error)
 		}
 		return column(it.qualifier, it.name), nil
 	})
+	if err != nil {
+		return "", fmt.Errorf("knowledge: reading %q: %w", expr, err)
+	}
+	return out, nil
 }
 
 // Qualified writes an expression over the columns of one table as an expression of a model: SUM(amount * rate) becomes
 // SUM(orders.amount * orders.rate), and COUNT(*) COUNT(orders.*).
 func Qualified(table, expr string) (string, error) {
-	return Rename(expr, func(qualifier, name string) string {
+	full := func(qualifier, name string) string {
 		if qualifier == "" {
 			qualifier = table
 		}
 		return Name(qualifier, name)
-	})
+	}
+	once, err := Rename(expr, full)
+	if err != nil {
+		return "", err
+	}
+	if again, err := Rename(once, full); err != nil || again != once { // what a name is depends on what stands beside it: 0A""
+		return "", fmt.Errorf("knowledge: reading %q: with its columns named in full it reads otherwise: put blanks between its parts", expr)
+	}
+	return once, nil
 }
 
 // Name writes a column for an expression of a model: table.column, in quotes where a name needs them. The column "*" is

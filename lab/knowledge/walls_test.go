@@ -39,10 +39,10 @@ func (m *requester) Complete(_ context.Context, r llm.Request) (llm.Response, er
 }
 
 // walled are the pools of the café on each engine.
-func walled(t *testing.T) map[string]func() (*sql.DB, exec.Dialect) {
-	return map[string]func() (*sql.DB, exec.Dialect){
-		"sqlite":   func() (*sql.DB, exec.Dialect) { return pool(t, "jaffle"), sqlite.Dialect{} },
-		"postgres": func() (*sql.DB, exec.Dialect) { return postgresCopy(t, "jaffle"), postgres.Dialect{} },
+func walled() map[string]func(*testing.T) (*sql.DB, exec.Dialect) {
+	return map[string]func(*testing.T) (*sql.DB, exec.Dialect){
+		"sqlite":   func(t *testing.T) (*sql.DB, exec.Dialect) { return pool(t, "jaffle"), sqlite.Dialect{} },
+		"postgres": func(t *testing.T) (*sql.DB, exec.Dialect) { return postgresCopy(t, "jaffle"), postgres.Dialect{} },
 	}
 }
 
@@ -56,9 +56,9 @@ func TestRequestsRows(t *testing.T) {
 		},
 		Shared: []string{"products", "locations", "supplies"},
 	}
-	for engine, open := range walled(t) {
+	for engine, open := range walled() {
 		t.Run(engine, func(t *testing.T) {
-			p, dialect := open()
+			p, dialect := open(t)
 			for _, test := range []struct{ request, byHand string }{
 				{`{"metrics": ["order_cost"]}`, "SELECT SUM(order_cost) FROM orders WHERE customer_id = '%s'"},
 				{`{"metrics": ["revenue"], "where": ["customers.customer_id IS NOT NULL"]}`,
@@ -89,9 +89,9 @@ func TestRequestsRows(t *testing.T) {
 // TestRequestsDenied: a metric over a denied column or table is not shown, not compiled and not named, in prompts, results and
 // errors; one beside it is.
 func TestRequestsDenied(t *testing.T) {
-	for engine, open := range walled(t) {
+	for engine, open := range walled() {
 		t.Run(engine, func(t *testing.T) {
-			p, dialect := open()
+			p, dialect := open(t)
 			for _, test := range []struct {
 				why, request string
 				policy       exec.Policy
