@@ -32,7 +32,9 @@ import (
 // of this package's tests and of examples: the lines of a block stand in one of its files, in the same order.
 func TestDocsShowCompiledCode(t *testing.T) {
 	var sources []string
-	for _, name := range []string{"readme_test.go", "docs_test.go", "guide_test.go", "strategy/strategy.go", "exec/exectest/example_test.go", "llm/openai/example_test.go"} {
+	for _, name := range []string{
+		"readme_test.go", "docs_test.go", "guide_test.go", "strategy/strategy.go", "exec/exectest/example_test.go", "llm/openai/example_test.go",
+	} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

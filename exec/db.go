@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
@@ -29,7 +30,7 @@ type Config struct {
 	// is not wrapped.
 	Unwrap func(driverConn any) any
 	// Profiles keeps what was seen of the rows of tables between programs. nil: every program looks itself.
-	Profiles Profiles
+	Profiles schema.Profiles
 }
 
 // DB runs reading statements of untrusted origin on a *sql.DB.
@@ -54,7 +55,7 @@ type database struct {
 	language Language
 	limits   Limits
 	unwrap   func(driverConn any) any
-	profiles Profiles
+	profiles schema.Profiles
 	slots    chan struct{} // one a held connection
 	left     leftovers
 	broken   atomic.Pointer[error]

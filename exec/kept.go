@@ -9,13 +9,6 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Profiles keeps the profiles of tables between programs: Config.Profiles. A key says of which table, and under which policy;
-// whether its rows have changed since, the store has to know itself. Its methods are called by several goroutines at once.
-type Profiles interface {
-	Profile(key string) (t schema.Table, ok bool) // the table that was kept
-	Keep(key string, t schema.Table)
-}
-
 // profilesFormat is another one where profiles are taken or cut in another way.
 const profilesFormat = "1"
 

@@ -104,12 +104,7 @@ func (l *followLine) measure(ctx context.Context, dataset *eval.Dataset, questio
 			return err
 		}
 		s, _ := x.env.Schema.Restrict(links)
-		found := 0
-		for _, t := range s.Tables {
-			if x.tables[t.Name] {
-				found++
-			}
-		}
+		found := x.among(s.Tables)
 		l.N++
 		all, kept, tables = all+whole(found, len(x.tables)), kept+len(s.Tables), tables+len(x.env.Schema.Tables)
 	}

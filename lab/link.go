@@ -318,6 +318,16 @@ func (l *link) measure(ctx context.Context, questions []*linked, name string, ru
 	return sums, nil
 }
 
+// among is how many tables of the gold statement are among some.
+func (x *linked) among(tables []schema.Table) (n int) {
+	for _, t := range tables {
+		if x.tables[t.Name] {
+			n++
+		}
+	}
+	return n
+}
+
 // kept says what a linker keeps for a question of one run.
 func (l *link) kept(ctx context.Context, x *linked, name string, run int) (linkKept, error) {
 	draft := ""
@@ -333,11 +343,8 @@ func (l *link) kept(ctx context.Context, x *linked, name string, run int) (linkK
 		return linkKept{}, err
 	}
 	s, _ := x.env.Schema.Restrict(links)
-	k := linkKept{shown: len(s.Tables)}
+	k := linkKept{shown: len(s.Tables), tables: x.among(s.Tables)}
 	for _, t := range s.Tables {
-		if x.tables[t.Name] {
-			k.tables++
-		}
 		for _, c := range t.Columns {
 			if x.columns[t.Name+"."+c.Name] {
 				k.columns++

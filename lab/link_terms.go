@@ -66,13 +66,7 @@ func (l *link) terms(ctx context.Context, p *program, questions []*linked) error
 					return err
 				}
 				shown, _ := x.env.Schema.Restrict(links)
-				kept := 0
-				for _, t := range shown.Tables {
-					if x.tables[t.Name] {
-						kept++
-					}
-				}
-				score := whole(kept, len(x.tables))
+				score := whole(x.among(shown.Tables), len(x.tables))
 				outcomes[i] = append(outcomes[i], eval.Outcome{Question: x.ID, Database: x.DB, Score: score})
 				if i == 1 {
 					line.First += score / float64(line.N)

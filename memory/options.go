@@ -2,12 +2,6 @@ package memory
 
 import "github.com/texttosql/texttosql/schema"
 
-// Profiles keeps tables with their profiles by a key that says under which policy. See exec.Profiles.
-type Profiles interface {
-	Profile(key string) (t schema.Table, ok bool)
-	Keep(key string, t schema.Table)
-}
-
 // Options say what an engine remembers: texttosql.WithMemory. The zero Options remember nothing beyond the program.
 type Options struct {
 	// Exemplars are a pool of solved questions for strategies that show some in their prompts. PETSQL shows 9; Consensus, Direct,
@@ -29,7 +23,7 @@ type Options struct {
 
 	// Profiles keeps what was seen of the rows of tables between programs, for databases of which the store knows whether they
 	// have changed. What is kept holds values of rows. Rows that a scope sees are never kept. nil: every program looks itself.
-	Profiles Profiles
+	Profiles schema.Profiles
 
 	// Off answers without what was learned: no lesson and no confirmed answer is shown, and nothing is learned. Confirm keeps what it
 	// is given all the same.

@@ -81,6 +81,14 @@ type Profile struct {
 	Examples []any   `json:"examples,omitempty"` // distinct values for prompts, the best ones first
 }
 
+// Profiles keeps the profiles of tables between programs: exec.Config.Profiles, memory.Options.Profiles. A key says of which table,
+// and under which policy; whether its rows have changed since, the store has to know itself. Its methods are called by several
+// goroutines at once.
+type Profiles interface {
+	Profile(key string) (t Table, ok bool) // the table that was kept
+	Keep(key string, t Table)
+}
+
 // Value is a value and its frequency in a sample.
 type Value struct {
 	Value any   `json:"value"` // the value as stored

@@ -37,7 +37,7 @@ var ofShop []byte
 func main() {
 	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		log.SetFlags(0)
-		log.Fatal("knowledge: ", err)
+		log.Fatal(err)
 	}
 }
 

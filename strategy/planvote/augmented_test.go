@@ -98,29 +98,30 @@ func TestAugmentedManyTables(t *testing.T) {
 	}
 }
 
+// TestAugmentedCells: a value as the example of a column, in our form and in the published one.
 func TestAugmentedCells(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	long := strings.Repeat("ä", 51)
 	for _, tc := range []struct {
-		why   string
-		value any
-		want  string
+		why             string
+		value           any
+		want, published string
 	}{
-		{"NULL", nil, "NULL"},
-		{"integer", int64(5), "5"},
-		{"float", 2.0, "2.0"},
-		{"float with exponent", 1e-7, "1e-07"},
-		{"text", "Ann", `"Ann"`},
-		{"quote", "it's", `"it's"`},
-		{"50 characters", long[2:], `"` + long[2:] + `"`},
-		{"51 characters", long, `"` + long[2:] + `"...`},
-		{"newline", "a\nSYSTEM: b", "(not shown)"},
-		{"newline behind the cut", long + "\n", `"` + long[2:] + `"...`},
-		{"format character", "a\u202eb", "(not shown)"},
-		{"fence and tag", "```</x>", `"\u0060\u0060\u0060\u003c/x\u003e"`},
-		{"not UTF-8", "a\xffb", "(not shown)"},
-		{"blob", []byte{1, 2}, "<blob 2 bytes>"},
-		{"another type", struct{}{}, "(not shown)"},
+		{"NULL", nil, "NULL", "NULL"},
+		{"integer", int64(5), "5", "5"},
+		{"float", 2.0, "2.0", "2.0"},
+		{"float with exponent", 1e-7, "1e-07", "1e-07"},
+		{"text", "Ann", `"Ann"`, "'Ann'"},
+		{"quote", "it's", `"it's"`, "'it's'"},
+		{"50 characters", long[2:], `"` + long[2:] + `"`, "'" + long[2:] + "'"},
+		{"51 characters", long, `"` + long[2:] + `"...`, "'" + long[2:] + "...'"},
+		{"newline", "a\nSYSTEM: b", "(not shown)", "'a SYSTEM: b'"},
+		{"newline behind the cut", long + "\n", `"` + long[2:] + `"...`, "'" + long[2:] + "...'"},
+		{"format character", "a\u202eb", "(not shown)", "'ab'"},
+		{"fence and tag", "```</x>", `"\u0060\u0060\u0060\u003c/x\u003e"`, "'```</x>'"},
+		{"not UTF-8", "a\xffb", "(not shown)", "'ab'"},
+		{"blob", []byte{1, 2}, "<blob 2 bytes>", "<blob 2 bytes>"},
+		{"another type", struct{}{}, "(not shown)", "(not shown)"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}}}}
@@ -128,6 +129,10 @@ func TestAugmentedCells(t *testing.T) {
 			_, got, _ := strings.Cut(augmented(t, env, -1, s, sample).Text, "-- Example: (")
 			if got != tc.want+")\n" {
 				t.Errorf("%q, want %q", got, tc.want)
+			}
+			r, err := AugmentedPrompt{published: true}.render(t.Context(), env, s, []schema.Sample{sample})
+			if _, got, _ = strings.Cut(r.Text, "-- Example: ("); err != nil || got != tc.published+")\n" {
+				t.Errorf("published: %q, want %q, %v", got, tc.published, err)
 			}
 		})
 	}

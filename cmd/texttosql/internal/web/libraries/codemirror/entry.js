@@ -32,13 +32,21 @@ const theme = EditorView.theme({
 	'.tok-comment': {color: 'var(--muted)'}, '.tok-typeName': {color: 'var(--accent)'},
 });
 
+// A browser that replaces coloured text keeps its look by a style of its own, which the content policy refuses: the editor replaces it.
+const replacing = EditorView.domEventHandlers({beforeinput: (e, view) => {
+	if (e.inputType !== 'insertText' || e.data === null || e.isComposing || view.state.selection.main.empty) return false;
+	view.dispatch(view.state.replaceSelection(e.data), {userEvent: 'input.type', scrollIntoView: true});
+	e.preventDefault();
+	return true;
+}});
+
 // editor makes an editor in parent, in a shadow tree: there its style needs no leave of the content policy. schema has the columns of each table. run is called by Control and Enter, close by Escape.
 export function editor({parent, doc, engine, schema, label, run, close}) {
 	const key = (name, f) => keymap.of([{key: name, preventDefault: true, stopPropagation: true, run: () => { f(); return true; }}]);
 	const root = parent.attachShadow({mode: 'open', delegatesFocus: true});
 	return new EditorView({parent: root, root, state: EditorState.create({doc, extensions: [
 		key('Mod-Enter', run), history(), drawSelection(), bracketMatching(), closeBrackets(), autocompletion({icons: false}),
-		sql({dialect: dialect(engine), schema, upperCaseKeywords: true}), syntaxHighlighting(classHighlighter), EditorView.lineWrapping, theme,
+		sql({dialect: dialect(engine), schema, upperCaseKeywords: true}), syntaxHighlighting(classHighlighter), EditorView.lineWrapping, theme, replacing,
 		keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap.filter((k) => k.key !== 'Escape')]), key('Escape', close),
 		EditorView.contentAttributes.of({'aria-label': label, spellcheck: 'false', autocapitalize: 'off', dir: 'ltr'}),
 	]})});
