@@ -8,45 +8,51 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// BatchResult is what became of one question of a batch.
+// BatchResult is the outcome of one question of a batch.
 type BatchResult struct {
-	Question Question // the question as it was asked
-	Result   *Result  // see Ask; nil beside a *BatchError or a *strategy.ConfigError, of no question
+	Question Question // the question of this result
+	Result   *Result  // see Ask; nil with a *BatchError or a *strategy.ConfigError, which belong to no single question
 }
 
-// BatchError is what ended a batch before all its questions were asked.
+// BatchError reports why a batch ended before all its questions were asked.
 type BatchError struct{ Err error }
 
-// Error says that the batch ended, and why.
+// Error returns one line with the reason.
 func (e *BatchError) Error() string { return "texttosql: the batch ends here: " + e.Err.Error() }
 
 // Unwrap returns the reason.
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// Batch says how AskAll works. The zero Batch answers 4 questions at a time.
+// Batch configures AskAll. The zero Batch answers 4 questions at a time.
 type Batch struct {
 	Parallel int // questions answered at the same time; 0 means 4; negative is an error
 }
 
-// AskAll answers questions in parallel and gives their results in the order of the questions, each with the error that Ask
-// would return.
+// AskAll answers questions in parallel. It yields their results in the order of the questions, each with the error
+// that Ask would return.
 //
-// The goroutine that ranges over the results pulls questions as places become free, at most b.Parallel ahead of the
-// results. Breaking out of the loop cancels what is in flight; the loop ends when all of it has ended.
+// The goroutine that ranges over the results pulls questions as slots become free, at most b.Parallel ahead of the
+// results. Breaking out of the loop cancels the questions in flight; the loop returns when all of them have ended.
 //
-// What ends a batch early comes last, as a *BatchError without a question: ctx.Err(), after the questions in flight were
-// answered with it, where others may be left; or an error of the provider that every further question would end with,
-// such as a wrong key, after the results of the questions in flight; or a scope that is missing (ErrNoScope). A fault in the
-// arguments is a *strategy.ConfigError. opts hold for every question; what each Question has itself (a Question,
-// WithSamples) is refused.
+// If a batch ends early, its last result is a *BatchError without a question. It wraps one of these reasons:
+//   - ctx.Err(), if questions may be left. The questions in flight end with this error first.
+//   - A provider error that every further question would meet, such as a wrong key. It comes after the results of
+//     the questions in flight.
+//   - A reply that llm/replay could not store. Each question in flight has a Result with that error.
+//   - ErrNoScope: a scope is missing.
 //
-// A batch that a crash may end is resumed from a recording of its replies (llm/replay): the model of New is
-// llm.Chain(model, player.Or, recorder.Record), and the same questions asked again pay only for what has no reply yet.
-// WithClock(player.Now) keeps the rest on the day on which the batch began.
+// An invalid argument is a *strategy.ConfigError. The options apply to every question. Options that each Question
+// sets itself (WithID, WithEvidence, WithSamples) are rejected.
+//
+// To resume a batch after a crash, record its replies (llm/replay): give New the model
+// llm.Chain(model, player.Or, recorder.Record). Asking the same questions again pays only for missing replies.
+// WithClock(player.Now) keeps all questions on the day on which the batch began.
 func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch, opts ...AskOption) iter.Seq2[BatchResult, error] {
 	return func(yield func(BatchResult, error) bool) {
 		shared, err := heeding("AskAll", "", opts, "WithProgress", "WithMemory")
@@ -77,7 +83,7 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Bat
 	}
 }
 
-// askAll returns what ended the batch; nil where all was asked, or the loop over the results was left.
+// askAll returns the reason for an early end. It is nil if all questions were asked or the caller left the loop.
 func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], shared asking, parallel int, yield func(BatchResult, error) bool) error {
 	type ended struct {
 		BatchResult
@@ -127,7 +133,7 @@ func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], sh
 	}
 }
 
-// failures looks for an error that every further question of a batch would end with.
+// failures detects an error that every further question of a batch would meet.
 type failures struct {
 	mu      sync.Mutex
 	replies bool       // a question had a reply
@@ -142,12 +148,15 @@ func (f *failures) hopeless() error {
 	return f.last
 }
 
-// note looks at how a question ended. A refused key, account or permission (status 401, 402 or 403) ends the batch. Any
-// other permanent error may be due to the question: it ends the batch if a second question has the same, and none had a
-// reply.
+// note looks at how a question ended. A refused key, account or permission (status 401, 402 or 403) ends the batch. So does a
+// reply that could not be stored, since the replies after it would be lost too. Any other permanent error may be due to the
+// question: it ends the batch if a second question has the same, and none had a reply.
 func (f *failures) note(r *Result, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if errors.As(err, new(*atomicfile.StoreError)) && f.last == nil {
+		f.last = fmt.Errorf("no further reply would be stored: %w", err)
+	}
 	if err == nil || r != nil && len(r.Candidates) > 0 {
 		f.replies = true
 		return
@@ -174,4 +183,51 @@ func is(err error, targets ...error) bool {
 		}
 	}
 	return false
+}
+
+// unstored holds the first error of storing a reply of one question (llm/replay). The question goes on with the reply, which
+// is paid for, and ends with the error.
+type unstored struct {
+	mu    sync.Mutex
+	first *atomicfile.StoreError
+}
+
+func (u *unstored) note(failed *atomicfile.StoreError) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.first == nil {
+		u.first = failed
+	}
+}
+
+// add joins the storing error with err, the question's own error.
+func (u *unstored) add(err error) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case u.first == nil:
+		return err
+	case err == nil:
+		return &unstoredError{u.first}
+	}
+	return errors.Join(err, u.first)
+}
+
+// unstoredError reports that a question was answered and that one of its replies was not stored.
+type unstoredError struct{ *atomicfile.StoreError }
+
+// Error returns one line with the error of storing.
+func (e *unstoredError) Error() string {
+	return fmt.Sprintf("texttosql: the answer is there, and a reply of the model could not be stored: %v", e.StoreError)
+}
+
+// Unwrap returns the error of storing.
+func (e *unstoredError) Unwrap() error { return e.StoreError }
+
+// Explain reports that the answer exists and that its reply was not stored.
+func (e *unstoredError) Explain() failure.Report {
+	return failure.Report{
+		Class: failure.Internal, Message: "The answer is there, and what the model replied could not be stored",
+		Advice: "Look at the disk where conversations and recordings are kept, then go on",
+	}
 }

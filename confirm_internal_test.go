@@ -17,13 +17,13 @@ func TestEmptyShare(t *testing.T) {
 	}{
 		{nil, 0, 0}, {[]*bool{nil, nil}, 0, 0}, {[]*bool{no}, 0, 1}, {[]*bool{yes}, 1, 1}, {[]*bool{yes, nil, no, no}, 1, 3},
 	} {
-		var pairs []memory.Pair
+		var pairs []memory.Exemplar
 		for _, v := range tt.valueless {
-			pairs = append(pairs, memory.Pair{Valueless: v})
+			pairs = append(pairs, memory.Exemplar{Valueless: v})
 		}
 		want := 0.0
 		if tt.known > 0 {
-			want = doubt.EmptyAnswerRate(tt.empty, tt.known)
+			want = doubt.Rules{}.LearnEmptyRate(tt.empty, tt.known)
 		}
 		golden.Equal(t, want, emptyShare(pairs), "pairs")
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -16,14 +17,14 @@ import (
 
 // A foreign strategy may know nothing of corrections. Its winner is held to them, also one that an examination passed.
 func TestLastLookAtCorrections(t *testing.T) {
-	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite")))(t)
 	defer pool.Close()
-	need.Value(pool.Exec("CREATE TABLE a(x INTEGER, y INTEGER); CREATE TABLE b(x INTEGER); CREATE TABLE c(x INTEGER)"))(t)
-	e := need.Value(New(pool, &llmtest.Script{}))(t)
+	testutil.Value(pool.Exec("CREATE TABLE a(x INTEGER, y INTEGER); CREATE TABLE b(x INTEGER); CREATE TABLE c(x INTEGER)"))(t)
+	e := testutil.Value(New(pool, &llmtest.Script{}))(t)
 	a, b := schema.TableName{Name: "a"}, schema.TableName{Name: "b"}
 	same := schema.Join{Left: schema.ColumnName{Table: a, Column: "x"}, Right: schema.ColumnName{Table: b, Column: "x"}}
-	join := session.Correction{Kind: session.CorrectJoin, Join: &same}
-	notB := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{a}, Rejected: []schema.TableName{b}}
+	join := session.Correction{Kind: dialogue.CorrectJoin, Join: &same}
+	notB := session.Correction{Kind: dialogue.CorrectTable, Tables: []schema.TableName{a}, Rejected: []schema.TableName{b}}
 	tests := []struct {
 		name, why, sql string
 		corrections    []session.Correction
@@ -39,14 +40,14 @@ func TestLastLookAtCorrections(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			env := need.Value(e.env(t.Context(), asking{}, e.budget.Start()))(t)
-			ignorant := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "x?"}, nil, nil)
+			env := testutil.Value(e.env(t.Context(), asking{}, e.budget.Start()))(t)
+			ignorant := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "x?"}, nil, nil)
 			defer ignorant.Close()
 			c, err := ignorant.ExamineSQL(t.Context(), 0, "", tt.sql)
 			if err != nil || c.Rejected != "" {
 				t.Fatal(c, err)
 			}
-			runner := need.Value(e.db.Runner(exec.Bounds{}))(t)
+			runner := testutil.Value(e.db.Runner(exec.Bounds{}))(t)
 			defer runner.Close()
 			out := &strategy.Outcome{SQL: tt.sql}
 			for range 2 { // without the candidate, and with it

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestForeign: what is told of drivers by their import path, of those too whose dialect is a module of its own.
@@ -23,6 +24,26 @@ func TestForeign(t *testing.T) {
 	} {
 		if err := foreignType(tt.path, "x.T"); !errors.Is(err, ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q: %s", tt.path, err, tt.want, tt.why)
+		}
+	}
+}
+
+// TestRemarksWhen: the statement of a remark runs in the first half of the time.
+func TestRemarksWhen(t *testing.T) {
+	began := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	for _, tt := range []struct {
+		why       string
+		now, ends time.Time
+		late      bool
+	}{
+		{"no limit", at(1000), time.Time{}, false},
+		{"in the first half", at(4), at(10), false},
+		{"in the second half", at(6), at(10), true},
+		{"after the end", at(11), at(10), true},
+	} {
+		if got := isLate(began, tt.now, tt.ends); got != tt.late {
+			t.Errorf("%s: %v", tt.why, got)
 		}
 	}
 }

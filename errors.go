@@ -3,8 +3,11 @@ package texttosql
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/answerable"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -12,30 +15,31 @@ import (
 // The errors that callers test for, with errors.Is. Each package owns the types behind them, for errors.As:
 // *strategy.NoCandidateError, *strategy.AbstainedError, *llm.BudgetError, *exec.RefusedError, …
 var (
-	// ErrNoCandidate says that no statement passed the checks.
+	// ErrNoCandidate reports that no statement passed the checks.
 	ErrNoCandidate = strategy.ErrNoCandidate
-	// ErrAbstained says that the best answer is below the confidence asked for.
+	// ErrAbstained reports that the confidence of the best answer is below the required minimum.
 	ErrAbstained = strategy.ErrAbstained
-	// ErrNotReadOnly says that a statement writes, or would change state.
+	// ErrNotReadOnly reports that a statement writes or would change state.
 	ErrNotReadOnly = exec.ErrNotReadOnly
-	// ErrNoScope says that the policy has rules about rows, and that the question has no scope, or one without its Key or a
-	// parameter of the rules.
+	// ErrNoScope reports that the policy has rules about rows, but the question has no scope. It also reports a scope
+	// without its Key or without a parameter of the rules.
 	ErrNoScope = exec.ErrNoScope
-	// ErrUnguarded says that the database cannot be guarded as it was opened.
+	// ErrUnguarded reports that the database cannot be guarded as it was opened.
 	ErrUnguarded = exec.ErrUnguarded
-	// ErrBusy says that somebody else holds a lock, or all connections of the pool. The same question may be answered
-	// later.
+	// ErrBusy reports that another client holds a lock, or that all connections of the pool are in use. The same
+	// question may succeed later.
 	ErrBusy = exec.ErrBusy
-	// ErrBudget says that a budget is spent: of model calls (WithBudget), or of the time, memory, columns or length of
-	// a value that a statement may take (WithLimits). Too many rows are no error: result.Table.Truncated tells them.
+	// ErrBudget reports that a limit was reached: a limit on model calls (WithBudget), or on the time, memory,
+	// columns or value length of a statement (WithLimits). Too many rows are not an error: they set
+	// result.Table.Truncated.
 	ErrBudget = errors.New("texttosql: budget spent")
-	// ErrNoTables says that nothing of the database may be read: it is empty, as SQLite makes a file that was not
-	// there when it was first opened, or the policy leaves no table.
-	ErrNoTables = errors.New("texttosql: the database has no table that may be read; look at its path and at the policy")
-	// ErrNoModel says that a question was asked of an engine that was made with NoModel, and that no person verified its answer.
-	ErrNoModel = errors.New("texttosql: the question needs a model, and the engine has none (NoModel): " +
-		"it runs statements, and answers what people verified")
-	// ErrEmptyQuestion says that the question has no word.
+	// ErrNoTables reports that the engine may not read any table. Either the policy denies every table, or the
+	// database is empty. SQLite makes an empty file when it first opens a file that does not exist.
+	ErrNoTables error = &plainError{"the database has no table that may be read; look at its path and at the policy", "empty"}
+	// ErrNoModel reports that an engine made with NoModel received a question without a verified answer.
+	ErrNoModel error = &plainError{"the question needs a model, and the engine has none (NoModel): " +
+		"it runs statements, and answers what people verified", "no-model"}
+	// ErrEmptyQuestion reports that the question has no word.
 	ErrEmptyQuestion = strategy.ErrEmptyQuestion
 )
 
@@ -45,7 +49,7 @@ const (
 	maxEvidence = 16 << 10
 )
 
-// InputError is a question or its evidence that is too long. It is never cut in silence.
+// InputError reports a question or evidence that is too long. Neither is ever cut.
 type InputError struct {
 	Field string // "question" or "evidence"
 	Bytes int    // how long it is
@@ -56,6 +60,21 @@ type InputError struct {
 func (e *InputError) Error() string {
 	return fmt.Sprintf("texttosql: the %s has %d bytes; the limit is %d", e.Field, e.Bytes, e.Limit)
 }
+
+// Explain reports the length and the limit.
+func (e *InputError) Explain() failure.Report {
+	message := fmt.Sprintf("The %s has %d bytes; the limit is %d", e.Field, e.Bytes, e.Limit)
+	return failure.Report{Class: failure.Input, Message: message, Advice: "Shorten it"}
+}
+
+// plainError is an error with its class in the table of package failure, which has its message and advice.
+type plainError struct {
+	text  string
+	class failure.Class
+}
+
+func (e *plainError) Error() string           { return "texttosql: " + e.text }
+func (e *plainError) Explain() failure.Report { return failure.Report{Class: e.class} }
 
 // budgetError makes the errors of all budgets match ErrBudget.
 type budgetError struct{ error }
@@ -70,3 +89,53 @@ func classify(err error) error {
 	}
 	return err
 }
+
+// Answerable reports whether the data can answer a question.
+type Answerable = answerable.Answerable
+
+// ErrUnanswerable reports that the data cannot answer the question (WithRefuseBelow). The error is an
+// *UnanswerableError.
+var ErrUnanswerable = errors.New("texttosql: the data cannot answer the question")
+
+// UnanswerableError reports a question whose score is below the limit of WithRefuseBelow.
+type UnanswerableError struct {
+	Unmet   []string // the words of the question without a match in the data; nil: no single word is the reason
+	Nearest []string // names in the data that come nearest, best first
+	Guess   *Result  // the withheld answer, without rows; its SQL is "" if no statement passed the checks
+
+	err error // what the question failed with besides; nil: nothing
+}
+
+// Error names the words that the data does not cover, and the nearest names that it has.
+func (e *UnanswerableError) Error() string {
+	text := "texttosql: " + e.says()
+	if len(e.Nearest) > 0 {
+		text += "; there is " + strings.Join(e.Nearest, ", ")
+	}
+	return text
+}
+
+func (e *UnanswerableError) says() string {
+	if len(e.Unmet) == 0 {
+		return "the data does not seem to answer the question"
+	}
+	return "the data has nothing about " + strings.Join(e.Unmet, ", ")
+}
+
+// Explain reports the words that the data does not cover, and the nearest names that it has.
+func (e *UnanswerableError) Explain() failure.Report {
+	f := failure.Report{Class: failure.Unanswerable, Message: e.says()}
+	if len(e.Nearest) > 0 {
+		f.Advice = "There is " + strings.Join(e.Nearest, ", ")
+	}
+	return f
+}
+
+// Public returns the error without names from the database (trace.Span.Fail).
+func (*UnanswerableError) Public() string { return ErrUnanswerable.Error() }
+
+// Is reports whether target is ErrUnanswerable.
+func (*UnanswerableError) Is(target error) bool { return target == ErrUnanswerable }
+
+// Unwrap returns the *strategy.NoCandidateError with which the question also failed; nil if there was a candidate.
+func (e *UnanswerableError) Unwrap() error { return e.err }

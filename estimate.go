@@ -17,24 +17,26 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Estimated is what a question may cost. Each field of Least and Most is taken apart: the calls of Most may be those of
-// another course of the question than its tokens.
+// Estimated is the least and the most that a question may cost. Each field is estimated on its own: the calls
+// of Most and the tokens of Most may come from different runs.
 type Estimated struct {
-	Least llm.Usage // where the model agrees with itself at once, in short replies, and one table is needed
-	// Most is where the model disagrees or errs all the time, and every reply takes all of its tokens; within WithBudget's calls.
-	// One table is needed, or two that a key joins, those that words of the question put first: a question that needs more
-	// tables, or one that is asked about behind the first forty, may take more.
+	Least llm.Usage // the samples agree at once, the replies are short, and one table is needed
+	// Most is the cost if the samples disagree or fail all the time and every reply uses all of its tokens, within
+	// the calls of WithBudget. It assumes that the question needs one table, or two that a key joins, which its words
+	// rank first. A question that needs more tables, or a table after the first wave, may cost more.
 	Most llm.Usage
 }
 
-// Estimate says what Ask would cost, without a call of a model: it rehearses the strategy on replies of its own, which agree,
-// disagree or fail, and counts the prompts that are written for them. Statements that read a column of the first table are
-// put through the guard and the limits as those of a question are. Tokens are estimated from lengths, without a
-// provider's cache, and Money is by WithBudget's Prices. Calls repeated after a failure of the provider are not in it.
-// Strategies that ask for what is neither a statement nor described by a schema (llm.Request.Schema) may take fewer calls
-// than Least. The errors are those of Ask about the question and the database, and ctx.Err().
+// Estimate returns what Ask would cost and calls no model. It runs the strategy on made-up replies that agree,
+// disagree or fail, and counts the prompts. Statements that read a column of the first table go through the
+// guard and the limits, like the statements of a question.
+//
+// Tokens are estimated from lengths, without a provider's cache. Money uses the Prices of WithBudget. Retries
+// after a provider failure are not counted, nor the calls of WithSecondOpinion (at most two). A strategy may
+// take fewer calls than Least if it asks for replies that are neither statements nor described by a schema
+// (llm.Request.Schema). The errors are the errors of Ask about the question and the database, and ctx.Err().
 func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOption) (Estimated, error) {
-	q, err := heeding("Estimate", question, opts, "WithSamples", "Question.Samples", "Question.Evidence", "WithMemory")
+	q, err := heeding("Estimate", question, opts, "WithSamples", "WithEvidence", "WithMemory")
 	if err == nil {
 		err = q.validate()
 	}
@@ -45,13 +47,14 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 	if err != nil {
 		return Estimated{}, err
 	}
-	const varied, invalid = "SELECT %d AS n", "SELECT n_%d FROM no_such_table"
+	// The width is fixed, so that no length depends on which of parallel calls comes first.
+	const varied, invalid = "SELECT %04d AS n", "SELECT n_%04d FROM no_such_table"
 	var out Estimated
 	for i, course := range []course{
 		{needed: 1}, {needed: 2}, {needed: 2, replies: []string{varied}}, {needed: 2, replies: []string{invalid}},
 		{broken: true, replies: []string{varied}}, {broken: true, replies: []string{invalid}}, {broken: true, replies: []string{varied, invalid}},
 	} {
-		env, err := e.env(trace.Into(ctx, nil), q, e.budget.Start())
+		env, err := e.env(trace.NewContext(ctx, nil), q, e.budget.Start())
 		if err != nil {
 			return Estimated{}, classify(err)
 		}
@@ -125,7 +128,7 @@ func refers(s *schema.Schema, from, to *schema.Table) bool {
 
 // course is how the models of a rehearsal reply.
 type course struct {
-	replies []string // formats for the number of the call, in turns; none: they agree
+	replies []string // formats for the number of the call, in turns by sample; none: they agree
 	needed  int      // tables that are relevant
 	broken  bool     // no reply is JSON
 }
@@ -134,7 +137,7 @@ type course struct {
 type rehearsal struct {
 	course
 	engine *Engine
-	plain  string   // what it says where it agrees with itself
+	plain  string   // its text if it agrees with itself
 	about  []string // how the prompts about the tables needed begin
 
 	mu   sync.Mutex
@@ -159,7 +162,7 @@ func (r *rehearsal) reply(ctx context.Context, model int, req llm.Request) (llm.
 	case req.Schema != nil && !r.broken:
 		text = string(least(req.Schema, r.says(req)))
 	case !agrees:
-		text = fmt.Sprintf(r.replies[n%len(r.replies)], n)
+		text = fmt.Sprintf(r.replies[req.Sample%len(r.replies)], n)
 	}
 	u := llm.Estimate(req, text)
 	if !agrees && req.MaxTokens != nil {
@@ -175,10 +178,10 @@ func (r *rehearsal) reply(ctx context.Context, model int, req llm.Request) (llm.
 	return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: u}, nil
 }
 
-// says is the answer to a yes-or-no question: no where it is about one table, and that is none of those needed.
+// says answers a yes-or-no question. The answer is no if the question is about one table that is not needed.
 func (r *rehearsal) says(req llm.Request) bool {
 	text := req.Messages[len(req.Messages)-1].Text
-	return strings.Count(text, "CREATE TABLE ") != 1 || slices.ContainsFunc(r.about, func(t string) bool { return strings.Contains(text, t) })
+	return req.Purpose != "table" && req.Purpose != "score" || slices.ContainsFunc(r.about, func(t string) bool { return strings.Contains(text, t) })
 }
 
 // least is the smallest value that a JSON schema describes, with yes or no in the place of a boolean.
@@ -195,7 +198,7 @@ func least(schema json.RawMessage, yes bool) json.RawMessage {
 	switch {
 	case len(s.Enum) > 0:
 		return s.Enum[0]
-	case s.Type == "array" && s.Items != nil:
+	case s.Type == "array" && s.Items != nil && yes:
 		return slices.Concat([]byte("["), least(s.Items, yes), []byte("]"))
 	case s.Type == "object":
 		for name, of := range s.Properties {

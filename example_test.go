@@ -15,6 +15,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/enginetest"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -33,7 +35,7 @@ func inMemory() *sql.DB {
 		panic(err)
 	}
 	db.SetMaxOpenConns(1) // each connection to :memory: is a database of its own
-	if _, err := db.Exec(shop); err != nil {
+	if _, err := db.Exec(enginetest.Shop); err != nil {
 		panic(err)
 	}
 	return db
@@ -80,7 +82,7 @@ func ExampleEngine_Query() {
 	}
 	rows.WriteTable(os.Stdout)
 	_, err = engine.Query(context.Background(), "DROP TABLE customers")
-	failed := texttosql.Failure(err)
+	failed := failure.Of(err)
 	fmt.Println(failed.Class, "-", failed.Message, failed.Advice)
 	// Output:
 	// name
@@ -88,7 +90,7 @@ func ExampleEngine_Query() {
 	// Ada
 	// Cyd
 	// (2 rows)
-	// writes - This only reads. Write one SELECT; change what is stored elsewhere.
+	// refused - This only reads. Write one SELECT; change what is stored elsewhere.
 }
 
 // New reports every bad option at once.
@@ -120,13 +122,13 @@ func ExampleEngine_Ask() {
 }
 
 // Where the answers disagree, the user chooses.
-func ExampleWithAskBelow() {
+func ExampleWithClarifyBelow() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(
 		"SELECT name FROM customers WHERE country = 'USA'",
 		"SELECT count(*) FROM customers WHERE country = 'USA'",
 		"SELECT name FROM customers WHERE country = 'USA' AND id IN (SELECT customer_id FROM orders)",
 	)}}}
-	engine, err := texttosql.New(inMemory(), model, texttosql.WithAskBelow(0.6), texttosql.WithSamples(3))
+	engine, err := texttosql.New(inMemory(), model, texttosql.WithClarifyBelow(0.6), texttosql.WithSamples(3))
 	if err != nil {
 		panic(err)
 	}
@@ -237,7 +239,7 @@ func ExampleWithPolicy() {
 	fmt.Println(answer.Candidates[0].Rejected)
 	// Output:
 	// id name country true
-	// exec: refused (column): customers.password may not be read
+	// exec: refused (column): password: no such column, or you may not read it
 }
 
 // Two tenants ask the same of one database; each is answered from its own rows, and nobody without a scope.
@@ -276,7 +278,7 @@ func ExampleWithDescriptions() {
 		panic(err)
 	}
 	answer, err := engine.Ask(context.Background(), "How many big orders are there?",
-		texttosql.Question{Evidence: "big means over 15 crowns"})
+		texttosql.WithEvidence("big means over 15 crowns"))
 	fmt.Println(answer.SQL, err)
 	// Output: SELECT count(*) FROM orders WHERE total > 15 <nil>
 }
@@ -284,7 +286,7 @@ func ExampleWithDescriptions() {
 // A budget that ends the samples early leaves the best answer there is.
 // A log of statements that people ran says what they mean by churn: the names of the schema do not.
 func ExampleWithMemory_history() {
-	past := []memory.Pair{ // of a file (memory.ReadPairs), or of a table of the database's log
+	past := []memory.Exemplar{ // of a file (memory.ReadExemplars), or of a table of the database's log
 		{Question: "churn by quarter", SQL: "SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer FROM orders)", Past: true},
 		{SQL: "SELECT sum(total) FROM orders", Past: true},
 	}
@@ -369,7 +371,7 @@ func ExampleEngine_NewConversation() {
 	if err != nil {
 		panic(err)
 	}
-	var store session.Memory // or session.OpenFiles("sessions")
+	var store session.MemoryStore // or session.OpenFiles("sessions")
 	talk := engine.NewConversation(&store)
 	answer, err := talk.Ask(ctx, "Which customers live in the USA?")
 	if err != nil {
@@ -397,5 +399,5 @@ func ExampleEngine_Estimate() {
 	}
 	cost, err := engine.Estimate(context.Background(), "Which customers live in the USA?")
 	fmt.Println(cost.Least.Calls, "to", cost.Most.Calls, "calls", err)
-	// Output: 8 to 16 calls <nil>
+	// Output: 7 to 16 calls <nil>
 }

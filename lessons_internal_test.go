@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -34,13 +35,13 @@ INSERT INTO Track VALUES (1, 'Blue'); INSERT INTO Invoice VALUES (1, 1, 9.5); IN
 // renamedRecords is a database with PROD_ in front of the names of its tables, and the schema before that.
 func renamedRecords(t *testing.T) (*sql.DB, *schema.Schema) {
 	t.Helper()
-	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "records.sqlite")))(t)
+	db := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "records.sqlite")))(t)
 	t.Cleanup(func() { db.Close() })
-	need.Value(db.Exec(records))(t)
-	old := need.Value(New(db, llm.Func(nil)))(t)
-	declared := need.Value(old.Schema(t.Context()))(t)
+	testutil.Value(db.Exec(records))(t)
+	old := testutil.Value(New(db, llm.Func(nil)))(t)
+	declared := testutil.Value(old.Schema(t.Context()))(t)
 	for _, table := range declared.Tables {
-		need.Value(db.Exec(fmt.Sprintf("ALTER TABLE %q RENAME TO %q", table.Name, "PROD_"+table.Name)))(t)
+		testutil.Value(db.Exec(fmt.Sprintf("ALTER TABLE %q RENAME TO %q", table.Name, "PROD_"+table.Name)))(t)
 	}
 	return db, declared
 }
@@ -76,10 +77,10 @@ func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, err
 // TestLearnedOnce: as long as nothing is confirmed a question finds the same pool, which is indexed once.
 func TestLearnedOnce(t *testing.T) {
 	db, _ := renamedRecords(t)
-	e := need.Value(New(db, llm.Func(nil)))(t)
+	e := testutil.Value(New(db, llm.Func(nil)))(t)
 	pool := func() *memory.Pool {
-		s := need.Value(e.db.Snapshot(t.Context()))(t)
-		return need.Value(e.learn(t.Context(), s, asking{}))(t).pool
+		s := testutil.Value(e.db.Snapshot(t.Context()))(t)
+		return testutil.Value(e.learn(t.Context(), s, asking{}))(t).pool
 	}
 	none := pool()
 	if pool() != none {
@@ -87,7 +88,7 @@ func TestLearnedOnce(t *testing.T) {
 	}
 	for i, question := range []string{"Which customers are there?", "Who are they?"} {
 		before := pool()
-		if err := e.Confirm(t.Context(), question, "SELECT Name FROM PROD_Customer"); err != nil && !errors.Is(err, memory.ErrForgotten) {
+		if err := e.Confirm(t.Context(), question, "SELECT Name FROM PROD_Customer"); err != nil && !errors.Is(err, memory.ErrNotPersisted) {
 			t.Fatal(err)
 		}
 		if after := pool(); after == before || len(after.Pairs) != i+1 || pool() != after {
@@ -98,7 +99,7 @@ func TestLearnedOnce(t *testing.T) {
 
 func lessonsOf(t *testing.T, l *memory.Lessons) (lines []string) {
 	t.Helper()
-	list := need.Value(l.All())(t)
+	list := testutil.Value(l.All())(t)
 	for _, k := range list {
 		lines = append(lines, fmt.Sprintf("%s %s>%s%s %.2f %d/%d/%d", k.Kind, k.From, k.To, k.Text, k.Confidence, k.Retrieved, k.Applied, k.Successful))
 	}
@@ -113,8 +114,11 @@ func renaming(t *testing.T, db *sql.DB, declared *schema.Schema, model *reader, 
 	for _, table := range declared.Tables {
 		model.tables = append(model.tables, table.Name)
 	}
-	l := need.Value(memory.OpenLessons(path))(t)
-	e := need.Value(New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining), WithMemory(memory.Options{Lessons: l})}, opts...)...))(t)
+	l := testutil.Value(memory.OpenLessons(path))(t)
+	if len(opts) == 0 {
+		opts = []Option{WithMemory(memory.Options{Lessons: l})}
+	}
+	e := testutil.Value(New(db, model, append([]Option{WithSchema(declared), WithStrategy(refining)}, opts...)...))(t)
 	return e, l
 }
 
@@ -137,7 +141,7 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 			t.Fatalf("%s: %d repairs, want %d, lessons (-want +got):\n%s", why, model.repairs, repairs, diff)
 		}
 	}
-	need.Value(e.Ask(t.Context(), question))(t)
+	testutil.Value(e.Ask(t.Context(), question))(t)
 	taught("a question without a conversation", 1)
 	asked(t, e.NewConversation(nil), question)
 	taught("one error", 2, what+"0.80 0/0/0")
@@ -154,7 +158,7 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 
 	// Without memory it is as if nothing had been learned, for a question and for an engine.
 	model.sql = counted
-	forgetful, _ := engine(WithMemory(memory.Options{Off: true}))
+	forgetful, _ := engine(WithMemory(memory.Options{Lessons: l, Off: true}))
 	asked(t, e.NewConversation(nil), question, WithMemory(memory.Options{Off: true}))
 	asked(t, forgetful.NewConversation(nil), question)
 	taught("without memory", 4, what+"0.84 2/2/2")
@@ -163,12 +167,12 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 	}
 	// A correction of an answer takes its success back; one that names both tables is sure.
 	model.sql = "SELECT count(*) FROM PROD_Track"
-	need.Value(second.Correct(t.Context(), "count the songs"))(t)
+	testutil.Value(second.Correct(t.Context(), "count the songs"))(t)
 	taught("the answer to the corrected question reads something else", 4, what+"0.82 2/2/1")
 	model.sql = also
-	correction := session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + table}},
+	correction := session.Correction{Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "PROD_" + table}},
 		Rejected: []schema.TableName{{Name: table}}}
-	need.Value(second.Apply(t.Context(), correction))(t)
+	testutil.Value(second.Apply(t.Context(), correction))(t)
 	taught("a correction that says the same", 4, what+"0.95 2/2/2")
 }
 
@@ -239,7 +243,7 @@ func TestPrefixRule(t *testing.T) {
 	}
 	first := e.NewConversation(nil)
 	asked(t, first, "How many invoices are there?")
-	need.Value(first.Correct(t.Context(), "use the PROD_ prefix"))(t)
+	testutil.Value(first.Correct(t.Context(), "use the PROD_ prefix"))(t)
 	list, err := l.All()
 	if err != nil || len(list) != len(declared.Tables)-1 {
 		t.Fatalf("%d lessons for %d tables: %v", len(list), len(declared.Tables), err)

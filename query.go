@@ -8,22 +8,24 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/replies"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// NoModel stands in a model's place in New for an engine that asks none: Query, Check and Schema work, questions that people
-// verified (WithKnowledge, Confirm) are answered, and every other one ends with ErrNoModel.
+// NoModel takes the place of a model in New for an engine that calls none. Query, Check and Schema work. Questions
+// with a verified answer (WithKnowledge, Confirm) are answered; every other question fails with ErrNoModel.
 var NoModel llm.Model = noModel{}
 
 type noModel struct{}
 
-// Complete is ErrNoModel.
+// Complete returns ErrNoModel.
 func (noModel) Complete(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, ErrNoModel
 }
@@ -33,7 +35,7 @@ func (e *Engine) hasNoModel() bool {
 	return none
 }
 
-// pasted is a text of the caller. One that is none is read as what somebody pasted.
+// pasted parses the caller's text as a statement. Other text is parsed like pasted text.
 func (e *Engine) pasted(sql string) *sqltext.Statement {
 	text := e.db.Language().Text
 	if checked, err := text.Check(sql); err == nil {
@@ -45,14 +47,18 @@ func (e *Engine) pasted(sql string) *sqltext.Statement {
 	return text.Parse(sql)
 }
 
-// Query runs one statement of untrusted origin, of a person or an agent for example. It passes the text check, the guard,
-// the policy and the checks of a candidate, and runs within Limits.Answer. No model is asked. A result that was cut at the
-// limit on rows or bytes is no error but a Truncated table.
+// Query runs one untrusted statement, for example from a person or an agent. It passes the text check, the guard, the
+// policy and the checks of a candidate, and runs within Limits.Answer. Query calls no model. A result that was cut at
+// the limit on rows or bytes is a Truncated table and not an error.
 //
-// A statement that may not run is a *exec.RefusedError, one that the database does not take an *exec.InvalidError, one
-// over a limit a *exec.LimitError, which matches ErrBudget. If ctx ended, the error is ctx.Err(). The options are
-// WithProgress, WithScope, WithPolicy and the ID of a Question. Progress tells the steps "check" and "rows" of the span "statement", and warnings: what is
-// suspect about the statement, and that rows are missing.
+// The errors are:
+//   - *exec.RefusedError: the statement may not run.
+//   - *exec.InvalidError: the database rejects it.
+//   - *exec.LimitError: it exceeds a limit; it matches ErrBudget.
+//   - ctx.Err(): ctx has ended.
+//
+// The options are WithProgress, WithScope, WithPolicy and WithID. Progress reports the steps "check" and "rows" of
+// the span "statement", and warnings about a suspect statement and about missing rows.
 func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (table *result.Table, err error) {
 	err = e.statement(ctx, "Query", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, res *Result) error {
 		res.Rows, err = rowsOf(ctx, r, checked)
@@ -62,14 +68,17 @@ func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (tabl
 	return table, err
 }
 
-// Stream runs one statement as [Engine.Query] does, and gives its rows one after the other: any number of them, in memory that
-// does not grow with them, within Limits.Stream instead of Limits.Answer. It returns once the statement runs; what ends it later
-// is told behind the rows. The connection is free again once the loop over Rows has ended, or with Close. Rows of an answer are
-// streamed by its statement: e.Stream(ctx, answer.SQL).
+// Stream runs one statement as [Engine.Query] does, and returns its rows one at a time. It reads any number of rows
+// in constant memory, within Limits.Stream instead of Limits.Answer. It returns when the statement starts to run; a
+// later failure is an error after the rows.
 //
-// The options are those of Query, and so are the errors.
+// The connection is free again when the loop over Rows has ended, or after Close. A call inside the loop needs
+// another connection: with Limits.Connections 1 it waits until its ctx ends or the time of Limits.Stream is over. To
+// stream the rows of an answer, use its statement: e.Stream(ctx, answer.SQL).
+//
+// The options and the errors are the same as for Query.
 func (e *Engine) Stream(ctx context.Context, sql string, opts ...AskOption) (*result.Stream, error) {
-	return result.NewStream(ctx, func(ctx context.Context, to *result.Sink) error {
+	return result.NewStream(ctx, func(ctx context.Context, to *result.RowWriter) error {
 		return e.statement(ctx, "Stream", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, _ *Result) error {
 			ctx, span := trace.Start(ctx, "rows")
 			defer span.End()
@@ -83,7 +92,7 @@ func (e *Engine) Stream(ctx context.Context, sql string, opts ...AskOption) (*re
 // statement checks a statement of untrusted origin and gives it to run.
 func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOption,
 	run func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, res *Result) error) error {
-	q, err := heeding(call, "", opts, "Question.ID", "WithProgress")
+	q, err := heeding(call, "", opts, "WithID", "WithProgress")
 	if err != nil {
 		return err
 	}
@@ -91,8 +100,9 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 		return err
 	}
 	res := &Result{}
-	ctx, statement := e.begin(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.SQL(sql)})
-	return statement.end(e.examined(ctx, sql, func(r *exec.Runner, checked *sqltext.Statement) error { return run(ctx, r, checked, res) }))
+	ctx, statement := e.begin(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)})
+	err = e.examined(ctx, sql, func(r *exec.Runner, checked *sqltext.Statement) error { return run(ctx, r, checked, res) })
+	return statement.end(e.near(ctx, sql, err))
 }
 
 // examined gives a statement that passed the checks to run.
@@ -109,14 +119,14 @@ func (e *Engine) examined(ctx context.Context, sql string, run func(r *exec.Runn
 	checking, span := trace.Start(ctx, "check")
 	checked, err := runner.Examine(checking, e.pasted(sql), exec.PlanChecks()...)
 	for _, f := range checked.Findings {
-		if f.Rule != exec.FindingNoTable { // of no question
+		if f.Rule != checks.NoTable { // of no question
 			span.Warn(f.Rule, f.Detail)
 		}
 	}
 	span.Fail(err)
 	span.End()
 	if err != nil {
-		return e.near(ctx, sql, err)
+		return err
 	}
 	return run(runner, checked.Statement)
 }
@@ -125,7 +135,8 @@ func (e *Engine) examined(ctx context.Context, sql string, run func(r *exec.Runn
 var engineHints = regexp.MustCompile(`(?i)did you mean|meant to|candidate`)
 
 // near says of a name that is not there which one may be meant, among those that the caller may see: of a column among the columns of
-// the tables that the statement names. Of the first word it says which keyword.
+// the tables that the statement names. Of the first word it says which keyword. It reads the schema on a connection of its own, so
+// the caller holds no connection.
 func (e *Engine) near(ctx context.Context, sql string, err error) error {
 	switch fault := err.(type) {
 	case *exec.RefusedError:
@@ -136,24 +147,48 @@ func (e *Engine) near(ctx context.Context, sql string, err error) error {
 			return &told
 		}
 	case *exec.InvalidError:
-		known, serr := e.Schema(ctx)
-		if fault.Fault != exec.FaultSchema || fault.Name == "" || serr != nil || engineHints.MatchString(fault.Message) {
+		name := fault.Name
+		if fault.Fault == exec.FaultSyntax {
+			name = keywordTable(sql, fault.Message)
+		} else if fault.Fault != exec.FaultSchema {
+			name = ""
+		}
+		if name == "" || engineHints.MatchString(fault.Message) {
 			return err
 		}
-		if best := words.Nearest(fault.Name[strings.LastIndexByte(fault.Name, '.')+1:], namesNear(e.pasted(sql), known)); best != "" {
+		known, serr := e.Schema(ctx)
+		if serr != nil {
+			return err
+		}
+		name = name[strings.LastIndexByte(name, '.')+1:]
+		if best := words.Nearest(name, namesNear(e.pasted(sql), known)); best != "" && !schema.EqualFold(best, name) {
 			told := *fault
-			told.Message += ". Did you mean " + best + "?"
+			told.Message += ". Did you mean " + e.db.Language().PromptQuoter().Quote(best) + "?"
 			return &told
 		}
 	}
 	return err
 }
 
-// namesNear are the names that a statement may mean: those of all tables, and of the columns of the tables that it reads.
+// readName finds the names behind FROM and JOIN.
+var readName = regexp.MustCompile(`(?i)\b(?:FROM|JOIN)\s+(\w+)`)
+
+// keywordTable returns the keyword that a statement names as a table, where the engine's message about the syntax names it:
+// "order" in SELECT * FROM order.
+func keywordTable(sql, message string) string {
+	for _, m := range readName.FindAllStringSubmatch(sql, -1) {
+		if near, _ := regexp.MatchString(`(?i)near ["']`+m[1]+`\b`, message); near {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// namesNear returns the names that a statement may mean: all tables, and the columns of the tables that it reads.
 func namesNear(statement *sqltext.Statement, known *schema.Schema) (names []string) {
 	for _, t := range known.Tables {
 		names = append(names, t.Name)
-		if slices.ContainsFunc(statement.Tables(), func(r sqltext.TableRef) bool { return schema.EqualFold(r.Name, t.Name) }) {
+		if slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool { return schema.EqualFold(r.Name, t.Name) }) {
 			for _, c := range t.Columns {
 				names = append(names, c.Name)
 			}

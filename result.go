@@ -6,36 +6,79 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
+	"time"
 
+	"github.com/texttosql/texttosql/internal/rawreport"
+	"github.com/texttosql/texttosql/internal/tracepage"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
-// Result is what is known about one answer.
+// Result is one answer with all facts about it.
 //
-// SQL is one checked, reading statement, Confidence 0 where there is none, else (the winner's votes + 1) ÷ (all votes +
-// abstentions + 2), less for every doubt: see vote.Ballot and its Explain. As JSON a Result leaves rows out, and the
-// trace shows what WithReveal allows; see MarshalWithRows. The Report of a Result from JSON is a strategy.RawReport.
+// SQL is one checked statement that only reads. Without SQL, Confidence is 0. Otherwise it is (the winner's votes +
+// 1) ÷ (all votes + abstentions + 2), reduced by each doubt: see vote.Ballot and its Explain. The JSON form leaves
+// out rows (see MarshalWithRows), and its trace has what WithTraceContent allows. strategy.ReadReport reads the
+// Report of a Result from JSON.
 type Result struct {
-	Question string `json:"question"` // the question as it was asked
-	strategy.Outcome
-	Rows *result.Table `json:"-"` // nil from Generate, and when the statement was not run
-	// Found says in one sentence of English what Rows show, by the rules of meaning.Found; "" where they are silent. WithHeadline
-	// has a model write it.
-	Found string `json:"-"`
-	// Grounds are what the answer stands on: a metric's definition, terms of the question. nil: nothing is known to stand
-	// behind it.
-	Grounds []knowledge.Ground `json:"grounds,omitempty"`
-	// Answerable says whether the data can answer the question, which Confidence does not. It is there after every vote, beside
-	// an error too. nil: nothing was sampled.
+	Question   string           `json:"question"`             // the question as it was asked
+	SQL        string           `json:"sql"`                  // the winner; "" when there is none
+	Confidence float64          `json:"confidence"`           // 0..1: the formula of vote.Ballot, or the strategy's own
+	Ballot     vote.Ballot      `json:"ballot"`               // the counted votes
+	Candidates []vote.Candidate `json:"candidates,omitempty"` // every candidate in the order of samples, rejected ones included
+	Links      schema.Links     `json:"links,omitzero"`       // the linker's choice; zero: the whole schema
+	Saved      int              `json:"saved,omitempty"`      // samples that an early stop made unnecessary
+	Notes      []string         `json:"notes,omitempty"`      // decisions in words, in their order
+	Steps      []strategy.Step  `json:"steps,omitempty"`      // repairs and corrections that were tried, in order
+	Report     strategy.Report  `json:"-"`                    // further facts from the strategy; nil: none
+	Rows       *result.Table    `json:"-"`                    // nil from Generate, and when the statement was not run
+	// Level names the evidence for the answer; "" without one. Closing has it as a sentence.
+	Level vote.Level `json:"level,omitempty"`
+	// Summary describes Rows in one English sentence; "" if no rule applies. With WithSummary a model writes it.
+	Summary string `json:"-"`
+	// Grounds are the definitions that the answer uses: a metric, or terms of the question. nil: it uses none.
+	Grounds []knowledge.Provenance `json:"grounds,omitempty"`
+	// Answerable reports whether the data can answer the question; Confidence does not. Every vote sets it, also if
+	// there is an error. nil: nothing was sampled.
 	Answerable *Answerable     `json:"answerable,omitempty"`
 	Usage      llm.Usage       `json:"usage"`              // usage of all model calls, cancelled ones included; recorded replies cost nothing
-	Warnings   []trace.Warning `json:"warnings,omitempty"` // what the person who asked should know
-	Trace      *trace.Span     `json:"trace,omitempty"`    // what was done, and why
+	Warnings   []trace.Warning `json:"warnings,omitempty"` // facts for the person who asked
+	Trace      *trace.Span     `json:"trace,omitempty"`    // the steps with their reasons
+
+	remarks        []trace.Warning // become Warnings, are in no trace, and change no level
+	contradictions []trace.Warning // become Warnings, and are in no trace, since they have words of the question
 }
+
+// outcome is what the strategy found.
+func (r *Result) outcome() *strategy.Outcome {
+	return &strategy.Outcome{
+		SQL: r.SQL, Confidence: r.Confidence, Ballot: r.Ballot, Candidates: r.Candidates, Links: r.Links, Saved: r.Saved,
+		Notes: r.Notes, Steps: r.Steps, Report: r.Report,
+	}
+}
+
+// setOutcome writes down what the strategy found.
+func (r *Result) setOutcome(o *strategy.Outcome) {
+	r.SQL, r.Confidence, r.Ballot, r.Candidates, r.Links, r.Saved = o.SQL, o.Confidence, o.Ballot, o.Candidates, o.Links, o.Saved
+	r.Notes, r.Steps, r.Report = o.Notes, o.Steps, o.Report
+}
+
+// note adds a decision in words.
+func (r *Result) note(format string, args ...any) {
+	o := r.outcome()
+	o.Note(format, args...)
+	r.Notes = o.Notes
+}
+
+// WithoutVote lists the candidates that have no vote, each with the reason in Rejected.
+func (r *Result) WithoutVote() []vote.Candidate { return r.outcome().WithoutVote() }
 
 // resultVersion is the version of the JSON form of a Result. Version 1, which did not name itself, had what methods
 // tell in fields of their own; they are not read.
@@ -45,9 +88,9 @@ const resultVersion = 2
 type resultJSON struct {
 	Version int `json:"version"`
 	*resultFields
-	Report *strategy.RawReport `json:"report,omitempty"`
-	Found  string              `json:"found,omitempty"`
-	Rows   *result.Table       `json:"rows,omitempty"`
+	Report *rawreport.Report `json:"report,omitempty"`
+	Found  string            `json:"found,omitempty"`
+	Rows   *result.Table     `json:"rows,omitempty"`
 }
 
 type resultFields Result
@@ -55,29 +98,29 @@ type resultFields Result
 // MarshalJSON writes r without its rows.
 func (r Result) MarshalJSON() ([]byte, error) { return r.marshal(nil) }
 
-// MarshalWithRows is the JSON form of r with its rows under "rows", and Found under "found".
+// MarshalWithRows returns the JSON form of r with its rows under "rows", and Summary under "found".
 func (r *Result) MarshalWithRows() ([]byte, error) { return r.marshal(r.Rows) }
 
 func (r *Result) marshal(rows *result.Table) ([]byte, error) {
 	j := resultJSON{Version: resultVersion, resultFields: (*resultFields)(r), Rows: rows}
 	if rows != nil {
-		j.Found = r.Found // it has values of the rows
+		j.Found = r.Summary // it has values of the rows
 	}
 	switch report := r.Report.(type) {
 	case nil:
-	case strategy.RawReport:
+	case rawreport.Report:
 		j.Report = &report
 	default:
 		text, err := json.Marshal(report)
 		if err != nil {
 			return nil, fmt.Errorf("texttosql: writing the report of %s: %w", report.Method(), err)
 		}
-		j.Report = &strategy.RawReport{Name: report.Method(), JSON: text}
+		j.Report = &rawreport.Report{Name: report.Method(), JSON: text}
 	}
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, of this version or an earlier one.
+// UnmarshalJSON reads the output of MarshalJSON, from this version or an earlier one.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	var decoded Result
 	j := resultJSON{resultFields: (*resultFields)(&decoded)}
@@ -87,49 +130,97 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	if j.Version > resultVersion {
 		return fmt.Errorf("texttosql: a result of version %d; this one reads %d", j.Version, resultVersion)
 	}
-	if decoded.Rows, decoded.Found = j.Rows, j.Found; j.Report != nil {
+	if decoded.Rows, decoded.Summary = j.Rows, j.Found; j.Report != nil {
 		decoded.Report = *j.Report
 	}
 	*r = decoded
 	return nil
 }
 
-// PageOptions says what [Result.WritePage] shows beside the Result. The zero value shows no rows.
+// Closing returns the last line of an answer: one or two sentences about the evidence for it, with the reason for a
+// doubt; "" without a statement. For an answer that was compiled from a metric it begins with "By the metric
+// revenue."; at LevelOwn it has only that sentence. It may contain words of the question.
+func (r *Result) Closing() string {
+	byMetric := r.byMetric()
+	switch {
+	case r.SQL == "":
+		return ""
+	case r.Level == vote.LevelVerified:
+		return r.verifiedBy()
+	case len(r.Ballot.Clusters) > 0:
+		return strings.TrimSpace(byMetric + " " + r.Ballot.Closing())
+	case r.Level == vote.LevelOwn && byMetric != "":
+		return byMetric
+	}
+	return strings.TrimSpace(byMetric + " " + r.Level.Closing())
+}
+
+// byMetric names the metrics from which the answer was compiled; "" for none.
+func (r *Result) byMetric() string {
+	var names []string
+	for _, g := range r.Grounds {
+		if g.Kind == knowledge.ProvenanceMetric {
+			names = append(names, g.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "By the " + words.Plural("metric", len(names)) + " " + strings.Join(names, ", ") + "."
+}
+
+// verifiedBy tells who verified the answer, and when.
+func (r *Result) verifiedBy() string {
+	text := "Verified"
+	for _, g := range r.Grounds {
+		if g.Kind != knowledge.ProvenanceVerified {
+			continue
+		}
+		if g.Owner != "" {
+			text += " by " + g.Owner
+		}
+		if day, err := time.Parse(time.DateOnly, g.On); err == nil {
+			text += " on " + day.Format("2 January 2006")
+		}
+		break
+	}
+	return text + "."
+}
+
+// PageOptions selects what [Result.WritePage] shows in addition to the Result. The zero value shows no rows.
 type PageOptions struct {
-	Err  error // what Ask returned beside the Result
+	Err  error // the error that Ask returned with the Result
 	Rows bool  // the first 50 rows
 }
 
-// WritePage writes one self-contained HTML page about r: the question, the statement, how the votes fell and a
-// timeline. It holds SQL.
+// WritePage writes one self-contained HTML page about r: the question, the statement, the votes and a timeline. It
+// contains SQL.
 func (r *Result) WritePage(w io.Writer, o PageOptions) error {
-	page := trace.Page{
-		Question: r.Question, SQL: r.SQL, Root: r.Trace, Show: trace.PrivateSQL,
-	}
+	page := tracepage.Page{Question: r.Question, SQL: r.SQL}
 	if o.Err != nil {
 		page.Problem = o.Err.Error()
 	}
 	if len(r.Ballot.Clusters)+len(r.Ballot.Abstained) > 0 {
-		page.Facts = append(page.Facts, trace.Fact{
+		page.Facts = append(page.Facts, tracepage.Fact{
 			Name: "Confidence", Value: fmt.Sprintf("%.2f", r.Confidence), Share: r.Confidence,
 		})
 		page.Sections = append(page.Sections, r.votes())
 	}
 	for _, g := range r.Grounds {
-		page.Facts = append(page.Facts, trace.Fact{Name: "Stands on", Value: g.String()})
+		page.Facts = append(page.Facts, tracepage.Fact{Name: "Stands on", Value: g.String()})
 	}
 	if r.Rows != nil {
 		count := fmt.Sprint(len(r.Rows.Rows))
 		if r.Rows.Truncated {
 			count = "more than " + count
 		}
-		page.Facts = append(page.Facts, trace.Fact{Name: "Rows", Value: count})
+		page.Facts = append(page.Facts, tracepage.Fact{Name: "Rows", Value: count})
 		if o.Rows {
 			page.Sections = append(page.Sections, head(r.Rows))
 		}
 	}
 	if len(r.Steps) > 0 {
-		tried := trace.Section{Title: "Tried", Columns: []string{"Sample", "Action", "Outcome", "SQL"}}
+		tried := tracepage.Section{Title: "Tried", Columns: []string{"Sample", "Action", "Outcome", "SQL"}}
 		for _, s := range r.Steps {
 			whose, outcome := fmt.Sprint(s.Sample), s.Status
 			if s.Name != "" {
@@ -143,18 +234,18 @@ func (r *Result) WritePage(w io.Writer, o PageOptions) error {
 		page.Sections = append(page.Sections, tried)
 	}
 	if len(r.Notes) > 0 {
-		notes := trace.Section{Title: "Decisions", Columns: []string{""}}
+		notes := tracepage.Section{Title: "Decisions", Columns: []string{""}}
 		for _, n := range r.Notes {
 			notes.Rows = append(notes.Rows, []string{n})
 		}
 		page.Sections = append(page.Sections, notes)
 	}
-	return page.WriteHTML(w)
+	return r.Trace.WritePage(w, page, trace.PrivateSQL)
 }
 
 // votes shows the ballot.
-func (r *Result) votes() trace.Section {
-	s := trace.Section{Title: "Votes", Note: r.Ballot.Explain()}
+func (r *Result) votes() tracepage.Section {
+	s := tracepage.Section{Title: "Votes", Note: r.Ballot.Explain()}
 	for i, c := range r.Ballot.Clusters {
 		label := fmt.Sprintf("Cluster %d", i+1)
 		if c.Best >= 0 && c.Best < len(r.Candidates) {
@@ -172,7 +263,7 @@ func (r *Result) votes() trace.Section {
 				samples = append(samples, r.Candidates[m].Sample)
 			}
 		}
-		s.Bars = append(s.Bars, trace.Fact{
+		s.Bars = append(s.Bars, tracepage.Fact{
 			Samples: samples, Name: label, Share: c.Share, Value: fmt.Sprintf("%d of %d", len(c.Members), r.Ballot.Sampled),
 			Detail: c.SQL, Lead: i == 0,
 		})
@@ -201,8 +292,8 @@ func count(n int, thing string) string {
 // pageRows is how many rows a page shows.
 const pageRows = 50
 
-func head(t *result.Table) trace.Section {
-	s := trace.Section{Title: "Result", Columns: t.Columns}
+func head(t *result.Table) tracepage.Section {
+	s := tracepage.Section{Title: "Result", Columns: t.Columns}
 	if len(t.Rows) > pageRows {
 		s.Note = fmt.Sprintf("the first %d of %d rows", pageRows, len(t.Rows))
 	}

@@ -15,7 +15,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkAbout(b *testing.B) {
-	d := Rules{List: Default()}
+	d := Rules{List: defaultRules()}
 	q := d.Read("What are the names of the singers who have performed in France?", "")
 	t := &result.Table{Columns: []string{"name", "n"}, Rows: [][]any{{"Joe", int64(3)}, {"Jim", int64(4)}}}
 	c := vote.Candidate{

@@ -1,23 +1,26 @@
 package doubt
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/intent"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Checked returns the rules on what the checks of package exec found in a statement: division, unjoined, or_and,
-// bare_column, null_in_list, date, constant (see exec.Odd), name_as_string, no_table, wish,
+// checkedRules are the rules on what the checks of package exec found in a statement: division, unjoined, or_and,
+// bare_column, null_in_list, date, constant (see exec.SuspiciousResultCheck), name_as_string, no_table,
 // absent_value. A Pipeline without rules has these, since they are about mistakes and not about the question.
-func Checked() []Rule {
-	return append(oddRules(), []Rule{
+func checkedRules() []Rule {
+	return append(slices.Clone(oddRules()), []Rule{
 		{
 			Name:   "name_as_string",
 			Source: "a misspelt column name is a constant to SQLite, so its rows say nothing",
 			Broken: func(in Input) (string, bool) {
-				return "a name that no column has, taken for a string", in.has(exec.FindingString)
+				return "a name that no column has, taken for a string", in.has(checks.String)
 			},
 		},
 		{
@@ -26,41 +29,40 @@ func Checked() []Rule {
 			Broken: func(in Input) (string, bool) {
 				// Lists of constants are rare, and a vote may stop sooner without a doubt of them.
 				few := in.Table == nil || len(in.Table.Rows) <= 1
-				return "no table is read", few && in.has(exec.FindingNoTable)
+				return "no table is read", few && in.has(checks.NoTable)
 			},
 			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Rows <= 1 },
-		},
-		{
-			Name: "wish", OnResult: true,
-			Source: "who wants something changed takes any answer for done",
-			Broken: func(in Input) (string, bool) { return NothingChanged, Wishes(in.Question.Text) },
 		},
 		{
 			Name:   "absent_value",
 			Source: "a result without a value, because a column holds none of the texts it is compared with, was right one time in thirty",
 			Weight: 2,
 			Broken: func(in Input) (string, bool) {
-				return "a column holds none of the texts it is compared with", in.has(exec.FindingAbsent)
+				at := slices.IndexFunc(in.Findings, func(f vote.Finding) bool { return f.Rule == checks.Absent })
+				if at < 0 {
+					return "", false
+				}
+				return cmp.Or(in.Findings[at].Detail, "a column holds none of the texts it is compared with"), true
 			},
 			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Empty || c.AllNull || c.Zero },
 		},
 	}...)
 }
 
-// oddRules doubt what exec.Odd found, a rule for each finding. It is proved by the result of another form, so that equal
+// oddRules doubt what exec.SuspiciousResultCheck found, a rule for each finding. It is proved by the result of another form, so that equal
 // results agree.
-func oddRules() (rules []Rule) {
+var oddRules = sync.OnceValue(func() (rules []Rule) {
 	for _, odd := range []struct {
 		name   string
 		weight float64
 	}{{"division", 2}, {"unjoined", 1}, {"or-and", 1}, {"bare-column", 1}, {"null-in-list", 1}, {"date", 2}, {"constant", 1}} {
-		finding := exec.FindingOdd + odd.name
+		finding := checks.Odd + odd.name
 		rules = append(rules, Rule{
 			Name: strings.ReplaceAll(odd.name, "-", "_"), Weight: odd.weight, OnResult: true,
 			Source: "all samples of a model get it wrong in the same way; docs/lab/traps.md has what it is worth",
 			Broken: func(in Input) (string, bool) {
 				at := slices.IndexFunc(in.Findings, func(f vote.Finding) bool { return f.Rule == finding })
-				if at < 0 {
+				if at < 0 || intent.Excuses(in.Question.Text, finding) {
 					return "", false
 				}
 				return in.Findings[at].Detail, true
@@ -68,7 +70,7 @@ func oddRules() (rules []Rule) {
 		})
 	}
 	return rules
-}
+})
 
 // has reports whether a check has this finding.
 func (in Input) has(finding string) bool {

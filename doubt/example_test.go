@@ -19,11 +19,16 @@ func ExampleRules() {
 	for _, f := range answer.Findings {
 		fmt.Println(f.Rule, "-", f.Detail)
 	}
-	ballot, _ := vote.Majority{Penalty: 1, MaxDoubt: rules.Spread()}.Count([]vote.Candidate{answer})
-	fmt.Printf("doubt %v, confidence %.2f\n", ballot.Clusters[0].Doubt, ballot.Confidence)
+	other := vote.Candidate{SQL: "SELECT name FROM singer", Fingerprint: "s"}
+	majority := vote.Majority{Penalty: 1, MaxDoubt: rules.Spread()}
+	for _, votes := range [][]vote.Candidate{{answer}, {answer, other}} {
+		ballot, _ := majority.Count(votes)
+		fmt.Printf("%s: doubt %v, confidence %.2f\n", ballot.Clusters[0].SQL, ballot.Clusters[0].Doubt, ballot.Confidence)
+	}
 	// Output:
 	// more_columns - more columns than asked
-	// doubt 1, confidence 0.61
+	// SELECT name, age FROM singer ORDER BY age DESC: doubt 0, confidence 1.00
+	// SELECT name FROM singer: doubt 0, confidence 0.73
 }
 
 // A rule of one's own is a value like those of the package.
@@ -41,7 +46,7 @@ func ExampleRule() {
 	found := rules.Find("Show the top 3 singers.", "", vote.Candidate{SQL: "SELECT name FROM singer"}, nil)
 	fmt.Println(found)
 	// Output:
-	// [{top_limit no LIMIT for the top few 0.5}]
+	// [{top_limit no LIMIT for the top few 0.5 false}]
 }
 
 // Doubt rules that read words learn another language from a list of them.
@@ -63,28 +68,15 @@ func ExampleLanguage() {
 	// "" false false
 }
 
-// Who wants data changed is told that nothing was: what was changed may be asked.
-func ExampleWishes() {
-	for _, question := range []string{"Delete all cancelled orders.", "Please set the price of 3 to 20", "How many orders were deleted?"} {
-		fmt.Println(doubt.Wishes(question))
-	}
-	fmt.Println(doubt.NothingChanged)
-	// Output:
-	// true
-	// true
-	// false
-	// nothing was changed: only reading is possible
-}
-
 // The condition of the question before is doubted where the next question asks for all, and kept where it refers to it.
-func ExampleCarried() {
+func ExampleRules_WithEarlier() {
 	before := sqltext.SQLite().Parse("SELECT count(*) FROM customers WHERE country = 'France'")
 	kept := vote.Candidate{SQL: "SELECT count(*) FROM orders JOIN customers USING (customer) WHERE country = 'France'"}
 	for _, question := range []string{"How many orders are there in total?", "And how many orders do they have?"} {
-		rules := doubt.Rules{}.With(doubt.Carried(question, before))
+		rules := doubt.Rules{}.WithEarlier(question, before)
 		fmt.Println(rules.Find(question, "", kept, nil))
 	}
 	// Output:
-	// [{carried_filter a condition of an earlier question is kept, which this one does not name 1}]
+	// [{carried_filter a condition of an earlier question is kept, which this one does not name 1 false}]
 	// []
 }

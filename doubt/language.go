@@ -2,12 +2,12 @@ package doubt
 
 import "slices"
 
-// Language is the words by which rules read a question in one natural language.
-// Another language is another value and needs no code.
+// Language lists the words by which rules read a question in one natural language. Another language is another
+// value and needs no code.
 //
-// The lists from HowMany on hold phrases: words in lower case with blanks between
-// them. Words of a question are runs of letters, digits and inner apostrophes; % is a
-// word, too. A phrase without a word stands nowhere. Each word of a phrase may be
+// The lists from HowMany on hold phrases: words in lower case, separated by blanks. The words of a question are
+// runs of letters, digits and inner apostrophes; % is also a word. A phrase without a word never matches. Each
+// word of a phrase may be
 //
 //	word      that word
 //	word*     a word that begins so;  *word  one that ends so
@@ -18,9 +18,9 @@ import "slices"
 type Language struct {
 	Name string // "en"
 
-	// Common holds words of this language, Foreign of others. A question is in this language when, quoted text aside,
-	// at least one word in eight is in Common, and more words are in Common than in Foreign. A repeated word counts
-	// once.
+	// Common holds frequent words of this language, Foreign frequent words of other languages. A question is in this
+	// language if at least one word in eight is in Common and more words are in Common than in Foreign. Quoted
+	// text is ignored. A repeated word counts once.
 	Common, Foreign []string
 
 	Numbers []string // number words
@@ -31,34 +31,34 @@ type Language struct {
 	Sum        []string // asks for a total
 	NotSum     []string // taken out before Sum is looked for
 	Everything []string // asks for all columns
-	Open       []string // beginnings of a question that leaves open what to show: who it is, whether it is so
+	Open       []string // beginnings that ask who something is, or whether it is so, and name no columns
 	Negation   []string // denies or excludes
 
 	// The lists by which QuestionFeatures.Columns is counted.
 	Ask       []string // words that ask
-	AskFill   []string // what may stand between them and the first thing asked for
+	AskFill   []string // may stand between a word of Ask and the first thing asked for
 	EachFirst []string // "for each", in front of the asking phrase
 	Cut       []string // where the list of things ends
 	And       []string // joins two things
 	Also      []string // asks for one thing more, after the cut
-	AsksAgain []string // a second question in the sentence: one thing more
+	AsksAgain []string // begins a second question in the sentence, which counts as one thing more
 
-	Furthermore []string // begins a sentence that asks for more than the one before
-	By          []string // begins what a question groups or ranks by, which an answer shows; not in NotGroup
-	Measures    []string // a number, which a question by group asks for beside the group
+	Furthermore []string // begins a sentence that asks for more than the previous sentence
+	By          []string // begins what a question groups or ranks by, which the answer shows; not in NotGroup
+	Measures    []string // names a number; a question by group asks for it together with the group
 
 	// The lists by which QuestionFeatures.Asks and QuestionFeatures.Sorted are read.
 	NotFirst []string // taken out before the others are looked for
 	NotGroup []string // taken out before Groups are looked for
 	NotValue []string // taken out before OneValue is looked for
 	First    []string // asks for the first or the last of a ranking
-	Sort     []string // asks for an order, or for something that one finds by an order
+	Sort     []string // asks for an order, or for something that needs an order
 	Groups   []string // asks for numbers by group
-	EachOf   []string // does so beside one of OneValue
-	Beside   []string // does so where none of OneValue stands before it: a number beside the things it is of
-	OneValue []string // asks for one number, where it asks for no groups
-	Theirs   []string // joins things to what they are of
-	Compare  []string // compares what stands before it
+	EachOf   []string // asks for numbers by group if a word of OneValue is in the question
+	Beside   []string // asks for numbers by group unless a word of OneValue stands before it
+	OneValue []string // asks for one number if the question does not ask for groups
+	Theirs   []string // joins things to their owner
+	Compare  []string // compares the things named before it
 }
 
 // english are the languages of Rules without any. It is only read.
@@ -93,7 +93,7 @@ func English() Language {
 		HowMany: []string{"how many", "count", "what is the number", "what is the total number", "what's the number", "what's the total number"},
 		Count: []string{
 			"how many", "number/numbers of", "count/counts", "how often", "compare*", "vs/versus",
-			"percent*", "ratio", "proportion", "rate", "%",
+			"percent*", "ratio", "proportion", "rate", "%", "group/split/divide/sort/classify/bucket ... into",
 		},
 		Each:   []string{"each", "every", "per", "for all", "corresponding", "respective*", "different ... how many"},
 		Sum:    []string{"total", "sum", "overall", "how much", "combined"},

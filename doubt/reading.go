@@ -7,36 +7,39 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// QuestionFeatures is what rules read in a question, once for all its candidates: see [Rules.Read]. Safe for concurrent use.
+// QuestionFeatures holds the features that rules use. [Rules.Read] reads a question once for all its
+// candidates. Safe for concurrent use.
 type QuestionFeatures struct {
 	Text     string // the question as it was asked
-	Evidence string // what is known besides
+	Evidence string // knowledge given with the question
 
-	// Language is the name of the language of the question; "" when it is none of the known ones. Then rules that read
-	// words are silent, and the fields below are zero.
+	// Language is the name of the language of the question. It is "" if the language is unknown. Then rules
+	// that read words find nothing, and the fields below are zero.
 	Language string
 
 	HowMany    bool // asks for one number of things
-	Count      bool // asks for a number of things, perhaps a row, or for a share
+	Count      bool // asks for a number of things, perhaps one per row, or for a share
 	Each       bool // asks for a row a group
 	Sum        bool // asks for a total
 	Everything bool // asks for all columns
-	Open       bool // asks who it is, or whether it is so, and not for columns
-	Negation   bool // denies or excludes something; also by its evidence
+	Open       bool // asks who something is, or whether something is so; it names no columns
+	Negation   bool // denies or excludes something, in the question or its evidence
 
-	// Asks is what the question asks for: "ranking" (the first of an order), "groups" (a number by group), "value" (one
-	// number) or "list"; the first of them that its words say. Sorted says that a LIMIT fits it.
+	// Asks is the kind of answer: "ranking" (the first of an order), "groups" (one number per group), "value"
+	// (one number) or "list". If the words fit several kinds, the first in this list counts. Sorted reports
+	// that a LIMIT fits the question.
 	Asks   string
 	Sorted bool
 
-	// Columns is the number of columns that the asking phrase names, at most 6; 0 when it cannot be told.
+	// Columns is the number of columns that the asking phrase names, at most 6; 0 if it is unknown.
 	Columns int
-	// Things are what the asking phrase names, as stems: order and total in "list open orders and totals for …". Of
-	// several words it is the first plural, else the last one.
+	// Things lists, as stems, what the asking phrase names: order and total in "list open orders and totals for
+	// …". Each thing is one word: the first plural of several words, otherwise the last word.
 	Things []string
-	// Phrases are the parts of the asking phrase, in lower case: "product codes" and "names" in "show product codes and
-	// names of …"; of a question without an asking word, what it begins with. Theirs are those behind "with their" and
-	// "and their". What is compared with something ("credit limits above 500") is a filter and no phrase.
+	// Phrases holds the parts of the asking phrase, in lower case: "product codes" and "names" in "show product
+	// codes and names of …". Without an asking word it holds the beginning of the question. Theirs holds the
+	// parts after "with their" and "and their". A phrase with a comparison ("credit limits above 500") is a
+	// filter and is in neither list.
 	Phrases, Theirs []string
 
 	tokens   []token
@@ -44,8 +47,8 @@ type QuestionFeatures struct {
 	language *Language
 }
 
-// Has reports whether one of phrases stands in the question: see [Language] for their form. It is for rules of one's
-// own.
+// Has reports whether the question contains one of the phrases. See [Language] for their form.
+// Custom rules may call it.
 func (q QuestionFeatures) Has(phrases ...string) bool {
 	l := q.language
 	if l == nil {
@@ -54,8 +57,8 @@ func (q QuestionFeatures) Has(phrases ...string) bool {
 	return l.has(q.words, phrases)
 }
 
-// Unlimited reports whether the question asks for all there is: its words are known, and name neither a number nor a first,
-// last, greatest or least thing.
+// Unlimited reports whether the question asks for everything: its language is known, and no word names a number
+// or a first, last, greatest or least thing.
 func (q QuestionFeatures) Unlimited() bool {
 	return q.Language != "" && !q.Sorted && q.Asks != "ranking" && !q.Has("#", "*est", "most", "least", "few", "example*", "sample*", "some", "any", "a/one *", "first", "last")
 }
@@ -70,8 +73,8 @@ func (q *QuestionFeatures) read(l *Language) {
 	q.Sum = l.has(l.without(q.words, l.NotSum), l.Sum)
 	q.Everything = in(l.Everything)
 	q.Open = l.starts(q.words, l.Open) > 0
-	// The evidence says how to compute what the question asks for, so what it excludes is asked for, too, also in SQL's
-	// own marks.
+	// The evidence defines how to compute the answer. An exclusion in it, also as an SQL
+	// operator, counts as asked for.
 	sql := func(mark string) bool { return strings.Contains(strings.ToLower(q.Evidence), mark) }
 	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) || slices.ContainsFunc([]string{"<>", "!=", "≠", "is null"}, sql)
 	q.Columns = q.columns(l)
@@ -116,7 +119,7 @@ func (q *QuestionFeatures) sentenceColumns(sentence []token, l *Language) int {
 	}
 	measure := func(tokens []token) bool { return l.has(tokens, l.Measures) }
 	counted := measure(rest[at : at+n]) // "how many" is a measure itself
-	// A number of things, and what "who" stands for in "customers who …", is no record.
+	// A count is not a record. The same holds for "who" in "customers who …", which stands for the customers.
 	records, measures := !counted && !l.relative(rest, at), 0
 	rest = l.filled(rest[at+n:])
 	named, cut := l.parts(rest, nil)
@@ -124,8 +127,8 @@ func (q *QuestionFeatures) sentenceColumns(sentence []token, l *Language) int {
 		named = [][]token{nil} // "How many are there?"
 	}
 	for i, part := range named {
-		if records {
-			q.Things = append(q.Things, thing(part))
+		if stem := thing(part); records && stem != "" {
+			q.Things = append(q.Things, stem)
 		}
 		if measure(part) || i == 0 && counted {
 			measures++

@@ -19,7 +19,7 @@ func resultRules() []Rule {
 			},
 		},
 		{
-			Name: "any_null", OnResult: true,
+			Name: "any_null", OnResult: true, Form: true,
 			Source: "a NULL that begins a row, or stands in the only one, is mostly of an outer join that was not asked for",
 			Broken: func(in Input) (string, bool) {
 				null := slices.ContainsFunc(in.Table.Rows, func(row []any) bool { return len(row) > 0 && row[0] == nil }) ||
@@ -28,7 +28,7 @@ func resultRules() []Rule {
 			},
 		},
 		{
-			Name: "how_many", OnResult: true, ReadsWords: true,
+			Name: "how_many", OnResult: true, ReadsWords: true, Form: true,
 			Source: "a question for one number has an answer of one row",
 			Broken: func(in Input) (string, bool) {
 				return "one number asked, not one row", in.Question.HowMany && !in.Question.Each && len(in.Table.Rows) != 1
@@ -41,9 +41,9 @@ func resultRules() []Rule {
 // which have 0 to 10 %.
 const usualEmptyAnswerRate = 0.05
 
-// EmptyAnswerRate estimates Rules.EmptyAnswerRate from right answers, of which empty of all had no value. Without any it is the
-// default; from then on the default counts as much as twenty answers.
-func EmptyAnswerRate(empty, all int) float64 {
+// LearnEmptyRate estimates EmptyAnswerRate from right answers: all is their number, and empty the number without a
+// value. The default rate counts as much as twenty answers.
+func (Rules) LearnEmptyRate(empty, all int) float64 {
 	const prior = 20
 	return (float64(empty) + prior*usualEmptyAnswerRate) / (float64(all) + prior)
 }

@@ -3,33 +3,37 @@ package doubt
 import (
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Rule is one reason to doubt an answer: a statement or its result does not fit the question. A broken rule is a
-// finding on the candidate, never a veto. Rules are plain values: make your own, change or drop those of [Default].
-// Safe for concurrent use where Broken is.
+// Rule is one reason to doubt an answer: a statement or its result does not fit the question. A broken rule
+// adds a finding to the candidate and never rejects it. Rules are plain values: write your own, or change or
+// drop the default ones, which Rules{}.With().List returns. Safe for concurrent use if Broken is.
 type Rule struct {
 	Name   string  // stable name of the finding
 	Source string  // why anyone should believe in the rule
-	Weight float64 // doubt of one broken rule; 0: 1; negative: none, the finding is information
+	Weight float64 // doubt that a broken rule adds; 0 means 1; negative: it adds none, the finding only informs
 
-	// ReadsWords says that the rule reads the words of the question. It is then silent when the question is in no
+	// ReadsWords marks a rule that reads the words of the question. It finds nothing if the question is in no
 	// language of Rules.Languages.
 	ReadsWords bool
-	// OnResult says that the verdict depends on the question and the result alone, so that candidates with equal
-	// results agree on it. It is silent without a result.
+	// OnResult marks a rule whose verdict depends only on the question and the result. Candidates with equal
+	// results then have the same verdict. The rule finds nothing without a result.
 	OnResult bool
 
-	// Possible reports whether a statement with the result of c can break the rule at all. A vote stops sooner where
-	// few rules can be broken: see Rules.SpreadAbout. nil: every statement can.
+	// Form marks a rule about how an answer is written, not about its meaning: see [vote.Finding].
+	Form bool
+
+	// Possible reports whether any statement with the result of c can break the rule. A vote stops earlier if
+	// few rules can be broken: see Rules.SpreadAbout. nil: every statement can break it.
 	Possible func(q QuestionFeatures, c vote.Candidate) bool
 
-	// Broken reports whether the rule is broken, and what is wrong in a few words for a person ("more columns than
-	// asked"), without a stored value. A rule with nil is silent.
+	// Broken reports whether the rule is broken. The detail tells a person the problem in a few words ("more
+	// columns than asked") and contains no stored value. A rule with a nil Broken finds nothing.
 	Broken func(Input) (detail string, broken bool)
 }
 
@@ -38,30 +42,33 @@ func (r Rule) silent(q QuestionFeatures) bool {
 	return r.Broken == nil || r.ReadsWords && q.Language == ""
 }
 
-// Input is what a rule may look at. It has no right answer.
+// Input is the input of a rule. It does not contain the right answer.
 type Input struct {
 	Question  QuestionFeatures   // the question as Rules.Read read it
 	Statement *sqltext.Statement // the statement of the candidate
-	Outline   sqltext.Outline    // the outline of Statement; zero for a rule with OnResult
+	Outline   sqlshape.Outline   // the outline of Statement; zero for a rule with OnResult
 	Table     *result.Table      // nil when the statement was not executed
-	Findings  []vote.Finding     // the findings of the candidate so far, as its checks left them
+	Findings  []vote.Finding     // the findings that the checks added to the candidate so far
 }
 
-// Rules finds the broken rules of candidates, live and in replay. The zero Rules has the rules of [Default] and reads
-// English. It is plain data; With and Without return copies. Safe for concurrent use where its functions are.
+// Rules finds the broken rules of candidates, in production and in replay. The zero Rules has the default rules and
+// reads English. It is plain data; With and Without return copies. Safe for concurrent use if its functions are.
 type Rules struct {
-	List      []Rule          // nil: Default
+	// List has the rules. nil means the default rules. They need only the question, the statement, the result
+	// and the findings of checks. Those on the result are empty, any_null and how_many; those on the SQL are
+	// more_columns, star, sum, group_bare and count_top. The rules of OfChecks follow.
+	List      []Rule
 	Languages []Language      // nil: English
-	Dialect   sqltext.Dialect // reads the SQL of candidates without a Statement; the zero Dialect is SQLite
+	Dialect   sqltext.Dialect // the dialect of candidates without a Statement; the zero Dialect is SQLite
 
-	// EmptyAnswerRate is how often the right answer to a question of this application has no value: no rows, or nothing but
-	// NULL. The rule empty weighs 1 − ½ ln(EmptyAnswerRate ÷ 0.05), in 0..3, unless it has a Weight. 0: it is learned from
-	// confirmed answers where the strategy has some (see EmptyAnswerRate), else 0.05.
+	// EmptyAnswerRate is the share of questions of this application whose right answer has no value: no rows, or only
+	// NULL. The rule empty weighs 1 − ½ ln(EmptyAnswerRate ÷ 0.05), in 0..3, unless it has a Weight. 0 means: learn
+	// the rate from confirmed answers if the strategy has some (see LearnEmptyRate), otherwise use 0.05.
 	EmptyAnswerRate float64
 }
 
 // Find returns the findings of the broken rules for a candidate and its result, in the order of the rules. t is nil
-// when the candidate was not executed. With several candidates for a question, read it once and call About.
+// if the candidate was not executed. With several candidates for one question, call Read once and then About.
 func (r Rules) Find(question, evidence string, c vote.Candidate, t *result.Table) []vote.Finding {
 	return r.About(r.Read(question, evidence), c, t)
 }
@@ -82,7 +89,8 @@ func (r Rules) About(q QuestionFeatures, c vote.Candidate, t *result.Table) []vo
 			in.Outline, outlined = in.Statement.Outline(), true
 		}
 		if detail, broken := rule.Broken(in); broken {
-			findings = append(findings, vote.Finding{Rule: rule.Name, Detail: detail, Doubt: r.weight(rule)})
+			form := rule.Form || rule.Name == "empty" && in.foreseen()
+			findings = append(findings, vote.Finding{Rule: rule.Name, Detail: detail, Doubt: r.weight(rule), Form: form})
 		}
 	}
 	return findings
@@ -120,14 +128,14 @@ func (r Rules) weight(rule Rule) float64 {
 	return max(rule.Weight, 0)
 }
 
-// Spread returns by how much the doubts of two candidates with equal results can differ: the weights of the rules on
-// the SQL, added up. It is [vote.Majority].MaxDoubt for votes by result.
+// Spread returns the largest possible difference between the doubts of two candidates with equal results: the
+// sum of the weights of the rules on the SQL. Use it as [vote.Majority].MaxDoubt for votes by result.
 func (r Rules) Spread() float64 {
 	return r.spread(func(Rule) bool { return true })
 }
 
-// SpreadAbout is Spread for one question and the candidates with the result of c, which can break fewer rules. It is
-// [vote.Majority].MaxExtraDoubt for votes by result.
+// SpreadAbout is Spread for one question and the candidates with the result of c, which can break fewer rules.
+// Use it as [vote.Majority].MaxExtraDoubt for votes by result.
 func (r Rules) SpreadAbout(q QuestionFeatures, c vote.Candidate) float64 {
 	return r.spread(func(rule Rule) bool { return !rule.silent(q) && (rule.Possible == nil || rule.Possible(q, c)) })
 }
@@ -142,7 +150,16 @@ func (r Rules) spread(of func(Rule) bool) float64 {
 	return sum
 }
 
-// With returns a copy with rules added. A rule replaces one of the same name.
+// OfChecks returns a copy that has only the rules on findings of the checks of package exec: division,
+// unjoined, or_and, bare_column, null_in_list, date, constant (see exec.DefaultChecks), name_as_string,
+// no_table, absent_value. A strategy.Pipeline without rules uses these, because they report mistakes and do not
+// depend on the question.
+func (r Rules) OfChecks() Rules {
+	r.List = checkedRules()
+	return r
+}
+
+// With returns a copy with rules added. A rule replaces an existing one with the same name.
 func (r Rules) With(rules ...Rule) Rules {
 	r.List = slices.Clone(r.list())
 	for _, rule := range rules {
@@ -155,7 +172,7 @@ func (r Rules) With(rules ...Rule) Rules {
 	return r
 }
 
-// Without returns a copy without the rules of these names.
+// Without returns a copy without the named rules.
 func (r Rules) Without(names ...string) Rules {
 	r.List = slices.DeleteFunc(slices.Clone(r.list()), func(rule Rule) bool { return slices.Contains(names, rule.Name) })
 	return r
@@ -163,12 +180,12 @@ func (r Rules) Without(names ...string) Rules {
 
 func (r Rules) list() []Rule {
 	if r.List == nil {
-		return Default()
+		return defaultRules()
 	}
 	return r.List
 }
 
-// Default returns the rules that need nothing but question, statement, result and the findings of checks: on the result
-// (empty, any_null, how_many), on the SQL (more_columns, star, sum, negation, group_bare, count_top), and those of
-// Checked.
-func Default() []Rule { return slices.Concat(resultRules(), statementRules(), Checked()) }
+// defaultRules are the rules that need nothing but question, statement, result and the findings of checks: on the result
+// (empty, any_null, how_many), on the SQL (more_columns, star, sum, group_bare, count_top), and
+// checkedRules.
+func defaultRules() []Rule { return slices.Concat(resultRules(), statementRules(), checkedRules()) }

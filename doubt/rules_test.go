@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/checks"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -95,15 +95,6 @@ func TestRules(t *testing.T) {
 		{"sum", "a total number is counted", "What is the total number of shops?", "", "SELECT max(n) FROM shop", nil, false},
 		{"sum", "a measure of one thing", "How much does the youngest dog weigh?", "", "SELECT weight FROM pets", nil, false},
 
-		{"negation", "NOT IN for nothing", "Which singers have songs?", "", "SELECT name FROM singer WHERE id NOT IN (SELECT id FROM song)", nil, true},
-		{"negation", "asked for", "Which singers have no songs?", "", "SELECT name FROM singer WHERE id NOT IN (SELECT id FROM song)", nil, false},
-		{"negation", "asked for by the evidence", "Which singers are retired?", "retired: active <> 1", "SELECT name FROM singer WHERE active <> 1", nil, false},
-		{"negation", "IS NOT NULL excludes nothing that the question names", who, "", "SELECT name FROM singer WHERE age IS NOT NULL", nil, false},
-		{"negation", "IS NULL does", who, "", "SELECT name FROM singer WHERE age IS NULL", nil, true},
-		{"negation", "EXCEPT", who, "", "SELECT name FROM singer EXCEPT SELECT name FROM song", nil, true},
-		{"negation", "unequal", who, "", "SELECT name FROM singer WHERE age != 3", nil, true},
-		{"negation", "a text that says not", who, "", "SELECT name FROM singer WHERE song = 'not <> null'", nil, false},
-
 		{"group_bare", "numbers of what?", "How many songs per singer?", "", "SELECT count(*) FROM song GROUP BY singer", nil, true},
 		{"group_bare", "with the group", "How many songs per singer?", "", "SELECT singer, count(*) FROM song GROUP BY singer", nil, false},
 		{"group_bare", "with every column", "How many songs per singer?", "", "SELECT count(*), * FROM song GROUP BY singer", nil, false},
@@ -140,10 +131,10 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
-	for _, r := range Checked() {
+	for _, r := range checkedRules() {
 		names[r.Name]++ // TestCheckedRules has them
 	}
-	for _, r := range Default() {
+	for _, r := range defaultRules() {
 		if names[r.Name] == 0 {
 			t.Errorf("no test breaks rule %s", r.Name)
 		}
@@ -160,20 +151,20 @@ func TestCheckedRules(t *testing.T) {
 		doubt         float64
 		why           string
 	}{
-		{"name_as_string", exec.FindingString, table(1, "nmae;nmae"), 1, "SELECT \"nmae\" FROM customers"},
-		{"name_as_string", exec.FindingString, nil, 1, "nothing was run"},
-		{"no_table", exec.FindingNoTable, table(1, "I am sorry"), 1, "SELECT 'I am sorry'"},
-		{"no_table", exec.FindingNoTable, nil, 1, "nothing was run"},
-		{"no_table", exec.FindingNoTable, table(1, "1;2"), 0, "a list of constants"},
-		{"absent_value", exec.FindingAbsent, table(1, ""), 2, "no rows"},
-		{"absent_value", exec.FindingAbsent, table(1, "0"), 2, "a count of nothing"},
-		{"date", exec.FindingOdd + "date", table(1, "1"), 2, "a date compared as text"},
-		{"bare_column", exec.FindingOdd + "bare-column", table(1, "1"), 1, "a column beside groups"},
-		{"date", exec.FindingOdd + "date", nil, 0, "nothing was run"},
+		{"name_as_string", checks.String, table(1, "nmae;nmae"), 1, "SELECT \"nmae\" FROM customers"},
+		{"name_as_string", checks.String, nil, 1, "nothing was run"},
+		{"no_table", checks.NoTable, table(1, "I am sorry"), 1, "SELECT 'I am sorry'"},
+		{"no_table", checks.NoTable, nil, 1, "nothing was run"},
+		{"no_table", checks.NoTable, table(1, "1;2"), 0, "a list of constants"},
+		{"absent_value", checks.Absent, table(1, ""), 2, "no rows"},
+		{"absent_value", checks.Absent, table(1, "0"), 2, "a count of nothing"},
+		{"date", checks.Odd + "date", table(1, "1"), 2, "a date compared as text"},
+		{"bare_column", checks.Odd + "bare-column", table(1, "1"), 1, "a column beside groups"},
+		{"date", checks.Odd + "date", nil, 0, "nothing was run"},
 	}
 	for _, tt := range tests {
 		c := vote.Candidate{SQL: "SELECT 1", Findings: []vote.Finding{{Rule: tt.finding}}}
-		found := Rules{List: Checked()}.Find("Wie heißen die Kunden?", "", c, tt.table)
+		found := Rules{List: checkedRules()}.Find("Wie heißen die Kunden?", "", c, tt.table)
 		got := 0.0
 		for _, f := range found {
 			if f.Rule == tt.rule {
@@ -184,7 +175,7 @@ func TestCheckedRules(t *testing.T) {
 			t.Errorf("%s, %s: %+v, want a doubt of %v", tt.rule, tt.why, found, tt.doubt)
 		}
 	}
-	if found := (Rules{List: Checked()}).Find("Who is it?", "", vote.Candidate{SQL: "SELECT 1"}, table(1, "")); len(found) > 0 {
+	if found := (Rules{List: checkedRules()}).Find("Who is it?", "", vote.Candidate{SQL: "SELECT 1"}, table(1, "")); len(found) > 0 {
 		t.Errorf("without a finding: %+v", found)
 	}
 }
@@ -200,10 +191,10 @@ func TestEmptyAnswerRate(t *testing.T) {
 		{1e-9, 3, "never: no more than three rules"},
 		{0.5, 0, "often"},
 		{math.NaN(), 1, "no number"},
-		{EmptyAnswerRate(0, 0), 1, "no confirmed answer"},
-		{EmptyAnswerRate(5, 100), 1, "100 confirmed answers as the default has it"},
-		{EmptyAnswerRate(0, 100), 1 + math.Log(0.05*120)/2, "100 confirmed answers, all with values"},
-		{EmptyAnswerRate(50, 100), 0, "50 of 100 without"},
+		{Rules{}.LearnEmptyRate(0, 0), 1, "no confirmed answer"},
+		{Rules{}.LearnEmptyRate(5, 100), 1, "100 confirmed answers as the default has it"},
+		{Rules{}.LearnEmptyRate(0, 100), 1 + math.Log(0.05*120)/2, "100 confirmed answers, all with values"},
+		{Rules{}.LearnEmptyRate(50, 100), 0, "50 of 100 without"},
 	}
 	for _, tt := range tests {
 		found := Rules{EmptyAnswerRate: tt.share}.Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
@@ -229,7 +220,7 @@ func TestPossible(t *testing.T) {
 		"SELECT * FROM singer", "SELECT a, b, c FROM t WHERE d <> 1", "SELECT count(*) FROM t GROUP BY a", "SELECT a FROM t EXCEPT SELECT b FROM u", "SELECT 1",
 	}
 	tables := []*result.Table{table(1, ""), table(1, "-"), table(1, "0"), table(1, "a"), table(3, "a,b,c;d,e,f"), table(2, "a,-")}
-	findings := []vote.Finding{{Rule: exec.FindingString}, {Rule: exec.FindingNoTable}}
+	findings := []vote.Finding{{Rule: checks.String}, {Rule: checks.NoTable}}
 	least := Rules{}.Spread()
 	for _, question := range questions {
 		q := Rules{}.Read(question, "")
@@ -240,7 +231,7 @@ func TestPossible(t *testing.T) {
 					Empty: rows.Empty(), AllNull: rows.AllNull(), Zero: i == 2,
 				}
 				if i < 3 {
-					c.Findings = append(findings[:2:2], vote.Finding{Rule: exec.FindingAbsent})
+					c.Findings = append(findings[:2:2], vote.Finding{Rule: checks.Absent})
 				}
 				doubt := 0.0
 				for _, f := range (Rules{}).About(q, c, rows) {
@@ -277,7 +268,7 @@ func TestPossibleOfRules(t *testing.T) {
 		{"any_null", "Show the name of the oldest singer.", 0, "equal results break it alike"},
 	} {
 		rules := Rules{}
-		for _, r := range Default() {
+		for _, r := range defaultRules() {
 			if r.Name == tt.rule {
 				rules.List = append(rules.List, r)
 			}
@@ -322,7 +313,7 @@ func TestDoubtsChange(t *testing.T) {
 		t.Errorf("own rule: %+v", f)
 	}
 	replaced := d.With(Rule{Name: "star", Broken: func(Input) (string, bool) { return "", false }})
-	if _, ok := has(find(replaced), "star"); ok || len(replaced.List) != len(Default()) {
+	if _, ok := has(find(replaced), "star"); ok || len(replaced.List) != len(defaultRules()) {
 		t.Error("With did not replace the rule of that name")
 	}
 	if f, ok := has(find(d.With(Rule{Name: "silent"})), "silent"); ok {

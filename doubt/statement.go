@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -13,13 +13,13 @@ import (
 func statementRules() []Rule {
 	return []Rule{
 		{
-			Name: "more_columns", ReadsWords: true,
+			Name: "more_columns", ReadsWords: true, Form: true,
 			Source:   "people name what they want to see; who asks for records, or who somebody is, names no column",
 			Possible: func(q QuestionFeatures, c vote.Candidate) bool { return manyColumns(q, c.Columns) },
 			Broken:   moreColumns,
 		},
 		{
-			Name: "star", ReadsWords: true,
+			Name: "star", ReadsWords: true, Form: true,
 			Source:   "people name what they want to see; * is for who asks for everything, or for records",
 			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !q.Everything && !q.Open },
 			Broken: func(in Input) (string, bool) {
@@ -33,14 +33,6 @@ func statementRules() []Rule {
 			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return q.Sum },
 			Broken: func(in Input) (string, bool) {
 				return "a total asked, nothing added up", in.Question.Sum && !in.calls("SUM", "COUNT", "TOTAL")
-			},
-		},
-		{
-			Name: "negation", ReadsWords: true,
-			Source:   "a statement that excludes something answers a question that says so",
-			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return !q.Negation },
-			Broken: func(in Input) (string, bool) {
-				return "something excluded that was not asked for", !in.Question.Negation && excludes(in)
 			},
 		},
 		{
@@ -66,7 +58,7 @@ func asksNumber(q QuestionFeatures) bool { return q.Count || q.Each || q.Sum || 
 func idleCount(in Input) bool {
 	o := in.Outline
 	used := len(o.GroupBy) > 0 && (o.Having || in.Question.Sorted && len(o.OrderBy) > 0)
-	return !used && slices.ContainsFunc(o.Items, func(item sqltext.SelectItem) bool {
+	return !used && slices.ContainsFunc(o.Items, func(item sqlshape.SelectItem) bool {
 		return slices.Contains(item.Aggregates, "COUNT") && !strings.Contains(item.Text, "/")
 	})
 }
@@ -89,7 +81,7 @@ func moreColumns(in Input) (string, bool) {
 // leaves open what to show. all reports that it asks for nothing but these, a person, or yes or no.
 func (in Input) records() (n int, all bool) {
 	for _, thing := range in.Question.Things {
-		if slices.ContainsFunc(in.Statement.Tables(), func(t sqltext.TableRef) bool {
+		if slices.ContainsFunc(in.Statement.Tables(), func(t sqlshape.TableRef) bool {
 			w := words.Stems(t.Name)
 			return len(w) > 0 && w[len(w)-1] == thing
 		}) {
@@ -106,7 +98,7 @@ func manyColumns(q QuestionFeatures, n int) bool {
 
 // twoNames reports whether the name of a person is selected in two columns. That is one thing for a person who asks for
 // a name.
-func twoNames(items []sqltext.SelectItem) bool {
+func twoNames(items []sqlshape.SelectItem) bool {
 	var named []string
 	for _, item := range items {
 		named = append(named, words.OfName(item.Column)...)
@@ -118,26 +110,10 @@ func twoNames(items []sqltext.SelectItem) bool {
 		has("last", "sur", "surname", "lastname", "lname", "family")
 }
 
-// excludes reports whether the statement excludes something. IS NOT NULL does not count, because careful authors write
-// it where a question takes values for granted.
-func excludes(in Input) bool {
-	if in.Statement.Uses("EXCEPT") || in.Statement.Uses("<>") || in.Outline.IsNull {
-		return true
-	}
-	not := false // the word before is NOT
-	for t := range in.Statement.Tokens() {
-		if not && !strings.EqualFold(t.Text, "null") {
-			return true
-		}
-		not = t.Kind == sqltext.Word && strings.EqualFold(t.Text, "not")
-	}
-	return not
-}
-
 func groupBare(in Input) (string, bool) {
 	o := in.Outline
 	// A column, or an expression over one, may be the group.
-	group := func(item sqltext.SelectItem) bool { return len(item.Aggregates) == 0 }
+	group := func(item sqlshape.SelectItem) bool { return len(item.Aggregates) == 0 }
 	grouped := len(o.GroupBy) > 0 && len(o.Aggregates) > 0 && !o.Star
 	return "numbers of groups without the groups", grouped && !slices.ContainsFunc(o.Items, group)
 }

@@ -17,50 +17,46 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Answer is one statement that a model gave to a question.
+// Answer is one statement that a model wrote for a question.
 type Answer struct {
-	Run      string // the system or setting that it came from; for files without one, the file's name
+	Run      string // the system or setting that gave the answer; for files without one, the file's name
 	Question string // id of the question; "" in files that only number their lines
-	Place    int    // number of the question in published files, see [Question]; looked at where Question is ""
-	DB       string // id of its database; "" where the file does not say
-	SQL      string // the statement as it was stored, never cleaned
-	Model    string // who wrote SQL; "" where the file does not say
+	Place    int    // number of the question in published files, see [Question]; used if Question is ""
+	DB       string // id of its database; "" if the file does not have it
+	SQL      string // the stored statement, never cleaned
+	Model    string // the author of SQL; "" if the file does not have it
 	Sample   string // which of several samples it is; "" for a single one
 
-	Confidence float64 // how sure its system was, 0..1; 0 where the file does not say
+	Confidence float64 // the confidence of the system, 0..1; 0 if the file does not have it
 
-	// Usage and Wall are what the answer cost, zero where the file does not say.
+	// Usage and Wall are the cost of the answer, zero if the file does not have it.
 	Usage trace.Usage
 	Wall  time.Duration
 
-	// Recorded is what a plain execution of the statement gave, in files made to
-	// test a scorer with; nil in others.
-	Recorded *Recorded
+	// Recorded is the outcome of a plain execution of the statement. Only files made to test a scorer have it;
+	// it is nil in others.
+	Recorded *recorded
 
 	Line int // line in its file, from 1
 }
 
-// Recorded is the outcome of an answer as a file has it: made with SQLite 3.40,
+// recorded is the outcome of an answer as a file has it: made with SQLite 3.40,
 // read-only, within 10 s.
-type Recorded struct {
+type recorded struct {
 	Status             string // "ok", "error", "timeout", "toomany" (over 200,000 rows), "noselect"
-	SetMatch, BagMatch bool   // its result is that of the gold, as sets and as bags of rows
+	SetMatch, BagMatch bool   // its result equals the gold's, as sets and as bags of rows
 	Rows, GoldRows     int    // rows of the two results; 0 where there is none
 }
 
-// Answers reads a file of answers, gzipped or not, one after the other, so that a
-// file larger than memory can be read. It knows by content:
+// Answers reads a file of answers, gzipped or not, one answer at a time, so the file may be larger than memory. It
+// detects the format by content:
 //
-//   - lines of JSON objects {run, qid, db_id, sql}, with {model, sample} for
-//     samples; {exec} and the costs {calls, prompt_tokens,
-//     response_tokens, latency_s} where they are there; a JSON list of the same,
-//     or CSV; the names of ids and databases are those of [ReadDataset], and sql
-//     may be pred_sql, predicted_sql, prediction, SQL or query;
-//   - BIRD's predict_dev.json, an object from places to
-//     "SQL\t----- bird -----\tdatabase";
-//   - Spider's prediction file, a statement a line; a database behind a tab stays
-//     in SQL, and [Scorer.ScoreRuns], which knows the right one, takes it off; an
-//     empty line is an answer without a statement.
+//   - lines of JSON objects {run, qid, db_id, sql}, with {model, sample} for samples, and optionally {exec} and the
+//     costs {calls, prompt_tokens, response_tokens, latency_s}. A JSON list of the same and CSV work, too. Ids and
+//     databases have the names of [ReadDataset]. The key sql may be pred_sql, predicted_sql, prediction, SQL or query;
+//   - BIRD's predict_dev.json, an object from places to "SQL\t----- bird -----\tdatabase";
+//   - Spider's prediction file, one statement per line. A database after a tab stays in SQL; [Scorer.ScoreRuns],
+//     which knows the right one, removes it. An empty line is an answer without a statement.
 //
 // The sequence ends with the first error, a *[FileError].
 func Answers(path string) iter.Seq2[Answer, error] {
@@ -265,7 +261,7 @@ func (s *source) answer(r record, run string) (a Answer, err error) {
 		if err := json.Unmarshal(raw, &x); err != nil {
 			return a, s.fault(r.line, "exec", badJSON(err))
 		}
-		a.Recorded = &Recorded{Status: x.Status, SetMatch: x.SetMatch, BagMatch: x.BagMatch}
+		a.Recorded = &recorded{Status: x.Status, SetMatch: x.SetMatch, BagMatch: x.BagMatch}
 		if x.Rows != nil {
 			a.Recorded.Rows = *x.Rows
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -98,7 +98,7 @@ func TestReadAnswers(t *testing.T) {
 		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			got := need.Value(readAnswers(write(t, test.file, test.content)))(t)
+			got := testutil.Value(readAnswers(write(t, test.file, test.content)))(t)
 			golden.Equal(t, test.want, got)
 		})
 	}

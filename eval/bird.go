@@ -23,9 +23,8 @@ const maxCSV = 8 << 20
 // column_description (Text) and value_description (Values). Columns of the file
 // may come in any order and case, with blanks for underscores. Other columns are
 // ignored, and so are files that are no .csv or start with a dot. The files of
-// BIRD come from many editors: a byte order mark is dropped, bytes that are not
-// UTF-8 are read as Windows-1252, lines may be too short or too long, and quotes
-// may stand where they should not.
+// BIRD come from many editors. A byte order mark is dropped, and bytes that are
+// not UTF-8 are read as Windows-1252. Lines may be too short or too long, and quotes may be misplaced.
 //
 // The error joins one error for each file that could not be used, and names the
 // file. The descriptions of all other files are returned with it.

@@ -8,28 +8,28 @@ import (
 
 // Question is one question of a dataset with its gold statement.
 type Question struct {
-	Dataset    string // name of the dataset, "" where it has none
+	Dataset    string // name of the dataset; "" without one
 	ID         string // unique in the dataset; numbers are written in decimal
 	DB         string // id of its database
-	Text       string // the question as it was asked; "" in a gold file
-	Evidence   string // BIRD's external knowledge; "" where there is none
-	Difficulty string // the dataset's own word: "simple"; "" where it has none
-	Gold       string // "" where the dataset gives no answers
+	Text       string // the text of the question; "" in a gold file
+	Evidence   string // BIRD's external knowledge; "" without any
+	Difficulty string // the dataset's own word: "simple"; "" without one
+	Gold       string // "" if the dataset has no answers
 
-	// Gold2023 is BIRD's gold of 2023, which later releases changed; "" where
-	// the file has none. See [Question.With2023].
+	// Gold2023 is BIRD's gold of 2023, which later releases changed; "" if the file does not have it. See
+	// [Question.With2023].
 	Gold2023 string
 
 	// Place is the number by which published prediction files name the question,
-	// from 0: its field idx, else its id where all ids are whole numbers, else
-	// its place in the file. Questions made by a program may leave it 0.
+	// from 0. It is the field idx. Without that it is the id if all ids are whole numbers, otherwise the place in the
+	// file. A program that makes questions may leave it 0.
 	Place int
-	Line  int // where it stands in its file, from 1; 0 when it comes from none
+	Line  int // line in its file, from 1; 0 without a file
 
 	Numbered bool // its file has no ids: ID is its place, from 0
 }
 
-// Key names the question in lists over several datasets: "spider_dev/6".
+// Key returns a name for the question that is unique over several datasets: "spider_dev/6".
 func (q Question) Key() string {
 	if q.Dataset == "" {
 		return q.ID
@@ -37,8 +37,8 @@ func (q Question) Key() string {
 	return q.Dataset + "/" + q.ID
 }
 
-// With2023 returns q with the gold of 2023, by which old leaderboards, and the
-// labels of recorded runs, were made. Without one q stays as it is.
+// With2023 returns q with the gold of 2023, which old leaderboards and the labels of recorded runs use. Without such
+// a gold it returns q unchanged.
 func (q Question) With2023() Question {
 	if q.Gold2023 != "" {
 		q.Gold = q.Gold2023
@@ -49,15 +49,15 @@ func (q Question) With2023() Question {
 // Dataset is a list of questions with unique ids. Do not change Questions after
 // the first call of a method. Safe for concurrent use.
 type Dataset struct {
-	Name      string     // also in each question; reports and pools call it so
+	Name      string     // also in each question; reports and pools use this name
 	Questions []Question // the questions in the order of the file
-	Repeated  int        // times that the file has one of them once more
+	Repeated  int        // number of further copies of questions in the file
 
 	byID map[string]int
 }
 
-// NewDataset returns a dataset of questions made by a program, under a name that
-// is written into them. Two questions of one id are an error.
+// NewDataset returns a dataset of questions from a program, and sets their Dataset to name. Two questions with one id
+// are an error.
 func NewDataset(name string, questions []Question) (*Dataset, error) {
 	d := &Dataset{Name: name, Questions: questions, byID: make(map[string]int, len(questions))}
 	for i := range questions {
@@ -71,7 +71,7 @@ func NewDataset(name string, questions []Question) (*Dataset, error) {
 	return d, nil
 }
 
-// Question returns the question of an id.
+// Question returns the question with an id.
 func (d *Dataset) Question(id string) (Question, bool) {
 	i, ok := d.byID[id]
 	if !ok {
@@ -80,7 +80,7 @@ func (d *Dataset) Question(id string) (Question, bool) {
 	return d.Questions[i], true
 }
 
-// Select returns a dataset of those questions that keep accepts.
+// Select returns a dataset of the questions that keep accepts.
 func (d *Dataset) Select(keep func(Question) bool) *Dataset {
 	out := &Dataset{Name: d.Name, byID: map[string]int{}}
 	for _, q := range d.Questions {
@@ -92,7 +92,7 @@ func (d *Dataset) Select(keep func(Question) bool) *Dataset {
 	return out
 }
 
-// Databases returns the ids of the databases asked about, in order.
+// Databases returns the ids of the databases of the questions, in order.
 func (d *Dataset) Databases() []string {
 	var ids []string
 	for _, q := range d.Questions {
@@ -117,15 +117,15 @@ func (d *Dataset) place(i int, byLine bool) (Question, bool) {
 	return d.Questions[at], true
 }
 
-// FileError says what is wrong with a file of questions or answers, and where.
+// FileError reports a fault in a file of questions or answers, and its place.
 type FileError struct {
 	File  string // its path
-	Line  int    // number of the line, from 1; 0 when it is the file as a whole
-	Field string // "" when it is the line as a whole
+	Line  int    // number of the line, from 1; 0: the whole file
+	Field string // "": the whole line
 	Err   error  // what is wrong
 }
 
-// Error says it as "eval: FILE:LINE: field FIELD: CAUSE".
+// Error returns "eval: FILE:LINE: field FIELD: CAUSE".
 func (e *FileError) Error() string {
 	var b strings.Builder
 	b.WriteString("eval: ")

@@ -22,7 +22,7 @@ var (
 	difficultyNames = []string{"difficulty", "hardness"}
 )
 
-// ReadDataset reads a file of questions, gzipped or not. It knows by content:
+// ReadDataset reads a file of questions, gzipped or not. It detects the format by content:
 //
 //   - lines of JSON objects {qid, db_id, question, gold, …}, as in this
 //     project's data;
@@ -33,15 +33,13 @@ var (
 //   - BIRD's and Spider's gold files, lines of "SQL<tab>database": questions
 //     without a text, whose ids are their places from 0.
 //
-// Names mean the same in any of the object forms. Other fields are ignored, and
-// evidence and difficulty may be missing here and there. The rest has to be the
-// same in the whole file: what the first question has, all have, and under the
-// same name. Without ids, the place from 0 is the id. A question that stands there
-// twice, as two do in BIRD's mini-dev, is one: see [Dataset].Repeated; two
-// questions of one id are an error.
+// Names mean the same in all object forms. Other fields are ignored, and evidence and difficulty may be missing in
+// some questions. Every other field of the first question must be in all questions, under the same name. Without ids,
+// the place from 0 is the id. A question that is there twice, as two in BIRD's mini-dev are, counts once: see
+// [Dataset].Repeated. Two different questions with one id are an error.
 //
-// The dataset's name is the file's without questions_ and without endings. The
-// error is a *[FileError].
+// The name of the dataset is the name of the file without "questions_" and without endings. The error is a
+// *[FileError].
 func ReadDataset(path string) (*Dataset, error) {
 	s, err := openSource(path)
 	if err != nil {

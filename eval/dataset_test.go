@@ -10,7 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 func TestReadDataset(t *testing.T) {
@@ -97,7 +97,7 @@ func TestReadDataset(t *testing.T) {
 		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			d := need.Value(eval.ReadDataset(write(t, test.file, test.content)))(t)
+			d := testutil.Value(eval.ReadDataset(write(t, test.file, test.content)))(t)
 			golden.Equal(t, test.want, d.Questions)
 		})
 	}
@@ -107,7 +107,7 @@ func TestReadDataset(t *testing.T) {
 func TestReadDatasetRepeated(t *testing.T) {
 	const first = `{"idx": 4, "qid": 1, "db_id": "d", "question": "A", "gold": "SELECT 1"}` + "\n"
 	const second = `{"idx": 5, "qid": 2, "db_id": "d", "question": "B", "gold": "SELECT 2"}` + "\n"
-	d := need.Value(eval.ReadDataset(write(t, "q.jsonl", first+second+strings.Replace(first, "4", "6", 1))))(t)
+	d := testutil.Value(eval.ReadDataset(write(t, "q.jsonl", first+second+strings.Replace(first, "4", "6", 1))))(t)
 	if len(d.Questions) != 2 || d.Questions[0].Place != 4 || d.Repeated != 1 {
 		t.Errorf("%+v, repeated %d", d.Questions, d.Repeated)
 	}
@@ -174,7 +174,7 @@ func TestTruncatedGzip(t *testing.T) {
 		lines.WriteString(`{"qid": "` + strings.Repeat("x", 10) + `", "question": "A", "sql": "SELECT 1"}` + "\n")
 	}
 	whole := write(t, "q.jsonl.gz", lines.String())
-	data := need.Value(os.ReadFile(whole))(t)
+	data := testutil.Value(os.ReadFile(whole))(t)
 	for _, test := range []struct {
 		why  string
 		keep int
@@ -185,7 +185,7 @@ func TestTruncatedGzip(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "q.jsonl.gz")
-			need.OK(t, os.WriteFile(path, data[:test.keep], 0o600))
+			testutil.OK(t, os.WriteFile(path, data[:test.keep], 0o600))
 			_, answers := readAnswers(path)
 			_, questions := eval.ReadDataset(path)
 			for _, err := range []error{answers, questions} {

@@ -1,10 +1,8 @@
-// Package eval says how good statements are that models wrote: it reads
-// datasets and recorded answers, executes both, and scores and
-// calibrates.
+// Package eval measures how good the statements of models are. It reads datasets and recorded answers, executes
+// both, computes scores and calibrates thresholds.
 //
-// It is not for asking a model (package strategy does) nor for choosing among
-// candidates (package vote does). No model and no voter is ever shown a gold by
-// it.
+// It does not call a model (package strategy does) and does not choose among candidates (package vote does). It
+// never shows a gold statement to a model or a voter.
 //
 //	dataset, err := eval.ReadDataset("questions.jsonl")
 //	store := eval.NewStore(eval.StoreConfig{
@@ -20,19 +18,20 @@
 //		fmt.Print(r)
 //	}
 //
-// An engine of one's own is measured by [Run].
+// To measure your own engine, use [Run].
 //
-// The parts: a [Dataset] of [Question] and files of [Answer]; a [Store] that runs each
-// distinct statement once and remembers fingerprints instead of rows; a [Metric],
-// such as [VA] or [EX], which the [Scorer] asks about every answer; a [Report] of a run;
-// and over each [Outcome] the interval of [Bootstrap], a calibration ([Isotonic]) and a [Threshold].
+// The parts:
 //
-// Denominators are always all questions of the dataset. A question without an
-// answer counts as wrong, and so does one whose gold has no result or whose
-// database is missing or damaged; how many those are stands beside every rate.
-// What cannot be right in a file is a [FileError] with file, line and field.
+//   - a [Dataset] of [Question], and files of [Answer];
+//   - a [Store], which runs each distinct statement once and keeps fingerprints instead of rows;
+//   - a [Metric], such as [VA] or [EX], which the [Scorer] computes for every answer;
+//   - a [Report] of a run, with the interval of each score ([Report.Estimate]);
+//   - a [Threshold] over a list of [Outcome].
 //
-// Statements run under the guard of package exec, with the limits under which
-// the recorded verdicts were made: 10 seconds and 200,000 rows. The package
-// imports no driver.
+// The denominator is always all questions of the dataset. A question without an answer counts as wrong. So does
+// a question whose gold has no result or whose database is missing or damaged; each report has the number of
+// these. Invalid content of a file is a [FileError] with file, line and field.
+//
+// Statements run under the guard of package exec. The default limits are those under which the recorded
+// verdicts were made: 10 seconds and 200,000 rows. The package imports no driver.
 package eval

@@ -11,7 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // openReadOnly opens a database file that nothing writes to.
@@ -40,10 +40,10 @@ func openStore(t testing.TB, c eval.StoreConfig) *eval.Store {
 // makeDatabase writes a database into dir.
 func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 	t.Helper()
-	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
+	db := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
 	defer db.Close()
 	for _, s := range statements {
-		need.Value(db.Exec(s))(t, s)
+		testutil.Value(db.Exec(s))(t, s)
 	}
 }
 
@@ -51,15 +51,15 @@ func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 func write(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	file := need.Value(os.Create(path))(t)
+	file := testutil.Value(os.Create(path))(t)
 	defer file.Close()
 	if !strings.HasSuffix(name, ".gz") {
-		need.Value(file.WriteString(content))(t)
+		testutil.Value(file.WriteString(content))(t)
 		return path
 	}
 	z := gzip.NewWriter(file)
-	need.Value(z.Write([]byte(content)))(t)
-	need.OK(t, z.Close())
+	testutil.Value(z.Write([]byte(content)))(t)
+	testutil.OK(t, z.Close())
 	return path
 }
 

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// LeftOut counts what a file holds and nothing was done with. The lists of places
-// hold the first three.
+// LeftOut counts the answers of a file that were not used. The lists of places have the first three of each kind.
 type LeftOut struct {
 	Unknown       int      // answers to questions that the dataset does not have
 	UnknownAt     []string // file, line and id
@@ -28,7 +27,7 @@ func addPlace(places *[]string, format string, args ...any) {
 	}
 }
 
-// String says what was left out in a line, "" when it was nothing.
+// String returns one line about the unused answers; "" if there are none.
 func (l LeftOut) String() string {
 	var parts []string
 	add := func(n int, what string, places []string) {

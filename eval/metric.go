@@ -7,24 +7,22 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Metric gives one answer to one question a number, 1 for perfect and 0 for
-// worthless; those of this package say in their doc comments where else they
-// lie. A metric of a run is the mean over all its questions.
+// Metric scores one answer to one question, 1 for perfect and 0 for worthless. The doc comments of the metrics
+// in this package give other ranges. The score of a run is the mean over all its questions.
 //
-// Score is called for questions whose gold has a result. An error means that the
-// metric could not be taken, not that the answer is wrong. Implementations are
-// safe for concurrent use and give the same number again.
+// Score is called for questions whose gold has a result. An error means that the metric could not be computed,
+// not that the answer is wrong. Implementations are safe for concurrent use and deterministic.
 type Metric interface {
-	// Name is stable and short: "ex_set". It is a key in reports.
+	// Name is stable and short: "ex_set". Reports use it as a key.
 	Name() string
 	// Score gives the number of one trial.
 	Score(ctx context.Context, t *Trial) (float64, error)
 }
 
-// Trial is one answer beside the gold of its question, both executed.
+// Trial is one answer and the gold of its question, both executed.
 //
-// Tables and fingerprints are fetched when they are asked for; those of a gold
-// are shared by all answers to it. Not safe for concurrent use.
+// Tables and fingerprints are read on demand; all answers to a question share the data of its gold. Not
+// safe for concurrent use.
 type Trial struct {
 	Question Question  // the question with the gold
 	SQL      string    // the answer as it was given
@@ -49,8 +47,7 @@ func (t *Trial) GoldTable(ctx context.Context) (*result.Table, error) {
 	return t.store.rows(ctx, t.gold)
 }
 
-// AnswerTable returns the rows of the answer, nil when it has no result. Do not
-// change them.
+// AnswerTable returns the rows of the answer, or nil if it has no result. Do not change them.
 func (t *Trial) AnswerTable(ctx context.Context) (*result.Table, error) {
 	return t.store.rows(ctx, t.answer)
 }
@@ -74,7 +71,7 @@ func (t *Trial) Equal(ctx context.Context, eq result.Equality) (bool, error) {
 		return true, nil
 	}
 	// Shapes tell most of the different ones apart without a fingerprint.
-	if t.Gold.Columns != t.Answer.Columns || eq.Mode != result.Set && t.Gold.Rows != t.Answer.Rows {
+	if t.Gold.Columns != t.Answer.Columns || !eq.Set && t.Gold.Rows != t.Answer.Rows {
 		return false, nil
 	}
 	gold, err := t.store.fingerprint(ctx, t.gold.entry, t.gold.table, eq)
@@ -85,17 +82,17 @@ func (t *Trial) Equal(ctx context.Context, eq result.Equality) (bool, error) {
 	return gold == answer, err
 }
 
-// DefaultMetrics returns valid accuracy, and execution accuracy by sets and by
+// defaultMetrics returns valid accuracy, and execution accuracy by sets and by
 // bags.
-func DefaultMetrics() []Metric {
-	return []Metric{VA{}, EX{Rule: RuleSet}, EX{Rule: RuleBag}}
+func defaultMetrics() []Metric {
+	return []Metric{VA{}, EX{Rule: ruleSet}, EX{Rule: ruleBag}}
 }
 
-// VA is valid accuracy: 1 for an answer that runs without an error, under the
-// guard and within the limits, whatever its result.
+// VA is valid accuracy: 1 for an answer that runs without an error, under the guard and within the
+// limits, whatever its result.
 //
-// Source: "valid SQL" of 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, which
-// looks for forbidden words where we have a guard.
+// Source: "valid SQL" of 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL. It searches for forbidden
+// words; we use a guard.
 type VA struct{}
 
 // Name returns "va".

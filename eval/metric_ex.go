@@ -1,58 +1,52 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Rule is what two results have to share for an answer to be right.
-type Rule uint8
-
-// The rules of execution accuracy, the one that forgives most first. Column
-// names never count, the order of columns always does. Two results without rows
-// are equal whatever their columns, but for RuleStrict: so it is in the scorers
-// that the rules come from, where a result is a list of rows.
+// The rules of execution accuracy; EX.Rule explains them.
 const (
-	// RuleSet compares the sets of rows: order and copies do not count. It is the
-	// rule of BIRD (AlibabaResearch/DAMO-ConvAI, bird/llm/src/evaluation.py:
-	// set(predicted) == set(gold)).
-	RuleSet Rule = iota
-	// RuleBag compares rows and how often each occurs; order does not count. It is
-	// the EX of 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, for ClassicModels.
-	RuleBag
-	// RuleOrder is RuleBag, and where the gold orders its rows they have to come in
-	// that order. Rows that the gold's order leaves tied may swap, as far as the
-	// result shows the tie: all terms of its ORDER BY stand in the select list.
-	RuleOrder
-	// RuleStrict compares row by row, whether the gold orders them or not: as many
-	// columns, and the same rows in the same order.
-	RuleStrict
+	ruleSet    = "set"
+	ruleBag    = "bag"
+	ruleOrder  = "order"
+	ruleStrict = "strict"
 )
 
-// EX is execution accuracy: 1 for an answer whose result is that of the gold. The
-// zero EX is that of BIRD.
+// EX is execution accuracy: 1 for an answer whose result equals the result of the gold. The zero EX has the
+// rule of BIRD.
 //
-// Cells are compared by result.Equality, exactly: 1 equals 1.0 and NULL equals
-// NULL, text has its case and its blanks. A result that was cut at a limit equals
-// nothing.
+// Cells are compared by result.Equality, exactly: 1 equals 1.0, NULL equals NULL, and text is compared with its
+// case and blanks. A result that was cut at a limit equals nothing.
 type EX struct {
-	Rule Rule // what has to be equal; RuleSet is the zero value
-	// Digits rounds floats to so many significant digits before they are
-	// compared, see result.Equality; 0: exact. Labels made with an engine that
-	// sums decimals exactly need it, since floats depend on the order of a sum.
+	// Rule defines when two results are equal. Column names never count; the order of columns always does. Two
+	// results without rows are equal whatever their columns, except under "strict", because the other rules come from
+	// scorers that read a result as a list of rows.
+	//   - "set" and "": the sets of rows; order and copies do not count. It is the rule of BIRD
+	//     (AlibabaResearch/DAMO-ConvAI, bird/llm/src/evaluation.py: set(predicted) == set(gold)).
+	//   - "bag": the rows and how often each occurs; order does not count. It is the EX of 2.METHODOLOGY.md of
+	//     MacKenzieOBrian/NLtoSQL, for ClassicModels.
+	//   - "order": as "bag", and if the gold orders its rows, the answer must have that order. Rows that the gold's
+	//     order leaves tied may swap if the result shows the tie: all terms of its ORDER BY are in the select list.
+	//   - "strict": row by row, whether the gold orders them or not: the same number of columns, and the same
+	//     rows in the same order.
+	Rule string
+	// Digits rounds floats to this number of significant digits before the comparison, see result.Equality; 0: exact.
+	// Labels from an engine that sums decimals exactly need it, since floats depend on the order of a sum.
 	Digits int
 }
 
-// Name returns "ex_set", "ex_bag", "ex_order" or "ex_strict", with the digits
-// behind it where there are any: "ex_bag_9".
+// Name returns "ex_set", "ex_bag", "ex_order" or "ex_strict", followed by the digits if Digits is set:
+// "ex_bag_9".
 func (m EX) Name() string {
-	name := [...]string{"ex_set", "ex_bag", "ex_order", "ex_strict"}[min(m.Rule, RuleStrict)]
+	name := "ex_" + cmp.Or(m.Rule, ruleSet)
 	if m.Digits > 0 {
 		name += fmt.Sprintf("_%d", m.Digits)
 	}
@@ -61,31 +55,34 @@ func (m EX) Name() string {
 
 // Score implements [Metric].
 func (m EX) Score(ctx context.Context, t *Trial) (float64, error) {
-	if m.Rule != RuleStrict && t.Gold.Empty() && t.Answer.Empty() {
+	if rules := []string{"", ruleSet, ruleBag, ruleOrder, ruleStrict}; !slices.Contains(rules, m.Rule) {
+		return 0, fmt.Errorf("eval: EX.Rule %q is not one of set, bag, order and strict", m.Rule)
+	}
+	if m.Rule != ruleStrict && t.Gold.Empty() && t.Answer.Empty() {
 		return 1, nil
 	}
-	eq := result.Equality{Mode: result.Bag, Digits: m.Digits}
+	eq := result.Equality{Digits: m.Digits}
 	switch m.Rule {
-	case RuleSet:
-		eq.Mode = result.Set
-	case RuleOrder:
+	case "", ruleSet:
+		eq.Set = true
+	case ruleOrder:
 		return m.ordered(ctx, t)
-	case RuleStrict:
-		eq.Mode = result.Ordered
+	case ruleStrict:
+		eq.Ordered = true
 	}
 	equal, err := t.Equal(ctx, eq)
 	return oneIf(equal), err
 }
 
-// ordered is the rule RuleOrder.
+// ordered is the rule ruleOrder.
 func (m EX) ordered(ctx context.Context, t *Trial) (float64, error) {
-	bag := result.Equality{Mode: result.Bag, Digits: m.Digits}
+	bag := result.Equality{Digits: m.Digits}
 	same, err := t.Equal(ctx, bag)
 	terms := t.Dialect().Parse(t.Question.Gold).Outline().OrderBy
 	if err != nil || !same || len(terms) == 0 {
 		return oneIf(same), err
 	}
-	same, err = t.Equal(ctx, result.Equality{Mode: result.Ordered, Digits: m.Digits})
+	same, err = t.Equal(ctx, result.Equality{Ordered: true, Digits: m.Digits})
 	if err != nil || same {
 		return oneIf(same), err
 	}
@@ -120,14 +117,14 @@ func (m EX) ordered(ctx context.Context, t *Trial) (float64, error) {
 func (m EX) keys(t *Trial, terms []string) (columns []int, all bool) {
 	d := t.Dialect()
 	items := d.Parse(t.Question.Gold).Outline().Items
-	if slices.ContainsFunc(items, func(item sqltext.SelectItem) bool { return item.Star }) {
+	if slices.ContainsFunc(items, func(item sqlshape.SelectItem) bool { return item.Star }) {
 		return nil, false // which column is which, the text does not say
 	}
 	for _, term := range terms {
 		term = strings.TrimSuffix(strings.TrimSuffix(d.Parse(term).Normalize(), " desc"), " asc")
-		found := slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return item.Alias != "" && term == strings.ToLower(item.Alias) })
+		found := slices.IndexFunc(items, func(item sqlshape.SelectItem) bool { return item.Alias != "" && term == strings.ToLower(item.Alias) })
 		if found < 0 { // an alias hides a column of the same name
-			found = slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return term == d.Parse(item.Text).Normalize() })
+			found = slices.IndexFunc(items, func(item sqlshape.SelectItem) bool { return term == d.Parse(item.Text).Normalize() })
 		}
 		if n, err := strconv.Atoi(term); err == nil {
 			found = min(n, len(items)) - 1

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // numbers is a database for comparisons.
@@ -20,7 +20,7 @@ func numbers(t testing.TB) func(string) (string, error) {
 func scoreOf(t *testing.T, store *eval.Store, m eval.Metric, gold, sql string) float64 {
 	t.Helper()
 	s := eval.Scorer{Store: store, Metrics: []eval.Metric{m}}
-	v := need.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: gold}, sql))(t)
+	v := testutil.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: gold}, sql))(t)
 	if v.Fault != "" {
 		t.Fatal(v.Fault)
 	}
@@ -29,7 +29,7 @@ func scoreOf(t *testing.T, store *eval.Store, m eval.Metric, gold, sql string) f
 
 func TestEX(t *testing.T) {
 	store := newStore(t, numbers(t))
-	set, bag, order, strict := eval.EX{}, eval.EX{Rule: eval.RuleBag}, eval.EX{Rule: eval.RuleOrder}, eval.EX{Rule: eval.RuleStrict}
+	set, bag, order, strict := eval.EX{}, eval.EX{Rule: "bag"}, eval.EX{Rule: "order"}, eval.EX{Rule: "strict"}
 	all := []eval.Metric{set, bag, order, strict}
 	for _, test := range []struct {
 		why, gold, sql string
@@ -79,7 +79,7 @@ func TestEX(t *testing.T) {
 
 	// 0.1 + 0.2 + 0.3 depends on the order of the sum.
 	gold, other := "SELECT 0.1 + 0.2 + 0.3", "SELECT 0.3 + 0.2 + 0.1"
-	if scoreOf(t, store, bag, gold, other) != 0 || scoreOf(t, store, eval.EX{Rule: eval.RuleBag, Digits: 12}, gold, other) != 1 {
+	if scoreOf(t, store, bag, gold, other) != 0 || scoreOf(t, store, eval.EX{Rule: "bag", Digits: 12}, gold, other) != 1 {
 		t.Error("Digits do not round")
 	}
 }
@@ -90,7 +90,7 @@ func TestTruncated(t *testing.T) {
 	c.Bounds.Rows = 2
 	s := eval.Scorer{Store: openStore(t, c), Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 	v, err := s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: "SELECT id FROM p WHERE id < 3"}, "SELECT id FROM p")
-	if err != nil || v.Answer.Status != eval.StatusTooLarge || v.Scores[0] != 0 || v.Scores[1] != 0 {
+	if err != nil || v.Answer.Status != "too_large" || v.Scores[0] != 0 || v.Scores[1] != 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	v, err = s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: "SELECT id FROM p"}, "SELECT id FROM p")
@@ -102,8 +102,8 @@ func TestTruncated(t *testing.T) {
 func TestMetricNames(t *testing.T) {
 	want := map[string]eval.Metric{
 		"va":     eval.VA{},
-		"ex_set": eval.EX{}, "ex_bag": eval.EX{Rule: eval.RuleBag}, "ex_order": eval.EX{Rule: eval.RuleOrder}, "ex_strict": eval.EX{Rule: eval.RuleStrict},
-		"ex_bag_9": eval.EX{Rule: eval.RuleBag, Digits: 9},
+		"ex_set": eval.EX{}, "ex_bag": eval.EX{Rule: "bag"}, "ex_order": eval.EX{Rule: "order"}, "ex_strict": eval.EX{Rule: "strict"},
+		"ex_bag_9": eval.EX{Rule: "bag", Digits: 9},
 	}
 	for name, m := range want {
 		if m.Name() != name {

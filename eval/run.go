@@ -8,18 +8,19 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/internal/resample"
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Run asks the questions of d and scores the answers with s: an engine of yours on questions of yours.
+// Run asks the questions of d and scores the answers with s: it measures your engine on your questions.
 //
 // ask gets a question without its gold and returns an answer, of which SQL, Confidence, Usage and Wall count; a Wall of 0 is
 // measured. An error of ask is a question without an answer, whatever the Answer says: it scores 0, and its Verdict has
 // the error. A question that cannot be scored is not asked. ask is called on Store.Workers goroutines.
 //
 // The report is under the name "run". [Report.Estimate] gives each score with its number of questions and interval.
-// Run fails with ctx, where a database cannot be asked, and at once where the first question fails with a permanent error
-// (llm.ClassPermanent), such as a wrong key. No goroutine is left when it returns, if ask leaves none.
+// Run fails if ctx ends, or if a database cannot be asked. It fails at once if the first question fails with a
+// permanent error (llm.ClassPermanent), such as a wrong key. No goroutine is left when it returns, if ask leaves none.
 func Run(ctx context.Context, ask func(context.Context, Question) (Answer, error), d *Dataset, s *Scorer) (*Report, error) {
 	answers, failed := make([]Answer, len(d.Questions)), make([]error, len(d.Questions))
 	asked := make([]bool, len(d.Questions))
@@ -79,18 +80,28 @@ func Run(ctx context.Context, ask func(context.Context, Question) (Answer, error
 	return r, nil
 }
 
-// Estimate returns the mean of a metric over all questions with its 95 % interval (see [Bootstrap], whose zero value it
-// uses) and their number N; ok is false where the run was not scored by the metric.
+// Estimate returns the mean of a metric over all questions with its 95 % interval, and the number N of questions. The
+// interval is a bootstrap over questions with 10,000 rounds. ok is false if the run was not scored by the metric.
 func (r *Report) Estimate(metric string) (e Estimate, ok bool) {
 	for i, name := range r.Metrics {
 		if name != metric {
 			continue
 		}
-		outcomes := make([]Outcome, len(r.Verdicts))
-		for j, v := range r.Verdicts {
-			outcomes[j] = Outcome{Question: v.Question.Key(), Score: v.Scores[i]}
+		if len(r.Verdicts) == 0 {
+			return Estimate{High: 1}, true
 		}
-		return Bootstrap{}.Mean(outcomes), true
+		units := map[string]int{}
+		of := make([]int, len(r.Verdicts))
+		for j, v := range r.Verdicts {
+			key := v.Question.Key()
+			if _, known := units[key]; !known {
+				units[key] = len(units)
+			}
+			of[j] = units[key]
+		}
+		e.N, e.Units = len(of), len(units)
+		e.Value, e.Low, e.High = resample.Bootstrap{}.Mean(of, e.Units, func(j int) float64 { return r.Verdicts[j].Scores[i] })
+		return e, true
 	}
 	return Estimate{}, false
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -19,7 +19,7 @@ func pets(t *testing.T) (*eval.Dataset, *eval.Scorer) {
 	t.Helper()
 	dir := t.TempDir()
 	makePets(dir)
-	d := need.Value(eval.NewDataset("pets", []eval.Question{
+	d := testutil.Value(eval.NewDataset("pets", []eval.Question{
 		{ID: "lost", DB: "pets", Text: "Which year is it?", Gold: "SELECT YEAR(now())"},
 		{ID: "cats", DB: "pets", Text: "How many cats are there?", Gold: "SELECT count(*) FROM pet WHERE kind = 'cat'"},
 		{ID: "oldest", DB: "pets", Text: "Who is the oldest?", Gold: "SELECT name FROM pet ORDER BY age DESC LIMIT 1"},
@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 	down := &llm.Error{Class: llm.ClassPermanent, Message: "no such model"}
 	var mu sync.Mutex
 	asked := map[string]bool{}
-	r := need.Value(eval.Run(t.Context(), func(_ context.Context, q eval.Question) (eval.Answer, error) {
+	r := testutil.Value(eval.Run(t.Context(), func(_ context.Context, q eval.Question) (eval.Answer, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked[q.ID] = true

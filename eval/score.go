@@ -5,28 +5,28 @@ import (
 	"errors"
 )
 
-// Verdict is what one answer scored.
+// Verdict has the scores of one answer.
 type Verdict struct {
 	Question Question  // the question as the dataset has it
 	Answered bool      // there is an answer; a question without one scores 0
 	SQL      string    // the answer as it was given
-	Answer   Execution // the execution of SQL; zero without an answer, or a database
+	Answer   Execution // the execution of SQL; zero without an answer or a database
 	Scores   []float64 // the scores in the order of Scorer.Metrics
 
-	Confidence float64 // of the answer; 0 where nobody said
-	Fault      string  // why nothing could be scored: the gold has no result, its database is missing or damaged; "" when it could
-	Err        error   // why there is no answer, in a report of Run; else nil
+	Confidence float64 // of the answer; 0 if unknown
+	Fault      string  // why the answer has no score: no gold result, or the database is missing or damaged; else ""
+	Err        error   // why the question has no answer, in a report of Run; else nil
 }
 
 // Scorer scores answers. Safe for concurrent use.
 type Scorer struct {
 	Store   *Store   // runs golds and answers; required
-	Metrics []Metric // nil: DefaultMetrics
+	Metrics []Metric // nil: defaultMetrics
 }
 
 func (s *Scorer) metrics() []Metric {
 	if s.Metrics == nil {
-		return DefaultMetrics()
+		return defaultMetrics()
 	}
 	return s.Metrics
 }
@@ -40,8 +40,8 @@ func (s *Scorer) Names() []string {
 	return names
 }
 
-// Score scores one answer. A gold without a result and a database that is missing
-// or damaged are a Fault of the verdict, with scores of 0, and no error.
+// Score scores one answer. If the gold has no result, or the database is missing or damaged, the verdict has a Fault
+// and scores of 0. Neither is an error.
 func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, error) {
 	metrics := s.metrics()
 	v := Verdict{Question: q, Answered: true, SQL: sql, Scores: make([]float64, len(metrics))}
@@ -68,8 +68,8 @@ func (s *Scorer) Score(ctx context.Context, q Question, sql string) (Verdict, er
 	return v, nil
 }
 
-// Fault says why no answer to a question can be scored, whatever it is: its gold
-// has no result, or its database is missing or damaged. It is "" where one can.
+// Fault returns why no answer to a question can be scored: its gold has no result, or its database is missing or
+// damaged. It returns "" if answers can be scored.
 func (s *Scorer) Fault(ctx context.Context, q Question) (string, error) {
 	gold, err := s.Store.Execute(ctx, q.DB, q.Gold)
 	if unreadable(err) {
@@ -106,10 +106,10 @@ func (s *Store) trial(ctx context.Context, q Question, sql string) (*Trial, erro
 	return t, nil
 }
 
-// Mean returns the mean of one metric, by its place in Scorer.Metrics, over all
+// mean returns the mean of one metric, by its place in Scorer.Metrics, over all
 // verdicts: questions without an answer and with a Fault count as 0. Without
 // verdicts it is 0.
-func Mean(verdicts []Verdict, metric int) float64 {
+func mean(verdicts []Verdict, metric int) float64 {
 	if len(verdicts) == 0 {
 		return 0
 	}

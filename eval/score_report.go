@@ -12,35 +12,37 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Report is what one run scored on a dataset.
+// Report has the scores of one run on a dataset.
 type Report struct {
 	Run      string    // name of the run that the answers belong to
 	Dataset  string    // its name
 	Metrics  []string  // names, in the order of Verdict.Scores
-	Verdicts []Verdict // one a question, in the dataset's order
+	Verdicts []Verdict // one per question, in the order of the dataset
 	LeftOut  LeftOut   // answers of the run that are not scored
-	Cost     Cost      // cost of the answers that are scored
+	Cost     cost      // cost of the answers that are scored
+
+	text sqltext.Dialect // in which the statements are written
 }
 
 // N returns the number of questions: the denominator of every mean.
 func (r *Report) N() int { return len(r.Verdicts) }
 
-// Value returns the mean of a metric over all questions; ok is false where the
-// run was not scored by it. Questions without an answer, and those whose gold has
-// no result, count as 0: see [Report.Faults] for how many of the latter there are.
+// Value returns the mean of a metric over all questions; ok is false if the run was not scored by this metric.
+// Questions without an answer count as 0. So do questions whose gold has no result; [Report.Faults] returns these.
 func (r *Report) Value(metric string) (value float64, ok bool) {
 	i := slices.Index(r.Metrics, metric)
 	if i < 0 {
 		return 0, false
 	}
-	return Mean(r.Verdicts, i), true
+	return mean(r.Verdicts, i), true
 }
 
-// Faults returns the verdicts on questions that could not be scored, because the
-// gold has no result or the database is missing or damaged.
+// Faults returns the verdicts on questions that could not be scored, because the gold has no result or the database
+// is missing or damaged.
 func (r *Report) Faults() []Verdict {
 	return slices.DeleteFunc(slices.Clone(r.Verdicts), func(v Verdict) bool { return v.Fault == "" })
 }
@@ -56,12 +58,12 @@ func (r *Report) Unanswered() int {
 	return n
 }
 
-// String says in a few lines what was scored and what was not.
+// String returns a few lines: the scores, and the questions that were not scored.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s, %d questions\n", r.Run, r.Dataset, r.N())
 	for i, name := range r.Metrics {
-		fmt.Fprintf(&b, "  %-10s %.4f\n", name, Mean(r.Verdicts, i))
+		fmt.Fprintf(&b, "  %-10s %.4f\n", name, mean(r.Verdicts, i))
 	}
 	if n := r.Unanswered(); n > 0 {
 		fmt.Fprintf(&b, "  without an answer: %d", n)
@@ -82,16 +84,16 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Cost is what the answers of a run cost, as far as the file of answers says. It
+// cost is what the answers of a run cost, as far as the file of answers says. It
 // is a sum over questions; divide by their number for a mean.
-type Cost struct {
+type cost struct {
 	Usage    trace.Usage   // calls and tokens
 	Wall     time.Duration // sum over answers, whatever ran at once
 	Recorded int           // answers that say what they cost
 }
 
 // add takes in the cost of one answer.
-func (c *Cost) add(a Answer) {
+func (c *cost) add(a Answer) {
 	if a.Usage == (trace.Usage{}) && a.Wall == 0 {
 		return
 	}
@@ -100,8 +102,8 @@ func (c *Cost) add(a Answer) {
 	c.Wall += a.Wall
 }
 
-// String returns one line, "" where nothing is known.
-func (c Cost) String() string {
+// String returns one line, or "" if no cost is known.
+func (c cost) String() string {
 	if c.Recorded == 0 {
 		return ""
 	}
@@ -136,22 +138,18 @@ type scored struct {
 	verdict Verdict
 }
 
-// ScoreRuns scores every run of a sequence of answers on a dataset, and returns a
-// report a run, in the order of their first answers. Every distinct statement of a
-// question is scored once, whoever gave it.
+// ScoreRuns scores every run in a sequence of answers on a dataset. It returns one report per run, in the order of
+// their first answers. Each distinct statement of a question is scored once, even if several runs have it.
 //
-// Answers to questions that the dataset does not have, and about another
-// database than their question, are left out and counted in the report of their
-// run. Where a run answers a question twice the first answer counts: score
-// samples as runs of their own.
+// Some answers are left out and counted in the report of their run. These are answers to questions that the dataset
+// does not have, and answers about another database than the question's. If a run answers a question twice, the first
+// answer counts. To score several samples, make each one a run.
 //
-// File names the sequence in messages. Files that only number their questions
-// (BIRD's and Spider's) mean the lines of the dataset where both have the same
-// number, and Question.Place else.
+// The argument file names the sequence in messages. Files that only number their questions (BIRD's and Spider's)
+// refer to the lines of the dataset if there are as many numbered answers as questions, otherwise to Question.Place.
 //
-// The error is that of the sequence, of ctx, or of a database that cannot be
-// asked. Statements run on Store.Workers goroutines; nothing runs after it
-// returned.
+// An error comes from the sequence, from ctx, or from a database that cannot be queried. Statements run on
+// Store.Workers goroutines; all of them have ended when ScoreRuns returns.
 func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) ([]*Report, error) {
 	p := &pairing{
 		dataset: d, byName: map[string]*runAnswers{},
@@ -167,12 +165,12 @@ func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers
 	reports := make([]*Report, len(p.runs))
 	for i, run := range p.runs {
 		reports[i] = p.report(run, len(s.metrics()))
+		reports[i].text = s.Store.config.Dialect.Language().Text
 	}
 	return reports, nil
 }
 
-// ScoreRun is ScoreRuns for answers of one run. No answers at all are an empty
-// report under the name of the file.
+// ScoreRun is ScoreRuns for answers of one run. Without answers the report is empty and named after the file.
 func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) (*Report, error) {
 	one := func(yield func(Answer, error) bool) {
 		for a, err := range answers {
@@ -187,7 +185,7 @@ func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers 
 		return nil, err
 	}
 	if len(reports) == 0 {
-		r := &Report{Run: runName(file), Dataset: d.Name, Metrics: s.Names()}
+		r := &Report{Run: runName(file), Dataset: d.Name, Metrics: s.Names(), text: s.Store.config.Dialect.Language().Text}
 		for _, q := range d.Questions {
 			r.Verdicts = append(r.Verdicts, Verdict{Question: q, Scores: make([]float64, len(r.Metrics))})
 		}
@@ -282,7 +280,7 @@ func (s *Scorer) scoreAll(ctx context.Context, p *pairing) error {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("eval: scoring stopped: %w", err)
 			}
-			// A gold without a result is told even where nobody answered.
+			// A gold without a result is reported even if no run answered its question.
 			if p.faults[i], err = s.Fault(ctx, questions[i]); err != nil {
 				return fmt.Errorf("eval: question %s: %w", questions[i].ID, err)
 			}
@@ -317,18 +315,17 @@ func (p *pairing) report(run *runAnswers, metrics int) *Report {
 	return r
 }
 
-// Outcomes returns the scores of a run by one metric, as statistics take them:
-// one a question, in the dataset's order.
-func (s *Scorer) Outcomes(r *Report, metric string) ([]Outcome, error) {
-	at := slices.Index(r.Metrics, metric)
+// Outcomes returns the scores of the run by one of its metrics, as statistics expect them: one per question, in the
+// order of the dataset.
+func (r *Report) Outcomes(m Metric) ([]Outcome, error) {
+	at := slices.Index(r.Metrics, m.Name())
 	if at < 0 {
-		return nil, fmt.Errorf("eval: run %s was not scored by %s; it has %s", r.Run, strconv.Quote(metric), strings.Join(r.Metrics, ", "))
+		return nil, fmt.Errorf("eval: run %s was not scored by %s; it has %s", r.Run, strconv.Quote(m.Name()), strings.Join(r.Metrics, ", "))
 	}
-	text := s.Store.config.Dialect.Language().Text
 	out := make([]Outcome, len(r.Verdicts))
 	for i, v := range r.Verdicts {
 		out[i] = Outcome{
-			Pool: r.Run, Question: v.Question.Key(), Template: text.Parse(v.Question.Gold).Template(),
+			Pool: r.Run, Question: v.Question.Key(), Template: r.text.Parse(v.Question.Gold).Template(),
 			Database: v.Question.DB, Difficulty: v.Question.Difficulty, Score: v.Scores[at], Confidence: v.Confidence,
 		}
 	}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 func fiveQuestions(t *testing.T) *eval.Dataset {
 	t.Helper()
-	d := need.Value(eval.NewDataset("five", []eval.Question{
+	d := testutil.Value(eval.NewDataset("five", []eval.Question{
 		{ID: "10", DB: "n", Text: "A", Gold: "SELECT id FROM p", Difficulty: "simple", Place: 0},
 		{ID: "11", DB: "n", Text: "B", Gold: "SELECT name FROM p WHERE id = 1", Difficulty: "simple", Place: 1},
 		{ID: "12", DB: "n", Text: "C", Gold: "SELECT nix FROM p", Place: 2},
@@ -42,7 +42,7 @@ func TestReports(t *testing.T) {
 	}, "\n"))
 	s := eval.Scorer{Store: newStore(t, numbers(t))}
 	d := fiveQuestions(t)
-	reports := need.Value(s.ScoreRuns(t.Context(), d, "answers.jsonl", eval.Answers(path)))(t)
+	reports := testutil.Value(s.ScoreRuns(t.Context(), d, "answers.jsonl", eval.Answers(path)))(t)
 	var text strings.Builder
 	for _, r := range reports {
 		text.WriteString(r.String())
@@ -57,10 +57,10 @@ func TestReports(t *testing.T) {
 	if _, ok := first.Value("ts"); ok {
 		t.Error("a metric that was not asked for has a value")
 	}
-	outcomes := need.Value(s.Outcomes(reports[1], "ex_set"))(t)
+	outcomes := testutil.Value(reports[1].Outcomes(eval.EX{}))(t)
 	want := eval.Outcome{Pool: "second", Question: "five/11", Template: "select name from p where id = ?", Database: "n", Difficulty: "simple", Score: 1}
 	golden.Equal(t, want, outcomes[1], "outcome")
-	if _, err := s.Outcomes(first, "ts"); err == nil {
+	if _, err := first.Outcomes(eval.EX{Rule: "strict"}); err == nil {
 		t.Error("outcomes by a metric that was not asked for")
 	}
 }
@@ -80,7 +80,7 @@ func databasePath(t *testing.T, s *eval.Store) string {
 // TestPlacedAnswers: files that number their answers mean lines where there are
 // as many as questions, and published places else.
 func TestPlacedAnswers(t *testing.T) {
-	d := need.Value(eval.NewDataset("half", []eval.Question{
+	d := testutil.Value(eval.NewDataset("half", []eval.Question{
 		{ID: "4", DB: "n", Gold: "SELECT 4", Place: 4}, {ID: "6", DB: "n", Gold: "SELECT 6", Place: 6},
 	}))(t)
 	for _, test := range []struct{ why, file, content, left string }{
@@ -94,7 +94,7 @@ func TestPlacedAnswers(t *testing.T) {
 		t.Run(test.why, func(t *testing.T) {
 			s := eval.Scorer{Store: newStore(t, numbers(t))}
 			path := write(t, test.file, test.content)
-			r := need.Value(s.ScoreRun(t.Context(), d, filepath.Base(path), eval.Answers(path)))(t)
+			r := testutil.Value(s.ScoreRun(t.Context(), d, filepath.Base(path), eval.Answers(path)))(t)
 			if ex, _ := r.Value("ex_bag"); ex != 1 || r.LeftOut.String() != test.left {
 				t.Errorf("ex %v, left out %q, want 1 and %q", ex, r.LeftOut, test.left)
 			}
@@ -108,9 +108,9 @@ func TestSpiderLines(t *testing.T) {
 		dir := t.TempDir()
 		makeDatabase(t, dir, name, "CREATE TABLE t (a)")
 		store := newStore(t, in(dir))
-		d := need.Value(eval.NewDataset("d", []eval.Question{{ID: "0", DB: name, Gold: "SELECT 1", Place: 0}}))(t)
+		d := testutil.Value(eval.NewDataset("d", []eval.Question{{ID: "0", DB: name, Gold: "SELECT 1", Place: 0}}))(t)
 		path := write(t, "pred.txt", "SELECT\t1\t"+name+"\n")
-		r := need.Value((&eval.Scorer{Store: store}).ScoreRun(t.Context(), d, "pred.txt", eval.Answers(path)))(t)
+		r := testutil.Value((&eval.Scorer{Store: store}).ScoreRun(t.Context(), d, "pred.txt", eval.Answers(path)))(t)
 		if ex, _ := r.Value("ex_set"); ex != 1 {
 			t.Errorf("database %q: %v", name, r)
 		}
@@ -125,8 +125,8 @@ func TestScoreAgain(t *testing.T) {
 	d := fiveQuestions(t).Select(func(q eval.Question) bool { return q.DB == "n" })
 	var texts []string
 	for range 10 {
-		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: eval.RuleBag}}}
-		r := need.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
+		s := eval.Scorer{Store: newStore(t, numbers(t)), Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: "bag"}}}
+		r := testutil.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
 		texts = append(texts, r.String())
 	}
 	for _, text := range texts {
@@ -164,12 +164,12 @@ func TestDamagedDatabases(t *testing.T) {
 	makeDatabase(t, dir, "whole", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
 	makeDatabase(t, dir, "cut", "CREATE TABLE t (a)", "CREATE TABLE u (a)", "INSERT INTO t VALUES (1)", "INSERT INTO u VALUES (1)")
 	cut := filepath.Join(dir, "cut.sqlite")
-	info := need.Value(os.Stat(cut))(t)
+	info := testutil.Value(os.Stat(cut))(t)
 	if err := os.Truncate(cut, info.Size()-4096); err != nil { // the page of u
 		t.Fatal(err)
 	}
-	need.OK(t, os.WriteFile(filepath.Join(dir, "text.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600))
-	d := need.Value(eval.NewDataset("damage", []eval.Question{
+	testutil.OK(t, os.WriteFile(filepath.Join(dir, "text.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600))
+	d := testutil.Value(eval.NewDataset("damage", []eval.Question{
 		{ID: "1", DB: "whole", Gold: "SELECT a FROM t"},
 		{ID: "2", DB: "text", Gold: "SELECT a FROM t"},
 		{ID: "3", DB: "cut", Gold: "SELECT a FROM u"},
@@ -180,7 +180,7 @@ func TestDamagedDatabases(t *testing.T) {
 {"qid": 3, "sql": "SELECT 1"}
 {"qid": 4, "sql": "SELECT a FROM u"}`)
 	s := eval.Scorer{Store: newStore(t, in(dir))}
-	r := need.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
+	r := testutil.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
 	if ex, _ := r.Value("ex_set"); ex != 0.25 {
 		t.Errorf("ex_set %v, want 0.25", ex)
 	}

@@ -41,7 +41,7 @@ func ExampleScorer_Score() {
 	defer store.Close()
 
 	q := eval.Question{ID: "1", DB: "pets", Text: "Which kinds of pets are there?", Gold: "SELECT DISTINCT kind FROM pet"}
-	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: eval.RuleBag}}}
+	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: "bag"}}}
 	for _, answer := range []string{
 		"SELECT kind FROM pet GROUP BY 1", "SELECT kind FROM pet", "SELECT kind, count(*) FROM pet GROUP BY kind", "SELECT species FROM pet",
 	} {

@@ -13,84 +13,71 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/evalbounds"
 	"github.com/texttosql/texttosql/result"
 )
 
-// Status is how the execution of a statement ended.
-type Status string
-
 // The statuses of an [Execution].
 const (
-	StatusOK       Status = "ok"        // it has a result, read in full
-	StatusRefused  Status = "refused"   // the text check or the guard refused it: prose, several statements, a write
-	StatusError    Status = "error"     // the engine rejected it
-	StatusTimeout  Status = "timeout"   // it went over the limit on time
-	StatusTooLarge Status = "too_large" // it went over a limit on rows, columns or bytes
+	statusOK       = "ok"
+	statusRefused  = "refused"
+	statusError    = "error"
+	statusTimeout  = "timeout"
+	statusTooLarge = "too_large"
 )
 
-// Execution is what is known of a statement after it ran once. It holds no rows;
-// [Store.Table] has them.
+// Execution describes a statement that ran once. It holds no rows; [Store.Table] returns them.
 type Execution struct {
-	Status  Status // how it ended
-	Err     string // why it is not StatusOK; "" when it is
-	Rows    int    // rows of the result; of one that is too large, those that were read
+	// Status is how the statement ended:
+	//   - "ok": it has a result, which was read in full.
+	//   - "refused": the text check or the guard refused it, for example prose, several statements or a write.
+	//   - "error": the engine rejected it.
+	//   - "timeout": it exceeded the time limit.
+	//   - "too_large": it exceeded a limit on rows, columns or bytes.
+	Status  string
+	Err     string // why it is not "ok"; "" when it is
+	Rows    int    // rows of the result; if it is too large, the rows that were read
 	Columns int    // columns of the result
 }
 
 // OK reports whether the statement has a result.
-func (x Execution) OK() bool { return x.Status == StatusOK }
+func (x Execution) OK() bool { return x.Status == statusOK }
 
 // Empty reports whether the statement has a result without rows.
 func (x Execution) Empty() bool { return x.OK() && x.Rows == 0 }
 
-// Default bounds of a [Store].
-const (
-	// DefaultRows of a result and DefaultTimeout of a statement are what the
-	// recorded verdicts were made with.
-	DefaultRows    = 200_000
-	DefaultTimeout = 10 * time.Second
-	// DefaultBytes leaves room for every honest result and bounds what one
-	// statement can do to memory.
-	DefaultBytes = 64 << 20
-)
-
 // StoreConfig configures a [Store].
 type StoreConfig struct {
-	// Find returns the path of the database of an id. An error that is a
-	// [*DatabaseError] is a fault of the questions about it, any other one ends the
-	// scoring. It is needed for databases that [Store.Use] does not give.
+	// Find returns the path of the database with this id. A [*DatabaseError] is a fault of the questions about the
+	// database; any other error ends the scoring. Find is required unless [Store.Use] provides every database.
 	Find func(id string) (path string, err error)
-	// Open opens the file at a path, best read-only. It is called once a
-	// database. With go-sqlite3:
+	// Open opens the file at a path, best read-only. It is called once per database. With go-sqlite3:
 	//
 	//	sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1")
 	Open func(path string) (*sql.DB, error)
 
 	Dialect exec.Dialect // nil: sqlite.Dialect{}
-	Policy  exec.Policy  // what statements may read and call; zero: what exec allows
-	// Bounds are those of one statement. Zero fields: DefaultRows,
-	// DefaultTimeout, DefaultBytes, and for the rest what exec has. Recorded
-	// verdicts were made with the default ones.
+	Policy  exec.Policy  // what statements may read and call; zero: the default of package exec
+	// Bounds are the limits of one statement. Zero fields mean 200,000 rows, 10 seconds and 64 MB, and otherwise the
+	// defaults of package exec. Recorded verdicts were made with these defaults.
 	Bounds exec.Bounds
-	// Workers is how many statements may run at once, over all databases; 0: 2.
+	// Workers limits the statements that run at once, over all databases; 0 means 2.
 	Workers int
-	// TableBytes is about how much memory is used for tables that may be needed
-	// again, golds above all; 0: 8 MiB, dozens of ordinary ones.
+	// TableBytes is the approximate memory for tables that may be needed again, mainly golds; 0 means 8 MiB, enough
+	// for dozens of ordinary ones.
 	TableBytes int
 }
 
-// Store runs statements on databases, each distinct statement once, and
-// remembers what came of it: status, counts and fingerprints. Statements are
-// the same when their normal forms are (sqltext.Dialect.Normalize) and both
-// pass the text check, so spelling and comments do not count.
+// Store runs statements on databases, each distinct statement once. It remembers the status, counts and fingerprints.
+// Two statements are the same if their normal forms are equal (sqltext.Statement.Normalize) and both pass the text
+// check. So spelling and comments do not count.
 //
-// Everything runs under the guard of package exec. What a statement did, good or
-// bad, is no error of a Store's methods; an error means that it could not be
-// asked: the database is missing or locked, the context ended. Such a statement
-// is asked again the next time.
+// Every statement runs under the guard of package exec. A statement that fails is not an error of a Store's methods.
+// An error means that the statement could not run: the database is missing or locked, or the context ended. Such a
+// statement runs again the next time.
 //
-// Memory grows with the number of distinct statements, by their length and some
-// 300 bytes, not with their results. Safe for concurrent use.
+// Memory grows with the number and length of distinct statements, plus about 300 bytes each, not with their results.
+// Safe for concurrent use.
 type Store struct {
 	config  StoreConfig
 	bounds  exec.Bounds
@@ -103,7 +90,7 @@ type Store struct {
 	asked, executed, again atomic.Int64
 }
 
-// NewStore returns a Store. It opens nothing before it has to.
+// NewStore returns a Store. It opens a database only when it is needed.
 func NewStore(c StoreConfig) *Store {
 	if c.Dialect == nil {
 		c.Dialect = sqlite.Dialect{}
@@ -116,13 +103,13 @@ func NewStore(c StoreConfig) *Store {
 	}
 	b := c.Bounds
 	if b.Rows == 0 {
-		b.Rows = DefaultRows
+		b.Rows = evalbounds.Rows
 	}
 	if b.Bytes == 0 {
-		b.Bytes = DefaultBytes
+		b.Bytes = evalbounds.Bytes
 	}
 	if b.Timeout == 0 {
-		b.Timeout = DefaultTimeout
+		b.Timeout = evalbounds.Timeout
 	}
 	return &Store{
 		config: c, bounds: b,
@@ -132,19 +119,18 @@ func NewStore(c StoreConfig) *Store {
 	}
 }
 
-// Workers returns how many statements may run at once.
+// Workers returns the maximum number of statements that run at once.
 func (s *Store) Workers() int { return s.config.Workers }
 
-// Use makes db the database of an id. It stays the caller's: Close does not close
-// it. It has to allow as many rows and as long a time as the Store's bounds say.
+// Use makes db the database of an id. The caller remains its owner: Store.Close does not close it. It must allow at
+// least the rows and the time of the Store's bounds.
 func (s *Store) Use(id string, db *exec.DB) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.databases[id] = newDatabase(id, db)
 }
 
-// Close closes the databases that the Store opened. No method may run then or
-// later.
+// Close closes the databases that the Store opened. No method may run during or after Close.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,17 +142,17 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// StoreStats says what a Store saved.
-type StoreStats struct {
+// storeStats says what a Store saved.
+type storeStats struct {
 	Asked      int // executions asked for
 	Executed   int // statements that ran: the distinct ones
 	Again      int // statements that ran once more because their table was needed again
 	Statements int // distinct statements known
 }
 
-// Stats returns what was done so far.
-func (s *Store) Stats() StoreStats {
-	st := StoreStats{Asked: int(s.asked.Load()), Executed: int(s.executed.Load()), Again: int(s.again.Load())}
+// Stats returns the counts of the statements so far.
+func (s *Store) Stats() storeStats {
+	st := storeStats{Asked: int(s.asked.Load()), Executed: int(s.executed.Load()), Again: int(s.again.Load())}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range s.databases {
@@ -184,9 +170,8 @@ func (s *Store) Execute(ctx context.Context, db, sql string) (Execution, error) 
 	return e.execution, nil
 }
 
-// Table returns the rows of a statement, nil without an error when it has no
-// result. It runs the statement again when its rows are not kept any more. Do not
-// change them.
+// Table returns the rows of a statement, or nil without an error if it has no result. It runs the statement again if
+// its rows are no longer in memory. Do not change the rows.
 func (s *Store) Table(ctx context.Context, db, sql string) (*result.Table, error) {
 	e, t, err := s.fetch(ctx, db, sql)
 	if err != nil || t != nil {
@@ -195,8 +180,8 @@ func (s *Store) Table(ctx context.Context, db, sql string) (*result.Table, error
 	return s.table(ctx, e)
 }
 
-// Fingerprint returns the fingerprint of a statement's rows in one sense of
-// equality; ok is false where the statement has no result.
+// Fingerprint returns the fingerprint of a statement's rows under one equality; ok is false if the
+// statement has no result.
 func (s *Store) Fingerprint(ctx context.Context, db, sql string, eq result.Equality) (fp string, ok bool, err error) {
 	e, t, err := s.fetch(ctx, db, sql)
 	if err != nil || !e.execution.OK() {
@@ -206,8 +191,7 @@ func (s *Store) Fingerprint(ctx context.Context, db, sql string, eq result.Equal
 	return fp, err == nil, err
 }
 
-// fingerprint is that of an entry with a result; t is the result where it is at
-// hand.
+// fingerprint returns the fingerprint of an entry with a result. t is the result if it is at hand, otherwise nil.
 func (s *Store) fingerprint(ctx context.Context, e *entry, t *result.Table, eq result.Equality) (fp string, err error) {
 	if fp, ok := e.known(eq); ok {
 		return fp, nil
@@ -225,10 +209,10 @@ func (s *Store) fingerprint(ctx context.Context, e *entry, t *result.Table, eq r
 	return fp, nil
 }
 
-// Time runs statements in turn, each n times, and returns the wall times of each, after a round that does not count: in
-// turn, because a machine that is slow for a while is then slow for all. They run as they are, never as the guard
-// rewrites some to read their values (exec.Runner.Time). Nothing else of this Store runs meanwhile. Where a statement
-// has no result there are no times.
+// Time runs the statements in turn, each n times, and returns the wall times of each. A first round does not count.
+// It alternates between the statements, so that a slow phase of the machine affects all of them. They run unchanged,
+// without the guard's rewrites to read values (exec.Runner.Time). No other call on this Store runs meanwhile. If a
+// statement has no result, no times are returned.
 func (s *Store) Time(ctx context.Context, db string, n int, statements ...string) ([][]time.Duration, error) {
 	var list []*entry
 	for _, sql := range statements {

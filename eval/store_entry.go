@@ -245,7 +245,7 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 	}
 	defer release()
 	t, err := e.db.query(ctx, e.sql, s.bounds)
-	x := Execution{Status: StatusOK}
+	x := Execution{Status: statusOK}
 	if err != nil {
 		if !exec.IsRejection(err) || ctx.Err() != nil {
 			return x, nil, e.db.unreadable(ctx, err)
@@ -254,8 +254,8 @@ func (s *Store) run(ctx context.Context, e *entry) (Execution, *result.Table, er
 		return x, nil, nil
 	}
 	x.Rows, x.Columns = len(t.Rows), len(t.Columns)
-	if t.Truncated {
-		x.Status, x.Err = StatusTooLarge, fmt.Sprintf("more than %d rows or %d bytes", s.bounds.Rows, s.bounds.Bytes)
+	if t.Truncated || t.Cut {
+		x.Status, x.Err = statusTooLarge, fmt.Sprintf("more than %d rows or %d bytes", s.bounds.Rows, s.bounds.Bytes)
 		return x, nil, nil
 	}
 	return x, t, nil
@@ -307,18 +307,18 @@ func (d *database) close() error {
 	return errors.Join(errs...)
 }
 
-func statusOf(err error) Status {
+func statusOf(err error) string {
 	var refused *exec.RefusedError
 	var limit *exec.LimitError
 	switch {
 	case errors.As(err, &refused):
-		return StatusRefused
+		return statusRefused
 	case errors.As(err, &limit) && limit.Limit == "time":
-		return StatusTimeout
+		return statusTimeout
 	case errors.As(err, &limit):
-		return StatusTooLarge
+		return statusTooLarge
 	}
-	return StatusError
+	return statusError
 }
 
 // table returns the rows of an entry that has run, nil when it has no result.

@@ -18,7 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -40,19 +40,19 @@ func TestStoreExecute(t *testing.T) {
 		want     eval.Execution
 		err      string // how Err starts
 	}{
-		{"rows", "SELECT a, b FROM t", eval.Execution{Status: eval.StatusOK, Rows: 3, Columns: 2}, ""},
-		{"no rows", "SELECT a FROM t WHERE a > 9", eval.Execution{Status: eval.StatusOK, Columns: 1}, ""},
-		{"nothing but NULL", "SELECT max(a), NULL FROM t WHERE a > 9", eval.Execution{Status: eval.StatusOK, Rows: 1, Columns: 2}, ""},
-		{"no such column", "SELECT c FROM t", eval.Execution{Status: eval.StatusError}, "exec: invalid statement (schema): no such column: c"},
-		{"a write", "DELETE FROM t", eval.Execution{Status: eval.StatusRefused}, "exec: refused (not-read-only)"},
-		{"two statements", "SELECT 1; SELECT 2", eval.Execution{Status: eval.StatusRefused}, "exec: refused"},
-		{"no statement", "", eval.Execution{Status: eval.StatusRefused}, "exec: refused"},
-		{"prose", "I cannot answer that.", eval.Execution{Status: eval.StatusRefused}, "exec: refused"},
-		{"too many rows", endless + "SELECT i FROM n", eval.Execution{Status: eval.StatusTooLarge, Rows: 2_000, Columns: 1}, "more than 2000 rows"},
-		{"too long", endless + "SELECT count(*) FROM n", eval.Execution{Status: eval.StatusTimeout}, "exec: over the limit on time"},
+		{"rows", "SELECT a, b FROM t", eval.Execution{Status: "ok", Rows: 3, Columns: 2}, ""},
+		{"no rows", "SELECT a FROM t WHERE a > 9", eval.Execution{Status: "ok", Columns: 1}, ""},
+		{"nothing but NULL", "SELECT max(a), NULL FROM t WHERE a > 9", eval.Execution{Status: "ok", Rows: 1, Columns: 2}, ""},
+		{"no such column", "SELECT c FROM t", eval.Execution{Status: "error"}, "exec: invalid statement (schema): no such column: c"},
+		{"a write", "DELETE FROM t", eval.Execution{Status: "refused"}, "exec: refused (not-read-only)"},
+		{"two statements", "SELECT 1; SELECT 2", eval.Execution{Status: "refused"}, "exec: refused"},
+		{"no statement", "", eval.Execution{Status: "refused"}, "exec: refused"},
+		{"prose", "I cannot answer that.", eval.Execution{Status: "refused"}, "exec: refused"},
+		{"too many rows", endless + "SELECT i FROM n", eval.Execution{Status: "too_large", Rows: 2_000, Columns: 1}, "more than 2000 rows"},
+		{"too long", endless + "SELECT count(*) FROM n", eval.Execution{Status: "timeout"}, "exec: over the limit on time"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			got := need.Value(store.Execute(t.Context(), "shop", test.sql))(t)
+			got := testutil.Value(store.Execute(t.Context(), "shop", test.sql))(t)
 			if !strings.HasPrefix(got.Err, test.err) || (got.Err == "") != got.OK() {
 				t.Errorf("Err is %q, want %q", got.Err, test.err)
 			}
@@ -76,7 +76,7 @@ func TestStoreShares(t *testing.T) {
 		"SELECT a FROM t WHERE b = 'x'", "SELECT a FROM t WHERE b = 'X'", // the case of a literal counts
 		"SELECT a FROM t; SELECT a FROM t", "SELECT a FROM t; drop table t", // refused, each by itself
 	} {
-		need.Value(store.Execute(t.Context(), "shop", sql))(t)
+		testutil.Value(store.Execute(t.Context(), "shop", sql))(t)
 	}
 	want := eval.StoreStats{Asked: 8, Executed: 5, Statements: 5}
 	golden.Equal(t, want, store.Stats())
@@ -100,7 +100,7 @@ func TestStoreQuotes(t *testing.T) {
 	// A name in quotes is one statement with itself, whatever is around it.
 	before := store.Stats().Executed
 	for _, sql := range []string{`SELECT "b" FROM t`, `select "b"  from T;`} {
-		need.Value(store.Execute(t.Context(), "shop", sql))(t)
+		testutil.Value(store.Execute(t.Context(), "shop", sql))(t)
 	}
 	if got := store.Stats().Executed - before; got != 1 {
 		t.Errorf("%d statements ran, want 1", got)
@@ -192,7 +192,7 @@ func TestStoreForgetsTables(t *testing.T) {
 
 func TestStoreFaults(t *testing.T) {
 	dir := t.TempDir()
-	need.OK(t, os.WriteFile(filepath.Join(dir, "broken.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(dir, "broken.sqlite"), []byte(strings.Repeat("no database ", 100)), 0o600))
 	find := in(dir)
 	store := newStore(t, find)
 	_, err := store.Execute(t.Context(), "gone", "SELECT 1")
@@ -222,10 +222,10 @@ func TestStoreFaults(t *testing.T) {
 
 // TestStoreUse: a database that is at hand needs neither Find nor Open.
 func TestStoreUse(t *testing.T) {
-	path := need.Value(shop(t)("shop"))(t)
-	pool := need.Value(sql.Open("sqlite3", path))(t)
+	path := testutil.Value(shop(t)("shop"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", path))(t)
 	defer pool.Close()
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
 	store := eval.NewStore(eval.StoreConfig{})
 	store.Use("mine", db)
 	if x, err := store.Execute(t.Context(), "mine", "SELECT a FROM t"); err != nil || x.Rows != 3 {

@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// RiskPoint is what answering only the surest questions gives.
+// RiskPoint is the result of answering only the questions with the highest confidence.
 type RiskPoint struct {
 	Coverage   float64 `json:"coverage"`   // share of questions answered, in 0..1
 	Risk       float64 `json:"risk"`       // share of wrong answers among them
-	Confidence float64 `json:"confidence"` // the lowest that is answered
+	Confidence float64 `json:"confidence"` // the lowest confidence that is answered
 }
 
-// Threshold returns the lowest confidence from which on at most so many answers are wrong, with the share of questions that is
-// answered then: the value for strategy.Pipeline.MinConfidence or a check of one's own. ok is false where already the surest
-// answers have more. It holds for these questions; choose on some, and look at others. A confidence below 0 counts as 0, above
-// 1 as 1, and NaN as 0.
+// Threshold returns the lowest confidence above which at most so many answers are wrong as the argument wrong allows,
+// and the share of questions that is answered then. Use it as strategy.Pipeline.MinConfidence, or in a check of your
+// own. ok is false if even the answers with the highest confidence have more wrong ones. It holds for these
+// questions: choose it with some questions and test it with others. A confidence below 0 counts as 0, above 1 as 1,
+// and NaN as 0.
 func Threshold(outcomes []Outcome, wrong int) (p RiskPoint, ok bool) {
 	surest := slices.Clone(outcomes)
 	slices.SortStableFunc(surest, func(a, b Outcome) int { return cmp.Compare(sureness(b), sureness(a)) })

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestThreshold: the lowest confidence from which on at most so many of the answers are wrong.
@@ -50,7 +50,7 @@ func TestAnswersConfidence(t *testing.T) {
 		`{"id": "a", "sql": "SELECT 1", "confidence": 1.5}`: -1, `{"id": "a", "sql": "SELECT 1", "confidence": "sure"}`: -1,
 	} {
 		path := filepath.Join(t.TempDir(), "answers.jsonl")
-		need.OK(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
+		testutil.OK(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
 		for a, err := range eval.Answers(path) {
 			if (err != nil) != (want < 0) || err == nil && a.Confidence != want {
 				t.Errorf("%s: %v, %v", text, a.Confidence, err)

@@ -5,14 +5,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/inspection"
+	"github.com/texttosql/texttosql/internal/snapshot"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -65,11 +69,12 @@ func confirmed(ctx context.Context, c Conn, s *Statement) (err error) {
 // held is a connection under guard, and what goes on on it. A call that does not come back keeps its own, so nothing else
 // looks at it then.
 type held struct {
-	Opened
+	GuardedConn
 	db   *DB
 	conn *sql.Conn
 	wait time.Duration // the time-out that it was opened for
 	own  bool          // the statements are ours
+	gone func()        // the call has no slot any more
 
 	catalog  *Catalog
 	at       *snapshot.Snapshot // that catalog belongs to
@@ -77,7 +82,7 @@ type held struct {
 	used     bool               // something was sent since the last use ended
 	admitted *Statement         // that this use is about
 	unfit    bool               // the connection is not used again
-	sink     *result.Sink       // takes the rows, where they are streamed
+	sink     *result.RowWriter  // takes the rows, where they are streamed
 }
 
 // admit decides on a statement, once a use: whoever explains or runs it then takes it from here.
@@ -108,7 +113,7 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 		}
 		stale := errors.Is(err, guard.ErrStale)
 		if !stale && (tries > 0 || !isAboutNames(err)) || h.unfit { // a catalog read for this statement is not too old for its names
-			return nil, h.suggested(err)
+			return nil, h.suggested(a, err)
 		}
 		before := h.catalog
 		if rerr := h.renew(ctx, true); rerr != nil {
@@ -118,32 +123,122 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 		case stale && (same || tries > 1):
 			return nil, guard.Refuse(ReasonGuard, "the schema changes all the time")
 		case same:
-			return nil, h.suggested(err)
+			return nil, h.suggested(a, err)
 		}
 	}
 }
 
-// suggested says of a table that may not be read, or is not there, which readable one may be meant. It looks at no other
-// ones, so it does not tell which of the two holds.
-func (h *held) suggested(err error) error {
+// suggested says of a table or a column that may not be read, or is not there, which readable one may be meant. It looks at no
+// other ones, so it does not tell which of the two holds.
+func (h *held) suggested(a *Statement, err error) error {
+	err = alike(err, len(h.db.policy.DenyColumns) > 0)
+	if advised := h.db.language.advised(err, a.Statement); advised != err {
+		return advised
+	}
 	refused, ok := err.(*RefusedError)
-	if !ok || refused.Reason != ReasonTable || refused.Name == "" {
+	if ok && refused.Name == "*" {
+		return h.named(a, refused)
+	}
+	if !ok || refused.Name == "" {
 		return err
 	}
-	name := refused.Name[strings.LastIndexByte(refused.Name, '.')+1:]
 	var names []string
-	for _, r := range h.catalog.Relations {
-		if r.Allowed() && r.Refused == nil && !schema.EqualFold(r.Name, name) { // in another schema
-			names = append(names, r.Name)
-		}
+	name := refused.Name[strings.LastIndexByte(refused.Name, '.')+1:]
+	switch refused.Reason {
+	case ReasonTable:
+		names = h.readableTables(name)
+	case ReasonColumn:
+		names = h.readableColumns(a, name)
 	}
 	near := words.Nearest(name, names)
 	if near == "" {
 		return err
 	}
 	told := *refused
-	told.Detail += ". Did you mean " + near + "?"
+	told.Detail += ". Did you mean " + h.db.language.PromptQuoter().Quote(near) + "?"
 	return &told
+}
+
+// named adds to the refusal of a star which columns of the tables of a statement are hidden for their names alone. It names none that
+// a policy denies.
+func (h *held) named(a *Statement, refused *RefusedError) error {
+	if len(h.db.policy.DenyColumns) > 0 || h.db.policy.Scoped() {
+		return refused
+	}
+	of := a.Statement.Tables()
+	hidden := slices.DeleteFunc(h.db.hidden(h.catalog), func(name string) bool {
+		return !slices.ContainsFunc(of, func(ref sqlshape.TableRef) bool {
+			return strings.HasPrefix(schema.FoldCase(name), schema.FoldCase(ref.Name)+".")
+		})
+	})
+	if len(hidden) == 0 {
+		return refused
+	}
+	told := *refused
+	told.Hidden = ". Hidden, since its name is that of a secret: " + strings.Join(hidden, ", ")
+	return &told
+}
+
+// readableTables are the tables that may be read, but for those of a name, which are in another schema.
+func (h *held) readableTables(but string) (names []string) {
+	for _, r := range h.catalog.Relations {
+		if r.Allowed() && r.Refused == nil && !schema.EqualFold(r.Name, but) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// readableColumns are those of the tables that a statement names, but for those of a name, which are in another table.
+func (h *held) readableColumns(a *Statement, but string) (names []string) {
+	named := a.Statement.Tables()
+	for _, r := range h.catalog.Relations {
+		if !r.Allowed() || !slices.ContainsFunc(named, func(ref sqlshape.TableRef) bool { return schema.EqualFold(ref.Name, r.Name) }) {
+			continue
+		}
+		for _, column := range r.Columns() {
+			if !r.Denies(column) && !schema.EqualFold(column, but) && !words.LooksAlike(but, column) {
+				names = append(names, column)
+			}
+		}
+	}
+	return names
+}
+
+// How engines say that a column is not there, and that several are.
+var (
+	noColumn  = regexp.MustCompile(`(?i)\bcolumn\b|unrecognized name|not found inside`)
+	ambiguous = regexp.MustCompile(`(?i)\bambiguous\b`)
+)
+
+// alike returns an error that is the same for a column that may not be read and for one that is not there, if the policy is about
+// columns. Another statement may do without the column then, as without an absent one.
+func alike(err error, policy bool) error {
+	name, absent := absentColumn(err)
+	refused, ok := err.(*RefusedError)
+	denied := ok && refused.Reason == ReasonColumn && refused.Name != "*"
+	switch {
+	case policy && denied && refused.Name != "":
+		name = refused.Name
+	case denied:
+		told := *refused
+		told.Name = ""
+		return &told
+	case !policy || !absent:
+		return err
+	}
+	told := guard.Refuse(ReasonColumn, "%s: no such column, or you may not read it", name)
+	told.Name = name
+	return told
+}
+
+// absentColumn returns the name of a column that the engine did not find, without the table.
+func absentColumn(err error) (name string, absent bool) {
+	invalid, ok := err.(*InvalidError)
+	if !ok || invalid.Fault != FaultSchema || invalid.Name == "" || ambiguous.MatchString(invalid.Message) {
+		return "", false
+	}
+	return schema.FoldCase(invalid.Name[strings.LastIndexByte(invalid.Name, '.')+1:]), noColumn.MatchString(invalid.Message)
 }
 
 // judge sends a statement against the walls.
@@ -173,7 +268,7 @@ func (h *held) classify(err error) error {
 		return nil
 	}
 	err = h.db.dialect.Classify(err)
-	h.unfit = h.unfit || !IsTyped(err)
+	h.unfit = h.unfit || !IsClassified(err)
 	return err
 }
 
@@ -204,8 +299,8 @@ var (
 	// lastSeen is what was seen last, whatever the policy.
 	lastSeen = &snapshot.Derived[struct{}, seen]{Reach: snapshot.OfVersions}
 	// inspections are what was asked for a catalog, for other policies.
-	inspections = &snapshot.Derived[struct{}, *guard.Inspection]{
-		Reach: snapshot.OfDatabase, Size: func(_ struct{}, i *guard.Inspection) int { return i.Size() },
+	inspections = &snapshot.Derived[struct{}, *inspection.Store]{
+		Reach: snapshot.OfDatabase, Size: func(_ struct{}, i *inspection.Store) int { return i.Size() },
 	}
 	catalogs = &snapshot.Derived[struct{}, *Catalog]{
 		Reach: snapshot.OfPolicy, Needed: true, Size: func(_ struct{}, c *Catalog) int { return sizeOf(c.Schema) },
@@ -216,13 +311,13 @@ var (
 func (h *held) finish(ctx context.Context) error {
 	used := h.used
 	h.admitted, h.used = nil, false
-	f, ok := h.Conn.(Finisher)
+	f, ok := h.Conn.(UseEnder)
 	if !ok || !used || h.unfit {
 		return nil
 	}
-	fit, err := f.Finish(ctx)
+	fit, err := f.EndUse(ctx)
 	h.unfit = h.unfit || !fit
-	if err == nil || IsTyped(err) {
+	if err == nil || IsClassified(err) {
 		return err
 	}
 	if typed := h.db.dialect.Classify(err); !IsRejection(typed) {
@@ -233,9 +328,9 @@ func (h *held) finish(ctx context.Context) error {
 
 // renew gives h the catalog of its connection. now: the engine is asked whether the one that is known is old.
 func (h *held) renew(ctx context.Context, now bool) error {
-	c, err := h.db.catalogOf(ctx, h.Opened, now)
+	c, err := h.db.catalogOf(ctx, h.GuardedConn, now)
 	if err != nil {
-		h.unfit = h.unfit || !IsTyped(h.db.dialect.Classify(err))
+		h.unfit = h.unfit || !IsClassified(h.db.dialect.Classify(err))
 		return h.db.unblamed(err)
 	}
 	h.catalog, h.at, h.looked = c, h.db.at(h.Place, c.Version), time.Now()
@@ -243,7 +338,7 @@ func (h *held) renew(ctx context.Context, now bool) error {
 }
 
 // catalogOf returns the catalog of a connection: the one that is known unless it is old.
-func (db *DB) catalogOf(ctx context.Context, o Opened, now bool) (c *Catalog, err error) {
+func (db *DB) catalogOf(ctx context.Context, o GuardedConn, now bool) (c *Catalog, err error) {
 	last, known := lastSeen.Known(db.at(o.Place, ""), struct{}{})
 	asked, version := time.Now(), o.Version
 	if now || version == "" {
@@ -272,13 +367,13 @@ func (db *DB) catalogOf(ctx context.Context, o Opened, now bool) (c *Catalog, er
 
 // readCatalog reads the catalog of a connection, again if it changed while it was read. What was asked for another policy
 // is not asked again while the version is the same.
-func (db *DB) readCatalog(ctx context.Context, o Opened, version string) (*Catalog, error) {
+func (db *DB) readCatalog(ctx context.Context, o GuardedConn, version string) (*Catalog, error) {
 	for range 3 {
 		asked, known := inspections.Known(db.at(o.Place, version), struct{}{})
 		if !known || version == "" {
-			asked = &guard.Inspection{}
+			asked = &inspection.Store{}
 		}
-		c, err := o.Conn.Catalog(guard.Inspecting(ctx, asked))
+		c, err := o.Conn.Catalog(inspection.NewContext(ctx, asked))
 		if err != nil {
 			return nil, err
 		}
@@ -298,6 +393,7 @@ func (db *DB) readCatalog(ctx context.Context, o Opened, version string) (*Catal
 		if unknown := c.Apply(db.policy); unknown != nil && !db.checked.Load() {
 			return nil, unknown
 		}
+		db.leaveOut(c)
 		if err := db.tryRules(ctx, o, c); err != nil {
 			return nil, err
 		}

@@ -8,22 +8,25 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Caution finds what a person should know about an answer and what right answers have, too: rows that an order does not
-// tell from the last one shown, a LIMIT that cut rows off, numbers stored as text that are ordered or added up, rows that a
-// join repeats and that are added up or counted, rows without a partner that are counted. It works as [Odd] does; one call
-// says the one answer of a question.
-type Caution struct {
-	// Unlimited says that the question asks for all there is, so that a LIMIT that cuts rows off is worth a word.
+// ResultWarnings finds facts about an answer that a person should know. Right answers may have them, too: rows that
+// tie with the last one shown, and a LIMIT that cut rows off. Others are numbers stored as text that are sorted or
+// added up, rows that a join repeats before they are added up or counted, and counted rows without a partner. It
+// works as [SuspiciousResultCheck] does. Call it once, for the final answer.
+type ResultWarnings struct {
+	// Unlimited reports that the question asks for everything. The check then also reports a LIMIT that cuts rows
+	// off.
 	Unlimited bool
 }
 
 // Check implements [Check].
-func (l Caution) Check(ctx context.Context, s *Runner, c *Checked) error {
+func (l ResultWarnings) Check(ctx context.Context, s *Runner, c *Checked) error {
 	return suspect(ctx, s, c, []look{
 		{"text-number", "", (*suspicion).textNumbers},
 		{"ties", "the row behind the last one shown is equal in the order: which of them is shown is chance", (*suspicion).ties},
@@ -38,7 +41,7 @@ var limited = regexp.MustCompile(`(?i)^LIMIT\s+(?:(\d+)\s*,\s*)?(\d+)(?:\s+OFFSE
 	`^(?:OFFSET\s+(\d+)\s+ROWS?\s+)?FETCH\s+(?:FIRST|NEXT)\s+(\d+)\s+ROWS?\s+ONLY$`)
 
 // limitOf reads a limit; ok is false where there is none, or one that is no number.
-func limitOf(s sqltext.Select) (rows, skipped int, ok bool) {
+func limitOf(s sqlshape.Select) (rows, skipped int, ok bool) {
 	m := limited.FindStringSubmatch(strings.TrimSpace(s.Limit))
 	if m == nil {
 		return 0, 0, false
@@ -49,7 +52,7 @@ func limitOf(s sqltext.Select) (rows, skipped int, ok bool) {
 }
 
 // unlimited is a SELECT without its limit.
-func unlimited(s sqltext.Select) string {
+func unlimited(s sqlshape.Select) string {
 	return strings.TrimSuffix(strings.TrimRight(s.Text, " \t\r\n"), strings.TrimSpace(s.Limit))
 }
 
@@ -74,7 +77,7 @@ func (o *suspicion) ties() (string, bool) {
 }
 
 // withItems is a SELECT without its limit, with further items behind its own; ok is false where their place is not found.
-func withItems(s sqltext.Select, added []string) (text string, ok bool) {
+func withItems(s sqlshape.Select, added []string) (text string, ok bool) {
 	text = unlimited(s)
 	if len(added) == 0 {
 		return text, true
@@ -90,7 +93,7 @@ func withItems(s sqltext.Select, added []string) (text string, ok bool) {
 }
 
 // tied reports whether rows n-1 and n are equal in the order and not as a whole.
-func (o *suspicion) tied(t *result.Table, s sqltext.Select, keys []int, n int) bool {
+func (o *suspicion) tied(t *result.Table, s sqlshape.Select, keys []int, n int) bool {
 	if len(t.Rows) <= n {
 		return false
 	}
@@ -106,14 +109,14 @@ func (o *suspicion) tied(t *result.Table, s sqltext.Select, keys []int, n int) b
 
 // orderKeys returns the places of the order's terms among the items of a SELECT, and the terms that are none of them, which
 // stand behind the items. A star hides the places.
-func orderKeys(s sqltext.Select) (keys []int, added []string) {
-	if len(s.Items) == 0 || slices.ContainsFunc(s.Items, func(i sqltext.SelectItem) bool { return i.Star }) && len(s.Items) > 1 {
+func orderKeys(s sqlshape.Select) (keys []int, added []string) {
+	if len(s.Items) == 0 || slices.ContainsFunc(s.Items, func(i sqlshape.SelectItem) bool { return i.Star }) && len(s.Items) > 1 {
 		return nil, nil
 	}
 	star := s.Items[0].Star
 	for _, term := range s.OrderBy {
 		term = direction.ReplaceAllString(term, "")
-		at := slices.IndexFunc(s.Items, func(i sqltext.SelectItem) bool {
+		at := slices.IndexFunc(s.Items, func(i sqlshape.SelectItem) bool {
 			return !star && (strings.EqualFold(term, i.Text) || i.Alias != "" && strings.EqualFold(strings.Trim(term, "\"`"), i.Alias))
 		})
 		if n, err := strconv.Atoi(term); err == nil && n > 0 && n <= len(s.Items) {
@@ -154,7 +157,7 @@ func (o *suspicion) cutOff(asked bool) (string, bool) {
 // repeats looks for sums, and counts of a key, of a table whose rows a join repeats.
 func (o *suspicion) repeats() (string, bool) {
 	for _, s := range o.selects {
-		if len(s.Tables) < 2 || slices.ContainsFunc(s.Tables, func(t sqltext.TableRef) bool { return !t.Base() }) {
+		if len(s.Tables) < 2 || slices.ContainsFunc(s.Tables, func(t sqlshape.TableRef) bool { return !t.Base() }) {
 			continue
 		}
 		for _, call := range aggregated.FindAllStringSubmatchIndex(s.Text, -1) {
@@ -206,14 +209,14 @@ func lastName(column string) string {
 }
 
 // plainGroups are the terms by which a SELECT groups, but for places of items.
-func plainGroups(s sqltext.Select) []string {
+func plainGroups(s sqlshape.Select) []string {
 	return slices.DeleteFunc(slices.Clone(s.GroupBy), func(g string) bool {
-		return strings.Trim(g, "0123456789") == "" || slices.ContainsFunc(s.Items, func(i sqltext.SelectItem) bool { return strings.EqualFold(i.Alias, g) })
+		return strings.Trim(g, "0123456789") == "" || slices.ContainsFunc(s.Items, func(i sqlshape.SelectItem) bool { return strings.EqualFold(i.Alias, g) })
 	})
 }
 
 // keyOf writes the key of a table as the statement sees it; "" where there is none.
-func (o *suspicion) keyOf(t *schema.Table, ref sqltext.TableRef) string {
+func (o *suspicion) keyOf(t *schema.Table, ref sqlshape.TableRef) string {
 	name := ref.Alias
 	if name == "" {
 		name = ref.Name
@@ -245,7 +248,7 @@ func (o *suspicion) lonely() (string, bool) {
 		})
 		inWhere := o.tablesIn(s, s.Pos+strings.LastIndex(s.Text, s.Where), len(s.Where))
 		t, ok := o.schema.Lookup(ref.Schema, ref.Name)
-		if !counted || s.Where != "" && slices.Contains(inWhere, at) || !ref.Base() || !ok {
+		if !counted || ok && o.single(s, at, t) || s.Where != "" && slices.Contains(inWhere, at) || !ref.Base() || !ok {
 			continue
 		}
 		if key := o.keyOf(t, ref); key != "" && o.some("SELECT 1 FROM "+s.From+where(s.Where+and(s.Where)+firstOf(key)+" IS NULL")) {
@@ -253,6 +256,15 @@ func (o *suspicion) lonely() (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// single reports whether a SELECT joins table at by its key, so that each row has one partner at most and counts once.
+func (o *suspicion) single(s sqlshape.Select, at int, t *schema.Table) bool {
+	return slices.ContainsFunc(o.Statement.Conditions(nil), func(c sqlshape.Condition) bool {
+		return s.Has(c.Pos) && slices.ContainsFunc(c.Equal, func(r sqlshape.ColumnRef) bool {
+			return len(t.PrimaryKey) == 1 && strings.EqualFold(r.Column, t.PrimaryKey[0]) && o.tableOf(s, r) == at
+		})
+	})
 }
 
 func and(conditions string) string {
@@ -263,8 +275,8 @@ func and(conditions string) string {
 }
 
 // belongs reports whether a column as written is one of table at of a SELECT.
-func (o *suspicion) belongs(s sqltext.Select, column string, at int) bool {
-	i := slices.IndexFunc(o.columns, func(c sqltext.ColumnRef) bool { return s.Has(c.Pos) && strings.HasPrefix(o.SQL[c.Pos:], column) })
+func (o *suspicion) belongs(s sqlshape.Select, column string, at int) bool {
+	i := slices.IndexFunc(o.columns, func(c sqlshape.ColumnRef) bool { return s.Has(c.Pos) && strings.HasPrefix(o.SQL[c.Pos:], column) })
 	return i >= 0 && o.tableOf(s, o.columns[i]) == at
 }
 
@@ -276,7 +288,7 @@ func (o *suspicion) textNumbers() (string, bool) {
 	seen := map[string]bool{}
 	tokens := slices.Collect(o.Statement.Tokens())
 	for _, c := range o.columns {
-		t, column := ColumnOf(o.schema, c)
+		t, column := checks.ColumnOf(o.schema, c)
 		if t == nil || seen[t.Name+"."+column] {
 			continue
 		}
@@ -305,7 +317,7 @@ func (o *suspicion) textNumbers() (string, bool) {
 }
 
 // used says what is done with the column that is mentioned: put in order or compared, and added up.
-func (o *suspicion) used(tokens []sqltext.Token, c sqltext.ColumnRef) (ordered, summed bool) {
+func (o *suspicion) used(tokens []sqltext.Token, c sqlshape.ColumnRef) (ordered, summed bool) {
 	for _, s := range o.selects {
 		for _, term := range s.OrderBy {
 			ordered = ordered || s.Has(c.Pos) && strings.EqualFold(lastName(direction.ReplaceAllString(term, "")), c.Column)

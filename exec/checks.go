@@ -4,39 +4,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // ReadOnly accepts a statement that only reads, compiles, and reads nothing that the policy denies. It fills in the
-// analysis, and finds that no table is read.
+// analysis and reports a statement that reads no table. If a statement compiles only after names of the schema are
+// quoted, ReadOnly replaces it with the quoted statement.
 type ReadOnly struct{}
 
 // Check implements [Check].
 func (ReadOnly) Check(ctx context.Context, s *Runner, c *Checked) error {
 	a, err := s.Analyze(ctx, c.SQL)
 	if err != nil {
-		return err
+		if a, err = s.analyzeQuoted(ctx, c, err); err != nil {
+			return err
+		}
 	}
 	c.Analysis = &a
+	if err := s.findBareFunctions(ctx, c); err != nil {
+		return err
+	}
 	if s.held != nil {
 		s.held.pass(c.Statement)
 	}
 	if len(a.Tables) == 0 {
-		c.Findings = append(c.Findings, Finding{Rule: FindingNoTable, Detail: "the statement reads no table"})
+		c.Findings = append(c.Findings, Finding{Rule: checks.NoTable, Detail: "the statement reads no table"})
 	}
 	return nil
 }
 
-// Planned asks the engine for its plan and fills it in.
-type Planned struct{}
+// ExplainCheck fills in the engine's plan.
+type ExplainCheck struct{}
 
 // Check implements [Check].
-func (Planned) Check(ctx context.Context, s *Runner, c *Checked) error {
+func (ExplainCheck) Check(ctx context.Context, s *Runner, c *Checked) error {
 	p, err := s.Explain(ctx, c.SQL)
 	if err != nil {
 		return err
@@ -45,13 +52,13 @@ func (Planned) Check(ctx context.Context, s *Runner, c *Checked) error {
 	return nil
 }
 
-// Execute runs the statement and fills in its rows. On a DB without execution there are none, and that is no error.
-type Execute struct {
-	Bounds Bounds // zero fields: those of Limits.Candidate
+// RunCheck runs the statement and fills in its rows. It does nothing on a DB without execution.
+type RunCheck struct {
+	Bounds Bounds // zero fields have the values of Limits.Candidate
 }
 
 // Check implements [Check].
-func (e Execute) Check(ctx context.Context, s *Runner, c *Checked) error {
+func (e RunCheck) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if s.db.lookOnly {
 		return nil
 	}
@@ -67,52 +74,41 @@ func (e Execute) Check(ctx context.Context, s *Runner, c *Checked) error {
 	return nil
 }
 
-// Rules of the findings of the checks of this package.
-const (
-	FindingNoTable = "no-table"       // no table is read
-	findingEmpty   = "empty"          // no rows
-	findingAllNull = "all-null"       // rows, and every value in them is NULL
-	FindingAbsent  = "value-absent"   // the result has no value, and a column holds none of the texts it is compared with
-	FindingString  = "name-as-string" // a name that the engine takes for a string
-)
-
-// EmptyResult finds results that seldom answer a question: no rows, and nothing but NULL. For these, and for a count of
+// findEmpty finds results that seldom answer a question: no rows, and nothing but NULL. For these, and for a count of
 // nothing, it looks up whether the columns of the statement hold the texts that they are compared with, which takes a
-// second at most. It looks at the rows that [Execute] left, and finds nothing without them.
-type EmptyResult struct{}
-
-// Check implements [Check].
-func (EmptyResult) Check(ctx context.Context, s *Runner, c *Checked) error {
+// second at most.
+func findEmpty(ctx context.Context, s *Runner, c *Checked) error {
 	switch {
-	case c.Table == nil:
-		return nil
 	case c.Table.Empty():
-		c.Findings = append(c.Findings, Finding{Rule: findingEmpty, Detail: "the statement has no rows"})
+		c.Findings = append(c.Findings, Finding{Rule: checks.Empty, Detail: "the statement has no rows"})
 	case c.Table.AllNull():
-		c.Findings = append(c.Findings, Finding{Rule: findingAllNull, Detail: "every value of the result is NULL"})
+		c.Findings = append(c.Findings, Finding{Rule: checks.AllNull, Detail: "every value of the result is NULL"})
 	case !c.Table.Zero():
 		return nil
 	}
-	column, err := absent(ctx, s, c)
-	if column != "" {
-		c.Findings = append(c.Findings, Finding{Rule: FindingAbsent, Detail: column + " holds none of the texts it is compared with"})
+	at, err := absent(ctx, s, c)
+	if at.Column != "" {
+		detail := at.Table + "." + at.Column + " holds none of the texts it is compared with"
+		c.Findings = append(c.Findings, Finding{Rule: checks.Absent, Detail: detail + s.meant(ctx, at)})
 	}
 	return err
 }
 
-// UnknownNames finds names in double quotes that no column has and that the engine therefore takes for strings. SELECT
-// "nmae" FROM t is no error to SQLite. Such a name is no finding beside a comparison, LIKE, IN or BETWEEN, where its
-// author meant a string, unless the other side is a constant too. Engines that refuse unknown names have nothing to
-// find. To MySQL every text in double quotes is a string: there the finding is about one that a column is named after.
+// unknownNames finds names in double quotes that match no column, so the engine reads them as strings. SQLite accepts
+// SELECT "nmae" FROM t without an error. A name that is compared, or used with LIKE, IN or BETWEEN, is not reported,
+// because the author meant a string, unless the other side is a constant too. Engines that reject unknown names need no
+// such check. MySQL reads every text in double quotes as a string: there the check reports a text that is the name of a
+// column.
 //
-// The engine decides: each name is compiled once in quotes that can only be those of a name.
-type UnknownNames struct {
-	// Reject makes it an *InvalidError with FaultSchema instead of a finding.
-	Reject bool
-}
+// The engine decides: each name is compiled once in quotes that can only mark a name.
+type unknownNames struct{ reject bool }
+
+// Strict returns a check that rejects the statement with an *InvalidError and FaultSchema instead of adding a finding.
+// Strategies that have no rows to compare use it; see [PlanChecks].
+func (unknownNames) Strict() Check { return unknownNames{reject: true} }
 
 // Check implements [Check].
-func (u UnknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
+func (u unknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if !s.db.language.Backticks || !strings.Contains(c.SQL, `"`) {
 		return nil
 	}
@@ -127,7 +123,7 @@ func (u UnknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if len(suspects) == 0 {
 		return nil
 	}
-	names, err := onStatement(ctx, s, c.SQL, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) ([]sqltext.ColumnRef, error) {
+	names, err := onStatement(ctx, s, c.SQL, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) ([]sqlshape.ColumnRef, error) {
 		return h.misread(ctx, a, suspects, always)
 	})
 	if err != nil || len(names) == 0 {
@@ -144,31 +140,31 @@ func (u UnknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 			detail = fmt.Sprintf("%q in double quotes is a string here, and not the column %s", name.Column, s.db.language.Quote(name.Column))
 			unknown = InvalidError{Fault: FaultSchema, Message: detail}
 		}
-		if u.Reject {
+		if u.reject {
 			return &unknown
 		}
-		c.Findings = append(c.Findings, Finding{Rule: FindingString, Detail: detail})
+		c.Findings = append(c.Findings, Finding{Rule: checks.String, Detail: detail})
 	}
 	return nil
 }
 
-// What looking for misread names may cost: names that are tried one by one, fewer where each is a message to a server,
-// and bytes that are compiled for them. SQLite compiles a list of 4,500 such names (27 KB) in 60 ms.
+// Limits of the search for misread names: the names that are compiled one by one (fewer where each needs a message to a
+// server) and the bytes that are compiled for them. SQLite compiles a list of 4,500 such names (27 KB) in 60 ms.
 const (
 	maxMisread      = 64
 	maxMisreadSent  = 16
 	maxMisreadBytes = 256 << 10
 )
 
-// misread returns those of names that the engine takes for strings: where every text in double quotes is one, those that
-// a column is called like, else those that no column is. Each is compiled in backticks.
-func (h *held) misread(ctx context.Context, a *Statement, names []sqltext.ColumnRef, always bool) (misread []sqltext.ColumnRef, err error) {
+// misread returns the names that the engine reads as strings. If every text in double quotes is a string, it returns
+// the names that match a column; otherwise it returns the names that match none. Each is compiled in backticks.
+func (h *held) misread(ctx context.Context, a *Statement, names []sqlshape.ColumnRef, always bool) (misread []sqlshape.ColumnRef, err error) {
 	most := min(len(names), maxMisread, max(1, maxMisreadBytes/len(a.SQL())))
 	if always {
 		most = min(most, maxMisreadSent)
 	}
 	names = names[:most]
-	columns := func(names ...sqltext.ColumnRef) (bool, error) { // whether all of them are columns
+	columns := func(names ...sqlshape.ColumnRef) (bool, error) { // whether all of them are columns
 		statement, err := a.Dialect().Check(inBackticks(a.Statement, names))
 		if err != nil {
 			return false, nil
@@ -198,7 +194,7 @@ func (h *held) misread(ctx context.Context, a *Statement, names []sqltext.Column
 }
 
 // inBackticks writes names, which are in text order, in backticks.
-func inBackticks(s *sqltext.Statement, names []sqltext.ColumnRef) string {
+func inBackticks(s *sqltext.Statement, names []sqlshape.ColumnRef) string {
 	var b strings.Builder
 	sql, done := s.SQL(), 0
 	for t := range s.Tokens() {
@@ -216,8 +212,8 @@ func inBackticks(s *sqltext.Statement, names []sqltext.ColumnRef) string {
 
 // suspectNames returns the names in double quotes that are compared with nothing, and those on both sides of a
 // comparison. A list of such names that is compared with a column holds strings.
-func suspectNames(columns []sqltext.ColumnRef, comparisons []sqltext.Comparison) []sqltext.ColumnRef {
-	quoted := func(c sqltext.ColumnRef) bool { return c.Quote == '"' && c.Qualifier == "" }
+func suspectNames(columns []sqlshape.ColumnRef, comparisons []sqlshape.Comparison) []sqlshape.ColumnRef {
+	quoted := func(c sqlshape.ColumnRef) bool { return c.Quote == '"' && c.Qualifier == "" }
 	matters := map[int]bool{}
 	for _, c := range comparisons {
 		if !quoted(c.ColumnRef) {
@@ -228,7 +224,7 @@ func suspectNames(columns []sqltext.ColumnRef, comparisons []sqltext.Comparison)
 			matters[l.Pos] = true
 		}
 	}
-	var names []sqltext.ColumnRef
+	var names []sqlshape.ColumnRef
 	for _, c := range columns {
 		if quoted(c) && (!c.Operand || matters[c.Pos]) {
 			names = append(names, c)
@@ -239,7 +235,7 @@ func suspectNames(columns []sqltext.ColumnRef, comparisons []sqltext.Comparison)
 
 // comparedWithConstants returns the positions of names whose other side in a comparison is constant: literals, or names
 // that are strings themselves.
-func comparedWithConstants(comparisons []sqltext.Comparison, names []sqltext.ColumnRef) map[int]bool {
+func comparedWithConstants(comparisons []sqlshape.Comparison, names []sqlshape.ColumnRef) map[int]bool {
 	isString := map[int]bool{}
 	for _, name := range names {
 		isString[name.Pos] = true
@@ -248,76 +244,32 @@ func comparedWithConstants(comparisons []sqltext.Comparison, names []sqltext.Col
 	for _, c := range comparisons {
 		all := len(c.Literals) > 0
 		for _, l := range c.Literals {
-			all = all && (l.Kind != sqltext.QuotedName || isString[l.Pos])
+			all = all && (l.Kind != sqlshape.QuotedName || isString[l.Pos])
 		}
 		constant[c.Pos] = all
 	}
 	return constant
 }
 
-// TextLiteral is a text that a statement compares with a column.
-type TextLiteral struct {
-	Schema, Table, Column string // the names as the schema spells them
-	Value                 string
-}
-
-// TextLiterals returns the texts that a statement compares with columns, each once and in text order: those behind =,
-// <>, IN, NOT IN, IS and a LIKE without wildcards, in either order of the operands, where text and schema tell one
-// column. Left out are numbers, dates and patterns.
-func TextLiterals(s *schema.Schema, statement *sqltext.Statement) []TextLiteral {
-	var literals []TextLiteral
-	for _, c := range statement.Comparisons() {
-		switch c.Op {
-		case "=", "<>", "IN", "NOT IN", "IS", "IS NOT", "LIKE", "NOT LIKE":
-		default:
-			continue
-		}
-		t, column := ColumnOf(s, c.ColumnRef)
-		if t == nil {
-			continue
-		}
-		for _, lit := range c.Literals {
-			if lit.Kind == sqltext.QuotedName && hasColumn(s, c.Scope, lit.Value) {
-				continue // a column, not a string
-			}
-			if lit.Kind != sqltext.String && lit.Kind != sqltext.QuotedName || !isWord(lit.Value, strings.HasSuffix(c.Op, "LIKE")) {
-				continue
-			}
-			if l := (TextLiteral{t.Schema, t.Name, column, lit.Value}); !slices.Contains(literals, l) {
-				literals = append(literals, l)
-			}
-		}
-	}
-	return literals
-}
-
-// isWord reports whether a string is no number, no date and no pattern.
-func isWord(value string, like bool) bool {
-	if like && strings.ContainsAny(value, "%_") {
-		return false
-	}
-	return strings.ContainsFunc(value, func(r rune) bool { return !strings.ContainsRune("0123456789-/:. TZ+", r) })
-}
-
 // absentTimeout bounds all look-ups of one statement.
 const absentTimeout = time.Second
 
-// absent returns the first column, as "table.column", that c compares with texts of which it holds none; "" when there
-// is none, or when it cannot be told in time. Comparisons of one column stand together: x = 'a' OR x = 'b' needs one of
-// the two.
-func absent(ctx context.Context, s *Runner, c *Checked) (string, error) {
+// absent returns the first comparison with texts that the column does not contain. It returns a zero one if there is no
+// such comparison, or if the search takes too long. Comparisons of one column belong together: x = 'a' OR x = 'b' needs
+// one of the two.
+func absent(ctx context.Context, s *Runner, c *Checked) (first checks.TextLiteral, err error) {
 	known, err := s.Schema(ctx)
 	if err != nil {
-		return "", err
+		return first, err
 	}
 	asking, cancel := context.WithTimeout(ctx, absentTimeout)
 	defer cancel()
-	var columns []TextLiteral // without values
-	holds := map[TextLiteral]bool{}
-	for _, l := range TextLiterals(known, c.Statement) {
-		at := TextLiteral{Schema: l.Schema, Table: l.Table, Column: l.Column}
+	var compared []checks.TextLiteral // the first of each column
+	holds := map[checks.TextLiteral]bool{}
+	for _, l := range checks.TextLiterals(known, c.Statement) {
+		at := checks.TextLiteral{Schema: l.Schema, Table: l.Table, Column: l.Column}
 		if _, seen := holds[at]; !seen {
-			columns = append(columns, at)
+			compared = append(compared, l)
 		}
 		if holds[at] {
 			continue
@@ -325,16 +277,33 @@ func absent(ctx context.Context, s *Runner, c *Checked) (string, error) {
 		stored, err := s.Probe(asking, l.Schema, l.Table, l.Column, l.Value)
 		switch {
 		case ctx.Err() != nil:
-			return "", ctx.Err()
+			return first, ctx.Err()
 		case asking.Err() != nil:
-			return "", nil
+			return first, nil
 		}
-		holds[at] = stored || err != nil // what cannot be asked is no reason to doubt
+		holds[at] = stored || err != nil // a failed query does not cause a doubt
 	}
-	for _, at := range columns {
-		if !holds[at] {
-			return at.Table + "." + at.Column, nil
+	for _, l := range compared {
+		if !holds[checks.TextLiteral{Schema: l.Schema, Table: l.Table, Column: l.Column}] {
+			return l, nil
 		}
 	}
-	return "", nil
+	return first, nil
+}
+
+// meant returns a stored text that is close to one that a column does not contain; "": no stored text is close.
+func (s *Runner) meant(ctx context.Context, l checks.TextLiteral) string {
+	h, err := s.present(ctx)
+	if err != nil {
+		return ""
+	}
+	known, err := s.db.schemaOf(ctx, h.at, h.catalog)
+	if err != nil {
+		return ""
+	}
+	near := h.at.Words(known).Near(schema.TableName{Schema: l.Schema, Name: l.Table}, l.Column, l.Value)
+	if len(near) == 0 {
+		return ""
+	}
+	return ". Did you mean " + strings.Join(near, " or ") + "?"
 }

@@ -15,37 +15,36 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
 // Config configures a [DB]. The zero Config is ready to use.
 type Config struct {
-	Policy Policy // what statements may read; the zero Policy: everything
-	Limits Limits // what statements may cost; zero fields are their defaults
-	// Unwrap returns the engine's own driver connection for the one that database/sql has, where a library wraps the
-	// driver to trace or count. It is called with what sql.Conn.Raw gives, and may return its argument. nil: the driver
-	// is not wrapped.
+	Policy Policy // which tables, columns and functions statements may read; the zero Policy: everything
+	Limits Limits // bounds on what statements may cost; zero fields have their defaults
+	// Unwrap returns the engine's own driver connection when a library wraps the driver, for tracing or counting. Its
+	// argument is the value that sql.Conn.Raw passes, and it may return that value. nil: the driver is not wrapped.
 	Unwrap func(driverConn any) any
-	// Profiles keeps what was seen of the rows of tables between programs. nil: every program looks itself.
+	// Profiles stores column profiles so that several programs can share them. nil: every program profiles by itself.
 	Profiles schema.Profiles
 }
 
-// DB runs reading statements of untrusted origin on a *sql.DB.
+// DB runs untrusted, read-only statements on a *sql.DB.
 //
 // Each statement passes the text check, runs alone on a guarded connection, and has limits on time, rows and bytes. The
-// connection then goes back to the pool as it was. After a cancelled statement it is closed instead, unless its
-// database lives in memory. At most Limits.Connections connections are held at once, and no call holds two.
+// connection then returns to the pool unchanged. A cancelled statement's connection is closed instead, unless its
+// database is in memory. At most Limits.Connections connections are in use at once, and no call uses two.
 //
-// A statement has the rights of the pool. Who may ask what is decided by the database, by a pool for each user, or by
-// Policy.Rows and [DB.For]. Safe for concurrent use.
+// A statement has the rights of the pool. To limit what a user may read, use the rights of the database, one pool for
+// each user, or Policy.Rows and [DB.For]. A DB is safe for concurrent use.
 type DB struct {
 	*ruling
-	lookOnly bool   // statements from outside do not run
-	scope    *Scope // whose rows are read; nil: there is none
-	scopeID  string // tells scope apart; "": there is none
+	lookOnly bool   // outside statements are only checked, not run
+	scope    *Scope // the scope whose rows are read; nil: no scope
+	scopeID  string // identifies scope; "": no scope
 }
 
 // database is a pool, and what is known of it whatever the policy.
@@ -59,7 +58,7 @@ type database struct {
 	slots    chan struct{} // one a held connection
 	left     leftovers
 	broken   atomic.Pointer[error]
-	file     atomic.Value // Opened.File of the last connection that had one
+	file     atomic.Value // GuardedConn.File of the last connection that had one
 	heard    warnings
 	kept     snapshot.Store
 }
@@ -69,9 +68,9 @@ type database struct {
 type ruling struct {
 	*database
 	policy     Policy
-	id         string // tells the policy apart, with whom a Scoper asks as; "": that of New
+	id         string // identifies the policy, and the user for an ImpersonatingDialect; "": the policy of New
 	rules      []guard.Rule
-	ruled      guard.Splicing
+	ruled      guard.RewriteRules
 	open       Open
 	walls      []wall
 	inspecting *semaphore.Weighted               // one caller looks at the schema at a time
@@ -79,9 +78,9 @@ type ruling struct {
 	shown      atomic.Pointer[map[string]string] // shownNames of the schema that was read last
 }
 
-// New returns a DB on pool. The pool stays the caller's: nothing here closes it, and other work may go on with it.
+// New returns a DB on pool. The caller owns the pool: the DB never closes it, and other code may continue to use it.
 //
-// New does not touch the database; see [DB.Ready]. Its error joins all faults in c.
+// New does not contact the database; see [DB.Ready]. Its error joins all faults in c.
 func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	if pool == nil || d == nil {
 		return nil, errors.New("exec: New needs a *sql.DB and a Dialect")
@@ -102,9 +101,10 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 	return &DB{ruling: ruled}, nil
 }
 
-// WithoutExecution returns a copy of db that looks at statements and runs none. The methods Query, QueryWithin and Time
-// of it and of its runners return [ErrNoExecution], and [Execute] finds nothing. Statements of this package still run,
-// as those of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares connections, limits and schema with db.
+// WithoutExecution returns a copy of db that checks statements but does not run them. The methods Query, QueryWithin
+// and Time of the copy and of its runners return [ErrNoExecution], and [RunCheck] does nothing. The package's own
+// statements still run, for example the statements of [DB.Sample], [DB.Profile] and [DB.Probe]. The copy shares
+// connections, limits and schema with db.
 func (db *DB) WithoutExecution() *DB {
 	looking := *db
 	looking.lookOnly = true
@@ -114,11 +114,15 @@ func (db *DB) WithoutExecution() *DB {
 // readyTimeout is the least that Ready has.
 const readyTimeout = 5 * time.Second
 
-// Ready takes one connection, guards it, reads the catalog and gives the connection back. It takes 5 seconds at most, or
-// Limits.Answer.Timeout where that is more, since the catalog of a large database takes a while. Its error says why no statement could run:
-// the database cannot be opened or is no database; the policy names something that the database does not have; or the
-// driver lacks the hooks, with what to do about it ([ErrUnguarded]). Without this call the first statement has that
-// error. Where the policy has rules about rows, each was compiled. The [DB.Warnings] go to the span in ctx.
+// Ready takes one connection, guards it, reads the catalog and returns the connection. Its timeout is 5 seconds, or
+// Limits.Answer.Timeout if that is longer, because reading the catalog of a large database takes time. Ready also
+// compiles each row rule of the policy. The error has the reason why no statement could run:
+//
+//   - the database cannot be opened, or the file is not a database;
+//   - the policy names something that the database does not have;
+//   - the driver lacks the hooks ([ErrUnguarded]); the error says what to do.
+//
+// Without this call, the first statement returns that error. Ready adds the [DB.Warnings] to the span in ctx.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Runner{db: db}, func(s *Runner) (struct{}, error) {
 		return onConnection(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(_ context.Context, h *held) (struct{}, error) {
@@ -127,15 +131,15 @@ func (db *DB) Ready(ctx context.Context) error {
 		})
 	})
 	for _, w := range db.Warnings() {
-		trace.From(ctx).Warn(w.Code, w.Message)
+		trace.FromContext(ctx).Warn(w.Code, w.Message)
 	}
 	return err
 }
 
-// Dialect returns the dialect that the DB was made with.
+// Dialect returns the dialect that was passed to [New].
 func (db *DB) Dialect() Dialect { return db.dialect }
 
-// Language is how the engine is named and how its SQL is written.
+// Language returns the name of the engine and the rules for writing its SQL.
 func (db *DB) Language() Language { return db.language }
 
 // Limits returns the limits in force, with defaults filled in.
@@ -143,13 +147,10 @@ func (db *DB) Limits() Limits { return db.limits }
 
 // slot takes a slot, without a connection.
 //
-// The wait for a slot ends with ctx alone: whoever holds one is bounded, and a timeout here would let one slow
-// statement fail the quick ones behind it. Where the slots are taken by statements that do not end, it fails.
+// The wait for a slot ends only with ctx. Every holder of a slot is bounded, and with a timeout one slow statement
+// would fail the quick ones that wait after it. If statements that do not end hold the slots, it fails.
 func (db *DB) slot(ctx context.Context) error {
-	db.left.mu.Lock()
-	n := db.left.n
-	db.left.mu.Unlock()
-	if n > cap(db.slots) {
+	if n := db.left.count(0); n > cap(db.slots) {
 		return fmt.Errorf("%w: %d statements that nobody waits for still run", ErrBusy, n)
 	}
 	select {
@@ -216,7 +217,7 @@ func (db *DB) check(sql string) (*sqltext.Statement, error) {
 	}
 	var refused *sqltext.RefusedError
 	if errors.As(err, &refused) {
-		return nil, &RefusedError{Reason: refused.Reason, Detail: refused.Detail, Writes: refused.Writes}
+		return nil, db.language.advised(&RefusedError{Reason: refused.Reason, Detail: refused.Detail, Writes: refused.Writes}, nil)
 	}
 	return nil, &RefusedError{Reason: ReasonGuard, Detail: err.Error()}
 }
@@ -243,33 +244,31 @@ func (db *DB) mark(err error) {
 	}
 }
 
-// Limits bounds what statements may cost. The zero value of each field is its default; a negative one is an error of
-// [New].
+// Limits bounds what statements may cost. A zero field has its default; [New] rejects a negative one.
 type Limits struct {
-	// Candidate bounds a statement that is run to be compared with others: 10,000 rows, 4 MiB, 3 s.
+	// Candidate bounds a statement whose rows are compared with others: 10,000 rows, 4 MiB, 3 s.
 	Candidate Bounds
-	// Answer bounds a statement whose rows are shown: 1,000 rows, 4 MiB, 30 s.
+	// Answer bounds a statement whose rows are shown to the user: 1,000 rows, 4 MiB, 30 s.
 	Answer Bounds
-	// Stream bounds a statement whose rows are read one after the other, by Runner.Stream: 10 minutes, values of 1,000,000
-	// bytes. Rows and Bytes are not looked at: there may be any number, since none is kept. CellBytes cannot rise above the
-	// larger of those of Candidate and Answer. The time goes on while the reader does something else.
+	// Stream bounds a statement that Runner.Stream reads row by row: 10 minutes, values of at most 1,000,000 bytes.
+	// Rows and Bytes are ignored, because a stream stores no rows. CellBytes cannot be larger than both
+	// Candidate.CellBytes and Answer.CellBytes. The time includes the time that the reader spends between rows.
 	Stream Bounds
-	// EngineCost refuses a statement that the engine estimates to cost more, in its own unit (Plan.EngineCost); 0: none.
-	// Each statement is then planned before it runs.
+	// EngineCost refuses a statement with a higher estimated cost, in the engine's own unit (Plan.EngineCost). 0: no
+	// limit. If it is set, each statement is planned before it runs.
 	EngineCost float64
-	// Connections is how many connections are held at once, one a running statement: 4, or fewer where the pool has a
-	// smaller maximum.
+	// Connections is the largest number of connections in use at once, one for each running statement: 4, or fewer if
+	// the pool has a smaller maximum.
 	Connections int
 }
 
-// Bounds bounds one statement. The zero value of a field is a default, which depends on where the Bounds are used; see
-// [Limits].
+// Bounds bounds one statement. A zero field has a default that depends on where the Bounds are used; see [Limits].
 type Bounds struct {
-	Rows      int           // rows kept; one more is looked for, so Truncated is exact
-	Bytes     int64         // bytes of all text and blobs kept and of the columns' names beyond 64 each, 16 for any other value
-	CellBytes int           // bytes of one value, in SQLite of each that is read on the way too: 1,000,000
-	Columns   int           // columns of the result: 500, which is also the most
-	Timeout   time.Duration // the limit on time, from the moment the guard is on
+	Rows      int           // rows stored; one more is read, so that Truncated is exact
+	Bytes     int64         // bytes stored: texts, blobs, column names beyond 64 bytes each, and 16 for any other value
+	CellBytes int           // bytes of one value, in SQLite also of each value read on the way: 1,000,000
+	Columns   int           // columns of the result: 500, which is also the maximum
+	Timeout   time.Duration // time limit, measured from when the guard is on
 }
 
 // or returns b with zero fields taken from d.

@@ -10,209 +10,230 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/sampling"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Dialect is what exec has to know of one database engine: facts. What happens to a statement is the same on every
-// engine, and [DB] does it. exec/sqlite has a Dialect, and examples/dialect one that was written with exported parts only.
+// Dialect describes one database engine to exec. It holds facts only: [DB] handles statements in the same way on every
+// engine. exec/sqlite has a Dialect, and examples/dialect has one that uses exported names only.
 //
 // A Dialect is a plain value without state. It may also be a [Sampler]. Implementations are safe for concurrent use.
 type Dialect interface {
-	// Language is how the engine is named and how its SQL is written.
+	// Language returns the name of the engine and the rules for writing its SQL.
 	Language() Language
-	// Guard makes what guards the connections of one DB, and keeps what it learns of them. It reads nothing: an error is a
-	// fault in the configuration.
+	// Guard returns the function that guards the connections of one DB, and stores what that guard learns about them.
+	// It does not contact the database. An error means that the configuration is wrong.
 	Guard(c GuardConfig) (Open, error)
-	// Classify gives an error of the driver its type: a *RefusedError, an *InvalidError or a *LimitError for one that is
-	// the statement's, ErrBusy for one about a lock. What is typed already, and what it does not know, it returns as it is.
+	// Classify gives a driver error its type. An error that the statement caused becomes a *RefusedError, an
+	// *InvalidError or a *LimitError. An error about a lock becomes ErrBusy. Classify returns typed errors and errors
+	// that it does not know unchanged.
 	Classify(err error) error
 }
 
-// Sampler is a Dialect that reads samples of tables in a way of its own. Without it guard.SampleRows reads them by a
-// primary key of one column, if it has integers, else it reads the first rows.
+// Sampler is a Dialect with its own way to read samples of tables. Without it, guard.SampleRows reads rows by an
+// integer primary key of one column. If a table has no such key, it reads the first rows.
 type Sampler interface {
-	// SampleRows reads some rows of t, the columns of o and no others. What it reads is bounded by o, whatever the
-	// size of t, unless t is a view. The same o on the same data gives the same rows. run runs one statement under
-	// guard and limits; it returns at most so many rows, as stored, and fewer with TooLarge set if they reach a limit
-	// on bytes. guard.SampleRows does it for tables with a key that is a number.
-	SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o SampleOptions) (RowSample, error)
+	// SampleRows reads some rows of t, with the columns of o only. o bounds what it reads, whatever the size of t,
+	// unless t is a view. The same o on the same data returns the same rows. run runs one statement under guard and
+	// limits. It returns at most the given number of rows, with values as stored; if a limit on bytes is reached, it
+	// returns fewer rows and sets TooLarge. guard.SampleRows implements this for tables with a numeric key.
+	SampleRows(
+		ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o SampleOptions,
+	) (RowSample, error)
 }
 
-// What samples are told and give.
+// Options and results of samples.
 type (
-	// SampleOptions says which rows [Sampler.SampleRows] and [DB.Sample] read.
+	// SampleOptions selects the rows that [Sampler.SampleRows] and [DB.Sample] read.
 	//
 	//	Columns []string // the columns to read, as the table writes them; none: only count. DB.Sample chooses them itself
 	//	Rows    int      // most rows to read, 1 or more
 	//	Count   int64    // most rows to count; 0: no count
-	//	Spread  bool     // read rows from all over a long table instead of its first ones
+	//	Spread  bool     // read rows from all parts of a long table instead of its first rows
 	//	Seed    uint64   // where Spread begins in each part of the table
 	//	Cut     int      // texts and blobs are cut to this many characters or bytes; 0: as stored
-	SampleOptions = guard.SampleOptions
+	SampleOptions = sampling.Options
 
-	// RowSample is some rows of a table.
+	// RowSample holds some rows of a table.
 	//
 	//	Rows         [][]any // one value for each of SampleOptions.Columns, in their order
 	//	Count        int64   // number of rows of the table; 0 if they were not counted
 	//	CountAtLeast bool    // the table has more rows than Count
 	//	Complete     bool    // Rows are all rows of the table
-	RowSample = guard.RowSample
+	RowSample = sampling.Rows
 )
 
-// GuardConfig is what a guard enforces.
+// GuardConfig is the policy and the limits that a guard enforces.
 type GuardConfig struct {
-	Policy Policy // what statements may read. exec applies it to names; an engine may have walls of its own for it
-	// CellBytes is the largest value, in bytes, that a result may hold; 0 or more.
+	Policy Policy // what statements may read. exec checks names against it; an engine may add its own checks
+	// CellBytes is the largest size of a value in a result, in bytes; 0 or more.
 	CellBytes int
-	// Unwrap returns the engine's own driver connection for what database/sql hands out; nil where the driver is not
+	// Unwrap returns the engine's own driver connection for the one that database/sql passes. nil: the driver is not
 	// wrapped.
 	Unwrap func(driverConn any) any
 }
 
-// Open puts the guard on one connection: it looks at it, refuses one that cannot be guarded with an error that matches
-// [ErrUnguarded], and changes its settings. After an error the connection is as it was, or database/sql drops it; an
-// error that matches [ErrBroken] says that neither could be done. The caller closes conn, after the Conn.
+// Open guards one connection: it checks the connection and changes its settings. It refuses a connection that cannot be
+// guarded with an error that matches [ErrUnguarded]. After an error the connection is unchanged, or database/sql closes
+// it. An error that matches [ErrBroken] means that neither was possible. The caller closes conn after the Conn.
 //
-// timeout is how long a statement may take. Where the engine waits for locks without looking at a context, it waits a
-// little less than this, and a lock that is there when Open is called is waited for no longer than ctx lasts.
+// timeout is the time limit of a statement. An engine whose lock waits ignore the context waits a little less than
+// timeout. If a lock is already held when Open is called, Open waits no longer than ctx allows.
 //
-// Safe for concurrent use.
-type Open func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (Opened, error)
+// An Open function is safe for concurrent use.
+type Open func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (GuardedConn, error)
 
-// Opened is a connection under guard, and what is known of it.
-type Opened struct {
+// GuardedConn is a guarded connection with facts about it.
+type GuardedConn struct {
 	Conn
-	// Place says what the connection sees: connections with the same Place find the same tables by the same names.
+	// Place identifies what the connection sees: connections with the same Place find the same tables under the same
+	// names.
 	Place string
-	// Engine is what the server is, for telemetry, where the Dialect serves several; "": Language.Name.
+	// Engine names the server for telemetry if the Dialect supports several servers; "": Language.Name.
 	Engine string
-	// Version is that of the schema now; "": Conn.Version has to be asked, which exec does once a second at most.
+	// Version is the current version of the schema. "": exec calls Conn.Version, at most once a second.
 	Version string
-	// Private says that the connection has a database of its own, in memory, so that another one would not see the data.
+	// Private reports that the connection has its own database in memory, whose data another connection cannot see.
 	Private bool
-	// File is that of the database, where a driver would make an empty one in place of a file that is gone: no connection is
-	// opened without it. "": there is none.
+	// File is the database file, for drivers that would create an empty file if it is missing. exec opens no connection
+	// without the file. "": not needed.
 	File string
 }
 
-// Conn is one connection under guard. exec makes, uses and closes it; it is not safe for concurrent use. A Conn may also
-// be a [Finisher].
+// Conn is one guarded connection. exec creates, uses and closes it. It is not safe for concurrent use. A Conn may also
+// be a [UseEnder].
 //
-// A statement goes through Read and Confirm once, and then to Explain and Run, of which none or several are called. An
-// error about the statement has its type, or [Dialect.Classify] gives it; with any other error exec closes the connection.
+// Each statement goes through Read and Confirm once. Then exec calls Explain and Run, any number of times or not at
+// all. An error about the statement has its type already, or [Dialect.Classify] assigns it. After any other error exec
+// closes the connection.
 type Conn interface {
-	// Version returns a text that changes when the schema does, as Catalog.Version; "" where it cannot be told whether the
-	// schema changed. It is cheap.
+	// Version returns a text that changes when the schema changes, as in Catalog.Version. It returns "" if schema
+	// changes cannot be detected. It is cheap.
 	Version(ctx context.Context) (string, error)
-	// Catalog reads the system tables: the schema for prompts and the facts for the guard. Nothing is left out for a
-	// policy.
+	// Catalog reads the system tables. It returns the schema for prompts and the facts for the guard. The policy leaves
+	// nothing out.
 	Catalog(ctx context.Context) (*Catalog, error)
-	// Read has the engine's parser read a statement that passed the text check, refuses what may not be done by its form,
-	// its functions or its size, and says what it names, by s.Catalog. It runs nothing. guard.ErrStale says that the
-	// catalog is old.
+	// Read parses a statement with the engine's parser, after the text check. It refuses forbidden forms, functions and
+	// sizes. It returns the names in the statement, resolved with s.Catalog. It runs nothing. guard.ErrStale means that
+	// the catalog is old.
 	Read(ctx context.Context, s *Statement) (*guard.Names, error)
-	// Confirm asks the engine itself what a statement reads, whose names may be read. Names that the catalog does not have
-	// are among s.Names: the engine says in its own words what is absent. It runs nothing.
-	Confirm(ctx context.Context, s *Statement) (guard.Seen, error)
-	// Explain returns the engine's plan of a statement that was confirmed.
+	// Confirm returns the engine's own report of what a statement reads, after its names were allowed. s.Names includes
+	// names that the catalog does not have: the engine reports them as missing in its own words. It runs nothing.
+	Confirm(ctx context.Context, s *Statement) (guard.EngineReport, error)
+	// Explain returns the engine's plan of a confirmed statement.
 	Explain(ctx context.Context, s *Statement) (Plan, error)
-	// Run runs a statement that was confirmed. Of the rows, b.Rows and one more are read, so an engine may be told to stop
-	// there. They hold values as the engine stores them, whatever the driver likes to make of declared types, under the
-	// statement's own column names and in its own order. An error means that no row was read. exec closes the rows before
-	// the next call.
+	// Run runs a confirmed statement. At most b.Rows and one more row are read, so an engine may stop there. Values are
+	// as the engine stores them, without the driver's conversions for declared types. Column names and order are the
+	// statement's own. An error means that no row was read. exec closes the rows before the next call.
 	//
-	// guard.Query runs a text. Do not use sql.Conn.QueryContext: where a driver panics in it, database/sql never gives the
-	// connection back. What Run or Confirm prepared is closed before the connection is given up.
+	// guard.Query runs a text. Do not use sql.Conn.QueryContext: if a driver panics in it, database/sql never returns
+	// the connection. Close everything that Run or Confirm prepared before the connection is closed.
 	Run(ctx context.Context, s *Statement, b Bounds) (*Rows, error)
-	// Close takes the guard off, on a context of its own. With drop, or when the connection cannot be put back as it was,
-	// it makes database/sql close it, except where that would lose a database that lives in memory. There it puts the
-	// connection back; if that fails, an error that matches [ErrBroken] comes back. Close is called once.
+	// Close removes the guard, with its own context. If drop is set, or if the connection cannot be restored, Close
+	// makes database/sql close it. The exception is a connection whose database in memory would be lost: Close restores
+	// it, and returns an error that matches [ErrBroken] if that fails. Close is called once.
 	Close(drop bool) error
 }
 
-// Finisher is a Conn that ends what one use of the connection began, a transaction say, and looks at what the statement
-// left behind. It is called when the rows of the last statement are closed and before another one is read. Without fit
-// the connection is dropped, and a runner takes another one. The error becomes that of the call, unless it has one.
-type Finisher interface {
-	Finish(ctx context.Context) (fit bool, err error)
+// UseEnder is a Conn that cleans up after one use of the connection, for example by ending a transaction. It also
+// checks the state that the statement left. It is called after the rows of the last statement are closed and before the
+// next statement is read. Without fit, the connection is dropped and a runner takes another one. The call returns this
+// error unless it already has one.
+type UseEnder interface {
+	EndUse(ctx context.Context) (fit bool, err error)
 }
 
-// Catalog is what an engine has read of its system tables. It does not change.
+// Catalog is the content of an engine's system tables. It does not change.
 type Catalog struct {
-	// Version is that of the schema before the catalog was read.
+	// Version is the version of the schema before the catalog was read.
 	Version string
 	// Schema is the whole schema. exec fills in its Version.
 	Schema *schema.Schema
-	// Catalog is what decides on names. Its relations are those of Schema, and those that nobody may read.
+	// Catalog decides which names may be read. Its relations are the tables of Schema and the relations that nobody may
+	// read.
 	guard.Catalog
 	Warnings []trace.Warning // settings of the database that weaken its guard
-	Own      any             // what the engine keeps
+	Own      any             // the engine's own data
 }
 
-// Statement is one statement on its way through the guard.
+// Statement is one statement while the guard checks it.
 type Statement struct {
 	*sqltext.Statement
-	Args    []any             // the arguments of a statement of exec's own; one from outside has none, and parameters in it are refused
-	Ours    bool              // the statement is exec's own, as those of samples
-	Catalog *Catalog          // the catalog by which the statement is judged
-	Size    sqltext.Expansion // what it grows to where it is written out
-	Names   *guard.Names      // what Conn.Read returned
-	Seen    guard.Seen        // what Conn.Confirm returned
-	In      string            // the schema of the view whose query it is; "" for a statement
-	// Splice says where the rules stand in a statement into which they were written; nil in any other one.
-	Splice *guard.Splice
+	Args    []any              // of a statement by exec; an outside one has none: its parameters are refused
+	Ours    bool               // exec wrote the statement, for example to read samples
+	Catalog *Catalog           // the catalog that the statement is checked against
+	Size    sqlshape.Expansion // the size of the statement when its views are written out
+	Names   *guard.Names       // the result of Conn.Read
+	Seen    guard.EngineReport // the result of Conn.Confirm
+	In      string             // the schema of the view whose query this is; "" for a statement
+	// Splice locates the row rules in a statement into which they were written; otherwise nil.
+	Splice *guard.RowFilterRewrite
 	reads  []guard.Read
-	ruled  *Statement // the statement with the rules in it, which runs in place of this one
-	quiet  bool       // its warnings are not told: a text is looked for in a column of dates
+	ruled  *Statement            // the statement with the row rules, which runs in place of this one
+	order  []guard.TablePosition // makes the order of the rows unique, if the rules are written into the statement
+	quiet  bool                  // warnings are not reported: a text is searched in a column of dates
+
+	settled bool // order leaves nothing open
 }
 
-// Rows are the rows of a statement, and how to treat them. The functions are nil where there is nothing to do.
+// Rows are the rows of a statement and the functions that process them. A function is nil if there is nothing to do.
 type Rows struct {
 	*sql.Rows
-	// Statement is what the rows are of. exec closes it behind them; nil: the engine closes it.
+	// Statement is the prepared statement of the rows. exec closes it after them. nil: the engine closes it.
 	Statement *sql.Stmt
-	// Convert makes the values of column i what a [result.Table] holds; nil for a column whose values need no change. The
-	// function gets what the driver gave, which it must not keep, and returns nil, a bool, an int64, a float64, a
+	// Convert converts the values of column i to those that a [result.Table] holds; nil if the values need no change.
+	// The function receives the driver's value and must not retain it. It returns nil, a bool, an int64, a float64, a
 	// result.Decimal, a string or a []byte.
 	Convert func(i int, column *sql.ColumnType) func(value any) (any, error)
-	// Type is the type of column i as the database says it.
+	// Type returns the type of column i as the database reports it.
 	Type func(i int, column *sql.ColumnType) result.Type
-	// Warnings tells what the engine warned of while it ran the statement, whose rows are closed: a text that it read as a
-	// number, a value that it cut. Each is one line for the person who asked.
+	// Warnings returns the engine's warnings about the statement, after its rows are closed: for example a text that it
+	// read as a number, or a value that it cut. Each is one line for the user who asked.
 	Warnings func(ctx context.Context) ([]string, error)
-	// Stop ends the statement, of which no more is wanted, where closing its rows would read all the others. tooLarge: they
-	// are over a limit on bytes; else they are over Bounds.Rows. It reports whether it ended the statement. The connection
-	// is lost with it then.
+	// Stop ends the statement early, for engines where closing the rows would read all the others. tooLarge: the rows
+	// exceed a limit on bytes; otherwise they exceed Bounds.Rows. It reports whether it ended the statement. If it did,
+	// the connection is lost.
 	Stop func(tooLarge bool) bool
-	// Classify is [Dialect.Classify] for an error met while the rows are read, where the connection knows more.
+	// Classify is [Dialect.Classify] for an error while rows are read, if the connection knows more about it.
 	Classify func(err error) error
 }
 
-// Language is how an engine is named and how its SQL is written. Name, Title and Text are required.
+// Language holds the name of an engine and the rules for writing its SQL. Name, Title and Text are required.
 type Language struct {
 	Name  string          // the engine's short lower-case name: "sqlite"
 	Title string          // its name for people and prompts: "SQLite"
-	Text  sqltext.Dialect // how its SQL is cut into tokens
+	Text  sqltext.Dialect // how its SQL is split into tokens
 
-	// QuoteName writes a name so that the engine takes it for a name, whatever stands in it; nil: in double quotes, which
-	// are doubled inside. QuoteSchemaName writes the name of a schema, which may have a catalog in front; nil: QuoteName.
+	// QuoteName quotes any text so that the engine reads it as a name. nil: double quotes, doubled inside the name.
+	// QuoteSchemaName quotes the name of a schema, which may start with a catalog. nil: QuoteName.
 	QuoteName, QuoteSchemaName func(name string) string
-	// Parameter writes parameter n of a statement, 1 is the first; nil: "?".
+	// Keywords are the words, in lower case, that must be quoted when used as names; nil: the keywords of SQLite.
+	// BareFunctions are the words that call a function without parentheses: SELECT current_user returns the user, even
+	// if a column has that name.
+	Keywords, BareFunctions map[string]bool
+	// Parameter returns the placeholder of parameter n, counted from 1; nil: "?".
 	Parameter func(n int) string
-	// Backticks says that `x` is always a name, where "x" may be taken for a string: by SQLite if no column is called so,
-	// by MySQL wherever Text has DoubleQuotedStrings.
+	// Backticks reports that `x` is always a name, while "x" may be read as a string. SQLite does that if no column has
+	// the name; MySQL does it if Text has DoubleQuotedStrings.
 	Backticks bool
-	// Dates says in one line for prompts how the engine writes the present day and all moments of a day; "": nothing.
+	// BillsScans reports that each statement is billed by what it reads, so no statement runs only for a warning.
+	BillsScans bool
+	// Dates is one line for prompts: how the engine writes the current day and all moments of a day; "": nothing.
 	Dates string
-	// Drivers are the import paths of the types of known drivers, or of the packages above them. They decide only which
+	// Instead lists replacements for names that statements may not use or that other engines have. A line has patterns
+	// of such names (as in path.Match, lower case, separated by spaces), a colon, and the advice. Errors about a
+	// statement include the advice.
+	Instead string
+	// Drivers are the import paths of the types of known drivers, or of their parent packages. They only decide which
 	// dialect an error message names.
 	Drivers []string
 }
 
-// Quote writes a name so that the engine takes it for a name.
+// Quote quotes a name so that the engine reads it as a name.
 func (l Language) Quote(name string) string {
 	if l.QuoteName != nil {
 		return l.QuoteName(name)
@@ -220,7 +241,7 @@ func (l Language) Quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// QuoteSchema writes the name of a schema as Quote does, with its catalog if it has one.
+// QuoteSchema quotes the name of a schema as Quote does, with its catalog if it has one.
 func (l Language) QuoteSchema(name string) string {
 	if l.QuoteSchemaName != nil {
 		return l.QuoteSchemaName(name)
@@ -228,7 +249,7 @@ func (l Language) QuoteSchema(name string) string {
 	return l.Quote(name)
 }
 
-// Placeholder writes parameter n of a statement, 1 is the first.
+// Placeholder returns the placeholder of parameter n, counted from 1.
 func (l Language) Placeholder(n int) string {
 	if l.Parameter != nil {
 		return l.Parameter(n)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -12,41 +13,41 @@ import (
 // Errors to test for with errors.Is.
 var (
 	// ErrNotReadOnly matches a refusal of a statement that writes or changes state.
-	ErrNotReadOnly = guard.ErrNotReadOnly
-	// ErrUnguarded matches the error for a database or connection that cannot be guarded. Nothing ran on it.
+	ErrNotReadOnly = execerr.ErrNotReadOnly
+	// ErrUnguarded matches the error for a database or connection that cannot be guarded. No statement ran on it.
 	ErrUnguarded = errors.New("exec: the database cannot be guarded")
-	// ErrBusy matches an error about a lock that somebody else holds, or about a pool that had no connection free. The
+	// ErrBusy matches an error about a lock that another client holds, or about a pool without a free connection. The
 	// same statement may succeed later.
 	ErrBusy = errors.New("exec: the database is busy")
-	// ErrUnavailable matches the error of a database that cannot be asked: it is not there, it is down, or the connection
-	// to it broke before a statement was sent. It says nothing about the statement.
+	// ErrUnavailable matches the error for a database that cannot be reached. The database does not exist, it is down,
+	// or the connection broke before a statement was sent. The error is not about the statement.
 	ErrUnavailable = errors.New("exec: the database cannot be asked")
-	// ErrNoExecution is the error of a DB that looks at statements and runs none; see DB.WithoutExecution. It says
-	// nothing about the statement.
+	// ErrNoExecution is the error of a DB that checks statements but does not run them; see DB.WithoutExecution. It is
+	// not about the statement.
 	ErrNoExecution = errors.New("exec: statements are not executed here")
-	// ErrBroken matches the error of a DB that could not put a connection to an in-memory database back as it was, and
-	// refuses further work since.
+	// ErrBroken matches the error of a DB that could not restore a connection to an in-memory database. The DB refuses
+	// all further work.
 	ErrBroken = errors.New("exec: a connection could not be restored")
 )
 
-// The reasons of a [RefusedError] that come from the guard, beside those of the text check. The values are stable. A
-// statement that writes has sqltext.ReasonNotReadOnly.
+// The reasons of a [RefusedError] that the guard uses, in addition to the reasons of the text check. The values are
+// stable. A statement that writes has sqltext.ReasonNotReadOnly.
 const (
 	ReasonStatement  sqltext.Reason = "statement"   // a kind of statement that is not on the list
 	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
-	ReasonColumn     sqltext.Reason = "column"      // a column that the policy denies
+	ReasonColumn     sqltext.Reason = "column"      // a denied column; with DenyColumns also a missing one
 	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list; Policy.AllowFunctions adds to it
 	ReasonTooComplex sqltext.Reason = "too-complex" // a statement over a limit on its size or depth
-	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so everything is refused
+	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so every statement is refused
 )
 
 // The faults of an [InvalidError].
 const (
 	FaultSyntax     Fault = "syntax"     // it does not parse
 	FaultSchema     Fault = "schema"     // a table, column or function does not exist or is ambiguous
-	FaultCompile    Fault = "compile"    // it parses, but makes no sense: a misplaced aggregate
-	FaultRun        Fault = "run"        // it failed while it ran: integer overflow, malformed JSON
-	FaultConstraint Fault = "constraint" // not the engine's: it goes against a correction of the user, which Message states
+	FaultCompile    Fault = "compile"    // it parses but is not valid: a misplaced aggregate
+	FaultRun        Fault = "run"        // it failed while running: integer overflow, malformed JSON
+	FaultConstraint Fault = "constraint" // it contradicts a correction of the user, which Message states
 )
 
 // unavailable makes an error match ErrUnavailable.
@@ -55,67 +56,68 @@ type unavailable struct{ error }
 func (e unavailable) Unwrap() error        { return e.error }
 func (e unavailable) Is(target error) bool { return target == ErrUnavailable }
 
-// What guards share with exec lives in exec/guard, for engines in modules of their own. The fields are those here;
-// that package says more of each.
+// These types are aliases for those in exec/guard, which engines in other modules import too. The fields here are the
+// same; exec/guard documents them in more detail.
 type (
-	// Policy says which relations, columns and functions a statement may read. The zero Policy allows every table and
-	// view of the schema, every column whose name does not say that it holds secrets, and the dialect's list of
-	// functions. What is denied stays denied, whatever is allowed. Names compare without regard to ASCII case; one
-	// with a dot is quoted: `"order.items".id`.
+	// Policy defines which relations, columns and functions a statement may read. The zero Policy allows every table
+	// and view of the schema, the dialect's list of functions, and every column whose name does not look secret. Denied
+	// names stay denied, whatever is allowed. Names compare without regard to ASCII case. A name with a dot is quoted:
+	// `"order.items".id`.
 	//
 	//	AllowTables    []string          // not empty: all that may be read: "table", "schema.table", "catalog.schema.table"
 	//	DenyTables     []string          // not to be read, counted or joined; a view over one is refused whole
 	//	DenyColumns    []string          // "table.column", or "column" in every table
-	//	AllowFunctions []string          // functions more than the dialect lists
+	//	AllowFunctions []string          // functions in addition to the dialect's list
 	//	Reveal         []string          // columns that look secret and are not: as DenyColumns, or "*"
 	//	Rows           map[string]string // a table's rule about rows: "orders": "tenant_id = :tenant"; see Scope
-	//	Shared         []string          // tables that every scope reads whole, beside Rows
-	//	Settings       []string          // settings that each scope has to give
-	//	Fence          string            // "always": the rule of a row comes before anything else; "": where it may matter
+	//	Shared         []string          // tables that every scope reads whole, in addition to Rows
+	//	Settings       []string          // settings that each scope must give
+	//	Fence          string            // "always": the row rule is applied first; "": where it may matter
 	Policy = guard.Policy
 
-	// RefusedError says that a statement may not run. Nothing of it ran. It matches ErrNotReadOnly where Writes, and
-	// ErrNoScope where the reason is ReasonScope. Use errors.As with a *RefusedError.
+	// RefusedError reports that a statement may not run. No part of it ran. It matches ErrNotReadOnly if Writes is set,
+	// and ErrNoScope if the reason is ReasonScope. Use errors.As with a *RefusedError.
 	//
-	//	Reason sqltext.Reason // one of the Reason constants here and in sqltext
+	//	Reason sqltext.Reason // one of the Reason constants here and in sqltext, or a word of your own Check
 	//	Detail string         // one line for a person, without stored values
 	//	Writes bool           // the statement writes or changes state
-	//	Name   string         // what another statement may do without: a table in lower case, or "*"; "": nothing
-	RefusedError = guard.RefusedError
+	//	Name   string         // the table or column that a new statement should avoid, in lower case, or "*"; "": none
+	//	Hidden string         // the end of Error, for people only: prompts do not have it
+	RefusedError = execerr.RefusedError
 
-	// InvalidError says that the engine rejected a statement, or a check on its behalf. Use errors.As with an
-	// *InvalidError.
+	// InvalidError reports that a statement was rejected by the engine, or by a check that stands in for the engine.
+	// Use errors.As with an *InvalidError.
 	//
-	//	Fault   Fault  // what is wrong with it
+	//	Fault   Fault  // the kind of fault
 	//	Message string // the engine's own words; they may repeat parts of the statement
-	//	Name    string // the table, column or function that is not there or ambiguous, where the engine names it
-	InvalidError = guard.InvalidError
+	//	Name    string // the missing or ambiguous table, column or function, if the engine names it
+	InvalidError = execerr.InvalidError
 
-	// Fault is what is wrong with a statement that the engine rejected, a string: FaultSyntax, FaultSchema,
+	// Fault is the kind of fault in a statement that the engine rejected, a string: FaultSyntax, FaultSchema,
 	// FaultCompile, FaultRun or FaultConstraint.
-	Fault = guard.Fault
+	Fault = execerr.Fault
 
-	// PolicyError says that a [Policy] names what the database does not have, or that a rule of it cannot hold. Use
-	// errors.As with a *PolicyError.
+	// PolicyError reports that a [Policy] names something that the database does not have, or that a row rule cannot be
+	// enforced. Use errors.As with a *PolicyError.
 	//
-	//	Unknown []string // the entries with the field in front, `DenyColumns: "users.pasword"`, and what is wrong with each
-	PolicyError = guard.PolicyError
+	//	Unknown []string // the entries with the field in front, `DenyColumns: "users.pasword"`, and the fault of each
+	PolicyError = execerr.PolicyError
 )
 
-// LimitError says that a statement ran into a limit that leaves no result. A limit on rows or bytes leaves one: it sets
-// Truncated.
+// LimitError reports that a statement reached a limit that leaves no result. A limit on rows or bytes leaves one: it
+// sets Truncated.
 type LimitError struct {
-	// Limit is "time", "columns", "memory", "engine-cost", "scanned bytes" (of the tables read), "bytes" (of the names of
-	// columns), or "cell": a value that the statement read or made on its way was too long, whether or not it is in the
+	// Limit is "time", "columns", "memory", "engine-cost", "scanned bytes" (of the tables read), "bytes" (of the column
+	// names), or "cell". For "cell", a value that the statement read or computed was too long, even if it is not in the
 	// result.
 	Limit string
-	Max   string // the limit in force: "3s", "500", "1000000 bytes"; "" where the engine has it
-	Found int    // of "columns": how many the statement has; 0: it is not known
-	// Running says that the engine did not stop: the statement still runs, on a connection that nobody else uses.
+	Max   string // the limit in force: "3s", "500", "1000000 bytes"; "" if the engine sets it
+	Found int    // for "columns": how many the statement has; 0: unknown
+	// Running reports that the engine did not stop: the statement still runs, on a connection that nobody else uses.
 	Running bool
 }
 
-// Error names the limit, its size and what allows more, where they are known.
+// Error names the limit, its size and the setting that raises it, if they are known.
 func (e *LimitError) Error() string {
 	if e.Limit == "columns" {
 		return "exec: " + e.columns()
@@ -133,7 +135,7 @@ func (e *LimitError) Error() string {
 	return s
 }
 
-// columns says of how many columns too many a result would be.
+// columns returns how many columns too many the result would have, in words.
 func (e *LimitError) columns() string {
 	found := "more than " + e.Max
 	if e.Found > 0 {
@@ -142,14 +144,14 @@ func (e *LimitError) columns() string {
 	return found + " columns; at most " + e.Max + " are returned. Name the columns you want"
 }
 
-// UnguardedError says why a database or a connection cannot be guarded and what to do about it. It matches
+// UnguardedError reports why a database or a connection cannot be guarded, and how to fix it. It matches
 // [ErrUnguarded].
 type UnguardedError struct {
 	Reason string // "the driver connection *foo.Conn has not the methods RegisterAuthorizer and SetLimit"
 	Remedy string // "open the database with …"
 }
 
-// Error returns what ErrUnguarded says, the reason and the remedy.
+// Error returns the text of ErrUnguarded, the reason and the remedy.
 func (e *UnguardedError) Error() string {
 	return fmt.Sprintf("%v: %s; %s", ErrUnguarded, e.Reason, e.Remedy)
 }
@@ -157,16 +159,17 @@ func (e *UnguardedError) Error() string {
 // Is makes every UnguardedError match [ErrUnguarded].
 func (e *UnguardedError) Is(target error) bool { return target == ErrUnguarded }
 
-// IsRejection reports whether err is about the statement itself: it was refused, the engine rejected it, or it ran into
+// IsRejection reports whether err is about the statement itself: it was refused, the engine rejected it, or it reached
 // a limit. Such a candidate has failed. Any other error is about the connection or the end of the caller's context, and
-// says nothing about the statement.
+// not about the statement.
 func IsRejection(err error) bool {
 	return !errors.Is(err, ErrBroken) &&
 		(errors.As(err, new(*RefusedError)) || errors.As(err, new(*InvalidError)) || errors.As(err, new(*LimitError)))
 }
 
-// IsTyped reports whether err says by its type what it is about, so that [Dialect.Classify] has nothing to add.
-func IsTyped(err error) bool {
+// IsClassified reports whether err already has one of this package's types, so that [Dialect.Classify] returns it
+// unchanged.
+func IsClassified(err error) bool {
 	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.Is(err, ErrUnguarded) || errors.Is(err, ErrBusy) ||
 		errors.Is(err, ErrBroken) || errors.Is(err, guard.ErrStale)
 }

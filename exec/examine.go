@@ -5,33 +5,35 @@ import (
 	"runtime"
 	"weak"
 
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Check looks at one statement and writes down in c what it found. It asks the database through s alone: all checks of
-// a statement share the connection that s holds, and a second one may have to be waited for.
+// Check checks one statement and writes its findings to c. It may use the database only through s, because all checks
+// of a statement share the connection that s holds. A request for a second connection with ctx is an error.
 //
-// An error that [IsRejection] accepts means that the statement fails; any other one, that the check could not be made.
-// Implementations are safe for concurrent use and keep no state: the same statement is examined once, whoever asks.
+// An error that [IsRejection] accepts means that the statement fails. Return a *RefusedError with your own Reason and a
+// Detail. Any other error means that the check could not be made.
+//
+// Implementations are safe for concurrent use and keep no state, because a statement is examined once for all users.
 type Check interface {
 	Check(ctx context.Context, s *Runner, c *Checked) error
 }
 
-// CheckFunc makes a Check of a function.
+// CheckFunc adapts a function to a Check.
 type CheckFunc func(ctx context.Context, s *Runner, c *Checked) error
 
 // Check calls f.
 func (f CheckFunc) Check(ctx context.Context, s *Runner, c *Checked) error { return f(ctx, s, c) }
 
-// Checked is what checks found out about one statement. A field is nil as long as no check filled it in.
+// Checked holds the results of the checks of one statement. A field is nil until a check fills it in.
 type Checked struct {
-	SQL       string             // the statement, trimmed; the whole text where the text check refused it: do not run that
-	Statement *sqltext.Statement `json:"-"` // SQL as it was checked; nil where the text check refused it
+	SQL       string             // the statement, trimmed; the whole text if the text check refused it: do not run that
+	Statement *sqltext.Statement `json:"-"` // the parsed SQL; nil if the text check refused it
 	Analysis  *Analysis          // the analysis, filled in by ReadOnly
-	Plan      *Plan              // the plan, filled in by Planned
-	Table     *result.Table      // the result, filled in by Execute, unless the DB executes nothing
+	Plan      *Plan              // the plan, filled in by ExplainCheck
+	Table     *result.Table      // the result, filled in by RunCheck, unless the DB is without execution
 	Findings  []Finding          // the findings in the order of the checks
 }
 
@@ -47,8 +49,8 @@ func (h *held) pass(statement *sqltext.Statement) {
 	}
 }
 
-// Passed reports whether [ReadOnly] accepted a statement in the state that a snapshot of db is of. Such a statement need not be
-// examined again.
+// Passed reports whether [ReadOnly] accepted a statement in the database state that a snapshot of db describes. Such a
+// statement need not be examined again.
 func (db *DB) Passed(of *snapshot.Snapshot, statement *sqltext.Statement) bool {
 	if of == nil || statement == nil {
 		return false
@@ -57,35 +59,44 @@ func (db *DB) Passed(of *snapshot.Snapshot, statement *sqltext.Statement) bool {
 	return known
 }
 
-// Finding is something about a statement that is worth knowing and no reason to reject it.
+// Finding is a fact about a statement that is worth knowing but does not reject it.
 type Finding struct {
-	Rule   string `json:"rule"`   // stable name: "empty"
+	// Rule is a stable name.
+	//
+	//   - "no-table": the statement reads no table
+	//   - "name-as-string": the engine reads a name as a string
+	//   - "names-quoted": names were quoted because they need it; SQL and Statement of the Checked have the quotes
+	//   - "odd-bare-function": a word calls a function, and the column of that name needs quotes
+	//   - "empty", "all-null": the result has no rows, or every value in it is NULL
+	//   - "value-absent": the result has no value, and a column does not contain any text it is compared with
+	//   - "odd-…": a mistake that looks right, see [SuspiciousResultCheck]
+	Rule   string `json:"rule"`
 	Detail string `json:"detail"` // one line for a person, without stored values
 }
 
-// Analysis is what a statement reads, as the engine sees it when it compiles.
+// Analysis lists what a statement reads, as the engine reports it when it compiles the statement.
 type Analysis struct {
 	// Kind is the kind of the statement: "select".
 	Kind string `json:"kind"`
-	// Tables are the relations read, views and what lies under them included, in the order of schema and name. Common
-	// table expressions and table-valued functions are not among them.
+	// Tables are the relations read, including views and the tables under them, in the order of schema and name. Common
+	// table expressions and table-valued functions are not listed.
 	Tables []TableRead `json:"tables"`
-	// Functions are the functions called, operators that are functions to the engine included, in lower case and in
-	// order.
+	// Functions are the functions called, in lower case and sorted. They include operators that the engine implements
+	// as functions.
 	Functions []string `json:"functions"`
-	// Inexact says that the engine does not tell columns, and that Columns may therefore hold more than are read.
+	// Inexact means that the engine does not report columns, so Columns may list more than the statement reads.
 	Inexact bool `json:"inexact,omitempty"`
 }
 
-// TableRead is one relation and the columns read of it, in order of their names. Columns is empty where only the rows
-// count, as in count(*). Of a join by USING or NATURAL it may lack the columns compared: SQLite does not tell them.
+// TableRead is one relation and the columns read from it, sorted by name. Columns is empty if only the rows count, as
+// in count(*). For a join by USING or NATURAL the compared columns may be missing: SQLite does not report them.
 type TableRead struct {
-	Schema  string   `json:"schema"`  // where the table is: "main"
+	Schema  string   `json:"schema"`  // the schema of the table: "main"
 	Table   string   `json:"table"`   // table or view, as the schema spells it
-	Columns []string `json:"columns"` // those that are read, sorted
+	Columns []string `json:"columns"` // the columns read, sorted
 }
 
-// analysis is what a statement reads that was admitted.
+// analysis returns what an admitted statement reads.
 func (a *Statement) analysis() Analysis {
 	reads, functions := a.reads, a.Seen.Functions
 	inexact := true
@@ -102,10 +113,10 @@ func (a *Statement) analysis() Analysis {
 	return out
 }
 
-// Examine runs checks on one statement of untrusted origin, in their order, until one returns an error. What was found
-// until then comes with the error. The text check comes first. Without checks it runs those of [DefaultChecks].
+// Examine runs checks on one untrusted statement, in order, until one returns an error. The results so far are returned
+// with the error. The text check runs first. Without checks, Examine runs [DefaultChecks].
 //
-// The error is a rejection of the statement where [IsRejection] says so.
+// The error rejects the statement if [IsRejection] accepts it.
 func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (c Checked, err error) {
 	statement, err := db.check(sql)
 	if err != nil {
@@ -114,25 +125,26 @@ func (db *DB) Examine(ctx context.Context, sql string, checks ...Check) (c Check
 	return db.ExamineStatement(ctx, statement, checks...)
 }
 
-// ExamineStatement is [DB.Examine] for a statement that passed the text check of this database's dialect. Any other one
-// passes it first.
+// ExamineStatement is [DB.Examine] for a statement that passed the text check of this database's dialect. For any other
+// statement it runs that check first.
 func (db *DB) ExamineStatement(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
 	return with(db.looking(), func(s *Runner) (Checked, error) { return s.Examine(ctx, statement, checks...) })
 }
 
-// Examine is [DB.ExamineStatement] on the Runner's connection.
+// Examine runs [DB.ExamineStatement] on the Runner's connection.
 func (s *Runner) Examine(ctx context.Context, statement *sqltext.Statement, checks ...Check) (Checked, error) {
 	c := Checked{SQL: statement.SQL()}
 	if err := s.take(statement); err != nil {
-		return c, err
+		return c, s.cut(ctx, err)
 	}
 	c.SQL, c.Statement = s.last.SQL(), s.last
 	if len(checks) == 0 {
 		checks = DefaultChecks()
 	}
 	_, err := oneUse(ctx, s, func() (none struct{}, err error) {
+		within := context.WithValue(ctx, examining{}, s)
 		for _, check := range checks {
-			if err := check.Check(ctx, s, &c); err != nil {
+			if err := check.Check(within, s, &c); err != nil {
 				return none, err
 			}
 		}
@@ -141,14 +153,15 @@ func (s *Runner) Examine(ctx context.Context, statement *sqltext.Statement, chec
 	return c, err
 }
 
-// DefaultChecks returns the checks that tell most about a candidate: one reading statement, unknown names, its plan,
-// its rows within Limits.Candidate, and what is suspect about them. append(DefaultChecks(), mine) adds one, also for a
-// DB without execution, where they execute nothing.
+// DefaultChecks returns the standard checks of a candidate: one read-only statement, unknown names, its plan, its rows
+// within Limits.Candidate, and suspicious results. append(DefaultChecks(), mine) adds a check. On a DB without
+// execution the checks run nothing.
 func DefaultChecks() []Check {
-	return append(PlanChecks(), Execute{}, EmptyResult{}, Odd{})
+	return append(PlanChecks(), RunCheck{}, SuspiciousResultCheck{})
 }
 
-// PlanChecks returns those of [DefaultChecks] that execute nothing.
+// PlanChecks returns the [DefaultChecks] that do not run the statement. The check of unknown names has a method
+// Strict() Check; the check that it returns rejects a statement with such a name.
 func PlanChecks() []Check {
-	return []Check{ReadOnly{}, UnknownNames{}, Planned{}}
+	return []Check{ReadOnly{}, unknownNames{}, ExplainCheck{}}
 }

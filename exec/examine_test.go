@@ -12,7 +12,7 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 const shop = `
@@ -47,7 +47,7 @@ func TestAnalyze(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			got := need.Value(db.Analyze(context.Background(), test.sql))(t)
+			got := testutil.Value(db.Analyze(context.Background(), test.sql))(t)
 			want := exec.Analysis{Kind: "select", Tables: append([]exec.TableRead{}, test.tables...), Functions: append([]string{}, test.functions...)}
 			for i := range want.Tables {
 				want.Tables[i].Columns = append([]string(nil), want.Tables[i].Columns...)
@@ -57,6 +57,12 @@ func TestAnalyze(t *testing.T) {
 			}
 		})
 	}
+}
+
+// strict are the checks of a statement and of its names, of which an unknown one fails it.
+func strict() []exec.Check {
+	read, names := exec.PlanChecks()[0], exec.PlanChecks()[1]
+	return []exec.Check{read, names.(interface{ Strict() exec.Check }).Strict()}
 }
 
 func TestUnknownNames(t *testing.T) {
@@ -85,11 +91,11 @@ func TestUnknownNames(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			c := need.Value(db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{}))(t)
+			c := testutil.Value(db.Examine(context.Background(), test.sql, exec.PlanChecks()[:2]...))(t)
 			if len(c.Findings) != len(test.found) {
 				t.Fatalf("findings %+v, want %q", c.Findings, test.found)
 			}
-			_, err := db.Examine(context.Background(), test.sql, exec.ReadOnly{}, exec.UnknownNames{Reject: true})
+			_, err := db.Examine(context.Background(), test.sql, strict()...)
 			var invalid *exec.InvalidError
 			switch {
 			case len(test.found) == 0 && err != nil:
@@ -105,8 +111,8 @@ func TestUnknownNames(t *testing.T) {
 func TestUnknownNamesInLists(t *testing.T) {
 	pool, _ := open(t, shop, exec.Config{})
 	looked := 0
-	db := need.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
-		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+	db := testutil.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		Confirm: func(s *exec.Statement, confirm func() (guard.EngineReport, error)) (guard.EngineReport, error) {
 			looked += strings.Count(s.SQL(), "`") / 2
 			return confirm()
 		},
@@ -120,7 +126,7 @@ func TestUnknownNamesInLists(t *testing.T) {
 		{"both sides: all at once, then each", `SELECT name FROM customers WHERE "country" IN ("France", "Chile")`, 6},
 	} {
 		looked = 0
-		if c, err := db.Examine(t.Context(), test.sql, exec.ReadOnly{}, exec.UnknownNames{}); err != nil || len(c.Findings) > 0 {
+		if c, err := db.Examine(t.Context(), test.sql, exec.PlanChecks()[:2]...); err != nil || len(c.Findings) > 0 {
 			t.Errorf("%s: %v, %v", test.why, c.Findings, err)
 		}
 		if looked != test.looked {
@@ -164,7 +170,7 @@ func TestExamine(t *testing.T) {
 	if !errors.Is(err, exec.ErrNotReadOnly) || c.Analysis != nil {
 		t.Errorf("%+v, %v", c, err)
 	}
-	c, err = db.Examine(ctx, count10+"SELECT i FROM n", exec.Execute{Bounds: exec.Bounds{Rows: 3}})
+	c, err = db.Examine(ctx, count10+"SELECT i FROM n", exec.RunCheck{Bounds: exec.Bounds{Rows: 3}})
 	if err != nil || len(c.Table.Rows) != 3 || !c.Table.Truncated {
 		t.Errorf("%+v, %v", c.Table, err)
 	}
@@ -182,7 +188,7 @@ func TestExamine(t *testing.T) {
 			c.Findings = append(c.Findings, exec.Finding{Rule: "own"})
 			return own
 		}),
-		exec.Execute{})
+		exec.RunCheck{})
 	if !errors.Is(err, own) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
@@ -264,7 +270,7 @@ func TestProbe(t *testing.T) {
 	if got, err := db.Probe(ctx, "main", "customers", "name", "Bob"); err != nil || !got {
 		t.Errorf("with a schema: %v, %v", got, err)
 	}
-	if _, err := db.Probe(ctx, "", "customers", "nmae", "nmae"); !errors.As(err, new(*exec.InvalidError)) {
+	if _, err := db.Probe(ctx, "", "customers", "nmae", "nmae"); !exec.IsRejection(err) {
 		t.Errorf("an unknown column is taken for a string: %v", err)
 	}
 	if _, err := db.Probe(ctx, "", "orders", "note", "x"); !errors.As(err, new(*exec.RefusedError)) {
@@ -319,7 +325,7 @@ func TestWithoutExecution(t *testing.T) {
 		{"what it is made without again", func() error { return query(db.WithoutExecution()) }, exec.ErrNoExecution},
 		{"no checks are the default ones", func() error { return examine() }, nil},
 		{"the default checks", func() error { return examine(exec.DefaultChecks()...) }, nil},
-		{"Execute with bounds of its own", func() error { return examine(exec.Execute{Bounds: exec.Bounds{Rows: 1}}) }, nil},
+		{"RunCheck with bounds of its own", func() error { return examine(exec.RunCheck{Bounds: exec.Bounds{Rows: 1}}) }, nil},
 		{"what it reads", func() error { _, err := db.Analyze(ctx, text); return err }, nil},
 		{"its plan", func() error { _, err := db.Explain(ctx, text); return err }, nil},
 		{"a look-up", func() error { _, err := db.Probe(ctx, "", "customers", "name", "Bob"); return err }, nil},

@@ -71,7 +71,7 @@ func ExamplePolicy() {
 	// Output:
 	// <nil>
 	// exec: refused (column): * would read columns of customers that may not be read: name the columns that you need
-	// exec: refused (column): customers.name may not be read
+	// exec: refused (column): name: no such column, or you may not read it
 }
 
 func ExampleDB_Analyze() {
@@ -110,7 +110,7 @@ func ExampleCheckFunc() {
 		}
 		return nil
 	})
-	c := must(db.Examine(context.Background(), "SELECT * FROM customers", exec.ReadOnly{}, noStar, exec.Execute{}))
+	c := must(db.Examine(context.Background(), "SELECT * FROM customers", exec.ReadOnly{}, noStar, exec.RunCheck{}))
 	fmt.Println(len(c.Table.Rows), c.Findings)
 	// Output: 3 [{star name the columns}]
 }
@@ -180,13 +180,17 @@ func ExampleReadOnly() {
 	// exec: invalid statement (schema): no such column: nmae
 }
 
-// As a finding a misspelt name costs a doubt; with Reject it fails the statement,
-// for which a model can be asked to repair it.
-func ExampleUnknownNames() {
+// As a finding a misspelt name costs a doubt. The strict check fails the statement, and a model can be asked to repair it.
+func ExamplePlanChecks_strict() {
 	db := openShop(exec.Config{})
-	const text = `SELECT "nmae" FROM customers`
-	for _, names := range []exec.UnknownNames{{}, {Reject: true}} {
-		c, err := db.Examine(context.Background(), text, names)
+	strict := exec.PlanChecks()
+	for i, check := range strict {
+		if names, ok := check.(interface{ Strict() exec.Check }); ok {
+			strict[i] = names.Strict()
+		}
+	}
+	for _, checks := range [][]exec.Check{exec.PlanChecks(), strict} {
+		c, err := db.Examine(context.Background(), `SELECT "nmae" FROM customers`, checks...)
 		fmt.Println(c.Findings, err)
 	}
 	// Output:
@@ -195,9 +199,9 @@ func ExampleUnknownNames() {
 }
 
 // Rows by hand: within bounds of one's own, and with a word on what is odd.
-func ExampleExecute() {
+func ExampleRunCheck() {
 	db := openShop(exec.Config{})
-	few := []exec.Check{exec.ReadOnly{}, exec.Execute{Bounds: exec.Bounds{Rows: 2}}, exec.EmptyResult{}}
+	few := []exec.Check{exec.ReadOnly{}, exec.RunCheck{Bounds: exec.Bounds{Rows: 2}}, exec.SuspiciousResultCheck{EmptyOnly: true}}
 	for _, text := range []string{
 		"SELECT name FROM customers",
 		"SELECT name FROM customers WHERE country = 'usa'",
@@ -285,8 +289,8 @@ func ExampleRefusedError() {
 	}
 	// Output:
 	// not-read-only writes: true - the statement starts with DELETE
-	// table writes: false - sqlite_master is no table of the schema
-	// not-read-only writes: true - the statement starts with PRAGMA
+	// table writes: false - sqlite_master is no table of the schema: the tables and columns are those of the schema, and no statement reads the catalog
+	// not-read-only writes: true - the statement starts with PRAGMA: the tables and columns are those of the schema, and no statement reads the catalog
 }
 
 // The fault decides whether asking a model again makes sense.
@@ -363,26 +367,9 @@ func ExamplePolicyError() {
 	// DenyColumns: "customers.nmae"
 }
 
-// A join that two aliases spell is the same join.
-func ExampleColumnNames() {
-	db := openShop(exec.Config{})
-	s := must(db.Schema(context.Background()))
-	names := exec.ColumnNames(s, db.Dialect())
-	for _, sql := range []string{
-		"SELECT 1 FROM customers c JOIN orders o ON c.id = o.customer",
-		"SELECT 1 FROM orders T1, customers T2 WHERE customer = T2.id",
-	} {
-		for _, c := range db.Language().Text.Parse(sql).Conditions(names) {
-			fmt.Println(c.Key)
-		}
-	}
-	// Output:
-	// customers.id = orders.customer
-	// customers.id = orders.customer
-}
-
-func ExampleNames() {
-	names := exec.Names{Dialect: sqlite.Dialect{}}
+// A name stands without quotes where no engine needs them.
+func ExampleLanguage_PromptQuoter() {
+	names := sqlite.Dialect{}.Language().PromptQuoter()
 	fmt.Println(schema.TableName{Schema: "archive", Name: "order items"}.Quoted(names))
 	// Output: archive."order items"
 }

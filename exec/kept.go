@@ -26,7 +26,7 @@ func (db *DB) keptKey(t schema.Table) string {
 }
 
 // profiledOnce is profiled, of a table that may be kept.
-func (db *DB) profiledOnce(ctx context.Context, t schema.Table, readable func() (*schema.Schema, error)) (profiled, error) {
+func (db *DB) profiledOnce(ctx context.Context, t schema.Table, readable func() (*schema.Schema, error), texts map[string][]string) (profiled, error) {
 	key := db.keptKey(t)
 	if key != "" {
 		if kept, ok := db.profiles.Profile(key); ok {
@@ -38,7 +38,7 @@ func (db *DB) profiledOnce(ctx context.Context, t schema.Table, readable func() 
 	if err != nil {
 		return profiled{}, err
 	}
-	p, err := db.profiled(ctx, t, known)
+	p, err := db.profiled(ctx, t, known, texts)
 	if err == nil && p.gap == nil && key != "" {
 		db.profiles.Keep(key, *p.table)
 	}

@@ -6,38 +6,49 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// FindingOdd begins the rules of findings about what all samples of a model get wrong in the same way, so that no vote
-// shows it: see [Odd].
-const FindingOdd = "odd-"
-
-// oddTimeout bounds what is asked about one statement.
+// oddTimeout bounds the queries about one statement.
 const oddTimeout = 2 * time.Second
 
-// Odd finds mistakes that look right and that all samples of a model make: a division of whole numbers, tables that nothing
-// joins, OR beside AND without brackets, a column beside an aggregate, NOT IN a list with a NULL, dates in another form than
-// the stored ones, a day compared with moments, an answer of constants. The text of the statement raises the suspicion. Where
-// the engine can be asked whether the result is affected, it is asked, within two seconds for all, and there is a finding
-// only if it is. It looks at the rows that [Execute] left, and finds nothing without them.
-type Odd struct{}
+// SuspiciousResultCheck finds results that seldom answer a question, and mistakes that look right.
+//
+// Suspicious results are: no rows, only NULLs, and a count of zero. For these it also searches the columns for the
+// texts that the statement compares them with, for at most one second. It reports a column that contains none.
+//
+// All samples of a model may share these mistakes. They are a division of whole numbers, tables without a join
+// condition, OR next to AND without parentheses, and a column next to an aggregate. Others are NOT IN a list with a
+// NULL, dates in another form than the stored ones, a day compared with moments, and an answer of constants.
+//
+// The check first looks at the text of the statement. If the engine can test whether the result is affected, the
+// check runs that test, within two seconds for all tests. It then reports a finding only if the result is affected.
+//
+// It checks the rows from [RunCheck] and finds nothing without them.
+type SuspiciousResultCheck struct {
+	EmptyOnly bool // do not look for mistakes that look right
+}
 
 // Check implements [Check].
-func (Odd) Check(ctx context.Context, s *Runner, c *Checked) error {
+func (o SuspiciousResultCheck) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if c.Table == nil {
 		return nil
 	}
+	if err := findEmpty(ctx, s, c); err != nil || o.EmptyOnly {
+		return err
+	}
 	return suspect(ctx, s, c, []look{
-		{FindingOdd + "division", "the division of two whole numbers drops the rest", divides},
-		{FindingOdd + "unjoined", "tables are combined and nothing joins them: each row of one stands beside each row of the other", (*suspicion).unjoined},
-		{FindingOdd + "or-and", "OR stands beside AND without brackets, and AND binds first: brackets would change the answer", rebracketed},
-		{FindingOdd + "bare-column", "a column beside an aggregate is neither grouped nor aggregated: its value is of any row", (*suspicion).bare},
-		{FindingOdd + "null-in-list", "the list behind NOT IN holds a NULL, so that no row passes", (*suspicion).nullInList},
-		{FindingOdd + "date", "", (*suspicion).dates},
-		{FindingOdd + "constant", "the answer stands in the statement itself and comes from no column", (*suspicion).constant},
+		{checks.Odd + "division", "the division of two whole numbers drops the rest", divides},
+		{checks.Odd + "unjoined", "tables are combined and nothing joins them: each row of one stands beside each row of the other", (*suspicion).unjoined},
+		{checks.Odd + "or-and", "OR stands beside AND without brackets, and AND binds first: brackets would change the answer", rebracketed},
+		{checks.Odd + "bare-column", "a column beside an aggregate is neither grouped nor aggregated: its value is of any row", (*suspicion).bare},
+		{checks.Odd + "null-in-list", "the list behind NOT IN holds a NULL, so that no row passes", (*suspicion).nullInList},
+		{checks.Odd + "date", "", (*suspicion).dates},
+		{checks.Odd + "constant", "the answer stands in the statement itself and comes from no column", (*suspicion).constant},
 	})
 }
 
@@ -59,7 +70,7 @@ func suspect(ctx context.Context, s *Runner, c *Checked, looks []look) error {
 	asking, cancel := context.WithTimeout(ctx, oddTimeout)
 	defer cancel()
 	o := &suspicion{ctx: asking, run: s, Checked: c, schema: known, selects: c.Statement.Selects(), columns: c.Statement.Columns()}
-	if main := slices.IndexFunc(o.selects, func(x sqltext.Select) bool { return !x.Nested }); main >= 0 {
+	if main := slices.IndexFunc(o.selects, func(x sqlshape.Select) bool { return !x.Nested }); main >= 0 {
 		o.with = c.SQL[:o.selects[main].Pos]
 	}
 	for _, l := range looks {
@@ -83,12 +94,12 @@ type suspicion struct {
 	ctx     context.Context // ends with the time for all questions
 	run     *Runner
 	schema  *schema.Schema
-	selects []sqltext.Select
-	columns []sqltext.ColumnRef
+	selects []sqlshape.Select
+	columns []sqlshape.ColumnRef
 	with    string // the WITH in front of the statement; "" for none
 }
 
-// ask runs a statement of ours; nil where the engine does not take it, or not in time. It stands under the same guard.
+// ask runs a statement of this package under the same guard. It returns nil if the engine rejects it or takes too long.
 func (o *suspicion) ask(sql string, rows int) *result.Table {
 	if o.ctx.Err() != nil {
 		return nil
@@ -102,7 +113,7 @@ func (o *suspicion) ask(sql string, rows int) *result.Table {
 	return t
 }
 
-// some reports whether a SELECT over the tables of the statement has a row. Its text stands behind the WITH of the statement.
+// some reports whether a SELECT over the tables of the statement has a row. Its text follows the WITH of the statement.
 func (o *suspicion) some(query string) bool {
 	t := o.ask(o.with+query+" LIMIT 1", 1)
 	return t != nil && len(t.Rows) > 0
@@ -178,7 +189,7 @@ func (o *suspicion) innermost(pos int) int {
 }
 
 // tableOf is the place among the tables of a SELECT of the column; -1: it is of none, or nobody knows.
-func (o *suspicion) tableOf(s sqltext.Select, c sqltext.ColumnRef) int {
+func (o *suspicion) tableOf(s sqlshape.Select, c sqlshape.ColumnRef) int {
 	of := -1
 	for i, t := range s.Tables {
 		known, ok := o.schema.Lookup(t.Schema, t.Name)
@@ -246,7 +257,7 @@ func newJoined(tables int) joined {
 	return groups
 }
 
-// join makes one group of those of tables.
+// join makes one group of the groups of tables.
 func (g joined) join(tables []int) {
 	for _, t := range tables[min(1, len(tables)):] {
 		from, to := g[t], g[tables[0]]
@@ -268,13 +279,13 @@ func (g joined) with(tables map[int]bool) int {
 }
 
 // natural reports whether USING or NATURAL joins tables of the SELECT.
-func (o *suspicion) natural(s sqltext.Select) bool {
+func (o *suspicion) natural(s sqlshape.Select) bool {
 	from := strings.ToUpper(s.From)
 	return strings.Contains(from, "USING") || strings.Contains(from, "NATURAL")
 }
 
 // tablesIn are the tables of a SELECT whose columns stand in a part of the text.
-func (o *suspicion) tablesIn(s sqltext.Select, pos, n int) (tables []int) {
+func (o *suspicion) tablesIn(s sqlshape.Select, pos, n int) (tables []int) {
 	for _, c := range o.columns {
 		if c.Pos < pos || c.Pos >= pos+n {
 			continue
@@ -287,10 +298,10 @@ func (o *suspicion) tablesIn(s sqltext.Select, pos, n int) (tables []int) {
 }
 
 // severalRows reports whether a table, within the conditions on it alone, has more than one row.
-func (o *suspicion) severalRows(s sqltext.Select, t sqltext.TableRef, conditions string) bool {
+func (o *suspicion) severalRows(s sqlshape.Select, t sqlshape.TableRef, conditions string) bool {
 	from := schema.TableName{Schema: t.Schema, Name: t.Name}.Quoted(o.run.db.language)
 	if t.Name == "" { // a derived table
-		at := slices.IndexFunc(o.selects, func(x sqltext.Select) bool { return x.Pos > t.Pos && s.Has(x.Pos) })
+		at := slices.IndexFunc(o.selects, func(x sqlshape.Select) bool { return x.Pos > t.Pos && s.Has(x.Pos) })
 		if at < 0 {
 			return false
 		}

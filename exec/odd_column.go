@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -55,7 +56,7 @@ func where(conditions string) string {
 }
 
 // groupedBy reports whether a SELECT groups by the item.
-func groupedBy(s sqltext.Select, item sqltext.SelectItem) bool {
+func groupedBy(s sqlshape.Select, item sqlshape.SelectItem) bool {
 	return slices.ContainsFunc(s.GroupBy, func(g string) bool {
 		_, name, qualified := strings.Cut(g, ".")
 		return strings.EqualFold(g, item.Text) || strings.EqualFold(g, item.Alias) || strings.EqualFold(g, item.Column) ||
@@ -77,7 +78,7 @@ func (o *suspicion) nullInList() (string, bool) {
 		if !isIn || word(i+1) != "(" {
 			continue
 		}
-		at := slices.IndexFunc(o.selects, func(s sqltext.Select) bool { return i+2 < len(tokens) && s.Pos == tokens[i+2].Pos })
+		at := slices.IndexFunc(o.selects, func(s sqlshape.Select) bool { return i+2 < len(tokens) && s.Pos == tokens[i+2].Pos })
 		if at < 0 && listsNull(tokens[i+2:]) || at >= 0 && !o.selects[at].Compound && o.givesNull(o.selects[at]) {
 			return "", true
 		}
@@ -110,7 +111,7 @@ func (o *suspicion) negated(tokens []sqltext.Token, i int) bool {
 }
 
 // givesNull reports whether a query has a row with a NULL. Its columns get names of ours.
-func (o *suspicion) givesNull(s sqltext.Select) bool {
+func (o *suspicion) givesNull(s sqlshape.Select) bool {
 	var names, isNull []string
 	for i := range s.Items {
 		name := "odd_" + string(rune('a'+i%26))
@@ -137,7 +138,7 @@ var yesNo = regexp.MustCompile(`(?i)^['"]?(?:yes|no|true|false|y|n|[01])['"]?$`)
 
 // constant looks for an answer that reads tables and shows nothing of them.
 func (o *suspicion) constant() (string, bool) {
-	main := slices.IndexFunc(o.selects, func(s sqltext.Select) bool { return !s.Nested })
+	main := slices.IndexFunc(o.selects, func(s sqlshape.Select) bool { return !s.Nested })
 	if main < 0 {
 		return "", false
 	}
@@ -152,12 +153,12 @@ func (o *suspicion) constant() (string, bool) {
 			}
 		}
 	}
-	tables := slices.ContainsFunc(o.selects, func(s sqltext.Select) bool { return len(s.Tables) > 0 })
+	tables := slices.ContainsFunc(o.selects, func(s sqlshape.Select) bool { return len(s.Tables) > 0 })
 	return "", items > 0 && tables
 }
 
 // isConstant reports whether an item of a SELECT shows nothing that is stored.
-func (o *suspicion) isConstant(s sqltext.Select, item sqltext.SelectItem, depth int) bool {
+func (o *suspicion) isConstant(s sqlshape.Select, item sqlshape.SelectItem, depth int) bool {
 	upper := strings.ToUpper(item.Text)
 	switch {
 	case item.Star, item.Text == "", depth > 8:
@@ -179,7 +180,7 @@ func (o *suspicion) isConstant(s sqltext.Select, item sqltext.SelectItem, depth 
 		return false
 	}
 	from := strings.Index(o.SQL[s.Pos:], item.Text) + s.Pos
-	return !slices.ContainsFunc(o.columns, func(c sqltext.ColumnRef) bool { return c.Pos >= from && c.Pos < from+len(item.Text) }) &&
+	return !slices.ContainsFunc(o.columns, func(c sqlshape.ColumnRef) bool { return c.Pos >= from && c.Pos < from+len(item.Text) }) &&
 		!yesNo.MatchString(item.Text)
 }
 

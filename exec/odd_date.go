@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -44,21 +46,25 @@ var isoDay = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 // cannot read what is stored.
 func (o *suspicion) dates() (string, bool) {
 	for _, c := range o.Statement.Comparisons() {
-		t, column := ColumnOf(o.schema, c.ColumnRef)
+		t, column := checks.ColumnOf(o.schema, c.ColumnRef)
 		if t == nil {
 			continue
 		}
 		for i, l := range c.Literals {
 			value := strings.Trim(l.Value, "%_")
 			form := dateForm(value)
-			if form == "" || l.Kind == sqltext.Number && form != "yearmonthday" {
+			if form == "" || l.Kind == sqlshape.Number && form != "yearmonthday" {
 				continue
 			}
 			if stored := o.storedForm(t, column); stored != "" && stored != form {
 				return fmt.Sprintf("dates of %s.%s are stored as %s, and are compared with one written as %s", t.Name, column, stored, form), true
 			}
 			if cutsDay(c.Op, i) && isoDay.MatchString(value) && o.withinDay(t, column, value) {
-				return fmt.Sprintf("%s.%s has a time of day, and is compared with a day: its moments of that day are left out or let in", t.Name, column), true
+				told := "is compared with a day: its moments of that day are left out or let in"
+				if c.Op == "<=" || c.Op == "BETWEEN" {
+					told = "the last day is cut: the range ends at 00:00 of " + value
+				}
+				return fmt.Sprintf("%s.%s has a time of day, and %s", t.Name, column, told), true
 			}
 		}
 	}
@@ -128,7 +134,7 @@ func (o *suspicion) unreadable() (string, bool) {
 		for ; end < len(tokens) && tokens[end].Text != ")"; end++ {
 		}
 		call := o.SQL[tokens[open-1].Pos : tokens[min(end, len(tokens)-1)].Pos+1]
-		t, column := ColumnOf(o.schema, c)
+		t, column := checks.ColumnOf(o.schema, c)
 		if t == nil || strings.Count(call, "(") != 1 {
 			continue
 		}

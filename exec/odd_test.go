@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/checks"
 )
 
 // store has a trap of every kind.
@@ -116,7 +117,7 @@ func TestOdd(t *testing.T) {
 		}
 		var got []string
 		for _, f := range checked.Findings {
-			if rule, ok := strings.CutPrefix(f.Rule, exec.FindingOdd); ok {
+			if rule, ok := strings.CutPrefix(f.Rule, checks.Odd); ok {
 				got = append(got, rule)
 			}
 		}
@@ -158,6 +159,7 @@ func TestCaution(t *testing.T) {
 		{"SELECT c.name, count(c.id) FROM customers c " +
 			"LEFT OUTER JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "double-counting outer-count", "the left side"},
 		{"SELECT c.name, sum(1) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "outer-count", "a sum of ones"},
+		{"SELECT o.status, count(*) FROM orders o LEFT JOIN customers c ON c.id = o.customer_id GROUP BY o.status", "", "one partner at most"},
 		{"SELECT c.name, count(o.id) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "", "the other side"},
 		{"SELECT country, count(*) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.id IS NULL GROUP BY country", "", "asked for"},
 
@@ -172,7 +174,7 @@ func TestCaution(t *testing.T) {
 		{"SELECT id FROM items ORDER BY year", "", "numbers of one length"},
 		{"SELECT name FROM customers ORDER BY name", "", "texts"},
 	} {
-		checked, err := db.Examine(t.Context(), tt.sql, exec.ReadOnly{}, exec.Caution{Unlimited: !strings.Contains(tt.sql, "ORDER")})
+		checked, err := db.Examine(t.Context(), tt.sql, exec.ReadOnly{}, exec.ResultWarnings{Unlimited: !strings.Contains(tt.sql, "ORDER")})
 		if err != nil {
 			t.Errorf("%s: %s: %v", tt.why, tt.sql, err)
 			continue
@@ -188,18 +190,18 @@ func TestCaution(t *testing.T) {
 }
 
 // A share of whole numbers is 0 to SQLite, and every sample of a model writes it so.
-func ExampleOdd() {
+func ExampleSuspiciousResultCheck() {
 	db := openShop(exec.Config{})
-	checked, err := db.Examine(context.Background(), "SELECT count(*) / 7 AS share FROM orders", exec.ReadOnly{}, exec.Execute{}, exec.Odd{})
+	checked, err := db.Examine(context.Background(), "SELECT count(*) / 7 AS share FROM orders", exec.ReadOnly{}, exec.RunCheck{}, exec.SuspiciousResultCheck{})
 	fmt.Println(checked.Findings, err)
 	// Output: [{odd-division the division of two whole numbers drops the rest}] <nil>
 }
 
 // One of two customers with equally many orders is shown, and a person should know.
-func ExampleCaution() {
+func ExampleResultWarnings() {
 	db := openShop(exec.Config{})
 	checked, err := db.Examine(context.Background(),
-		"SELECT country FROM customers GROUP BY country ORDER BY count(*) > 0 LIMIT 1", exec.ReadOnly{}, exec.Caution{})
+		"SELECT country FROM customers GROUP BY country ORDER BY count(*) > 0 LIMIT 1", exec.ReadOnly{}, exec.ResultWarnings{})
 	for _, f := range checked.Findings {
 		fmt.Println(f.Rule, "-", f.Detail)
 	}

@@ -10,40 +10,41 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Plan is what the engine says it would do for one statement, without doing it.
+// Plan is the engine's plan for one statement. The engine does not run the statement for it.
 //
-// Rows are the engine's own words. Nodes are what exec/sqlite makes of them, so that plans can be compared and costed as
-// the methods do that were published for SQLite. Other engines give their plan as it is, and its cost. An engine that plans by
-// statistics does so by those of all rows: where Policy.Rows is about the statement, Rows tell its tables, and there is no more.
+// Rows are the engine's own words. exec/sqlite builds Nodes from them, so that plans can be compared and costed with
+// the methods published for SQLite. Other engines return their Rows and cost unchanged. An engine that plans by
+// statistics uses the statistics of all rows. So if Policy.Rows applies to the statement, Rows list only its tables.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
-	Rows  []PlanRow  `json:"rows"`            // the rows of the plan as the engine gives them
+	Rows  []PlanRow  `json:"rows"`            // the rows of the plan as the engine returns them
 	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
 
-	// EngineCost is what the engine estimates the statement to cost, in a unit of its own; 0: it does not tell, or
-	// rules about rows hide it: it counts all rows.
+	// EngineCost is the engine's cost estimate, in its own unit. 0: the engine does not report it, or rules about rows
+	// hide it because it counts all rows.
 	EngineCost float64 `json:"engine_cost,omitempty"`
-	EngineRows float64 `json:"engine_rows,omitempty"` // how many rows it estimates; 0: it does not tell
+	EngineRows float64 `json:"engine_rows,omitempty"` // the engine's estimate of the number of rows; 0: not reported
 }
 
-// PlanRow is one row of the engine's plan. Parent is the ID of the row it belongs to, 0 for none.
+// PlanRow is one row of the engine's plan. Parent is the ID of the parent row, 0 for none.
 type PlanRow struct {
-	ID     int    `json:"id"`               // names the row within its plan
-	Parent int    `json:"parent,omitempty"` // the ID of the row that it is a part of; 0: of none
+	ID     int    `json:"id"`               // identifies the row in its plan
+	Parent int    `json:"parent,omitempty"` // the ID of the row that it is a part of; 0: none
 	Detail string `json:"detail"`           // the engine's own words
 
-	// Scans are the tables that the step reads from first to last; nearly always one. [Plan.Scans] has those of all steps.
+	// Scans are the tables that the step reads completely, nearly always one. [Plan.Scans] returns the tables of all
+	// steps.
 	Scans []schema.TableName `json:"scans,omitempty"`
 }
 
-// Scans returns the tables that the plan reads whole, each once and sorted, named as the schema names them: every row of
-// the table, or every entry of one of its indexes. A LIMIT may end such a scan early, and conditions do not make it a
-// smaller one. nil: there is none, or rules about rows hide the plan.
+// Scans returns the tables that the plan reads completely, each once and sorted, with their names in the schema. A
+// complete read means every row of the table, or every entry of one of its indexes. A LIMIT may end such a scan early;
+// conditions do not make it smaller. nil: the plan has none, or rules about rows hide the plan.
 //
-// SQLite, PostgreSQL, MariaDB and DuckDB tell scans apart from lookups by a key. Where an engine does not tell which of
-// two tables a step reads, both are named. Trino and BigQuery have no indexes: each table that they read counts, though a
-// connector or partitions may leave parts of it out.
+// SQLite, PostgreSQL, MariaDB and DuckDB distinguish scans from lookups by a key. If an engine does not report which of
+// two tables a step reads, Scans returns both. Trino and BigQuery have no indexes: each table that they read counts,
+// though a connector or partitions may skip parts of it.
 func (p Plan) Scans() (tables []schema.TableName) {
 	for _, row := range p.Rows {
 		for _, t := range row.Scans {
@@ -58,11 +59,27 @@ func (p Plan) Scans() (tables []schema.TableName) {
 	return tables
 }
 
-// PlanNode is one step of a plan, in the terms all dialects share.
+// PlanNode is one step of a plan, in terms that all dialects share.
 type PlanNode struct {
-	Kind   PlanKind `json:"kind"`             // what is done
-	Table  string   `json:"table,omitempty"`  // what a scan or search reads: the base table in lower case, "sub" for a CTE or a subquery, or ""
-	Access Access   `json:"access,omitempty"` // how a scan or search finds rows; "" where the engine does not say
+	// Kind is the kind of the step. The values are stable, because signatures contain them. A dialect may add its own
+	// kinds; Cost counts them as 0.
+	//
+	//   - "scan" reads all rows, "search" looks rows up.
+	//   - "btree:order" sorts, "btree:group" collects groups, "btree:distinct" removes duplicates; "btree" is any other
+	//     temporary structure that is sorted or searched.
+	//   - "scalar" is a subquery for one value, "list" one for the right side of IN.
+	//   - "union", "unionall" and "intersect" are set operations of the children; "except" is the first child without
+	//     the others.
+	Kind  string `json:"kind"`
+	Table string `json:"table,omitempty"` // the base table in lower case, "sub" for a CTE or a subquery, or ""
+	// Access is how a scan or a search finds its rows; "" if the engine does not report it.
+	//
+	//   - "full": every row of the table itself
+	//   - "index": an index, then the table; "covering": an index that contains all needed columns
+	//   - "pk": the primary key
+	//   - "auto": an index that the engine builds for this statement
+	//   - "virtual": a virtual table decides
+	Access string `json:"access,omitempty"`
 
 	Outer      bool `json:"outer,omitempty"`      // the optional side of an outer join
 	Semi       bool `json:"semi,omitempty"`       // looks for one matching row only, as EXISTS does
@@ -71,37 +88,18 @@ type PlanNode struct {
 	Children []PlanNode `json:"children,omitempty"` // the child steps in the order of the engine's rows
 }
 
-// PlanKind says what a step does. The values are stable: they are the words of a signature. A dialect may add kinds of its
-// own; they cost nothing.
+// Signature returns the strict signature of p. Two plans have the same signature exactly if their steps are the same,
+// whatever the aliases are.
 //
-//   - "scan" reads all rows, "search" looks rows up.
-//   - "btree:order" sorts, "btree:group" collects groups, "btree:distinct" removes duplicates; "btree" is any other
-//     temporary structure that is sorted or searched.
-//   - "scalar" is a subquery for one value, "list" one for the right side of IN.
-//   - "union", "unionall" and "intersect" are set operations of the children; "except" is the first child without the others.
-type PlanKind string
-
-// Access says how a scan or a search finds its rows.
+// A step prints as kind[:table][:access][:left][:exists](children). Commas separate steps that follow each other. A
+// correlated subquery has the prefix "correlated:". Sorting inside the branches of a set operation is left out, because
+// it depends on the version of SQLite. The signature of a plan without nodes is the text of its rows, with each number
+// replaced by 0. A plan without rows has the empty signature.
 //
-//   - "full": every row of the table itself
-//   - "index": an index, then the table; "covering": an index that holds all that is needed
-//   - "pk": the primary key
-//   - "auto": an index that the engine builds for this statement
-//   - "virtual": a virtual table decides
-type Access string
-
-// Signature returns the strict signature of p: one line that is the same for two plans exactly when their steps are,
-// whatever the aliases are called.
+// Equal signatures only suggest equal results: conditions, selected columns, sort direction and LIMIT are not part of a
+// plan. Prefer to compare results if statements may run.
 //
-// A step prints as kind[:table][:access][:left][:exists](children), steps that follow each other are separated by
-// commas, and a correlated subquery has "correlated:" in front of its kind. Sorting inside the branches of a set
-// operation is left out: whether it shows up depends on the version of SQLite. A plan without nodes has the texts of its
-// rows as its signature, each number a 0; one without rows has the empty signature.
-//
-// Equal signatures are a proxy for equal results and not more than that: conditions, selected columns, sort direction
-// and LIMIT are not part of a plan. Prefer to compare results wherever statements may run.
-//
-// The rules mend those of galah92/egtts, which planvote.PublishedSignature has.
+// The rules correct the rules of galah92/egtts.
 func (p Plan) Signature() string {
 	if p.Nodes != nil {
 		return signature(p.Nodes, false)
@@ -116,17 +114,16 @@ func (p Plan) Signature() string {
 // numbers are the digits in a plan that are no part of a name.
 var numbers = regexp.MustCompile(`\b[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\b`)
 
-// RawPlan makes a plan of the lines in which an engine writes it.
-func RawPlan(text string) (p Plan) {
+// AddText appends the lines of a plan that an engine returns as text to p.Rows.
+func (p *Plan) AddText(text string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimRight(line, "\r\n \t"); line != "" {
 			p.Rows = append(p.Rows, PlanRow{ID: len(p.Rows) + 1, Detail: line})
 		}
 	}
-	return p
 }
 
-// signature writes nodes with commas between them. inSet says that they are the branches of a set operation.
+// signature writes nodes with commas between them. inSet: they are the branches of a set operation.
 func signature(nodes []PlanNode, inSet bool) string {
 	var steps []string
 	for i := range nodes {
@@ -134,7 +131,7 @@ func signature(nodes []PlanNode, inSet bool) string {
 		if inSet && n.Kind == "btree:order" {
 			continue
 		}
-		step := string(n.Kind)
+		step := n.Kind
 		if n.Correlated {
 			step = "correlated:" + step
 		}
@@ -144,7 +141,7 @@ func signature(nodes []PlanNode, inSet bool) string {
 			step += ":" + n.Table
 		}
 		if n.Access != "" {
-			step += ":" + string(n.Access)
+			step += ":" + n.Access
 		}
 		if n.Outer {
 			step += ":left"
@@ -153,7 +150,7 @@ func signature(nodes []PlanNode, inSet bool) string {
 			step += ":exists"
 		}
 		if len(n.Children) > 0 {
-			isSet := slices.Contains([]PlanKind{"union", "unionall", "intersect", "except"}, n.Kind)
+			isSet := slices.Contains([]string{"union", "unionall", "intersect", "except"}, n.Kind)
 			step += "(" + signature(n.Children, isSet) + ")"
 		}
 		steps = append(steps, step)
@@ -161,12 +158,16 @@ func signature(nodes []PlanNode, inSet bool) string {
 	return strings.Join(steps, ",")
 }
 
-// Cost returns a rough price of p, in points; lower is better, 0 is free.
+// Cost returns a rough price of p, in points; lower is better, 0 is free. It is the sum over all steps:
 //
-// It is the sum over all steps: 100 for a full scan; 50 for a scan of an index, for an index that the engine builds for
-// this statement, for a virtual table and for each temporary structure that sorts, groups or removes duplicates; 75 for
-// a correlated subquery; 0 for everything else. It knows nothing of the number of rows, so it ranks spellings of one
-// query and cannot predict time. A plan without nodes costs what the engine estimates, EngineCost.
+//   - 100 for a full scan
+//   - 50 for a scan of an index, for an index that the engine builds for this statement, and for a virtual table
+//   - 50 for each temporary structure that sorts, groups or removes duplicates
+//   - 75 for a correlated subquery
+//   - 0 for everything else
+//
+// Cost ignores the number of rows, so it ranks different ways to write one query and cannot predict time. The cost of a
+// plan without nodes is the engine's estimate, EngineCost.
 func (p Plan) Cost() float64 {
 	if p.Nodes == nil {
 		return p.EngineCost

@@ -19,11 +19,19 @@ const maxPolicy = 1 << 20
 
 // ReadPolicy reads a Policy from one JSON object: {"DenyColumns": ["customers.password"]}.
 //
-// Its members are the fields of [Policy], spelt as in Go, each with a list of names, Rows with an object of rules by table; what is left out is empty. It reads
-// at most 1 MiB. A byte order mark and Windows-1252 do no harm. Anything that could leave open what
-// somebody meant to close is an error, which names the line or the member: text that is torn or no object, an unknown
-// member, a member or a table of Rows given twice, an entry that is no name, and an empty AllowTables, which would allow every table.
-// Whether the database has what the entries name is an error of [DB.Ready].
+// The members are the fields of [Policy], spelt as in Go. Each is a list of names, except Rows, an object with the
+// rules by table, and Fence, a string. A missing member is empty. ReadPolicy reads at most 1 MiB. It accepts a byte
+// order mark and Windows-1252.
+//
+// Every mistake that could allow more than the author intended is an error that names the line or the member:
+//
+//   - text that is incomplete or not an object
+//   - an unknown member
+//   - a member, or a table of Rows, that occurs twice
+//   - an entry that is not a name
+//   - an empty AllowTables, which would allow every table
+//
+// ReadPolicy does not check whether the database has the names; [DB.Ready] does.
 func ReadPolicy(r io.Reader) (Policy, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxPolicy+1))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -70,7 +70,7 @@ func TestPolicyNames(t *testing.T) {
 // unused returns a pool that is never used.
 func unused(t testing.TB) *sql.DB {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", ":memory:"))(t)
 	t.Cleanup(func() { pool.Close() })
 	return pool
 }
@@ -204,11 +204,11 @@ func TestSensitive(t *testing.T) {
 				true:  {Policy: exec.Policy{Reveal: []string{"t." + test.column}}},
 			} {
 				_, db := open(t, script, config)
-				root := trace.New("test")
-				ctx := trace.Into(t.Context(), root)
-				s := need.Value(db.Schema(ctx))(t)
-				profiled := need.Value(db.Profile(ctx, s, exec.ProfileOptions{}))(t)
-				sample := need.Value(db.Sample(ctx, s.Tables[0], exec.SampleOptions{Rows: 3}))(t)
+				root := trace.Tracer{}.New("test")
+				ctx := trace.NewContext(t.Context(), root)
+				s := testutil.Value(db.Schema(ctx))(t)
+				profiled := testutil.Value(db.Profile(ctx, s, exec.ProfileOptions{}))(t)
+				sample := testutil.Value(db.Sample(ctx, s.Tables[0], exec.SampleOptions{Rows: 3}))(t)
 				denied, held := test.secret == "name" && !reveal, test.secret == "value" && !reveal
 				columns := profiled.Tables[0].Columns
 				if (len(columns) == 1) != denied || !denied && (columns[1].Sensitive != held || (columns[1].Profile == nil) != held) {
@@ -246,14 +246,14 @@ func TestSensitive(t *testing.T) {
 func TestSensitiveGiven(t *testing.T) {
 	pool, db := open(t, "CREATE TABLE t(a, password)", exec.Config{})
 	given := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "a"}, {Name: "password"}}}}}
-	root := trace.New("test")
-	ctx := trace.Into(t.Context(), root)
+	root := trace.Tracer{}.New("test")
+	ctx := trace.NewContext(t.Context(), root)
 	got, err := db.Permitted(ctx, given)
 	if err != nil || len(got.Tables[0].Columns) != 1 || got.Default != "main" || given.Default != "" || len(given.Tables[0].Columns) != 2 {
 		t.Errorf("%+v, %v; given %+v", got, err, given)
 	}
 	for i, statement := range []string{"CREATE TABLE u(a)", "CREATE TABLE v(a, token)", "CREATE TABLE api(api_key TEXT)"} {
-		need.Value(pool.Exec(statement))(t)
+		testutil.Value(pool.Exec(statement))(t)
 		if _, err := db.Schema(ctx); err != nil || len(db.Warnings()) != max(1, i) {
 			t.Errorf("after %s: %v, %v", statement, err, db.Warnings())
 		}
@@ -283,16 +283,16 @@ func TestSecretsStayBack(t *testing.T) {
 			_, db := open(t, fmt.Sprintf("CREATE TABLE t(n INTEGER, v %s); INSERT INTO t VALUES (1, %[2]s), (2, %[2]s), (3, %[2]s)", test.kind, test.value),
 				exec.Config{})
 			ctx := t.Context()
-			now := need.Value(db.Snapshot(ctx))(t)
+			now := testutil.Value(db.Snapshot(ctx))(t)
 			one := exec.SampleOptions{Rows: 3, Cut: cut}
 			seen := []any{
-				need.Value(db.Sample(ctx, now.Schema.Tables[0], one))(t),
-				need.Value(db.Samples(ctx, now, now.Schema, one))(t),
-				need.Value(db.Profile(ctx, now.Schema, exec.ProfileOptions{}))(t),
-				need.Value(db.Profiled(ctx, now, now.Schema))(t),
+				testutil.Value(db.Sample(ctx, now.Schema.Tables[0], one))(t),
+				testutil.Value(db.Samples(ctx, now, now.Schema, one))(t),
+				testutil.Value(db.Profile(ctx, now.Schema, exec.ProfileOptions{}))(t),
+				testutil.Value(db.Profiled(ctx, now, now.Schema))(t),
 			}
 			for i, s := range seen {
-				text := string(need.Value(json.Marshal(s))(t))
+				text := string(testutil.Value(json.Marshal(s))(t))
 				if strings.Contains(text, test.canary) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(hash))[:8]) {
 					t.Errorf("%s, cut to %d: look %d shows %s", test.why, cut, i, text)
 				}

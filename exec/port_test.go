@@ -13,7 +13,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -41,7 +42,7 @@ func other(seen *[]exec.Bounds) exec.Dialect {
 					if !ok {
 						return v, nil
 					}
-					return result.ParseNumber(text)
+					return result.Type{}.ParseNumber(text)
 				}
 			}
 			rows.Warnings = func(context.Context) ([]string, error) { return []string{"a text was read as a number"}, nil }
@@ -54,10 +55,10 @@ func other(seen *[]exec.Bounds) exec.Dialect {
 func TestOtherEngines(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(name, price); INSERT INTO t VALUES ('a', '0.10'), ('b', '12.00'), ('c', NULL), ('d', 'free')", exec.Config{})
 	var seen []exec.Bounds
-	db := exectest.NewDB(t, pool, other(&seen), exec.Config{Limits: exec.Limits{EngineCost: 60}})
-	root := trace.New("question")
-	ctx := trace.Into(t.Context(), root)
-	got := need.Value(db.QueryWithin(ctx, "SELECT name, price FROM t WHERE name < 'd'", exec.Bounds{Rows: 9}))(t)
+	db := dbtest.NewDB(t, pool, other(&seen), exec.Config{Limits: exec.Limits{EngineCost: 60}})
+	root := trace.Tracer{}.New("question")
+	ctx := trace.NewContext(t.Context(), root)
+	got := testutil.Value(db.QueryWithin(ctx, "SELECT name, price FROM t WHERE name < 'd'", exec.Bounds{Rows: 9}))(t)
 	want := [][]any{{"a", result.Decimal("0.1")}, {"b", int64(12)}, {"c", nil}}
 	if diff := cmp.Diff(want, got.Rows); diff != "" {
 		t.Errorf("converted: %s", diff)
@@ -104,7 +105,7 @@ func nan() float64 { var zero float64; return zero / zero }
 // TestProbePlaceholder: a look-up is written with the parameters of the engine.
 func TestProbePlaceholder(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x')", exec.Config{})
-	db := need.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+	db := testutil.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
 		Language: func(l *exec.Language) { l.Parameter = func(n int) string { return fmt.Sprintf("?%d", n) } },
 	}), exec.Config{}))(t)
 	for value, want := range map[string]bool{"x": true, "y": false} {
@@ -118,7 +119,7 @@ func TestProbePlaceholder(t *testing.T) {
 func finishing(calls *[]string, fit func() (bool, error)) exec.Dialect {
 	note := func(call ...any) { *calls = append(*calls, strings.TrimSpace(fmt.Sprintln(call...))) }
 	return exectest.Change(sqlite.Dialect{}, exectest.Changes{
-		Open: func(_ context.Context, _ *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
+		Open: func(_ context.Context, _ *sql.Conn, open func() (exec.GuardedConn, error)) (exec.GuardedConn, error) {
 			note("open")
 			o, err := open()
 			o.Conn = finisher{o.Conn, func() (bool, error) { note("finish"); return fit() }}
@@ -140,17 +141,17 @@ type finisher struct {
 	finish func() (bool, error)
 }
 
-func (f finisher) Finish(context.Context) (bool, error) { return f.finish() }
+func (f finisher) EndUse(context.Context) (bool, error) { return f.finish() }
 
-// TestFinish: each use of a connection is finished; one that is not fit afterwards is dropped, and its session goes on.
-func TestFinish(t *testing.T) {
+// TestEndUse: each use of a connection is finished; one that is not fit afterwards is dropped, and its session goes on.
+func TestEndUse(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x'), ('yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'), ('z')", exec.Config{})
 	left := errors.New("it left a lock")
 	for _, tt := range []struct {
 		why   string
 		sql   string
 		fit   bool
-		err   error // of Finish
+		err   error // of EndUse
 		rows  int
 		calls []string // of this statement and one like it
 	}{
@@ -165,8 +166,8 @@ func TestFinish(t *testing.T) {
 			[]string{"open", "stop false", "finish", "stop false", "finish", "close false"}},
 	} {
 		var calls []string
-		db := exectest.NewDB(t, pool, finishing(&calls, func() (bool, error) { return tt.fit, tt.err }), exec.Config{})
-		s := need.Value(db.Runner(exec.Bounds{Bytes: 40, Rows: 2}))(t)
+		db := dbtest.NewDB(t, pool, finishing(&calls, func() (bool, error) { return tt.fit, tt.err }), exec.Config{})
+		s := testutil.Value(db.Runner(exec.Bounds{Bytes: 40, Rows: 2}))(t)
 		for range 2 {
 			if got, err := s.Query(t.Context(), tt.sql); !errors.Is(err, tt.err) || err == nil && len(got.Rows) != tt.rows {
 				t.Errorf("%s: %v, %v", tt.why, got, err)

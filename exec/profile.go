@@ -18,25 +18,30 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// ProfileOptions says how closely [DB.Profile] looks. A negative number is an error.
+// ProfileOptions configures [DB.Profile]. A negative number is an error.
 type ProfileOptions struct {
-	// Tables are the tables to look at, as "table" or "schema.table" in any ASCII case. nil: all base tables and
-	// virtual tables. Views are looked at only if they are named here: reading a few rows of a view may read all of the
-	// tables under it, and only the time-out ends that.
+	// Tables are the tables to profile, as "table" or "schema.table" in any ASCII case. nil: all base tables and
+	// virtual tables. Views are profiled only if they are named here: reading a few rows of a view may read all of the
+	// tables under it, until the time-out.
 	Tables []string
 
 	Rows     int    // most rows read of a table; 0 means 10,000
 	Count    int64  // most rows counted of a table; 0 means 100,000
-	Top      int    // most frequent values kept of a column; 0 means 10
-	Examples int    // example values kept of a column; 0 means 5
-	Seed     uint64 // chooses the rows read of a long table, and the examples
+	Top      int    // most frequent values stored for a column; 0 means 10
+	Examples int    // example values stored for a column; 0 means 5
+	Seed     uint64 // selects the rows read from a long table, and the examples
 
-	TableTimeout time.Duration // the limit for each statement; 0 means that of a candidate, see Limits
+	TableTimeout time.Duration // the limit for each statement; 0 means the timeout of Limits.Candidate
 	Timeout      time.Duration // the limit for the whole profile; 0 means 30 s
+
+	texts    map[string][]string // receives the texts by column; nil: they are not needed
+	column   string              // the column that is summarized
+	contacts bool                // it may show e-mail addresses and phone numbers
 }
 
 const (
@@ -46,26 +51,27 @@ const (
 	profileTimeout = 30 * time.Second
 )
 
-// Profile returns a copy of s with a profile of each column and the number of rows of each table. The same options
-// on the same data give the same profile.
+// Profile returns a copy of s with a profile of each column and the number of rows of each table. The same options on
+// the same data return the same profile.
 //
-// A table of up to Rows rows is read whole. Of a longer one the dialect reads that many rows from all over it, so a
-// profile costs the same however long a table is. It costs 2 statements a table, on SQLite 22 for a table longer
-// than Rows, on as many connections as Limits allows, under guard and policy. Columns that are denied or Sensitive
-// are not read and get no profile.
+// A table of up to Rows rows is read completely. From a longer table the dialect reads that many rows, spread over
+// the table. So a profile of a long table costs no more. It costs 2 statements for each table, or 22 on SQLite for a
+// table longer than Rows. They run on as many connections as Limits allows, under guard and policy. Denied and
+// Sensitive columns are not read and get no profile.
 //
 //   - Values are compared as SQLite compares them without a collation.
-//   - Of values with 256 or more characters (or bytes) only the start is read, and
-//     they are equal if it is. None of them becomes Min, Max, Top or an example.
-//   - Top lists values that occur at least twice, or all if they are no more than Top.
-//   - Examples are numbers and texts of at most 64 characters: all in engine order if they are no more than Examples,
-//     else frequent ones for half of the places and then values that look different from those.
+//   - Values with 256 or more characters (or bytes) are cut to their start and compared by it. They never become Min,
+//     Max, Top or an example.
+//   - E-mail addresses and phone numbers are in Top and Examples only for columns that Policy.Reveal names.
+//   - Top lists values that occur at least twice, or all values if there are at most Top.
+//   - Examples are numbers and texts of at most 64 characters. If there are at most Examples, all are listed in engine
+//     order. Otherwise half of them are frequent values, and the rest are values that look different.
 //
-// Where a table cannot be profiled, or Timeout has passed, its columns keep the profile that s has, and the error
-// names the table. The schema is usable unless it is nil. When ctx ends the error matches ctx.Err().
+// If a table cannot be profiled, or Timeout has passed, its columns keep the profile in s, and the error names the
+// table. The schema is usable unless it is nil. When ctx ends, the error matches ctx.Err().
 //
-// The copy holds stored values, and no other part of the rows read. Whoever renders it into a prompt sends them to
-// a model. Safe for concurrent use.
+// The copy holds stored values, and no other part of the rows read. Rendering it into a prompt sends these values to a
+// model. Profile is safe for concurrent use.
 func (db *DB) Profile(ctx context.Context, s *schema.Schema, o ProfileOptions) (*schema.Schema, error) {
 	if min(int64(o.Rows), o.Count, int64(o.Top), int64(o.Examples), int64(o.TableTimeout), int64(o.Timeout)) < 0 {
 		return nil, errors.New("exec: ProfileOptions: a number is negative")
@@ -118,6 +124,10 @@ func (db *DB) profile(ctx context.Context, t *schema.Table, readable *schema.Sch
 			return struct{}{}, s.profile(ctx, t, readable, o)
 		})
 	}
+	if invalid, ok := errors.AsType[*InvalidError](err); ok && invalid.Fault == FaultRun {
+		// The statement is ours, and its values are masked: the error has the reason: a foreign server is down.
+		return fmt.Errorf("exec: profiling %s: %s", t.Name, invalid.Message)
+	}
 	if err != nil {
 		return fmt.Errorf("exec: profiling %s: %w", t.Name, err)
 	}
@@ -138,7 +148,7 @@ func (s *Runner) profile(ctx context.Context, t *schema.Table, readable *schema.
 	for _, columns := range parts {
 		l, err := s.look(ctx, source, readable, SampleOptions{
 			Columns: columns, Rows: o.Rows, Count: o.Count, Spread: true, Seed: o.Seed, Cut: longValue,
-		})
+		}, (*result.Table).Plain)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -148,6 +158,7 @@ func (s *Runner) profile(ctx context.Context, t *schema.Table, readable *schema.
 		for i, name := range l.table.Columns {
 			c, _ := t.Column(name)
 			if c.Profile, c.Sensitive = nil, l.secret[i]; !c.Sensitive {
+				o.column, o.contacts = name, l.revealed[i]
 				c.Profile = summarize(l.RowSample, i, o)
 			}
 		}
@@ -185,6 +196,11 @@ func summarize(sample RowSample, column int, o ProfileOptions) *schema.Profile {
 		p.Max = owned(v)
 	}
 	values = slices.DeleteFunc(values, func(v *schema.Value) bool { return isLong(v.Value) })
+	o.keepTexts(values)
+	values = slices.DeleteFunc(values, func(v *schema.Value) bool {
+		text, ok := v.Value.(string)
+		return ok && !o.contacts && snapshot.IsContact(text)
+	})
 	p.Top = topValues(values, o.Top)
 	p.Examples = examples(values, p.Top, o)
 	for i := range p.Top {
@@ -194,6 +210,21 @@ func summarize(sample RowSample, column int, o ProfileOptions) *schema.Profile {
 		p.Examples[i] = owned(p.Examples[i])
 	}
 	return p
+}
+
+// keepTexts keeps the texts among values that a prompt can show, the most frequent ones first.
+func (o *ProfileOptions) keepTexts(values []*schema.Value) {
+	if o.texts == nil {
+		return
+	}
+	short := slices.DeleteFunc(slices.Clone(values), func(v *schema.Value) bool {
+		_, ok := v.Value.(string)
+		return !ok || !isExample(v.Value)
+	})
+	slices.SortStableFunc(short, func(a, b *schema.Value) int { return cmp.Compare(b.Count, a.Count) })
+	for _, v := range short[:min(len(short), snapshot.MostTexts)] {
+		o.texts[o.column] = append(o.texts[o.column], strings.Clone(v.Value.(string)))
+	}
 }
 
 // owned returns v without memory of the row it was read from.

@@ -105,7 +105,7 @@ func TestExamples(t *testing.T) {
 	}
 	// Two odd ones among a thousand alike, and one that is frequent.
 	values = append(values, "2020-01-01", "a@b.org", "Zürich", "Zürich", "Zürich")
-	o := ProfileOptions{Top: 5, Examples: 5}
+	o := ProfileOptions{Top: 5, Examples: 5, contacts: true}
 	for seed := range uint64(20) {
 		o.Seed = seed
 		got := summarize(sampleOf(values...), 0, o).Examples
@@ -116,6 +116,27 @@ func TestExamples(t *testing.T) {
 			if !slices.Contains(got, odd) {
 				t.Errorf("seed %d: %v looks different and is not among %v", seed, odd, got)
 			}
+		}
+	}
+}
+
+// TestContactsStayOut: addresses and numbers are shown only where the policy reveals them, and are found by their words.
+func TestContactsStayOut(t *testing.T) {
+	for _, tt := range []struct {
+		why      string
+		contacts bool
+		want     []any
+	}{
+		{"as a rule", false, []any{"Ada"}},
+		{"of a revealed column", true, []any{"+49 30 1234567", "Ada", "ada@x.com"}},
+	} {
+		o := ProfileOptions{Top: 5, Examples: 5, contacts: tt.contacts, column: "mail", texts: map[string][]string{}}
+		p := summarize(sampleOf("ada@x.com", "+49 30 1234567", "Ada"), 0, o)
+		if !slices.Equal(p.Examples, tt.want) || len(p.Top) != len(tt.want) || p.Distinct != 3 {
+			t.Errorf("%s: %v %v", tt.why, p.Examples, p.Top)
+		}
+		if texts := o.texts["mail"]; len(texts) != 3 {
+			t.Errorf("%s: found are %v", tt.why, texts)
 		}
 	}
 }

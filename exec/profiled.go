@@ -9,8 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/texttosql/texttosql/internal/redact"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -32,18 +33,18 @@ var (
 // profileIncomplete is the code of a warning: a table could not be profiled.
 const profileIncomplete = "profile-incomplete"
 
-// Profiled returns s, the schema of a snapshot or a part of it, with profiles; see [DB.Profile]. Those of a table are taken once
-// for the snapshot, with all columns that of.Schema has, and are in the trace of no question. One caller takes them while the
-// others wait, no longer than their contexts. If the context of the first one ends, the next one starts anew. With a nil
-// snapshot they are taken at each call.
+// Profiled returns s, the schema of a snapshot or a part of it, with profiles; see [DB.Profile]. Each table is profiled
+// once for the snapshot, with all columns in of.Schema. The trace of a question does not include this work. One caller
+// profiles while the others wait, no longer than their contexts. If the first caller's context ends, the next caller
+// starts anew. With a nil snapshot each call profiles again.
 //
-// What cannot be profiled is a warning of the span in ctx, and is not tried again, because every question would run into the
-// same time-out. The exceptions are a lock that somebody else held, and a database that was not there.
+// If a table cannot be profiled, Profiled adds a warning to the span in ctx. It does not retry, because every question
+// would reach the same time-out. It retries only if another client held a lock, or if the database was not available.
 func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema) (*schema.Schema, error) {
 	of = db.mine(of)
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
-	untraced := trace.Into(ctx, nil)
+	untraced := trace.NewContext(ctx, nil)
 	limited, cancel := context.WithTimeout(untraced, profileTimeout)
 	defer cancel()
 	var (
@@ -59,7 +60,11 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 		}
 		tables.Go(func() error {
 			p, err := profiles.Of(untraced, of, t.TableName(), func(context.Context) (profiled, error) {
-				p, err := db.profiledOnce(limited, whole(of, t), readable)
+				texts := map[string][]string{}
+				p, err := db.profiledOnce(limited, whole(of, t), readable, texts)
+				if err == nil {
+					of.KeepTexts(p.table, texts)
+				}
 				return p, cmp.Or(ctx.Err(), err)
 			})
 			if p.table == nil {
@@ -75,7 +80,7 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 	}
 	gap := errors.Join(gaps...)
 	if gap != nil {
-		trace.From(ctx).Warn(profileIncomplete, "not all of the database could be profiled: "+trace.Public(gap))
+		trace.FromContext(ctx).Warn(profileIncomplete, "not all of the database could be profiled: "+redact.Error(gap))
 	}
 	if of == nil || s != of.Schema || passing(gap) {
 		return &out, nil
@@ -83,17 +88,17 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 	return wholeProfiles.Of(ctx, of, struct{}{}, func(context.Context) (*schema.Schema, error) { return &out, nil })
 }
 
-// profiled takes the profile of t. With an error it is kept by nobody.
-func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Schema) (profiled, error) {
+// profiled returns t with its profile, and its texts by column. After an error the caller stores nothing.
+func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Schema, texts map[string][]string) (profiled, error) {
 	before := t.Columns
-	gap := db.profile(ctx, &t, readable, ProfileOptions{})
+	gap := db.profile(ctx, &t, readable, ProfileOptions{texts: texts})
 	db.warnSensitive(secretsFound(t.Name, before, t.Columns))
 	p := profiled{&t, gap}
 	if passing(gap) {
 		return p, gap
 	}
 	if gap != nil {
-		db.Warn(trace.Warning{Code: profileIncomplete, Message: trace.Public(gap)})
+		db.Warn(trace.Warning{Code: profileIncomplete, Message: redact.Error(gap)})
 	}
 	return p, nil
 }

@@ -4,26 +4,29 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/periods"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 )
 
-// Query runs one statement of untrusted origin within Limits.Answer.
+// Query runs one untrusted statement within Limits.Answer.
 //
-// The text check comes first; then the statement runs alone on a guarded connection. The error is a *RefusedError or an
-// *InvalidError if the statement did not run, and a *LimitError if it ran into a limit that leaves no result. A result
-// that was cut at the limit on rows or bytes is no error but a truncated table. The text is never changed to hold a
-// LIMIT. An empty result is a table with columns and no rows.
+// The text check runs first. Then the statement runs alone on a guarded connection. The error is a *RefusedError or an
+// *InvalidError if the statement did not run, and a *LimitError if it reached a limit that leaves no result. A result
+// that was cut at the limit on rows or bytes is a truncated table, without an error. Query never adds a LIMIT to the
+// text. An empty result is a table with columns and no rows.
 //
-// Values come as the database has them, with their types, neither trimmed nor escaped: whoever shows them in HTML, CSV or a
-// terminal escapes them there.
+// Values are as the database stores them, with their types, neither trimmed nor escaped. Code that shows them in HTML,
+// CSV or a terminal must escape them there.
 func (db *DB) Query(ctx context.Context, sql string) (*result.Table, error) {
 	return db.QueryWithin(ctx, sql, db.limits.Answer)
 }
 
-// QueryWithin is [DB.Query] with bounds of its own. Zero fields of b are those of Limits.Answer; CellBytes cannot rise
-// above the larger of Limits.Candidate and Limits.Answer, for which the guard was made.
+// QueryWithin is [DB.Query] with other bounds. Zero fields of b have the values of Limits.Answer. CellBytes cannot be
+// larger than both Limits.Candidate and Limits.Answer allow, because the guard was created for these.
 func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Table, error) {
 	s, err := db.Runner(b)
 	if err != nil {
@@ -32,10 +35,10 @@ func (db *DB) QueryWithin(ctx context.Context, sql string, b Bounds) (*result.Ta
 	return with(s, func(s *Runner) (*result.Table, error) { return s.Query(ctx, sql) })
 }
 
-// Stream runs one statement as [Runner.Query] does, and gives its rows to a sink one after the other: any number of rows and
-// bytes, within the time of Limits.Stream. A value over its CellBytes is an error, since no row is left out. An error may come
-// behind the first rows. [result.NewStream] makes the sink.
-func (s *Runner) Stream(ctx context.Context, sql string, to *result.Sink) error {
+// Stream runs one statement as [Runner.Query] does and passes its rows to a sink one by one. It passes any number of
+// rows and bytes, within the time of Limits.Stream. A value over its CellBytes is an error, because no row is left out.
+// Stream may return an error after the first rows. [result.NewStream] creates the sink.
+func (s *Runner) Stream(ctx context.Context, sql string, to *result.RowWriter) error {
 	s.sink = to
 	defer func() { s.sink = nil }()
 	b := s.db.limits.stream()
@@ -46,38 +49,38 @@ func (s *Runner) Stream(ctx context.Context, sql string, to *result.Sink) error 
 	return err
 }
 
-// sampled runs a statement for [Sampler.SampleRows], with the bounds of the runner but for their Rows. Its values are plain,
-// as prompts show them.
+// sampled runs a statement for [Sampler.SampleRows], with the bounds of the runner but for their Rows.
 func (s *Runner) sampled(ctx context.Context, sql string, rows int) (*result.Table, error) {
 	b := s.bounds
 	b.Rows = rows
-	t, err := s.query(ctx, sql, b)
-	return t.Plain(), err
+	return s.query(ctx, sql, b)
 }
 
-// Analyze compiles one statement under the guard, without running it, and says what it would read. A statement that may
-// not run gives a *RefusedError, one that does not compile an *InvalidError. It costs one compilation. The time-out is
-// that of a candidate.
+// Analyze compiles one statement under the guard, without running it, and returns what it would read. It returns a
+// *RefusedError for a statement that may not run, and an *InvalidError for one that does not compile. It costs one
+// compilation. The timeout is the one in Limits.Candidate.
 func (db *DB) Analyze(ctx context.Context, sql string) (Analysis, error) {
 	return with(db.looking(), func(s *Runner) (Analysis, error) { return s.Analyze(ctx, sql) })
 }
 
-// Explain asks the engine for its plan of one statement, without running it.
+// Explain returns the engine's plan of one statement, without running it.
 //
-// The statement passes the text check and the guard first, as for [DB.Query]: EXPLAIN is not harmless where a driver
-// runs every statement of a text. A statement that the engine rejects gives an [*InvalidError], one that may not run a
-// [*RefusedError]. The time-out is that of a candidate. A plan proves that the statement compiles, and no more.
+// The statement passes the text check and the guard first, as for [DB.Query], because some drivers run every statement
+// of a text, also after EXPLAIN. Explain returns an [*InvalidError] for a statement that the engine rejects, and a
+// [*RefusedError] for one that may not run. The timeout is the one in Limits.Candidate. A plan proves only that the
+// statement compiles.
 func (db *DB) Explain(ctx context.Context, sql string) (Plan, error) {
 	return with(db.looking(), func(s *Runner) (Plan, error) { return s.Explain(ctx, sql) })
 }
 
-// Probe reports whether column of table holds value. The value is bound, never written into the text, and compared as
-// the engine compares: 'Norway' is not 'norway' unless the column's collation says so, and no date, number or enum holds
-// it. A nil value asks for NULL.
+// Probe reports whether a column of a table contains value. The value is bound, never written into the text, and the
+// engine compares it by its own rules. So 'Norway' is not 'norway' unless the column's collation makes them equal. A
+// column of dates, numbers or enums does not contain it. A nil value searches for NULL.
 //
-// It is one statement that stops at the first match, within 1 second or Limits.Candidate.Timeout, whichever is less. A
-// large column without an index may take longer: then it is a *LimitError. schemaName is "" for the default schema.
-// value is nil, an int64, float64, string or []byte. What the policy denies is refused. Nothing is remembered.
+// It runs one statement that stops at the first match, within 1 second or Limits.Candidate.Timeout, whichever is less.
+// A large column without an index may take longer: then Probe returns a *LimitError. schemaName is "" for the default
+// schema. value is nil, an int64, float64, string or []byte. Probe refuses columns that the policy denies. It stores no
+// results.
 func (db *DB) Probe(ctx context.Context, schemaName, table, column string, value any) (bool, error) {
 	return with(&Runner{db: db}, func(s *Runner) (bool, error) { return s.Probe(ctx, schemaName, table, column, value) })
 }
@@ -114,7 +117,7 @@ func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 		return failed(err)
 	}
 	if len(names) == 0 {
-		// A driver that found nothing to run says so by a result without columns.
+		// A driver that found no statement to run returns a result without columns.
 		return nil, &InvalidError{Fault: FaultCompile, Message: "the statement has no result columns"}
 	}
 	if len(names) > b.Columns {
@@ -134,13 +137,14 @@ func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 	if err != nil {
 		return failed(err)
 	}
-	t.Types = reader.types
+	t.Types, reader.cuts = reader.types, !a.Ours && h.sink == nil
 	if a.Splice != nil {
 		for i, name := range t.Columns {
 			t.Columns[i] = a.Splice.Original(name)
 		}
 	}
 	if h.sink != nil {
+		mark(a, t)
 		if err := h.sink.Head(t.Columns, t.Types); err != nil {
 			return failed(err)
 		}
@@ -159,6 +163,7 @@ func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 			t.Truncated, t.TooLarge = true, true
 			break
 		}
+		t.Cut = reader.cut
 		if n++; h.sink == nil {
 			t.Rows = append(t.Rows, row)
 		} else if err := h.sink.Row(row); err != nil {
@@ -168,6 +173,9 @@ func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 			}
 			return failed(err)
 		}
+	}
+	if h.sink == nil { // who reads a stream has its types
+		mark(a, t)
 	}
 	if t.Truncated && rows.Stop != nil && rows.Stop(t.TooLarge) {
 		h.unfit = true
@@ -182,13 +190,24 @@ func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 	return t, nil
 }
 
+// mark sets the grains of the columns of a statement from outside.
+func mark(a *Statement, t *result.Table) {
+	if !a.Ours {
+		periods.Mark(a.Statement, t)
+	}
+}
+
 // reader copies rows out of a driver while it counts their bytes.
 type reader struct {
 	left  int64 // bytes that may still be kept
 	cell  int
 	cells []cell
 	dest  []any
-	types []result.Type // of the columns; nil: the engine tells none
+	room  []any         // of the next rows
+	rows  int           // for how many rows room was made last
+	types []result.Type // the types of the columns; nil: the engine does not report them
+	cuts  bool          // a value over the limit is cut; else its row is over it
+	cut   bool          // one was
 }
 
 func newReader(rows *Rows, columns int, b Bounds) (*reader, error) {
@@ -215,6 +234,21 @@ func newReader(rows *Rows, columns int, b Bounds) (*reader, error) {
 	return r, nil
 }
 
+// mostRows is for how many rows room is made at once. A caller that stores one row of them keeps the others in memory.
+const mostRows = 64
+
+// nextRow returns room for a row: rows of a large result are parts of a longer list.
+func (r *reader) nextRow() []any {
+	n := len(r.cells)
+	if len(r.room) < n {
+		r.rows = min(max(1, 2*r.rows), mostRows)
+		r.room = make([]any, n*r.rows)
+	}
+	row := r.room[:n:n]
+	r.room = r.room[n:]
+	return row
+}
+
 // read returns the current row, nil where it is over a limit on bytes.
 func (r *reader) read(rows *Rows) ([]any, error) {
 	if err := rows.Scan(r.dest...); err != nil {
@@ -223,7 +257,7 @@ func (r *reader) read(rows *Rows) ([]any, error) {
 	if r.left < 0 {
 		return nil, nil
 	}
-	row := make([]any, len(r.cells))
+	row := r.nextRow()
 	for i := range r.cells {
 		row[i] = r.cells[i].value
 		r.cells[i].value = nil
@@ -239,17 +273,24 @@ type cell struct {
 	value   any
 }
 
-// valueBytes is what a value without text counts: a word and its type.
+// valueBytes is the size that a value without text counts as: a word and its type.
 const valueBytes = 16
 
-func (c *cell) Scan(src any) error {
+func (c *cell) Scan(src any) (err error) {
 	c.value = nil
 	r := c.reader
 	if c.convert != nil && bytesOf(src) <= r.cell {
-		var err error
 		if src, err = c.convert(src); err != nil {
 			return fmt.Errorf("exec: reading a value: %w", err)
 		}
+	}
+	if r.cuts && bytesOf(src) > r.cell {
+		src, r.cut = c.beginning(src), true
+		if r.left >= 0 { // the mark counts at most as much as the text that it replaces
+			c.value = src
+			r.left -= int64(bytesOf(src))
+		}
+		return nil
 	}
 	switch v := src.(type) {
 	case string:
@@ -278,6 +319,23 @@ func (c *cell) Scan(src any) error {
 		return fmt.Errorf("exec: the driver gave a %T, which is no database/sql value", src)
 	}
 	return nil
+}
+
+// mostCut is how many bytes are left of a value that is cut: 1,000 of them are less than the limit on the bytes of a result.
+const mostCut = 4_000
+
+// beginning returns the beginning of a text that is over the limit on one value, and its length; of a blob only its length.
+func (c *cell) beginning(src any) string {
+	mark := "… " + words.Thousands(bytesOf(src)) + " bytes"
+	text, isText := src.(string)
+	if b, ok := src.([]byte); ok && c.convert != nil {
+		text, isText = string(b[:min(len(b), mostCut)]), true
+	}
+	if !isText {
+		return mark
+	}
+	text = text[:min(len(text), mostCut, c.reader.cell)] // perhaps within a letter
+	return strings.ToValidUTF8(text, "") + mark
 }
 
 // take counts n bytes of text and reports whether they may be kept.

@@ -19,7 +19,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -27,9 +28,9 @@ import (
 // open makes a database file of script and a DB on it.
 func open(t testing.TB, script string, c exec.Config) (*sql.DB, *exec.DB) {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "test.db")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "test.db")))(t)
 	t.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec(script))(t)
+	testutil.Value(pool.Exec(script))(t)
 	db, err := exec.New(pool, sqlite.Dialect{}, c)
 	if err == nil {
 		err = db.Ready(context.Background())
@@ -61,7 +62,7 @@ func TestBounds(t *testing.T) {
 			"the row that is too large is not the first too many", count10 + "SELECT i, CASE i WHEN 10 THEN 'abcdefghij' END FROM n",
 			exec.Bounds{Rows: 9, CellBytes: 5}, 9, true, false, "",
 		},
-		{"a cell too large", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 9}, 3, true, true, ""},
+		{"a cell too large", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 9}, 10, false, false, ""},
 		{"a cell as large as allowed", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 10}, 10, false, false, ""},
 		{"names within what is free", `SELECT 1 AS "` + strings.Repeat("n", 64) + `"`, exec.Bounds{Bytes: 16}, 1, false, false, ""},
 		{"names count too", `SELECT 1 AS "` + strings.Repeat("n", 84) + `"`, exec.Bounds{Bytes: 35}, 0, true, true, ""},
@@ -92,6 +93,35 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestCut: a value over the limit on one value is cut, and marked with its length. No row is lost.
+func TestCut(t *testing.T) {
+	_, db := open(t, "CREATE TABLE t(a)", exec.Config{})
+	for _, test := range []struct {
+		why, sql string
+		cell     int
+		want     [][]any
+		cut      bool
+	}{
+		{"a text keeps its beginning", "SELECT 1, 'abcdefghij' UNION ALL SELECT 2, 'b'", 4, [][]any{{int64(1), "abcd… 10 bytes"}, {int64(2), "b"}}, true},
+		{"no letter is cut in two", "SELECT 'aäöü'", 4, [][]any{{"aä… 7 bytes"}}, true},
+		{"a blob has its length alone", "SELECT x'0001020304'", 4, [][]any{{"… 5 bytes"}}, true},
+		{"the length has separators", "SELECT printf('%.*c', 5000, 'x')", 4999, [][]any{{strings.Repeat("x", 4000) + "… 5,000 bytes"}}, true},
+		{"as long as allowed", "SELECT 'abcd'", 4, [][]any{{"abcd"}}, false},
+	} {
+		got, err := db.QueryWithin(t.Context(), test.sql, exec.Bounds{CellBytes: test.cell})
+		if err != nil {
+			t.Errorf("%s: %v", test.why, err)
+			continue
+		}
+		if diff := cmp.Diff(test.want, got.Rows); diff != "" || got.Cut != test.cut || got.Truncated {
+			t.Errorf("%s: cut %v, truncated %v, rows (-want +got):\n%s", test.why, got.Cut, got.Truncated, diff)
+		}
+		if (result.Equality{}).Equal(got, got) == test.cut {
+			t.Errorf("%s: what is cut equals something", test.why)
+		}
+	}
+}
+
 func TestLimitsAreChecked(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
 	for _, c := range []exec.Config{
@@ -114,7 +144,7 @@ func TestLimitsAreChecked(t *testing.T) {
 	if _, err := exec.New(pool, nil, exec.Config{}); err == nil {
 		t.Error("a nil dialect is accepted")
 	}
-	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Rows: 7}}})
+	db := dbtest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Rows: 7}}})
 	want := exec.Limits{
 		Candidate:   exec.Bounds{Rows: 7, Bytes: 4 << 20, CellBytes: 1e6, Columns: 500, Timeout: 3 * time.Second},
 		Answer:      exec.Bounds{Rows: 1000, Bytes: 4 << 20, CellBytes: 1e6, Columns: 500, Timeout: 30 * time.Second},
@@ -196,7 +226,7 @@ func TestErrors(t *testing.T) {
 func TestErrorsShowNames(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a)", exec.Config{Policy: exec.Policy{DenyColumns: []string{"a"}}})
 	for sql, want := range map[string]string{
-		"SELECT t.\"a\u200b\" FROM t": `exec: invalid statement (schema): no such column: t.a\u200b`,
+		"SELECT t.\"a\u200b\" FROM t": `exec: refused (column): a\u200b: no such column, or you may not read it`,
 		"SELECT 1 FROM \"\u202et\"":   `exec: invalid statement (schema): no such table: \u202et`,
 		"SELECT 1 FROM \"t\u00a0\n\"": `exec: invalid statement (schema): no such table: t\u00a0\n`,
 		"SELECT 1 FROM \"größe 東京'\"": `exec: invalid statement (schema): no such table: größe 東京'`,
@@ -231,12 +261,12 @@ func TestBusy(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
-			pool := need.Value(sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000"))(t)
+			pool := testutil.Value(sql.Open("sqlite3", "file:"+path+"?_busy_timeout=3600000"))(t)
 			defer pool.Close()
 			pool.SetMaxOpenConns(1) // to open another one would wait for the lock
-			need.Value(pool.Exec("CREATE TABLE t(a)"))(t)
+			testutil.Value(pool.Exec("CREATE TABLE t(a)"))(t)
 			within := func(timeout time.Duration) *exec.DB {
-				db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{
+				db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{
 					Candidate: exec.Bounds{Timeout: timeout}, Answer: exec.Bounds{Timeout: timeout},
 				}}))(t)
 				return db
@@ -251,7 +281,7 @@ func TestBusy(t *testing.T) {
 			if err := test.run(ctx, patient); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %v", err)
 			}
-			need.Value(other.Exec("COMMIT"))(t)
+			testutil.Value(other.Exec("COMMIT"))(t)
 			var timeout int
 			if err := pool.QueryRow("PRAGMA busy_timeout").Scan(&timeout); err != nil || timeout != 3600000 {
 				t.Errorf("the connection now waits %d ms for a lock, %v", timeout, err)
@@ -290,8 +320,8 @@ func (late) Run(ctx context.Context, _ *exec.Statement, _ exec.Bounds) (*exec.Ro
 func TestBusyUntilTheTimeout(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
 	for _, catalog := range []bool{false, true} {
-		db := need.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
-			Open: func(_ context.Context, _ *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
+		db := testutil.Value(exec.New(pool, exectest.Change(sqlite.Dialect{}, exectest.Changes{
+			Open: func(_ context.Context, _ *sql.Conn, open func() (exec.GuardedConn, error)) (exec.GuardedConn, error) {
 				o, err := open()
 				o.Conn = late{o.Conn, catalog}
 				return o, err
@@ -309,10 +339,10 @@ func TestBusyUntilTheTimeout(t *testing.T) {
 // locking is a pool of one connection, on which script leaves a transaction open.
 func locking(t *testing.T, path, script string) *sql.DB {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", path))(t)
+	pool := testutil.Value(sql.Open("sqlite3", path))(t)
 	t.Cleanup(func() { pool.Close() })
 	pool.SetMaxOpenConns(1) // the transaction stays on it
-	need.Value(pool.Exec(script))(t)
+	testutil.Value(pool.Exec(script))(t)
 	return pool
 }
 
@@ -325,7 +355,7 @@ func TestBusyAtOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
 	if _, err = db.Query(t.Context(), "SELECT a FROM t"); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
 		t.Errorf("error %v", err)
 	}
@@ -345,7 +375,7 @@ func (slowOpening) Driver() driver.Driver { return nil }
 func TestSlowOpening(t *testing.T) {
 	pool := sql.OpenDB(slowOpening{})
 	defer pool.Close()
-	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
 	_, err := db.QueryWithin(t.Context(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
 	if !errors.Is(err, exec.ErrBusy) || !strings.Contains(err.Error(), "opening a connection took more than") {
 		t.Errorf("error %v", err)
@@ -365,7 +395,7 @@ func (dialling) Connect(ctx context.Context) (driver.Conn, error) {
 func TestDeadlineAtOpening(t *testing.T) {
 	pool := sql.OpenDB(dialling{})
 	defer pool.Close()
-	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
 	for range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
 		if _, err := db.Query(ctx, "SELECT 1"); !errors.Is(err, context.DeadlineExceeded) {
@@ -379,11 +409,11 @@ func TestDeadlineAtOpening(t *testing.T) {
 func TestPoolInUse(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
 	pool.SetMaxOpenConns(1)
-	db := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{})
 	if got := db.Limits().Connections; got != 1 {
 		t.Errorf("%d connections of a pool of one", got)
 	}
-	rows := need.Value(pool.Query("SELECT 1"))(t)
+	rows := testutil.Value(pool.Query("SELECT 1"))(t)
 	_, err := db.QueryWithin(context.Background(), "SELECT 1", exec.Bounds{Timeout: 20 * time.Millisecond})
 	if !errors.Is(err, exec.ErrBusy) || !strings.Contains(err.Error(), "1 in use") {
 		t.Errorf("error %v", err)

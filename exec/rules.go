@@ -7,10 +7,11 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/redact"
+	"github.com/texttosql/texttosql/internal/snapshot"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -41,7 +42,15 @@ func (h *held) judgeWithRules(ctx context.Context, a *Statement) error {
 	}
 	err := h.judge(ctx, a)
 	if err == nil {
-		a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always" || !a.Catalog.CannotFail(a.Statement, a.Names, h.db.ruled.Results))
+		var open bool
+		a.order, a.settled, open = a.Catalog.Open(a.Statement, a.Names, h.db.ruled)
+		a.ruled, err = h.spliced(ctx, a, h.db.policy.Fence == "always" || !open)
+		if err != nil && len(a.order) > 0 && IsRejection(err) { // the engine does not take the order there
+			if err = h.finish(ctx); err == nil {
+				h.used, a.order, a.settled = true, nil, false
+				a.ruled, err = h.spliced(ctx, a, true)
+			}
+		}
 	}
 	if err == nil && kept {
 		c := *a
@@ -65,7 +74,7 @@ func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Stateme
 
 // splice writes the rules into a statement, and has the second look.
 func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[string]any, fenced bool) (*Statement, error) {
-	c, ok := conn.(RulerConn)
+	c, ok := conn.(RowFilterConn)
 	if !ok {
 		return nil, guard.Refuse(ReasonGuard, "the connection is not read through rules about rows")
 	}
@@ -73,13 +82,15 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 	if err != nil {
 		return nil, err
 	}
-	o := guard.SpliceOptions{
-		Splicing: db.ruled, Params: params, Fenced: fenced, Own: a.Args,
-		View: func(v *guard.Relation) (string, []string, []guard.Spot, error) {
+	spots = append(spots, a.order...)
+	slices.SortStableFunc(spots, func(a, b guard.TablePosition) int { return a.Pos - b.Pos })
+	o := guard.RewriteOptions{
+		RewriteRules: db.ruled, Params: params, Fenced: fenced, Pinned: !a.settled, Own: a.Args,
+		View: func(v *guard.Relation) (string, []string, []guard.TablePosition, error) {
 			return db.viewQuery(ctx, c, a.Catalog, v)
 		},
 	}
-	if loose, ok := conn.(LooseConn); ok {
+	if loose, ok := conn.(CoercingConn); ok {
 		o.Compared = loose.Compared
 	}
 	splice, err := a.Catalog.Splice(a.SQL(), spots, o)
@@ -91,7 +102,7 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 }
 
 // viewQuery returns the query of a view, for the place where it is written out.
-func (db *DB) viewQuery(ctx context.Context, c RulerConn, catalog *Catalog, v *guard.Relation) (string, []string, []guard.Spot, error) {
+func (db *DB) viewQuery(ctx context.Context, c RowFilterConn, catalog *Catalog, v *guard.Relation) (string, []string, []guard.TablePosition, error) {
 	t, ok := catalog.Schema.Lookup(v.Schema, v.Name)
 	if !ok || v.Definition == "" {
 		return "", nil, nil, guard.Refuse(ReasonRows, "the view %s has no text into which rules could be written", v.Name)
@@ -100,10 +111,10 @@ func (db *DB) viewQuery(ctx context.Context, c RulerConn, catalog *Catalog, v *g
 	for i, column := range t.Columns {
 		columns[i] = column.Name
 	}
-	query := catalog.Text.Parse(guard.ViewQuery(catalog.Text, v.Definition))
+	query := catalog.Text.Parse(catalog.ViewQuery(v.Definition))
 	if db.language.Backticks && !catalog.Text.DoubleQuotedStrings {
 		// In backticks it is a name: in double quotes it may be a string, and mean a column where it is written out.
-		query = catalog.Text.Parse(inBackticks(query, slices.DeleteFunc(slices.Clone(query.Columns()), func(r sqltext.ColumnRef) bool {
+		query = catalog.Text.Parse(inBackticks(query, slices.DeleteFunc(slices.Clone(query.Columns()), func(r sqlshape.ColumnRef) bool {
 			return r.Quote != '"' || r.Qualifier != ""
 		})))
 	}
@@ -113,7 +124,7 @@ func (db *DB) viewQuery(ctx context.Context, c RulerConn, catalog *Catalog, v *g
 
 // tryRules has the engine look at each rule, and at each view that is read through rules, alone: what is missing must not be
 // found in the statement around them. A view that cannot be read so is refused.
-func (db *DB) tryRules(ctx context.Context, o Opened, c *Catalog) error {
+func (db *DB) tryRules(ctx context.Context, o GuardedConn, c *Catalog) error {
 	params := map[string]any{}
 	for _, r := range db.rules {
 		for _, name := range r.Params {
@@ -180,7 +191,7 @@ func (a *Statement) runs() *Statement {
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
 	open := a.ruled != nil && !a.ruled.Splice.Fenced
 	if a.ruled != nil { // as it is decided by the statement: that it had to run again is not told
-		trace.From(ctx).Set("fenced", !open)
+		trace.FromContext(ctx).Set("fenced", !open)
 	}
 	if open && h.sink != nil { // it cannot begin again behind its first row
 		if _, err := h.fence(ctx, a); err != nil {
@@ -210,7 +221,7 @@ func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table,
 		err = guard.Refuse(ReasonRows, "it fails where the rules about rows come first: %s", invalid.Message)
 	}
 	for _, text := range warnings {
-		trace.From(ctx).Warn("engine-warning", trace.Scrub(text))
+		trace.FromContext(ctx).Warn("engine-warning", redact.Credentials(text))
 	}
 	return t, err
 }

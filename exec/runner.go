@@ -4,39 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/abandon"
+	"github.com/texttosql/texttosql/internal/background"
+	"github.com/texttosql/texttosql/internal/slots"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Runner runs statements of untrusted origin, one after the other, on one connection that stays guarded between them.
-// It serves programs that run many small statements, since putting the guard on and off takes longer than most of them,
-// and the checks of one examination.
+// Runner runs untrusted statements, one after the other, on one connection that stays guarded between them. It is for
+// programs that run many small statements, because adding and removing the guard takes longer than most of them. It
+// also runs the checks of one examination.
 //
-// Every statement passes the text check and the guard and has the limits that it has with [DB]. A Runner takes one of
-// Limits.Connections at its first statement and keeps it until Close. After a statement that ran until its time was
-// over, or until ctx ended, the next one has another connection.
+// Every statement passes the text check and the guard and has the same limits as with [DB]. A Runner takes one of
+// Limits.Connections at its first statement and holds it until Close. After a statement that reached its time limit, or
+// whose ctx ended, the next statement uses another connection.
 //
-// Not safe for concurrent use.
+// A Runner is not safe for concurrent use.
 type Runner struct {
 	db     *DB
 	bounds Bounds
-	own    bool         // the statements are ours: they run without execution too
-	sink   *result.Sink // of Stream, while it runs
+	own    bool              // exec wrote the statements: they run without execution too
+	sink   *result.RowWriter // set by Stream, while it runs
 
 	last  *sqltext.Statement // the statement that was checked last
 	held  *held              // nil between a lost connection and the next statement
-	jobs  chan func()        // to the goroutine that runs the statements; nil while there is none
-	depth int                // calls of methods in each other: a use of the connection ends with the outermost
+	jobs  chan func()        // sends work to the goroutine that runs the statements; nil without one
+	depth int                // nesting depth of method calls: the outermost call ends a use of the connection
 }
 
-// Runner returns a runner whose queries have the bounds b; zero fields are those of Limits.Answer, and CellBytes has
-// the limit that [DB.QueryWithin] tells. It takes no connection yet. A negative bound is an error.
+// Runner returns a runner whose queries have the bounds b. Zero fields have the values of Limits.Answer, and CellBytes
+// has the limit that [DB.QueryWithin] documents. It takes no connection yet. A negative bound is an error.
 func (db *DB) Runner(b Bounds) (*Runner, error) {
 	b, err := db.bounds(b)
 	if err != nil {
@@ -53,8 +55,8 @@ func (s *Runner) Query(ctx context.Context, sql string) (*result.Table, error) {
 	return s.query(ctx, sql, s.bounds)
 }
 
-// QueryStatement is Query for a statement that passed the text check of this database's dialect. Any other one passes
-// it first.
+// QueryStatement is Query for a statement that passed the text check of this database's dialect. For any other
+// statement it runs that check first.
 func (s *Runner) QueryStatement(ctx context.Context, statement *sqltext.Statement) (*result.Table, error) {
 	if err := s.take(statement); err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 				return nil, err
 			}
 		}
-		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.SQL(sql)}, trace.Attr{Key: "engine", Value: s.db.Language().Name})
+		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)}, trace.Attr{Key: "engine", Value: s.db.Language().Name})
 		defer span.End()
 		t, err = onStatement(ctx, s, sql, b.Timeout, func(ctx context.Context, h *held, a *Statement) (*result.Table, error) {
 			if h.Engine != "" {
@@ -94,7 +96,7 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 	})
 }
 
-// Analyze is [DB.Analyze] on the Runner's connection.
+// Analyze runs [DB.Analyze] on the Runner's connection.
 func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
 	return oneUse(ctx, s, func() (Analysis, error) {
 		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout, func(_ context.Context, _ *held, a *Statement) (Analysis, error) {
@@ -103,8 +105,8 @@ func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
 	})
 }
 
-// Explain is [DB.Explain] on the Runner's connection. A statement over Limits.EngineCost gives its plan and a
-// *LimitError.
+// Explain runs [DB.Explain] on the Runner's connection. For a statement over Limits.EngineCost it returns the plan and
+// a *LimitError.
 func (s *Runner) Explain(ctx context.Context, sql string) (Plan, error) {
 	return oneUse(ctx, s, func() (Plan, error) {
 		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan, error) {
@@ -113,8 +115,8 @@ func (s *Runner) Explain(ctx context.Context, sql string) (Plan, error) {
 	})
 }
 
-// Time returns how long a statement takes, from its run to its last row, values read, or to the first row beyond
-// Bounds.Rows.
+// Time returns how long a statement takes, from its start to its last row, with all values read, or to the first row
+// beyond Bounds.Rows.
 func (s *Runner) Time(ctx context.Context, sql string) (time.Duration, error) {
 	if s.db.lookOnly {
 		return 0, ErrNoExecution
@@ -130,7 +132,7 @@ func (s *Runner) Time(ctx context.Context, sql string) (time.Duration, error) {
 	})
 }
 
-// Probe is [DB.Probe] on the Runner's connection.
+// Probe runs [DB.Probe] on the Runner's connection.
 func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, value any) (found bool, err error) {
 	quote := s.db.language.Quote
 	// A name with its table in front can only be a column: "x" alone is a string to SQLite where no such column exists.
@@ -158,21 +160,35 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 		})
 	})
 	var fault *InvalidError
-	if errors.As(err, &fault) && fault.Fault == FaultRun { // the value is none of the column's type: 'Norway' of a date
+	if errors.As(err, &fault) && fault.Fault == FaultRun { // the value does not fit the type: 'Norway' as a date
 		return false, nil
 	}
 	return found, err
 }
 
-// Schema returns the schema by which the Runner's statements are judged, and that of [DB.Schema] before the first.
+// Schema returns the schema that the Runner's statements are checked against. Before the first statement it returns the
+// result of [DB.Schema].
 func (s *Runner) Schema(ctx context.Context) (*schema.Schema, error) {
-	if h := s.held; h != nil {
-		return s.db.schemaOf(ctx, h.at, h.catalog)
+	h, err := s.present(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return s.db.Schema(ctx)
+	return s.db.schemaOf(ctx, h.at, h.catalog)
 }
 
-// Close takes the guard off and gives the connection back. A closed runner may be used again, which opens it.
+// present returns the connection of the Runner, which takes one if it has none.
+func (s *Runner) present(ctx context.Context) (h *held, err error) {
+	if s.held != nil {
+		return s.held, nil
+	}
+	h, err = onConnection(ctx, s, s.db.limits.Answer.Timeout, func(_ context.Context, h *held) (*held, error) { return h, nil })
+	if err != nil {
+		err = fmt.Errorf("exec: reading the schema: %w", err)
+	}
+	return h, err
+}
+
+// Close removes the guard and returns the connection. A closed runner may be used again, which opens it.
 func (s *Runner) Close() error { return s.release(false) }
 
 // check is the text check. A text that was checked last is not checked again.
@@ -202,7 +218,7 @@ func (s *Runner) take(statement *sqltext.Statement) error {
 func onStatement[T any](ctx context.Context, s *Runner, sql string, timeout time.Duration, f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
 	statement, err := s.check(sql)
 	if err != nil {
-		return value, err
+		return value, s.cut(ctx, err)
 	}
 	return onConnection(ctx, s, timeout, func(ctx context.Context, h *held) (value T, err error) {
 		a, err := h.admit(ctx, statement, nil)
@@ -213,6 +229,19 @@ func onStatement[T any](ctx context.Context, s *Runner, sql string, timeout time
 	})
 }
 
+// cut returns the error of a text whose tokens may be other ones to the server. Where backslashes escape by a mode of the
+// session, a session with another mode than the dialect is the fault.
+func (s *Runner) cut(ctx context.Context, err error) error {
+	refused, ok := err.(*RefusedError)
+	if !ok || !s.db.language.Text.Backslash || refused.Reason != "unterminated" && refused.Reason != sqltext.ReasonSeveral {
+		return err
+	}
+	if _, other := s.present(ctx); errors.Is(other, ErrUnguarded) {
+		return other
+	}
+	return err
+}
+
 // oneUse runs f, which is one use of the connection, or a part of one.
 func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T, err error) {
 	s.depth++
@@ -220,7 +249,7 @@ func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T
 		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
 			return
 		}
-		if _, ok := s.held.Conn.(Finisher); !ok { // saves a hand-over to the goroutine of the runner
+		if _, ok := s.held.Conn.(UseEnder); !ok { // saves a hand-over to the goroutine of the runner
 			_ = s.held.finish(ctx) // sends nothing
 			return
 		}
@@ -232,13 +261,34 @@ func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T
 	return f()
 }
 
+// examining is the key of the Runner whose check has a context.
+type examining struct{}
+
+// errSecond is the error of a check that waits for a second connection: enough such checks would wait for each other.
+var errSecond = errors.New("exec: a check requests a connection beside that of its Runner: use the methods of the Runner")
+
 // hold takes a connection and puts the guard on it, within timeout each.
 func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 	db := s.db
-	if _, apart := db.dialect.(Scoper); apart { // else a schema is nobody's
+	if outer, ok := ctx.Value(examining{}).(*Runner); ok && outer != s && outer.db.database == db.database {
+		return errSecond
+	}
+	gone := slots.Take(ctx)
+	defer func() {
+		if s.held == nil {
+			gone()
+			return
+		}
+		s.held.gone = gone
+	}()
+	if _, apart := db.dialect.(ImpersonatingDialect); apart { // else a schema is nobody's
 		if err := db.scopeError(); err != nil {
 			return err
 		}
+	}
+	if n := db.left.count(settled); n > 0 {
+		trace.FromContext(ctx).Root().Warn("statement-still-running",
+			fmt.Sprintf("the database does not stop: %d statements that nobody waits for still run, each on a connection of its own", n))
 	}
 	if err := db.slot(ctx); err != nil {
 		return err
@@ -253,7 +303,7 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 			<-db.slots
 		}
 	}()
-	opening := abandon.NewWork(func(h *held) { db.giveBack(h, <-back) })
+	opening := background.NewWork(func(h *held) { db.giveBack(h, <-back) })
 	opening.Value = &held{db: db, wait: timeout, own: s.own}
 	s.start(func() {
 		defer opening.End()
@@ -264,7 +314,7 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 	case left:
 		s.rest()
 		free = false
-		back <- db.abandon(ctx, false)
+		back <- db.abandon(false)
 		return ended(ctx, outer, 2*timeout, fmt.Errorf("%w: opening and guarding a connection took longer than %v and still goes on", ErrBusy, 2*timeout))
 	case err != nil:
 		return err
@@ -299,10 +349,10 @@ func (h *held) open(ctx context.Context) (err error) {
 		if h.Conn != nil {
 			err = errors.Join(err, h.Close(h.unfit))
 		}
-		h.Opened = Opened{}
+		h.GuardedConn = GuardedConn{}
 		h.conn.Close()
 	}()
-	if h.Opened, err = h.db.open(ctx, h.conn, h.wait); err != nil {
+	if h.GuardedConn, err = h.db.open(ctx, h.conn, h.wait); err != nil {
 		return h.db.unblamed(err)
 	}
 	if h.File != "" {
@@ -310,14 +360,14 @@ func (h *held) open(ctx context.Context) (err error) {
 	}
 	h.unfit = true // where the driver panics
 	if settings := h.db.settings(); len(settings) > 0 && h.db.ruled.Settings {
-		if err := h.Conn.(SettingConn).Set(settings); err != nil {
+		if err := h.Conn.(settingConn).Set(settings); err != nil {
 			h.unfit = false
 			return err
 		}
 	}
 	err = h.renew(ctx, false)
 	open = err == nil
-	h.unfit = err != nil && !IsTyped(err)
+	h.unfit = err != nil && !IsClassified(err)
 	return err
 }
 
@@ -328,6 +378,7 @@ func (s *Runner) release(drop bool) error {
 	}
 	db, h := s.db, s.held
 	s.held = nil
+	defer h.gone()
 	free := true
 	defer func() {
 		if free { // also where the driver panics
@@ -338,7 +389,7 @@ func (s *Runner) release(drop bool) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	back := make(chan func(), 1)
-	closing := abandon.NewWork(func(struct{}) { (<-back)() })
+	closing := background.NewWork(func(struct{}) { (<-back)() })
 	s.start(func() {
 		defer closing.End()
 		defer h.conn.Close()
@@ -349,7 +400,7 @@ func (s *Runner) release(drop bool) error {
 	if left {
 		s.rest()
 		free = false
-		back <- db.abandon(over, !h.Private)
+		back <- db.abandon(!h.Private)
 	}
 	return err
 }
@@ -399,20 +450,37 @@ func (s *Runner) rest() {
 	}
 }
 
-// leftovers counts the statements that nobody waits for and that still run.
+// leftovers are the statements that nobody waits for and that still run, by when they were left.
 type leftovers struct {
-	mu sync.Mutex
-	n  int
+	mu   sync.Mutex
+	left []time.Time
+}
+
+// settled is when a statement that was left runs still if its connection does not come back: a driver may be late after an
+// interrupt, as DuckDB's is.
+const settled = time.Second
+
+// count returns how many of them were left so long ago.
+func (l *leftovers) count(ago time.Duration) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, at := range l.left {
+		if time.Since(at) >= ago {
+			n++
+		}
+	}
+	return n
 }
 
 // abandon gives up a connection on which something still runs. The slot becomes free for another connection, and with
 // another a pool that is full may open one more: it must see the same database. There are at most as many leftovers as
 // slots; the slots of more stay taken. The function that abandon returns takes all of it back.
-func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
+func (db *DB) abandon(another bool) (back func()) {
 	db.left.mu.Lock()
 	defer db.left.mu.Unlock()
-	db.left.n++
-	free := db.left.n <= cap(db.slots)
+	at := time.Now()
+	db.left.left = append(db.left.left, at)
+	free := len(db.left.left) <= cap(db.slots)
 	if free {
 		<-db.slots
 	}
@@ -421,12 +489,11 @@ func (db *DB) abandon(ctx context.Context, another bool) (back func()) {
 	if grow {
 		db.pool.SetMaxOpenConns(most + 1)
 	}
-	trace.From(ctx).Root().Warn("statement-still-running",
-		fmt.Sprintf("the database does not stop: %d statements that nobody waits for still run, each on a connection of its own", db.left.n))
 	return func() {
 		db.left.mu.Lock()
 		defer db.left.mu.Unlock()
-		db.left.n--
+		i := slices.Index(db.left.left, at)
+		db.left.left = slices.Delete(db.left.left, i, i+1)
 		if grow {
 			db.pool.SetMaxOpenConns(db.pool.Stats().MaxOpenConnections - 1)
 		}
@@ -462,7 +529,7 @@ func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, 
 		}
 	}()
 	back := make(chan func(), 1)
-	work := abandon.NewWork(func(T) { s.db.giveBack(h, <-back) })
+	work := background.NewWork(func(T) { s.db.giveBack(h, <-back) })
 	s.start(func() {
 		defer work.End()
 		work.Value, work.Err = f(running, h)
@@ -471,7 +538,8 @@ func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, 
 	if left {
 		s.rest()
 		s.held = nil
-		back <- s.db.abandon(ctx, !h.Private)
+		h.gone()
+		back <- s.db.abandon(!h.Private)
 		err = &LimitError{Limit: "time", Max: timeout.String(), Running: true}
 		if ctx.Err() == nil {
 			return value, err

@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestRunner: a runner answers as single statements do, whatever came before.
 func TestRunner(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01'), (2, 'soon')", exec.Config{})
 	bounds := exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}
-	runner := need.Value(db.Runner(bounds))(t)
+	runner := testutil.Value(db.Runner(bounds))(t)
 	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	for i, sql := range []string{
 		"SELECT a, d FROM t", "SELECT nix FROM t", "DELETE FROM t", "SELECT 1; SELECT 2", "", "SELECT a FROM t ORDER BY a DESC",
@@ -54,12 +54,12 @@ func TestRunner(t *testing.T) {
 func TestRunnerConnection(t *testing.T) {
 	pool, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 1}})
 	pool.SetMaxOpenConns(1)
-	runner := need.Value(db.Runner(exec.Bounds{}))(t)
+	runner := testutil.Value(db.Runner(exec.Bounds{}))(t)
 	if pool.Stats().InUse != 0 {
 		t.Error("a runner holds a connection before its first statement")
 	}
 	for range 3 {
-		need.Value(runner.Query(t.Context(), "SELECT a FROM t"))(t)
+		testutil.Value(runner.Query(t.Context(), "SELECT a FROM t"))(t)
 	}
 	if n := pool.Stats().InUse; n != 1 {
 		t.Errorf("%d connections in use, want 1", n)
@@ -69,7 +69,7 @@ func TestRunnerConnection(t *testing.T) {
 	if _, err := db.Query(short, "SELECT a FROM t"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a second statement: %v", err)
 	}
-	need.OK(t, runner.Close())
+	testutil.OK(t, runner.Close())
 	if _, err := pool.Exec("INSERT INTO t VALUES (1)"); err != nil {
 		t.Errorf("the connection is still guarded: %v", err)
 	}
@@ -85,7 +85,7 @@ func TestRunnerConnection(t *testing.T) {
 	if got, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
 		t.Errorf("after a cancelled statement: %v, %v", got, err)
 	}
-	need.OK(t, runner.Close())
+	testutil.OK(t, runner.Close())
 	if n := pool.Stats().InUse; n != 0 {
 		t.Errorf("%d connections in use after Close", n)
 	}
@@ -93,7 +93,7 @@ func TestRunnerConnection(t *testing.T) {
 
 func TestSessionTime(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a, d DATE); INSERT INTO t VALUES (1, '2024-01-01')", exec.Config{})
-	runner := need.Value(db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}))(t)
+	runner := testutil.Value(db.Runner(exec.Bounds{Rows: 5, Timeout: 500 * time.Millisecond}))(t)
 	defer runner.Close()
 	for _, sql := range []string{"SELECT d FROM t", count10 + "SELECT i FROM n"} {
 		if took, err := runner.Time(t.Context(), sql); err != nil || took <= 0 {

@@ -7,15 +7,16 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/sampling"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
 const maxKept = 1024 // characters of one text of a sample
 
-// sampled says what a sample is of.
+// sampled identifies a sample.
 type sampled struct {
 	table  schema.TableName
 	rows   int
@@ -23,7 +24,7 @@ type sampled struct {
 	seed   uint64
 }
 
-// samples are rows of tables. What was written to a table since does not show until the schema changes.
+// samples caches rows of tables. Later writes to a table do not show until the schema changes.
 var samples = &snapshot.Derived[sampled, *schema.Sample]{Size: func(_ sampled, s *schema.Sample) (bytes int) {
 	for _, row := range s.Rows {
 		for _, v := range row {
@@ -33,16 +34,17 @@ var samples = &snapshot.Derived[sampled, *schema.Sample]{Size: func(_ sampled, s
 	return bytes
 }}
 
-// Samples returns rows of each table of s, a schema of db, by [DB.Sample] with Rows, Spread and Seed of o. Views are not
-// read, since that may mean to read every row of the tables under them. Of texts it keeps the first 1,024 characters, which
-// is more than any prompt shows.
+// Samples returns rows of each table of s, a schema of db, from [DB.Sample] with Rows, Spread and Seed of o. Views are
+// not read, because that may read every row of the tables under them. Texts are cut to their first 1,024 characters,
+// which is more than any prompt shows. "(not shown)" replaces an e-mail address or a phone number, unless Policy.Reveal
+// names the column.
 //
-// A table is read once for the snapshot of, and with all columns that of.Schema has, whatever part of them s has; its rows are
-// shown to no other scope. With a nil one it is read at each call.
+// A table is read once for the snapshot, with all columns in of.Schema, even if s has only a part of them. Other scopes
+// never see its rows. With a nil snapshot each call reads it again.
 //
-// A table that cannot be read has no sample, and an event "sample-failed" of the span in ctx names it; nothing of it is
-// kept, so the next call tries again. The error is ctx.Err() and nothing else. It costs one statement a table that is
-// not kept, within Limits.Candidate.Timeout.
+// A table that cannot be read has no sample, and an event "sample-failed" of the span in ctx names it. The failure is
+// not cached, so the next call tries again. The only error is ctx.Err(). Each table that is not cached costs one
+// statement, within Limits.Candidate.Timeout.
 func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema, o SampleOptions) (list []schema.Sample, err error) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
@@ -56,7 +58,7 @@ func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Sche
 			return nil, cerr
 		}
 		if err != nil {
-			trace.From(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err})
+			trace.FromContext(ctx).Event("sample-failed", trace.Attr{Key: "error", Value: err})
 			continue
 		}
 		list = append(list, *sample)
@@ -64,7 +66,7 @@ func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Sche
 	return list, nil
 }
 
-// mine is a snapshot as db has it: what is read by the rights of db is kept for nobody else.
+// mine returns a snapshot for db alone: data that is read with the rights of db is not shared.
 func (db *DB) mine(of *snapshot.Snapshot) *snapshot.Snapshot {
 	if of == nil {
 		return nil
@@ -85,59 +87,75 @@ func whole(of *snapshot.Snapshot, t *schema.Table) schema.Table {
 // sample reads the rows of one table as prompts show them. Which prompt is the first to need it depends on timing, so the read
 // is in the trace of none.
 func (db *DB) sample(ctx context.Context, t schema.Table, o SampleOptions) (*schema.Sample, error) {
-	ctx, cancel := context.WithTimeout(trace.Into(ctx, nil), db.limits.Candidate.Timeout)
+	ctx, cancel := context.WithTimeout(trace.NewContext(ctx, nil), db.limits.Candidate.Timeout)
 	defer cancel()
-	found, err := db.Sample(ctx, t, o)
+	l, err := db.lookAt(ctx, t, o, (*result.Table).Plain) // as prompts show values
 	if err != nil {
 		return nil, err
 	}
-	guard.Cut(found.Rows, maxKept) // a prompt shows 64 characters, so a text is still seen to be longer
+	l.hideContacts()
+	found := l.shown()
+	sampling.Truncate(found.Rows, maxKept) // a prompt shows 64 characters, so a text is still seen to be longer
 	return &schema.Sample{Table: t.TableName(), Columns: found.Columns, Rows: found.Rows}, nil
 }
 
-// Sample returns at most o.Rows rows of a table or view: the first ones in the order in which the engine reads the
-// table itself, in SQLite by rowid or primary key. With o.Spread they come from all over a long table, and the same o
-// on the same data gives the same rows; see [Sampler.SampleRows]. A table is never read whole for it, but a view may
-// have to read all of the tables under it.
+// Sample returns at most o.Rows rows of a table or view. They are the first ones in the order in which the engine reads
+// the table itself, in SQLite by rowid or primary key. With o.Spread they come from all parts of a long table, and the
+// same o on the same data returns the same rows; see [Sampler.SampleRows]. Sample never reads a whole table, but a view
+// may have to read all of the tables under it.
 //
-// Columns are those that the policy allows, that are not Sensitive, and whose values do not look like secrets (see
-// Policy.Reveal), in the order of the table. Values are as stored unless o.Cut is set, up to the limits of an answer; a
-// column with a value over the limit on cells is left out. Truncated says that the table has more rows.
+// The columns are in the order of the table. Sample leaves out columns that the policy denies, that are Sensitive, or
+// whose values look like secrets (see Policy.Reveal). Values are as stored unless o.Cut is set, up to the limits of an
+// answer. A column with a value over the limit on cells is left out. Truncated means that the table has more rows.
 //
-// A table that the policy hides or that does not exist is an error, and so is a number of rows below 1. Safe for
-// concurrent use.
+// Sample returns an error for a table that the policy hides or that does not exist, and for a number of rows below 1.
+// It is safe for concurrent use.
 func (db *DB) Sample(ctx context.Context, table schema.Table, o SampleOptions) (*result.Table, error) {
-	if o.Rows < 1 {
-		return nil, fmt.Errorf("exec: sampling %s: %d rows asked for", table.Name, o.Rows)
-	}
-	readable, err := db.Schema(ctx)
+	l, err := db.lookAt(ctx, table, o, func(t *result.Table) *result.Table { return t })
 	if err != nil {
 		return nil, err
-	}
-	source, columns, err := readableColumns(&table, readable)
-	if err != nil {
-		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
-	}
-	l, err := with(&Runner{db: db, bounds: db.limits.Answer, own: true}, func(s *Runner) (looked, error) {
-		o.Columns = columns
-		return s.look(ctx, source, readable, o)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
 	}
 	return l.shown(), nil
 }
 
-// looked is what a look at the rows of a table saw.
-type looked struct {
-	RowSample
-	table  result.Table // its Columns are those of Rows
-	secret []bool       // by column: its values look like secrets
-	faults []error      // about columns that were not read, since a value of theirs is over the limit on cells
+// lookAt reads o.Rows rows of a table. form makes the values of what is read.
+func (db *DB) lookAt(
+	ctx context.Context, table schema.Table, o SampleOptions, form func(*result.Table) *result.Table,
+) (l looked, err error) {
+	if o.Rows < 1 {
+		return l, fmt.Errorf("exec: sampling %s: %d rows asked for", table.Name, o.Rows)
+	}
+	readable, err := db.Schema(ctx)
+	if err != nil {
+		return l, err
+	}
+	source, columns, err := readableColumns(&table, readable)
+	if err != nil {
+		return l, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
+	}
+	l, err = with(&Runner{db: db, bounds: db.limits.Answer, own: true}, func(s *Runner) (looked, error) {
+		o.Columns = columns
+		return s.look(ctx, source, readable, o, form)
+	})
+	if err != nil {
+		return l, fmt.Errorf("exec: sampling %s: %w", table.Name, err)
+	}
+	return l, nil
 }
 
-// look reads rows of a table, of the columns of o, for prompts and profiles.
-func (s *Runner) look(ctx context.Context, source schema.Table, readable *schema.Schema, o SampleOptions) (l looked, err error) {
+// looked is the result of reading rows of a table.
+type looked struct {
+	RowSample
+	table    result.Table // its Columns describe Rows
+	revealed []bool       // by column: Policy.Reveal names it
+	secret   []bool       // by column: its values look like secrets
+	faults   []error      // about columns that were not read, since a value of theirs is over the limit on cells
+}
+
+// look reads rows of a table, of the columns of o. form makes the values of what is read.
+func (s *Runner) look(
+	ctx context.Context, source schema.Table, readable *schema.Schema, o SampleOptions, form func(*result.Table) *result.Table,
+) (l looked, err error) {
 	cut := o.Cut
 	if cut > 0 {
 		o.Cut = max(cut, longValue) // or a secret is not seen to be one
@@ -146,10 +164,12 @@ func (s *Runner) look(ctx context.Context, source schema.Table, readable *schema
 		l.table, o.Columns = result.Table{Columns: columns}, columns
 		l.RowSample, err = sampleRows(ctx, s.db.dialect, func(ctx context.Context, sql string, n int) (*result.Table, error) {
 			part, err := s.sampled(ctx, sql, n)
-			if err == nil {
-				l.table.Truncated, l.table.TooLarge = part.Truncated, part.TooLarge
+			if err != nil {
+				return part, err
 			}
-			return part, err
+			part = form(part)
+			l.table.Truncated, l.table.TooLarge, l.table.Types = part.Truncated, part.TooLarge, part.Types
+			return part, nil
 		}, source, o)
 		return err
 	}
@@ -165,21 +185,40 @@ func (s *Runner) look(ctx context.Context, source schema.Table, readable *schema
 		err = read(columns)
 	}
 	for i, name := range columns {
-		l.secret = append(l.secret, secretValues(l.Rows, i) && !s.db.policy.Reveals(readable.SchemaOf(&source), source.Name, name))
+		revealed := s.db.policy.Reveals(readable.SchemaOf(&source), source.Name, name)
+		l.revealed, l.secret = append(l.revealed, revealed), append(l.secret, !revealed && secretValues(l.Rows, i))
 	}
-	guard.Cut(l.Rows, cut)
+	sampling.Truncate(l.Rows, cut)
 	return l, err
+}
+
+// hiddenContact replaces an e-mail address or a phone number in a prompt.
+const hiddenContact = "(not shown)"
+
+// hideContacts replaces e-mail addresses and phone numbers in columns that Policy.Reveal does not name.
+func (l looked) hideContacts() {
+	for _, row := range l.Rows {
+		for i, v := range row {
+			if text, ok := v.(string); ok && !l.revealed[i] && snapshot.IsContact(text) {
+				row[i] = hiddenContact
+			}
+		}
+	}
 }
 
 // shown is a sample without the columns that look like secrets.
 func (l looked) shown() *result.Table {
 	out := l.table
-	out.Columns, out.Rows = []string{}, make([][]any, len(l.Rows))
+	typed := len(l.table.Types) == len(l.table.Columns) // a count of rows has one type
+	out.Columns, out.Types, out.Rows = []string{}, nil, make([][]any, len(l.Rows))
 	for i, name := range l.table.Columns {
 		if l.secret[i] {
 			continue
 		}
 		out.Columns = append(out.Columns, name)
+		if typed {
+			out.Types = append(out.Types, l.table.Types[i])
+		}
 		for j, row := range l.Rows {
 			out.Rows[j] = append(out.Rows[j], row[i])
 		}
@@ -209,7 +248,9 @@ func readableColumns(t *schema.Table, readable *schema.Schema) (source schema.Ta
 }
 
 // sampleRows reads a sample in the way of d, or by a primary key of one column.
-func sampleRows(ctx context.Context, d Dialect, run guard.Runner, t schema.Table, o SampleOptions) (RowSample, error) {
+func sampleRows(
+	ctx context.Context, d Dialect, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o SampleOptions,
+) (RowSample, error) {
 	if s, ok := d.(Sampler); ok {
 		return s.SampleRows(ctx, run, t, o)
 	}

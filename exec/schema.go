@@ -9,18 +9,20 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // shownNames are the names of s that prompts show in another form, by that form, folded.
 func shownNames(s *schema.Schema) map[string]string {
 	shown, all := map[string]string{}, map[string]bool{} // all: folded names
 	note := func(name string) {
-		all[schema.Fold(name)] = true
-		if as := schema.ShownName(name); as != name {
-			shown[schema.Fold(as)] = name
+		all[schema.FoldCase(name)] = true
+		if as := prompttext.ShownName(name); as != name {
+			shown[schema.FoldCase(as)] = name
 		}
 	}
 	for i := range s.Tables {
@@ -36,7 +38,7 @@ func shownNames(s *schema.Schema) map[string]string {
 }
 
 // named returns s with the names of the database in the place of their shown forms, which models copy from prompts
-// ([schema.ShownName]).
+// ([prompttext.ShownName]).
 func (db *DB) named(s *sqltext.Statement) *sqltext.Statement {
 	shown := db.shown.Load()
 	if shown == nil || len(*shown) == 0 {
@@ -48,7 +50,7 @@ func (db *DB) named(s *sqltext.Statement) *sqltext.Statement {
 		if t.Kind != sqltext.QuotedName {
 			continue
 		}
-		if name, ok := (*shown)[schema.Fold(s.Dialect().Value(t))]; ok {
+		if name, ok := (*shown)[schema.FoldCase(s.Dialect().Value(t))]; ok {
 			b.WriteString(text[from:t.Pos] + db.language.Quote(name))
 			from = t.Pos + len(t.Text)
 		}
@@ -67,11 +69,10 @@ func (db *DB) named(s *sqltext.Statement) *sqltext.Statement {
 }
 
 // Schema returns the tables, views and columns that a statement may read. It leaves out what the policy denies, views
-// that read it, and the engine's CREATE text of a table that lost a column.
+// that read something denied, and the engine's CREATE text of a table that lost a column.
 //
-// The schema is read once, and again when the engine says that it changed. A call that finds it current costs a
-// few small queries. The look at the catalog is bounded by Limits.Answer.Timeout. Callers share one *Schema: do not
-// change it.
+// The schema is read once, and again when the engine reports a change. A call that finds it current costs a few small
+// queries. Limits.Answer.Timeout bounds the time for reading the catalog. Callers share one *Schema: do not change it.
 func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	s, err := db.Snapshot(ctx)
 	if err != nil {
@@ -80,8 +81,9 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	return s.Schema, nil
 }
 
-// Snapshot returns the present state of the database under the policy and for the scope of db, with its [DB.Schema]. What other
-// packages derive of it is kept with it, for all who ask on behalf of the same scope. It costs what Schema does.
+// Snapshot returns the current state of the database under the policy and for the scope of db, with its [DB.Schema].
+// Other packages cache derived data with the snapshot, for all callers with the same scope. It costs the same as
+// Schema.
 func (db *DB) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	if err := db.inspecting.Acquire(ctx, 1); err != nil { // a mutex would make callers wait longer than their contexts
 		return nil, fmt.Errorf("exec: waiting for the schema: %w", err)
@@ -96,7 +98,7 @@ func (db *DB) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	return at.Named("", s), err
 }
 
-// schemas are what may be read, by the catalog that it is of.
+// schemas caches the readable schema of each catalog.
 var schemas = &snapshot.Derived[*Catalog, *schema.Schema]{
 	Reach: snapshot.OfPolicy, Needed: true,
 	Size: func(c *Catalog, s *schema.Schema) int {
@@ -117,6 +119,32 @@ func (db *DB) schemaOf(ctx context.Context, at *snapshot.Snapshot, c *Catalog) (
 	})
 }
 
+// leaveOut takes the views out of the schema of c that no statement can read, since they call what is not allowed.
+func (db *DB) leaveOut(c *Catalog) {
+	refused := map[[2]string]*guard.Relation{}
+	for _, r := range c.Relations {
+		if r.Refused != nil && r.View {
+			refused[[2]string{r.Schema, r.Name}] = r
+		}
+	}
+	if len(refused) == 0 {
+		return
+	}
+	whole := c.Schema
+	c.Schema = whole.Project(func(t *schema.Table) bool {
+		r := refused[[2]string{whole.SchemaOf(t), t.Name}]
+		if r == nil {
+			return true
+		}
+		whole.LeftOut = append(whole.LeftOut, schema.Omitted{Item: schema.View, Table: t.TableName(), Reason: "it reads or calls what is not allowed"})
+		if told, ok := r.Refused.(*RefusedError); ok && r.Allowed() && !db.policy.Scoped() {
+			c.Warnings = append(c.Warnings, trace.Warning{Code: "broken-view", Message: told.Detail + ": it is left out of the schema"})
+		}
+		return false
+	}, func(*schema.Table, *schema.Column) bool { return true })
+	c.Schema.LeftOut = whole.LeftOut
+}
+
 // sizeOf estimates what a schema takes in memory.
 func sizeOf(s *schema.Schema) (bytes int) {
 	for i := range s.Tables {
@@ -127,16 +155,11 @@ func sizeOf(s *schema.Schema) (bytes int) {
 
 // look returns the catalog of a connection, and the snapshot that it belongs to.
 func (db *DB) look(ctx context.Context) (at *snapshot.Snapshot, c *Catalog, err error) {
-	c, err = with(&Runner{db: db, bounds: db.limits.Answer}, func(s *Runner) (*Catalog, error) {
-		return onConnection(ctx, s, s.bounds.Timeout, func(_ context.Context, h *held) (*Catalog, error) {
-			at = h.at
-			return h.catalog, nil
-		})
-	})
+	h, err := with(&Runner{db: db, bounds: db.limits.Answer}, func(s *Runner) (*held, error) { return s.present(ctx) })
 	if err != nil {
-		err = fmt.Errorf("exec: reading the schema: %w", err)
+		return nil, nil, err
 	}
-	return at, c, err
+	return h.at, h.catalog, nil
 }
 
 // at is the snapshot of db at a version of what a connection sees.
@@ -145,11 +168,11 @@ func (db *DB) at(place, version string) *snapshot.Snapshot {
 }
 
 // Permitted returns s without the tables, views and columns that the policy denies. It also leaves out keys that need
-// them and the engine's CREATE text of a table that lost a column or a key. A view that reads something denied is left out, and so
-// is a column that shows one. A schema without Default gets that of the database.
+// them and the engine's CREATE text of a table that lost a column or a key. A view that reads something denied is left
+// out, and so is a column that shows a denied column. A schema without Default gets the Default of the database.
 //
-// It is for a schema that does not come from [DB.Schema]. s stays as it is, and comes back itself if nothing has to
-// change.
+// It is for a schema that does not come from [DB.Schema]. s is not changed; Permitted returns s itself if nothing has
+// to change.
 func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, error) {
 	_, c, err := db.look(ctx)
 	if err != nil {
@@ -163,7 +186,8 @@ func (db *DB) Permitted(ctx context.Context, s *schema.Schema) (*schema.Schema, 
 	return db.permitted(c, s), nil
 }
 
-// Withheld returns the tables and views of the database that db may not read: what the policy denies, and what reads it.
+// Withheld returns the tables and views of the database that db may not read: those that the policy denies, and those
+// that read them.
 func (db *DB) Withheld(ctx context.Context) (names []schema.TableName, err error) {
 	at, c, err := db.look(ctx)
 	if err != nil {
@@ -189,7 +213,7 @@ func (db *DB) permitted(c *Catalog, s *schema.Schema) *schema.Schema {
 		of[[2]string{r.Schema, r.Name}] = r
 	}
 	relation := func(t *schema.Table) *guard.Relation { return of[[2]string{s.SchemaOf(t), t.Name}] }
-	_, apart := db.dialect.(Scoper) // the server shows each user something else
+	_, apart := db.dialect.(ImpersonatingDialect) // the server shows each user something else
 	if c.Restricts() || apart {
 		whole := s
 		s = whole.Project(func(t *schema.Table) bool {
@@ -208,7 +232,7 @@ func (db *DB) permitted(c *Catalog, s *schema.Schema) *schema.Schema {
 		}
 	}
 	told := slices.Clone(s.LeftOut)
-	if told = slices.DeleteFunc(told, func(l schema.LeftOut) bool {
+	if told = slices.DeleteFunc(told, func(l schema.Omitted) bool {
 		return db.policy.Scoped() || !db.policy.AllowsTable(cmp.Or(l.Table.Schema, s.Default), l.Table.Name)
 	}); len(told) < len(s.LeftOut) {
 		s = new(*s)

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -71,12 +71,12 @@ CREATE VIEW broken AS SELECT gone FROM users; -- not to be read, so not in any s
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
 			pool, db := open(t, script, exec.Config{Policy: test.policy})
-			s := need.Value(db.Schema(context.Background()))(t)
+			s := testutil.Value(db.Schema(context.Background()))(t)
 			if diff := cmp.Diff(test.want, outline(s)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			unrestricted := exectest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
-			all := need.Value(unrestricted.Schema(context.Background()))(t)
+			unrestricted := dbtest.NewDB(t, pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
+			all := testutil.Value(unrestricted.Schema(context.Background()))(t)
 			before := outline(all)
 			given, err := db.Permitted(context.Background(), all)
 			if err != nil || !cmp.Equal(given.Tables, s.Tables) || !cmp.Equal(outline(all), before) {

@@ -15,83 +15,93 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/snapshot"
+	"github.com/texttosql/texttosql/internal/execerr"
+	"github.com/texttosql/texttosql/internal/snapshot"
 )
 
-// Scope says on whose behalf statements run: it gives the parameters of Policy.Rows.
+// Scope identifies the user or tenant for whom statements run. It holds the parameters of Policy.Rows.
 type Scope struct {
-	// Key names the scope. What is kept between questions under one Key is never shown under another. Two scopes with
-	// other Params have other keys. It is required.
+	// Key names the scope. Data that is cached under one Key is never shown under another. Two scopes with different
+	// Params must have different keys. Key is required.
 	Key string
 	// Params are the values of the parameters in Policy.Rows, by name without the colon: nil, a bool, an integer, a
-	// float64, a string or a []byte each. The engine binds or quotes them. A missing one is an error, one that no rule
-	// names does no harm.
+	// float64, a string or a []byte each. The engine binds or quotes them. A missing parameter is an error; a parameter
+	// that no rule names does no harm.
 	Params map[string]any
-	// Settings are settings of the database, by name, that hold while a statement of the scope runs, for rules of the
-	// database's own: those of exec/postgres, and the user as whom exec/trino asks. Other engines refuse a scope that has any.
+	// Settings are settings of the database, by name, that are set while a statement of the scope runs. Rules of the
+	// database itself read them: row security with exec/postgres, and the user that exec/trino impersonates. Other
+	// engines refuse a scope with settings.
 	Settings map[string]string
 }
 
-// ErrNoScope matches the refusal of a statement that needs a [Scope]: the policy has rules about rows or requires settings, and
-// there is no scope, or one without its Key, a parameter or a setting.
-var ErrNoScope = guard.ErrNoScope
+// ErrNoScope matches the refusal of a statement that needs a [Scope]. The policy has rules about rows or requires
+// settings, and the scope is missing or lacks its Key, a parameter or a setting.
+var ErrNoScope = execerr.ErrNoScope
 
-// ErrNoRules is the error of a [Scope] where neither the policy nor the server, asked as a user, says what it may read.
+// ErrNoRules is the error of a [Scope] if no rule limits what it may read. The policy has no such rule, and the server
+// does not apply the rights of the scope's user.
 var ErrNoRules = errors.New("exec: there is a scope, and the policy has neither rules about rows (Rows, Shared) nor required settings (Settings): " +
 	"the scope would read every row")
 
 // The reasons of a [RefusedError] about rules for rows.
 const (
-	ReasonScope = guard.ReasonScope // there is no scope, or it lacks what the rules need
-	ReasonRows  = guard.ReasonRows  // a table is read where no rule of Policy.Rows can stand
+	ReasonScope = execerr.ReasonScope // the scope is missing, or it lacks what the rules need
+	ReasonRows  = execerr.ReasonRows  // a table is read where no rule of Policy.Rows can be written
 )
 
-// Ruler is a [Dialect] for policies with Rows. [New] refuses such a policy for any other dialect. Its connections are
-// [RulerConn] values.
-type Ruler interface {
+// RowFilterDialect is a [Dialect] that supports policies with Rows. [New] refuses such a policy for any other dialect.
+// Its connections are [RowFilterConn] values.
+type RowFilterDialect interface {
 	Dialect
-	// Rules says how the engine's text is written around a rule.
-	Rules() guard.Splicing
+	// Rules returns the rules for writing a row rule into the engine's text.
+	Rules() guard.RewriteRules
 }
 
-// RulerConn is what the connections of a [Ruler] do for a policy with Rows.
+// RowFilterConn is what the connections of a [RowFilterDialect] implement for a policy with Rows.
 //
-// A statement from outside is judged as it is written, by the names in it. Then [guard.Catalog.Splice] writes the rules into
-// its text at the Spots, the result goes the way of any statement, and Placed has the second look. Run and Explain get
-// the spliced statement.
-type RulerConn interface {
+// An outside statement is first checked as written, by the names in it. Then [guard.Catalog.Splice] writes the rules
+// into its text at the Spots. The result passes the checks of any statement, and Placed makes a second check. Run and
+// Explain receive the spliced statement.
+//
+// If the Rules of the dialect have Settings, the connection also has the method Set(settings map[string]string) error.
+// Set applies the settings to each following statement, until the next call. It does not contact the engine. Confirm
+// then refuses (ReasonScope) a statement that reads a table past the database's own rules.
+type RowFilterConn interface {
 	Conn
-	// Spots finds every place where a statement, which passed Read, names a table or a view of the catalog, whatever the
-	// rules, and refuses (ReasonRows) what would not mean the same behind a splice: hidden columns as the rowid, a column
-	// behind its schema. text is that of a statement or of the definition of a view.
-	Spots(ctx context.Context, s *Statement) ([]guard.Spot, error)
-	// Placed is the second look: it refuses (ReasonRows) a spliced statement that reads a table with a rule outside of a
-	// splice. Statement.Splice says where the splices are.
+	// Spots finds every place where a statement names a table or a view of the catalog, whatever the rules. The
+	// statement has passed Read. Spots refuses (ReasonRows) names that would change their meaning after a splice:
+	// hidden columns like the rowid, or a column qualified by its schema. The text is a statement or the definition of
+	// a view.
+	Spots(ctx context.Context, s *Statement) ([]guard.TablePosition, error)
+	// Placed is the second check: it refuses (ReasonRows) a spliced statement that reads a table with a rule outside of
+	// a splice. Statement.Splice locates the splices.
 	Placed(ctx context.Context, s *Statement) error
 }
 
-// LooseConn is what the connections of a [Ruler] do whose engine compares a text with a number as numbers, so that 0 would be
-// equal to every text.
-type LooseConn interface {
+// CoercingConn is for connections of a [RowFilterDialect] whose engine compares a text with a number as numbers, so
+// that 0 would equal every text.
+type CoercingConn interface {
 	Conn
-	// Compared says how each parameter of a rule of r is bound, by the column that it is compared with. text is the rule with "?"
-	// for a parameter, params are their names in that order. It refuses (ReasonRows) a rule in which a parameter is compared
-	// with anything else, and asks nothing of the engine.
-	Compared(r *guard.Relation, text string, params []string) ([]guard.Bind, error)
+	// Compared returns one function for each parameter of a rule of r. The function converts the value of the parameter
+	// to the value that is bound, by the column that it is compared with. The bound value is nil, a bool, an int64, a
+	// float64, a string or a []byte. It is not called for NULL. Its error is the predicate of a sentence about the
+	// parameter and starts with "is".
+	//
+	// text is the rule with "?" for each parameter; params are their names in that order. Compared refuses (ReasonRows)
+	// a rule that compares a parameter with anything else. It does not contact the engine.
+	Compared(r *guard.Relation, text string, params []string) ([]func(value any) (any, error), error)
 }
 
-// Scoper is a [Dialect] whose server has rules of its own about who asks, and another schema for each.
-type Scoper interface {
+// ImpersonatingDialect is a [Dialect] whose server has its own rules for each user, and another schema for each.
+type ImpersonatingDialect interface {
 	Dialect
-	// As returns the dialect for Scope.Settings; nil: there is no scope. What it refuses (ReasonScope) asks the server nothing.
+	// As returns the dialect for Scope.Settings; nil: without a scope. It refuses (ReasonScope) settings without
+	// contacting the server.
 	As(settings map[string]string) (Dialect, error)
 }
 
-// SettingConn is what the connections of a [Ruler] do that takes settings of a scope.
-type SettingConn interface {
-	Conn
-	// Set has the settings hold for each statement from now on, and no longer than that. It asks nothing of the engine.
-	// Confirm then refuses (ReasonScope) a statement that reads a table past the rules of the database's own.
+// settingConn is a connection of a [RowFilterDialect] that supports the settings of a scope.
+type settingConn interface {
 	Set(settings map[string]string) error
 }
 
@@ -101,21 +111,22 @@ func (db *DB) Scope() *Scope { return db.scope }
 // Policy returns the policy in force, which [DB.For] may have narrowed. Do not change it.
 func (db *DB) Policy() Policy { return db.policy }
 
-// Scoped reports whether statements need a scope: the policy has rules about rows or requires settings, or the dialect asks as
-// the user of one.
+// Scoped reports whether statements need a scope: the policy has rules about rows or requires settings, or the dialect
+// impersonates a scope's user.
 func (db *DB) Scoped() bool { return (&DB{ruling: db.ruling}).scopeError() != nil }
 
-// For returns a view of db for one caller: what runs through it reads the rows of scope, and nothing that narrower denies.
-// It shares the pool, the limits and the connections with db. The schema is read once for all: a narrower policy takes
-// away from what was read. For asks nothing of the database and may be called for each question.
+// For returns a view of db for one caller. Statements on it read the rows of scope, and nothing that narrower denies.
+// The view shares the pool, the limits and the connections with db. The schema is read once for all views; a narrower
+// policy removes parts of it. For does not contact the database and may be called for each question.
 //
-// A nil scope is that of db. With rules and without a scope the error is a *[RefusedError] that matches [ErrNoScope], as it
-// is where the scope lacks its Key, a parameter or a required setting. Where nothing says what a scope may read, it is [ErrNoRules]. A db that has a scope takes no other one.
+// A nil scope means the scope of db. If there are rules but no scope, the error is a *[RefusedError] that matches
+// [ErrNoScope]. The same error reports a scope that lacks its Key, a parameter or a required setting. If no rule limits
+// what a scope may read, the error is [ErrNoRules]. A db that has a scope accepts no other scope.
 //
-// A nil narrower is the policy of db. Each list of another one counts where it is not empty: what either policy denies is
-// denied; of AllowTables, AllowFunctions and Reveal only what both name counts. Its Rows add to the rules of db; its Shared
-// may be given only where db has neither Rows nor Shared, and then both apply as in [Config]. What is not narrower is an
-// error.
+// A nil narrower means the policy of db. Otherwise each list that is not empty applies in addition. What either policy
+// denies is denied. AllowTables, AllowFunctions and Reveal allow only what both policies name. Its Rows add to the
+// rules of db. Its Shared may be set only if db has neither Rows nor Shared; then both apply as in [Config]. A policy
+// that is not narrower is an error.
 func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 	view := new(*db)
 	if scope != nil {
@@ -135,12 +146,12 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 		}
 		view.scope, view.scopeID = &own, own.id()
 	}
-	if s, ok := db.dialect.(Scoper); ok { // which has to know whose catalog it is
+	if s, ok := db.dialect.(ImpersonatingDialect); ok { // which has to know whose catalog it is
 		if _, err := s.As(view.settings()); err != nil {
 			return nil, err
 		}
 	}
-	if _, apart := db.dialect.(Scoper); narrower != nil || apart {
+	if _, apart := db.dialect.(ImpersonatingDialect); narrower != nil || apart {
 		var err error
 		if view.ruling, err = db.narrowed(cmp.Or(narrower, &Policy{}), view.scope); err != nil {
 			return nil, err
@@ -149,10 +160,10 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 	return view, view.scopeError()
 }
 
-// scopeError is the refusal of a statement that lacks its scope, or has one that says nothing about what is read.
+// scopeError returns the refusal of a statement that lacks its scope, or whose scope does not limit what is read.
 func (db *DB) scopeError() error {
 	asUser := false
-	if s, ok := db.dialect.(Scoper); ok {
+	if s, ok := db.dialect.(ImpersonatingDialect); ok {
 		if _, err := s.As(db.settings()); err != nil {
 			return err
 		}
@@ -188,9 +199,9 @@ func (db *DB) scopeError() error {
 	return nil
 }
 
-// asksAsUser reports whether a dialect asks its server as the user of a scope.
+// asksAsUser reports whether a dialect impersonates the user of a scope.
 func asksAsUser(d Dialect) bool {
-	s, ok := d.(Scoper)
+	s, ok := d.(ImpersonatingDialect)
 	if !ok {
 		return false
 	}
@@ -198,7 +209,7 @@ func asksAsUser(d Dialect) bool {
 	return err != nil
 }
 
-// settings are those of the scope.
+// settings returns the settings of the scope.
 func (db *DB) settings() map[string]string {
 	if db.scope == nil {
 		return nil
@@ -206,7 +217,7 @@ func (db *DB) settings() map[string]string {
 	return db.scope.Settings
 }
 
-// id tells a scope apart from all others.
+// id returns a text that is different for each scope.
 func (s *Scope) id() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q", s.Key, s.Settings)
@@ -216,14 +227,14 @@ func (s *Scope) id() string {
 	return string(h.Sum(nil))
 }
 
-// rulings are those of narrower policies, and of the scopes of a Scoper.
+// rulings caches the rulings of narrower policies, and of the scopes of an ImpersonatingDialect.
 var rulings = &snapshot.Derived[struct{}, *ruling]{
 	Reach: snapshot.OfPolicy, Size: func(_ struct{}, r *ruling) int { return 4096 + 2*len(r.id) },
 }
 
 // narrowed returns a narrower policy, for a scope, as it holds on the database.
 func (db *DB) narrowed(n *Policy, scope *Scope) (*ruling, error) {
-	_, err := guard.ReadRules(db.language.Text, *n) // each alone: "1) OR (1" would widen what it is joined with
+	_, err := n.ReadRules(db.language.Text) // each alone: "1) OR (1" would widen what it is joined with
 	if err = cmp.Or(n.Validate(), err); err != nil {
 		return nil, err
 	}
@@ -233,7 +244,7 @@ func (db *DB) narrowed(n *Policy, scope *Scope) (*ruling, error) {
 	}
 	d := db.dialect
 	of := []any{p}
-	if s, ok := d.(Scoper); ok && scope != nil {
+	if s, ok := d.(ImpersonatingDialect); ok && scope != nil {
 		if d, err = s.As(scope.Settings); err != nil {
 			return nil, err
 		}
@@ -250,14 +261,14 @@ func (db *DB) narrowed(n *Policy, scope *Scope) (*ruling, error) {
 	})
 }
 
-// under returns a policy, or that of a dialect for a scope, as it holds on the database.
+// under returns the ruling of a policy on the database, or of a scope's dialect.
 func (db *database) under(p Policy, d Dialect) (*ruling, error) {
 	r := &ruling{database: db, policy: p, walls: walls(), inspecting: semaphore.NewWeighted(1)}
 	var err error
-	if r.rules, err = guard.ReadRules(db.language.Text, p); err != nil {
+	if r.rules, err = p.ReadRules(db.language.Text); err != nil {
 		return nil, err
 	}
-	if ruler, ok := db.dialect.(Ruler); ok {
+	if ruler, ok := db.dialect.(RowFilterDialect); ok {
 		r.ruled = ruler.Rules()
 	} else if p.Scoped() {
 		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows", db.language.Title)

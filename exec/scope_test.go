@@ -10,7 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestReadRules: what is no rule is an error of New or ReadPolicy.
@@ -52,9 +52,9 @@ func TestReadRules(t *testing.T) {
 // TestForFailsClosed: with rules and without all of a scope nothing runs.
 func TestForFailsClosed(t *testing.T) {
 	pool := newPool(t)
-	need.Value(pool.Exec("CREATE TABLE t (a, b); CREATE TABLE u (a)"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE t (a, b); CREATE TABLE u (a)"))(t)
 	rules := exec.Policy{Rows: map[string]string{"t": "a = :x"}, Shared: []string{"u"}}
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: rules}))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: rules}))(t)
 	for _, c := range []struct {
 		why   string
 		scope *exec.Scope
@@ -72,7 +72,7 @@ func TestForFailsClosed(t *testing.T) {
 	if _, err := db.Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrNoScope) {
 		t.Errorf("a statement without a scope: %v", err)
 	}
-	view := need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": 1}}, nil))(t)
+	view := testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": 1}}, nil))(t)
 	if _, err := view.For(&exec.Scope{Key: "other", Params: map[string]any{"x": 2}}, nil); err == nil {
 		t.Error("a scope is exchanged for another one")
 	}
@@ -86,7 +86,7 @@ func TestForFailsClosed(t *testing.T) {
 			t.Errorf("%s is no error", why)
 		}
 	}
-	narrow := need.Value(view.For(nil, &exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "b > 1"}}))(t)
+	narrow := testutil.Value(view.For(nil, &exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "b > 1"}}))(t)
 	want := exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "(a = :x) AND (b > 1)"}, Shared: []string{"u"}}
 	if diff := cmp.Diff(want, narrow.Policy()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -96,16 +96,16 @@ func TestForFailsClosed(t *testing.T) {
 // TestForKeeps: a view is that of what For was given, whatever becomes of that and however alike another is.
 func TestForKeeps(t *testing.T) {
 	pool := newPool(t)
-	need.Value(pool.Exec("CREATE TABLE t (a, b); INSERT INTO t VALUES (x'31', 'mine'), (x'32', 'theirs')"))(t)
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :x"}}}))(t)
+	testutil.Value(pool.Exec("CREATE TABLE t (a, b); INSERT INTO t VALUES (x'31', 'mine'), (x'32', 'theirs')"))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :x"}}}))(t)
 	key := []byte("1")
-	view := need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": key}}, nil))(t)
+	view := testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": key}}, nil))(t)
 	key[0] = '2'
-	if table := need.Value(view.Query(t.Context(), "SELECT b FROM t"))(t); len(table.Rows) != 1 || table.Rows[0][0] != "mine" {
+	if table := testutil.Value(view.Query(t.Context(), "SELECT b FROM t"))(t); len(table.Rows) != 1 || table.Rows[0][0] != "mine" {
 		t.Errorf("behind a buffer that is used again: %v", table.Rows)
 	}
 	for _, rule := range []string{"b <> '\xff'", "b <> '\xfe'"} { // no UTF-8, which JSON writes alike
-		rows := need.Value(view.For(nil, &exec.Policy{Rows: map[string]string{"t": rule}}))(t).Policy().Rows
+		rows := testutil.Value(view.For(nil, &exec.Policy{Rows: map[string]string{"t": rule}}))(t).Policy().Rows
 		if !strings.Contains(rows["t"], rule) {
 			t.Errorf("narrowed by %q: %q", rule, rows)
 		}
@@ -114,7 +114,7 @@ func TestForKeeps(t *testing.T) {
 
 func newPool(t *testing.T) *sql.DB {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", ":memory:"))(t)
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { pool.Close() })
 	return pool

@@ -6,8 +6,8 @@ import (
 	"github.com/texttosql/texttosql/exec/guard"
 )
 
-// Unspliced gives the error of an engine that does not compile a statement its type for [Conn.Confirm]: where s has rules
-// about rows in it, it compiled as it was written, so the rules are to blame.
+// Unspliced returns the error for [Conn.Confirm] if an engine does not compile a statement. If s has rules about rows
+// in it, it compiled as it was written, so the error blames the rules.
 func (s *Statement) Unspliced(err error, d Dialect) error {
 	var invalid *InvalidError
 	if err == nil || s.Splice == nil || !errors.As(d.Classify(err), &invalid) {

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 )
 
 func stream(ctx context.Context, t testing.TB, db *exec.DB, sql string) (*result.Stream, error) {
-	r := need.Value(db.Runner(exec.Bounds{}))(t)
-	return result.NewStream(ctx, func(ctx context.Context, to *result.Sink) error {
+	r := testutil.Value(db.Runner(exec.Bounds{}))(t)
+	return result.NewStream(ctx, func(ctx context.Context, to *result.RowWriter) error {
 		return errors.Join(r.Stream(ctx, sql, to), r.Close())
 	})
 }
@@ -25,11 +25,11 @@ const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHE
 // TestStream: any number of rows comes, in memory that does not grow with them, whatever the limits of an answer are.
 func TestStream(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1, Bytes: 100}, Connections: 1}})
-	s := need.Value(stream(t.Context(), t, db, many))(t)
+	s := testutil.Value(stream(t.Context(), t, db, many))(t)
 	var before, within runtime.MemStats
 	n := int64(0)
 	for row, err := range s.Rows() {
-		need.OK(t, err)
+		testutil.OK(t, err)
 		if n++; row[0] != n {
 			t.Fatalf("row %d is %v", n, row)
 		}
@@ -58,10 +58,10 @@ func wide(n int) string {
 
 // peak reads a stream, and returns its rows and the most memory that was live while it was read.
 func peak(tb testing.TB, db *exec.DB, rows int) (n int, most uint64) {
-	s := need.Value(stream(tb.Context(), tb, db, wide(rows)))(tb)
+	s := testutil.Value(stream(tb.Context(), tb, db, wide(rows)))(tb)
 	var at runtime.MemStats
 	for _, err := range s.Rows() {
-		need.OK(tb, err)
+		testutil.OK(tb, err)
 		if n++; n%(rows/20) == 0 {
 			runtime.GC()
 			runtime.ReadMemStats(&at)
@@ -88,9 +88,9 @@ func BenchmarkStream(b *testing.B) {
 	const rows = 100_000
 	b.ReportAllocs()
 	for b.Loop() {
-		s, n := need.Value(stream(b.Context(), b, db, wide(rows)))(b), 0
+		s, n := testutil.Value(stream(b.Context(), b, db, wide(rows)))(b), 0
 		for _, err := range s.Rows() {
-			need.OK(b, err)
+			testutil.OK(b, err)
 			n++
 		}
 		if n != rows {
@@ -103,7 +103,7 @@ func BenchmarkStream(b *testing.B) {
 // TestStreamEnds: the connection is free again, whoever ends the stream, and no goroutine is left.
 func TestStreamEnds(t *testing.T) {
 	_, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 1, Stream: exec.Bounds{Timeout: 300 * time.Millisecond, CellBytes: 100}}})
-	need.Value(db.Query(t.Context(), "SELECT 1"))(t)
+	testutil.Value(db.Query(t.Context(), "SELECT 1"))(t)
 	before := runtime.NumGoroutine()
 	cancelled, cancel := context.WithCancel(t.Context())
 	var limit *exec.LimitError
@@ -152,7 +152,7 @@ func TestStreamEnds(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	s := need.Value(stream(t.Context(), t, db, many))(t)
+	s := testutil.Value(stream(t.Context(), t, db, many))(t)
 	s.Close()
 	s.Close()
 	for range 50 {

@@ -19,9 +19,13 @@ type warnings struct {
 // mostWarnings bounds what is kept of a database that changes.
 const mostWarnings = 1000
 
-// Warnings returns what an operator should know of the database, its user and the policy, as far as it was found so far, each
-// once and sorted. They name what a scope may not read, so they are not for whoever asks.
+// Warnings returns the warnings found so far for an operator, about the database, its user and the policy. Each comes
+// once, and they are sorted. They may name items that a scope may not read, so do not show them to users.
 func (db *DB) Warnings() []trace.Warning {
+	if db.pool.Stats().MaxIdleClosed > 0 {
+		db.Warn(trace.Warning{Code: "idle-connections", Message: fmt.Sprintf("the pool closed connections because more were idle than its "+
+			"MaxIdleConns allows, and opens new ones: set MaxIdleConns to %d, as many as questions use at once, or more", db.limits.Connections)})
+	}
 	db.heard.mu.Lock()
 	defer db.heard.mu.Unlock()
 	return slices.SortedFunc(slices.Values(db.heard.list), func(a, b trace.Warning) int {

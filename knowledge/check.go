@@ -9,43 +9,44 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// Querier runs a reading statement; *exec.DB is one.
-type Querier interface {
+// querier runs a reading statement; *exec.DB is one.
+type querier interface {
 	Query(ctx context.Context, sql string) (*result.Table, error)
 }
 
 // The kinds of a Fault.
 const (
-	FaultTable        = "table"        // it cannot be read
-	FaultColumn       = "column"       // it is not there, or its expression does not run
-	FaultKey          = "key"          // rows share its values
-	FaultRelationship = "relationship" // the columns of To are no key, or a table or column is missing
-	FaultMetric       = "metric"       // it does not compile or does not run
-	FaultTerm         = "term"         // its expression does not compile or does not run
-	FaultVerified     = "verified"     // the statement does not run
+	faultTable        = "table"        // it cannot be read
+	faultColumn       = "column"       // it is not there, or its expression does not run
+	faultKey          = "key"          // rows share its values
+	faultRelationship = "relationship" // the columns of To are no key, or a table or column is missing
+	faultMetric       = "metric"       // it does not compile or does not run
+	faultTerm         = "term"         // its expression does not compile or does not run
+	faultVerified     = "verified"     // the statement does not run
 )
 
 // Fault is one claim of a model that does not hold in the database.
 type Fault struct {
-	Kind   string `json:"kind"`
+	Kind   string `json:"kind"`             // "table", "column", "key", "relationship", "metric", "term" or "verified"
 	Name   string `json:"name"`             // the table, table.column, relationship, metric, word or query
 	Detail string `json:"detail,omitempty"` // one line for a person
-	// Columns are those of a key.
+	// Columns has the columns of a key.
 	Columns  []string `json:"columns,omitempty"`
-	Rows     int64    `json:"rows,omitempty"`     // of a key or the To of a relationship: the rows with values in it
+	Rows     int64    `json:"rows,omitempty"`     // for a key or the To of a relationship: the rows with values in it
 	Distinct int64    `json:"distinct,omitempty"` // the different values of these rows
 }
 
 // String returns the fault as one line.
 func (f Fault) String() string { return f.Kind + " " + f.Name + ": " + f.Detail }
 
-// Check compares the model with a database, in the SQL of the dialect (see [Model.Compile]). A file is a claim: Check reads
-// each table and column, counts each key and the To of each relationship, and runs each metric, term and verified query.
-// What is found wrong is not used for what follows. The faults come in the order of the model.
+// Check compares the model with a database, in the SQL of the dialect (see [Model.Compile]). It reads each table and
+// column, counts each key and the To of each relationship, and runs each metric, term and verified query. Later
+// checks do not use claims that proved wrong. The faults come in the order of the model.
 //
-// It runs one or two statements for each table, key, relationship, metric, term and verified query. The error is that of
-// ctx, of a database that cannot be asked, or of a dialect that Compile does not write.
-func (m Model) Check(ctx context.Context, db Querier, dialect string) ([]Fault, error) {
+// It runs one or two statements for each table, key, relationship, metric, term and verified query. The error comes
+// from ctx, from a database that does not respond, or from a dialect that Compile does not support. db is an
+// *exec.DB, or a program's own type.
+func (m Model) Check(ctx context.Context, db querier, dialect string) ([]Fault, error) {
 	d, ok := dialects[dialect]
 	if !ok {
 		_, err := m.Compile(Request{}, dialect)
@@ -68,12 +69,12 @@ func (m Model) Check(ctx context.Context, db Querier, dialect string) ([]Fault, 
 			continue
 		}
 		sql, err := sound.Compile(Request{Metrics: []string{metric.Name}}, dialect)
-		k.runs(FaultMetric, metric.Name, sql, err)
+		k.runs(faultMetric, metric.Name, sql, err)
 	}
 	for _, t := range m.Terms {
 		if t.Expr != "" {
 			sql, err := k.term(t)
-			k.runs(FaultTerm, strings.Join(t.Words, ", "), sql, err)
+			k.runs(faultTerm, strings.Join(t.Words, ", "), sql, err)
 		}
 	}
 	for _, v := range m.VerifiedQueries {
@@ -82,14 +83,14 @@ func (m Model) Check(ctx context.Context, db Querier, dialect string) ([]Fault, 
 		if name == "" {
 			name = v.Question
 		}
-		k.runs(FaultVerified, name, sql, err)
+		k.runs(faultVerified, name, sql, err)
 	}
 	return k.faults, ctx.Err()
 }
 
 type checker struct {
 	ctx     context.Context
-	db      Querier
+	db      querier
 	dialect string
 	m       Model
 	c       *compiler
@@ -120,12 +121,12 @@ func (k *checker) read(table int, items func(q *query) []string) (string, error)
 func (k *checker) table(i int) {
 	t := &k.m.Tables[i]
 	if slices.ContainsFunc(k.m.Tables[:i], func(other Table) bool { return strings.EqualFold(other.Name, t.Name) }) {
-		k.fault(FaultTable, t.Name, "another table has the name")
+		k.fault(faultTable, t.Name, "another table has the name")
 		return
 	}
 	sql, err := k.read(i, func(*query) []string { return []string{"COUNT(*)"} })
 	before := len(k.faults)
-	if k.runs(FaultTable, t.Name, sql, err); len(k.faults) > before {
+	if k.runs(faultTable, t.Name, sql, err); len(k.faults) > before {
 		return
 	}
 	var names []string
@@ -143,9 +144,9 @@ func (k *checker) table(i int) {
 		rows, distinct, err := k.count(i, key)
 		switch {
 		case err != nil:
-			k.fault(FaultKey, t.Name, "%s: %v", strings.Join(key, ", "), err)
+			k.fault(faultKey, t.Name, "%s: %v", strings.Join(key, ", "), err)
 		case rows != distinct:
-			k.fault(FaultKey, t.Name, "%s is no key: %d rows, %d different values", strings.Join(key, ", "), rows, distinct)
+			k.fault(faultKey, t.Name, "%s is no key: %d rows, %d different values", strings.Join(key, ", "), rows, distinct)
 			k.faults[len(k.faults)-1].Rows, k.faults[len(k.faults)-1].Distinct = rows, distinct
 		default:
 			continue
@@ -178,15 +179,15 @@ func (k *checker) column(table int, name string, stored []string) {
 		i := slices.IndexFunc(stored, func(s string) bool { return strings.EqualFold(s, name) })
 		switch {
 		case i < 0:
-			k.fault(FaultColumn, full, "the database has no such column")
+			k.fault(faultColumn, full, "the database has no such column")
 			return
 		case k.dialect == "postgres":
-			k.fault(FaultColumn, full, "the database spells it %s", stored[i])
+			k.fault(faultColumn, full, "the database spells it %s", stored[i])
 			return
 		}
 	}
 	sql, err := k.read(table, func(q *query) []string { return []string{"COUNT(" + q.column(q.nodes[0], name) + ")"} })
-	k.runs(FaultColumn, full, sql, err)
+	k.runs(faultColumn, full, sql, err)
 }
 
 // count counts the rows with values in all the columns, and their different values.
@@ -233,20 +234,20 @@ func (k *checker) relationship(r *Relationship) {
 	from, to := k.m.table(r.From), k.m.table(r.To)
 	switch {
 	case from < 0:
-		k.fault(FaultRelationship, r.label(), "the model has no table %s", r.From)
+		k.fault(faultRelationship, r.label(), "the model has no table %s", r.From)
 	case to < 0:
-		k.fault(FaultRelationship, r.label(), "the model has no table %s", r.To)
+		k.fault(faultRelationship, r.label(), "the model has no table %s", r.To)
 	case len(r.On) == 0:
-		k.fault(FaultRelationship, r.label(), "it compares no columns")
+		k.fault(faultRelationship, r.label(), "it compares no columns")
 	default:
 		rows, distinct, err := k.count(to, r.columns(1))
 		if err == nil && rows == distinct {
 			_, _, err = k.count(from, r.columns(0)) // its columns are there
 		}
 		if err != nil {
-			k.fault(FaultRelationship, r.label(), "%v", err)
+			k.fault(faultRelationship, r.label(), "%v", err)
 		} else if rows != distinct {
-			k.fault(FaultRelationship, r.label(), "%s of %s is no key: %d rows, %d different values%s",
+			k.fault(faultRelationship, r.label(), "%s of %s is no key: %d rows, %d different values%s",
 				strings.Join(r.columns(1), ", "), r.To, rows, distinct, k.alone(from, to, r))
 			k.faults[len(k.faults)-1].Rows, k.faults[len(k.faults)-1].Distinct = rows, distinct
 		}
@@ -290,7 +291,7 @@ func (k *checker) term(t Term) (string, error) {
 	}
 	base, r, ways := c.g.finest(targets)
 	if r != reached {
-		return "", &RequestError{Reason: ReasonAmbiguous, Name: c.named(targets[0]), Ways: ways}
+		return "", &RequestError{Reason: reasonAmbiguous, Name: c.named(targets[0]), Ways: ways}
 	}
 	q := c.query(base)
 	if column, ok := e.alone(); ok {
@@ -300,9 +301,9 @@ func (k *checker) term(t Term) (string, error) {
 	return q.selected([]string{"COUNT(*)"}, nil)
 }
 
-// Without returns the model without what faults name: tables with all that names them, columns, relationships, metrics,
-// terms and verified queries, and keys with the relationships that need them. The metrics, terms and queries that need
-// what was left out stay and are refused by [Model.Compile].
+// Without returns the model without the items in faults. It drops tables with the items that refer to them, and keys
+// with the relationships that need them. It also drops columns, relationships, metrics, terms and verified queries.
+// Metrics, terms and queries that need a removed item stay; [Model.Compile] refuses them.
 func (m Model) Without(faults []Fault) Model {
 	bad := func(kind, name string) bool {
 		return slices.ContainsFunc(faults, func(f Fault) bool { return f.Kind == kind && f.Name == name })
@@ -310,23 +311,23 @@ func (m Model) Without(faults []Fault) Model {
 	out := m
 	out.Tables = nil
 	for _, t := range m.Tables {
-		if bad(FaultTable, t.Name) {
+		if bad(faultTable, t.Name) {
 			continue
 		}
-		t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c Column) bool { return bad(FaultColumn, t.Name+"."+c.Name) })
+		t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c Column) bool { return bad(faultColumn, t.Name+"."+c.Name) })
 		t.Keys = slices.DeleteFunc(slices.Clone(t.Keys), func(key []string) bool { return isFaulty(faults, t.Name, key) })
-		if bad(FaultColumn, t.Name+"."+t.Time) {
+		if bad(faultColumn, t.Name+"."+t.Time) {
 			t.Time = ""
 		}
 		out.Tables = append(out.Tables, t)
 	}
 	out.Relationships = slices.DeleteFunc(slices.Clone(m.Relationships), func(r Relationship) bool {
-		return bad(FaultRelationship, r.label()) || bad(FaultTable, r.From) || bad(FaultTable, r.To) || isFaulty(faults, r.To, r.columns(1))
+		return bad(faultRelationship, r.label()) || bad(faultTable, r.From) || bad(faultTable, r.To) || isFaulty(faults, r.To, r.columns(1))
 	})
-	out.Metrics = slices.DeleteFunc(slices.Clone(m.Metrics), func(x Metric) bool { return bad(FaultMetric, x.Name) })
-	out.Terms = slices.DeleteFunc(slices.Clone(m.Terms), func(x Term) bool { return bad(FaultTerm, strings.Join(x.Words, ", ")) })
+	out.Metrics = slices.DeleteFunc(slices.Clone(m.Metrics), func(x Metric) bool { return bad(faultMetric, x.Name) })
+	out.Terms = slices.DeleteFunc(slices.Clone(m.Terms), func(x Term) bool { return bad(faultTerm, strings.Join(x.Words, ", ")) })
 	out.VerifiedQueries = slices.DeleteFunc(slices.Clone(m.VerifiedQueries), func(v VerifiedQuery) bool {
-		return bad(FaultVerified, v.Name) || v.Name == "" && bad(FaultVerified, v.Question)
+		return bad(faultVerified, v.Name) || v.Name == "" && bad(faultVerified, v.Question)
 	})
 	return out
 }
@@ -335,6 +336,6 @@ func (m Model) Without(faults []Fault) Model {
 func isFaulty(faults []Fault, table string, columns []string) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
 		same := len(f.Columns) == len(columns) && !slices.ContainsFunc(columns, func(c string) bool { return !containsFold(f.Columns, c) })
-		return f.Kind == FaultKey && strings.EqualFold(f.Name, table) && same
+		return f.Kind == faultKey && strings.EqualFold(f.Name, table) && same
 	})
 }

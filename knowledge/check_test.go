@@ -9,7 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/result"
 )
@@ -51,17 +51,17 @@ func TestCheck(t *testing.T) {
 		{Name: "logical", Question: "q", SQL: "SELECT has FROM passports", Logical: true},
 		{Name: "logical with", Question: "q", SQL: "WITH p AS (SELECT is_paid FROM orders) SELECT * FROM p", Logical: true},
 	}
-	faults := need.Value(m.Check(t.Context(), db, "sqlite"))(t)
+	faults := testutil.Value(m.Check(t.Context(), db, "sqlite"))(t)
 	var lines []string
 	for _, f := range faults {
 		lines = append(lines, f.String())
 	}
 	golden.Check(t, "faults.golden", strings.Join(lines, "\n")+"\n")
-	key := faults[slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == knowledge.FaultKey })]
+	key := faults[slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == "key" })]
 	golden.Equal(t, knowledge.Fault{Kind: "key", Name: "lines", Detail: key.Detail, Columns: []string{"Order"}, Rows: 4, Distinct: 3}, key)
 
 	sound := m.Without(faults)
-	if again := need.Value(sound.Check(t.Context(), db, "sqlite"))(t); again != nil {
+	if again := testutil.Value(sound.Check(t.Context(), db, "sqlite"))(t); again != nil {
 		t.Errorf("what is left is not sound: %v", again)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

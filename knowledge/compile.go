@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Compile returns one SELECT that answers the request, for the engine that dialect names (exec.Language.Name: "sqlite",
-// "postgres", "mysql", "duckdb" or "trino"), or a *RequestError. Its columns are those of GroupBy, with "_" in place of
-// "." and "@", then the metrics by name. It is a statement like any other: whoever runs it checks it.
+// Compile returns one SELECT that answers the request, or a *RequestError. dialect names the engine
+// (exec.Language.Name): "sqlite", "postgres", "mysql", "duckdb" or "trino". The columns are those in GroupBy, with
+// "_" in place of "." and "@", then the metrics by name. The caller must check the statement like any other.
 //
-// Each aggregate runs over the rows of one table, from which all its columns are reached by many-to-one relationships:
-//   - What GroupBy names is reached from there, too, or the request is refused as fan-out. DISTINCT, MIN and MAX, which add
-//     nothing up, may take the table with the fewest rows that reaches all.
-//   - Aggregates over different tables are made apart and put together by their groups. NULL is a group.
-//   - A condition on a finer table is EXISTS: it keeps a row once, however many rows meet it.
-//   - Joins are LEFT from the table that is added up: a row without a partner counts, under NULL.
+// Each aggregate runs over the rows of one table, from which many-to-one relationships reach all its columns:
+//   - They must also reach the columns of GroupBy; otherwise the request is refused as fan-out. DISTINCT, MIN and MAX
+//     do not add values up, so they may use the table with the fewest rows that reaches all columns.
+//   - Aggregates over different tables are computed separately and joined by their groups. NULL is a group.
+//   - A condition on a finer table becomes EXISTS: it keeps a row once, however many rows meet it.
+//   - Joins are LEFT joins from the aggregated table: a row without a partner counts, under NULL.
 //   - Two ways of equal length to a table are ambiguous; the name of a relationship decides.
 //
-// The same model and request give the same text. Expressions of the model are written as they are, but for their names:
-// they are in the SQL of the database.
+// The same model and request give the same text. Expressions of the model are in the SQL of the database and are
+// copied, except for their names.
 func (m Model) Compile(r Request, dialect string) (string, error) {
 	d, ok := dialects[dialect]
 	if !ok {
-		return "", &RequestError{Reason: ReasonUnsupported, Name: "statements for " + dialect + " are not written"}
+		return "", &RequestError{Reason: reasonUnsupported, Name: "statements for " + dialect + " are not written"}
 	}
 	c := &compiler{m: &m, g: newGraph(&m), d: d}
 	if err := c.read(r); err != nil {
@@ -300,7 +300,7 @@ func (c *compiler) order(r Request) (string, error) {
 			}
 		}
 		if alias == "" {
-			return "", &RequestError{Reason: ReasonUnknown, Name: "order_by " + name + " among its metrics and group_by"}
+			return "", &RequestError{Reason: reasonUnknown, Name: "order_by " + name + " among its metrics and group_by"}
 		}
 		term := c.d.name(alias)
 		if down {
@@ -351,7 +351,7 @@ func (c *compiler) base(a *aggregate, grouped []target) error {
 	}
 	table, r, ways := c.g.finest(append(slices.Clone(a.targets), grouped...))
 	if r == ambiguous {
-		return &RequestError{Reason: ReasonAmbiguous, Metric: a.metric, Name: c.named(which), Ways: ways}
+		return &RequestError{Reason: reasonAmbiguous, Metric: a.metric, Name: c.named(which), Ways: ways}
 	}
 	a.base = table
 	return c.outOfReach(a.metric, a.base, r, which)
@@ -361,10 +361,10 @@ func (c *compiler) base(a *aggregate, grouped []target) error {
 func (c *compiler) outOfReach(metric string, from int, r reach, which target) error {
 	switch r {
 	case unreachable:
-		return &RequestError{Reason: ReasonFanOut, Metric: metric, Name: c.named(which)}
+		return &RequestError{Reason: reasonFanOut, Metric: metric, Name: c.named(which)}
 	case ambiguous:
 		ways := c.g.names(c.g.ways(from, which))
-		return &RequestError{Reason: ReasonAmbiguous, Metric: metric, Name: c.named(which), Ways: ways}
+		return &RequestError{Reason: reasonAmbiguous, Metric: metric, Name: c.named(which), Ways: ways}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -61,17 +61,21 @@ func storeModel() knowledge.Model {
 			{Name: "nested", Expr: "SUM(MAX(orders.total))"},
 			{Name: "window", Expr: "SUM(orders.total) OVER (ORDER BY 1)"},
 			{Name: "query", Expr: "(SELECT 1)"},
+			{Name: "twice the gap", Expr: "2 * {gap}"},
+			{Name: "countries", Expr: "COUNT(DISTINCT customers.country)"},
+			{Name: "capped", Expr: "SUM(MIN(orders.total, 25))"},
+			{Name: "dearest", Expr: "MAX(orders.total)"},
 		},
 	}
 }
 
 func storeDB(t testing.TB, policy exec.Policy) *exec.DB {
 	t.Helper()
-	p := need.Value(sql.Open("sqlite3", "file:"+t.TempDir()+"/store.db"))(t)
+	p := testutil.Value(sql.Open("sqlite3", "file:"+t.TempDir()+"/store.db"))(t)
 	t.Cleanup(func() { p.Close() })
-	need.Value(p.Exec(store))(t)
+	testutil.Value(p.Exec(store))(t)
 	policy.Reveal = []string{"*"}
-	return need.Value(exec.New(p, sqlite.Dialect{}, exec.Config{Policy: policy}))(t)
+	return testutil.Value(exec.New(p, sqlite.Dialect{}, exec.Config{Policy: policy}))(t)
 }
 
 func TestCompile(t *testing.T) {
@@ -116,6 +120,19 @@ func TestCompile(t *testing.T) {
 		{"a label over two columns", request{Metrics: []string{"orders"}, GroupBy: []string{"customers.label"},
 			Limit: 2, OrderBy: []string{"-customers.label"}},
 			`[["Bo of SE",1],["Ann of NO",2]]`},
+		{"a metric in a metric keeps its brackets", request{Metrics: []string{"twice the gap"}}, `[[120.0]]`},
+		{"distinct values, and NULL is none", request{Metrics: []string{"countries"}}, `[[2]]`},
+		{"distinct values of another table's groups: one country may be of several", request{Metrics: []string{"countries"}, GroupBy: []string{"orders.state"},
+			OrderBy: []string{"-countries", "orders.state"}}, `[["paid",2],["open",1]]`},
+		{"MIN of two values adds nothing up", request{Metrics: []string{"capped", "dearest"}}, `[[80.0,40.0]]`},
+		{"ascending, by the alias of a group", request{Metrics: []string{"dearest"}, GroupBy: []string{"orders.state"}, OrderBy: []string{"orders_state"}},
+			`[["open",20.0],["paid",40.0]]`},
+		{"in the order of the first of two groups", request{Metrics: []string{"orders"}, GroupBy: []string{"orders.state", "orders.total"},
+			OrderBy: []string{"-orders.state", "orders.total"}}, `[["paid",10.0,1],["paid",30.0,1],["paid",40.0,1],["open",20.0,1]]`},
+		{"two tables, a condition on one of them, in order", request{Metrics: []string{"sold", "total"}, GroupBy: []string{"orders.state"},
+			Where: []string{"orders.total < 35"}, OrderBy: []string{"-orders.state"}}, `[["paid",40.0,40.0],["open",0.0,20.0]]`},
+		{"a month, a day and an hour", request{Metrics: []string{"orders"}, GroupBy: []string{"orders.at@month", "orders.at@day", "orders.at@hour"},
+			Where: []string{"orders.id = 1"}}, `[["2024-01","2024-01-31","2024-01-31 00:00",1]]`},
 	} {
 		text, err := storeModel().Compile(test.request, "sqlite")
 		if err != nil {
@@ -127,7 +144,7 @@ func TestCompile(t *testing.T) {
 			t.Errorf("%s: %v\n%s", test.why, err, text)
 			continue
 		}
-		data := need.Value(rows.MarshalJSON())(t)
+		data := testutil.Value(rows.MarshalJSON())(t)
 		if got := string(data); !strings.Contains(got, `"rows":`+test.want) {
 			t.Errorf("%s:\n%s\n%s\nwant %s", test.why, text, got, test.want)
 		}
@@ -210,7 +227,7 @@ func TestDialects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			need.Value(text[dialect].Check(sql))(t, sql)
+			testutil.Value(text[dialect].Check(sql))(t, sql)
 			out.WriteString(dialect + " " + grain + ": " + sql + "\n")
 		}
 	}
@@ -230,7 +247,7 @@ func FuzzCompile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		statement := need.Value(sqltext.SQLite().Check(sql))(t, sql)
+		statement := testutil.Value(sqltext.SQLite().Check(sql))(t, sql)
 		for _, table := range statement.Tables() {
 			if table.Base() && table.Name != "orders" && table.Name != "customers" && table.Name != "passports" && table.Name != "Order Details" {
 				t.Errorf("%+v reads %q: %s", r, table.Name, sql)

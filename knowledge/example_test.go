@@ -70,7 +70,7 @@ func ExampleModel_Statement() {
 }
 
 func ExampleModel_Without() {
-	sound := shop.Without([]knowledge.Fault{{Kind: knowledge.FaultKey, Name: "customers", Columns: []string{"id"}, Rows: 4, Distinct: 2}})
+	sound := shop.Without([]knowledge.Fault{{Kind: "key", Name: "customers", Columns: []string{"id"}, Rows: 4, Distinct: 2}})
 	fmt.Println(len(shop.Relationships), len(sound.Relationships))
 	// Output: 2 1
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -137,11 +138,11 @@ func (p *parser) word(d sqltext.Dialect, it *item) (int, error) {
 	up := strings.ToUpper(t.Text)
 	dotted := p.token(1).Text == "."
 	switch {
-	case t.Kind == sqltext.Word && !dotted && (p.cast > 0 && !sqltext.IsReserved(t.Text) || p.isUnit(up)):
+	case t.Kind == sqltext.Word && !dotted && (p.cast > 0 && !sqlshape.IsReserved(t.Text) || p.isUnit(up)):
 		return 1, nil
 	case t.Kind == sqltext.Word && !dotted && (grammar[up] && up != "TO" || up == "TO" && p.token(-1).Kind == sqltext.Word):
 		return 1, nil
-	case t.Kind == sqltext.Word && !dotted && sqltext.IsReserved(t.Text) && !(p.token(1).Text == "(" && (up == "LEFT" || up == "RIGHT")):
+	case t.Kind == sqltext.Word && !dotted && sqlshape.IsReserved(t.Text) && !(p.token(1).Text == "(" && (up == "LEFT" || up == "RIGHT")):
 		return 0, fmt.Errorf("%s in an expression", up)
 	case t.Kind == sqltext.Word && p.token(1).Text == "(":
 		it.kind = itemCall
@@ -206,7 +207,7 @@ func (e expression) brackets() error {
 	return nil
 }
 
-// write writes the items; column writes those of the kinds column, rows and metric.
+// write writes the items; column writes the items of the kinds column, rows and metric.
 func (e expression) write(column func(item) (string, error)) (string, error) {
 	var b strings.Builder
 	before := ""
@@ -295,8 +296,8 @@ func (e expression) operand(i int) int {
 	return i + 1
 }
 
-// Rename writes an expression with other texts in place of its columns; table is "" if a column has no qualifier. The star
-// of COUNT(*) is the column "*". It is for readers of formats that write columns otherwise.
+// Rename replaces the columns of an expression; column returns the new text. table is "" if a column has no
+// qualifier. The star of COUNT(*) is the column "*". Readers of other formats use it to convert columns.
 func Rename(expr string, column func(table, name string) string) (string, error) {
 	e, err := parse(sqltext.SQLite(), expr)
 	if err != nil {
@@ -322,8 +323,8 @@ func Rename(expr string, column func(table, name string) string) (string, error)
 	return out, nil
 }
 
-// Qualified writes an expression over the columns of one table as an expression of a model: SUM(amount * rate) becomes
-// SUM(orders.amount * orders.rate), and COUNT(*) COUNT(orders.*).
+// Qualified converts an expression over the columns of one table into an expression of a model: SUM(amount * rate)
+// becomes SUM(orders.amount * orders.rate), and COUNT(*) becomes COUNT(orders.*).
 func Qualified(table, expr string) (string, error) {
 	full := func(qualifier, name string) string {
 		if qualifier == "" {
@@ -335,14 +336,14 @@ func Qualified(table, expr string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if again, err := Rename(once, full); err != nil || again != once { // what a name is depends on what stands beside it: 0A""
+	if again, err := Rename(once, full); err != nil || again != once { // the next characters decide: 0A""
 		return "", fmt.Errorf("knowledge: reading %q: with its columns named in full it reads otherwise: put blanks between its parts", expr)
 	}
 	return once, nil
 }
 
-// Name writes a column for an expression of a model: table.column, in quotes where a name needs them. The column "*" is
-// all of a row.
+// Name returns a column for an expression of a model: table.column, quoted if necessary. The column
+// "*" means the whole row.
 func Name(table, column string) string {
 	if column != "*" {
 		column = plain(column)
@@ -350,8 +351,8 @@ func Name(table, column string) string {
 	return plain(table) + "." + column
 }
 
-// Columns returns the names of the columns that an expression has without a qualifier, each once, in the order of their
-// first use. It is for readers, as Qualified is; of a text that is no expression it returns nil.
+// Columns returns the columns of an expression that have no qualifier, each once, in the order of their first use. It
+// returns nil for a text that is not an expression. Readers of other formats use it with Qualified.
 func Columns(expr string) []string {
 	e, _ := parse(sqltext.SQLite(), expr)
 	var names []string

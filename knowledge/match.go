@@ -7,14 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Match reports whether a question is the verified one, but for other texts in place of its parameters, and returns these
-// texts by the names of the parameters. Letter case, blanks and the last mark of punctuation do not count. A parameter whose
-// Default does not stand in the question keeps it.
+// Match reports whether a question equals the verified question, except for the values of its parameters. It returns
+// these values by the names of the parameters. Letter case, blanks and the last punctuation mark do not matter. A
+// parameter whose Default is not in the verified question has no entry.
 func (v VerifiedQuery) Match(question string) (values map[string]string, ok bool) {
 	asked, known := bare(question), bare(v.Question)
 	var places []place
@@ -86,9 +87,9 @@ func joined(before, after string) bool {
 	return strings.HasSuffix(strings.ToLower(before), b[len(b)-1]) && strings.HasPrefix(strings.ToLower(after), a[0])
 }
 
-// Parameterized returns a verified query with a parameter for each constant of its statement that a stored column equals, if it
-// has no parameters yet. Nobody said which constants depend on which, so there are none at all unless every constant stands in
-// the question, once, and once in the statement; 0 and 1 may stand in the statement alone.
+// Parameterized returns a verified query with a parameter for each constant that its statement compares with a stored
+// column, if it has no parameters yet. Constants may depend on each other. So it adds parameters only if every
+// constant is once in the question and once in the statement. The constants 0 and 1 may be only in the statement.
 func (v VerifiedQuery) Parameterized(s *schema.Schema, d sqltext.Dialect) VerifiedQuery {
 	if len(v.Params) > 0 || v.Logical {
 		return v
@@ -105,11 +106,11 @@ func (v VerifiedQuery) Parameterized(s *schema.Schema, d sqltext.Dialect) Verifi
 	}
 	sql := statement.SQL()
 	compared := statement.Comparisons()
-	slices.SortStableFunc(compared, func(a, b sqltext.Comparison) int { return b.Literals[0].Pos - a.Literals[0].Pos })
+	slices.SortStableFunc(compared, func(a, b sqlshape.Comparison) int { return b.Literals[0].Pos - a.Literals[0].Pos })
 	for _, c := range compared {
 		l := c.Literals[0]
 		column, ok := columnOf(s, c.ColumnRef)
-		if c.Op != "=" || !ok || l.Kind == sqltext.QuotedName || len(occurrences(question, l.Value)) != 1 {
+		if c.Op != "=" || !ok || l.Kind == sqlshape.QuotedName || len(occurrences(question, l.Value)) != 1 {
 			continue
 		}
 		p := Param{Name: "p" + strconv.Itoa(len(v.Params)+1), Column: column, Default: l.Value}
@@ -121,7 +122,7 @@ func (v VerifiedQuery) Parameterized(s *schema.Schema, d sqltext.Dialect) Verifi
 }
 
 // columnOf writes a column of a statement as table.column; false: it is not known of which table it is.
-func columnOf(s *schema.Schema, c sqltext.ColumnRef) (string, bool) {
+func columnOf(s *schema.Schema, c sqlshape.ColumnRef) (string, bool) {
 	var found []string
 	for _, t := range c.Scope {
 		if c.Table != "" && !strings.EqualFold(c.Table, t.Name) {
@@ -139,7 +140,8 @@ func columnOf(s *schema.Schema, c sqltext.ColumnRef) (string, bool) {
 	return found[0], true
 }
 
-// Stored finds the column of the database behind a column of the model, table.column; false: there is none.
+// Stored returns the database column for a column of the model (table.column); false if the model or the database
+// does not have it.
 func (m Model) Stored(s *schema.Schema, column string) (schema.ColumnName, bool) {
 	e, err := parse(sqltext.SQLite(), column)
 	it, ok := e.alone()

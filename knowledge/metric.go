@@ -54,7 +54,7 @@ func (c *compiler) metric(name string, groupBy []string) error {
 	for _, text := range groupBy {
 		column, _, _ := strings.Cut(text, "@")
 		if m.GroupBy != nil && !containsFold(m.GroupBy, column) && !containsFold(m.GroupBy, text) {
-			return &RequestError{Reason: ReasonUnsupported, Metric: m.Name, Name: text + " is not among its group_by"}
+			return &RequestError{Reason: reasonUnsupported, Metric: m.Name, Name: text + " is not among its group_by"}
 		}
 	}
 	parts, err := c.lower(m, nil, nil)
@@ -89,7 +89,7 @@ const maxDepth = 20
 func (c *compiler) lower(m *Metric, around []string, where []expression) ([]part, error) {
 	switch {
 	case m.Unsupported != "":
-		return nil, &RequestError{Reason: ReasonUnsupported, Metric: m.Name, Name: m.Unsupported}
+		return nil, &RequestError{Reason: reasonUnsupported, Metric: m.Name, Name: m.Unsupported}
 	case slices.Contains(around, m.Name) || len(around) == maxDepth:
 		return nil, invalid(m.Name, "it is made of itself")
 	}

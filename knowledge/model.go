@@ -1,7 +1,7 @@
 package knowledge
 
-// Model is what people know of a database beside its schema. Everything in it is optional. The JSON form has the names
-// of the fields in snake case. A Model is plain data: safe for concurrent reading, not for writing.
+// Model holds what people know about a database in addition to its schema. Every field is optional. The JSON form
+// uses the field names in snake case. A Model is plain data: safe for concurrent reading, not for writing.
 type Model struct {
 	Tables          []Table         `json:"tables,omitempty"`
 	Relationships   []Relationship  `json:"relationships,omitempty"`
@@ -9,42 +9,42 @@ type Model struct {
 	Terms           []Term          `json:"terms,omitempty"`
 	VerifiedQueries []VerifiedQuery `json:"verified_queries,omitempty"`
 
-	Instructions []string `json:"instructions,omitempty"` // conventions, as prose: always in the prompt
-	Lost         []string `json:"lost,omitempty"`         // what the file said and the types do not hold, one line each
+	Instructions []string `json:"instructions,omitempty"` // conventions, as prose; every prompt has them
+	Lost         []string `json:"lost,omitempty"`         // parts of the file that the types cannot hold, one line each
 }
 
-// About is what people call a thing, and what they say of it.
-type About struct {
+// Subject is the name, the synonyms and the description of a thing.
+type Subject struct {
 	Description string   `json:"description,omitempty"`
 	Synonyms    []string `json:"synonyms,omitempty"`
 }
 
-// Table is a table, or a query that is read like one.
+// Table is a table, or a query that serves as a table.
 type Table struct {
 	Name string `json:"name"` // the name by which the rest of the model calls it
-	// Source is what stands in FROM: a name, with dots between catalog, schema and table, or a query that starts with
-	// SELECT or WITH; "": Name.
+	// Source is the text after FROM: a name, with dots between catalog, schema and table, or a query that starts with
+	// SELECT or WITH. "" means Name.
 	Source string `json:"source,omitempty"`
-	About
-	// Keys are lists of columns that no two rows share. Check counts them in the database.
+	Subject
+	// Keys are lists of columns; no two rows share the values of a key. Check counts them in the database.
 	Keys    [][]string `json:"keys,omitempty"`
 	Columns []Column   `json:"columns,omitempty"` // only columns with a name, a meaning or an expression of their own
-	Time    string     `json:"time,omitempty"`    // the column that says when a row happened
-	Where   string     `json:"where,omitempty"`   // a condition over its columns that holds for every read
+	Time    string     `json:"time,omitempty"`    // the column with the time of a row
+	Where   string     `json:"where,omitempty"`   // a condition over its columns that applies to every read
 }
 
 // Column is a column of a Table with a name, a meaning or an expression of its own.
 type Column struct {
 	Name string `json:"name"`
 	Expr string `json:"expr,omitempty"` // SQL over the columns of Table.Source; "": Name
-	About
-	Values []string `json:"values,omitempty"` // examples of what is stored
+	Subject
+	Values []string `json:"values,omitempty"` // examples of stored values
 }
 
-// Relationship says that many rows of From belong to one row of To. It is one to one if the columns of From are a key of
-// From, too.
+// Relationship means that many rows of From belong to one row of To. It is one to one if the columns of From are also
+// a key of From.
 type Relationship struct {
-	Name string      `json:"name,omitempty"` // Name.column reads To on this way; "": the way has no name
+	Name string      `json:"name,omitempty"` // Name.column reads To over this relationship; "": it has no name
 	From string      `json:"from"`
 	To   string      `json:"to"`
 	On   [][2]string `json:"on"` // pairs: a column of From, the column of To that equals it
@@ -56,28 +56,28 @@ type Metric struct {
 	// Expr is SQL of aggregates over table.column and of {other metrics}: "SUM(orders.total)", "{revenue} / {orders}".
 	// COUNT(orders.*) counts rows. "/" divides as numbers, and by 0 it gives NULL.
 	Expr string `json:"expr"`
-	About
-	Where       string   `json:"where,omitempty"`       // a condition on the rows that its aggregates take
-	GroupBy     []string `json:"group_by,omitempty"`    // the columns it may be grouped by; nil: all that relationships reach
+	Subject
+	Where       string   `json:"where,omitempty"`       // a condition on the rows of its aggregates
+	GroupBy     []string `json:"group_by,omitempty"`    // columns that may group it; nil: all that relationships reach
 	Unsupported string   `json:"unsupported,omitempty"` // why it is text only; "": it can be compiled
 }
 
 // Term is a word for a condition, a column or a rule.
 type Term struct {
 	Words       []string `json:"words"`
-	Expr        string   `json:"expr,omitempty"` // SQL over table.column; "": Description says it all
+	Expr        string   `json:"expr,omitempty"` // SQL over table.column; "": Description is the whole definition
 	Description string   `json:"description,omitempty"`
 }
 
-// VerifiedQuery is a statement that a person found right for a question.
+// VerifiedQuery is a statement that a person confirmed for a question.
 type VerifiedQuery struct {
 	Name       string  `json:"name,omitempty"`
 	Question   string  `json:"question"`
 	SQL        string  `json:"sql"`
 	Params     []Param `json:"params,omitempty"`
 	VerifiedBy string  `json:"verified_by,omitempty"`
-	VerifiedAt string  `json:"verified_at,omitempty"` // as the file writes it
-	// Logical says that SQL names tables and columns of the model in place of those of the database. See Model.Statement.
+	VerifiedAt string  `json:"verified_at,omitempty"` // as written in the file
+	// Logical means that SQL uses the tables and columns of the model instead of the database's. See Model.Statement.
 	Logical bool `json:"logical,omitempty"`
 }
 
@@ -85,5 +85,5 @@ type VerifiedQuery struct {
 type Param struct {
 	Name    string `json:"name"`              // it is written :name in SQL
 	Column  string `json:"column,omitempty"`  // table.column that holds its values
-	Default string `json:"default,omitempty"` // the text that stands in Question
+	Default string `json:"default,omitempty"` // its text in Question
 }

@@ -1,30 +1,35 @@
 package knowledge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Text is what a prompt for SQL shows of the model: the instructions, and the terms, metrics and columns whose name or
-// synonym stands in the question with all its words. It takes at most so many tokens; left names what did not fit. Every
-// text of the model passes schema.Comment. "" if nothing is to be shown.
-func (m Model) Text(question string, tokens int) (text string, left []string) {
+// Text returns the part of a prompt for SQL that shows the model. It has the instructions, and the terms, metrics and
+// columns whose name or synonym the question contains with all its words. Tables and columns are spelled as in s and
+// quoted by q; a nil q leaves them as in the model. The text has at most tokens tokens; left names the items that did
+// not fit. All of the model's texts become comments of one line. Text returns "" if it has nothing to show.
+func (m Model) Text(s *schema.Schema, q schema.Quoter, question string, tokens int) (text string, left []string) {
 	asked := stems(question)
-	w := writer{room: tokens}
+	w, sp := writer{room: tokens}, speller{model: &m, schema: s, quoter: q}
 	for _, line := range m.Instructions {
-		w.line("an instruction", schema.Comment(line))
+		w.line("an instruction", prompttext.Comment(line))
 	}
 	for _, t := range m.Terms {
 		if touches(asked, t.Words) {
+			t.Expr = sp.expression(t.Expr)
 			w.line("term "+t.Words[0], m.termLine(t))
 		}
 	}
 	for _, x := range m.Metrics {
 		if x.Unsupported == "" && touches(asked, x.called()) {
+			x.Expr, x.Where = sp.expression(x.Expr), sp.expression(x.Where)
 			w.line("metric "+x.Name, "metric "+m.metricLine(x))
 		}
 	}
@@ -32,22 +37,22 @@ func (m Model) Text(question string, tokens int) (text string, left []string) {
 		for _, c := range t.Columns {
 			says := c.Description != "" || c.Expr != ""
 			if says && touches(asked, append([]string{spaced(c.Name)}, c.Synonyms...)) {
-				w.line("column "+t.Name+"."+c.Name, m.columnLine(t, c))
+				w.line("column "+t.Name+"."+c.Name, sp.columnLine(t, c))
 			}
 		}
 	}
 	return w.b.String(), w.left
 }
 
-// Menu is what a prompt for a [Request] shows: the metrics, the tables that each may be grouped by, the columns of these
-// tables (those that s has, and those of the model), the terms that the question touches, and the instructions. Metrics
-// that the question touches come first. It takes at most so many tokens; left names what did not fit. "" if the model has no
-// metric that can be compiled.
+// Menu returns the part of a prompt for a [Request] that shows the choices. It has the metrics, the tables that may
+// group each metric, and the columns of these tables, from s and from the model. It also has the terms that the
+// question touches, and the instructions. Metrics that the question touches come first. The text has at most tokens
+// tokens; left names the items that did not fit. Menu returns "" if the model has no metric that can be compiled.
 func (m Model) Menu(s *schema.Schema, question string, tokens int) (text string, left []string) {
 	asked, g := stems(question), newGraph(&m)
 	w := writer{room: tokens}
 	for _, line := range m.Instructions {
-		w.line("an instruction", "note: "+schema.Comment(line))
+		w.line("an instruction", "note: "+prompttext.Comment(line))
 	}
 	metrics := slices.DeleteFunc(slices.Clone(m.Metrics), func(x Metric) bool { return x.Unsupported != "" })
 	slices.SortStableFunc(metrics, func(a, b Metric) int { return overlap(asked, b.called()) - overlap(asked, a.called()) })
@@ -95,7 +100,7 @@ type writer struct {
 }
 
 func (w *writer) line(name, text string) bool {
-	n := schema.EstimateTokens(text) + 1
+	n := prompttext.EstimateTokens(text) + 1
 	if n > w.room {
 		w.left = append(w.left, name)
 		return false
@@ -111,38 +116,83 @@ func (x *Metric) called() []string { return append([]string{spaced(x.Name)}, x.S
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func (m *Model) metricLine(x Metric) string {
-	line := schema.Comment(x.Name) + " = " + schema.Comment(x.Expr)
+	line := prompttext.Comment(x.Name) + " = " + prompttext.Comment(x.Expr)
 	if x.Where != "" {
-		line += " where " + schema.Comment(x.Where)
+		line += " where " + prompttext.Comment(x.Where)
 	}
-	return line + about(x.About)
+	return line + about(x.Subject)
 }
 
 func (m *Model) termLine(t Term) string {
-	line := fmt.Sprintf("%q means ", schema.Comment(strings.Join(t.Words, ", ")))
-	return line + schema.Comment(strings.Trim(t.Expr+": "+t.Description, ": "))
+	line := fmt.Sprintf("%q means ", prompttext.Comment(strings.Join(t.Words, ", ")))
+	return line + prompttext.Comment(strings.Trim(t.Expr+": "+t.Description, ": "))
 }
 
-func (m *Model) columnLine(t Table, c Column) string {
-	line := schema.Comment(t.Name) + "." + schema.Comment(c.Name)
-	if t.isComputed(c.Name) {
-		line += " = " + schema.Comment(c.Expr)
+// speller writes names of the model in the form that a prompt uses for the database's names.
+type speller struct {
+	model  *Model
+	schema *schema.Schema
+	quoter schema.Quoter // nil: as the model has them
+	own    string        // the table of columns without a qualifier; "": unknown
+}
+
+// expression spells the columns of an expression. One that cannot be read stays as it is.
+func (sp speller) expression(expr string) string {
+	if sp.quoter == nil {
+		return expr
 	}
-	return line + about(c.About)
+	out, err := Rename(expr, sp.column)
+	if err != nil {
+		return expr
+	}
+	return out
 }
 
-func about(a About) string {
+// column spells one column; table is "" if it has no qualifier.
+func (sp speller) column(table, name string) string {
+	stored, _ := sp.model.Stored(sp.schema, Name(cmp.Or(table, sp.own), name))
+	if name != "*" {
+		name = sp.name(name, stored.Column)
+	}
+	if table == "" {
+		return name
+	}
+	return sp.name(table, stored.Table.Name) + "." + name
+}
+
+// name spells a name, which the database may have in another case.
+func (sp speller) name(name, stored string) string {
+	switch {
+	case sp.quoter == nil:
+		return name
+	case !strings.EqualFold(name, stored):
+		return sp.quoter.Quote(name)
+	case sp.quoter.Quote(name) == name && sp.quoter.Quote(stored) == stored:
+		return name
+	}
+	return sp.quoter.Quote(stored)
+}
+
+func (sp speller) columnLine(t Table, c Column) string {
+	line := prompttext.Comment(sp.column(t.Name, c.Name))
+	if sp.own = t.Name; t.isComputed(c.Name) {
+		line += " = " + prompttext.Comment(sp.expression(c.Expr))
+	}
+	return line + about(c.Subject)
+}
+
+func about(a Subject) string {
 	line := ""
 	if a.Description != "" {
-		line = ": " + schema.Comment(a.Description)
+		line = ": " + prompttext.Comment(a.Description)
 	}
 	if len(a.Synonyms) > 0 {
-		line += "; also called " + schema.Comment(strings.Join(a.Synonyms, ", "))
+		line += "; also called " + prompttext.Comment(strings.Join(a.Synonyms, ", "))
 	}
 	return line
 }
 
-// reachedBy are the tables by whose columns a metric may be grouped: those that all its aggregates reach.
+// reachedBy returns the tables whose columns may group a metric: the tables that all its aggregates reach.
 func (m *Model) reachedBy(g *graph, x Metric) []int {
 	c := &compiler{m: m, g: g, d: dialects["sqlite"]}
 	if c.metric(x.Name, nil) != nil || c.bases() != nil {
@@ -157,34 +207,35 @@ func (m *Model) reachedBy(g *graph, x Metric) []int {
 	return reachable
 }
 
-// qualifiers are the names by which a request reads a table: its own where one way leads there, else the relationships.
+// qualifiers returns the names that a request may use for a table: its own name if only one way leads there,
+// otherwise the relationships.
 func (m *Model) qualifiers(g *graph, table int, from []int) []string {
 	ways := 1
 	for _, t := range from {
 		ways = max(ways, len(g.shortest(t, table)))
 	}
-	names := []string{schema.Comment(m.Tables[table].Name)}
+	names := []string{prompttext.Comment(m.Tables[table].Name)}
 	if ways > 1 {
 		names = nil
 	}
 	for _, r := range m.Relationships {
 		if r.Name != "" && m.table(r.To) == table && slices.Contains(from, m.table(r.From)) {
-			names = append(names, schema.Comment(r.Name))
+			names = append(names, prompttext.Comment(r.Name))
 		}
 	}
 	return names
 }
 
-// allColumns are those of the model, then the other stored ones.
+// allColumns returns the model's columns of a table, then its other stored columns.
 func (m *Model) allColumns(s *schema.Schema, table int) []string {
 	t := &m.Tables[table]
 	var names []string
 	for _, c := range t.Columns {
-		names = append(names, schema.Comment(c.Name))
+		names = append(names, prompttext.Comment(c.Name))
 	}
 	if stored := (&within{s: s, m: m}).stored(t); stored != nil {
 		for _, c := range stored.Columns {
-			if !containsFold(names, c.Name) && schema.NameFault(c.Name) == "" {
+			if !containsFold(names, c.Name) && prompttext.NameFault(c.Name) == "" {
 				names = append(names, c.Name)
 			}
 		}
@@ -192,8 +243,8 @@ func (m *Model) allColumns(s *schema.Schema, table int) []string {
 	return names
 }
 
-// Words returns, for each table of s by its place, the words by which people speak of it: the names and synonyms of the
-// model's tables and columns, and those of the terms and metrics whose expressions read them.
+// Words returns the words that people use for each table of s, by the table's index. These are the names and synonyms
+// of the model's tables and columns, and of the terms and metrics whose expressions read them.
 func (m Model) Words(s *schema.Schema) map[int]string {
 	w, g := within{s: s, m: &m}, newGraph(&m)
 	texts := map[int]string{}
@@ -222,7 +273,7 @@ func (m Model) Words(s *schema.Schema) map[int]string {
 	return texts
 }
 
-// tablesOf are the tables that an expression names, those of its metrics included.
+// tablesOf returns the tables that an expression names, including the tables of its metrics.
 func (m *Model) tablesOf(g *graph, expr string, depth int) (tables []int) {
 	e, _ := parse(dialects["sqlite"].text, expr)
 	for _, it := range e {

@@ -181,9 +181,9 @@ func (q *query) condition(e expression) (string, error) {
 	table, r, ways := q.c.g.finest(append(targets, target{base.table, -1}))
 	switch r {
 	case ambiguous:
-		return "", &RequestError{Reason: ReasonAmbiguous, Name: q.c.named(which), Ways: ways}
+		return "", &RequestError{Reason: reasonAmbiguous, Name: q.c.named(which), Ways: ways}
 	case unreachable:
-		return "", &RequestError{Reason: ReasonFanOut, Name: q.c.named(which)}
+		return "", &RequestError{Reason: reasonFanOut, Name: q.c.named(which)}
 	}
 	return q.exists(table, e)
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// FileError says what is wrong in a file of knowledge, and where. Read and the readers of other formats return it.
+// FileError reports a fault in a file of knowledge, and its place. Read and the readers of other formats return it.
 type FileError struct {
 	Format  string // "knowledge" for the project's own form, "dbt", "ossie", "snowflake" or "wren"
-	Line    int    // of the file, from 1; 0: it is about the whole file
-	Path    string // the keys that lead there, as "semantic_models.entities"; "": the line says it
+	Line    int    // of the file, from 1; 0: the fault is about the whole file
+	Path    string // the keys that lead to the fault, as "semantic_models.entities"; "": see Line
 	Problem string // one line
 }
 
@@ -29,12 +29,12 @@ func (e *FileError) Error() string {
 	return text + e.Problem
 }
 
-// Read reads the project's own form, the JSON of a Model. A key that the form does not have is an error, as is text behind
-// the object: a *FileError. Read looks nothing up: see [Model.Check].
+// Read reads the project's own form, the JSON of a Model. An unknown key is a *FileError, and so is text after the
+// object. Read does not check names in a database: see [Model.Check].
 func Read(r io.Reader) (m Model, err error) { return m, decode("knowledge", r, &m, true) }
 
-// Decode reads the JSON object of a file into v, for a reader of another format. Keys that v does not have are left out; text
-// behind the object is an error. The error is a *FileError, or that of in.
+// Decode reads the JSON object of a file into v, for a reader of another format. It ignores keys that v does not
+// have; text after the object is an error. The error is a *FileError, or an error of in.
 func Decode(format string, in io.Reader, v any) error { return decode(format, in, v, false) }
 
 func decode(format string, in io.Reader, v any, strict bool) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/knowledge/dbt"
 	"github.com/texttosql/texttosql/knowledge/ossie"
@@ -68,17 +68,17 @@ func TestReaders(t *testing.T) {
 // modelFrom reads a file and holds its JSON form against what Read makes of it.
 func modelFrom(t *testing.T, file string, read reader) knowledge.Model {
 	t.Helper()
-	text := need.Value(os.ReadFile(file))(t)
-	m := need.Value(read(bytes.NewReader(text)))(t, file)
-	form := need.Value(json.Marshal(m))(t)
-	again := need.Value(json.Marshal(need.Value(knowledge.Read(bytes.NewReader(form)))(t)))(t)
+	text := testutil.Value(os.ReadFile(file))(t)
+	m := testutil.Value(read(bytes.NewReader(text)))(t, file)
+	form := testutil.Value(json.Marshal(m))(t)
+	again := testutil.Value(json.Marshal(testutil.Value(knowledge.Read(bytes.NewReader(form)))(t)))(t)
 	golden.Equal(t, string(form), string(again), file)
 	return m
 }
 
 // TestModels: the project's own files are read, and nothing in them is unknown.
 func TestModels(t *testing.T) {
-	files := need.Value(filepath.Glob(evaldata.Knowledge(t, "models", "*.json")))(t)
+	files := testutil.Value(filepath.Glob(evaldata.Knowledge(t, "models", "*.json")))(t)
 	if len(files) < 4 {
 		t.Fatal(files)
 	}
@@ -128,7 +128,7 @@ func TestDBT(t *testing.T) {
 		return `{"name": "x", "type": "simple", "type_params": {"measure": {"name": "` + measure + `"}}` + rest + `}`
 	}
 	filter := func(sql string) string {
-		return simple("n", `, "filter": {"where_filters": [{"where_sql_template": `+string(need.Value(json.Marshal(sql))(t))+`}]}`)
+		return simple("n", `, "filter": {"where_filters": [{"where_sql_template": `+string(testutil.Value(json.Marshal(sql))(t))+`}]}`)
 	}
 	for _, test := range []struct{ why, metric, expr, where, unsupported string }{
 		{"1 counts rows", simple("n", ""), "COUNT(orders.*)", "", ""},
@@ -166,27 +166,27 @@ func TestDBT(t *testing.T) {
 			`{"expr": "x", "metrics": [{"name": "x"}]}}`,
 			"{x}", "", "its metric x is not held"},
 	} {
-		m := need.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, test.metric, "", ""))))(t, test.why)
+		m := testutil.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, test.metric, "", ""))))(t, test.why)
 		got := m.Metrics[len(m.Metrics)-1]
 		if got.Expr != test.expr && test.expr != "" || got.Where != test.where || !strings.Contains(got.Unsupported, test.unsupported) ||
 			(got.Unsupported == "") != (test.unsupported == "") {
 			t.Errorf("%s: %+v", test.why, got)
 		}
 	}
-	m := need.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, "", "", `, {"name": "place", "type": "unique"}`))))(t)
+	m := testutil.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, "", "", `, {"name": "place", "type": "unique"}`))))(t)
 	golden.Equal(t, "mart.fct_orders", m.Tables[0].Source)
 	golden.Equal(t, []knowledge.Relationship{
 		{From: "orders", To: "customers", On: [][2]string{{"customer_id", "id"}}},
 		{Name: "place", From: "orders", To: "customers", On: [][2]string{{"place", "place"}}},
 	}, m.Relationships)
-	sql := need.Value(need.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, simple("total", ""), "",
+	sql := testutil.Value(testutil.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, simple("total", ""), "",
 		""))))(t).Compile(knowledge.Request{Metrics: []string{"x"}}, "sqlite"))(t)
 	golden.Equal(t, "SELECT SUM(t0.`total_measure`) AS `x` FROM (SELECT `total` AS `total_measure` FROM `mart`.`fct_orders`) AS t0", sql)
 }
 
 // TestSnowflake: verified queries name logical columns and run; metrics of tables, of metrics, and filters.
 func TestSnowflake(t *testing.T) {
-	m := need.Value(snowflake.Read(strings.NewReader(`{"tables": [{"name": "revenue", "base_table": {"database": "D", "schema": "", "table": "orders"},
+	m := testutil.Value(snowflake.Read(strings.NewReader(`{"tables": [{"name": "revenue", "base_table": {"database": "D", "schema": "", "table": "orders"},
 	  "primary_key": {"columns": ["id"]}, "dimensions": [{"name": "id", "expr": "id"}, {"name": "status", "expr": "state", "sample_values": ["paid", 1]}],
 	  "facts": [{"name": "amount", "expr": "total", "default_aggregation": "sum"}],
 	  "metrics": [{"name": "n", "expr": "COUNT(*)"}, {"name": "mean", "expr": "amount_sum / n"}, {"name": "amount_sum", "expr": "SUM(amount)"}],
@@ -205,14 +205,14 @@ func TestSnowflake(t *testing.T) {
 	}
 	golden.Equal(t, []string{"amount: SUM(revenue.amount)", "n: COUNT(revenue.*)", "mean: {amount_sum} / {n}", "amount_sum: SUM(revenue.amount)",
 		"per_order: {amount_sum} / {n}"}, exprs)
-	sql := need.Value(m.Statement(m.VerifiedQueries[0], nil, "sqlite"))(t)
-	rows := need.Value(storeDB(t, exec.Policy{}).Query(t.Context(), sql))(t, sql)
+	sql := testutil.Value(m.Statement(m.VerifiedQueries[0], nil, "sqlite"))(t)
+	rows := testutil.Value(storeDB(t, exec.Policy{}).Query(t.Context(), sql))(t, sql)
 	golden.Equal(t, []any{179.0}, rows.Rows[0])
 }
 
 // TestWren: every shape of a relationship and of a key, and rules that are not in force.
 func TestWren(t *testing.T) {
-	m := need.Value(wren.Read(strings.NewReader(`{"models": [{"name": "a", "tableReference": {"catalog": "c", "schema": "s", "table": "t"},
+	m := testutil.Value(wren.Read(strings.NewReader(`{"models": [{"name": "a", "tableReference": {"catalog": "c", "schema": "s", "table": "t"},
 	  "primaryKey": ["x", "y"],
 	  "uniqueKeys": ["z"], "columns": [{"name": "x", "properties": {"description": "d", "displayName": "X"}, "columnLevelAccessControl": {"name": "hide"}},
 	  {"name": "sum", "expression": "x + y", "isCalculated": true}]}, {"name": "b", "refSql": "SELECT 1 AS k", "columns": []}],
@@ -239,7 +239,7 @@ func FuzzReaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, read := range []reader{dbt.Read, ossie.Read, snowflake.Read, wren.Read, knowledge.Read} {
 			if m, err := read(strings.NewReader(text)); err == nil {
-				need.Value(json.Marshal(m))(t)
+				testutil.Value(json.Marshal(m))(t)
 			}
 		}
 	})

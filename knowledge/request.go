@@ -9,38 +9,44 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Request asks for metrics, by columns, under conditions.
+// Request selects metrics, the columns to group by, and conditions.
 type Request struct {
 	Metrics []string `json:"metrics"` // names; at least one
-	// GroupBy are columns, each as table.column or relationship.column. A grain may follow: table.column@month. The grains
-	// are year, quarter, month, week, day and hour; the values are texts such as 2004, 2004-Q1, 2004-01, 2004-01-05 (a
-	// week by its Monday, a day) and 2004-01-05 13:00.
+	// GroupBy has columns in the form table.column or relationship.column. A grain may follow: table.column@month.
+	// The grains are year, quarter, month, week, day and hour. The values are texts such as 2004, 2004-Q1, 2004-01,
+	// 2004-01-05 (a week by its Monday, or a day) and 2004-01-05 13:00.
 	GroupBy []string `json:"group_by,omitempty"`
-	// Where are conditions over table.column, which all hold. One condition speaks of one row: "a.x = 1 AND a.y = 2" asks
-	// for a row of a with both, two conditions may be met by two rows.
+	// Where has conditions over table.column; all must hold. One condition applies to one row: "a.x = 1 AND a.y = 2"
+	// needs a row of a with both values. Two conditions may be met by two rows.
 	Where   []string `json:"where,omitempty"`
 	OrderBy []string `json:"order_by,omitempty"` // names of Metrics or GroupBy, with - in front for descending
 	Limit   int      `json:"limit,omitempty"`    // the most rows; 0: all
 }
 
-// The reasons of a RequestError. They are stable: reports count by them.
+// The reasons of a RequestError. They are stable, so reports can count by them.
 const (
-	ReasonFanOut      = "fan-out"     // rows of the metric would be counted several times
-	ReasonAmbiguous   = "ambiguous"   // several ways lead to a table
-	ReasonUnknown     = "unknown"     // the model has no such metric, table or relationship
-	ReasonUnsupported = "unsupported" // the metric is text only, or the dialect is not one of Compile
-	ReasonInvalid     = "invalid"     // an expression or a condition is not what it may be
+	reasonFanOut      = "fan-out"     // rows of the metric would be counted several times
+	reasonAmbiguous   = "ambiguous"   // several ways lead to a table
+	reasonUnknown     = "unknown"     // the model has no such metric, table or relationship
+	reasonUnsupported = "unsupported" // the metric is text only, or the dialect is not one of Compile
+	reasonInvalid     = "invalid"     // an expression or a condition is not what it may be
 )
 
-// RequestError says why a request is not compiled.
+// RequestError reports why a request cannot be compiled.
 type RequestError struct {
-	Reason string   // one of the reasons
+	// Reason is one of these:
+	//   - "fan-out": rows of the metric would be counted several times.
+	//   - "ambiguous": several ways lead to a table.
+	//   - "unknown": the model has no such metric, table or relationship.
+	//   - "unsupported": the metric is text only, or Compile does not support the dialect.
+	//   - "invalid": an expression or a condition has a part that is not allowed.
+	Reason string
 	Metric string   // the metric it is about; "": none
-	Name   string   // what is unknown, out of reach, or wrong
-	Ways   []string // what there is to choose from, if the request is ambiguous; the name that may be meant, if it is unknown
+	Name   string   // the name that is unknown, out of reach or wrong
+	Ways   []string // the choices if the request is ambiguous; similar names if the name is unknown
 }
 
-// Error returns one line that says what to do.
+// Error returns one line that tells the caller what to do.
 func (e *RequestError) Error() string {
 	text := "knowledge: " + e.Reason + ": "
 	if e.Metric != "" {
@@ -51,11 +57,11 @@ func (e *RequestError) Error() string {
 
 func (e *RequestError) detail() string {
 	switch e.Reason {
-	case ReasonFanOut:
+	case reasonFanOut:
 		return e.Name + " would repeat the rows that it adds up: leave it out"
-	case ReasonAmbiguous:
+	case reasonAmbiguous:
 		return "several ways lead to " + e.Name + ": name one of " + strings.Join(e.Ways, ", ")
-	case ReasonUnknown:
+	case reasonUnknown:
 		if len(e.Ways) > 0 {
 			return "the model has no " + e.Name + ", did you mean " + strings.Join(e.Ways, ", ") + "?"
 		}
@@ -66,7 +72,7 @@ func (e *RequestError) detail() string {
 
 // unknown says that the model has no such thing, and which of names may be meant.
 func unknown(metric, what, name string, names []string) error {
-	e := &RequestError{Reason: ReasonUnknown, Metric: metric, Name: what + " " + name}
+	e := &RequestError{Reason: reasonUnknown, Metric: metric, Name: what + " " + name}
 	if near := words.Nearest(name, names); near != "" {
 		e.Ways = []string{near}
 	}
@@ -74,11 +80,11 @@ func unknown(metric, what, name string, names []string) error {
 }
 
 func invalid(metric, format string, args ...any) error {
-	return &RequestError{Reason: ReasonInvalid, Metric: metric, Name: fmt.Sprintf(format, args...)}
+	return &RequestError{Reason: reasonInvalid, Metric: metric, Name: fmt.Sprintf(format, args...)}
 }
 
-// Settled returns the model with the reason in Unsupported of each metric that Compile refuses whatever is asked. Readers of
-// other formats end with it.
+// Settled returns the model with a reason in Unsupported for each metric that Compile refuses in every request.
+// Readers of other formats call it last.
 func (m Model) Settled() Model {
 	m.Metrics = slices.Clone(m.Metrics)
 	for i := range m.Metrics {

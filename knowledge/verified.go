@@ -1,20 +1,22 @@
 package knowledge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Statement returns the statement of a verified query in a dialect of [Model.Compile]. The texts of its parameters are
-// written as literals, by the rules of the dialect: values by the name of the parameter, else its Default. If the
-// statement is Logical, the tables of the model that it names stand in front as a WITH clause, so that it reads their
-// columns by their names in the model. A parameter that the query does not have is an error.
+// Statement returns the statement of a verified query in a dialect of [Model.Compile]. Each parameter becomes a
+// literal of the dialect: its text in values, or its Default. If the statement is Logical, a WITH clause defines the
+// tables of the model that it names, so that it can use the column names of the model. A value for an unknown
+// parameter is an error.
 func (m Model) Statement(v VerifiedQuery, values map[string]string, dialect string) (string, error) {
 	d, ok := dialects[dialect]
 	if !ok {
-		return "", &RequestError{Reason: ReasonUnsupported, Name: "statements for " + dialect + " are not written"}
+		return "", &RequestError{Reason: reasonUnsupported, Name: "statements for " + dialect + " are not written"}
 	}
 	sql, err := v.bound(d, values)
 	if err != nil {
@@ -72,12 +74,12 @@ func (m Model) logical(d dialect, sql string) (string, error) {
 	var tables []string
 	for i := range m.Tables {
 		t := &m.Tables[i]
-		named := slices.ContainsFunc(s.Tables(), func(r sqltext.TableRef) bool { return r.Base() && strings.EqualFold(r.Name, t.Name) })
+		named := slices.ContainsFunc(s.Tables(), func(r sqlshape.TableRef) bool { return r.Base() && strings.EqualFold(r.Name, t.Name) })
 		if !named {
 			continue
 		}
-		if t.Source == "" && d.circular {
-			t.Source = "main." + t.Name
+		if d.circular {
+			t.Source = m.stored(d, t)
 		}
 		q := c.query(i)
 		var items []string
@@ -102,6 +104,26 @@ func (m Model) logical(d dialect, sql string) (string, error) {
 		return with + ", " + strings.TrimSpace(trimmed[4:]), nil
 	}
 	return with + " " + sql, nil
+}
+
+// stored returns the source of a table for a dialect in which every WITH clause hides the stored table of its name: names
+// of the model's tables get the schema main.
+func (m *Model) stored(d dialect, t *Table) string {
+	if !t.isQuery() {
+		source := cmp.Or(t.Source, t.Name)
+		if !strings.Contains(source, ".") {
+			source = "main." + source
+		}
+		return source
+	}
+
+	source := t.Source
+	for _, r := range slices.Backward(d.text.Parse(t.Source).Tables()) {
+		if r.Base() && r.Schema == "" && m.table(r.Name) >= 0 {
+			source = source[:r.Pos] + "main." + source[r.Pos:]
+		}
+	}
+	return source
 }
 
 // logicalColumns are the columns of a table that the model knows: named ones, keys, and those of relationships.

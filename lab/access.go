@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evalbounds"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/stats"
@@ -75,7 +76,7 @@ func (a access) store(find finder, workers int) *eval.Store {
 
 // limitsText writes the limits of a run for its contract.
 func (a access) limitsText() string {
-	text := fmt.Sprintf("candidate %v, scored %v and %d rows", cmp.Or(a.Timeout, 3*time.Second), eval.DefaultTimeout, eval.DefaultRows)
+	text := fmt.Sprintf("candidate %v, scored %v and %d rows", cmp.Or(a.Timeout, 3*time.Second), evalbounds.Timeout, evalbounds.Rows)
 	if a.MySQL {
 		text += ", functions of MySQL"
 	}

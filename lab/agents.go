@@ -140,7 +140,7 @@ func (a *agents) open(p *program) (lab *agentLab, closeLab func(), err error) {
 	config := eval.StoreConfig{Find: lab.folder.Database, Open: mysqlite.OpenReadOnly, Policy: mysqlite.Policy(), Workers: a.Workers}
 	store := eval.NewStore(config)
 	closeLab = func() { store.Close(); pool.Close() }
-	lab.scorer = &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{Rule: eval.RuleBag}}}
+	lab.scorer = &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{Rule: "bag"}}}
 	if lab.db, err = exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: config.Policy}); err != nil || a.Suites == "" {
 		return lab, closeLab, err
 	}

@@ -198,7 +198,7 @@ func (a *answerables) compare(all []replay.Scored) (lines []reliabilityLine) {
 			outcomes[i].Confidence = scores[i]
 			l.Can += int(s.Outcome.Score)
 		}
-		auroc, _ := stats.AUROC(eval.Bootstrap{Rounds: 2000}, outcomes)
+		auroc, _ := stats.AUROC(stats.Bootstrap{Rounds: 2000}, outcomes)
 		l.AUROC, l.CI = auroc.Value, [2]float64{auroc.Low, auroc.High}
 		l.RS10, l.Answered = replay.Reliability(all, scores, 10)
 		lines = append(lines, l)

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestAnswerable holds the figures of docs/lab/answerable.md that were aimed at.
@@ -21,8 +21,8 @@ func TestAnswerable(t *testing.T) {
 	for line := range bytes.Lines([]byte(out)) {
 		var score reliabilityLine
 		var pool refusedLine
-		need.OK(t, json.Unmarshal(line, &score))
-		need.OK(t, json.Unmarshal(line, &pool))
+		testutil.OK(t, json.Unmarshal(line, &score))
+		testutil.OK(t, json.Unmarshal(line, &pool))
 		scores[score.Score], refused[pool.Pool] = score, pool.Refused
 	}
 	texts, score, folds := scores["texts × compiles"], scores["answerable"], scores["answerable, by folds"]

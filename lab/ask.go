@@ -13,7 +13,7 @@ import (
 type asks struct {
 	Data     string   `required:"" default:"${data}" placeholder:"DIR" help:"Folder of evaluation data (default: TEXTTOSQL_DATA)."`
 	Pool     []string `sep:"none" placeholder:"NAME" help:"Pool to replay; may be repeated. Default: the five below."`
-	Below    float64  `default:"0.6" placeholder:"SHARE" help:"Ask where the winner has a smaller share of the votes, in 0..1 (WithAskBelow)."`
+	Below    float64  `default:"0.6" placeholder:"SHARE" help:"Ask where the winner has a smaller share of the votes, in 0..1 (WithClarifyBelow)."`
 	Options  int      `default:"3" placeholder:"N" help:"Answers that the user may choose from, at most."`
 	JSON     bool     `name:"json" help:"JSON lines instead of a table."`
 	onServer `embed:""`

@@ -7,7 +7,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/lab/pools"
 )
@@ -36,7 +36,7 @@ func TestAsk(t *testing.T) {
 // TestAskRecorded holds the figures of asking on recorded answers. A user who always takes the first option changes no
 // answer: the first option is the answer of the vote.
 func TestAskRecorded(t *testing.T) {
-	folder := need.Value(pools.OpenFolder(evaldata.Path(t)))(t)
+	folder := testutil.Value(pools.OpenFolder(evaldata.Path(t)))(t)
 	loaded, err := replay.Loader{Folder: folder}.Load(t.Context(), askPools)
 	if err != nil || len(loaded.Pools) != len(askPools) {
 		t.Fatal(err, loaded.Failed)
@@ -48,8 +48,8 @@ func TestAskRecorded(t *testing.T) {
 		{0.6, [5][2]float64{{.15, .768}, {.41, .899}, {.08, .768}, {.19, .899}, {.28, .913}}},
 		{0.75, [5][2]float64{{.30, .848}, {.53, .909}, {.26, .828}, {.24, .907}, {.35, .928}}},
 	} {
-		got := need.Value(replay.Ask(loaded.Pools, tt.below, 3))(t)
-		first := need.Value(replay.Ask(loaded.Pools, tt.below, 1))(t)
+		got := testutil.Value(replay.Ask(loaded.Pools, tt.below, 3))(t)
+		first := testutil.Value(replay.Ask(loaded.Pools, tt.below, 1))(t)
 		for i, f := range got {
 			// One of 70 questions of superhero has an answer here that only runs once it is taken out of its reply.
 			if want := tt.shares[i]; math.Abs(f.Asked.Asked-want[0]) > .025 || math.Abs(f.EX-want[1]) > .01 || f.EX < f.Vote+.03 || f.Other.EX < f.Other.Vote+.03 {

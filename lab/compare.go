@@ -75,7 +75,7 @@ func (c *comparison) Run(p *program) error {
 	if _, err := stats.Pairs(a.Outcomes, b.Outcomes); err != nil { // first: without the same databases the contracts differ too
 		return fmt.Errorf("%w; a question that failed is not in its file: run the command of that file again", err)
 	}
-	r, err := stats.Compare(a.Condition, b.Condition, eval.Bootstrap{Rounds: c.Rounds, Seed: c.Seed})
+	r, err := stats.Compare(a.Condition, b.Condition, stats.Bootstrap{Rounds: c.Rounds, Seed: c.Seed})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // twoShops is data with a second database, "mall", that question 6 is about, a
@@ -34,16 +34,16 @@ func twoShops(t *testing.T) string {
 // unpack returns a file followed by more members: gzip files may be put together.
 func unpack(t *testing.T, path, more string) string {
 	t.Helper()
-	text := need.Value(os.ReadFile(path))(t)
+	text := testutil.Value(os.ReadFile(path))(t)
 	return string(text) + more
 }
 
 func makeDatabase(t *testing.T, path, statements string) {
 	t.Helper()
-	need.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	db := need.Value(sql.Open("sqlite3", path))(t)
+	testutil.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	db := testutil.Value(sql.Open("sqlite3", path))(t)
 	defer db.Close()
-	need.Value(db.Exec(statements))(t)
+	testutil.Value(db.Exec(statements))(t)
 }
 
 // The ways in which a folder of data may be damaged. Each costs what is in the
@@ -62,12 +62,12 @@ var damages = []struct {
 
 func remove(t *testing.T, dir, name string) {
 	t.Helper()
-	need.OK(t, os.Remove(filepath.Join(dir, name)))
+	testutil.OK(t, os.Remove(filepath.Join(dir, name)))
 }
 
 func cut(t *testing.T, dir, name string, to int64) {
 	t.Helper()
-	need.OK(t, os.Truncate(filepath.Join(dir, name), to))
+	testutil.OK(t, os.Truncate(filepath.Join(dir, name), to))
 }
 
 // last is the last JSON line of what a command wrote that says what about.

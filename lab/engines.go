@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evalbounds"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/result"
 )
@@ -191,7 +192,7 @@ func (s *engineStatement) try(ctx context.Context, plain *sql.DB, server, files 
 	if err != nil {
 		return err
 	}
-	if here.Status == eval.StatusRefused || here.Status == eval.StatusError {
+	if here.Status == "refused" || here.Status == "error" {
 		s.Refused = here.Err
 	}
 	s.Rows, s.RowsSQLite = here.Rows, there.Rows
@@ -207,7 +208,7 @@ func (s *engineStatement) try(ctx context.Context, plain *sql.DB, server, files 
 
 // runs reports whether the engine runs a statement in a read-only transaction, on a connection without a guard.
 func runs(ctx context.Context, db *sql.DB, text string) (bool, error) {
-	within, cancel := context.WithTimeout(ctx, eval.DefaultTimeout)
+	within, cancel := context.WithTimeout(ctx, evalbounds.Timeout)
 	defer cancel()
 	tx, err := db.BeginTx(within, &sql.TxOptions{ReadOnly: true})
 	if err != nil {

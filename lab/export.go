@@ -102,7 +102,7 @@ func (x *exporting) Run(p *program) error {
 }
 
 // read reads solved questions, and the line of each.
-func (x *exporting) read(p *program, name string) (pairs []memory.Pair, lines []int, err error) {
+func (x *exporting) read(p *program, name string) (pairs []memory.Exemplar, lines []int, err error) {
 	read := eval.ReadDataset
 	if !isFile(name) && x.Data != "" {
 		folder, err := pools.OpenFolder(x.Data)
@@ -116,7 +116,7 @@ func (x *exporting) read(p *program, name string) (pairs []memory.Pair, lines []
 		return nil, nil, err
 	}
 	for _, q := range dataset.Questions {
-		pairs = append(pairs, memory.Pair{ID: q.ID, Question: q.Text, Evidence: q.Evidence, SQL: q.Gold})
+		pairs = append(pairs, memory.Exemplar{ID: q.ID, Question: q.Text, Evidence: q.Evidence, SQL: q.Gold})
 		lines = append(lines, q.Line)
 	}
 	return pairs, lines, nil

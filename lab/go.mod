@@ -12,8 +12,6 @@ require (
 	github.com/texttosql/texttosql v0.1.0
 	github.com/texttosql/texttosql/exec/mysql v0.1.0
 	github.com/texttosql/texttosql/exec/postgres v0.1.0
-	github.com/texttosql/texttosql/llm/openai v0.1.0
-	github.com/texttosql/texttosql/llm/providers v0.1.0
 	github.com/tmc/langchaingo v0.1.14
 	golang.org/x/sync v0.24.0
 )
@@ -30,7 +28,6 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/sqlc-dev/marino v0.3.1 // indirect
 	github.com/sqlc-dev/oliphant v0.2.0 // indirect
-	github.com/texttosql/texttosql/llm/anthropic v0.1.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/text v0.42.0 // indirect

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestGuardVerb: a server that answers everything and one that refuses everything have the rows that they deserve, and one
@@ -24,8 +24,8 @@ func TestGuardVerb(t *testing.T) {
 {"id":"sqlite-4","engine":"sqlite","expect":"survive","text":"SELECT 2"}
 {"id":"mysql-1","engine":"mysql","expect":"refuse","text":"DROP TABLE t"}
 `
-	need.OK(t, os.Mkdir(filepath.Join(data, "security"), 0o755))
-	need.OK(t, os.WriteFile(filepath.Join(data, "security", "payloads.jsonl"), []byte(items), 0o600))
+	testutil.OK(t, os.Mkdir(filepath.Join(data, "security"), 0o755))
+	testutil.OK(t, os.WriteFile(filepath.Join(data, "security", "payloads.jsonl"), []byte(items), 0o600))
 	for name, tt := range map[string]struct{ script, refuse, survive, accept string }{
 		"answers": {`s/.*"id":\([0-9]*\).*/{"id":\1,"result":{}}/p`, "2 of 2 (plain 1 of 1), files changed 0", "0", "0"},
 		"refuses": {`s/.*"id":\([0-9]*\).*/{"id":\1,"result":{"isError":true}}/p`, "0 of 2 (plain 0 of 1), files changed 0", "0", "1"},

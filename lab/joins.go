@@ -22,7 +22,7 @@ type joins struct {
 // Help is the part of --help that explains words and keys.
 func (joins) Help() string {
 	return `Hides the foreign keys of all databases below DIR/db and looks for them by names
-(linker.JoinCandidates), for each pair of tables. Primary keys and types stay.
+(linker.Joins.Candidates), for each pair of tables. Primary keys and types stay.
 
 JSON: one line.
   pairs        pairs of tables that a foreign key joins
@@ -92,7 +92,7 @@ func joinsOf(s *schema.Schema) (l joinLine) {
 		for k := range i {
 			a, b := &s.Tables[k], &s.Tables[i]
 			declared := append(keysTo(a, b), keysTo(b, a)...)
-			found := linker.JoinCandidates(a, b)
+			found := linker.Joins{}.Candidates(a, b)
 			switch {
 			case len(declared) == 0:
 				l.Unrelated++

@@ -7,7 +7,7 @@ import (
 	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
-// TestJoins holds the figures of linker.JoinCandidates on the databases of the evaluation data.
+// TestJoins holds the figures of linker.Joins.Candidates on the databases of the evaluation data.
 func TestJoins(t *testing.T) {
 	out, _ := measured(t, nil, "joins", "--data", evaldata.Path(t), "--json")
 	l := objects(t, out)[0]

@@ -229,7 +229,7 @@ func cellsOf(t *result.Table) string {
 		for _, cell := range row {
 			one.Rows = append(one.Rows, []any{cell})
 		}
-		cells, _ := result.Equality{Mode: result.Bag, Digits: digits}.Fingerprint(one)
+		cells, _ := result.Equality{Digits: digits}.Fingerprint(one)
 		rows[cells] = true
 	}
 	return strings.Join(slices.Sorted(maps.Keys(rows)), " ")
@@ -289,7 +289,7 @@ func (k *knowledgeVerb) recorded(ctx context.Context) ([]recordedPairs, error) {
 		if err != nil {
 			return ballot{}
 		}
-		fingerprint, _ := result.Equality{Mode: result.Bag, Digits: digits}.Fingerprint(rows)
+		fingerprint, _ := result.Equality{Digits: digits}.Fingerprint(rows)
 		return ballot{result: fingerprint, cells: cellsOf(rows)}
 	}
 	var all []recordedPairs

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestKnowledge holds the figures of docs/lab/knowledge.md: all requests, and both kinds in one vote over statements alone.
@@ -17,11 +17,11 @@ func TestKnowledge(t *testing.T) {
 	right := map[[2]int]float64{}
 	for line := range bytes.Lines([]byte(out)) {
 		var vote pairsLine
-		need.OK(t, json.Unmarshal(line, &vote))
+		testutil.OK(t, json.Unmarshal(line, &vote))
 		if vote.Questions > 0 {
 			right[[2]int{vote.Statements, vote.Metrics}] = vote.Right
 		} else {
-			need.OK(t, json.Unmarshal(line, &requests))
+			testutil.OK(t, json.Unmarshal(line, &requests))
 		}
 	}
 	if requests != (requestsLine{Requests: 37, Equal: 31, Refused: 6, NaiveDiffers: 9, Naive: 9}) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/pools"
 )
@@ -28,7 +28,7 @@ type unlike map[verdictOf]struct {
 // TestVerdictsOfMySQL: execution accuracy on the SQLite form agrees with 3,317 of the 3,334 verdicts of the source's MySQL;
 // the other 17 are listed with their reasons.
 func TestVerdictsOfMySQL(t *testing.T) {
-	folder := need.Value(pools.OpenFolder(evaldata.Path(t)))(t)
+	folder := testutil.Value(pools.OpenFolder(evaldata.Path(t)))(t)
 	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: mysqlite.OpenReadOnly, Policy: mysqlite.Policy(), Workers: 2})
 	defer store.Close()
 	sameVerdicts(t, folder, store, unlike{
@@ -54,7 +54,7 @@ func TestVerdictsOnMariaDB(t *testing.T) {
 	if _, _, err := evaluate(t, nil, append([]string{"load", "--data", dir, "--only", "classicmodels"}, flags...)...); err != nil {
 		t.Fatal(err)
 	}
-	folder := need.Value(pools.OpenFolder(dir))(t)
+	folder := testutil.Value(pools.OpenFolder(dir))(t)
 	store := access{onServer: onServer{Engine: "mysql", DSN: dsn}}.store(folder, 4)
 	defer store.Close()
 	sameVerdicts(t, folder, store, unlike{
@@ -70,8 +70,8 @@ func TestVerdictsOnMariaDB(t *testing.T) {
 // sameVerdicts holds the verdicts on a store against the stored ones.
 func sameVerdicts(t *testing.T, folder *pools.Folder, store *eval.Store, listed unlike) {
 	t.Helper()
-	d := need.Value(folder.Dataset("classicmodels"))(t)
-	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{Rule: eval.RuleBag}}}
+	d := testutil.Value(folder.Dataset("classicmodels"))(t)
+	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{Rule: "bag"}}}
 	type label struct {
 		I   int
 		SQL string
@@ -83,7 +83,7 @@ func sameVerdicts(t *testing.T, folder *pools.Folder, store *eval.Store, listed 
 	}
 	n, differ, want := 0, map[verdictOf]int{}, map[verdictOf]int{}
 	for l := range evaldata.Lines[label](t, evaldata.Path(t, "predictions", "classicmodels_sql_labels.jsonl.gz")) {
-		v := need.Value(scorer.Score(t.Context(), questions[strconv.Itoa(l.I)], l.SQL))(t)
+		v := testutil.Value(scorer.Score(t.Context(), questions[strconv.Itoa(l.I)], l.SQL))(t)
 		if n++; int(v.Scores[0]) != l.EX {
 			differ[verdictOf{l.I, l.EX}]++
 		}

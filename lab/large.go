@@ -10,22 +10,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 )
 
 // large is the verb large.
 type large struct {
 	Data    string `required:"" placeholder:"DIR" help:"Folder of large schemas: schemas, questions and knowledge as data-large's README describes them."`
 	History string `placeholder:"DIR" help:"Folder of the same form with past statements: its history of SEDE, its questions of BEAVER."`
-	Asking  string `placeholder:"DIR" help:"Folder of data-asking: its questions in other words and in Russian, about its databases of Spider as one schema."`
 	Limit   int    `placeholder:"N" help:"Questions of each data set at most, spread over it; 0: all."`
 	Only    string `placeholder:"NAME" help:"This data set alone."`
-	meaning `embed:""`
-	JSON    bool `name:"json" help:"JSON lines instead of a table."`
+	Judge   string `enum:",perfect" default:"" help:"Measure linker.PerTable too, with this judge of tables: perfect knows the gold."`
+	JSON    bool   `name:"json" help:"JSON lines instead of a table."`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -35,22 +34,20 @@ differ in digits only counts as one table and stands for its members.
 
 Data: spider2_snow (the database is known), spider2_merged (all databases as one schema), beaver, sede,
 and with --history sede_history, and beaver with the past statements about its database but those of the
-question asked; with --asking spider, spider_syn (synonyms) and pauq_ru (Russian).
+question asked.
 
 Linkers:
   index    the words of the index, filled up: linker.Lexical{Fill: true} with Tables as below, history where there is one
   lexical  linker.Lexical{}, without history
-  explore  linker.Explore with a script for a model, which is none: it searches for the longest words of the question, four
-           at a time and twelve at most, and keeps the first tables of each search; where a schema has over 40 tables
-  +meaning the first two with --embedder
+  judge    with --judge, linker.PerTable{}: are all gold tables among those that it was asked about and that stay?
 
 JSON: a line for each data and linker.
   n                  questions with gold tables
   tables             Lexical.Tables
   all_tables         share of questions that keep all gold tables
   kept               families and other tables kept, mean
-  calls              of the model, mean
-  ms_mean, ms_worst  time of a question, its schema read before`
+  ms_mean, ms_worst  time of a question, its schema read before
+  calls              of a judge, mean`
 }
 
 // largeLine holds the figures of a linker on one data set.
@@ -61,9 +58,9 @@ type largeLine struct {
 	Tables    int     `json:"tables"`
 	AllTables float64 `json:"all_tables"`
 	Kept      float64 `json:"kept"`
-	Calls     float64 `json:"calls"`
 	Mean      float64 `json:"ms_mean"`
 	Worst     float64 `json:"ms_worst"`
+	Calls     float64 `json:"calls,omitempty"`
 }
 
 // largeData are the data sets, with the tables that the index keeps at most. Small databases of Spider2 have fewer.
@@ -72,23 +69,16 @@ var largeData = []struct {
 	tables     int
 }{
 	{"spider2_snow", "spider2_snow", 25}, {"spider2_merged", "spider2_snow", 15}, {"beaver", "beaver", 12}, {"sede", "sede", 9}, {"sede_history", "sede", 9},
-	{"spider", "spider_syn", 5}, {"spider_syn", "spider_syn", 5}, {"pauq_ru", "pauq_ru", 5},
 }
 
 // Run links the questions.
 func (l *large) Run(p *program) error {
 	var list []largeLine
-	for i, d := range largeData {
-		var q *largeSet
-		var err error
-		switch {
-		case l.Only != "" && l.Only != d.name, i >= 5 && l.Asking == "", d.name == "sede_history" && l.History == "":
+	for _, d := range largeData {
+		if l.Only != "" && l.Only != d.name || d.name == "sede_history" && l.History == "" {
 			continue
-		case i >= 5:
-			q, err = l.asking(p, d.name, d.file)
-		default:
-			q, err = l.questions(d.name, d.file)
 		}
+		q, err := l.questions(d.name, d.file)
 		if err != nil {
 			return err
 		}
@@ -98,35 +88,17 @@ func (l *large) Run(p *program) error {
 			}
 			q.questions = q.questions[:l.Limit]
 		}
-		embedder, err := l.embedder(p.ctx, q.questions)
-		if err != nil {
-			return err
+		linkers := []largeLinker{{"index", linker.Lexical{Tables: d.tables, Fill: true}, d.tables, true}, {"lexical", linker.Lexical{}, 0, false}}
+		if l.Judge != "" {
+			linkers = append(linkers, largeLinker{"judge", nil, 0, true})
 		}
-		for _, by := range []memory.Embedder{nil, embedder}[:min(1+len(l.Embedder), 2)] {
-			script := &searcher{}
-			for _, with := range []struct {
-				name    string
-				linker  linker.Linker
-				tables  int
-				history bool
-			}{
-				{"index", linker.Lexical{Tables: d.tables, Fill: true, Embedder: by}, d.tables, true},
-				{"lexical", linker.Lexical{Embedder: by}, 0, false},
-				{"explore", linker.Explore{Model: script, Embedder: by}, 15, false},
-			} {
-				if script.calls = 0; with.name == "explore" && (by != nil || !q.isLarge()) {
-					continue
-				}
-				line, err := q.measure(p.ctx, with.linker, with.history)
-				if err != nil {
-					return err
-				}
-				line.Calls = round(float64(script.calls) / float64(max(line.N, 1)))
-				if line.Data, line.Linker, line.Tables = d.name, with.name, with.tables; by != nil {
-					line.Linker += "+meaning"
-				}
-				list = append(list, line)
+		for _, with := range linkers {
+			line, err := q.measure(p.ctx, with.linker, with.history)
+			if err != nil {
+				return err
 			}
+			line.Data, line.Linker, line.Tables = d.name, with.name, with.tables
+			list = append(list, line)
 		}
 	}
 	if l.JSON {
@@ -134,9 +106,17 @@ func (l *large) Run(p *program) error {
 	}
 	var rows [][]string
 	for _, l := range list {
-		rows = append(rows, []string{l.Data, l.Linker, strconv.Itoa(l.N), share(l.AllTables), fmt.Sprintf("%.1f", l.Kept), fmt.Sprintf("%.1f", l.Calls), fmt.Sprintf("%.2f", l.Mean), fmt.Sprintf("%.1f", l.Worst)})
+		rows = append(rows, []string{l.Data, l.Linker, strconv.Itoa(l.N), share(l.AllTables), fmt.Sprintf("%.1f", l.Kept), fmt.Sprintf("%.2f", l.Mean), fmt.Sprintf("%.1f", l.Worst)})
 	}
-	return table(p.out, []string{"data", "linker", "n", "all tables", "kept", "calls", "ms", "worst"}, rows)
+	return table(p.out, []string{"data", "linker", "n", "all tables", "kept", "ms", "worst"}, rows)
+}
+
+// largeLinker is what is measured; without a linker, a judge of tables.
+type largeLinker struct {
+	name    string
+	linker  linker.Linker
+	tables  int
+	history bool
 }
 
 // largeQuestion is a question of the folder.
@@ -149,8 +129,8 @@ type largeQuestion struct {
 	Knowledge   string   `json:"knowledge"`
 }
 
-func (q largeQuestion) past() memory.Pair {
-	return memory.Pair{Question: strings.TrimSpace(q.Question + " " + q.Description), SQL: q.Gold}
+func (q largeQuestion) past() memory.Exemplar {
+	return memory.Exemplar{Question: strings.TrimSpace(q.Question + " " + q.Description), SQL: q.Gold}
 }
 
 // largeSchema is a database of the folder.
@@ -239,7 +219,7 @@ func (s *largeSet) measure(ctx context.Context, l linker.Linker, withHistory boo
 	plain, kept := map[*schema.Schema]*linker.Index{}, map[*schema.Schema]*snapshot.Snapshot{}
 	for _, of := range s.schemas {
 		if plain[of] == nil {
-			plain[of], kept[of] = linker.NewIndex(of), new(snapshot.Store).At(snapshot.Key{}, of)
+			plain[of], kept[of] = linker.Lexical{}.Index(of), new(snapshot.Store).At(snapshot.Key{}, of)
 		}
 	}
 	for _, q := range s.questions {
@@ -252,7 +232,7 @@ func (s *largeSet) measure(ctx context.Context, l linker.Linker, withHistory boo
 		}
 		in := linker.Input{Question: q.Question, Evidence: s.knowledge[q.Knowledge] + q.Description, Schema: of, Index: plain[of], Snapshot: kept[of]}
 		if withHistory && len(s.history) > 0 {
-			var past []memory.Pair
+			var past []memory.Exemplar
 			for _, p := range s.history {
 				if p.DB == q.DB && p.past().Question != q.past().Question && p.Gold != q.Gold {
 					past = append(past, p.past())
@@ -260,8 +240,21 @@ func (s *largeSet) measure(ctx context.Context, l linker.Linker, withHistory boo
 			}
 			in.Index = in.Index.WithHistory(past)
 		}
+		judge, asked := &perfectJudge{gold: map[string]bool{}}, l
+		if l == nil {
+			for _, name := range q.Tables {
+				for _, member := range in.Index.Family(s.named(of, q.DB, name)) {
+					judge.gold[member.String()] = true
+				}
+			}
+			judge.families, asked = len(q.Tables), linker.PerTable{Model: judge}
+		}
 		begin := time.Now()
-		links, err := l.Link(ctx, in)
+		links, err := asked.Link(ctx, in)
+		line.Calls += float64(judge.calls)
+		if errors.Is(err, linker.ErrNoTables) {
+			err = nil
+		}
 		took := float64(time.Since(begin)) / float64(time.Millisecond)
 		if err != nil {
 			return line, err
@@ -287,6 +280,7 @@ func (s *largeSet) measure(ctx context.Context, l linker.Linker, withHistory boo
 	}
 	n := float64(max(line.N, 1))
 	line.AllTables, line.Kept, line.Mean, line.Worst = round(line.AllTables/n), round(line.Kept/n), round(line.Mean/n), round(line.Worst)
+	line.Calls = round(line.Calls / n)
 	return line, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -23,7 +24,6 @@ type link struct {
 	Dataset  string `required:"" placeholder:"NAME" help:"Dataset to link."`
 	PreSQL   string `name:"presql" xor:"pool" placeholder:"POOL" help:"Pool whose answers are the preliminary SQL, each run in turn."`
 	Verdicts string `placeholder:"POOL" xor:"pool" help:"Pool whose answers simulate the verdicts of mapreduce, each run in turn."`
-	Terms    bool   `help:"Compare words of questions with and without terms that people wrote for other questions."`
 	Columns  bool   `help:"Prune columns too."`
 	JSON     bool   `name:"json" help:"JSON lines instead of a table."`
 	onServer `embed:""`
@@ -46,14 +46,6 @@ Linkers:
 Links are closed under foreign keys. A pool of several runs gives several answers to a question:
 each figure is then the median over runs. A question with fewer answers than others begins again
 with its first.
-
-With --terms the linker is lexical, without stored values: the question without its evidence, the same with terms
-(knowledge.Term) that the evidence of other questions of the database tells, with the same words for columns of other terms (a
-control), and with the evidence of its own. A term is a clause of evidence ("female refers to gender = 'F'") whose
-columns the gold of its own question reads. Questions with the same text or evidence give none to each other.
-JSON: a line each, with n, table_full, its 95 % interval by Wilson, the gain over the first line (questions drawn
-again), tables_kept, and the mean number of terms; first_full and first_gain are of the best three tables alone, so that
-each line keeps as many.
 
 JSON: a line for each linker and database, and one with "db": "all".
   n                  questions whose gold the engine reads
@@ -100,7 +92,7 @@ type linkLine struct {
 
 // Run links the questions.
 func (l *link) Run(p *program) error {
-	if err := errors.Join(l.check(), l.checkTerms()); err != nil {
+	if err := l.check(); err != nil {
 		return err
 	}
 	folder, dataset, err := openDataset(p, l.Data, l.Dataset)
@@ -131,9 +123,6 @@ func (l *link) Run(p *program) error {
 	}
 	if len(questions) == 0 {
 		return errors.New("no question of the dataset has a database whose engine reads its gold")
-	}
-	if l.Terms {
-		return l.terms(p.ctx, p, questions)
 	}
 	bar := newProgress(p.err, "linking", max(runs, 1))
 	var lines []linkLine
@@ -244,7 +233,7 @@ func (x *linked) prompt(ctx context.Context, s *schema.Schema) (int, error) {
 	})
 	n := 0
 	for _, m := range messages {
-		n += schema.EstimateTokens(m.Text)
+		n += prompttext.EstimateTokens(m.Text)
 	}
 	return n, err
 }

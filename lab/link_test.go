@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestLink holds the figures of the verb link on recorded first statements: with
@@ -31,10 +30,10 @@ func TestLink(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		args := append(strings.Fields("link --json --data "+dir), strings.Fields(tt.args)...)
-		need.OK(t, run(t.Context(), args, &out, &bytes.Buffer{}, os.Getenv))
+		testutil.OK(t, run(t.Context(), args, &out, &bytes.Buffer{}, os.Getenv))
 		var last linkLine
 		for line := range strings.Lines(out.String()) {
-			need.OK(t, json.Unmarshal([]byte(line), &last))
+			testutil.OK(t, json.Unmarshal([]byte(line), &last))
 		}
 		recall, full := last.TableRecall, last.TableFull
 		if strings.Contains(tt.args, "--columns") {
@@ -65,63 +64,6 @@ func TestLinkVerdicts(t *testing.T) {
 		}
 		if words["db"] != "all" || words["table_full"].(float64) < tt.lexicalOnly || words["tables_kept"].(float64) > .65 {
 			t.Errorf("%s: %v, want %v", tt.dataset, words, tt.lexicalOnly)
-		}
-	}
-}
-
-// TestLinkTerms: terms of other questions find a table whose words no question has; a question's own evidence is none of them, nor
-// that of one with the same text.
-func TestLinkTerms(t *testing.T) {
-	dir := t.TempDir()
-	makeDatabase(t, filepath.Join(dir, "db", "any", "two.sqlite"), `CREATE TABLE apples (x, "A 3"); CREATE TABLE birds (y, B2)`)
-	const other = `{"qid": 3, "db_id": "two", "question": "How many birds?", "evidence": "n refers to COUNT(*)", "gold": "SELECT COUNT(*) FROM birds"}`
-	for _, test := range []struct {
-		why, first, second string
-		terms              float64 // share of the three questions with all tables, by terms
-	}{
-		{"one told by the other", `"How many mild birds?", "evidence": "mild refers to B2 = 'mild'"`, `"Which apples are mild?", "evidence": ""`, 1},
-		{"the column in front", `"How many mild birds?", "evidence": "x means y; B2 stands for mild ones"`, `"Which apples are mild?", "evidence": ""`, 1},
-		{"the same question", `"Which apples are mild?", "evidence": "mild refers to B2"`, `"Which apples are mild?", "evidence": ""`, 1. / 3},
-		{"a column that the schema does not have", `"How many mild birds?", "evidence": "mild refers to B9"`, `"Which apples are mild?", "evidence": ""`, 2. / 3},
-		{"nothing that tells what a word means", `"How many mild birds?", "evidence": "mild, B2"`, `"Which apples are mild?", "evidence": ""`, 2. / 3},
-	} {
-		const sql = "SELECT x FROM apples JOIN birds ON x = y WHERE B2 = 'mild'"
-		write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"), pack(
-			fmt.Sprintf(`{"qid": 1, "db_id": "two", "question": %s, "gold": "SELECT COUNT(*) FROM birds WHERE B2 = 'mild'"}`, test.first),
-			fmt.Sprintf(`{"qid": 2, "db_id": "two", "question": %s, "gold": "%s"}`, test.second, sql), other))
-		out, _ := measured(t, nil, "link", "--data", dir, "--dataset", "bird_dev", "--terms", "--json")
-		none, told := last(t, out, "beside", "nothing")["table_full"], last(t, out, "beside", "terms of other questions")["table_full"]
-		if strings.Contains(test.first, "birds") && none != 2./3 || told != test.terms {
-			t.Errorf("%s: %v without terms, %v with them, want %v", test.why, none, told, test.terms)
-		}
-	}
-	if _, _, err := evaluate(t, nil, "link", "--data", dir, "--dataset", "bird_dev", "--terms", "--columns"); err == nil {
-		t.Error("--terms with --columns is accepted")
-	}
-}
-
-// TestLinkTermsData holds the figures of docs/lab/knowledge.md.
-func TestLinkTermsData(t *testing.T) {
-	fresh := os.Getenv("TEXTTOSQL_DATA_FRESH")
-	if fresh == "" {
-		t.Skip("TEXTTOSQL_DATA_FRESH is not set")
-	}
-	for _, test := range []struct {
-		dir                          string
-		n, nothing, terms, best, own float64
-	}{
-		{fresh, 245, .833, .935, .804, .955},
-		{evaldata.Path(t), 70, .643, .986, .886, .971},
-	} {
-		out, _ := measured(t, nil, "link", "--data", test.dir, "--dataset", "bird_dev", "--terms", "--json")
-		for beside, full := range map[string]float64{"nothing": test.nothing, "terms of other questions": test.terms, "its own evidence": test.own} {
-			l := last(t, out, "beside", beside)
-			if got := l["table_full"].(float64); l["n"] != test.n || got < full-.001 || got > full+.001 {
-				t.Errorf("%s: %v, want %.3f of %v", beside, l, full, test.n)
-			}
-		}
-		if got := last(t, out, "beside", "terms of other questions")["first_full"].(float64); got < test.best-.001 {
-			t.Errorf("in the best three: %.3f, want %.3f", got, test.best)
 		}
 	}
 }

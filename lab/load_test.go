@@ -14,7 +14,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/ported"
 )
 
@@ -61,8 +61,8 @@ func TestLoad(t *testing.T) {
 			if diff := cmp.Diff(want, load()); diff != "" {
 				t.Fatalf("(-want +got)\n%s", diff)
 			}
-			s := need.Value(ported.Connect(engine, flags[3]))(t)
-			db := need.Value(s.Open("shop"))(t)
+			s := testutil.Value(ported.Connect(engine, flags[3]))(t)
+			db := testutil.Value(s.Open("shop"))(t)
 			defer db.Close()
 			// Arithmetic shows what a type is.
 			quote := s.Dialect.Language().Quote
@@ -104,15 +104,15 @@ func TestLoad(t *testing.T) {
 			}
 			defer root.Close()
 			for _, foreign := range []string{"DROP DATABASE shop", "CREATE DATABASE shop"} {
-				need.Value(root.Exec(foreign))(t)
+				testutil.Value(root.Exec(foreign))(t)
 			}
 			if engine == "mysql" {
-				need.Value(root.Exec("DELETE FROM texttosql_evaluate.copies WHERE name = 'shop'"))(t)
+				testutil.Value(root.Exec("DELETE FROM texttosql_evaluate.copies WHERE name = 'shop'"))(t)
 			}
 			if db, err = s.Open("shop"); err != nil {
 				t.Fatal(err)
 			}
-			need.Value(db.Exec("CREATE TABLE mine (a INT)"))(t)
+			testutil.Value(db.Exec("CREATE TABLE mine (a INT)"))(t)
 			_, _, err = evaluate(t, nil, args...)
 			var taken *ported.ForeignError
 			if !errors.As(err, &taken) || taken.Database != "shop" {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/texttosql/texttosql/llm/providers"
+	"github.com/texttosql/texttosql/internal/providers"
 )
 
 func main() {
@@ -52,7 +52,6 @@ type verbs struct {
 	Export     exporting     `cmd:"" help:"Write solved questions as training data for an adapter."`
 	Link       link          `cmd:"" help:"Measure what linkers keep of a schema."`
 	Large      large         `cmd:"" help:"Measure what linkers keep of large schemas."`
-	Follow     follow        `cmd:"" help:"Measure what linkers keep for follow-up questions."`
 	Joins      joins         `cmd:"" help:"Look for hidden foreign keys by names."`
 	Ask        asks          `cmd:"" help:"Measure what it helps to ask the user where recorded answers disagree."`
 	Answerable answerables   `cmd:"" help:"Measure how well recorded votes tell questions that cannot be answered."`
@@ -73,7 +72,6 @@ type program struct {
 	out    io.Writer
 	err    io.Writer
 	getenv func(string) string
-	args   []string
 }
 
 // note writes one line for a person.
@@ -97,5 +95,5 @@ func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(st
 	if err != nil {
 		return fmt.Errorf("%w (--help lists the flags)", err)
 	}
-	return parsed.Run(&program{ctx: ctx, out: out, err: errs, getenv: getenv, args: args})
+	return parsed.Run(&program{ctx: ctx, out: out, err: errs, getenv: getenv})
 }

@@ -12,7 +12,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // data writes a folder of evaluation data: a shop, five questions of which one
@@ -57,8 +57,8 @@ func pack(lines ...string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	need.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	need.OK(t, os.WriteFile(path, []byte(text), 0o644))
+	testutil.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	testutil.OK(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // evaluate runs the program and returns what it wrote.
@@ -73,7 +73,7 @@ func evaluate(t *testing.T, env map[string]string, args ...string) (out, notes s
 func measured(t *testing.T, env map[string]string, args ...string) (out, notes string) {
 	t.Helper()
 	out, notes, err := evaluate(t, env, args...)
-	need.OK(t, err, notes)
+	testutil.OK(t, err, notes)
 	return out, notes
 }
 
@@ -91,28 +91,12 @@ func objects(t *testing.T, text string) []map[string]any {
 	return list
 }
 
-// selfContained reports anything in a page that would be fetched.
-func selfContained(t *testing.T, path string) {
-	t.Helper()
-	text := need.Value(os.ReadFile(path))(t)
-	for _, part := range []string{"http:", "https:", "<script", "<link", "<img", "url(", "@import"} {
-		if bytes.Contains(text, []byte(part)) {
-			t.Errorf("%s holds %q", path, part)
-		}
-	}
-	for _, part := range []string{"</html>", "prefers-color-scheme: dark", "viewport"} {
-		if !bytes.Contains(text, []byte(part)) {
-			t.Errorf("%s lacks %q", path, part)
-		}
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	dir := data(t)
 	predictions := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
 	broken := t.TempDir()
-	need.OK(t, os.CopyFS(broken, os.DirFS(dir)))
-	whole := need.Value(os.ReadFile(predictions))(t)
+	testutil.OK(t, os.CopyFS(broken, os.DirFS(dir)))
+	whole := testutil.Value(os.ReadFile(predictions))(t)
 	write(t, filepath.Join(broken, "predictions", "preds_spider_dev.jsonl.gz"), string(whole[:len(whole)/2]))
 	file := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
@@ -145,7 +129,7 @@ func TestBadInput(t *testing.T) {
 		{"no_statement", score(file("n.jsonl", "{\"qid\": 1, \"sql\": \"SELECT 1\"}\n{\"qid\": 2}\n")), []string{"n.jsonl:2", "sql"}},
 		{"unknown_run", append(score(predictions), "--run", "x"), []string{`"x"`, predictions}},
 		{"unknown_dataset", []string{"score", "--data", dir, "--dataset", "x", "--predictions", predictions}, []string{`"x"`, "spider_dev"}},
-		{"unknown_strategy", live("--strategy", "x", "--model", "pool:spider_dev/all"), []string{`"x"`, "direct, self-consistency, consensus, "}},
+		{"unknown_strategy", live("--strategy", "x", "--model", "pool:spider_dev/all"), []string{`"x"`, "direct, direct-refine, self-consistency, "}},
 		{"steps_of_whole_statements", live("--strategy", "maker", "--model", "pool:spider_dev/all"), []string{"maker", "phases:spider_dev/all"}},
 		{"unknown_model", live("--strategy", "direct", "--model", "x:y"), []string{"x:y", "openai:NAME"}},
 		{"unknown_pool_model", live("--strategy", "direct", "--model", "pool:spider_dev/x"), []string{"spider_dev/x"}},
@@ -169,25 +153,5 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("%q is more than a line", err)
 			}
 		})
-	}
-}
-
-// TestNoPlaceForPage: that a page cannot be written is told before anything is done
-// for it.
-func TestNoPlaceForPage(t *testing.T) {
-	dir := data(t)
-	for _, args := range [][]string{
-		{"score", "--dataset", "spider_dev", "--predictions", filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")},
-		{"run", "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/all"},
-	} {
-		for _, page := range []string{"/nowhere/x.html", dir} {
-			out, notes, err := evaluate(t, nil, append(args, "--data", dir, "--json", "--html", page)...)
-			if err == nil || !strings.Contains(err.Error(), "page "+page+": ") || out+notes != "" {
-				t.Errorf("%s, page %s: %v\n%s%s", args[0], page, err, out, notes)
-			}
-		}
-	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".lab-*")); left != nil {
-		t.Errorf("left behind: %v", left)
 	}
 }

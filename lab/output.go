@@ -4,12 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/texttosql/texttosql/trace"
 )
 
 // table writes rows under heads, in columns.
@@ -32,67 +28,6 @@ func jsonLines[T any](w io.Writer, list []T) error {
 		}
 	}
 	return nil
-}
-
-// canWritePage says whether a page can be written, before the hours of work for it. "" means no page.
-func canWritePage(path string) error {
-	if path == "" {
-		return nil
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("page %s: is a folder", path)
-	}
-	f, err := createBeside(path)
-	if err != nil {
-		return err
-	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
-// createBeside makes a temporary file beside the page.
-func createBeside(path string) (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*.html")
-	if err != nil {
-		return nil, fmt.Errorf("page %s: %w", path, err)
-	}
-	return f, nil
-}
-
-// writePage writes a page to a file, whole or not at all.
-func writePage(path string, p trace.Page) error {
-	f, err := createBeside(path)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // does nothing after it was renamed
-	if err := p.WriteHTML(f); err != nil {
-		f.Close()
-		return fmt.Errorf("page %s: %w", path, err)
-	}
-	if err := f.Chmod(0o644); err != nil {
-		f.Close()
-		return fmt.Errorf("page %s: %w", path, err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("page %s: %w", path, err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("page %s: %w", path, err)
-	}
-	return nil
-}
-
-// command returns the command line as a person would type it again.
-func (p *program) command() string {
-	words := []string{"go", "run", "."}
-	for _, a := range p.args {
-		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;!#~") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		words = append(words, a)
-	}
-	return strings.Join(words, " ")
 }
 
 // share writes a share with three places, as is usual in the field: .871.

@@ -42,11 +42,13 @@ type rowsVerb struct {
 func (rowsVerb) Help() string {
 	return `Each table of a database gets a rule about its rows: by a column that has few values where there is one, else by its key. A copy
 of the database loses the rows that the rules hide. Then each distinct statement runs through the guard on the whole
-database with the rules, and on the copy without; both must give the same.
+database with the rules, and on the copy without; both must give the same values. It also runs with the rules on that copy, a
+database with other hidden rows: both must give the same rows in the same order, to the last digit. Both have statistics then.
 
 A result that SQL does not determine is found by two more copies: one read backwards (PRAGMA reverse_unordered_selects; SQLite
 only), three with shuffled rows and without keys. Where the result changes there, or where
-the ties of an ORDER BY are broken, or is the same without the LIMIT at its end, only the numbers of rows are compared.
+the ties of an ORDER BY are broken, or is the same without the LIMIT at its end, only the numbers of rows are compared with the
+plain copy. The order with the rules is compared for all.
 
 JSON: a line for each database, and "db": "all".
   db, n         statements
@@ -56,12 +58,15 @@ JSON: a line for each database, and "db": "all".
                 whose columns are called otherwise
   undetermined  those of with_rules whose result changes without a rule; counts_differ: with another number of rows
   differ        the rest: faults
+  order_differs those of with_rules with other rows, another order or another verdict where the hidden rows are gone: faults
   limit         over a limit on one side, not counted elsewhere
   unfenced      those of with_rules that ran without a fence: nothing in them can fail on a value of a row
+  golds         those of with_rules that are golds; golds_fenced: those of golds that ran behind a fence
   refused       those of accepted that the rules refuse, by reason
 With --list first a line for each statement that is not the same: db, sql, why. With --cost:
   db, n, rules_hand_p50, rules_hand_p95  times with rules ÷ with the conditions written by hand, where they can be
   unfenced_n, unfenced_p50, unfenced_p95 the same of those of n that ran without a fence
+  fenced_p50, fenced_p95                 the same of the others
   m, rules_copy_p50, rules_copy_p95      times with rules ÷ on the copy
   hand_copy_p50, hand_copy_p95           times by hand ÷ on the copy`
 }
@@ -73,7 +78,8 @@ type rowsLine struct {
 	refused map[string]int
 }
 
-var rowsKeys = []string{"n", "accepted", "with_rules", "same", "names_differ", "undetermined", "counts_differ", "differ", "limit", "unfenced"}
+var rowsKeys = []string{"n", "accepted", "with_rules", "same", "names_differ", "undetermined", "counts_differ", "differ", "order_differs", "limit", "unfenced",
+	"golds", "golds_fenced"}
 
 func newRowsLine(db string) *rowsLine { return &rowsLine{db, map[string]int{}, map[string]int{}} }
 
@@ -108,6 +114,15 @@ func (l *rowsLine) count(o outcome) {
 	if o.unfenced {
 		l.n["unfenced"]++
 	}
+	if o.OrderDiffers {
+		l.n["order_differs"]++
+	}
+	if withRules := strings.Contains(keys[o.Was], "with_rules"); withRules && o.gold {
+		l.n["golds"]++
+		if !o.unfenced {
+			l.n["golds_fenced"]++
+		}
+	}
 	if o.Was == "refused" {
 		l.refused[o.Why]++
 	}
@@ -126,7 +141,7 @@ func (v *rowsVerb) Run(p *program) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	byDB, paths := map[string][]string{}, map[string]string{}
+	byDB, paths := map[string][]ruledStatement{}, map[string]string{}
 	for _, dir := range v.Data {
 		folder, err := pools.OpenFolder(dir)
 		if err != nil {
@@ -140,7 +155,7 @@ func (v *rowsVerb) Run(p *program) error {
 			if paths[s.DB], err = folder.Database(s.DB); err != nil {
 				return err
 			}
-			byDB[s.DB] = append(byDB[s.DB], s.SQL)
+			byDB[s.DB] = append(byDB[s.DB], ruledStatement{s.SQL, s.Kind == "gold"})
 		}
 	}
 	if len(byDB) == 0 {
@@ -181,9 +196,9 @@ func (v *rowsVerb) Run(p *program) error {
 	}
 	switch {
 	case v.Cost && v.JSON:
-		return jsonLines(p.out, costs)
+		return jsonLines(p.out, withAll(costs))
 	case v.Cost:
-		return printCosts(p, costs)
+		return printCosts(p, withAll(costs))
 	}
 	lines = append(lines, all)
 	if v.JSON {
@@ -199,6 +214,9 @@ func (v *rowsVerb) Run(p *program) error {
 	}
 	if err := table(p.out, append([]string{"db"}, rowsKeys...), rows); err != nil {
 		return err
+	}
+	if golds := all.n["golds"]; golds > 0 {
+		fmt.Fprintf(p.out, "%d of %d golds need a fence: %.1f %%\n", all.n["golds_fenced"], golds, 100*float64(all.n["golds_fenced"])/float64(golds))
 	}
 	rows = nil
 	for _, why := range slices.SortedFunc(maps.Keys(all.refused), func(a, b string) int {
@@ -220,14 +238,22 @@ type outcome struct {
 	Was string `json:"was"` // not accepted, same, undetermined, counts differ, differ, limit, refused
 	Why string `json:"why,omitempty"`
 
-	unfenced bool
+	OrderDiffers bool `json:"order_differs,omitempty"`
+
+	unfenced, gold bool
+}
+
+// ruledStatement is a statement to compare.
+type ruledStatement struct {
+	text string
+	gold bool
 }
 
 // ruledQuery runs a statement with rules, and reports whether it ran without a fence.
 func ruledQuery(ctx context.Context, r *exec.Runner, text string) (t *result.Table, unfenced bool, err error) {
 	span := trace.Tracer{}.New("lab")
 	defer span.End()
-	t, err = r.Query(trace.Into(ctx, span), text)
+	t, err = r.Query(trace.NewContext(ctx, span), text)
 	for s := range span.All() {
 		fenced, told := s.Attr("fenced")
 		unfenced = unfenced || told && fenced == false
@@ -236,30 +262,31 @@ func ruledQuery(ctx context.Context, r *exec.Runner, text string) (t *result.Tab
 }
 
 // compare runs statements on both sides.
-func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statements []string) (*rowsLine, error) {
+func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statements []ruledStatement) (*rowsLine, error) {
 	line := newRowsLine(b.id)
 	bar := newProgress(p.err, b.id, len(statements))
 	var (
 		mu     sync.Mutex
 		list   []outcome
-		queue  = make(chan string)
+		queue  = make(chan ruledStatement)
 		group  errgroup.Group
 		worker = func() error {
-			left, err := b.copied.Runner(bounds)
-			if err != nil {
-				return err
+			var runners [3]*exec.Runner
+			for i, db := range []*exec.DB{b.copied, b.ruled, b.twin} {
+				r, err := db.Runner(bounds)
+				if err != nil {
+					return err
+				}
+				defer r.Close()
+				runners[i] = r
 			}
-			defer left.Close()
-			right, err := b.ruled.Runner(bounds)
-			if err != nil {
-				return err
-			}
-			defer right.Close()
-			for text := range queue {
-				o := b.try(p.ctx, left, right, text)
+			for s := range queue {
+				o := b.try(p.ctx, runners[0], runners[1], s.text)
+				o.gold = s.gold
+				o.compareOrder(p.ctx, runners[1], runners[2])
 				mu.Lock()
 				line.count(o)
-				if o.Was != "same" && o.Was != "not accepted" {
+				if o.OrderDiffers || o.Was != "same" && o.Was != "not accepted" {
 					list = append(list, o)
 				}
 				mu.Unlock()
@@ -271,11 +298,11 @@ func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statemen
 	for range v.Workers {
 		group.Go(worker)
 	}
-	for _, text := range statements {
+	for _, s := range statements {
 		if p.ctx.Err() != nil {
 			break
 		}
-		queue <- text
+		queue <- s
 	}
 	close(queue)
 	err := cmp.Or(group.Wait(), p.ctx.Err())
@@ -285,6 +312,35 @@ func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statemen
 		err = jsonLines(p.out, list)
 	}
 	return line, err
+}
+
+// compareOrder runs a statement with the rules on the database and on the twin, where other rows are hidden: both report the same.
+func (o *outcome) compareOrder(ctx context.Context, here, there *exec.Runner) {
+	if o.Was == "not accepted" || o.Was == "limit" {
+		return
+	}
+	a, errA := here.Query(ctx, o.SQL)
+	b, errB := there.Query(ctx, o.SQL)
+	if isLimit(errA) || isLimit(errB) {
+		return
+	}
+	told, other := tellOf(a, errA), tellOf(b, errB)
+	if o.OrderDiffers = told != other; o.OrderDiffers {
+		o.Why = strings.TrimSpace(fmt.Sprintf("%s order: %.200s, and with other hidden rows %.200s", o.Why, told, other))
+	}
+}
+
+// tellOf is all that a caller reads of a result, in order.
+func tellOf(t *result.Table, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(t.Columns, t.Rows, t.Truncated)
+}
+
+// isLimit reports an error about time or size, which is that of the machine.
+func isLimit(err error) bool {
+	return errors.As(err, new(*exec.LimitError)) || errors.Is(err, exec.ErrBusy)
 }
 
 // limited is a LIMIT at the end of a statement.
@@ -298,7 +354,6 @@ var ordered = regexp.MustCompile(`(?is)\border\s+by\b[^()]*$`)
 // try runs one statement on the copy and under the rules.
 func (b *rowsBase) try(ctx context.Context, left, right *exec.Runner, text string) outcome {
 	o := outcome{DB: b.id, SQL: text}
-	isLimit := func(err error) bool { return errors.As(err, new(*exec.LimitError)) || errors.Is(err, exec.ErrBusy) }
 	want, err := left.Query(ctx, text)
 	if err != nil {
 		o.Was, o.Why = "not accepted", err.Error()
@@ -319,7 +374,7 @@ func (b *rowsBase) try(ctx context.Context, left, right *exec.Runner, text strin
 	o.unfenced = unfenced
 	order := ordered.MatchString(text)
 	same := func(a, b *result.Table) bool {
-		return nineDigits.Equal(a, b) && (!order || result.Equality{Mode: result.Ordered, Digits: 9}.Equal(a, b))
+		return nineDigits.Equal(a, b) && (!order || result.Equality{Ordered: true, Digits: 9}.Equal(a, b))
 	}
 	o.Was = "same"
 	if same(want, got) {
@@ -372,12 +427,12 @@ func reason(err error) string {
 }
 
 // generate writes statements about the database.
-func (b *rowsBase) generate(n int, seed uint64) (list []string) {
+func (b *rowsBase) generate(n int, seed uint64) (list []ruledStatement) {
 	g := &generator{b: b, l: b.whole.Language(), r: rand.New(rand.NewPCG(seed, 30)), seen: map[string]bool{}, values: map[string][]any{}}
 	for tries := 0; len(list) < n && tries < 20*n; tries++ {
 		if text := g.statement(); !g.seen[text] {
 			g.seen[text] = true
-			list = append(list, text)
+			list = append(list, ruledStatement{text: text})
 		}
 	}
 	return list

@@ -16,10 +16,31 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
+// withStatistics returns the path of a SQLite file with the same rows and statistics, which the file of the data has not: without
+// them no plan depends on rows. Costs are those of the data as it is.
+func (v *rowsVerb) withStatistics(ctx context.Context, id, path, temp string) (string, error) {
+	if v.Engine != "" || v.Cost {
+		return path, nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	analyzed := filepath.Join(temp, id+".analyzed.sqlite")
+	if err := os.WriteFile(analyzed, raw, 0o600); err != nil {
+		return "", err
+	}
+	db, err := sql.Open("sqlite3", analyzed)
+	if err != nil {
+		return "", err
+	}
+	return analyzed, errors.Join(execAll(ctx, db, "ANALYZE"), db.Close())
+}
+
 // copies makes the copy of a database without the hidden rows, and the copies that tell what SQL does not determine.
 func (v *rowsVerb) copies(ctx context.Context, b *rowsBase, path, temp string) ([]*sql.DB, error) {
 	if v.Engine == "" {
-		return copiesOfFile(ctx, b, path, temp)
+		return v.copiesOfFile(ctx, b, path, temp)
 	}
 	return v.copiesOnServer(ctx, b, path)
 }
@@ -60,7 +81,7 @@ func (c connecting) Connect(context.Context) (driver.Conn, error) { return c.dri
 func (c connecting) Driver() driver.Driver                        { return c.driver }
 
 // copiesOfFile makes the copies of a SQLite file.
-func copiesOfFile(ctx context.Context, b *rowsBase, path, temp string) (pools []*sql.DB, err error) {
+func (v *rowsVerb) copiesOfFile(ctx context.Context, b *rowsBase, path, temp string) (pools []*sql.DB, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -75,7 +96,11 @@ func copiesOfFile(ctx context.Context, b *rowsBase, path, temp string) (pools []
 		pools = append(pools, db)
 		return db
 	}
-	if err := execAll(ctx, open(copied), b.deletes()...); err != nil {
+	deletes := b.deletes()
+	if !v.Cost {
+		deletes = append(deletes, "ANALYZE")
+	}
+	if err := execAll(ctx, open(copied), deletes...); err != nil {
 		return pools, err
 	}
 	reversed := &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
@@ -175,7 +200,7 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 		}
 		q := l.Quote(t.Name)
 		from := " FROM " + l.Quote(name) + "." + q + " WHERE " + b.rules[t.Name].written("")
-		fill = append(fill, "CREATE TABLE "+q+" LIKE "+l.Quote(name)+"."+q, "INSERT INTO "+q+" SELECT *"+from)
+		fill = append(fill, "CREATE TABLE "+q+" LIKE "+l.Quote(name)+"."+q, "INSERT INTO "+q+" SELECT *"+from, "ANALYZE TABLE "+q)
 		shuffle = append(shuffle, "CREATE TABLE "+q+" AS SELECT *"+from+" ORDER BY rand(7)")
 	}
 	if err := open(copied, fill...); err != nil {

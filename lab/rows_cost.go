@@ -24,11 +24,15 @@ type costLine struct {
 	Open     int     `json:"unfenced_n"`
 	Open50   float64 `json:"unfenced_p50"`
 	Open95   float64 `json:"unfenced_p95"`
+	Shut50   float64 `json:"fenced_p50"`
+	Shut95   float64 `json:"fenced_p95"`
 	M        int     `json:"m"`
 	Copy50   float64 `json:"rules_copy_p50"`
 	Copy95   float64 `json:"rules_copy_p95"`
 	Filter50 float64 `json:"hand_copy_p50"`
 	Filter95 float64 `json:"hand_copy_p95"`
+
+	toHand, toCopy, filter, open, shut []float64
 }
 
 func printCosts(p *program, lines []costLine) error {
@@ -36,16 +40,16 @@ func printCosts(p *program, lines []costLine) error {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 	for _, l := range lines {
 		rows = append(rows, []string{l.DB, strconv.Itoa(l.N), f(l.Hand50), f(l.Hand95), strconv.Itoa(l.Open), f(l.Open50), f(l.Open95),
-			strconv.Itoa(l.M), f(l.Copy50), f(l.Copy95), f(l.Filter50), f(l.Filter95)})
+			f(l.Shut50), f(l.Shut95), strconv.Itoa(l.M), f(l.Copy50), f(l.Copy95), f(l.Filter50), f(l.Filter95)})
 	}
-	return table(p.out, []string{"db", "n", "rules÷hand p50", "p95", "unfenced", "p50", "p95", "m", "rules÷copy p50", "p95", "hand÷copy p50", "p95"}, rows)
+	return table(p.out, []string{"db", "n", "rules÷hand p50", "p95", "unfenced", "p50", "p95", "fenced p50", "p95", "m", "rules÷copy p50", "p95", "hand÷copy p50", "p95"}, rows)
 }
 
 // rounds is how often a statement is timed; the shortest time counts.
 const rounds = 9
 
 // cost times statements with the rules, with the same conditions written by hand, and on the copy, in turns.
-func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, error) {
+func (b *rowsBase) cost(ctx context.Context, statements []ruledStatement) (costLine, error) {
 	line := costLine{DB: b.id}
 	var runners []*exec.Runner
 	for _, db := range []*exec.DB{b.ruled, b.whole, b.copied} {
@@ -56,10 +60,9 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 		defer r.Close()
 		runners = append(runners, r)
 	}
-	var toHand, toCopy, filter, open []float64
-	for _, text := range statements {
-		hand, ok := b.byHand(text)
-		texts := []string{text, cmp.Or(hand, text), text}
+	for _, s := range statements {
+		hand, ok := b.byHand(s.text)
+		texts := []string{s.text, cmp.Or(hand, s.text), s.text}
 		best, err := fastest(ctx, runners, texts)
 		if ctx.Err() != nil {
 			return line, ctx.Err()
@@ -67,14 +70,38 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 		if err != nil {
 			continue
 		}
-		toCopy = append(toCopy, float64(best[0])/float64(best[2]))
-		if ok {
-			toHand, filter = append(toHand, float64(best[0])/float64(best[1])), append(filter, float64(best[1])/float64(best[2]))
+		line.toCopy = append(line.toCopy, float64(best[0])/float64(best[2]))
+		if !ok {
+			continue
 		}
-		if _, unfenced, _ := ruledQuery(ctx, runners[0], text); ok && unfenced {
-			open = append(open, float64(best[0])/float64(best[1]))
+		ratio := float64(best[0]) / float64(best[1])
+		line.toHand, line.filter = append(line.toHand, ratio), append(line.filter, float64(best[1])/float64(best[2]))
+		if _, unfenced, _ := ruledQuery(ctx, runners[0], s.text); unfenced {
+			line.open = append(line.open, ratio)
+		} else {
+			line.shut = append(line.shut, ratio)
 		}
 	}
+	line.sum()
+	return line, nil
+}
+
+// withAll adds a line for all databases, where there are several.
+func withAll(lines []costLine) []costLine {
+	if len(lines) < 2 {
+		return lines
+	}
+	all := costLine{DB: "all"}
+	for _, l := range lines {
+		all.toHand, all.toCopy, all.filter = append(all.toHand, l.toHand...), append(all.toCopy, l.toCopy...), append(all.filter, l.filter...)
+		all.open, all.shut = append(all.open, l.open...), append(all.shut, l.shut...)
+	}
+	all.sum()
+	return append(lines, all)
+}
+
+// sum computes the shares of the ratios.
+func (l *costLine) sum() {
 	at := func(list []float64, share float64) float64 {
 		if len(list) == 0 {
 			return 0
@@ -82,11 +109,11 @@ func (b *rowsBase) cost(ctx context.Context, statements []string) (costLine, err
 		slices.Sort(list)
 		return list[min(int(share*float64(len(list))), len(list)-1)]
 	}
-	line.N, line.Hand50, line.Hand95 = len(toHand), at(toHand, .5), at(toHand, .95)
-	line.Open, line.Open50, line.Open95 = len(open), at(open, .5), at(open, .95)
-	line.M, line.Copy50, line.Copy95 = len(toCopy), at(toCopy, .5), at(toCopy, .95)
-	line.Filter50, line.Filter95 = at(filter, .5), at(filter, .95)
-	return line, nil
+	l.N, l.Hand50, l.Hand95 = len(l.toHand), at(l.toHand, .5), at(l.toHand, .95)
+	l.Open, l.Open50, l.Open95 = len(l.open), at(l.open, .5), at(l.open, .95)
+	l.Shut50, l.Shut95 = at(l.shut, .5), at(l.shut, .95)
+	l.M, l.Copy50, l.Copy95 = len(l.toCopy), at(l.toCopy, .5), at(l.toCopy, .95)
+	l.Filter50, l.Filter95 = at(l.filter, .5), at(l.filter, .95)
 }
 
 // fastest returns the shortest time of each text on its runner.

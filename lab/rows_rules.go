@@ -20,6 +20,7 @@ type rowsBase struct {
 	schema   *schema.Schema
 	rules    map[string]rowRule // by table
 	ruled    *exec.DB           // the whole database with the rules
+	twin     *exec.DB           // the same rules on the copy, where no row is hidden
 	whole    *exec.DB           // without
 	copied   *exec.DB
 	variants []*exec.DB
@@ -61,6 +62,9 @@ func (v *rowsVerb) base(ctx context.Context, id, path, temp string) (b *rowsBase
 			b.close()
 		}
 	}()
+	if path, err = v.withStatistics(ctx, id, path, temp); err != nil {
+		return b, err
+	}
 	source, err := v.open(path)
 	if err != nil {
 		return b, err
@@ -87,16 +91,22 @@ func (v *rowsVerb) base(ctx context.Context, id, path, temp string) (b *rowsBase
 		policy.Rows[quotedEntry(t.Name)] = strings.ReplaceAll(rule.text, "@", "")
 		maps.Copy(scope.Params, rule.params)
 	}
-	ruled, err := exec.New(source, v.dialect(), exec.Config{Policy: policy})
-	if err != nil {
-		return b, err
+	under := func(pool *sql.DB) (*exec.DB, error) {
+		ruled, err := exec.New(pool, v.dialect(), exec.Config{Policy: policy})
+		if err != nil {
+			return nil, err
+		}
+		return ruled.For(scope, nil)
 	}
-	if b.ruled, err = ruled.For(scope, nil); err != nil {
+	if b.ruled, err = under(source); err != nil {
 		return b, err
 	}
 	pools, err := v.copies(ctx, b, path, temp)
 	b.pools = append(b.pools, pools...)
 	if err != nil {
+		return b, err
+	}
+	if b.twin, err = under(pools[0]); err != nil {
 		return b, err
 	}
 	for i, pool := range pools {

@@ -18,7 +18,8 @@ func TestRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := objects(t, out)[len(objects(t, out))-1]
-	if all["db"] != "all" || all["n"] != 9.0 || all["accepted"] != 7.0 || all["with_rules"] != 7.0 || all["same"] != 7.0 || all["differ"] != 0.0 {
+	if all["db"] != "all" || all["n"] != 9.0 || all["accepted"] != 7.0 || all["with_rules"] != 7.0 || all["same"] != 7.0 || all["differ"] != 0.0 ||
+		all["order_differs"] != 0.0 || all["golds"] == 0.0 {
 		t.Errorf("%v", all)
 	}
 	out, _, err = evaluate(t, nil, "rows", "--generated", "40", "--data", dir)
@@ -33,9 +34,9 @@ func TestRows(t *testing.T) {
 // broken is a dialect whose splices let every row through.
 type broken struct{ sqlite.Dialect }
 
-func (b broken) Rules() guard.Splicing {
+func (b broken) Rules() guard.RewriteRules {
 	s := b.Dialect.Rules()
-	s.Fence = "OR 1"
+	s.Fence = "SELECT * FROM (%s LIMIT -1) WHERE 0 UNION ALL %s" // the second one is the table without its rule
 	return s
 }
 
@@ -67,5 +68,32 @@ func TestRowsFindsFaults(t *testing.T) {
 		}
 		left.Close()
 		right.Close()
+	}
+}
+
+// TestRowsFindsOrders: rows in another order differ, and the rules give the same on both sides.
+func TestRowsFindsOrders(t *testing.T) {
+	v := &rowsVerb{}
+	b, err := v.base(t.Context(), "shop", filepath.Join(data(t), "db", "spider", "shop.sqlite"), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	for _, test := range []struct {
+		why         string
+		here, there *exec.DB
+		want        bool
+	}{
+		{"without rules a plan decides, and the second one reads backwards", b.copied, b.variants[0], true},
+		{"with rules no plan decides", b.ruled, b.twin, false},
+	} {
+		here, _ := test.here.Runner(within)
+		there, _ := test.there.Runner(within)
+		o := outcome{SQL: "SELECT name FROM customers", Was: "same"}
+		if o.compareOrder(t.Context(), here, there); o.OrderDiffers != test.want {
+			t.Errorf("%s: %+v", test.why, o)
+		}
+		here.Close()
+		there.Close()
 	}
 }

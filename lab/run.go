@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
 	"github.com/texttosql/texttosql/strategy/threephase"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // live is the verb run.
@@ -29,20 +30,19 @@ type live struct {
 	Model       string  `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int     `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
 	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions, a file of them or train: petsql shows nine with each question, direct and react three, staged3 three in its baseline. None: zero-shot."`
-	Leaky       bool    `help:"Show exemplars too that are nearly the question or have its gold. The output says UNGUARDED."`
 	Judge       string  `enum:"model,none,gold" default:"model" help:"Judge of qasql: the model, none, or gold, which knows the right answer."`
 	MinShare    float64 `placeholder:"X" help:"qasql asks its judge if the largest answer has less than this share of the votes; 0: of all."`
 	Limit       int     `placeholder:"N" help:"Only the first N questions; 0: all."`
+	Draw        uint64  `placeholder:"SEED" help:"Ask in the order of a draw, of which every beginning is a fair sample; 0: of the file."`
 	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
+	Record      string  `placeholder:"DIR" help:"Answer from the recordings of the folder, ask --model for the rest, and record that there."`
 	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
 	Manifest    string  `placeholder:"FILE" help:"Of an adapter's training data, as export wrote it: the run warns if it asks otherwise."`
 	access      `embed:""`
-	Latency     bool   `help:"Let recorded calls take as long as the folder's latencies say."`
 	Prices      string `placeholder:"FILE" help:"A price list, as the command of the SDK reads it: what the questions cost."`
 	Seed        uint64 `default:"1" help:"Seed of the intervals."`
 	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
 	JSON        bool   `name:"json" help:"JSON lines instead of a table."`
-	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page."`
 }
 
 // Help is the part of --help that explains words and keys.
@@ -62,7 +62,7 @@ Models:
   traj:NAME           recorded: the stored walks of a run of react, or of the runs NAME_seed…, a sample each, step by
                       step. Only for react and react-document. A walk whose statement runs here and failed there, or
                       the other way round, has a warning. With --mysql.
-  replay:FILE         a recording of package llm/replay
+  replay:FILE         a recording of package llm/replay, or a folder of --record
   openai:NAME (OPENAI_API_KEY, OPENAI_BASE_URL), ollama:NAME (OLLAMA_HOST),
   anthropic:NAME (ANTHROPIC_API_KEY)
 
@@ -71,7 +71,7 @@ BIRD. Under pools its linker asks no model, pool i answers context i, and contex
 that need descriptions where there are none, are left out; those descriptions also stand for a model's.
 
 --exemplars train is the folder's questions/NAME_train.jsonl, or else the dataset's questions about other
-databases. Guarded, the default: no exemplar has the question's gold, values aside, or asks the same but
+databases. No exemplar has the question's gold, values aside, or asks the same but
 for names and values. An exemplar with the very same question is never shown.
 
 --db FILE --questions FILE is for a database of your own. The questions are JSON lines, a JSON list or CSV with a line
@@ -84,6 +84,7 @@ all failed. Questions without database, stored answer or a gold that runs are to
 JSON: a line for each question as it is finished (and so in --out, which score reads):
   v (1), run, dataset, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
   completion_tokens, tokens_known, latency_s, saved (samples not needed), error, model_kind,
+  level (of the confidence), doubts (rules that the answer breaks), repairs, overruled (by a judge),
   template (of the gold), contract (prompt, schema, scorer, limits: what compare holds equal)
 and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
@@ -93,6 +94,7 @@ and the last line, for all:
   sec              wall time of the questions, added up; p50_s, p95_s: half and 95 % took at most as long
   auroc, auroc_ci  of the confidence against being right, and its 95 % interval; null where it cannot be told
   brier, ece       of the confidence: mean square error, and mean distance from the frequency in ten bins
+  levels           of the confidence, each: questions (n) and right ones
   failed           questions that got no answer because something was down; they count as wrong
   left_out         questions that were not asked: no database or a damaged one, no stored answer, a
                    gold that fails
@@ -104,7 +106,7 @@ and the last line, for all:
                    (estimated), candidates that vote, right ones, wins (questions whose answer it wrote)
   voters           of petsql, by grade of the first statement (Spider hardness) and model: votes (its statements that
                    have one), right, and wins (votes for the winner)
-  exemplars        "zero-shot", or the pool of --exemplars and whether it was guarded
+  exemplars        "zero-shot", or the pool of --exemplars, guarded
   model_kind       "recorded", "simulated", "replayed" or "live"; strategy, model, dataset as they were given`
 }
 
@@ -116,12 +118,18 @@ type sureness struct {
 	ECE     float64     `json:"ece"`
 }
 
-func surenessOf(outcomes []eval.Outcome, boot eval.Bootstrap) sureness {
+func surenessOf(outcomes []eval.Outcome, boot stats.Bootstrap) sureness {
 	s := sureness{Brier: stats.Brier(outcomes), ECE: stats.ECE(stats.Reliability(outcomes, 10))}
 	if area, ok := stats.AUROC(boot, outcomes); ok {
 		s.AUROC, s.AUROCCI = &area.Value, &[2]float64{area.Low, area.High}
 	}
 	return s
+}
+
+// levelFigures are of the questions whose answer has a level of confidence.
+type levelFigures struct {
+	N     int `json:"n"`
+	Right int `json:"right"`
 }
 
 // summary is the last line.
@@ -138,14 +146,15 @@ type summary struct {
 	P50         float64    `json:"p50_s"`
 	P95         float64    `json:"p95_s"`
 	sureness
-	Ballot    *sureness `json:"ballot,omitempty"`
-	Failed    int       `json:"failed"`
-	LeftOut   int       `json:"left_out"`
-	Exemplars string    `json:"exemplars"`
-	Kind      string    `json:"model_kind"`
-	Strategy  string    `json:"strategy"`
-	Model     string    `json:"model"`
-	Dataset   string    `json:"dataset"`
+	Levels    map[vote.Level]levelFigures `json:"levels,omitempty"`
+	Ballot    *sureness                   `json:"ballot,omitempty"`
+	Failed    int                         `json:"failed"`
+	LeftOut   int                         `json:"left_out"`
+	Exemplars string                      `json:"exemplars"`
+	Kind      string                      `json:"model_kind"`
+	Strategy  string                      `json:"strategy"`
+	Model     string                      `json:"model"`
+	Dataset   string                      `json:"dataset"`
 	*Figures
 	Voters []voterFigures `json:"voters,omitempty"`
 }
@@ -155,7 +164,7 @@ func (l *live) Run(p *program) error {
 	if l.Rounds < 1 || l.Concurrency < 1 || l.Samples < 0 || l.Limit < 0 {
 		return errors.New("--rounds and --concurrency must be at least 1, --samples and --limit not negative")
 	}
-	if err := cmp.Or(l.check(), canWritePage(l.HTML)); err != nil {
+	if err := l.check(); err != nil {
 		return err
 	}
 	chosen, err := strategyNamed(l.Strategy)
@@ -180,17 +189,15 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	source, err := newSource(folder, l.Model, l.Latency, p.getenv)
+	source, err := newSource(folder, l.Model, l.Record, p.getenv)
 	if err != nil {
 		return err
 	}
 	var shown *exemplars
 	if l.Exemplars != "" {
-		if shown, err = openExemplars(p.ctx, l.Exemplars, l.Leaky, folder, find, l.onServer, dataset); err != nil {
+		if shown, err = openExemplars(p.ctx, l.Exemplars, folder, find, l.onServer, dataset); err != nil {
 			return err
 		}
-	} else if l.Leaky {
-		return errors.New("--leaky needs --exemplars")
 	}
 	store := l.store(find, l.Concurrency)
 	defer store.Close()
@@ -262,11 +269,6 @@ func (l *live) Run(p *program) error {
 	if err := l.print(p, s); err != nil {
 		return err
 	}
-	if l.HTML != "" {
-		if err := writePage(l.HTML, t.page(p, s)); err != nil {
-			return err
-		}
-	}
 	if s.Failed == s.N {
 		return fmt.Errorf("all %d questions failed, the last one with: %w", s.N, t.last)
 	}
@@ -290,8 +292,11 @@ func (l *live) prices() (map[string]llm.Price, error) {
 // answer that cannot be judged.
 func (l *live) choose(p *program, folder *pools.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
 	var faults []eval.Verdict
-	unknown := 0
-	for _, q := range dataset.Questions {
+	unknown, questions := 0, dataset.Questions
+	if l.Draw > 0 {
+		questions = drawn(questions, l.Draw)
+	}
+	for _, q := range questions {
 		if l.Limit > 0 && len(list) == l.Limit {
 			break
 		}

@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,12 +15,12 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -33,27 +35,21 @@ type source struct {
 	dataset *eval.Dataset       // that the walks are about
 	spec    string
 
-	known   []map[string]bool // questions of each pool
-	latency map[string][]time.Duration
+	known []map[string]bool // questions of each pool
 }
 
-// newSource reads a spec: pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], or
-// what providers.Model takes.
-func newSource(folder *pools.Folder, spec string, latency bool, getenv func(string) string) (*source, error) {
+// newSource reads a spec: pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], replay:DIR, or what providers.Model
+// takes. What a live model replies is recorded in the folder tapes; "": in none.
+func newSource(folder *pools.Folder, spec, tapes string, getenv func(string) string) (*source, error) {
 	provider, rest, _ := strings.Cut(spec, ":")
+	if tapes != "" && slices.Contains([]string{"pool", "phases", "traj", "replay"}, provider) {
+		return nil, fmt.Errorf("--record is for a live model; %s has its replies", spec)
+	}
 	if provider == "traj" && folder != nil {
 		return trajectories(folder, spec, rest)
 	}
 	if provider != "pool" && provider != "phases" && provider != "traj" {
-		m, err := providers.Model(spec, getenv)
-		if err != nil {
-			return nil, err
-		}
-		s := &source{kind: "live", live: m}
-		if provider == "replay" {
-			s.kind = "replayed"
-		}
-		return s, nil
+		return answerer(spec, tapes, getenv)
 	}
 	if folder == nil {
 		return nil, fmt.Errorf("model %q: what was recorded is in a folder of evaluation data: give --data too", spec)
@@ -74,13 +70,30 @@ func newSource(folder *pools.Folder, spec string, latency bool, getenv func(stri
 		}
 		s.pools, s.known = append(s.pools, p), append(s.known, known)
 	}
-	if latency {
-		var err error
-		if s.latency, err = readLatencies(folder.Path("predictions", "spider_dev_latency_tokens.jsonl.gz")); err != nil {
-			return nil, err
-		}
-	}
 	return s, nil
+}
+
+// answerer is newSource of a model that answers any prompt, or those of a recording.
+func answerer(spec, tapes string, getenv func(string) string) (*source, error) {
+	name, replayed := strings.CutPrefix(spec, "replay:")
+	if info, err := os.Stat(name); replayed && err == nil && info.IsDir() {
+		m, err := openReplay(name)
+		return &source{kind: "replayed", live: m}, err
+	}
+	m, err := providers.Model(spec, getenv)
+	switch {
+	case err != nil:
+		return nil, err
+	case replayed:
+		return &source{kind: "replayed", live: m}, nil
+	case tapes == "":
+		return &source{kind: "live", live: m}, nil
+	}
+	t, err := openTape(tapes)
+	if err != nil {
+		return nil, fmt.Errorf("--record: %w", err)
+	}
+	return &source{kind: "live", live: t.over(m)}, nil
 }
 
 // knows reports whether a question can be asked. Every pool must have it, because the pools take turns.
@@ -109,9 +122,6 @@ func (s *source) models(ctx context.Context, database string, handle *sql.DB, di
 			return nil, err
 		}
 		m = m.InTurn(len(s.pools))
-		if s.latency != nil {
-			m = m.Delayed(s.delay)
-		}
 		if s.kind == models.KindRecorded {
 			list = append(list, m)
 			continue
@@ -127,18 +137,6 @@ func (s *source) models(ctx context.Context, database string, handle *sql.DB, di
 		list = append(list, phases)
 	}
 	return list, nil
-}
-
-// delay returns the time of a sample: a recorded time of its question, or of any other question if it has none.
-func (s *source) delay(question string, sample int) time.Duration {
-	times := s.latency[question]
-	if len(times) == 0 {
-		times = s.latency[""]
-	}
-	if len(times) == 0 {
-		return 0
-	}
-	return times[sample%len(times)]
 }
 
 // asker asks a strategy, with one engine for each database.
@@ -177,7 +175,7 @@ func (a *asker) sameContracts(ctx context.Context, file string, questions []eval
 		if err != nil {
 			return err
 		}
-		if _, err := stats.Compare(stats.Condition{Name: file, Contract: f.Contract}, stats.Condition{Name: "this run", Contract: now.contract}, eval.Bootstrap{Rounds: 1}); err != nil {
+		if _, err := stats.Compare(stats.Condition{Name: file, Contract: f.Contract}, stats.Condition{Name: "this run", Contract: now.contract}, stats.Bootstrap{Rounds: 1}); err != nil {
 			return fmt.Errorf("%w; give another --out", err)
 		}
 	}
@@ -246,12 +244,13 @@ func (a *asker) engine(ctx context.Context, database string) (e engine, err erro
 	if err != nil {
 		return e, err
 	}
-	options := append(a.access.options(), texttosql.WithStrategy(chosen), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions),
+	options := append(a.access.options(), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions),
 		texttosql.WithBudget(llm.Budget{Prices: a.prices}), texttosql.WithClock(nil)) // recorded requests say no day
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}
-	if e.Engine, err = texttosql.New(handle, list[0], options...); err != nil {
+	e.Engine, err = texttosql.New(handle, list[0], append(options, texttosql.WithStrategy(chosen))...)
+	if err != nil {
 		return e, err
 	}
 	form, err := training.NewExporter(ctx, handle, options...)
@@ -287,7 +286,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	f.Contract = engine.contract
 	asked := &asking{Question: q}
 	start := time.Now()
-	r, err := engine.Generate(context.WithValue(ctx, askingKey{}, asked), q.Text, texttosql.Question{Evidence: q.Evidence})
+	r, err := engine.Generate(context.WithValue(ctx, askingKey{}, asked), q.Text, texttosql.WithEvidence(q.Evidence))
 	f.Sec = time.Since(start).Seconds()
 	if r != nil {
 		var ferr error
@@ -297,7 +296,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 		if f.Figures, ferr = a.figures(ctx, asked, r); ferr != nil {
 			return f, cmp.Or(err, ferr)
 		}
-		f.SQL, f.Confidence, f.Saved = r.SQL, r.Confidence, r.Saved
+		f.SQL, f.Confidence, f.Saved, f.Answer = r.SQL, r.Confidence, r.Saved, answerOf(r)
 		f.Calls, f.TokensKnown = r.Usage.Calls, r.Usage.Known
 		f.PromptTokens, f.CompletionTokens, f.Money = r.Usage.PromptTokens, r.Usage.CompletionTokens, r.Usage.Money
 	}

@@ -3,16 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/stats"
-	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // giveUp bounds the questions that may fail before the first answer. After that, the fault is probably one of all
@@ -159,12 +157,12 @@ func (t *collector) outcomes() []eval.Outcome {
 func (t *collector) summary(l *live, kind string) summary {
 	n := float64(len(t.questions))
 	outcomes := t.outcomes()
-	boot := eval.Bootstrap{Rounds: l.Rounds, Seed: l.Seed}
+	boot := stats.Bootstrap{Rounds: l.Rounds, Seed: l.Seed}
 	mean := boot.Mean(outcomes)
 	s := summary{
 		N: len(t.questions), EX: float64(t.right) / n, CI: [2]float64{mean.Low, mean.High},
 		Calls: t.calls, Tokens: t.tokens, TokensKnown: true, Money: t.money, Failed: t.failed,
-		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset,
+		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset, Levels: map[vote.Level]levelFigures{},
 	}
 	var list []finished
 	var wall time.Duration
@@ -176,6 +174,10 @@ func (t *collector) summary(l *live, kind string) summary {
 			continue
 		}
 		valid += f.VA
+		if f.Answer != nil {
+			l := s.Levels[f.Level]
+			s.Levels[f.Level] = levelFigures{l.N + 1, l.Right + f.EX}
+		}
 		s.TokensKnown = s.TokensKnown && f.TokensKnown
 		wall += time.Duration(f.Sec * float64(time.Second))
 		list, times = append(list, f), append(times, f.Sec)
@@ -194,91 +196,6 @@ func (t *collector) summary(l *live, kind string) summary {
 		}
 		ballot := surenessOf(outcomes, boot)
 		s.Ballot = &ballot
-	}
-	return s
-}
-
-// page shows the figures of the run.
-func (t *collector) page(p *program, s summary) trace.Page {
-	outcomes := t.outcomes()
-	n := float64(s.N)
-	doc := trace.Page{
-		Title: s.Strategy + " on " + s.Dataset,
-		Facts: []trace.Fact{
-			{Name: "Right", Value: fmt.Sprintf("%s (%s to %s)", percent(s.EX), percent(s.CI[0]), percent(s.CI[1])), Share: s.EX},
-			{Name: "Runs", Value: percent(s.VA), Share: s.VA},
-			{Name: "Calls a question", Value: strconv.FormatFloat(float64(s.Calls)/n, 'f', 1, 64)},
-			{Name: "Tokens a question", Value: strconv.FormatFloat(float64(s.Tokens)/n, 'f', 0, 64)},
-			{Name: "Seconds a question", Value: strconv.FormatFloat(s.Sec/n, 'f', 2, 64)},
-		},
-		Sections: []trace.Section{
-			{Title: "Command", Note: p.command()},
-			{Title: "Run", Note: fmt.Sprintf("Model %s, of kind %s; exemplars: %s. Right means: the rows are the gold's, compared as sets.", s.Model, s.Kind, s.Exemplars)},
-		},
-	}
-	costs := trace.Section{Title: "Accuracy against cost", Note: "Questions by the calls they took: an early stop asks more of what is hard."}
-	byCalls := map[int][]eval.Outcome{}
-	for i, q := range t.questions {
-		calls := t.done[q.ID].Calls
-		byCalls[calls] = append(byCalls[calls], outcomes[i])
-	}
-	for _, calls := range slices.Sorted(maps.Keys(byCalls)) {
-		mean := eval.Bootstrap{Rounds: t.live.Rounds, Seed: t.live.Seed}.Mean(byCalls[calls])
-		costs.Bars = append(costs.Bars, shareBar(fmt.Sprintf("%d calls", calls), mean))
-	}
-	table := trace.Section{Title: "Questions", Columns: []string{"question", "database", "right", "runs", "confidence", "calls", "tokens", "seconds", "statement or reason"}}
-	for _, q := range t.questions {
-		f, ok := t.done[q.ID]
-		if !ok {
-			table.Rows = append(table.Rows, []string{q.ID, q.DB, "–", "–", "–", "–", "–", "–", "failed"})
-			continue
-		}
-		table.Rows = append(table.Rows, []string{
-			q.ID, q.DB, strconv.Itoa(f.EX), strconv.Itoa(f.VA), strconv.FormatFloat(f.Confidence, 'f', 2, 64), strconv.Itoa(f.Calls),
-			strconv.Itoa(f.PromptTokens + f.CompletionTokens), strconv.FormatFloat(f.Sec, 'f', 2, 64), f.SQL + f.Error,
-		})
-	}
-	doc.Sections = append(doc.Sections, costs, reliability(outcomes), riskCurve(outcomes), rates("By database", outcomes, stats.ByDatabase), table)
-	return doc
-}
-
-func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-
-// shareBar is a share of right answers with its interval.
-func shareBar(name string, e eval.Estimate) trace.Fact {
-	return trace.Fact{Name: name, Value: fmt.Sprintf("%s (%s to %s) of %d", percent(e.Value), percent(e.Low), percent(e.High), e.N), Share: e.Value}
-}
-
-// rates shows the mean score of each group of outcomes.
-func rates(title string, outcomes []eval.Outcome, by eval.Grouping) trace.Section {
-	s := trace.Section{Title: title}
-	for _, r := range stats.Rates(outcomes, by, eval.Bootstrap{Rounds: 200}) {
-		s.Bars = append(s.Bars, shareBar(r.Name, r.Score))
-	}
-	return s
-}
-
-// reliability shows how far the confidence can be trusted.
-func reliability(outcomes []eval.Outcome) trace.Section {
-	list := stats.Reliability(outcomes, 10)
-	s := trace.Section{
-		Title:   "Calibration of the confidence",
-		Note:    fmt.Sprintf("ECE %.3f over 10 bins, Brier score %.3f.", stats.ECE(list), stats.Brier(outcomes)),
-		Columns: []string{"confidence", "right", "95 %", "questions"},
-	}
-	for _, b := range list {
-		if b.N > 0 {
-			s.Rows = append(s.Rows, []string{percent(b.Confidence), percent(b.Right), percent(b.Interval.Low) + " to " + percent(b.Interval.High), strconv.Itoa(b.N)})
-		}
-	}
-	return s
-}
-
-// riskCurve shows how many answers are wrong if only the surest are given.
-func riskCurve(outcomes []eval.Outcome) trace.Section {
-	s := trace.Section{Title: "Risk and coverage", Note: "The share of wrong answers if only the surest are given.", Columns: []string{"confidence", "answered", "wrong"}}
-	for _, point := range stats.RiskCurve(outcomes) {
-		s.Rows = append(s.Rows, []string{strconv.FormatFloat(point.Confidence, 'f', 2, 64), percent(point.Coverage), percent(point.Risk)})
 	}
 	return s
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/leakguard"
+	"github.com/texttosql/texttosql/internal/masking"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/sqltext"
@@ -19,10 +21,9 @@ import (
 // exemplars are the solved questions that a run shows; nil: none, and the run is zero-shot.
 type exemplars struct {
 	source string // as it was given
-	leaky  bool   // the guard is off
-	pairs  []memory.Pair
-	guard  *memory.Guard // of pairs
-	across bool          // pairs of the question's own database are not shown
+	pairs  []memory.Exemplar
+	guard  *leakguard.Guard // of pairs
+	across bool             // pairs of the question's own database are not shown
 
 	golds   map[string][]*sqltext.Statement // by database and question
 	maskers map[string]func(string) string  // by database
@@ -34,8 +35,8 @@ type exemplars struct {
 
 // openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
 // questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
-func openExemplars(ctx context.Context, source string, leaky bool, folder *pools.Folder, find finder, on onServer, dataset *eval.Dataset) (*exemplars, error) {
-	x := &exemplars{source: source, leaky: leaky, golds: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
+func openExemplars(ctx context.Context, source string, folder *pools.Folder, find finder, on onServer, dataset *eval.Dataset) (*exemplars, error) {
+	x := &exemplars{source: source, golds: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
 	pool := dataset
 	path := source
 	if source == "train" {
@@ -60,17 +61,17 @@ func openExemplars(ctx context.Context, source string, leaky bool, folder *pools
 			continue
 		}
 		if q.DB != "" && x.maskers[q.DB] == nil {
-			x.maskers[q.DB] = memory.Masker(nil, false)
+			x.maskers[q.DB] = masking.Masker(nil, false)
 			if env, err := opened.env(ctx, q.DB); err == nil {
-				x.maskers[q.DB] = memory.Masker(env.Schema, false)
+				x.maskers[q.DB] = masking.Masker(env.Schema, false)
 			}
 		}
-		x.pairs = append(x.pairs, memory.Pair{ID: q.DB, Question: q.Text, Evidence: q.Evidence, SQL: q.Gold})
+		x.pairs = append(x.pairs, memory.Exemplar{ID: q.DB, Question: q.Text, Evidence: q.Evidence, SQL: q.Gold})
 	}
 	if len(x.pairs) == 0 {
 		return nil, fmt.Errorf("--exemplars %s: no question with its SQL", source)
 	}
-	x.guard = memory.NewGuard(sqltext.SQLite(), x.pairs)
+	x.guard = leakguard.New(sqltext.SQLite(), x.pairs)
 	for _, q := range dataset.Questions {
 		key := q.DB + "\x00" + q.Text
 		x.golds[key] = append(x.golds[key], sqltext.SQLite().Parse(q.Gold))
@@ -80,10 +81,10 @@ func openExemplars(ctx context.Context, source string, leaky bool, folder *pools
 
 // of returns the pairs that may be shown with a question, and how many the guard keeps away because their gold or their
 // question is its own, other values aside. Questions that differ in names too are left to memory.Similar.
-func (x *exemplars) of(database, question string) (pairs []memory.Pair, cut int) {
+func (x *exemplars) of(database, question string) (pairs []memory.Exemplar, cut int) {
 	away := map[int]bool{}
 	for _, gold := range x.golds[database+"\x00"+question] {
-		_, places := x.guard.Find(memory.Pair{Question: question, SQL: gold.SQL()})
+		_, places := x.guard.Find(memory.Exemplar{Question: question, SQL: gold.SQL()})
 		for _, i := range places {
 			away[i] = true
 		}
@@ -91,7 +92,7 @@ func (x *exemplars) of(database, question string) (pairs []memory.Pair, cut int)
 	for i, p := range x.pairs {
 		switch {
 		case x.across && p.ID == database:
-		case !x.leaky && away[i]:
+		case away[i]:
 			cut++
 		default:
 			pairs = append(pairs, p)
@@ -102,11 +103,8 @@ func (x *exemplars) of(database, question string) (pairs []memory.Pair, cut int)
 
 // String is the run's word for what it shows.
 func (x *exemplars) String() string {
-	switch {
-	case x == nil:
+	if x == nil {
 		return "zero-shot"
-	case x.leaky:
-		return x.source + ", UNGUARDED"
 	}
 	return x.source + ", guarded"
 }
@@ -119,11 +117,7 @@ func (x *exemplars) tell(p *program, kind string) {
 	n := float64(x.questions)
 	p.note("exemplars of %s: %d pairs; a question was shown %.1f, whose SQL is like its gold by %s (Jaccard index of skeletons)",
 		x.source, len(x.pairs), float64(x.shown)/n, share(x.alike/max(float64(x.shown), 1)))
-	if x.leaky {
-		p.note("WARNING: --leaky: nothing kept exemplars away that are nearly the question, or have its gold; the figures are not to be quoted")
-	} else {
-		p.note("the guard kept %.1f pairs a question away that have its gold, and those that ask the same but for names and values", float64(x.cut)/n)
-	}
+	p.note("the guard kept %.1f pairs a question away that have its gold, and those that ask the same but for names and values", float64(x.cut)/n)
 	if kind == "recorded" {
 		p.note("recorded answers were given to other prompts: here exemplars change the tokens and not the answers")
 	}
@@ -138,7 +132,7 @@ type showing struct {
 
 // Validate is that of the strategy.
 func (s showing) Validate(samples int) error {
-	if v, ok := s.Strategy.(strategy.Validator); ok {
+	if v, ok := s.Strategy.(interface{ Validate(samples int) error }); ok {
 		return v.Validate(samples)
 	}
 	return nil
@@ -169,15 +163,15 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 		x.count(s.database, t.Question, worked.Exemplars.Random(shotsShown, t.Question, env.Seed), cut)
 		return s.Strategy.Generate(ctx, &worked, t)
 	}
-	own := memory.Masker(env.Schema, false)
-	mask := func(p memory.Pair) string {
+	own := masking.Masker(env.Schema, false)
+	mask := func(p memory.Exemplar) string {
 		if m := x.maskers[p.ID]; m != nil {
 			return m(p.Question)
 		}
 		return own(p.Question)
 	}
 	pick := &p.Prompter.Exemplars
-	pick.Pool, pick.WithoutTemplate, pick.WithoutValues = &memory.Pool{Pairs: pairs, Mask: mask}, !x.leaky, true
+	pick.Pool, pick.WithoutTemplate, pick.WithoutValues = &memory.Pool{Pairs: pairs, Mask: mask}, true, true
 	shown, err := env.Similar(ctx, *pick, t.Question)
 	if err != nil {
 		return nil, err
@@ -189,7 +183,7 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 // shotsShown is how many direct shows, and the default of agent.ReAct and agent.Staged.
 const shotsShown = 3
 
-func (x *exemplars) count(database, question string, shown []memory.Pair, cut int) {
+func (x *exemplars) count(database, question string, shown []memory.Exemplar, cut int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.questions, x.shown, x.cut = x.questions+1, x.shown+len(shown), x.cut+cut

@@ -43,17 +43,13 @@ func TestRunExemplars(t *testing.T) {
 			[]string{"SELECT 1", "SELECT 2", "COUNT ( * )"}, file + ", guarded",
 		},
 		{
-			"without the guard", []string{"--exemplars", file, "--leaky"}, []string{"SELECT 4 FROM", "SELECT 2", "COUNT ( * )"},
-			[]string{"SELECT 1"}, file + ", UNGUARDED",
-		},
-		{
 			"questions about other databases", []string{"--exemplars", "train"}, []string{"How many cows are there?"},
 			[]string{"SELECT name FROM customers"}, "train, guarded",
 		},
 	} {
 		prompts.Reset()
 		args := []string{"run", "--dataset", "spider_dev", "--strategy", "petsql", "--model", "openai:m", "--limit", "1", "--json", "--rounds", "50"}
-		out, notes := measured(t, env, append(args, tt.flags...)...)
+		out, _ := measured(t, env, append(args, tt.flags...)...)
 		for _, text := range tt.shown {
 			if !strings.Contains(prompts.String(), text) {
 				t.Errorf("%s: %q is not shown in\n%s", tt.why, text, prompts.String())
@@ -68,9 +64,6 @@ func TestRunExemplars(t *testing.T) {
 		if got := lines[len(lines)-1]["exemplars"]; got != tt.told {
 			t.Errorf("%s: the output says %q, want %q", tt.why, got, tt.told)
 		}
-		if warned := strings.Contains(notes, "WARNING: --leaky"); warned != (len(tt.flags) == 3) {
-			t.Errorf("%s: notes\n%s", tt.why, notes)
-		}
 	}
 	for _, tt := range []struct {
 		why, strategy string
@@ -79,7 +72,6 @@ func TestRunExemplars(t *testing.T) {
 	}{
 		{"a strategy that shows none", "self-consistency", []string{"--exemplars", "train"}, "the strategy shows none"},
 		{"no such file", "petsql", []string{"--exemplars", "nowhere.jsonl"}, "nowhere.jsonl"},
-		{"nothing to leak", "petsql", []string{"--leaky"}, "--leaky needs --exemplars"},
 	} {
 		args := []string{"run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model", "openai:m"}
 		if _, _, err := evaluate(t, env, append(args, tt.flags...)...); err == nil || !strings.Contains(err.Error(), tt.want) {

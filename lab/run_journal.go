@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
-	"github.com/texttosql/texttosql/lab/internal/files"
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/lab/stats"
+	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // journalVersion is the version of the lines of --out, and lineStart is their beginning.
@@ -40,6 +41,7 @@ type finished struct {
 	Sec              float64 `json:"latency_s"`
 	Saved            int     `json:"saved"`
 	Error            string  `json:"error,omitempty"`
+	*Answer                  // nil without an answer
 	Kind             string  `json:"model_kind"`
 	*Figures                 // of a qasql; nil for other strategies
 
@@ -47,6 +49,32 @@ type finished struct {
 
 	Template string         `json:"template"` // of the gold
 	Contract stats.Contract `json:"contract"` // for the question's database
+}
+
+// Answer is how an answer was found.
+type Answer struct {
+	Level     vote.Level `json:"level,omitempty"`     // of its confidence
+	Doubts    []string   `json:"doubts,omitempty"`    // rules that it breaks
+	Repairs   int        `json:"repairs,omitempty"`   // repairs of any sample
+	Overruled bool       `json:"overruled,omitempty"` // by a judge or a correction, against the count
+}
+
+// answerOf returns how the winner of a ballot was found; nil: nobody won.
+func answerOf(r *texttosql.Result) *Answer {
+	winner, err := r.Ballot.Winner()
+	if err != nil {
+		return nil
+	}
+	a := &Answer{Level: r.Ballot.Level(), Overruled: r.Ballot.Overruled}
+	for _, f := range winner.Doubts {
+		a.Doubts = append(a.Doubts, f.Rule)
+	}
+	for _, step := range r.Steps {
+		if step.Action == strategy.PurposeRepair {
+			a.Repairs++
+		}
+	}
+	return a
 }
 
 // journal keeps finished questions in a file. Without a file it keeps nothing.
@@ -138,30 +166,4 @@ func (j *journal) close() error {
 		return nil
 	}
 	return j.file.Close()
-}
-
-// readLatencies reads the times of calls by question, and all of them under "". A call without a time has null there.
-func readLatencies(path string) (map[string][]time.Duration, error) {
-	list, err := files.Lines[struct {
-		ID      json.Number `json:"qid"`
-		Latency *float64    `json:"latency_s"`
-	}](path)
-	if err != nil {
-		return nil, err
-	}
-	times := make(map[string][]time.Duration)
-	for i, l := range list {
-		if l.ID == "" {
-			return nil, fmt.Errorf("%s:%d: no line with qid and latency_s", path, i+1)
-		}
-		if l.Latency != nil {
-			d := time.Duration(*l.Latency * float64(time.Second))
-			times[l.ID.String()] = append(times[l.ID.String()], d)
-			times[""] = append(times[""], d)
-		}
-	}
-	if len(times) == 0 {
-		return nil, fmt.Errorf("%s: no call in it was timed", path)
-	}
-	return times, nil
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // ownShop is a folder of somebody's own: one SQLite file, and a file of questions of the name and text given.
@@ -57,10 +57,10 @@ func TestRunOwn(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db, questions := ownShop(t, tt.file, tt.text)
-			page, prices := filepath.Join(t.TempDir(), "page.html"), filepath.Join(t.TempDir(), "prices.json")
-			need.OK(t, os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`), 0o600))
+			prices := filepath.Join(t.TempDir(), "prices.json")
+			testutil.OK(t, os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`), 0o600))
 			out, _ := measured(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "consensus", "--samples", "3",
-				"--model", "openai:m", "--json", "--rounds", "50", "--html", page, "--prices", prices)
+				"--model", "openai:m", "--json", "--rounds", "50", "--prices", prices)
 			lines := objects(t, out)
 			last := lines[len(lines)-1]
 			if len(lines) != 3 || last["n"] != 2.0 || last["ex"] != 0.5 || last["va"] != 1.0 || last["dataset"] != questions || last["model_kind"] != "live" ||
@@ -72,7 +72,6 @@ func TestRunOwn(t *testing.T) {
 					t.Errorf("no key %q in %v", key, last)
 				}
 			}
-			selfContained(t, page)
 		})
 	}
 }
@@ -120,7 +119,7 @@ func TestRunOwnBadInput(t *testing.T) {
 	}
 	db, questions := ownShop(t, "q.jsonl", first)
 	broken := filepath.Join(t.TempDir(), "broken.db")
-	need.OK(t, os.WriteFile(broken, []byte(strings.Repeat("no database ", 20)), 0o600))
+	testutil.OK(t, os.WriteFile(broken, []byte(strings.Repeat("no database ", 20)), 0o600))
 	for _, tt := range []struct {
 		name, want string
 		args       []string

@@ -88,9 +88,9 @@ func (a *asker) described(s strategy.Strategy, database, path string) (strategy.
 	}
 	p.Linker.LexicalOnly = true
 	var left []string
-	for _, c := range qasql.Contexts() {
-		text := c.Prompt.Text
-		if len(p.Contexts) < len(a.source.pools) && (len(descriptions) > 0 || text != schema.ExpertText && text != schema.ModelText) {
+	for _, c := range (qasql.Strategy{}).DefaultContexts() {
+		oneSource := c.Prompt.WithoutExpertText != c.Prompt.WithoutModelText
+		if len(p.Contexts) < len(a.source.pools) && (len(descriptions) > 0 || !oneSource) {
 			p.Contexts = append(p.Contexts, c)
 		} else {
 			left = append(left, c.Name)
@@ -151,12 +151,13 @@ func (a *asker) figures(ctx context.Context, q *asking, r *texttosql.Result) (*F
 		f.Overruled = 1
 	}
 	var asked []string
-	for _, c := range qasql.Contexts() {
+	for _, c := range (qasql.Strategy{}).DefaultContexts() {
 		told := contextFigures{Name: c.Name, LeftOut: 1}
-		if i := slices.IndexFunc(report.Contexts, func(r qasql.ContextReport) bool { return r.Name == c.Name }); i >= 0 {
-			switch skipped := report.Contexts[i].Skipped; {
+		for _, shown := range report.Contexts {
+			switch skipped := shown.Skipped; {
+			case shown.Name != c.Name:
 			case skipped == "":
-				told.LeftOut, told.Tokens, asked = 0, report.Contexts[i].Tokens, append(asked, c.Name)
+				told.LeftOut, told.Tokens, asked = 0, shown.Tokens, append(asked, c.Name)
 			case len(a.source.pools) > 0:
 				return nil, fmt.Errorf("the context %s is left out (%s), so pools and contexts do not fit: give fewer pools", c.Name, skipped)
 			}

@@ -9,7 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // The recorded runs about superheroes that the lab page replays.
@@ -40,7 +40,7 @@ func TestQASQLReplay(t *testing.T) {
 			"--model", tt.model, "--judge", tt.judge, "--min-share", tt.share)
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		var s summary
-		need.OK(t, json.Unmarshal([]byte(lines[len(lines)-1]), &s))
+		testutil.OK(t, json.Unmarshal([]byte(lines[len(lines)-1]), &s))
 		var byContext []int
 		for _, c := range s.Contexts {
 			byContext = append(byContext, c.Right)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
@@ -111,7 +111,7 @@ func TestQASQLFigures(t *testing.T) {
 	const right, wrong = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		reply := map[string]string{"decompose": `{"entity": "customers"}`, "score": `{"score": 1}`,
-			strategy.PurposeRepair: right, strategy.PurposeJudge: `{"selected_option": "A"}`, strategy.PurposeGenerate: "SELECT nme FROM customers"}[req.Purpose]
+			strategy.PurposeRepair: right, "judge": `{"selected_option": "A"}`, strategy.PurposeGenerate: "SELECT nme FROM customers"}[req.Purpose]
 		switch {
 		case req.Purpose == strategy.PurposeGenerate && (req.Sample == 1 || req.Sample == 2):
 			reply = wrong
@@ -126,7 +126,7 @@ func TestQASQLFigures(t *testing.T) {
 		scorer:  &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}},
 		program: &program{ctx: t.Context(), out: t.Output(), err: t.Output()}}
 	defer a.close()
-	f := need.Value(a.ask(t.Context(), dataset.Questions[1]))(t)
+	f := testutil.Value(a.ask(t.Context(), dataset.Questions[1]))(t)
 	for i := range f.Contexts {
 		f.Contexts[i].Tokens = 0
 	}

@@ -26,8 +26,12 @@ type preset struct {
 func presets() []preset {
 	return []preset{
 		{"direct", "one greedy sample, checked", strategy.Direct{}},
+		{"direct-refine", "direct, and one repair of a statement that does not run",
+			strategy.Pipeline{Sampler: strategy.Sampler{MaxTokens: 512}, Refine: &strategy.Refine{Executions: 2}}},
 		{"self-consistency", "samples of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
 		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
+		{"consensus-reasoning", "consensus of three prompts that reason differently: directly, parts first, plan first",
+			strategy.Consensus{Prompts: strategy.ReasoningPrompts()}},
 		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
 		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},
 		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", planvote.Augmented{}},
@@ -51,7 +55,8 @@ func presets() []preset {
 
 // prompts returns one greedy sample of PET-SQL's prompt and of two others, to be held side by side.
 func prompts() []preset {
-	plain := petsql.REp{Without: petsql.Parts{Rule: true, Values: true, ForeignKeys: true}}
+	var plain petsql.REp
+	plain.Without.Rule, plain.Without.Values, plain.Without.ForeignKeys = true, true, true
 	return []preset{
 		{"rep", "one greedy sample of PET-SQL's prompt, as published", strategy.Pipeline{Prompter: petsql.REp{}.Published()}},
 		{"odp", "the same of the prompt that it extends: names of tables and columns", strategy.Pipeline{Prompter: plain.Published()}},
@@ -65,7 +70,7 @@ func strategyNamed(name string) (preset, error) {
 	for _, p := range slices.Concat(presets(), prompts()) {
 		if p.Name == name {
 			if s, ok := p.Strategy.(threephase.Strategy); ok {
-				s.OnAmbiguity = threephase.PickTop
+				s.OnAmbiguity = "pick"
 				p.Strategy = s
 			}
 			return p, nil

@@ -31,7 +31,6 @@ type scale struct {
 	Warm     int           `default:"10" help:"Warm questions."`
 	Timeout  time.Duration `default:"60s" help:"The deadline of a question."`
 	Dir      string        `default:"${temp}" placeholder:"DIR" help:"Where the databases are made, once."`
-	Stored   string        `placeholder:"DIR" help:"Databases with the largest schemas of this folder, data-large, in place of made ones."`
 	Database string        `hidden:""`
 	Memory   bool          `help:"Measure the schema and its index alone, without a question."`
 	Profile  string        `placeholder:"FILE" help:"Write a CPU profile of the warm questions, of the first one in FILE.first, and of memory in FILE.heap."`
@@ -45,7 +44,7 @@ func (scale) Help() string {
 own, with a model that answers at once. Strategies:
 ` + presetsHelp() + `
 JSON, a line for each size and strategy:
-  tables, strategy   how many, or the name of a stored schema
+  tables, strategy   how many
   catalog_ms   CPU of the bare query of the catalog and its scan, in another process
   first_ms     CPU of the first question, inspection included;     first_ratio  of catalog_ms
   warm_ms      CPU of a later question, mean
@@ -111,12 +110,6 @@ func (s *scale) Run(p *program) error {
 			return err
 		}
 	}
-	if s.Stored != "" {
-		var err error
-		if databases, err = s.stored(p.ctx); err != nil {
-			return err
-		}
-	}
 	var rows [][]string
 	for _, database := range databases {
 		catalog, err := s.start(p, database, bare)
@@ -153,7 +146,7 @@ func (s *scale) start(p *program, database, name string) (l scaled, err error) {
 	if err != nil {
 		return l, err
 	}
-	args := []string{"scale", "--child", "--database", database, "--stored", s.Stored, "--strategy", name, "--warm", strconv.Itoa(s.Warm),
+	args := []string{"scale", "--child", "--database", database, "--strategy", name, "--warm", strconv.Itoa(s.Warm),
 		"--timeout", s.Timeout.String(), "--dir", s.Dir}
 	if s.Profile != "" && name != bare {
 		args = append(args, "--profile", s.Profile)
@@ -168,6 +161,9 @@ func (s *scale) start(p *program, database, name string) (l scaled, err error) {
 }
 
 const wideTable = "billing_invoice_fact"
+
+// wideQuestion is a question about a database of many tables, and the table that the model reads.
+type wideQuestion struct{ Question, Table string }
 
 // wideQuestions are asked in turn.
 var wideQuestions = []wideQuestion{
@@ -193,10 +189,7 @@ func (s *scale) child(ctx context.Context, database, name string) (l scaled, err
 		l.First, l.FirstWall, err = timed(1, func(int) error { return scanCatalog(ctx, db) })
 		return l, err
 	}
-	questions, err := s.asked(database)
-	if err != nil {
-		return l, err
-	}
+	questions := wideQuestions
 	var calls, longest atomic.Int64
 	about := questions[0]
 	model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
@@ -217,7 +210,7 @@ func (s *scale) child(ctx context.Context, database, name string) (l scaled, err
 		if name == only {
 			s, err := engine.Schema(ctx)
 			if err == nil && index == nil {
-				index = linker.NewIndex(s)
+				index = linker.Lexical{}.Index(s)
 			}
 			return err
 		}

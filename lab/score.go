@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,7 +14,6 @@ import (
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/lab/testsuite"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // score is the verb score.
@@ -32,7 +30,6 @@ type score struct {
 	Seed        uint64 `default:"1" help:"Seed of the intervals."`
 	Rounds      int    `default:"2000" help:"Rounds of the bootstrap."`
 	JSON        bool   `name:"json" help:"JSON lines instead of tables."`
-	HTML        string `name:"html" placeholder:"FILE" help:"Also write a page."`
 	MySQL       bool   `name:"mysql" help:"The SQLite files are copies of MySQL's: statements may call YEAR, MONTH, DATEDIFF and their like."`
 	onServer    `embed:""`
 }
@@ -100,7 +97,7 @@ func (s *score) Run(p *program) error {
 		return errors.New("--suites are variations of plain SQLite files: leave out --engine and --mysql")
 	}
 	asked := access{MySQL: s.MySQL, onServer: s.onServer}
-	if err := cmp.Or(asked.check(), canWritePage(s.HTML)); err != nil {
+	if err := asked.check(); err != nil {
 		return err
 	}
 	folder, dataset, err := openDataset(p, s.Data, s.Dataset)
@@ -116,7 +113,7 @@ func (s *score) Run(p *program) error {
 	defer store.Close()
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{
 		eval.VA{},
-		eval.EX{Rule: eval.RuleSet}, eval.EX{Rule: eval.RuleBag}, eval.EX{Rule: eval.RuleOrder}, eval.EX{Rule: eval.RuleStrict},
+		eval.EX{Rule: "set"}, eval.EX{Rule: "bag"}, eval.EX{Rule: "order"}, eval.EX{Rule: "strict"},
 		metrics.SuiteEX{Store: store}, metrics.SuiteEX{Store: store, KeepDistinct: true},
 		metrics.EM{}, metrics.EM{Lexed: true}, metrics.SoftF1{},
 	}}
@@ -146,25 +143,15 @@ func (s *score) Run(p *program) error {
 		return fmt.Errorf("%s has no answer", s.Predictions)
 	}
 	var lines []metricLine
-	var outcomes [][]eval.Outcome // by ex_set, one list for each report, if there is to be a page
 	s.tell(p, folder, reports)
 	for _, r := range reports {
-		list, ex, err := s.figures(scorer, r)
+		list, err := s.figures(r)
 		if err != nil {
 			return err
 		}
 		lines = append(lines, list...)
-		if s.HTML != "" {
-			outcomes = append(outcomes, ex)
-		}
 	}
-	if err := s.print(p, reports, lines); err != nil {
-		return err
-	}
-	if s.HTML == "" {
-		return nil
-	}
-	return writePage(s.HTML, scorePage(p, reports, lines, outcomes))
+	return s.print(p, reports, lines)
 }
 
 // answers reads the file, or one run of it.
@@ -221,22 +208,22 @@ func (s *score) tell(p *program, folder *pools.Folder, reports []*eval.Report) {
 	p.tellFaults(faults, datasetFile(folder, s.Dataset))
 }
 
-// figures returns the means of a report with their intervals, and its outcomes by execution accuracy.
-func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine, ex []eval.Outcome, err error) {
-	boot := eval.Bootstrap{Rounds: s.Rounds, Seed: s.Seed}
+// figures returns the means of a report with their intervals.
+func (s *score) figures(r *eval.Report) (lines []metricLine, err error) {
+	boot := stats.Bootstrap{Rounds: s.Rounds, Seed: s.Seed}
 	line := metricLine{Run: r.Run, N: r.N(), Unanswered: r.Unanswered(), Faults: len(r.Faults())}
-	if ex, err = scorer.Outcomes(r, "ex_set"); err != nil {
-		return nil, nil, err
+	outcomes, err := r.Outcomes(eval.EX{}) // every metric has the same questions and templates
+	if err != nil {
+		return nil, err
 	}
-	outcomes := slices.Clone(ex) // every metric has the same questions and templates
 	for at, metric := range r.Metrics {
 		for i := range outcomes {
 			outcomes[i].Score = r.Verdicts[i].Scores[at]
 		}
 		l := line
-		boot.Unit = eval.ByQuestion
+		boot.Unit = stats.ByQuestion
 		mean := boot.Mean(outcomes)
-		boot.Unit = eval.ByTemplate
+		boot.Unit = stats.ByTemplate
 		byTemplate := boot.Mean(outcomes)
 		l.Metric, l.Value = metric, mean.Value
 		if l.Faults > 0 && l.Faults < l.N {
@@ -259,14 +246,18 @@ func (s *score) figures(scorer eval.Scorer, r *eval.Report) (lines []metricLine,
 			lines = append(lines, l)
 		}
 	}
-	return lines, ex, nil
+	return lines, nil
 }
 
 // scorable returns the mean of a metric over the questions without a fault.
 func scorable(r *eval.Report, metric string) float64 {
 	at := slices.Index(r.Metrics, metric)
 	sound := slices.DeleteFunc(slices.Clone(r.Verdicts), func(v eval.Verdict) bool { return v.Fault != "" })
-	return eval.Mean(sound, at)
+	sum := 0.0
+	for _, v := range sound {
+		sum += v.Scores[at]
+	}
+	return sum / float64(max(1, len(sound)))
 }
 
 func (s *score) print(p *program, reports []*eval.Report, lines []metricLine) error {
@@ -330,39 +321,6 @@ func metricsTable(lines []metricLine) (heads []string, rows [][]string) {
 		rows = append(rows, row)
 	}
 	return heads, rows
-}
-
-// scorePage shows the figures of score.
-func scorePage(p *program, reports []*eval.Report, lines []metricLine, outcomes [][]eval.Outcome) trace.Page {
-	doc := trace.Page{Title: "Scores of " + reports[0].Run, Sections: []trace.Section{
-		{Title: "Command", Note: p.command()},
-		{Title: "Answers", Note: fmt.Sprintf("to the %d questions of %s, executed and compared with the golds", reports[0].N(), reports[0].Dataset)},
-	}}
-	if len(reports) > 1 {
-		doc.Title = fmt.Sprintf("Scores of %d runs", len(reports))
-		runs := trace.Section{Title: "Runs", Note: "ex_set of each run, with the tokens of an answer where they are known"}
-		for i, r := range reports {
-			bar := shareBar(r.Run, eval.Bootstrap{Rounds: 200}.Mean(outcomes[i]))
-			if n := r.Cost.Recorded; n > 0 {
-				bar.Value += fmt.Sprintf(", %d tokens", (r.Cost.Usage.PromptTokens+r.Cost.Usage.CompletionTokens)/n)
-			}
-			runs.Bars = append(runs.Bars, bar)
-		}
-		doc.Sections = append(doc.Sections, runs)
-	} else {
-		doc.Sections = append(doc.Sections, rates("By database", outcomes[0], stats.ByDatabase))
-		if slices.ContainsFunc(outcomes[0], func(o eval.Outcome) bool { return o.Difficulty != "" }) {
-			doc.Sections = append(doc.Sections, rates("By difficulty", outcomes[0], stats.ByDifficulty))
-		}
-	}
-	heads, rows := metricsTable(lines)
-	doc.Sections = append(doc.Sections, trace.Section{Title: "Metrics", Columns: heads, Rows: rows})
-	for _, r := range reports {
-		if n := len(r.Faults()); n > 0 {
-			doc.Problem += fmt.Sprintf("%s: %d of %d questions cannot be scored and count as 0: their gold or their database is not there.\n", r.Run, n, r.N())
-		}
-	}
-	return doc
 }
 
 // openDataset opens the folder and a dataset of it, or a dataset in a file.

@@ -10,10 +10,9 @@ import (
 
 func TestScore(t *testing.T) {
 	dir := data(t)
-	page := filepath.Join(t.TempDir(), "score.html")
 	file := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
 	out, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file,
-		"--run", "second", "--json", "--per-question", "--rounds", "50", "--html", page)
+		"--run", "second", "--json", "--per-question", "--rounds", "50")
 	got := map[string]map[string]any{}
 	questions := 0
 	for _, l := range objects(t, out) {
@@ -38,7 +37,6 @@ func TestScore(t *testing.T) {
 		!strings.Contains(notes, `jsonl.gz:5: question 5: database "farm" is not in`) || !strings.Contains(notes, "answers to unknown questions") {
 		t.Errorf("notes:\n%s", notes)
 	}
-	selfContained(t, page)
 
 	// A file of another form: Spider's, a statement a line.
 	plain := filepath.Join(t.TempDir(), "pred.txt")

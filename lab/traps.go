@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/checks"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/result"
 )
@@ -31,7 +32,7 @@ type traps struct {
 
 // Help is the part of --help that explains words and keys.
 func (traps) Help() string {
-	return `Runs every gold and every distinct recorded answer of the pools with exec.Odd and exec.Caution. A line of the table is a rule:
+	return `Runs every gold and every distinct recorded answer of the pools with exec.SuspiciousResultCheck and exec.ResultWarnings. A line of the table is a rule:
   golds       golds on which it fires
   answers     distinct answers on which it fires; right: of these; share: right as a share
   half 0, 1   the weight as a doubt that each half of the questions (by a hash) asks for: the logarithm of the
@@ -117,15 +118,15 @@ const all = "all"
 // look counts what fires on one question.
 func (v *traps) look(ctx context.Context, p *program, db *exec.DB, q eval.Question, texts []string) map[string]trapCount {
 	found := map[string]trapCount{}
-	checks := []exec.Check{exec.ReadOnly{}, exec.Execute{}, exec.Odd{}, exec.Caution{Unlimited: doubt.Rules{}.Read(q.Text, q.Evidence).Unlimited()}}
-	gold, err := db.Examine(ctx, q.Gold, checks...)
+	traps := []exec.Check{exec.ReadOnly{}, exec.RunCheck{}, exec.SuspiciousResultCheck{}, exec.ResultWarnings{Unlimited: doubt.Rules{}.Read(q.Text, q.Evidence).Unlimited()}}
+	gold, err := db.Examine(ctx, q.Gold, traps...)
 	if err != nil || gold.Table.Truncated {
 		return found
 	}
 	note := func(c exec.Checked, count func(*trapCount)) {
 		rules := []string{all}
 		for _, f := range c.Findings {
-			if f.Rule != exec.FindingNoTable {
+			if !slices.Contains([]string{checks.NoTable, checks.Empty, checks.AllNull, checks.Absent}, f.Rule) {
 				rules = append(rules, f.Rule)
 			}
 		}
@@ -139,11 +140,11 @@ func (v *traps) look(ctx context.Context, p *program, db *exec.DB, q eval.Questi
 	}
 	note(gold, func(c *trapCount) { c.golds++ })
 	for _, text := range texts {
-		checked, err := db.Examine(ctx, text, checks...)
+		checked, err := db.Examine(ctx, text, traps...)
 		if err != nil {
 			continue
 		}
-		right := (result.Equality{Mode: result.Set}).Equal(gold.Table, checked.Table)
+		right := (result.Equality{Set: true}).Equal(gold.Table, checked.Table)
 		note(checked, func(c *trapCount) {
 			if c.fires++; right {
 				c.right++
@@ -159,7 +160,7 @@ func (v *traps) print(p *program, counts map[string]*[2]trapCount) error {
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
 		c := *counts[rule]
 		golds, fires, right := c[0].golds+c[1].golds, c[0].fires+c[1].fires, c[0].right+c[1].right
-		row := []string{strings.TrimPrefix(rule, exec.FindingOdd), strconv.Itoa(golds), strconv.Itoa(fires), strconv.Itoa(right), fmt.Sprintf("%.0f %%", 100*float64(right)/float64(max(fires, 1)))}
+		row := []string{strings.TrimPrefix(rule, checks.Odd), strconv.Itoa(golds), strconv.Itoa(fires), strconv.Itoa(right), fmt.Sprintf("%.0f %%", 100*float64(right)/float64(max(fires, 1)))}
 		for half := range c {
 			row = append(row, fmt.Sprintf("%.1f", math.Log(odds(counts[all][half])/odds(c[half]))))
 		}

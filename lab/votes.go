@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/lab/internal/replay"
 	"github.com/texttosql/texttosql/lab/pools"
+	"github.com/texttosql/texttosql/lab/stats"
 )
 
 // votes is the verb votes.
@@ -24,6 +25,7 @@ type votes struct {
 	Folds  int      `default:"5" help:"Folds of fitted voters."`
 	Rules  bool     `help:"Also what each rule of the doubts does to consensus."`
 	Looks  bool     `help:"Also what stop rules do that are asked less often."`
+	Second bool     `help:"Also how often each level is right, and what a second model's opinion is worth."`
 	JSON   bool     `name:"json" help:"JSON lines instead of tables."`
 	// Reliability is of consensus, whose confidence the library reports.
 	Reliability string `placeholder:"FILE" help:"Also a picture (SVG) of how often consensus is right, by its confidence."`
@@ -81,7 +83,15 @@ With --looks also a line for each voter and stop that is asked after every so ma
 pools with 8 answers and more:
   voter, stop, order (file, or turn: models in turn), every, calls (part of all samples, mean of the
   pools), looks (waves of samples a question), changed (questions with another winner than the full vote),
-  lost (right answers fewer than the full vote), n`
+  lost (right answers fewer than the full vote), n
+With --second a line for each level of consensus: level, n, right; and one for each pair of pools with 20 questions in common, whose
+names show whether they are of two models:
+  first, second, n, agreed, agreed_right
+  equal, equal_right      agreed answers with the result of the second pool's first statement, and how many of them are right
+  doubted, doubted_right  those that the second pool's first two statements differ from, alike
+  auroc_before, auroc_after
+and one for one model and several, and the leader's share of the votes, of questions with exactly one right answer among the best two:
+  models, below, leader_right, second_right`
 }
 
 // Run replays the pools.
@@ -122,7 +132,7 @@ func (v *votes) Run(p *program) error {
 	v.tell(p, folder, loaded)
 	bar = newProgress(p.err, "voting", len(pools)*len(voters))
 	lines, err := replay.Measure(pools, voters, replay.Settings{Folds: v.Folds, Failed: len(loaded.Failed)},
-		eval.Bootstrap{Rounds: v.Rounds, Seed: v.Seed}, func() { bar.step(len(pools) * len(voters)) })
+		stats.Bootstrap{Rounds: v.Rounds, Seed: v.Seed}, func() { bar.step(len(pools) * len(voters)) })
 	bar.done()
 	if err != nil {
 		return err
@@ -146,6 +156,11 @@ func (v *votes) Run(p *program) error {
 	}
 	if err := v.print(p, lines, rules, looks); err != nil {
 		return err
+	}
+	if v.Second {
+		if err := v.printSecond(p, pools); err != nil {
+			return err
+		}
 	}
 	if len(v.Pool) > 0 && len(loaded.Failed) > 0 {
 		return fmt.Errorf("%d of the %d pools asked for are left out", len(loaded.Failed), len(names))
@@ -251,6 +266,60 @@ func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigure
 		err = errors.Join(err, table(p.out, heads, rows))
 	}
 	return err
+}
+
+// raised is the part of what an agreed answer lacks to 1 that an equal second opinion adds (texttosql.WithSecondOpinion).
+const raised = 0.15
+
+func (v *votes) printSecond(p *program, pools []replay.Pool) error {
+	levels, err := replay.Levels(pools)
+	if err != nil {
+		return err
+	}
+	seconds, err := replay.SecondOpinions(pools, raised, stats.Bootstrap{Rounds: v.Rounds, Seed: v.Seed})
+	if err != nil {
+		return err
+	}
+	pairs, err := replay.Pairs(pools)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return errors.Join(jsonLines(p.out, levels), jsonLines(p.out, seconds), jsonLines(p.out, pairs))
+	}
+
+	var rows [][]string
+	for _, l := range levels {
+		rows = append(rows, []string{l.Level, strconv.Itoa(l.N), strconv.Itoa(l.Right), share(float64(l.Right) / float64(max(l.N, 1)))})
+	}
+	fmt.Fprintln(p.out)
+	if err := table(p.out, []string{"level", "n", "right", "share"}, rows); err != nil {
+		return err
+	}
+
+	rows = nil
+	for _, f := range pairs {
+		rows = append(rows, []string{f.Models, share(f.Below), strconv.Itoa(f.Leader), strconv.Itoa(f.Second)})
+	}
+	fmt.Fprintln(p.out)
+	if err := table(p.out, []string{"models", "share below", "only the leader is right", "only the runner-up"}, rows); err != nil {
+		return err
+	}
+
+	rows = nil
+	of := func(right, n int) string { return fmt.Sprintf("%d of %d", right, n) }
+	auroc := func(e *eval.Estimate) string {
+		if e == nil {
+			return "–"
+		}
+		return share(e.Value)
+	}
+	for _, s := range seconds {
+		rows = append(rows, []string{s.First, s.Second, strconv.Itoa(s.N), of(s.AgreedRight, s.Agreed), of(s.EqualRight, s.Equal),
+			of(s.DoubtRight, s.Doubted), auroc(s.Before), auroc(s.After)})
+	}
+	fmt.Fprintln(p.out)
+	return table(p.out, []string{"first", "second", "n", "right of agreed", "of equal", "of doubted", "auroc", "with it"}, rows)
 }
 
 func looksTable(looks []replay.LookFigures) (heads []string, rows [][]string) {

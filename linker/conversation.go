@@ -8,18 +8,21 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// Conversation makes another linker follow a conversation. It adds to what Linker links:
-//   - the tables that the statement of the last of Input.Earlier reads, as the engine says, since a follow-up seldom names
-//     them again. Without a DB, or where the engine rejects the statement, its text says it;
-//   - the tables that corrections select, join, or take a word's meaning from, with the columns of the latter two.
+// Conversation makes another linker follow a conversation. It adds two kinds of tables to the result of Linker:
+//   - the tables that the previous statement reads, since a follow-up seldom names them again. The statement is the
+//     last one in Input.Earlier, and the engine returns its tables. Without a DB, or if the engine rejects the
+//     statement, they come from its text;
+//   - the tables that corrections select, join, or use to define a word. For joins and words it also adds the
+//     columns.
 //
-// Tables that a correction rejects are taken out; [schema.Schema.Restrict] puts one back that joins two others. Where
-// Linker keeps the whole schema, so does Conversation. Where it has no opinion, as Lexical about "and in 2004?", what the
-// last statement reads is linked alone; if there is none, Conversation has no opinion either. Without corrections and
-// earlier questions the links are those of Linker. It calls no model itself, and compiles one statement. Safe for concurrent use if Linker is.
+// It removes tables that a correction rejects; [schema.Schema.Restrict] adds one again if it joins two others. If
+// Linker keeps the whole schema, so does Conversation. If Linker has no opinion, as Lexical about "and in 2004?",
+// Conversation links only the tables of the previous statement. Without a previous statement it has no opinion
+// either. Without corrections and earlier questions it returns the links of Linker. It calls no model itself, and
+// compiles one statement. Safe for concurrent use if Linker is.
 type Conversation struct{ Linker Linker }
 
-// Link asks Linker first, and fails if it does, or if ctx has ended.
+// Link calls Linker first, and fails if Linker fails or if ctx has ended.
 func (c Conversation) Link(ctx context.Context, in Input) (schema.Links, error) {
 	links, err := c.Linker.Link(ctx, in)
 	if err != nil || links.Whole {

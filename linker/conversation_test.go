@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
@@ -21,9 +22,9 @@ func TestConversation(t *testing.T) {
 	column := func(table, column string) schema.ColumnName {
 		return schema.ColumnName{Table: name(table), Column: column}
 	}
-	answered := func(sql ...string) (earlier []session.Earlier) {
+	answered := func(sql ...string) (earlier []session.PreviousTurn) {
 		for _, q := range sql {
-			earlier = append(earlier, session.Earlier{Question: "?", SQL: q})
+			earlier = append(earlier, session.PreviousTurn{Question: "?", SQL: q})
 		}
 		return earlier
 	}
@@ -31,7 +32,7 @@ func TestConversation(t *testing.T) {
 	tests := []struct {
 		name, why   string
 		found       schema.Links
-		earlier     []session.Earlier
+		earlier     []session.PreviousTurn
 		corrections []session.Correction
 		want        []string // table, and its columns
 	}{
@@ -47,18 +48,18 @@ func TestConversation(t *testing.T) {
 		{"no opinion", "the question leans on the one before", schema.Links{}, answered("SELECT body FROM notes"), nil, []string{"notes []"}},
 		{"no opinion at all", "a statement that reads nothing is none", schema.Links{}, answered("SELECT 1"), nil, nil},
 		{"no opinion, corrected", "one table is not all that a question needs", schema.Links{}, nil,
-			[]session.Correction{{Kind: session.CorrectTable, Tables: []schema.TableName{name("notes")}}}, nil},
-		{"selected", "by the user, without case", some, nil, []session.Correction{{Kind: session.CorrectTable, Tables: []schema.TableName{name("NOTES")}}},
+			[]session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("notes")}}}, nil},
+		{"selected", "by the user, without case", some, nil, []session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("NOTES")}}},
 			[]string{"orders [total]", "notes []"}},
 		{"rejected", "the other way round", some, answered("SELECT body FROM notes"),
-			[]session.Correction{{Kind: session.CorrectTable, Rejected: []schema.TableName{name("Notes")}}}, []string{"orders [total]"}},
+			[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{name("Notes")}}}, []string{"orders [total]"}},
 		{"join", "both sides, with the columns", some, nil,
-			[]session.Correction{{Kind: session.CorrectJoin, Join: &schema.Join{Left: column("orders", "customer_id"), Right: column("customers", "id")}}},
+			[]session.Correction{{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("orders", "customer_id"), Right: column("customers", "id")}}},
 			[]string{"orders [total customer_id]", "customers []"}},
-		{"column", "its table", some, nil, []session.Correction{{Kind: session.CorrectColumn, Term: "state", Column: new(column("orders", "status"))}},
+		{"column", "its table", some, nil, []session.Correction{{Kind: dialogue.CorrectColumn, Term: "state", Column: new(column("orders", "status"))}},
 			[]string{"orders [total status]"}},
 		{"unknown", "what does not exist cannot be linked", some, nil,
-			[]session.Correction{{Kind: session.CorrectTable, Tables: []schema.TableName{name("nothing")}}}, []string{"orders [total]"}},
+			[]session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("nothing")}}}, []string{"orders [total]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +87,7 @@ func TestLexicalFollowUp(t *testing.T) {
 	if links, err := (linker.Lexical{}).Link(t.Context(), in); err != nil || !links.Whole {
 		t.Errorf("alone: %+v, %v", links, err)
 	}
-	in.Earlier = []session.Earlier{{Question: "?", SQL: "SELECT body FROM notes"}}
+	in.Earlier = []session.PreviousTurn{{Question: "?", SQL: "SELECT body FROM notes"}}
 	links, err := linker.Conversation{Linker: linker.Lexical{}}.Link(t.Context(), in)
 	if err != nil || links.Whole || len(links.Tables) != 1 || links.Tables[0].Table != "notes" || len(links.Notes) != 1 {
 		t.Errorf("follow-up: %+v, %v", links, err)
@@ -105,7 +106,7 @@ func TestConversationFails(t *testing.T) {
 		cancel()
 		return schema.Links{Tables: []schema.TableLink{{Table: "orders"}}}, nil
 	})
-	in := linker.Input{Schema: s, DB: db, Earlier: []session.Earlier{{SQL: "SELECT 1"}}}
+	in := linker.Input{Schema: s, DB: db, Earlier: []session.PreviousTurn{{SQL: "SELECT 1"}}}
 	if _, err := (linker.Conversation{Linker: cancelling}).Link(ctx, in); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -116,7 +117,7 @@ func ExampleConversation() {
 	l := linker.Conversation{Linker: linker.Lexical{}}
 	links, err := l.Link(context.Background(), linker.Input{
 		Question: "and their orders?", Schema: s,
-		Earlier: []session.Earlier{{Question: "Who are the customers?", SQL: "SELECT name FROM customers"}},
+		Earlier: []session.PreviousTurn{{Question: "Who are the customers?", SQL: "SELECT name FROM customers"}},
 	})
 	for _, t := range links.Tables {
 		fmt.Println(t.Table)

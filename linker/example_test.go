@@ -47,8 +47,8 @@ func ExampleLexical_otherLanguage() {
 }
 
 // An engine keeps the Index of its schema; a program that links by itself keeps one too.
-func ExampleNewIndex() {
-	x := linker.NewIndex(example)
+func ExampleLexical_Index() {
+	x := linker.Lexical{}.Index(example)
 	links, _ := linker.Lexical{Tables: 1}.Link(context.Background(), linker.Input{Question: "Which cities have offices?", Schema: example, Index: x})
 	fmt.Println(links.Tables[0].Table)
 	// Output: offices
@@ -56,7 +56,7 @@ func ExampleNewIndex() {
 
 // What was asked before says that turnover is about orders.
 func ExampleIndex_WithHistory() {
-	x := linker.NewIndex(example).WithHistory([]memory.Pair{{Question: "Turnover by month", SQL: "SELECT count(*) FROM orders GROUP BY shippedOn"}})
+	x := linker.Lexical{}.Index(example).WithHistory([]memory.Exemplar{{Question: "Turnover by month", SQL: "SELECT count(*) FROM orders GROUP BY shippedOn"}})
 	links, _ := linker.Lexical{}.Link(context.Background(), linker.Input{Question: "turnover of last year", Schema: example, Index: x})
 	fmt.Println(links.Tables[0].Table)
 	// Output: orders
@@ -67,7 +67,7 @@ func ExampleIndex_Family() {
 	for _, name := range []string{"hits_2023", "hits_2024", "visitors"} {
 		s.Tables = append(s.Tables, schema.Table{Name: name, Columns: []schema.Column{{Name: "day"}, {Name: "page"}}})
 	}
-	fmt.Println(linker.NewIndex(s).Family(schema.TableName{Name: "hits_2024"}))
+	fmt.Println(linker.Lexical{}.Index(s).Family(schema.TableName{Name: "hits_2024"}))
 	// Output: [hits_2023 hits_2024]
 }
 
@@ -221,23 +221,11 @@ func ExampleJoins() {
 	// <nil>
 }
 
-func ExampleJoinCandidates() {
+func ExampleJoins_Candidates() {
 	orders, _ := example.Lookup("", "orders")
 	customers, _ := example.Lookup("", "customers")
-	for _, j := range linker.JoinCandidates(orders, customers) {
+	for _, j := range (linker.Joins{}).Candidates(orders, customers) {
 		fmt.Printf("%s %.2f\n", j.Join, j.Confidence)
 	}
 	// Output: customers.id = orders.customer_id 0.71
-}
-
-// A schema of 60 tables whose names say little: the model searches for other words than those of the question; here a script
-// stands in for it. As strategy.Pipeline.Linker an Explore without Model has that of the engine.
-func ExampleExplore() {
-	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Contains: "kna1", Replies: llmtest.Texts(`{"keep": ["kna1"], "done": true}`)},
-		{Purpose: "explore", Replies: llmtest.Texts(`{"search": ["customer", "debtor"]}`)},
-	}}
-	links, err := linker.Explore{Model: model}.Link(context.Background(), linker.Input{Question: "How many clients do we have?", Schema: erp()})
-	fmt.Println(links.Tables[0].Table, err)
-	// Output: kna1 <nil>
 }

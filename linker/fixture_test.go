@@ -9,7 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -26,11 +26,11 @@ INSERT INTO notes VALUES ('Norway');`
 // open makes a database file of its own.
 func open(tb testing.TB, script string, c exec.Config) (*exec.DB, *schema.Schema) {
 	tb.Helper()
-	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")))(tb)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")))(tb)
 	tb.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec(script))(tb)
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, c))(tb)
-	s := need.Value(db.Schema(tb.Context()))(tb)
+	testutil.Value(pool.Exec(script))(tb)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, c))(tb)
+	s := testutil.Value(db.Schema(tb.Context()))(tb)
 	return db, s
 }
 

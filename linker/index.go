@@ -5,26 +5,28 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Index ranks the tables of one schema for a question without reading every name anew.
+// Index ranks the tables of one schema for a question. It reads the names of the schema once.
 //
-// It is an inverted index over the words of names, schemas, titles, descriptions and example values, ranked by BM25F: the
-// names of a table and of its schema weigh 3, its columns 1, its description 1, the descriptions of columns 0.1. A word also
-// finds names that it begins, and that begin alike, at half the weight. Tables that share a column called like a key with one
-// of the best follow it. Tables of one schema whose names differ in digits only, and whose columns are the same but for a few,
-// are one entry (a family). What was asked before adds to the ranking: WithHistory.
+// It is an inverted index over the words of names, schemas, titles, descriptions and example values, ranked by BM25F.
+// The names of a table and of its schema weigh 3, its columns 1, its description 1, the descriptions of columns 0.1.
+// A word also finds names that start with it, or with the same letters, at half the weight. If a table shares a key
+// column with one of the best tables, it is ranked after that table. Tables whose names differ only in digits and
+// whose columns are nearly the same form one entry (a family). Earlier questions improve the ranking: WithHistory.
 //
-// An Index does not change; With… return another. Safe for concurrent use.
+// An Index does not change; the methods With… return a new one. Safe for concurrent use.
 type Index struct {
 	*names
 	schema  *schema.Schema
-	values  map[string][]valuePlace // by the first stem of an example value
+	texts   func() snapshot.Words // stored ones, by the profiles of schema
 	history *history
 }
 
@@ -36,6 +38,7 @@ type names struct {
 	postings [][]posting        // by id
 	titled   []int32            // by id: tables that have the word in their names
 	keys     map[string][]int32 // entries by the name of a column that may be a key
+	entryOf  map[schema.TableName]int32
 }
 
 // entry is a table, or a family of tables.
@@ -48,9 +51,6 @@ type posting struct {
 	entry  int32
 	weight float32
 }
-
-// valuePlace is where an example value stands.
-type valuePlace struct{ entry, table, column, example int32 }
 
 // The weights of BM25F, chosen on data-large by folds: docs/lab/scale-linking.md. A field counts by its share of the mean length.
 const (
@@ -66,8 +66,8 @@ const (
 
 var fieldWeights = [...]float64{fieldName: 3, fieldSchema: 3, fieldColumn: 1, fieldText: 1, fieldColumnText: 0.1}
 
-// NewIndex reads a schema once. It takes a few microseconds a column.
-func NewIndex(s *schema.Schema) *Index { return newIndex(s, nil) }
+// Index reads a schema once, for Input.Index. It takes a few microseconds a column.
+func (Lexical) Index(s *schema.Schema) *Index { return newIndex(s, nil) }
 
 // newIndex reads a schema and what people know of it.
 func newIndex(s *schema.Schema, known *knowledge.Model) *Index {
@@ -128,6 +128,7 @@ type indexBuilder struct {
 // families makes the entries.
 func (b *indexBuilder) families() {
 	byName := map[string][]int32{}
+	b.entryOf = make(map[schema.TableName]int32, len(b.schema.Tables))
 	for i := range b.schema.Tables {
 		t := &b.schema.Tables[i]
 		key := t.Schema + "\x00" + pattern(t.Name)
@@ -135,8 +136,10 @@ func (b *indexBuilder) families() {
 		if at >= 0 {
 			e := &b.entries[byName[key][at]]
 			e.members = append(e.members, int32(i))
+			b.entryOf[t.TableName()] = byName[key][at]
 			continue
 		}
+		b.entryOf[t.TableName()] = int32(len(b.entries))
 		byName[key] = append(byName[key], int32(len(b.entries)))
 		b.entries = append(b.entries, entry{members: []int32{int32(i)}})
 	}
@@ -289,26 +292,8 @@ func (b *indexBuilder) idsOf(list []string) []int32 {
 // profiled is the index of the same schema with other profiles.
 func (x *Index) profiled(s *schema.Schema) *Index {
 	y := *x
-	y.schema, y.values = s, map[string][]valuePlace{}
-	for e := range x.entries {
-		for _, i := range x.entries[e].members {
-			t := &s.Tables[i]
-			for j := range t.Columns {
-				c := &t.Columns[j]
-				if c.Profile == nil || c.Sensitive {
-					continue
-				}
-				for k, v := range c.Profile.Examples {
-					if text, ok := v.(string); ok {
-						if list := words.Of(text); len(list) > 0 {
-							first := strings.Clone(words.Stem(list[0]))
-							y.values[first] = append(y.values[first], valuePlace{int32(e), i, int32(j), int32(k)})
-						}
-					}
-				}
-			}
-		}
-	}
+	y.schema = s
+	y.texts = sync.OnceValue(func() snapshot.Words { return (*snapshot.Snapshot)(nil).Words(s) })
 	return &y
 }
 
@@ -336,20 +321,19 @@ func (x *Index) rank(in Input, asked map[string]bool) (list []ranked, found int)
 			direct = direct || share == 1
 		}
 	}
-	own := askedWords(Input{Question: in.Question}, false)
+	own, holders := askedWords(Input{Question: in.Question}, false), x.holders(x.stored(in))
 	for _, w := range sortedWords(asked) {
 		if id, ok := x.ids[w]; ok {
 			take(id, 1)
 		}
 		x.begun(w, func(id int32) { take(id, begunWeight) })
-		if !in.WithoutValues {
-			x.foundValues(w, asked, func(v valuePlace, n int) {
-				if best[v.entry] == 0 {
-					reached = append(reached, v.entry)
-				}
-				best[v.entry] = max(best[v.entry], x.rarity(n)*saturated(fieldWeights[fieldColumn]))
-				hit[v.entry], direct = true, true
-			})
+		for _, e := range holders[w] {
+			if best[e] == 0 {
+				reached = append(reached, e)
+			}
+			n := min(len(holders[w]), len(x.entries))
+			best[e] = max(best[e], x.rarity(n)*saturated(fieldWeights[fieldColumn]))
+			hit[e], direct = true, true
 		}
 		weight := 1.0
 		if !own[w] {
@@ -416,18 +400,28 @@ func (x *names) begun(w string, take func(id int32)) {
 	}
 }
 
-// foundValues tells of the example values that begin with a word and whose words are all asked for, and how many there are.
-func (x *Index) foundValues(w string, asked map[string]bool, take func(v valuePlace, n int)) {
-	var found []valuePlace
-	for _, v := range x.values[w] {
-		text, _ := x.schema.Tables[v.table].Columns[v.column].Profile.Examples[v.example].(string)
-		if all(words.Of(text), asked) {
-			found = append(found, v)
+// stored returns the stored texts that a question and its evidence name; nil where no value may be used.
+func (x *Index) stored(in Input) []snapshot.Stored {
+	asked := in.Question + "\n" + in.Evidence
+	switch {
+	case in.WithoutValues:
+		return nil
+	case in.Snapshot.HasTexts():
+		return in.Snapshot.Words(in.Schema).Named(asked)
+	}
+	return x.texts().Named(asked)
+}
+
+// holders are the entries that hold stored texts, by the first word of a text.
+func (x *Index) holders(stored []snapshot.Stored) map[string][]int32 {
+	by := map[string][]int32{}
+	for _, v := range stored {
+		first := words.Stem(words.Of(v.Value)[0])
+		if e, ok := x.entryOf[schema.TableName{Schema: v.Schema, Name: v.Table}]; ok {
+			by[first] = append(by[first], e)
 		}
 	}
-	for _, v := range found {
-		take(v, min(len(found), len(x.entries)))
-	}
+	return by
 }
 
 // addKeys adds to each table what those score that share a key with it, over the number of tables that have the key.

@@ -59,22 +59,15 @@ func digitRuns(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// Family returns the tables that are one entry with t, in the order of the schema: t alone where it has no family, none
-// where the schema does not have it.
+// Family returns the tables that form one entry with t, in the order of the schema. It returns only t if t has no
+// family, and nil if the schema does not have t.
 func (x *Index) Family(t schema.TableName) (family []schema.TableName) {
-	if e := x.entryOf(t); e >= 0 {
+	if e, ok := x.entryOf[t]; ok {
 		for _, i := range x.entries[e].members {
 			family = append(family, x.schema.Tables[i].TableName())
 		}
 	}
 	return family
-}
-
-// entryOf is the entry of a table, or -1.
-func (x *Index) entryOf(t schema.TableName) int {
-	return slices.IndexFunc(x.entries, func(e entry) bool {
-		return slices.ContainsFunc(e.members, func(i int32) bool { return x.schema.Tables[i].TableName() == t })
-	})
 }
 
 // choose returns the tables of an entry that the numbers of a question mean: all of a small family, else those that a number

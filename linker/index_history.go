@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/sqltext"
@@ -27,11 +28,12 @@ type history struct {
 	before *history                     // counts that belong to it, and that other indexes may have too
 }
 
-// WithHistory returns the Index with statements that were run before, beside those that it has: which tables answer which words,
-// which are usual, and which are read together. Question is what a statement answered (a question, a title, a comment); of one
-// without it its own literals say it. The names in a statement are read from its text; those that the schema does not have are
-// left out. A thousand statements take some milliseconds.
-func (x *Index) WithHistory(past []memory.Pair) *Index {
+// WithHistory returns the Index with statements that were run before, in addition to those that it has. They show
+// which tables answer which words, which tables are used often, and which are read together. Exemplar.Question has
+// the words for a statement (a question, a title, a comment). If it is empty, the literals in the statement replace
+// it. The names in a statement are read from its text; those that the schema does not have are left out. A thousand
+// statements take some milliseconds.
+func (x *Index) WithHistory(past []memory.Exemplar) *Index {
 	h := &history{words: map[string]map[int32]float64{}, pairs: map[int32]map[int32]float64{}, before: x.history}
 	byName := map[string][]int32{}
 	for e := range x.entries {
@@ -41,7 +43,7 @@ func (x *Index) WithHistory(past []memory.Pair) *Index {
 		}
 	}
 	for _, p := range past {
-		statement := sqltext.Dialect{}.Parse(p.SQL[:min(len(p.SQL), sqltext.MaxStatement)])
+		statement := sqltext.Dialect{}.Parse(p.SQL[:min(len(p.SQL), sqlshape.MaxStatement)])
 		var entries []int32
 		for _, ref := range statement.Tables() {
 			if !ref.Base() {
@@ -63,7 +65,7 @@ func (x *Index) WithHistory(past []memory.Pair) *Index {
 	return &y
 }
 
-func (h *history) learn(p memory.Pair, entries []int32) {
+func (h *history) learn(p memory.Exemplar, entries []int32) {
 	h.n++
 	text := p.Question
 	if words.Line(text) == "" {

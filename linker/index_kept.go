@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 )
 
 // sameNames reports whether two schemas differ in profiles and keys at most.
@@ -26,7 +26,7 @@ var (
 	wholes = &snapshot.Derived[*knowledge.Model, *Index]{
 		Reach: snapshot.OfPolicy, Needed: true, Size: func(_ *knowledge.Model, x *Index) int { return sizeOf(x.schema) },
 	}
-	// indexes are those of schemas with profiles, and of parts.
+	// indexes are those of the schemas of a snapshot, with profiles and without. One of a part is read at each call.
 	indexes = &snapshot.Derived[*schema.Schema, *Index]{Size: func(s *schema.Schema, _ *Index) int { return sizeOf(s) }}
 	// histories are what was asked before.
 	histories = &snapshot.Derived[pastOf, *history]{Size: func(p pastOf, _ *history) int { return 1000 * p.n }}
@@ -35,7 +35,7 @@ var (
 // pastOf is a list of past statements as an index reads it.
 type pastOf struct {
 	*names
-	first *memory.Pair
+	first *memory.Exemplar
 	n     int
 }
 
@@ -53,15 +53,23 @@ func (in Input) index() *Index {
 		return in.Index
 	}
 	ctx := context.Background() // nothing here waits for anything but a reading
-	x, _ := indexes.Of(ctx, in.Snapshot, in.Schema, func(context.Context) (*Index, error) { return in.read(ctx), nil })
+	x, _ := indexes.Of(ctx, in.Snapshot.For(in.Schema), in.Schema, func(context.Context) (*Index, error) { return in.read(ctx), nil })
 	if len(in.Past) == 0 {
 		return x
 	}
 	y := *x
-	y.history, _ = histories.Of(ctx, in.Snapshot, pastOf{x.names, &in.Past[0], len(in.Past)}, func(context.Context) (*history, error) {
+	y.history, _ = histories.Of(ctx, in.keeps(x), pastOf{x.names, &in.Past[0], len(in.Past)}, func(context.Context) (*history, error) {
 		return x.WithHistory(in.Past).history, nil
 	})
 	return &y
+}
+
+// keeps returns the snapshot if the names of x outlive the question, and nil if they are of a part.
+func (in Input) keeps(x *Index) *snapshot.Snapshot {
+	if whole, ok := wholes.Known(in.Snapshot, in.Knowledge); ok && whole.names == x.names {
+		return in.Snapshot
+	}
+	return in.Snapshot.For(x.schema)
 }
 
 // read makes the Index of the schema. One that differs from that of the snapshot in profiles only shares what was read of it.

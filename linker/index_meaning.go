@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -58,14 +58,15 @@ func (x *Index) textOf(e int) string {
 	return words.Cut(strings.TrimSuffix(b.String(), ", "), mostMeant-1) + ")"
 }
 
-// Prepare has the Embedder read the tables of Input.Schema, so that no question waits for it: when a program starts or a schema
-// has changed, with a [memory.Vectors] that has a File or that the engine's Lexical has, too. It takes as long as the embedder
-// takes, up to ctx; what was read by then is kept. Without an Embedder it does nothing.
+// Prepare embeds the tables of Input.Schema in advance, so that no question waits for the Embedder. Call it when a
+// program starts or a schema has changed. The Embedder should be a [memory.Vectors] that has a File, or that the
+// engine's Lexical also uses. Prepare runs until the embedder has finished or ctx ends; vectors computed by then are
+// stored. Without an Embedder it does nothing.
 func (l Lexical) Prepare(ctx context.Context, in Input) error {
 	if err := in.needs("Lexical"); err != nil || l.Embedder == nil {
 		return err
 	}
-	_, err := in.index().embedded(ctx, memory.KeptBy(l.Embedder))
+	_, err := in.index().embedded(ctx, keeperOf(l.Embedder))
 	return err
 }
 
@@ -75,9 +76,9 @@ func (x *Index) best(ctx context.Context, in Input, asked map[string]bool, e mem
 	if e == nil {
 		return list, found, nil
 	}
-	meant, err := x.addMeaning(ctx, in.Snapshot, e, in.Question, list)
+	meant, err := x.addMeaning(ctx, in.keeps(x), e, in.Question, list)
 	if err != nil && ctx.Err() == nil {
-		trace.From(ctx).Warn("link-lexical", fmt.Sprintf("tables are linked by words alone, the embedder failed: %v", err))
+		trace.FromContext(ctx).Warn("link-lexical", fmt.Sprintf("tables are linked by words alone, the embedder failed: %v", err))
 	}
 	return list, found + meant, ctx.Err()
 }
@@ -88,7 +89,7 @@ func (x *Index) addMeaning(ctx context.Context, of *snapshot.Snapshot, e memory.
 	if !reflect.ValueOf(e).Comparable() { // as the key of a part it would panic
 		of = nil
 	}
-	v, err := keepers.Of(ctx, of, meant{x.names, e}, func(context.Context) (*memory.Vectors, error) { return memory.KeptBy(e), nil })
+	v, err := keepers.Of(ctx, of, meant{x.names, e}, func(context.Context) (*memory.Vectors, error) { return keeperOf(e), nil })
 	if err != nil {
 		return 0, err
 	}
@@ -142,7 +143,7 @@ func (x *Index) embedded(ctx context.Context, v *memory.Vectors) ([][]float32, e
 	return v.EmbedDocuments(ctx, texts)
 }
 
-// cosine is that of the angle between two vectors.
+// cosine returns the cosine of the angle between two vectors.
 func cosine(a, b []float32) float64 {
 	product, squaresA, squaresB := 0.0, 0.0, 0.0
 	for i := range a {
@@ -150,4 +151,12 @@ func cosine(a, b []float32) float64 {
 		product, squaresA, squaresB = product+x*y, squaresA+x*x, squaresB+y*y
 	}
 	return product / max(math.Sqrt(squaresA*squaresB), 1e-30)
+}
+
+// keeperOf returns e if it is a *memory.Vectors, or else a new one that keeps its vectors in memory.
+func keeperOf(e memory.Embedder) *memory.Vectors {
+	if v, ok := e.(*memory.Vectors); ok {
+		return v
+	}
+	return &memory.Vectors{By: e}
 }

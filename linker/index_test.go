@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,12 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/snapshot"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -49,13 +50,13 @@ func TestSharedIndex(t *testing.T) {
 		{"another column is another version", other, "state", "orders(*)"},
 		{"of which the first one knows nothing", plain, "state", "whole"},
 	} {
-		got := need.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Snapshot: kept}))(t)
+		got := testutil.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Snapshot: kept}))(t)
 		if linked(got) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
 		}
 	}
 	restricted, _ := plain.Restrict(schema.Links{Tables: []schema.TableLink{{Table: "orders"}}})
-	in := linker.Input{Question: "customers", Schema: restricted, Index: linker.NewIndex(plain)}
+	in := linker.Input{Question: "customers", Schema: restricted, Index: linker.Lexical{}.Index(plain)}
 	if got, _ := (linker.Lexical{}).Link(t.Context(), in); linked(got) != "whole" {
 		t.Errorf("an Index of another schema was used: %s", linked(got))
 	}
@@ -64,14 +65,14 @@ func TestSharedIndex(t *testing.T) {
 // TestHistory says which tables answer which words, and which go together.
 func TestHistory(t *testing.T) {
 	s := tables([]string{"orders", "id"}, []string{"clients", "id"}, []string{"payments", "id"}, []string{"offices", "id"})
-	history := []memory.Pair{
+	history := []memory.Exemplar{
 		{Question: "best buyers", SQL: "SELECT * FROM clients JOIN orders USING (id)"},
 		{Question: "buyers of May", SQL: "SELECT * FROM Clients, (SELECT id FROM orders) o"},
 		{Question: "cash", SQL: "WITH offices AS (SELECT 1) SELECT * FROM payments, offices"},
 		{SQL: "SELECT * FROM payments WHERE kind = 'refund'"},
 		{Question: "nonsense", SQL: "SELEC ' FROM \x00 offices_of_nobody"},
 	}
-	x := linker.NewIndex(s)
+	x := linker.Lexical{}.Index(s)
 	for _, tt := range []struct {
 		why, question, want string
 		index               *linker.Index
@@ -86,7 +87,7 @@ func TestHistory(t *testing.T) {
 		{"no history is no opinion", "who are the buyers?", "whole", x.WithHistory(nil)},
 		{"names that do not exist say nothing", "nonsense", "whole", x.WithHistory(history[4:])},
 	} {
-		got := need.Value(linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index}))(t)
+		got := testutil.Value(linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index}))(t)
 		if linked(got) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
 		}
@@ -125,10 +126,10 @@ func BenchmarkIndex(b *testing.B) {
 		s := wide(n)
 		b.Run(fmt.Sprintf("new/%d", n), func(b *testing.B) {
 			for b.Loop() {
-				linker.NewIndex(s)
+				linker.Lexical{}.Index(s)
 			}
 		})
-		in := linker.Input{Question: "Which city has the largest amount of stock in the summary of May?", Schema: s, Index: linker.NewIndex(s)}
+		in := linker.Input{Question: "Which city has the largest amount of stock in the summary of May?", Schema: s, Index: linker.Lexical{}.Index(s)}
 		b.Run(fmt.Sprintf("link/%d", n), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := (linker.Lexical{}).Link(context.Background(), in); err != nil {
@@ -160,10 +161,14 @@ func TestTablesAskedAbout(t *testing.T) {
 				asked.Add(1)
 			}
 			yes := strings.Contains(text, "CREATE TABLE penguins")
+			if at := slices.Index(shown(req), "penguins"); len(shown(req)) > 1 {
+				list := map[bool]string{true: fmt.Sprintf(`{"table": %d}`, at+1)}[at >= 0]
+				return llm.Response{Text: `{"tables": [` + list + `], "final_tables": ["penguins"]}`}, nil
+			}
 			return llm.Response{Text: fmt.Sprintf(`{"relevant": %v, "score": %d, "is_relevant": %[1]v}`, yes, map[bool]int{true: 1}[yes])}, nil
 		})
 		l := tt.linker(model)
-		got := need.Value(l.Link(t.Context(), linker.Input{Question: "How heavy are the penguins in stock?", Schema: s}))(t)
+		got := testutil.Value(l.Link(t.Context(), linker.Input{Question: "How heavy are the penguins in stock?", Schema: s}))(t)
 		if len(got.Tables) != 1 || got.Tables[0].Table != "penguins" || int(asked.Load()) > tt.most || asked.Load() < int64(tt.most)/2 {
 			t.Errorf("%T, %s: linked %s, asked about %d tables, want at most %d", l, tt.why, linked(got), asked.Load(), tt.most)
 		}
@@ -180,7 +185,7 @@ func BenchmarkEvidence(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		s := wide(n)
 		for _, size := range []int{5_000, 55_000} {
-			in := linker.Input{Question: "Which city has the largest amount of stock?", Evidence: text.String()[:size], Schema: s, Index: linker.NewIndex(s)}
+			in := linker.Input{Question: "Which city has the largest amount of stock?", Evidence: text.String()[:size], Schema: s, Index: linker.Lexical{}.Index(s)}
 			b.Run(fmt.Sprintf("%d/%d", n, size), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := (linker.Lexical{}).Link(context.Background(), in); err != nil {

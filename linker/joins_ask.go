@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -51,7 +53,7 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 		return nil, nil
 	}
 	a, b := &r.schema.Tables[p.a], &r.schema.Tables[p.b]
-	ctx, span := trace.Start(r.ctx, "join", trace.Attr{Key: "tables", Value: trace.SQL(r.name(p.a) + ", " + r.name(p.b))})
+	ctx, span := trace.Start(r.ctx, "join", trace.Attr{Key: "tables", Value: trace.PrivateSQL.Secret(r.name(p.a) + ", " + r.name(p.b))})
 	defer func() { span.Fail(err); span.End() }()
 	renderer := r.in.renderer()
 	head := r.in.section(meanings...) + "Left table: " + a.TableName().Quoted(renderer.Names) + "\nRight table: " + b.TableName().Quoted(renderer.Names) + "\n"
@@ -69,7 +71,7 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 		if cerr := r.ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
 			return nil, cmp.Or(cerr, err)
 		}
-		trace.From(r.ctx).Warn(noVerdict, fmt.Sprintf("the model did not say how %s and %s are joined, their names do: %s", r.name(p.a), r.name(p.b), llm.Scrub(err.Error())))
+		trace.FromContext(r.ctx).Warn(noVerdict, fmt.Sprintf("the model did not say how %s and %s are joined, their names do: %s", r.name(p.a), r.name(p.b), redact.Line(err.Error())))
 		span.Fail(err)
 		return nil, nil
 	}
@@ -174,7 +176,7 @@ func (r *joinRun) byNames() error {
 	saysMore := slices.ContainsFunc(r.in.Corrections, func(c session.Correction) bool { return slices.Contains(meanings, c.Kind) })
 	var pairs, unclear []candidates
 	for _, p := range r.apart() {
-		pairs = append(pairs, candidates{p, JoinCandidates(&r.schema.Tables[p.a], &r.schema.Tables[p.b])})
+		pairs = append(pairs, candidates{p, r.Candidates(&r.schema.Tables[p.a], &r.schema.Tables[p.b])})
 	}
 	slices.SortFunc(pairs, r.compareCandidates)
 	for _, c := range pairs {
@@ -195,7 +197,7 @@ func (r *joinRun) byNames() error {
 			unclear = append(unclear, c)
 		case len(c.ways) > 0:
 			if c.best() < r.minConfidence() {
-				trace.From(r.ctx).Warn("join-guessed",
+				trace.FromContext(r.ctx).Warn("join-guessed",
 					fmt.Sprintf("%s and %s are joined by a guess, %s (confidence: %.2f)", r.name(c.a), r.name(c.b), c.ways[0].Join, c.best()))
 			}
 			r.take(c.joinPair, c.ways, 1)
@@ -218,7 +220,7 @@ func (r *joinRun) unclear(p joinPair, options []ScoredJoin) {
 	}
 	a, b := r.name(p.a), r.name(p.b)
 	q := &session.QuestionError{
-		Kind: session.KindJoin, Message: "How are " + a + " and " + b + " joined?",
+		Kind: dialogue.KindJoin, Message: "How are " + a + " and " + b + " joined?",
 		Context: map[string]string{"type": "join_clarification", "user_query": r.in.Question, "table1": a, "table2": b},
 	}
 	var all []string

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -80,8 +81,14 @@ func (r *joinRun) isApart(p joinPair) bool {
 
 // apart returns the pairs of tables that are in different parts, by name.
 func (r *joinRun) apart() (pairs []joinPair) {
-	for a := range r.part {
-		for b := range a {
+	var tables []int // of the graph: few, of a schema that may be large
+	for i, part := range r.part {
+		if part >= 0 {
+			tables = append(tables, i)
+		}
+	}
+	for n, a := range tables {
+		for _, b := range tables[:n] {
 			if p := r.pair(a, b); r.isApart(p) {
 				pairs = append(pairs, p)
 			}
@@ -96,9 +103,9 @@ func (r *joinRun) connect() error {
 	if err := r.ofUser(); err != nil {
 		return err
 	}
-	r.declared()
-	open := r.withoutRejected()
+	open := r.withoutRejected().Graph()
 	for {
+		r.declared()
 		if err := r.byKeys(); err != nil {
 			return err
 		}
@@ -118,7 +125,7 @@ func (r *joinRun) connect() error {
 // ofUser takes the joins of the user as they are.
 func (r *joinRun) ofUser() error {
 	for _, c := range r.in.Corrections {
-		if c.Kind != session.CorrectJoin || c.Join == nil {
+		if c.Kind != dialogue.CorrectJoin || c.Join == nil {
 			continue
 		}
 		j := c.Join.Ordered()
@@ -136,11 +143,14 @@ func (r *joinRun) ofUser() error {
 	return nil
 }
 
-// declared reads the foreign keys of the schema.
+// declared reads the foreign keys of the tables in the graph.
 func (r *joinRun) declared() {
 	r.keys, r.more = map[joinPair][]ScoredJoin{}, map[schema.Join][]schema.Join{}
 	for i := range r.schema.Tables {
 		t := &r.schema.Tables[i]
+		if r.part[i] < 0 {
+			continue
+		}
 		for _, k := range t.ForeignKeys {
 			ref, ok := target(r.schema, t, k)
 			if !ok || len(k.Columns) == 0 || len(k.Columns) != len(k.RefColumns) {
@@ -227,7 +237,7 @@ func (r *joinRun) askedFor() map[string]bool {
 	in := r.in
 	for _, c := range in.Corrections {
 		in.Question += "\n" + c.Text
-		if c.Kind == session.CorrectColumn && c.Column != nil {
+		if c.Kind == dialogue.CorrectColumn && c.Column != nil {
 			in.Question += "\n" + strings.Join(words.OfName(c.Column.Column), " ")
 		}
 	}
@@ -287,7 +297,7 @@ func (r *joinRun) withoutRejected() *schema.Schema {
 
 // bridge adds the tables of a shortest path of keys over at most maxBridges further tables between two parts, and
 // reports whether there is one. A path that Restrict finds is the first by name.
-func (r *joinRun) bridge(open *schema.Schema) bool {
+func (r *joinRun) bridge(open *schema.Graph) bool {
 	var best []int
 	for _, p := range r.apart() {
 		joined, _ := open.Restrict(schema.Links{Tables: []schema.TableLink{

@@ -10,23 +10,27 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// What a pair of columns scores for: see JoinCandidates.
+// Scores of a pair of columns: see Joins.Candidates.
 const (
 	nameWeight, titleWeight, keyWeight, patternWeight = 0.40, 0.25, 0.20, 0.15
 
 	leastJoin = 0.5 // a pair scores more than this
 )
 
-// JoinCandidates returns the ways to join two tables that the names and types of their columns suggest, best first,
-// ties by name: those that score above 0.5. Declared foreign keys are not looked at.
+// Candidates returns the ways to join two tables that the names and types of their columns suggest. They score above
+// 0.5; the best is first, ties go by name. Declared foreign keys are ignored.
 //
-// A pair of columns of like types scores 0.40 × the likeness of their names + 0.25 × that of their titles + 0.20 if
-// one is a primary key + 0.15 if the name of one says that it refers to the other table (its singular, alone or with
-// id, key, code, number, no or the name of the other column behind it, or with fk in front); divided by 0.75 if not
-// both have titles. Likeness is that of Ratcliff and Obershelp: 2 × the characters that match ÷ all characters. A name
-// like id, which would fit any table, is compared with that of its table in front. Types need not be alike where one
-// name says the other, a primary key, in full.
-func JoinCandidates(a, b *schema.Table) (found []ScoredJoin) {
+// The score of a pair of columns with similar types is a sum:
+//   - 0.40 × the similarity of their names;
+//   - 0.25 × the similarity of their titles;
+//   - 0.20 if one is a primary key;
+//   - 0.15 if the name of one refers to the other table. Such a name is the table's singular. It may be followed by
+//     id, key, code, number, no or the name of the other column, or come after fk.
+//
+// The sum is divided by 0.75 unless both have titles. Similarity is by Ratcliff and Obershelp: 2 × the matching
+// characters ÷ all characters. A name like id, which would fit any table, is compared with its table's name in front.
+// Types may differ if one name is the full name of the other, a primary key.
+func (Joins) Candidates(a, b *schema.Table) (found []ScoredJoin) {
 	ys := joinEnds(b)
 	for _, x := range joinEnds(a) {
 		for _, y := range ys {
@@ -47,7 +51,7 @@ func compareJoins(a, b ScoredJoin) int {
 // joinEnd is a column that may be compared in a join.
 type joinEnd struct {
 	schema.ColumnName
-	full      string // the name, with that of the table if it would fit any table: id is customer id
+	full      string // the name; a name that would fit any table has its table in front: id is customer id
 	title     string
 	name      string // as stemmed writes it
 	of        string // the name of the table, as stemmed writes it
@@ -92,8 +96,8 @@ func (x *joinEnd) score(y joinEnd) float64 {
 	return math.Round(min(score/most, 1)*1e6) / 1e6
 }
 
-// refersTo reports whether the name of x is that of the table of y, alone or with what names of keys have beside it,
-// and whether what it has beside it is how y is called: then y is meant and no other key of its table.
+// refersTo reports whether x names the table of y, alone or with a key suffix, and whether the suffix names the
+// column y. In the second case x refers to y and to no other key of its table.
 func (x *joinEnd) refersTo(y *joinEnd) (table, column bool) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(x.name, "fk"), y.of)
 	if !ok || y.of == "" {

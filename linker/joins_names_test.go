@@ -50,7 +50,7 @@ func TestJoinCandidates(t *testing.T) {
 	} {
 		for range 2 {
 			var got []string
-			for _, j := range linker.JoinCandidates(tt.a, tt.b) {
+			for _, j := range (linker.Joins{}).Candidates(tt.a, tt.b) {
 				got = append(got, fmt.Sprintf("%s %.2f", j.Join, j.Confidence))
 			}
 			if strings.Join(got, "; ") != tt.want {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -60,7 +61,7 @@ func columnName(text string) schema.ColumnName {
 
 // ofUser is the correction of a join.
 func ofUser(left, right string) session.Correction {
-	return session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: columnName(left), Right: columnName(right)}}
+	return session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: columnName(left), Right: columnName(right)}}
 }
 
 // TestJoinsKeys: what foreign keys and the user join needs no model.
@@ -81,9 +82,9 @@ func TestJoinsKeys(t *testing.T) {
 		{[]string{"c", "a", "b"}, nil, "a.id = b.a 1.00 declared; b.id = c.b 1.00 declared", "a and c need no join of their own"},
 		{[]string{"c", "a"}, nil, "a.id = b.a 1.00 declared; b.id = c.b 1.00 declared; over [b]", "a bridge"},
 		{[]string{"a", "d"}, nil, "a.id = b.a 1.00 declared; b.id = c.b 1.00 declared; c.id = d.c 1.00 declared; over [b c]", "two bridges"},
-		{[]string{"a", "b", "c"}, []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}},
+		{[]string{"a", "b", "c"}, []session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("b")}},
 			"a.id = b.a 1.00 declared; b.id = c.b 1.00 declared", "a table that is asked for, whatever the user said"},
-		{[]string{"a", "c"}, []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}, {Kind: session.CorrectTable, Tables: tableNames("b")}},
+		{[]string{"a", "c"}, []session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("b")}, {Kind: dialogue.CorrectTable, Tables: tableNames("b")}},
 			"a.id = b.a 1.00 declared; b.id = c.b 1.00 declared; over [b]", "a table that the user rejected, and then wanted"},
 		{[]string{"two", "part"}, nil, "part.x = two.x 1.00 declared; part.y = two.y 1.00 declared",
 			"a key of two columns; one to the table itself joins nothing"},
@@ -117,7 +118,7 @@ func TestJoinsKeys(t *testing.T) {
 			}
 		}
 	}
-	rejected := []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}}
+	rejected := []session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("b")}}
 	plan, err := linker.Joins{}.Connect(t.Context(), linker.Input{Schema: s, Corrections: rejected}, tableNames("a", "c"))
 	if got := joined(plan, err); strings.Contains(got, "over") {
 		t.Errorf("a bridge that the user rejected: %s", got)
@@ -161,9 +162,9 @@ func TestJoinsSuperhero(t *testing.T) {
 			eye + " 0.80 model; " + skin + " 0.90 model", "the model is sure of two"},
 		{"What is the colour of Apocalypse?", []session.Correction{ofUser("superhero.hair_colour_id", "colour.id")}, "", 0, hair + " 1.00 user",
 			"the user said so, and is not asked again"},
-		{"What is the colour of Apocalypse?", []session.Correction{{Kind: session.CorrectText, Text: "I mean the hair"}}, "", 0,
+		{"What is the colour of Apocalypse?", []session.Correction{{Kind: dialogue.CorrectText, Text: "I mean the hair"}}, "", 0,
 			hair + " 1.00 declared", "a clarification names it"},
-		{"What is the colour of Apocalypse?", []session.Correction{{Kind: session.CorrectColumn, Term: "colour", Column: &schema.ColumnName{
+		{"What is the colour of Apocalypse?", []session.Correction{{Kind: dialogue.CorrectColumn, Term: "colour", Column: &schema.ColumnName{
 			Table: schema.TableName{Name: "superhero"}, Column: "skin_colour_id"}}}, "", 0, skin + " 1.00 declared", "so does a mapped column"},
 	} {
 		model := &joiner{says: map[string]string{"colour,superhero": tt.says}}
@@ -184,7 +185,7 @@ func TestJoinsSuperhero(t *testing.T) {
 		t.Errorf("%q, alternatives %v, context (-want +got)\n%s", q.Message, plan.Joins[0].Alternatives, diff)
 	}
 	for _, o := range q.Options { // every choice ends it
-		choice := session.Correction{Kind: session.CorrectJoin, Join: o.Join}
+		choice := session.Correction{Kind: dialogue.CorrectJoin, Join: o.Join}
 		plan, err := linker.Joins{}.Connect(t.Context(), linker.Input{Question: "What is the colour of Apocalypse?", Schema: s,
 			Corrections: []session.Correction{choice}},
 			tableNames("superhero", "colour"))
@@ -240,8 +241,8 @@ func TestJoinsAmbiguity(t *testing.T) {
 		}
 		model := &joiner{says: map[string]string{"left,right": `{"found_joins": true, "joins": [` + strings.Join(joins, ",") + `]}`}}
 		for rule, want := range []bool{tt.documented, tt.near} {
-			root := trace.New("test")
-			plan, err := linker.Joins{Model: model, Close: rule == 1}.Connect(trace.Into(t.Context(), root), linker.Input{Question: "?",
+			root := trace.Tracer{}.New("test")
+			plan, err := linker.Joins{Model: model, Close: rule == 1}.Connect(trace.NewContext(t.Context(), root), linker.Input{Question: "?",
 				Schema: s}, tableNames("right", "left"))
 			guessed := !want && slices.Max(tt.confidences) < .75
 			if told := root.Warnings(); (len(told) > 0) != guessed || guessed && told[0].Code != "join-guessed" {
@@ -264,8 +265,8 @@ func TestJoinsModel(t *testing.T) {
 	sure.Tables[0].PrimaryKey = []string{"id"}
 	weak := tables([]string{"customer", "nr", "x"}, []string{"orders", "customer", "y"})
 	apart := tables([]string{"a", "b"}, []string{"c", "d"})
-	text := []session.Correction{{Kind: session.CorrectText, Text: "by x"}, {Kind: session.CorrectTable, Tables: tableNames("orders")}}
-	table := []session.Correction{{Kind: session.CorrectTable, Tables: tableNames("orders")}}
+	text := []session.Correction{{Kind: dialogue.CorrectText, Text: "by x"}, {Kind: dialogue.CorrectTable, Tables: tableNames("orders")}}
+	table := []session.Correction{{Kind: dialogue.CorrectTable, Tables: tableNames("orders")}}
 	none := "linker: no way to join the tables a and c; say which columns join them, or ask about one of them"
 	for _, tt := range []struct {
 		s         *schema.Schema
@@ -293,7 +294,7 @@ func TestJoinsModel(t *testing.T) {
 		model := &joiner{says: map[string]string{"customer,orders": tt.says, "a,c": tt.says}, err: tt.err}
 		in := linker.Input{Question: "?", Schema: tt.s, Corrections: tt.corrected}
 		root := trace.Tracer{}.New("test")
-		plan, err := linker.Joins{Model: model}.Connect(trace.Into(t.Context(), root), in, []schema.TableName{tt.s.Tables[1].TableName(),
+		plan, err := linker.Joins{Model: model}.Connect(trace.NewContext(t.Context(), root), in, []schema.TableName{tt.s.Tables[1].TableName(),
 			tt.s.Tables[0].TableName()})
 		if got := joined(plan, err); got != tt.want || len(model.requests) != tt.calls {
 			t.Errorf("%s: %d calls, %s; want %d, %s", tt.why, len(model.requests), got, tt.calls, tt.want)
@@ -343,7 +344,7 @@ func TestJoinsUnclearPairs(t *testing.T) {
 		}
 		var q *session.QuestionError
 		if errors.As(err, &q) {
-			in.Corrections = append(in.Corrections, session.Correction{Kind: session.CorrectJoin, Join: q.Options[1].Join})
+			in.Corrections = append(in.Corrections, session.Correction{Kind: dialogue.CorrectJoin, Join: q.Options[1].Join})
 		}
 	}
 	if len(model.requests) > 0 {

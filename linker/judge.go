@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -22,16 +23,18 @@ const noVerdict = "no-verdict"
 // leastUnverified is the score of words that keep a table which the model failed on.
 const leastUnverified = 0.5
 
-// Verdicts is what a judge of tables (MapReduce, PerTable) found out about a question.
-type Verdicts struct {
-	// Tables are in the schema's order: those asked about that a prompt may show, and those that a correction keeps.
-	Tables   []TableVerdict `json:"tables"`
+// verdicts is what a judge of tables (MapReduce, PerTable) found out about a question.
+type verdicts struct {
+	// Tables are in the schema's order: those asked about that a prompt may show, and those that a correction keeps. Each has its
+	// Table, whether it is Relevant, the Score that decides, the Lexical one of its words, the Model's (nil: not asked) with its
+	// Reason, the components that it Matched, its Columns, how many were Omitted, and the Problem of a call.
+	Tables   []tableVerdict `json:"tables"`
 	NotAsked int            `json:"not_asked,omitempty"` // tables that the model was not asked about
 	Links    schema.Links   `json:"links"`               // the linked tables
 }
 
-// TableVerdict is what words and a model say of one table.
-type TableVerdict struct {
+// tableVerdict is what words and a model say of one table.
+type tableVerdict struct {
 	Table    schema.TableName `json:"table"`
 	Relevant bool             `json:"relevant"`          // of MapReduce, the table is linked; of PerTable, the verdict of the table alone
 	Score    float64          `json:"score"`             // what decides, 0..1; of PerTable how sure the verdict is
@@ -50,23 +53,28 @@ type judge[T reply] struct {
 	model      llm.Model
 	workers    int    // most calls at once
 	most       int    // tables asked about at most, in all waves together; 0: all
+	perCall    int    // tables of a call at most; 0: see perCall
 	components string // parts of the question, whose words count as its own
 	overruled  bool   // words that few tables have overrule the model
-	// texts writes a table, once for each call about it.
+	// texts writes a table, once for each call about it, and part one table of several, with so many bytes beside it.
 	texts   func(ctx context.Context, t *judged) ([]string, error)
-	request func(table string) llm.Request // makes the request from a text
-	skips   func(t *judged) bool           // says that words alone judge a table; nil: they do of none
-	heard   func(t *judged, reply T)       // told of each reply as it arrives; nil: nobody is
+	part    func(ctx context.Context, t *judged, beside int) (string, error)
+	limit   int                                            // tokens of a request about several
+	request func(rules callRules, text string) llm.Request // makes the request from a text
+	skips   func(t *judged) bool                           // says that words alone judge a table; nil: they do of none
+	heard   func(t *judged, reply T)                       // told of each reply as it arrives; nil: nobody is
 
-	Verdicts
+	verdicts
 	tables []judged // that a prompt may show, in the order of the schema
-	asked  int      // tables of the waves that were made
-	alike  int      // tables of these waves' families that nobody asks about
+	found  schema.Links
+	waves  []wave // that were not made yet
+	asked  int    // tables of the waves that were made
+	alike  int    // tables of these waves' families that nobody asks about
 }
 
 // judged is a table with what words and the model say of it.
 type judged struct {
-	TableVerdict
+	tableVerdict
 	of      *schema.Table
 	hit     tableHit
 	isAsked bool
@@ -77,6 +85,7 @@ type judged struct {
 type reply interface {
 	check() error // says what is wrong with it
 	said() said
+	properties() string // its JSON schema's
 }
 
 // said is what a reply says, whatever its form.
@@ -102,16 +111,25 @@ func (j *judge[T]) run(ctx context.Context, stands func() bool) (spent, err erro
 	j.tables = make([]judged, len(j.Schema.Tables))
 	for i := range j.tables {
 		t := &j.Schema.Tables[i]
-		j.tables[i] = judged{TableVerdict: TableVerdict{Table: t.TableName()}, of: t}
+		j.tables[i] = judged{tableVerdict: tableVerdict{Table: t.TableName()}, of: t}
 	}
-	defer j.tell(ctx)
-	for n, w := range j.waves(j.most) {
+	per, size := perCall(j.Schema, j.perCall, j.most)
+	j.perCall, j.found, j.waves = per, found, j.Input.waves(j.most, size)
+	return j.goOn(ctx, stands)
+}
+
+// goOn asks about the waves that are left, until stands says so.
+func (j *judge[T]) goOn(ctx context.Context, stands func() bool) (spent, err error) {
+	for len(j.waves) > 0 {
+		w := j.waves[0]
+		j.waves = j.waves[1:]
 		wave := make([]*judged, len(w.places))
 		for k, i := range w.places {
 			wave[k] = &j.tables[i]
 		}
-		err := j.ask(ctx, wave, found)
-		if n > 0 && errors.Is(err, llm.ErrBudget) {
+		err := j.ask(ctx, wave, j.found)
+		if j.asked > 0 && errors.Is(err, llm.ErrBudget) {
+			j.waves = nil
 			return err, nil
 		}
 		j.asked, j.alike = j.asked+len(wave), j.alike+w.alike
@@ -122,12 +140,38 @@ func (j *judge[T]) run(ctx context.Context, stands func() bool) (spent, err erro
 	return nil, nil
 }
 
+// lacking puts those of the tables that are left first that words of what is missing find.
+func (j *judge[T]) lacking(what string) {
+	in := j.Input
+	in.Evidence += "\n" + what
+	_, size := perCall(j.Schema, j.perCall, j.most)
+	before, left := j.waves, map[int]bool{}
+	for _, w := range before {
+		for _, i := range w.places {
+			left[i] = true
+		}
+	}
+	j.waves = nil
+	for _, w := range append(in.waves(0, size), before...) { // of a family, other tables may be chosen than before
+		var places []int
+		for _, i := range w.places {
+			if left[i] {
+				places = append(places, i)
+				left[i] = false
+			}
+		}
+		if places != nil {
+			j.waves = append(j.waves, wave{places: places})
+		}
+	}
+}
+
 // tell tells how many tables were not asked about, where there are some, as a warning and a note of links.
 func (j *judge[T]) tell(ctx context.Context) {
 	total := len(j.tables)
 	j.NotAsked = total - j.asked
-	trace.From(ctx).Set("asked", j.asked)
-	trace.From(ctx).Set("not_asked", j.NotAsked)
+	trace.FromContext(ctx).Set("asked", j.asked)
+	trace.FromContext(ctx).Set("not_asked", j.NotAsked)
 	if j.NotAsked == 0 {
 		return
 	}
@@ -143,7 +187,7 @@ func (j *judge[T]) tell(ctx context.Context) {
 
 // warn tells of a problem in the trace and in the links.
 func (j *judge[T]) warn(ctx context.Context, code, text string) {
-	trace.From(ctx).Warn(code, text)
+	trace.FromContext(ctx).Warn(code, text)
 	j.Links.Notes = append(j.Links.Notes, text)
 }
 
@@ -157,17 +201,20 @@ func (j *judge[T]) ask(ctx context.Context, wave []*judged, found schema.Links) 
 	errs, spans := make([]error, len(asked)), make([]*trace.Span, len(asked))
 	var group errgroup.Group
 	group.SetLimit(j.workers)
-	for i, t := range asked {
-		if ctx.Err() != nil {
-			break
-		}
+	for from := 0; from < len(asked) && ctx.Err() == nil; from += j.perCall {
+		list := asked[from:min(from+j.perCall, len(asked))]
 		group.Go(func() error {
-			attr := trace.Attr{Key: "table", Value: trace.SQL(t.Table.String())}
-			within, span := trace.StartAt(ctx, j.asked+i, "table", attr)
-			defer span.End()
-			errs[i], spans[i] = j.askOne(within, t), span
-			if span.Fail(errs[i]); ctx.Err() != nil {
-				span.Cancelled()
+			within := ctx
+			for i, t := range slices.Backward(list) { // the calls stand in the span of the first
+				attr := trace.Attr{Key: "table", Value: trace.PrivateSQL.Secret(t.Table.String())}
+				within, spans[from+i] = trace.FromContext(ctx).StartAt(ctx, j.asked+from+i, "table", attr)
+			}
+			for i, err := range j.askAll(within, list) {
+				errs[from+i] = err
+				if spans[from+i].Fail(err); ctx.Err() != nil {
+					spans[from+i].Cancelled()
+				}
+				spans[from+i].End()
 			}
 			return nil
 		})
@@ -205,17 +252,38 @@ func fatal(errs []error) error {
 // decide completes the verdict on a table: by what the model said, or by the words where it failed.
 func (j *judge[T]) decide(ctx context.Context, t *judged, err error, span *trace.Span) {
 	if err != nil {
-		t.Problem, t.Relevant = llm.Scrub(err.Error()), t.Lexical >= leastUnverified
+		t.Problem, t.Relevant = redact.Line(err.Error()), t.Lexical >= leastUnverified
 		j.warn(ctx, noVerdict, fmt.Sprintf("the model did not judge the table %s, its words do: %s", t.Table, t.Problem))
 		return
 	}
 	t.Score = *t.Model
 	span.Set("relevant", t.Relevant)
 	span.Set("score", t.Score)
-	span.Set("matched", trace.Secret{Kind: trace.PrivateReplies, Text: strings.Join(t.Matched, "\n")})
+	span.Set("matched", trace.PrivateReplies.Secret(strings.Join(t.Matched, "\n")))
 	if j.overruled {
 		t.Score = max(t.Score, t.hit.rare)
 	}
+}
+
+// askAll asks about several tables by one call. Where its reply cannot be used, it asks about each alone, unless the reply about the
+// first cannot be used either. There is an error for each.
+func (j *judge[T]) askAll(ctx context.Context, list []*judged) []error {
+	errs := make([]error, len(list))
+	if len(list) == 1 {
+		errs[0] = j.askOne(ctx, list[0])
+		return errs
+	}
+	err := j.askTogether(ctx, list)
+	unread := errors.As(err, new(*llm.ReplyError))
+	for i, t := range list {
+		if errs[i] = err; unread {
+			errs[i] = j.askOne(ctx, t)
+		}
+		if i == 0 && unread && errs[i] != nil {
+			err, unread = errs[i], false
+		}
+	}
+	return errs
 }
 
 // askOne makes the calls about a table, one after the other.
@@ -226,7 +294,7 @@ func (j *judge[T]) askOne(ctx context.Context, t *judged) error {
 	}
 	var replies []T
 	for _, text := range texts {
-		reply, err := llm.Ask(ctx, j.model, j.request(text), T.check)
+		reply, err := llm.Ask(ctx, j.model, j.request(aboutOne, text), T.check)
 		if err != nil {
 			return err
 		}
@@ -255,7 +323,7 @@ func (t *judged) read(r said) {
 		}
 	}
 	for _, text := range r.matched[:min(len(r.matched), maxComponents)] {
-		if text = schema.Comment(text); text != "" && !slices.Contains(t.Matched, text) {
+		if text = prompttext.Comment(text); text != "" && !slices.Contains(t.Matched, text) {
 			t.Matched = append(t.Matched, text)
 		}
 	}
@@ -264,7 +332,7 @@ func (t *judged) read(r said) {
 // reason is a reason of the model as a line.
 func reason(given any) string {
 	text, _ := given.(string)
-	return schema.Comment(text)
+	return prompttext.Comment(text)
 }
 
 // named returns the column that a reply names, which may write quotes, or the table and a dot before it.
@@ -309,7 +377,7 @@ func inOrder(t *schema.Table, names []string) (ordered []string) {
 func (in Input) renderer() schema.Renderer {
 	r := schema.Renderer{WithoutValues: true}
 	if in.DB != nil {
-		r.Names = exec.Names{Dialect: in.DB.Dialect()}
+		r.Names = in.DB.Language().PromptQuoter()
 	}
 	return r
 }

@@ -15,32 +15,34 @@ import (
 // noChoice is the code of the warning that more tables match a question equally well than Lexical may link.
 const noChoice = "no-choice"
 
-// Lexical links tables and columns whose words stand in the question, as the [Index] of the schema ranks them.
+// Lexical links tables and columns whose words are in the question, as the [Index] of the schema ranks them.
 //
-// Names are split into words (camelCase, snake_case), both sides are stemmed, and whole words match: "rate" does
-// not match "separate", "42" matches "042". Where some word matches, those that begin alike count half.
+// Names are split into words (camelCase, snake_case). Both sides are stemmed, and whole words match: "rate" does not
+// match "separate", "42" matches "042". If some word matches, words with the same beginning count half.
 //
-// Of a family of tables alike the one is linked that the question's numbers and dates name, else the last, with a note.
-// No table is dropped for its place in the schema: those that tie for the last place are all linked, up to twice
-// Tables. If they are more, words cannot choose, which is the warning "no-choice": then the better tables are linked, or
-// where there is no better one those that tie, of over 40 the first. If no word matches, the whole schema is kept, with a note, or the first Tables
-// of a schema of over 40 tables;
-// of a follow-up, which has Input.Earlier, it then has no opinion. Lexical calls no
-// model but Embedder and runs no SQL. Safe for concurrent use.
+// Of a family of similar tables it links the one that the question names by a number or date, otherwise the last one,
+// with a note. Tables that tie for the last place are all linked, up to twice Tables, so the order of the schema does
+// not matter. If more tables tie, the warning "no-choice" is added. Then only the better tables are linked. If no
+// table is better, the tied ones are linked; of more than 40 tied tables, the first ones.
+//
+// If no word matches, Lexical keeps the whole schema, with a note; of a schema with more than 40 tables, the first
+// Tables. For a follow-up (Input.Earlier) Lexical then has no opinion. Lexical calls no model except Embedder and
+// runs no SQL. Safe for concurrent use.
 type Lexical struct {
-	Tables  int  // tables linked, best first, and those that tie with the last of them; a family counts once; 0 means 8
+	Tables  int  // tables to link, best first, plus ties with the last one; a family counts once; 0 means 8
 	Columns bool // link matching columns only; a table without a matching column keeps all
-	// Fill links Tables tables even where fewer have a word of the question: the rest are those closest to the best.
+	// Fill links Tables tables even if fewer have a word of the question. The others are the nearest to the best.
 	Fill bool
-	// Embedder adds how close tables are to the question in meaning: by cosines, 0.4 of the best by words for the closest,
-	// less where there are past statements. It gets a text of up to 1,000 bytes a table (name, description, columns; no values), once a snapshot, in the
-	// first questions, whose budget its calls count in. A question waits as memory.Vectors says (5 s, and half of its time), then
-	// words alone link, as where it fails, with the warning "link-lexical". A memory.Vectors keeps vectors in a file; see Prepare.
-	// nil: words alone.
+	// Embedder also ranks tables by meaning, by the cosine with the question. The nearest table adds 0.4 of the best
+	// word score, less if there are past statements. It embeds a text of up to 1,000 bytes per table (name,
+	// description, columns; no values), once per snapshot. This happens in the first questions, and its calls count
+	// in their budgets. The wait is limited as in memory.Vectors (5 s, and half of the question's time). After the
+	// limit, or if the Embedder fails, only words link, with the warning "link-lexical". A memory.Vectors stores
+	// vectors in a file; see Prepare. nil: words only.
 	Embedder memory.Embedder
 }
 
-// Link ranks the tables. It fails only without a schema, and when ctx has ended.
+// Link ranks the tables. It fails only without a schema, or if ctx has ended.
 func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if err := cmp.Or(in.needs("Lexical"), ctx.Err()); err != nil {
 		return schema.Links{}, err
@@ -61,7 +63,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 			return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
 		}
 		links.Notes = append(links.Notes, fmt.Sprintf("no word of the question matches the schema: %d tables of %d are kept", most, len(all)))
-		trace.From(ctx).Warn(noChoice, links.Notes[0])
+		trace.FromContext(ctx).Warn(noChoice, links.Notes[0])
 		all = all[:most]
 	}
 	order := all
@@ -84,12 +86,12 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 				kept = min(end, max(2*most, askedTables))
 			}
 			links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question equally well: words cannot choose among them", end-better))
-			trace.From(ctx).Warn(noChoice, links.Notes[0])
+			trace.FromContext(ctx).Warn(noChoice, links.Notes[0])
 		}
 		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", found, kept))
 		order = order[:kept]
 	}
-	numbers := askedNumbers(in)
+	numbers, stored := askedNumbers(in), x.stored(in)
 	for _, r := range order {
 		places, note := x.choose(r.entry, numbers)
 		if note != "" {
@@ -98,7 +100,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		for _, i := range places {
 			t := &in.Schema.Tables[i]
 			link := schema.TableLink{Schema: t.Schema, Table: t.Name, Score: math.Round(r.score*1000) / 1000}
-			hit := matchTable(t, asked, in.WithoutValues)
+			hit := matchTable(t, asked, stored)
 			if link.Values = hit.values; l.Columns {
 				link.Columns = hit.columns
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -227,7 +227,7 @@ func TestLexical(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := linker.Input{Question: tt.question, Evidence: tt.evidence, Schema: tt.schema, WithoutValues: tt.withoutValues}
 			root := trace.Tracer{}.New("test")
-			got := need.Value(tt.lexical.Link(trace.Into(t.Context(), root), in))(t)
+			got := testutil.Value(tt.lexical.Link(trace.NewContext(t.Context(), root), in))(t)
 			if warned := len(root.Warnings()) == 1 && root.Warnings()[0].Code == "no-choice"; warned != strings.Contains(tt.name, "too many") {
 				t.Errorf("warnings %v: %s", root.Warnings(), tt.why)
 			}
@@ -251,7 +251,7 @@ func TestLexical(t *testing.T) {
 func TestLexicalValues(t *testing.T) {
 	s := tables([]string{"customers", "country"})
 	s.Tables[0].Columns[0].Profile = &schema.Profile{Examples: []any{"New Zealand"}}
-	got := need.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: "Who lives in new zealand?", Schema: s}))(t)
+	got := testutil.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: "Who lives in new zealand?", Schema: s}))(t)
 	want := []schema.ValueMatch{{Column: "country", Value: "New Zealand", Span: "new zealand"}}
 	golden.Equal(t, want, got.Tables[0].Values, "values")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -68,7 +68,7 @@ func TestUnion(t *testing.T) {
 			for _, l := range tt.of {
 				u = append(u, fixed(l))
 			}
-			got := need.Value(u.Link(t.Context(), linker.Input{}))(t)
+			got := testutil.Value(u.Link(t.Context(), linker.Input{}))(t)
 			golden.Equal(t, tt.want, got, tt.why)
 		})
 	}
@@ -85,7 +85,7 @@ func TestUnionKeepsItsParts(t *testing.T) {
 	}
 	a := part()
 	other := schema.Links{Tables: []schema.TableLink{{Table: "a", Score: 1, Columns: []string{"y"}, Values: []schema.ValueMatch{{Column: "y"}}}}}
-	need.Value((linker.Union{fixed(a), nil, fixed(other)}).Link(t.Context(), linker.Input{}))(t)
+	testutil.Value((linker.Union{fixed(a), nil, fixed(other)}).Link(t.Context(), linker.Input{}))(t)
 	if diff := cmp.Diff(part(), a); diff != "" {
 		t.Errorf("a part was changed (-before +after):\n%s", diff)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/internal/fields"
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -18,58 +19,68 @@ const (
 	purposeScore     = "score"     // scores one table
 )
 
-// What MapReduce keeps if no table reaches the threshold: a schema of up to so many tables as a whole, or else the best.
+// Tables that MapReduce keeps if none reaches the threshold: all of a schema with at most maxWhole tables, otherwise
+// the fewTables best.
 const (
 	maxWhole  = 20
 	fewTables = 5
 )
 
-// MapReduce asks a model to split the question into components, then about each table whether the question needs it,
-// and links the tables that score enough.
+// MapReduce asks a model to split the question into components. Then it asks about each table whether the question
+// needs it, and links the tables that score enough. Tables are judged in waves (see Tables). If no table of the last
+// wave scores enough, MapReduce keeps a schema of up to 20 tables whole, and the best 5 of a larger one.
 //
-// The score of a table is the model's, in 0..1, or the one of its words if that is higher, at least 0.7, and made by a word
-// or value that at most 3 tables have. Words score by the rules of Lexical: 1 for a word of the table's name, its beginning or its inflection, 0.7 for a stored value
-// ([Values]), 0.6 for a column's name, 0.4 for a title or description, or for id, name, code, number or value alone. A
-// table that the model failed on has the score of its words, with the warning "no-verdict". Linked columns are those that
-// the model names, those that words or values hit, and all keys; all columns if it names none.
+// The score of a table comes from the model, in 0..1. Its word score is used instead if it is higher, at least 0.7,
+// and due to a word or value that at most 3 tables have. Words score by the rules of Lexical. A word of the table's
+// name, its beginning or its inflection scores 1, a stored value ([Values]) 0.7, and a column's name 0.6. A title or
+// description scores 0.4, and so does id, name, code, number or value alone. If the model failed on a table, its word
+// score counts, with the warning "no-verdict". The linked columns are those that the model names, those that words or
+// values match, and all keys; all columns if the model names none.
 //
-// Tables are asked about in waves (see Tables). If no table of the last wave scores enough, a schema of up to 20 tables is kept
-// whole, and of a larger one the best 5.
-//
-// The method is the map-reduce schema agent of QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL); the rules above
-// are ours. Link costs 1 + T + r calls: T tables asked about, one of over 80 columns counted for each 80, and r replies that are no
-// JSON. No prompt shows stored values. Safe for concurrent use.
+// The method is QA-SQL's map-reduce agent (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL); the rules above are
+// ours. Link costs 1 + T + r calls. T is the number of judged tables, where a table of over 80 columns counts once for
+// each 80. r is the number of replies that are not JSON. With over 40 tables each call is about several tables
+// (PerCall), which share 4000 tokens. No prompt shows stored values. Safe for concurrent use.
 type MapReduce struct {
-	Model     llm.Model // the model asked; required unless LexicalOnly
+	Model     llm.Model // the model to call; required unless LexicalOnly
 	Threshold float64   // lowest score that links a table, 0..1; 0 means 0.5
 	Workers   int       // calls at once; 0 means 4
-	// Tables is how many tables are asked about at most, in all waves together; 0: all. A wave is the next 40 that the Index puts
-	// first, and is asked about where no table of the waves before scores enough, until a budget ends. Of a family of tables alike
-	// those count that the question means. The warning "tables-not-asked" says how many were not asked about.
-	Tables int
-	Seed   func(int) *int // returns the seed of sample 0, which is sent; nil: none
+	// Tables limits the judged tables, in all waves together; 0: no limit. A wave has the tables of 40 calls, those
+	// that the Index ranks first. The next wave starts if no table so far scores enough and no budget is spent. Of a
+	// family of similar tables only the tables that the question means are judged. The warning "tables-not-asked" has
+	// the number of tables that were not judged.
+	Tables  int
+	PerCall int            // tables per call; 0: see PerTable; 1: one table per call, and all tables in one wave
+	Seed    func(int) *int // returns the seed of sample 0 for the requests; nil: no seed
 
-	SkipLLMAt   float64 // a table whose words score as much is not asked about, they decide, 0..1; 0: each table is asked about
-	LexicalOnly bool    // words and values alone, no call
+	SkipLLMAt   float64 // 0..1; at this word score or more the words decide, without a call; 0: never
+	LexicalOnly bool    // use only words and values, without a call
 }
 
-// MapReduceResult is what a MapReduce found out about a question. Its links are best first, then by name.
+// MapReduceResult is the result of MapReduce for a question. Its links are best first, then by name.
 type MapReduceResult struct {
-	Components []Component `json:"components,omitempty"` // the parts of the question; none with LexicalOnly
-	Verdicts
+	// Components are the parts of the question, each a Text with its Type: "entity", "filter", "aggregation" or
+	// "projection". With LexicalOnly the list is empty.
+	Components []component `json:"components,omitempty"`
+	verdicts
 }
 
-// Component is a part of a question, as a model cut it.
-type Component struct {
+// component is a part of a question, as a model cut it.
+type component struct {
 	Text string `json:"text"` // one line of at most 200 characters
 	Type string `json:"type"` // "entity", "filter", "aggregation" or "projection"
 }
 
-// Validate reports a field that is out of range or no number.
+// Validate reports a field that is out of range or NaN, and a missing Model.
 func (m MapReduce) Validate() error {
-	return errors.Join(
+	var err error
+	if m.Model == nil && !m.LexicalOnly {
+		err = errors.New("linker: MapReduce needs Model or LexicalOnly")
+	}
+	return errors.Join(err,
 		fields.Check("linker: MapReduce.Threshold", m.Threshold, 1), fields.Check("linker: MapReduce.SkipLLMAt", m.SkipLLMAt, 1),
 		fields.Check("linker: MapReduce.Workers", m.Workers, 0), fields.Check("linker: MapReduce.Tables", m.Tables, 0),
+		fields.Check("linker: MapReduce.PerCall", m.PerCall, 0),
 	)
 }
 
@@ -79,28 +90,31 @@ func (m MapReduce) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return reduced.Links, err
 }
 
-// Run scores and links, and tells how. It fails if ctx has ended, a budget is spent, a field is out of range, or the
-// model failed on more than half of the tables of a wave. The same replies give the same MapReduceResult.
+// Run scores the tables and links them, and returns both. It fails if ctx has ended, a budget is spent, a
+// field is out of range, or the model failed on more than half of the tables of a wave. The same replies give
+// the same MapReduceResult.
 func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 	if err := cmp.Or(m.Validate(), in.needs("MapReduce"), ctx.Err()); err != nil {
 		return MapReduceResult{}, err
 	}
-	if m.Model == nil && !m.LexicalOnly {
-		return MapReduceResult{}, errors.New("linker: MapReduce needs Model or LexicalOnly")
-	}
-	reduced := MapReduceResult{Verdicts: Verdicts{Tables: []TableVerdict{}}}
+	reduced := MapReduceResult{verdicts: verdicts{Tables: []tableVerdict{}}}
 	if all, _ := in.Schema.Presentable(); len(all.Tables) == 0 {
 		reduced.Links.Whole = true
 		return reduced, nil
 	}
-	j := judge[scoreReply]{Input: in, model: m.Model, workers: cmp.Or(m.Workers, 4), most: m.Tables, overruled: true, texts: in.inParts}
+	j := judge[scoreReply]{
+		Input: in, model: m.Model, workers: cmp.Or(m.Workers, 4), most: m.Tables, perCall: m.PerCall, limit: defaultCallTokens, overruled: true, texts: in.inParts,
+	}
+	j.part = func(ctx context.Context, t *judged, beside int) (string, error) {
+		return in.fit(ctx, t, j.limit, beside)
+	}
 	if !m.LexicalOnly {
 		components, err := m.decompose(ctx, in)
 		if cerr := ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
 			return MapReduceResult{}, cmp.Or(cerr, err)
 		}
 		if reduced.Components = components; err != nil {
-			j.Links.Notes = append(j.Links.Notes, "the question could not be decomposed, it is one component: "+llm.Scrub(err.Error()))
+			j.Links.Notes = append(j.Links.Notes, "the question could not be decomposed, it is one component: "+redact.Line(err.Error()))
 		}
 	}
 	head := in.section(allCorrections...) + "Components:\n"
@@ -108,13 +122,20 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 		head += "- " + c.Type + ": " + c.Text + "\n"
 		j.components += c.Text + "\n"
 	}
-	j.request = func(table string) llm.Request { return greedy(m.Seed, purposeScore, scoreRules, head+"\n"+table) }
+	j.request = func(about callRules, text string) llm.Request {
+		rules := scoreRules
+		if about == aboutMany {
+			rules = scoresRules
+		}
+		return greedy(m.Seed, purposeScore, rules, head+"\n"+text)
+	}
 	j.skips = func(t *judged) bool { return m.LexicalOnly || m.SkipLLMAt > 0 && t.Lexical >= m.SkipLLMAt }
-	if _, err := j.run(ctx, func() bool { return slices.ContainsFunc(j.tables, m.isEnough) }); err != nil {
+	_, err := j.run(ctx, func() bool { return slices.ContainsFunc(j.tables, m.isEnough) })
+	if j.tell(ctx); err != nil {
 		return MapReduceResult{}, err
 	}
 	m.reduce(&j)
-	reduced.Verdicts = j.Verdicts
+	reduced.verdicts = j.verdicts
 	return reduced, nil
 }
 
@@ -150,7 +171,7 @@ func (m MapReduce) reduce(j *judge[scoreReply]) {
 	}
 	for _, t := range j.tables {
 		if t.Relevant = t.stays; t.isAsked {
-			j.Verdicts.Tables = append(j.Verdicts.Tables, t.TableVerdict)
+			j.verdicts.Tables = append(j.verdicts.Tables, t.tableVerdict)
 		}
 	}
 }

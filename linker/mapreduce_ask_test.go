@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -153,7 +154,7 @@ func TestMapReduceMatched(t *testing.T) {
 	for i := range 40 {
 		named = append(named, fmt.Sprintf("part\n%d", i))
 	}
-	reply := need.Value(json.Marshal(map[string]any{"score": 1, "matched_components": append(named[:1:1], named...)}))(t)
+	reply := testutil.Value(json.Marshal(map[string]any{"score": 1, "matched_components": append(named[:1:1], named...)}))(t)
 	got := reduced(t, linker.MapReduce{Model: verdicts(map[string]string{"t": string(reply)})}, linker.Input{Question: "?", Schema: tables([]string{"t", "x"})})
 	if m := got.Tables[0].Matched; len(m) != 15 || m[0] != "part 0" || m[14] != "part 14" { // the first one is named twice
 		t.Errorf("matched %q", m)
@@ -213,7 +214,7 @@ func TestMapReduceWideTable(t *testing.T) {
 				}
 			}
 			reply, err := json.Marshal(map[string]any{"score": float64(calls) / 10, "reason": fmt.Sprint(calls), "relevant_columns": shown})
-			if tokens := schema.EstimateTokens(string(reply)); tokens > *req.MaxTokens {
+			if tokens := prompttext.EstimateTokens(string(reply)); tokens > *req.MaxTokens {
 				t.Errorf("a reply that names all columns takes %d of %d tokens", tokens, *req.MaxTokens)
 			}
 			return llm.Response{Text: string(reply)}, err

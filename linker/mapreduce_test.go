@@ -17,7 +17,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -65,7 +65,7 @@ func verdicts(of map[string]string) *judging {
 
 func reduced(t *testing.T, m linker.MapReduce, in linker.Input) linker.MapReduceResult {
 	t.Helper()
-	got := need.Value(m.Run(t.Context(), in))(t)
+	got := testutil.Value(m.Run(t.Context(), in))(t)
 	return got
 }
 
@@ -96,7 +96,7 @@ func TestMapReduceLatencies(t *testing.T) {
 					return fmt.Sprintf(`{"score": 0.%s, "matched_components": ["it"]}`, table[5:]), nil
 				}}
 				root := trace.Tracer{}.New("test")
-				got := need.Value(linker.MapReduce{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in))(t)
+				got := testutil.Value(linker.MapReduce{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.NewContext(t.Context(), root), in))(t)
 				if model.calls.Load() != 21 || int(most.Load()) != workers {
 					t.Errorf("%d calls, %d at once; want 21, and %d", model.calls.Load(), most.Load(), workers)
 				}
@@ -132,7 +132,7 @@ func TestMapReduceFailingTables(t *testing.T) {
 			return `{"score": 0.1}`, nil
 		}}
 		root := trace.Tracer{}.New("test")
-		got, err := linker.MapReduce{Model: model}.Run(trace.Into(t.Context(), root), in)
+		got, err := linker.MapReduce{Model: model}.Run(trace.NewContext(t.Context(), root), in)
 		if failed := err != nil; failed != tt.isFailed || tt.how != nil && failed && !errors.Is(err, tt.how) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
@@ -430,12 +430,13 @@ func TestMapReduceValidate(t *testing.T) {
 		{linker.MapReduce{SkipLLMAt: -.1}, "linker: MapReduce.SkipLLMAt is -0.1; want 0 (the default) to 1"},
 		{linker.MapReduce{Workers: -1}, "linker: MapReduce.Workers is -1; want 0 (the default) or more"},
 	} {
+		model := verdicts(nil)
+		tt.m.Model = model
 		err := tt.m.Validate()
 		if got := fmt.Sprint(err); got != tt.want && !(err == nil && tt.want == "") {
 			t.Errorf("%+v: %v, want %s", tt.m, err, tt.want)
 		}
-		model := verdicts(nil)
-		if tt.m.Model = model; tt.want != "" {
+		if tt.want != "" {
 			if _, err := tt.m.Link(t.Context(), linker.Input{Schema: tables([]string{"t", "x"})}); err == nil || model.calls.Load() > 0 {
 				t.Errorf("%+v: %v after %d calls", tt.m, err, model.calls.Load())
 			}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -33,8 +34,8 @@ type tableHit struct {
 	rare    float64            // the best score of those among names that few tables have
 }
 
-// matchTable finds the words asked for in a table: in its names, its texts and its example values.
-func matchTable(t *schema.Table, asked map[string]bool, withoutValues bool) (h tableHit) {
+// matchTable finds the words asked for in a table: in its names, its texts and those of the stored texts that it has.
+func matchTable(t *schema.Table, asked map[string]bool, stored []snapshot.Stored) (h tableHit) {
 	hit := func(named []string, score float64) (any bool) {
 		for _, w := range named {
 			if w = words.Stem(w); !asked[w] {
@@ -51,8 +52,11 @@ func matchTable(t *schema.Table, asked map[string]bool, withoutValues bool) (h t
 	}
 	hit(words.OfName(t.Name), nameScore)
 	hit(words.Of(t.Description), textScore)
-	if !withoutValues {
-		h.values = matchValues(t, asked)
+	for _, v := range stored {
+		if v.Schema == t.Schema && v.Table == t.Name {
+			span := strings.Join(words.Of(v.Value), " ")
+			h.values = append(h.values, schema.ValueMatch{Column: v.Column, Value: v.Value, Span: span})
+		}
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
@@ -67,23 +71,6 @@ func matchTable(t *schema.Table, asked map[string]bool, withoutValues bool) (h t
 		}
 	}
 	return h
-}
-
-// matchValues returns the example values whose words are all asked for.
-func matchValues(t *schema.Table, asked map[string]bool) (found []schema.ValueMatch) {
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		if c.Profile == nil || c.Sensitive {
-			continue
-		}
-		for _, v := range c.Profile.Examples {
-			text, ok := v.(string)
-			if words := words.Of(text); ok && len(words) > 0 && all(words, asked) {
-				found = append(found, schema.ValueMatch{Column: c.Name, Value: v, Span: strings.Join(words, " ")})
-			}
-		}
-	}
-	return found
 }
 
 func all(named []string, asked map[string]bool) bool {
@@ -102,10 +89,10 @@ func isCalled(name, asked string) bool {
 func (j *judge[T]) match(wave []*judged, found schema.Links) {
 	asking := j.Input
 	asking.Question += "\n" + j.components
-	asked := askedWords(asking, false)
+	asked, stored := askedWords(asking, false), j.index().stored(asking)
 	tables := map[string]int{} // how many tables a word names
 	for _, t := range wave {
-		t.match(asked, found, j.WithoutValues)
+		t.match(asked, found, stored)
 		for w := range t.hit.names {
 			tables[w]++
 		}
@@ -128,8 +115,8 @@ func (j *judge[T]) match(wave []*judged, found schema.Links) {
 }
 
 // match says what the words asked for and found values say of a table.
-func (t *judged) match(asked map[string]bool, found schema.Links, withoutValues bool) {
-	t.hit = matchTable(t.of, asked, withoutValues)
+func (t *judged) match(asked map[string]bool, found schema.Links, stored []snapshot.Stored) {
+	t.hit = matchTable(t.of, asked, stored)
 	t.hit.names = map[string]float64{}
 	for w := range asked {
 		if !generic[w] && isCalled(t.of.Name, w) {

@@ -8,9 +8,9 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Names links the tables that the question names in full: every word of the table's name, in the singular, stands in
-// the question or its evidence. If no table is named, it has no opinion: use it in a Union. It calls no model and runs
-// no SQL. Safe for concurrent use.
+// Names links the tables that the question names in full: every word of the table's name, in the singular, is in the
+// question or its evidence. If no table is named, it has no opinion: use it in a Union. It calls no model and runs no
+// SQL. Safe for concurrent use.
 type Names struct{}
 
 // Link looks for the names. It fails only when ctx has ended.

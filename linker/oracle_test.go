@@ -42,13 +42,16 @@ func (o *oracle) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	reply := map[string]any{"reasoning": "as the gold"}
 	switch tables := shown(req); req.Purpose {
 	case "table":
-		var columns []string
-		for _, c := range o.columns {
-			if of, name, _ := strings.Cut(c, "."); of == tables[0] {
-				columns = append(columns, name)
+		if reply = o.verdict(tables[0]); len(tables) > 1 {
+			list := []map[string]any{}
+			for i, name := range tables {
+				if one := o.verdict(name); slices.Contains(o.tables, name) {
+					one["table"] = i + 1
+					list = append(list, one)
+				}
 			}
+			reply = map[string]any{"tables": list}
 		}
-		reply["is_relevant"], reply["confidence"], reply["relevant_columns"] = slices.Contains(o.tables, tables[0]), 0.9, columns
 	case "tables":
 		kept := []string{}
 		for _, name := range tables {
@@ -62,6 +65,17 @@ func (o *oracle) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	}
 	text, err := json.Marshal(reply)
 	return llm.Response{Text: string(text)}, cmp.Or(ctx.Err(), err)
+}
+
+// verdict is the reply about one table.
+func (o *oracle) verdict(table string) map[string]any {
+	var columns []string
+	for _, c := range o.columns {
+		if of, name, _ := strings.Cut(c, "."); of == table {
+			columns = append(columns, name)
+		}
+	}
+	return map[string]any{"reasoning": "as the gold", "is_relevant": slices.Contains(o.tables, table), "confidence": 0.9, "relevant_columns": columns}
 }
 
 // of are the requests of a purpose.

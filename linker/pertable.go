@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -21,53 +22,71 @@ const (
 	purposeSynthesis = "synthesis" // what the question asks of the tables that stay
 )
 
-// PerTable asks a model about each table alone, then about the relevant ones together, then what the question asks of
-// those that stay: for schemas too large for one prompt.
+// PerTable serves schemas that are too large for one prompt. It asks a model about each table alone, then about the
+// relevant tables together, and then about the use of the remaining tables in the answer.
 //
-// Tables are asked about in waves (see Tables).
-// Link costs T + 2 calls for T tables asked about, one less if at most one is relevant, one more for each further group of relevant
-// tables, and r more for r replies that cannot be used. What the user said about tables is applied to the verdicts, so
-// that no prompt about one table changes with it; the others state it. Tables of a mandatory join or of a mapped column
-// stay too, which changes no prompt. The other corrections stand in every prompt, lessons in those about one table. No
-// prompt shows stored values; those that the question names ([Values]) are in the links.
+// Tables are judged in waves (see Tables), several by one call if there are many (see PerCall). Link costs C + 2
+// calls for C calls about tables, less one if at most one table is relevant. Each further group of relevant tables
+// and each unusable reply costs one more. An unusable reply about several tables costs one more for each of these.
 //
-// The method is that of the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). Its calls are made in parallel,
-// no table depends on the order, and one that the model failed on is judged by its words, by the rules of MapReduce: it stays at a
-// score of 0.5 or more. A warning tells it.
-// Purposes: "table", "tables", "synthesis". Safe for concurrent use.
+// The user's corrections about tables change the verdicts, not the prompts about one table. Tables of a mandatory
+// join or of a mapped column stay too. Every prompt has the other corrections; prompts about one table have the
+// lessons. No prompt shows stored values; the links have those that the question names ([Values]).
+//
+// The method is the three-phase agent's (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). Its calls run in parallel, and
+// their order does not matter. If the model failed on a table, its words decide as in MapReduce, with a warning: it
+// needs a score of at least 0.5. Purposes: "table", "tables", "synthesis". Safe for concurrent use.
 type PerTable struct {
 	Model   llm.Model // the model asked; required
 	Workers int       // calls at once; 0 means 4
-	// Tables is how many tables are asked about at most, in all waves together; 0: all. A wave is the next 40 that the Index puts
-	// first, and is asked about where no table of the waves before is relevant, until a budget ends. Of a family of tables alike
-	// those count that the question means. The warning "tables-not-asked" says how many were not asked about.
-	Tables      int
-	Sequential  bool           // the tables one after the other, each request with those selected so far: the method as published
-	TableTokens int            // most tokens of a prompt about one table, as schema.EstimateTokens counts; 0 means 4000
-	CallTokens  int            // the same of the other prompts; tables that do not fit together are judged in groups; 0 means 4000
-	Seed        func(int) *int // returns the seed of sample 0, which is sent; nil: none
+	// Tables limits the judged tables, in all waves together; 0: no limit. A wave has the tables of 40 calls, those
+	// that the Index ranks first. The next wave starts if no table so far is relevant, or if the synthesis reports a
+	// missing table, and no budget is spent. Of a family of similar tables only the tables that the question means
+	// are judged. The warning "tables-not-asked" has the number of tables that were not judged.
+	Tables int
+	// PerCall is the number of tables per call. 0 means one; with more than 40 tables it means as many, up to 8, as
+	// 40 calls need to cover all of them. The tables of a call share TableTokens. 1 is the loop as published:
+	// one table per call, and all tables in one wave.
+	PerCall     int
+	Sequential  bool           // one table after the other, each request with the tables selected so far; PerCall is 1
+	TableTokens int            // maximum tokens of a prompt about one table, estimated; 0 means 4000
+	CallTokens  int            // the same for the other prompts; more tables are judged in groups; 0 means 4000
+	Seed        func(int) *int // returns the seed of sample 0 for the requests; nil: no seed
 }
 
-// PerTableResult is what PerTable found out about a question.
+// PerTableResult is the result of PerTable for a question.
 type PerTableResult struct {
-	Verdicts                         // with the columns needed and all keys of Final in Links
+	verdicts                         // Links has the needed columns and all keys of Final
 	Candidates   []schema.TableName  `json:"candidates"`             // relevant tables, corrections applied, in the order of the schema
-	Final        []schema.TableName  `json:"final"`                  // those that stay, in the order of the schema
-	Columns      []schema.ColumnName `json:"columns,omitempty"`      // the columns of Final that the model says the question needs
-	JoinsNeeded  bool                `json:"joins_needed"`           // the tables of Final are to be joined
+	Final        []schema.TableName  `json:"final"`                  // the tables that are needed, in schema order
+	Columns      []schema.ColumnName `json:"columns,omitempty"`      // the columns of Final that the model names
+	JoinsNeeded  bool                `json:"joins_needed"`           // the tables of Final must be joined
 	Combine      string              `json:"combine,omitempty"`      // how they are combined: "join", "union", "subquery" or "none"; "": the model did not say
-	Filters      string              `json:"filters,omitempty"`      // conditions, as a line; "": none
-	Aggregations string              `json:"aggregations,omitempty"` // the same of counts, sums and the like
-	Ordering     string              `json:"ordering,omitempty"`     // the same of orders and limits
+	Filters      string              `json:"filters,omitempty"`      // conditions, in one line; "": none
+	Aggregations string              `json:"aggregations,omitempty"` // counts, sums and the like, in one line
+	Ordering     string              `json:"ordering,omitempty"`     // orders and limits, in one line
 	Reasoning    string              `json:"reasoning,omitempty"`    // the reasoning of all steps, a line each
 }
 
-// Validate reports a field that is out of range.
+// Validate reports a field that is out of range, and a missing Model.
 func (p PerTable) Validate() error {
-	return errors.Join(
+	var err error
+	if p.Model == nil {
+		err = errors.New("linker: PerTable needs Model")
+	}
+	return errors.Join(err,
 		fields.Check("linker: PerTable.Workers", p.Workers, 0), fields.Check("linker: PerTable.Tables", p.Tables, 0),
+		fields.Check("linker: PerTable.PerCall", p.PerCall, 0),
 		fields.Check("linker: PerTable.TableTokens", p.TableTokens, 0), fields.Check("linker: PerTable.CallTokens", p.CallTokens, 0),
 	)
+}
+
+// perCall is PerCall as it is meant.
+func (p PerTable) perCall() int {
+	if p.Sequential {
+		return 1
+	}
+	return p.PerCall
 }
 
 // Link is the Links of Run.
@@ -76,41 +95,42 @@ func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return reduced.Links, err
 }
 
-// Run judges the tables, and tells how. It fails with a *NoTablesError if none is relevant, and if ctx has ended, a budget
-// is spent, a field is out of range, or the model failed on more than half of the tables of a wave; what is known by then
-// stands beside the error. A failure of a later step is a warning: the relevant tables stay, and several of them are to be
-// joined. The same replies give the same PerTableResult.
+// Run judges the tables and returns the verdicts. It fails with a *noTablesError if no table is relevant. It also fails
+// if ctx has ended, a budget is spent, or a field is out of range. It fails if the model failed on more than half of
+// the tables of a wave. Results known by then are returned with the error.
+//
+// A failure of a later step is a warning: the relevant tables stay, and several of them are to be joined. A
+// failure in the waves after the synthesis is also a warning, and the earlier results stay. The same replies give
+// the same PerTableResult.
 func (p PerTable) Run(ctx context.Context, in Input) (id PerTableResult, err error) {
 	if err := cmp.Or(p.Validate(), in.needs("PerTable"), ctx.Err()); err != nil {
 		return id, err
 	}
-	if p.Model == nil {
-		return id, errors.New("linker: PerTable needs Model")
-	}
 	run := perTableRun{PerTable: p, ctx: ctx, in: in, id: &id}
 	err = run.steps()
-	id.Verdicts = run.judge.Verdicts
+	run.judge.tell(ctx)
+	id.verdicts = run.judge.verdicts
 	for _, t := range run.judge.tables {
 		if t.isAsked || slices.Contains(id.Final, t.Table) {
-			id.Verdicts.Tables = append(id.Verdicts.Tables, t.TableVerdict)
+			id.verdicts.Tables = append(id.verdicts.Tables, t.tableVerdict)
 		}
 	}
 	return id, err
 }
 
-// Ambiguity is the question to the user that an PerTableResult raises: several tables stay though they are not to be
-// joined or combined, and the user named none of them in a correction. Its options are the tables, the most confident
-// first, ties by name. Otherwise it is nil.
+// Ambiguity returns the question to the user if several tables stay that are not to be joined or combined, and
+// no correction names one of them. Its options are the tables, the most confident first, ties by name.
+// Otherwise it returns nil.
 func (i PerTableResult) Ambiguity(in Input) *session.QuestionError {
 	if len(i.Final) < 2 || i.JoinsNeeded || i.Combine == "union" || i.Combine == "subquery" {
 		return nil
 	}
 	for _, c := range in.Corrections {
-		if c.Kind == session.CorrectTable || slices.ContainsFunc(namedBy(c), func(t schema.TableName) bool { return slices.Contains(i.Final, t) }) {
+		if c.Kind == dialogue.CorrectTable || slices.ContainsFunc(namedBy(c), func(t schema.TableName) bool { return slices.Contains(i.Final, t) }) {
 			return nil
 		}
 	}
-	q := &session.QuestionError{Kind: session.KindTable, Message: "Which table is meant?"}
+	q := &session.QuestionError{Kind: dialogue.KindTable, Message: "Which table is meant?"}
 	for _, v := range i.Tables {
 		if slices.Contains(i.Final, v.Table) {
 			label := v.Table.String()
@@ -139,10 +159,10 @@ func (i PerTableResult) Ambiguity(in Input) *session.QuestionError {
 
 // namedBy returns the tables of the columns that a correction is about.
 func namedBy(c session.Correction) (tables []schema.TableName) {
-	if c.Kind == session.CorrectJoin && c.Join != nil {
+	if c.Kind == dialogue.CorrectJoin && c.Join != nil {
 		tables = append(tables, c.Join.Left.Table, c.Join.Right.Table)
 	}
-	if c.Kind == session.CorrectColumn && c.Column != nil {
+	if c.Kind == dialogue.CorrectColumn && c.Column != nil {
 		tables = append(tables, c.Column.Table)
 	}
 	return tables

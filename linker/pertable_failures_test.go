@@ -46,7 +46,7 @@ func TestPerTableFailingTables(t *testing.T) {
 			return "", nil
 		}}
 		root := trace.Tracer{}.New("test")
-		got, err := linker.PerTable{Model: o}.Run(trace.Into(t.Context(), root), in)
+		got, err := linker.PerTable{Model: o}.Run(trace.NewContext(t.Context(), root), in)
 		if failed := err != nil; failed != tt.isFailed || tt.how != nil && failed && !errors.Is(err, tt.how) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
@@ -146,12 +146,13 @@ func TestPerTableValidate(t *testing.T) {
 		{linker.PerTable{TableTokens: -1}, "linker: PerTable.TableTokens is -1; want 0 (the default) or more"},
 		{linker.PerTable{CallTokens: -1}, "linker: PerTable.CallTokens is -1; want 0 (the default) or more"},
 	} {
+		o := &oracle{}
+		tt.p.Model = o
 		err := tt.p.Validate()
 		if got := fmt.Sprint(err); got != tt.want && !(err == nil && tt.want == "") {
 			t.Errorf("%+v: %v, want %s", tt.p, err, tt.want)
 		}
-		o := &oracle{}
-		if tt.p.Model = o; tt.want != "" {
+		if tt.want != "" {
 			if _, err := tt.p.Link(t.Context(), linker.Input{Schema: s}); err == nil || len(o.requests) > 0 {
 				t.Errorf("%+v: %v after %d calls", tt.p, err, len(o.requests))
 			}

@@ -4,19 +4,20 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/session"
 )
 
 // correct applies what the user said about tables; of two that contradict each other the later one counts.
 func (r *perTableRun) correct() {
 	for _, c := range r.in.Corrections {
-		if c.Kind == session.CorrectTable {
+		if c.Kind == dialogue.CorrectTable {
 			r.set(c.Rejected, false)
 			r.set(c.Tables, true)
 		}
@@ -28,7 +29,7 @@ func (r *perTableRun) force() {
 	before := len(r.names())
 	for _, c := range r.in.Corrections {
 		r.set(namedBy(c), true)
-		r.id.JoinsNeeded = r.id.JoinsNeeded || c.Kind == session.CorrectJoin
+		r.id.JoinsNeeded = r.id.JoinsNeeded || c.Kind == dialogue.CorrectJoin
 	}
 	r.id.Final = r.names()
 	r.id.JoinsNeeded = r.id.JoinsNeeded || len(r.id.Final) > before
@@ -179,6 +180,7 @@ func unquoted(name string) string { return quotes.Replace(strings.TrimSpace(name
 
 // synthesisReply is the reply to synthesisRules.
 type synthesisReply struct {
+	Lacks        any   `json:"-"`
 	Columns      texts `json:"columns"`
 	JoinsNeeded  *bool `json:"joins_needed"`
 	Combine      any   `json:"combine"`
@@ -188,18 +190,50 @@ type synthesisReply struct {
 	Reasoning    any   `json:"reasoning"`
 }
 
+// openReply is the reply where tables are left that nobody asked about.
+type openReply struct {
+	Lacks        any   `json:"lacks"`
+	Columns      texts `json:"columns"`
+	JoinsNeeded  *bool `json:"joins_needed"`
+	Combine      any   `json:"combine"`
+	Filters      texts `json:"filters"`
+	Aggregations texts `json:"aggregations"`
+	Ordering     texts `json:"ordering"`
+	Reasoning    any   `json:"reasoning"`
+}
+
+// lacksNothing is a text in place of null.
+var lacksNothing = regexp.MustCompile(`(?i)^["'(]*(none|null|nil|no|n/?a|not applicable|nothing( (is )?(missing|lacking))?)["').!]*$`)
+
 var combinations = words.Set("join union subquery none")
+
+// asked is the reply about the tables that stay.
+func (r *perTableRun) asked() (reply synthesisReply, err error) {
+	r.lacks = ""
+	rules := synthesisRules
+	if len(r.judge.waves) > 0 {
+		at := strings.Index(rules, "The question, the notes")
+		rules = rules[:at] + lacksRule + strings.Replace(rules[at:], `"columns"`, lacksField, 1)
+	}
+	head := r.in.section(tableMeanings...) + "\n"
+	tables, err := r.render(rules, head, r.id.Final)
+	if err != nil {
+		return reply, err
+	}
+	req := greedy(r.Seed, purposeSynthesis, rules, head+tables)
+	if len(r.judge.waves) == 0 {
+		return llm.Ask[synthesisReply](r.ctx, r.Model, req, nil)
+	}
+	open, err := llm.Ask[openReply](r.ctx, r.Model, req, nil)
+	r.lacks = lacksNothing.ReplaceAllString(reason(open.Lacks), "")
+	return synthesisReply(open), err
+}
 
 // synthesize asks what the question asks of the tables that stay.
 func (r *perTableRun) synthesize() error {
 	r.correct() // what the user wants stays, whatever the model said of it beside the others
-	r.id.Final = r.names()
-	head := r.in.section(tableMeanings...) + "\n"
-	tables, err := r.render(synthesisRules, head, r.id.Final)
-	if err != nil {
-		return err
-	}
-	reply, failed := llm.Ask[synthesisReply](r.ctx, r.Model, greedy(r.Seed, purposeSynthesis, synthesisRules, head+tables), nil)
+	r.id.Final, r.id.Columns, r.id.Combine = r.names(), nil, ""
+	reply, failed := r.asked()
 	if err := r.fatal(failed); err != nil {
 		return err
 	}
@@ -253,10 +287,10 @@ func (r *perTableRun) link() {
 func (r *perTableRun) alsoNeeded(of schema.TableName) (names []string) {
 	columns := r.id.Columns
 	for _, c := range r.in.Corrections {
-		if c.Kind == session.CorrectJoin && c.Join != nil {
+		if c.Kind == dialogue.CorrectJoin && c.Join != nil {
 			columns = append(slices.Clip(columns), c.Join.Left, c.Join.Right)
 		}
-		if c.Kind == session.CorrectColumn && c.Column != nil {
+		if c.Kind == dialogue.CorrectColumn && c.Column != nil {
 			columns = append(slices.Clip(columns), *c.Column)
 		}
 	}

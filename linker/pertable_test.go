@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -28,7 +30,7 @@ import (
 func identify(t *testing.T, p linker.PerTable, o *oracle, in linker.Input) linker.PerTableResult {
 	t.Helper()
 	p.Model = o
-	got := need.Value(p.Run(t.Context(), in))(t)
+	got := testutil.Value(p.Run(t.Context(), in))(t)
 	return got
 }
 
@@ -63,7 +65,7 @@ func TestPerTableLatencies(t *testing.T) {
 					return o.Complete(ctx, req)
 				})
 				root := trace.Tracer{}.New("test")
-				got := need.Value(linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.Into(t.Context(), root), in))(t)
+				got := testutil.Value(linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.NewContext(t.Context(), root), in))(t)
 				first.same(t, root, got, fmt.Sprintf("round %d, %d workers", round, workers))
 			})
 		}
@@ -102,7 +104,7 @@ func TestPerTableOneTable(t *testing.T) {
 
 func promptTokens(req llm.Request) (n int) {
 	for _, m := range req.Messages {
-		n += schema.EstimateTokens(m.Text)
+		n += prompttext.EstimateTokens(m.Text)
 	}
 	return n
 }
@@ -225,7 +227,7 @@ func TestPerTableMany(t *testing.T) {
 // TestPerTableAmbiguity is the truth table.
 func TestPerTableAmbiguity(t *testing.T) {
 	s := tables([]string{"a", "x"}, []string{"b", "x"}, []string{"c", "x"})
-	ofTable := session.Correction{Kind: session.CorrectTable, Tables: tableNames("b")}
+	ofTable := session.Correction{Kind: dialogue.CorrectTable, Tables: tableNames("b")}
 	for _, tt := range []struct {
 		gold      []string
 		synthesis string
@@ -245,9 +247,9 @@ func TestPerTableAmbiguity(t *testing.T) {
 		{[]string{"a", "b"}, `{"joins_needed": false, "combine": "union"}`, nil, false, "a union"},
 		{[]string{"a", "b"}, `{"joins_needed": false, "combine": "subquery"}`, nil, false, "a subquery"},
 		{[]string{"a", "b"}, `{}`, nil, false, "unknown: joined"},
-		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: session.CorrectText, Text: "all of it"}}, true,
+		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: dialogue.CorrectText, Text: "all of it"}}, true,
 			"a clarification decides nothing here"},
-		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: session.CorrectColumn, Term: "it",
+		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: dialogue.CorrectColumn, Term: "it",
 			Column: &schema.ColumnName{Table: schema.TableName{Name: "a"}, Column: "x"}}}, false, "the user named one of them"},
 	} {
 		o := &oracle{tables: tt.gold, say: func(req llm.Request) (string, error) {
@@ -268,7 +270,7 @@ func TestPerTableAmbiguity(t *testing.T) {
 			continue
 		}
 		want := &session.QuestionError{
-			Kind: session.KindTable, Message: "Which table is meant?",
+			Kind: dialogue.KindTable, Message: "Which table is meant?",
 			Options: []session.Option{
 				{ID: "t1", Label: "b: has it", Table: &schema.TableName{Name: "b"}, Confidence: .95},
 				{ID: "t2", Label: "a: as the gold", Table: &schema.TableName{Name: "a"}, Confidence: .9},
@@ -286,7 +288,7 @@ func TestPerTableCorrections(t *testing.T) {
 		return schema.ColumnName{Table: schema.TableName{Name: table}, Column: name}
 	}
 	d := column("d", "y")
-	join := session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("d", "y")}}
+	join := session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("d", "y")}}
 	base := &oracle{tables: []string{"a", "b"}, columns: []string{"a.x", "b.x"}}
 	identify(t, linker.PerTable{Workers: 1}, base, linker.Input{Question: "?", Schema: s})
 	for _, tt := range []struct {
@@ -296,15 +298,15 @@ func TestPerTableCorrections(t *testing.T) {
 		states      []string // purposes of the requests that state them
 		why         string
 	}{
-		{[]session.Correction{{Kind: session.CorrectTable, Tables: tableNames("c"), Rejected: tableNames("b")}}, "[a c]", true,
+		{[]session.Correction{{Kind: dialogue.CorrectTable, Tables: tableNames("c"), Rejected: tableNames("b")}}, "[a c]", true,
 			[]string{"tables", "synthesis"}, "forced in, and out"},
-		{[]session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("b")}}, "[a]", false, []string{"synthesis"}, "out alone"},
-		{[]session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("B")}, {Kind: session.CorrectTable, Tables: tableNames("b")}}, "[a b]", true,
+		{[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("b")}}, "[a]", false, []string{"synthesis"}, "out alone"},
+		{[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("B")}, {Kind: dialogue.CorrectTable, Tables: tableNames("b")}}, "[a b]", true,
 			[]string{"tables", "synthesis"}, "the later one counts"},
-		{[]session.Correction{{Kind: session.CorrectColumn, Term: "it", Column: &d}}, "[a b d]", true, nil, "the table of a mapped column"},
+		{[]session.Correction{{Kind: dialogue.CorrectColumn, Term: "it", Column: &d}}, "[a b d]", true, nil, "the table of a mapped column"},
 		{[]session.Correction{join}, "[a b d]", true, nil, "the tables of a mandatory join"},
-		{[]session.Correction{{Kind: session.CorrectText, Text: "I mean it"}, {Kind: session.CorrectFilter, Text: "x > 1"},
-			{Kind: session.CorrectLogic, Text: "y is x"}},
+		{[]session.Correction{{Kind: dialogue.CorrectText, Text: "I mean it"}, {Kind: dialogue.CorrectFilter, Text: "x > 1"},
+			{Kind: dialogue.CorrectLogic, Text: "y is x"}},
 			"[a b]", true, []string{"table", "tables", "synthesis"}, "everywhere"},
 	} {
 		o := &oracle{tables: base.tables, columns: base.columns}
@@ -336,7 +338,7 @@ func TestPerTableCorrections(t *testing.T) {
 			}
 		}
 	}
-	between := session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("b", "y")}}
+	between := session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("b", "y")}}
 	apart := &oracle{tables: base.tables, say: func(req llm.Request) (string, error) {
 		return map[string]string{"synthesis": `{"joins_needed": false}`}[req.Purpose], nil
 	}}
@@ -345,18 +347,18 @@ func TestPerTableCorrections(t *testing.T) {
 	}
 	mapped := column("a", "y")
 	o := &oracle{tables: base.tables, columns: base.columns}
-	got := identify(t, linker.PerTable{}, o, linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: session.CorrectColumn,
+	got := identify(t, linker.PerTable{}, o, linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: dialogue.CorrectColumn,
 		Term: "it", Column: &mapped}}})
 	if l := got.Links.Tables[0]; !slices.Equal(l.Columns, []string{"x", "y"}) {
 		t.Errorf("a mapped column is not linked: %+v", l)
 	}
 	o = &oracle{tables: base.tables}
 	_, err := linker.PerTable{Model: o}.Run(t.Context(), linker.Input{Question: "?", Schema: s,
-		Corrections: []session.Correction{{Kind: session.CorrectTable, Rejected: tableNames("a", "b")}}})
+		Corrections: []session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("a", "b")}}})
 	if !errors.Is(err, linker.ErrNoTables) {
 		t.Errorf("all tables rejected: %v", err)
 	}
-	in := linker.Input{Question: "and of those?", Schema: s, Earlier: []session.Earlier{{Question: "who\n### Question", SQL: "SELECT x\nFROM a"}}}
+	in := linker.Input{Question: "and of those?", Schema: s, Earlier: []session.PreviousTurn{{Question: "who\n### Question", SQL: "SELECT x\nFROM a"}}}
 	o = &oracle{tables: base.tables}
 	identify(t, linker.PerTable{}, o, in)
 	for _, req := range o.requests {
@@ -367,7 +369,7 @@ func TestPerTableCorrections(t *testing.T) {
 		}
 	}
 	alone := &oracle{tables: []string{"a"}, columns: []string{"a.x"}}
-	in = linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: session.CorrectColumn, Term: "it", Column: &d}}}
+	in = linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: dialogue.CorrectColumn, Term: "it", Column: &d}}}
 	if got := identify(t, linker.PerTable{}, alone, in); fmt.Sprint(names(got.Final)) != "[a d]" || !got.JoinsNeeded {
 		t.Errorf("a table alone and one that is forced in: %v, joins %v", got.Final, got.JoinsNeeded)
 	}

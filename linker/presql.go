@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
@@ -20,58 +20,62 @@ import (
 // answer to the question is a true reply.
 const purposeLink = "link"
 
-// noLinks is the code of the warning that nothing could be linked and the whole schema is kept.
+// noLinks is the code of the warning that PreSQL keeps the whole schema because it could not link a name.
 const noLinks = "no-links"
 
-// PreSQL asks a model for the SQL of the question with the whole schema in view, and links the tables and columns that
-// this preliminary statement reads. The engine says what it reads (exec.DB.Analyze). If the engine rejects the
-// statement, its names are read from the text. A name that does not exist is resolved by the first rule that exactly
-// one name meets: equal but for case; equal but for case, underscores, hyphens and blanks; equal in the singular; an
-// edit distance of at most 2 and at most a quarter of the length. An unresolved name is dropped, with a note
-// "invented".
+// PreSQL asks a model for the SQL of the question with the whole schema in view. It links the tables and columns
+// that this preliminary statement reads, as the engine reports them (exec.DB.Analyze). If the engine rejects the
+// statement, its names come from the text. A name that does not exist is resolved by the first rule that exactly one
+// name meets. The first three rules are: equal except for case; equal except for case, underscores, hyphens and blanks;
+// equal in the singular. The last rule is an edit distance of at most 2 and at most a quarter of the length. An
+// unresolved name is dropped, with a note "invented".
 //
-// A first answer may miss a table, so the links are united with those of With, and schema.Schema.Restrict adds the
-// tables that join them. If no name of the statement exists, the whole schema is kept, with the warning "no-links".
+// A first answer may miss a table, so PreSQL adds the links of With, and schema.Schema.Restrict adds the tables that
+// join them. If no name of the statement exists, PreSQL keeps the whole schema, with the warning "no-links".
 //
-// The method is the schema linking of PET-SQL (arXiv 2403.09732). Its code takes tables from a parser and drops what it
-// cannot parse; the engine, the rules, the union and the joins are ours. Link costs Samples calls and one compilation
-// each, and what With costs. Safe for concurrent use if With is.
+// The method is the schema linking of PET-SQL (arXiv 2403.09732). Its code takes tables from a parser and drops
+// statements that it cannot parse; the engine, the rules, the union and the joins are our additions. Link costs
+// Samples calls, one compilation for each, and the cost of With. Safe for concurrent use if With is.
 type PreSQL struct {
 	Model  llm.Model                                                  // the model asked; required by Link and Draft
 	Prompt func(ctx context.Context, in Input) ([]llm.Message, error) // the prompt for the statement; required by Link and Draft
 
-	Samples   int            // statements asked for, whose links are united; 0 means 1; 1 is sampled at temperature 0, more at 0.7
+	Samples   int            // drafts, whose links are united; 0 means 1; 1 uses temperature 0, more use 0.7
 	MaxTokens int            // tokens of a reply; 0 means 512
-	Seed      func(int) *int // returns the seed of a sample; nil: none is sent
+	Seed      func(int) *int // returns the seed of a sample; nil: no seed
 
-	// Extract finds the statement in a reply, and Analyze says what a statement reads. A caller that examines the
-	// statement anyway gives its own, so that the engine is asked once. nil: Input.DB is asked.
+	// Extract finds the statement in a reply, and Analyze returns the tables and columns that a statement reads. A
+	// caller that examines the statement anyway provides its own functions, so that the engine is called only once.
+	// nil: Input.DB is used.
 	Extract func(ctx context.Context, reply string) (replies.Extraction, error)
 	Analyze func(ctx context.Context, sql string) (exec.Analysis, error)
 
-	// Columns links columns too: those that the statement reads and those that the question names in full. A linked
-	// table without such a column keeps all columns. false links tables with all their columns, as the source does.
+	// Columns also links columns: those that the statement reads and those that the question names in full. A
+	// linked table without such a column keeps all columns. If false, tables are linked with all their
+	// columns, as in the source.
 	Columns bool
-	// Wide costs tokens and misses less. It also links these tables:
-	//   - tables of whose name the question has a word, or a beginning of four letters or more;
+	// Wide costs tokens and misses fewer tables. It also links these tables:
+	//   - tables if the question has a word of their name, or its first four letters or more;
 	//   - tables with a column of two words or more that the question names in full, if no linked table has it;
-	//   - tables that the foreign keys of the statement's table refer to, if it reads one table only.
-	// With Columns it also links columns of whose name the question has a word, columns called a name in tables that the
-	// statement reads, and all columns of a table of up to 4 columns, 5 if the statement does not read it.
+	//   - tables that the foreign keys of the statement's table refer to, if it reads only one table.
+	//
+	// With Columns it also links columns if the question has a word of their name, and columns called name in
+	// tables that the statement reads. It links all columns of a table of up to 4 columns, or 5 if the statement
+	// does not read the table.
 	Wide bool
-	// With is another linker to unite with; nil means Names{}, and Union{} none. If it keeps the whole schema, so does
-	// the union: use Values with Choose.
+	// With is another linker whose links are added; nil means Names{}; Union{} adds no links. If With keeps the whole
+	// schema, PreSQL does too. So set Choose in Values.
 	With Linker
 }
 
 // Draft is a preliminary statement.
 type Draft struct {
-	SQL   string       // the statement; "" if the reply held none, and Err says why
+	SQL   string       // the statement; "" if the reply had no statement; then Err has the reason
 	Reply llm.Response // the model's reply
-	Err   error        // a *replies.Error, or nil
+	Err   error        // the fault of the reply, or nil
 }
 
-// Link drafts and reads. It fails if ctx has ended or every sample failed.
+// Link drafts the statements and links what they read. It fails if ctx has ended or every sample failed.
 func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if err := in.needs("PreSQL"); err != nil {
 		return schema.Links{}, err
@@ -92,14 +96,22 @@ func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return p.Read(ctx, in, statements...)
 }
 
-// Draft asks for one preliminary statement; sample counts from 0. A reply without a statement is no error but a Draft
-// without SQL.
-func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) {
-	if p.Model == nil || p.Prompt == nil {
-		return Draft{}, errors.New("linker: PreSQL needs Model and Prompt")
+// Validate reports a field that is missing or negative.
+func (p PreSQL) Validate() error {
+	switch {
+	case p.Model == nil || p.Prompt == nil:
+		return errors.New("linker: PreSQL needs Model and Prompt")
+	case p.Samples < 0 || p.MaxTokens < 0:
+		return errors.New("linker: a field of PreSQL is negative")
 	}
-	if p.Samples < 0 || p.MaxTokens < 0 {
-		return Draft{}, errors.New("linker: a field of PreSQL is negative")
+	return nil
+}
+
+// Draft asks for one preliminary statement; sample counts from 0. For a reply without a statement it returns a Draft
+// without SQL and no error.
+func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) {
+	if err := p.Validate(); err != nil {
+		return Draft{}, err
 	}
 	messages, err := p.Prompt(ctx, in)
 	if err != nil {
@@ -141,8 +153,8 @@ func (in Input) extract(ctx context.Context, reply string) (replies.Extraction, 
 	return x.Extract(reply)
 }
 
-// Read links what statements made elsewhere read. Empty statements are skipped. It calls no model itself. It fails if
-// ctx has ended or With fails.
+// Read links the tables and columns that the given statements read. Empty statements are skipped. It calls no model
+// itself. It fails if ctx has ended or With fails.
 func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schema.Links, error) {
 	links := schema.Links{}
 	if err := in.needs("PreSQL"); err != nil {
@@ -161,7 +173,7 @@ func (p PreSQL) Read(ctx context.Context, in Input, statements ...string) (schem
 	if len(links.Tables) == 0 {
 		links.Whole = true
 		links.Notes = append(links.Notes, "the preliminary SQL names no table of the schema: the whole schema is kept")
-		trace.From(ctx).Warn(noLinks, links.Notes[len(links.Notes)-1])
+		trace.FromContext(ctx).Warn(noLinks, links.Notes[len(links.Notes)-1])
 		return links, nil
 	}
 	drafted := len(links.Tables)

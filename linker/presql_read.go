@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -89,7 +90,7 @@ func keyOf(t *schema.Table) []string {
 // readText links the names in a statement, within the longest statement that is read.
 func readText(in Input, d sqltext.Dialect, sql string) schema.Links {
 	var links schema.Links
-	sql = sql[:min(len(sql), sqltext.MaxStatement)]
+	sql = sql[:min(len(sql), sqlshape.MaxStatement)]
 	aliases := map[string]bool{}
 	statement := d.Parse(sql)
 	refs := statement.Tables()
@@ -132,7 +133,7 @@ func readText(in Input, d sqltext.Dialect, sql string) schema.Links {
 
 // addTextColumns adds the columns mentioned in a text to the linked tables. With guess, a name that no linked table has
 // is resolved.
-func addTextColumns(in Input, links *schema.Links, refs []sqltext.ColumnRef, guess bool) {
+func addTextColumns(in Input, links *schema.Links, refs []sqlshape.ColumnRef, guess bool) {
 	for _, ref := range refs {
 		if ref.Column == "" || ref.Column == "*" {
 			continue
@@ -163,7 +164,7 @@ func addTextColumns(in Input, links *schema.Links, refs []sqltext.ColumnRef, gue
 }
 
 // meansTable reports whether the table in FROM that ref belongs to is t.
-func meansTable(s *schema.Schema, ref sqltext.ColumnRef, t *schema.Table) bool {
+func meansTable(s *schema.Schema, ref sqlshape.ColumnRef, t *schema.Table) bool {
 	found, _ := resolveTable(s, ref.Schema, ref.Table)
 	return found != nil && sameTable(found.Schema, found.Name, t.Schema, t.Name)
 }

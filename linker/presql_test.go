@@ -11,12 +11,12 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -80,7 +80,7 @@ func TestPreSQLFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := linker.PreSQL{Prompt: ask, Model: &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "link", Replies: llmtest.Texts(tt.reply)}}}}
 			root := trace.Tracer{}.New("test")
-			links, err := p.Link(trace.Into(t.Context(), root), linker.Input{Question: tt.question, Schema: s, DB: db})
+			links, err := p.Link(trace.NewContext(t.Context(), root), linker.Input{Question: tt.question, Schema: s, DB: db})
 			root.End()
 			if err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestPreSQLColumns(t *testing.T) {
 			"wide: all of a small table"},
 	}
 	for _, tt := range tests {
-		links := need.Value(linker.PreSQL{Columns: true, Wide: tt.wide, With: linker.Union{}}.Read(t.Context(),
+		links := testutil.Value(linker.PreSQL{Columns: true, Wide: tt.wide, With: linker.Union{}}.Read(t.Context(),
 			linker.Input{Question: tt.question, Schema: s, DB: db}, tt.sql))(t)
 		if got := linked(links); got != tt.want {
 			t.Errorf("%s: got %s, want %s: %s", tt.sql, got, tt.want, tt.why)
@@ -148,7 +148,7 @@ func TestPreSQLSamples(t *testing.T) {
 		llmtest.Texts("SELECT title FROM course")[0], llmtest.Errors(errors.New("down"))[0], llmtest.Texts("SELECT age FROM student")[0],
 	}}}}
 	p := linker.PreSQL{Model: model, Prompt: ask, Samples: 3, Seed: func(i int) *int { return new(7 + i) }}
-	links := need.Value(p.Link(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}))(t)
+	links := testutil.Value(p.Link(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}))(t)
 	if got := linked(links); got != "course(*) student(*)" {
 		t.Errorf("got %s", got)
 	}
@@ -188,7 +188,7 @@ func TestPreSQLErrors(t *testing.T) {
 // TestPreSQLWithoutDatabase reads the text alone.
 func TestPreSQLWithoutDatabase(t *testing.T) {
 	s := tables([]string{"singers", "name"}, []string{"concerts", "year"})
-	links := need.Value(linker.PreSQL{Columns: true}.Read(t.Context(), linker.Input{Question: "?", Schema: s}, "SELECT name FROM singer"))(t)
+	links := testutil.Value(linker.PreSQL{Columns: true}.Read(t.Context(), linker.Input{Question: "?", Schema: s}, "SELECT name FROM singer"))(t)
 	want := schema.Links{
 		Tables: []schema.TableLink{{Table: "singers", Columns: []string{"name"}, Score: 1}},
 		Notes:  []string{`invented: the preliminary SQL names the table "singer", which does not exist; singers is nearest`},
@@ -232,7 +232,7 @@ func ExampleNames() {
 // statement may go; 5 MB of it took seconds and gigabytes.
 func TestPreSQLReadsLongText(t *testing.T) {
 	db, s := open(t, college, exec.Config{})
-	long := "SELECT full_name FROM student WHERE " + strings.Repeat("age ", sqltext.MaxStatement/4) + "course.title"
+	long := "SELECT full_name FROM student WHERE " + strings.Repeat("age ", sqlshape.MaxStatement/4) + "course.title"
 	links, err := linker.PreSQL{}.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, long)
 	if err != nil || len(links.Tables) != 1 || links.Tables[0].Table != "student" {
 		t.Errorf("%+v, %v, want student alone", links.Tables, err)
@@ -245,7 +245,7 @@ func TestPreSQLLeavesOthersLinks(t *testing.T) {
 	db, s := open(t, college, exec.Config{})
 	links := schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}
 	p := linker.PreSQL{Columns: true, With: linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return links, nil })}
-	need.Value(p.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, "SELECT age FROM student"))(t)
+	testutil.Value(p.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, "SELECT age FROM student"))(t)
 	if want := (schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}); !cmp.Equal(want, links) {
 		t.Errorf("changed: %+v", links)
 	}

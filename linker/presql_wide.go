@@ -36,7 +36,7 @@ func widen(in Input, links schema.Links, drafted int) schema.Links {
 			add(t)
 		}
 	}
-	small, _ := in.Schema.Restrict(tablesOnly(links))
+	small, _ := in.Snapshot.Graph(in.Schema).Restrict(tablesOnly(links))
 	covered := map[string]bool{}
 	for i := range small.Tables {
 		for _, c := range small.Tables[i].Columns {
@@ -76,7 +76,7 @@ func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schem
 		}
 		return p.Wide && (len(t.Columns) <= narrow || isTouched(c.Name, asked) || isTouched(c.Title, asked) || read && isLabel(c.Name))
 	}
-	small, _ := in.Schema.Restrict(tablesOnly(links)) // with bridges: their columns may be asked for
+	small, _ := in.Snapshot.Graph(in.Schema).Restrict(tablesOnly(links)) // with bridges: their columns may be asked for
 	for i := range small.Tables {
 		t := &small.Tables[i]
 		at := slices.IndexFunc(links.Tables, func(l schema.TableLink) bool { return sameTable(l.Schema, l.Table, t.Schema, t.Name) })

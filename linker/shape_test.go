@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -58,10 +58,10 @@ func TestAskInAShape(t *testing.T) {
 	schemas := map[string]string{}
 	for _, obeys := range []bool{true, false} {
 		m := &chatty{obeys: obeys, replies: replies, schemas: schemas}
-		reduced := need.Value(linker.MapReduce{Model: m}.Run(t.Context(), in))(t)
-		id := need.Value(linker.PerTable{Model: m}.Run(t.Context(), in))(t)
-		plan := need.Value(linker.Joins{Model: m}.Connect(t.Context(), in, id.Final))(t)
-		found := need.Value(json.Marshal([]any{reduced.Tables, id.Tables, id.Final, plan.Joins}))(t)
+		reduced := testutil.Value(linker.MapReduce{Model: m}.Run(t.Context(), in))(t)
+		id := testutil.Value(linker.PerTable{Model: m}.Run(t.Context(), in))(t)
+		plan := testutil.Value(linker.Joins{Model: m}.Connect(t.Context(), in, id.Final))(t)
+		found := testutil.Value(json.Marshal([]any{reduced.Tables, id.Tables, id.Final, plan.Joins}))(t)
 		results = append(results, string(found))
 		calls = append(calls, m.calls)
 	}

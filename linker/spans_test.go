@@ -68,7 +68,7 @@ func TestSpans(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, sp := range spans(tt.question, s, Input{Schema: s}.waves(askedTables)[0].places) {
+			for _, sp := range spans(tt.question, s, Input{Schema: s}.waves(askedTables, askedTables)[0].places) {
 				text := sp.text
 				if sp.number {
 					text = "#" + text
@@ -123,7 +123,7 @@ func FuzzSpans(f *testing.F) {
 			t.Skip("no question")
 		}
 		seen := map[string]bool{}
-		for _, sp := range spans(question, s, Input{Schema: s}.waves(askedTables)[0].places) {
+		for _, sp := range spans(question, s, Input{Schema: s}.waves(askedTables, askedTables)[0].places) {
 			if sp.text == "" || seen[sp.text] {
 				t.Fatalf("span %q is empty or there twice", sp.text)
 			}

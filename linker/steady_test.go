@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -16,8 +16,8 @@ type steady string
 // same fails the test where a run gave or told something else than the first.
 func (s *steady) same(t *testing.T, root *trace.Span, got any, run string) {
 	t.Helper()
-	told := need.Value(root.Comparable())(t)
-	bytes := need.Value(json.Marshal(got))(t)
+	told := testutil.Value(root.Comparable())(t)
+	bytes := testutil.Value(json.Marshal(got))(t)
 	this := steady(append(bytes, told...))
 	if *s == "" {
 		*s = this

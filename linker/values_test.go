@@ -10,7 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -57,7 +57,7 @@ func TestValues(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, choose := range []bool{false, true} {
-				got := need.Value(linker.Values{Choose: choose}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, DB: db}))(t)
+				got := testutil.Value(linker.Values{Choose: choose}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, DB: db}))(t)
 				if matches(got) != tt.want {
 					t.Errorf("got %q, want %q: %s", matches(got), tt.want, tt.why)
 				}
@@ -69,10 +69,33 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestValuesByWords: a profiled text is found whatever its letters; the name of a column names none.
+func TestValuesByWords(t *testing.T) {
+	db, s := open(t, shop+"\nCREATE TABLE moods (total TEXT, mood TEXT); INSERT INTO moods VALUES ('status', 'all smiles'), ('Oslo', 'None');", exec.Config{})
+	snap := testutil.Value(db.Snapshot(t.Context()))(t)
+	s = testutil.Value(db.Profiled(t.Context(), snap, s))(t)
+	for _, tt := range []struct{ why, question, want string }{
+		{"small letters", "orders on hold in norway", "orders.status=On Hold(on hold) customers.country=Norway(norway) notes.body=Norway(norway)"},
+		{"as it is stored, once", "Who lives in Norway?", "customers.country=Norway(Norway) notes.body=Norway(Norway)"},
+		{"the name of a column", "what is the status of each order?", ""},
+		{"quoted", "the total 'status'", "moods.total=status(status)"},
+		{"plural", "all smile moods", "moods.mood=all smiles(all smiles)"},
+	} {
+		in := linker.Input{Question: tt.question, Schema: s, DB: db, Snapshot: snap}
+		if got := matches(testutil.Value(linker.Values{}.Link(t.Context(), in))(t)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
+		}
+		in.WithoutValues = true
+		if got := matches(testutil.Value(linker.Values{}.Link(t.Context(), in))(t)); got != "" {
+			t.Errorf("%s: without values %q", tt.why, got)
+		}
+	}
+}
+
 // TestValuesChooses names the columns that hold a match and no others.
 func TestValuesChooses(t *testing.T) {
 	db, s := open(t, shop, exec.Config{})
-	got := need.Value(linker.Values{Choose: true}.Link(t.Context(), linker.Input{Question: `Has Norway orders "On Hold"?`, Schema: s, DB: db}))(t)
+	got := testutil.Value(linker.Values{Choose: true}.Link(t.Context(), linker.Input{Question: `Has Norway orders "On Hold"?`, Schema: s, DB: db}))(t)
 	if want := "orders(status) customers(country) notes(body)"; linked(got) != want {
 		t.Errorf("got %s, want %s", linked(got), want)
 	}

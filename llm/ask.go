@@ -9,29 +9,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// ReplyError says that a model did not reply with what a structured call asked for, twice.
+// ReplyError reports that two replies of a model did not match a structured request.
 type ReplyError struct {
 	Purpose string // the purpose of the request
 	Problem string // the problem with the last reply, in a few words for a person: "the reply holds no JSON object"
 }
 
-// Error returns "llm: PURPOSE: PROBLEM", the problem scrubbed by [Scrub].
-func (e *ReplyError) Error() string { return "llm: " + e.Purpose + ": " + Scrub(e.Problem) }
+// Error returns "llm: PURPOSE: PROBLEM", the problem in one line and without credentials.
+func (e *ReplyError) Error() string { return "llm: " + e.Purpose + ": " + redact.Line(e.Problem) }
 
-// Ask sends a request for a JSON object and reads it into a T, as package json does. Fences and prose around the object
-// and commas before closing brackets do no harm; of several objects the first that fits is read. A T that takes several
-// shapes implements json.Unmarshaler. check, if not nil, says what is wrong with an object that could be read.
+// Ask sends a request for a JSON object and decodes it into a T with package json. Fences and prose around the object
+// and commas before closing brackets are ignored. If there are several objects, Ask reads the first that fits. A T with
+// several shapes implements json.Unmarshaler. check, if not nil, returns what is wrong with a decoded object.
 //
-// The request has the JSON schema of T ([Request.Schema]), unless it has one already, for a client that holds the model to
-// it. The schema of a struct has all of its fields, required: a tag schema:"-" leaves one out, schema:"number" says of
-// which type a field is that takes any, and a method JSONSchema() string is a type's own. A T of another kind has none.
+// The request has the JSON schema of T ([Request.Schema]), unless it has one already, for clients that enforce a
+// schema. The schema of a struct has all of its fields, required. The tag schema:"-" leaves a field out,
+// schema:"number" sets the type of a field that accepts any, and a method JSONSchema() string returns a type's own
+// schema. A T of another kind has no schema.
 //
-// If no object fits, the model is told what was wrong and asked once more: a second call, which counts and is traced like
-// any other. The error is a [*ReplyError] if that does not fit either, or else the error of the call. Reasoning up to a
-// </think> is not read, and of the rest the first megabyte is. Safe for concurrent use if m and check are.
+// If no object fits, Ask sends the problem to the model in a second call, which is counted and traced like any other.
+// If that reply does not fit either, the error is a [*ReplyError]. Otherwise it is the error of the call. Ask skips
+// reasoning up to a </think> and reads at most one megabyte of the rest. It is safe for concurrent use if m and check
+// are.
 func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) (T, error) {
 	var none T
 	if req.Schema == nil {
@@ -47,7 +50,7 @@ func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) 
 	}
 	req.Messages = append(slices.Clip(req.Messages),
 		Message{Role: Assistant, Text: cmp.Or(strings.TrimSpace(words.Inert(words.Clean(words.Short(resp.Text, mostRepeated)))), "(nothing)")},
-		Message{Role: User, Text: fmt.Sprintf("That cannot be used: %s. Reply with the JSON object alone.", Scrub(problem))})
+		Message{Role: User, Text: fmt.Sprintf("That cannot be used: %s. Reply with the JSON object alone.", redact.Line(problem))})
 	if resp, err = m.Complete(ctx, req); err != nil {
 		return none, err
 	}
@@ -88,7 +91,7 @@ func readObject[T any](resp Response, check func(T) error) (value T, problem str
 	return value, problem
 }
 
-// misfit says what is wrong with an object, in words that a model and a person understand.
+// misfit describes the fault of an object, in words that a model and a person understand.
 func misfit(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {

@@ -14,7 +14,7 @@ import (
 // prompt of 8 kB.
 func BenchmarkMiddleware(b *testing.B) {
 	account := func() llm.Middleware {
-		return llm.Budget{Calls: 1 << 30, Tokens: 1 << 60, Time: time.Hour}.Start().Middleware()
+		return llm.Budget{Calls: 1 << 30, Tokens: 1 << 60, Timeout: time.Hour}.Start().Middleware()
 	}
 	stacks := []struct {
 		name  string
@@ -40,15 +40,15 @@ func BenchmarkMiddleware(b *testing.B) {
 		b.Run(s.name, func(b *testing.B) {
 			m := llm.Chain(model, s.chain...)
 			ctx := context.Background()
-			root := trace.New("ask")
+			root := trace.Tracer{}.New("ask")
 			if s.trace {
-				ctx = trace.Into(ctx, root)
+				ctx = trace.NewContext(ctx, root)
 			}
 			b.ReportAllocs()
 			req := req
 			for b.Loop() {
 				if s.trace && req.Sample%1024 == 0 { // a trace of an answer, not of a million calls
-					ctx = trace.Into(context.Background(), trace.New("ask"))
+					ctx = trace.NewContext(context.Background(), trace.Tracer{}.New("ask"))
 				}
 				req.Sample++
 				if _, err := m.Complete(ctx, req); err != nil {
@@ -65,13 +65,5 @@ func BenchmarkHash(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		req.Hash()
-	}
-}
-
-func BenchmarkScrub(b *testing.B) {
-	body := strings.Repeat(`{"error":{"message":"Incorrect API key provided: sk-0123456789abcdef","code":401}} `, 100)
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		llm.Scrub(body)
 	}
 }

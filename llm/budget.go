@@ -12,42 +12,42 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Budget bounds what one question may spend on model calls. The zero Budget has no limit and still counts.
+// Budget bounds what one question may spend on model calls. The zero Budget has no limit but still counts.
 //
-//	account := llm.Budget{Calls: 20, Time: time.Minute}.Start()
+//	account := llm.Budget{Calls: 20, Timeout: time.Minute}.Start()
 //	model = llm.Chain(model, account.Middleware(), llm.Retry{}.Middleware())
 //
 // Calls is never exceeded, however many run at once: each call is counted before it starts, and [Retry] asks before it
-// repeats one. (Attempts that a model repeats by itself are counted when the call ends.) Time ends calls in flight.
+// repeats one. (Attempts that a model repeats by itself are counted when the call ends.) Timeout ends calls in flight.
 //
-// For Tokens and Money a call must have room for its prompt, by estimate, beside the prompts in flight. The length of a
-// reply is unknown before it is there, so the replies in flight when the limit is reached may exceed it.
+// For Tokens and Money, the remaining budget must cover the estimated prompt of a call and the prompts in flight. The
+// length of a reply is not known in advance, so the replies in flight when the limit is reached may exceed it.
 type Budget struct {
-	Calls  int           // attempts sent to a provider; 0 or less: no limit
-	Tokens int           // the most tokens of prompts and replies together; 0 or less: no limit
-	Money  float64       // the most money, in the unit of Prices; 0 or less: no limit
-	Time   time.Duration // the longest time since Start; 0 or less: no limit
+	Calls   int           // attempts sent to a provider; 0: no limit; WithBudget rejects negative limits
+	Tokens  int           // limit on tokens of prompts and replies together; 0: no limit
+	Money   float64       // limit on money, in the unit of Prices; 0: no limit
+	Timeout time.Duration // time limit from Start; 0: no limit
 
-	// Room is that of the Learner around each model of an engine: the most tokens of one reply of a model that reasons.
-	// 0 means 32,768.
-	Room int
+	// ReasoningTokens limits the tokens of one reply of a reasoning model. It sets TokenLimitTuner.Room for each model
+	// of an engine. 0 means 32,768.
+	ReasoningTokens int
 
-	// InFlight is the most model calls of one question of an engine at the same time; 0 means 16.
+	// InFlight limits the model calls of one question that run at the same time; 0 means 16.
 	InFlight int
 
-	// Prices holds the prices of tokens by the name of the model ([NameOf]), or else by the name that the provider
-	// reports in the reply. The entry "" holds for every other model. With a limit on Money, a call of a model without
-	// a valid price before its first reply is a permanent error. Prices must not change after Start.
+	// Prices maps the name of a model ([NameOf]) to its prices. Without such an entry, the name that the provider
+	// reports in the reply is looked up. The entry "" is for every other model. With a limit on Money, a call of a
+	// model without a valid price before its first reply is a permanent error. Prices must not change after Start.
 	Prices map[string]Price
 }
 
-// Price is the price of a million tokens.
+// Price is the price of one million tokens.
 type Price struct {
-	Prompt     float64 `json:"prompt"`     // the price of tokens that are sent
-	Completion float64 `json:"completion"` // the price of tokens that come back, reasoning included
+	Prompt     float64 `json:"prompt"`     // the price of tokens sent
+	Completion float64 `json:"completion"` // the price of tokens received, reasoning included
 
-	Cached     float64 `json:"cached,omitempty"`      // the price of tokens that are read from the provider's cache; 0: that of Prompt
-	CacheWrite float64 `json:"cache_write,omitempty"` // the price of tokens that are put into it; 0: that of Prompt
+	Cached     float64 `json:"cached,omitempty"`      // the price of tokens read from the cache; 0: as Prompt
+	CacheWrite float64 `json:"cache_write,omitempty"` // the price of tokens written to the cache; 0: as Prompt
 }
 
 // valid reports whether all prices are finite and not negative.
@@ -55,25 +55,25 @@ func (p Price) valid() bool {
 	return min(p.Prompt, p.Completion, p.Cached, p.CacheWrite) >= 0 && max(p.Prompt, p.Completion, p.Cached, p.CacheWrite) <= math.MaxFloat64
 }
 
-// Of returns what u costs, in the unit of the price.
+// Of returns the cost of u, in the unit of the price.
 func (p Price) Of(u Usage) float64 {
 	plain := u.PromptTokens - u.CachedTokens - u.CacheWriteTokens
 	return (float64(plain)*p.Prompt + float64(u.CachedTokens)*cmp.Or(p.Cached, p.Prompt) +
 		float64(u.CacheWriteTokens)*cmp.Or(p.CacheWrite, p.Prompt) + float64(u.CompletionTokens)*p.Completion) / 1e6
 }
 
-// ErrBudget is matched by the errors of a spent budget. See [BudgetError].
+// ErrBudget matches the errors of a spent budget. See [BudgetError].
 var ErrBudget = errors.New("llm: budget spent")
 
-// BudgetError says which limit of a budget prevented or ended a call. It matches [ErrBudget].
+// BudgetError reports which limit of a budget prevented or ended a call. It matches [ErrBudget].
 type BudgetError struct {
 	Limit string  // "calls", "tokens", "money" or "time"
 	Max   float64 // the limit; seconds for "time"
-	Spent float64 // what is spent, and set aside for calls in flight
-	Need  float64 // what the call needs at least; 0 for "time"
+	Spent float64 // the amount spent, and reserved for calls in flight
+	Need  float64 // the least that the call needs; 0 for "time"
 }
 
-// Error names the limit, and how much of it is spent.
+// Error names the limit and the amount spent.
 func (e *BudgetError) Error() string {
 	text := fmt.Sprintf("%v: %s: %g of %g", ErrBudget, e.Limit, e.Spent, e.Max)
 	if e.Limit == "time" {
@@ -85,51 +85,70 @@ func (e *BudgetError) Error() string {
 // Is reports whether target is ErrBudget.
 func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
 
-// Account counts what one question has spent of its budget. Safe for concurrent use.
-type Account struct {
+// BudgetTracker counts what one question has spent of its budget. It is safe for concurrent use.
+type BudgetTracker struct {
 	budget Budget
 	start  time.Time
-	late   *BudgetError // the cause of contexts that Time ended; nil without a limit on Time
+	late   *BudgetError // the cause of contexts that Timeout ended; nil without a Timeout
 
 	mu     sync.Mutex
-	calls  int                // attempts made and being made
-	ended  Usage              // of calls that ended; its Calls are among calls
-	aside  Usage              // prompts of calls in flight
-	lost   Usage              // tokens and money of their failed attempts
-	opened int                // calls in flight
-	given  map[*Learner]error // calls of a model that are of no use any more, and why
-	down   map[string]*outage // by the name of a model
+	calls  int                         // attempts completed and in flight
+	ended  Usage                       // usage of calls that ended; its Calls are included in calls
+	aside  Usage                       // prompts of calls in flight
+	lost   Usage                       // tokens and money of failed attempts of these calls
+	opened int                         // calls in flight
+	given  map[*TokenLimitTuner]futile // calls of a model that can no longer succeed
+	down   map[string]*outage          // by the name of a model
 }
 
-// outage is what a question knows of a provider that fails again and again.
+// outage holds what is known about a provider that fails again and again.
 type outage struct {
-	again int   // repeated attempts that failed since the last reply
-	last  error // of the last one
+	replied time.Time // the last reply; zero: none
+	since   time.Time // the first failure after it
+	failed  time.Time // the last failure
+	over    error     // the error of the attempt after which no more are made; nil: none
 }
 
-// mostAgain is how many repeated attempts of all calls of a question fail, without a reply between them, until no more are made:
-// samples that run in parallel would otherwise each try four times a provider that is down.
-const mostAgain = 3
-
-// repeated notes how an attempt ended; nil: with a reply.
-func (t *ticket) repeated(attempt int, err error) {
-	if t == nil || err != nil && attempt == 1 {
+// replied notes a reply: the provider is there.
+func (t *ticket) replied() {
+	if t == nil {
 		return
 	}
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
-	if err == nil {
-		delete(t.account.down, t.model)
-		return
+	if o := t.account.down[t.model]; o != nil {
+		*o = outage{replied: time.Now()}
 	}
+}
+
+// failing notes that a call whose attempts fail since began failed once more. It returns for how long the provider may fail
+// yet; 0: it is down.
+func (t *ticket) failing(began time.Time, patience time.Duration, err error) (left time.Duration) {
+	now := time.Now()
+	if t == nil {
+		return max(0, patience-now.Sub(began))
+	}
+	t.account.mu.Lock()
+	defer t.account.mu.Unlock()
 	if t.account.down == nil {
 		t.account.down = map[string]*outage{}
 	}
-	if t.account.down[t.model] == nil {
-		t.account.down[t.model] = &outage{}
+	o := t.account.down[t.model]
+	if o == nil {
+		o = &outage{}
+		t.account.down[t.model] = o
 	}
-	t.account.down[t.model].again++
-	t.account.down[t.model].last = err
+	if began.Before(o.replied) {
+		began = o.replied
+	}
+	if began.Before(o.since) || now.Sub(o.failed) > patience {
+		o.since = began
+	}
+	o.failed = now
+	if left = max(0, patience-now.Sub(o.since)); left == 0 {
+		o.over = err
+	}
+	return left
 }
 
 // outage returns the last error of a provider that is taken to be down; nil: it is not.
@@ -139,24 +158,24 @@ func (t *ticket) outage() error {
 	}
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
-	if o := t.account.down[t.model]; o != nil && o.again >= mostAgain {
-		return o.last
+	if o := t.account.down[t.model]; o != nil {
+		return o.over
 	}
 	return nil
 }
 
-// Start opens an account and starts its clock.
-func (b Budget) Start() *Account {
-	a := &Account{budget: b, start: time.Now()}
-	if b.Time > 0 {
-		a.late = &BudgetError{Limit: "time", Max: b.Time.Seconds(), Spent: b.Time.Seconds()}
+// Start returns a tracker and starts its clock.
+func (b Budget) Start() *BudgetTracker {
+	a := &BudgetTracker{budget: b, start: time.Now()}
+	if b.Timeout > 0 {
+		a.late = &BudgetError{Limit: "time", Max: b.Timeout.Seconds(), Spent: b.Timeout.Seconds()}
 	}
 	return a
 }
 
-// Usage returns what the account has paid for. Calls in flight are counted without their tokens, and make the usage
+// Usage returns what the question has spent. Calls in flight are counted without their tokens, and make the usage
 // Partial.
-func (a *Account) Usage() Usage {
+func (a *BudgetTracker) Usage() Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	u := a.ended
@@ -165,23 +184,23 @@ func (a *Account) Usage() Usage {
 	return u
 }
 
-// CallsLeft returns how many calls may still start; false if there is no limit on calls.
-func (a *Account) CallsLeft() (int, bool) {
+// CallsLeft returns how many calls may still start; false if calls are not limited.
+func (a *BudgetTracker) CallsLeft() (int, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return max(a.budget.Calls-a.calls, 0), a.budget.Calls > 0
 }
 
-// Middleware returns a middleware that charges calls to a. Wrap every model that works on the question in it. A call
-// that the budget does not allow is not made and ends with a [*BudgetError]. So does a call in flight when Time runs
-// out.
-func (a *Account) Middleware() Middleware {
+// Middleware returns a middleware whose calls count on this tracker. Wrap every model that works on the question in
+// it. A call that the budget does not allow is not sent and returns a [*BudgetError]. A call in flight when Timeout
+// runs out returns one too.
+func (a *BudgetTracker) Middleware() Middleware {
 	return func(next Model) Model { return charged{inner{next}, a} }
 }
 
 type charged struct {
 	inner
-	account *Account
+	account *BudgetTracker
 }
 
 func (c charged) Complete(ctx context.Context, req Request) (Response, error) {
@@ -196,7 +215,7 @@ func (c charged) Complete(ctx context.Context, req Request) (Response, error) {
 	within := context.WithValue(ctx, ticketKey{}, t)
 	if a.late != nil {
 		var cancel context.CancelFunc
-		within, cancel = context.WithDeadlineCause(within, a.start.Add(a.budget.Time), a.late)
+		within, cancel = context.WithDeadlineCause(within, a.start.Add(a.budget.Timeout), a.late)
 		defer cancel()
 	}
 	resp, err := c.next.Complete(within, req)
@@ -210,14 +229,14 @@ func (c charged) Complete(ctx context.Context, req Request) (Response, error) {
 		return resp, err
 	}
 	t.close(t.failure(failedUsage(ClassCancelled)))
-	if ctx.Err() == nil { // then Time ended the call
+	if ctx.Err() == nil { // then Timeout ended the call
 		return Response{}, a.late
 	}
 	return Response{}, ctx.Err()
 }
 
 // open checks the limits and takes one call.
-func (a *Account) open(model string, req Request) (*ticket, error) {
+func (a *BudgetTracker) open(model string, req Request) (*ticket, error) {
 	t := &ticket{account: a, model: model, calls: 1}
 	if _, ok := t.price(""); !ok && a.budget.Money > 0 {
 		return nil, &Error{Class: ClassPermanent, Message: fmt.Sprintf("a limit on money needs prices, and there is no valid one for model %q", model)}
@@ -235,8 +254,8 @@ func (a *Account) open(model string, req Request) (*ticket, error) {
 	return t, nil
 }
 
-// check returns an error if there is no room for another call with the given prompt. a.mu is held.
-func (a *Account) check(prompt Usage) error {
+// check returns an error if the budget does not cover another call with the given prompt. a.mu is held.
+func (a *BudgetTracker) check(prompt Usage) error {
 	b := a.budget
 	if b.Calls > 0 && a.calls >= b.Calls {
 		return &BudgetError{"calls", float64(b.Calls), float64(a.calls), 1}
@@ -249,7 +268,7 @@ func (a *Account) check(prompt Usage) error {
 	if b.Money > 0 && (money >= b.Money || money+prompt.Money > b.Money) {
 		return &BudgetError{"money", b.Money, money, prompt.Money}
 	}
-	if a.late != nil && time.Since(a.start) >= b.Time {
+	if a.late != nil && time.Since(a.start) >= b.Timeout {
 		return a.late
 	}
 	return nil
@@ -258,7 +277,7 @@ func (a *Account) check(prompt Usage) error {
 // ticket is one call on an account, with all its attempts. It travels in the context to the middlewares further in,
 // which know about attempts. The nil ticket belongs to a call without an account.
 type ticket struct {
-	account *Account
+	account *BudgetTracker
 	model   string
 	aside   Usage // the estimate of the prompt
 
@@ -287,7 +306,7 @@ func (t *ticket) close(u Usage) {
 }
 
 // free gives back what was set aside for t. a.mu is held.
-func (a *Account) free(t *ticket) {
+func (a *BudgetTracker) free(t *ticket) {
 	a.aside.PromptTokens -= t.aside.PromptTokens
 	a.aside.Money -= t.aside.Money
 	if a.opened == 0 {
@@ -360,7 +379,7 @@ func (t *ticket) returnCall() {
 	}
 }
 
-// loseCall tells the account the cost of a failed attempt.
+// loseCall adds the cost of a failed attempt to the tracker.
 func (t *ticket) loseCall(u Usage) {
 	if t != nil {
 		t.account.mu.Lock()
@@ -369,7 +388,7 @@ func (t *ticket) loseCall(u Usage) {
 	}
 }
 
-// setLost says what the failed attempts cost so far. account.mu is held.
+// setLost sets the cost of the failed attempts so far. account.mu is held.
 func (t *ticket) setLost(u Usage) {
 	lost := &t.account.lost
 	lost.PromptTokens += u.PromptTokens - t.lost.PromptTokens
@@ -378,7 +397,7 @@ func (t *ticket) setLost(u Usage) {
 	t.lost = u
 }
 
-// lose tells the account the cost of all attempts so far, where a middleware knows it.
+// lose sets the cost of all attempts so far on the tracker, if a middleware knows it.
 func (t *ticket) lose(u Usage) {
 	if t != nil {
 		t.account.mu.Lock()
@@ -387,38 +406,64 @@ func (t *ticket) lose(u Usage) {
 	}
 }
 
-// giveUp makes every further call of l on the account end with err.
-func (t *ticket) giveUp(l *Learner, err error) {
-	t.account.mu.Lock()
-	defer t.account.mu.Unlock()
-	if t.account.given == nil {
-		t.account.given = make(map[*Learner]error)
-	}
-	t.account.given[l] = err
+// futile records which calls of a model would fail.
+type futile struct {
+	err     error // with which they would fail; nil: none would
+	least   int   // the tokens of the shortest prompt of them
+	replied bool  // the model has replied to another call
 }
 
-// hopeless returns the error that giveUp was told; nil for none.
-func (t *ticket) hopeless(l *Learner) error {
+// giveUp makes further calls of l on the account end with err, unless the model has replied to one.
+func (t *ticket) giveUp(l *TokenLimitTuner, err error, least int) {
+	t.account.mu.Lock()
+	defer t.account.mu.Unlock()
+	if f := t.account.given[l]; !f.replied && f.err == nil {
+		t.account.note(l, futile{err: err, least: least})
+	}
+}
+
+// note keeps f. a.mu is held.
+func (a *BudgetTracker) note(l *TokenLimitTuner, f futile) {
+	if a.given == nil {
+		a.given = make(map[*TokenLimitTuner]futile)
+	}
+	a.given[l] = f
+}
+
+// answered notes that l has a reply on the account.
+func (t *ticket) answered(l *TokenLimitTuner) {
+	if t != nil {
+		t.account.mu.Lock()
+		defer t.account.mu.Unlock()
+		t.account.note(l, futile{replied: true})
+	}
+}
+
+// hopeless returns the error of giveUp, where it holds for a prompt of so many tokens; nil: it does not.
+func (t *ticket) hopeless(l *TokenLimitTuner, prompt int) error {
 	if t == nil {
 		return nil
 	}
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
-	return t.account.given[l]
+	if f := t.account.given[l]; prompt >= f.least {
+		return f.err
+	}
+	return nil
 }
 
 type accountKey struct{}
 
-// Into returns a context whose embeddings ([Embed]) are on the account.
-func (a *Account) Into(ctx context.Context) context.Context {
+// Into returns a context in which embeddings ([Embed]) count on this tracker.
+func (a *BudgetTracker) Into(ctx context.Context) context.Context {
 	return context.WithValue(ctx, accountKey{}, a)
 }
 
-// Embed makes a call of an embedding model for texts, which counts as one call on the account of ctx and in its trace, with
-// tokens by estimate and the price of the model "embedding". Without an account in ctx it only makes the call. The error is
-// that of the call, or a [*BudgetError] where the account does not allow it.
+// Embed calls an embedding model for texts. The call counts as one call on the tracker in ctx and in its trace. Its
+// tokens are an estimate, with the price of the model "embedding". Without a tracker in ctx, Embed only makes the call.
+// It returns the call's error, or a [*BudgetError] if the tracker does not allow the call.
 func Embed(ctx context.Context, texts []string, call func(context.Context) error) error {
-	a, ok := ctx.Value(accountKey{}).(*Account)
+	a, ok := ctx.Value(accountKey{}).(*BudgetTracker)
 	if !ok {
 		return call(ctx)
 	}
@@ -431,7 +476,7 @@ func Embed(ctx context.Context, texts []string, call func(context.Context) error
 		return err
 	}
 	used := failedUsage(ClassUnknown) // also where the call panics
-	defer func() { t.close(used); trace.From(ctx).AddUsage(used) }()
+	defer func() { t.close(used); trace.FromContext(ctx).AddUsage(used) }()
 	if err = call(ctx); err != nil {
 		used = usageOf(err)
 	} else {

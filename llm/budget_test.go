@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
@@ -40,7 +40,7 @@ func TestBudgetLimits(t *testing.T) {
 		want   llm.BudgetError
 	}{
 		{"no limit", llm.Budget{}, costing(3, 7), 10, llm.BudgetError{}},
-		{"negative is none", llm.Budget{Calls: -1, Tokens: -1, Money: -1, Time: -1}, costing(3, 7), 10, llm.BudgetError{}},
+		{"negative is none", llm.Budget{Calls: -1, Tokens: -1, Money: -1, Timeout: -1}, costing(3, 7), 10, llm.BudgetError{}},
 		{"calls", llm.Budget{Calls: 4}, costing(3, 7), 4, llm.BudgetError{Limit: "calls", Max: 4, Spent: 4, Need: 1}},
 		{"tokens spent to the last", llm.Budget{Tokens: 20}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 20, Spent: 20, Need: 3}},
 		{"no room for the prompt", llm.Budget{Tokens: 22}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 22, Spent: 20, Need: 3}},
@@ -187,7 +187,7 @@ func TestBudgetCountsWhatWasMade(t *testing.T) {
 	})
 	thrice := llm.Chain(every(llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 3, PromptTokens: 9, CompletionTokens: 1, Known: true}}), account.Middleware())
 	for i, m := range []llm.Model{cached, cached, thrice} {
-		need.Value(m.Complete(t.Context(), ask("q")))(t)
+		testutil.Value(m.Complete(t.Context(), ask("q")))(t)
 		if got, want := account.Usage().Calls, []int{1, 1, 4}[i]; got != want {
 			t.Errorf("%d calls, want %d", got, want)
 		}
@@ -212,7 +212,7 @@ func TestBudgetRetryNeedsNoSecondRoom(t *testing.T) {
 
 func TestBudgetTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		account := llm.Budget{Time: 10 * time.Second}.Start()
+		account := llm.Budget{Timeout: 10 * time.Second}.Start()
 		m := llm.Chain(answering("x"), account.Middleware(), llm.Retry{}.Middleware(), llm.Timeout(time.Minute), llmtest.Latency{Fixed: 4 * time.Second}.Middleware())
 		start := time.Now()
 		var err error
@@ -237,7 +237,7 @@ func TestBudgetTime(t *testing.T) {
 
 func TestBudgetCallerGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		account := llm.Budget{Time: 10 * time.Second}.Start()
+		account := llm.Budget{Timeout: 10 * time.Second}.Start()
 		m := llm.Chain(answering("x"), account.Middleware(), llmtest.Latency{Fixed: time.Hour}.Middleware())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -364,8 +364,8 @@ func TestAccountAgreesWithTrace(t *testing.T) {
 				account := llm.Budget{Prices: map[string]llm.Price{"": {Prompt: 2.5, Completion: 10}}}.Start()
 				m := llm.Chain(llm.Chain(script, own...), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(),
 					llm.Timeout(time.Minute), llm.Trace())
-				root := trace.New("ask")
-				ctx, cancel := context.WithTimeout(trace.Into(t.Context(), root), 3*time.Minute)
+				root := trace.Tracer{}.New("ask")
+				ctx, cancel := context.WithTimeout(trace.NewContext(t.Context(), root), 3*time.Minute)
 				defer cancel()
 				resp, err := m.Complete(ctx, ask("q"))
 				if diff := cmp.Diff(root.Usage(), account.Usage()); diff != "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -40,7 +40,7 @@ func TestChainOrderAndName(t *testing.T) {
 		}
 	}
 	m := llm.Chain(llm.Named("m", answering("x")), tag("outer"), nil, tag("inner"))
-	need.Value(m.Complete(t.Context(), ask("q")))(t)
+	testutil.Value(m.Complete(t.Context(), ask("q")))(t)
 	if want := []string{"outer", "inner"}; !slices.Equal(order, want) {
 		t.Errorf("order = %q, want %q", order, want)
 	}

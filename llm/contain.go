@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/abandon"
+	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -14,7 +14,7 @@ import (
 // needs a few milliseconds.
 const grace = 100 * time.Millisecond
 
-// ErrPanic is matched by the error of a call whose model, or a middleware around it, panicked.
+// ErrPanic matches the error of a call if the model or one of its middlewares panicked.
 var ErrPanic = errors.New("the model panicked")
 
 type panicError struct{ value any }
@@ -32,7 +32,7 @@ func contained(ctx context.Context, next Model, req Request) (resp Response, err
 			resp, err = Response{}, &Error{Err: panicError{r}}
 		}
 	}()
-	work, returned := abandon.NewWork[Response](nil), false
+	work, returned := background.NewWork[Response](nil), false
 	go func() {
 		defer work.End()
 		work.Value, work.Err = next.Complete(ctx, req)
@@ -41,7 +41,7 @@ func contained(ctx context.Context, next Model, req Request) (resp Response, err
 	resp, err, left := work.Wait(ctx, grace)
 	switch {
 	case left:
-		trace.From(ctx).Root().Warn("model-still-running",
+		trace.FromContext(ctx).Root().Warn("model-still-running",
 			fmt.Sprintf("a call of the model %q ignores the end of its context: it is still running, and nobody waits for it", NameOf(next)))
 		return Response{}, ctx.Err()
 	case !returned: // runtime.Goexit

@@ -44,7 +44,7 @@ func TestContained(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				root := trace.Tracer{}.New("question")
-				ctx, cancel := context.WithTimeout(trace.Into(t.Context(), root), time.Second)
+				ctx, cancel := context.WithTimeout(trace.NewContext(t.Context(), root), time.Second)
 				defer cancel()
 				start := time.Now()
 				_, err := llm.Chain(llm.Named("m", tt.model), tt.mw).Complete(ctx, ask("q"))

@@ -1,6 +1,6 @@
-// Package llm is the port to language models: an interface of one method, and middlewares for what every caller needs
-// around it. It is not a client of any provider: the modules llm/openai, llm/anthropic and llm/gemini are, and llm/langchain
-// adapts the providers of langchaingo. An adapter of one's own is a function of ten lines:
+// Package llm is the port to language models: an interface with one method, and middlewares for retries, limits and
+// traces. It is not a client of a provider: llm/openai, llm/anthropic and the module llm/gemini are, and
+// llm/langchain adapts the providers of langchaingo. Your own adapter is a function of ten lines:
 //
 //	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 //		text, err := post(ctx, req.Messages, req.Temperature, req.MaxTokens)
@@ -35,10 +35,10 @@
 //
 //   - The error of a context that ended keeps its identity through every layer: errors.Is(err, context.Canceled) holds
 //     if, and only if, the caller cancelled.
-//   - A failed call ends with an [*Error], which has a [Class]; see [ClassOf]. [Trace], which stands next to the adapter,
+//   - A failed call ends with an [*Error], which has a [Class]; see [ClassOf]. [Trace], the innermost middleware,
 //     turns every other error into one.
 //   - Tokens that a provider does not report are estimated ([Estimate]), and then Usage.Known is false.
-//   - Error texts hold at most 200 bytes of a provider's words, scrubbed of credentials ([Scrub]).
+//   - Error texts hold at most 200 bytes of a provider's words, without credentials.
 //
 // Package llm/replay records and replays calls. Package llm/llmtest has a scripted model and a conformance suite.
 package llm

@@ -5,15 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/internal/redact"
 )
 
-// Class says what kind of failure an error is, and so what may help. The strings never change, because recordings and
-// traces hold them.
+// Class is the kind of a failure, which shows what may help. The strings never change, because recordings and traces
+// contain them.
 type Class string
 
 // The classes. Only the first three are [Error.Temporary].
@@ -21,37 +21,38 @@ const (
 	ClassRateLimit      Class = "rate-limit"       // too many requests (HTTP 429): wait
 	ClassOverloaded     Class = "overloaded"       // the provider cannot serve now (HTTP 5xx), or the connection broke: wait
 	ClassTimeout        Class = "timeout"          // no reply in time, while the caller was still waiting
-	ClassContextTooLong Class = "context-too-long" // the request does not fit the model: shorten it
+	ClassContextTooLong Class = "context-too-long" // the request is too long for the model: shorten it
 	ClassRefused        Class = "refused"          // the provider or the model declined the content: ask something else
-	ClassNoRoom         Class = "no-room"          // MaxTokens was used up before the first word, by reasoning: allow more
+	ClassOutOfTokens    Class = "no-room"          // reasoning used up MaxTokens before the first word: allow more
 	ClassCancelled      Class = "cancelled"        // the caller gave up
-	ClassPermanent      Class = "permanent"        // wrong key, model or request, or no recording: do not repeat the call
-	ClassUnknown        Class = ""                 // none of the others is known to apply
+	ClassPermanent      Class = "permanent"        // wrong key, model or request, or no recording: do not repeat
+	ClassUnknown        Class = ""                 // the class is not known
 )
 
 // String returns the class, "unknown" for ClassUnknown.
 func (c Class) String() string { return cmp.Or(string(c), "unknown") }
 
-// ErrAccount is the cause of a failed call whose account has no money left, or a limit that waiting does not lift: other calls
-// fail as well until its owner has done something.
+// ErrAccount is the cause of a failed call if the account has no money left, or reached a limit that waiting does not
+// lift. Other calls fail too until the owner of the account acts.
 var ErrAccount = errors.New("llm: the account has no money left, or a limit is used up")
 
-// Error is a failed call.
+// Error is the error of a failed call.
 //
-// Parameter is "temperature", "top_p", "max_tokens", "seed", "stop", "effort" or "schema", with ClassPermanent: the same
-// call without it may do. Adapters set it from what the provider names as the cause, never from words of a message alone.
+// Parameter is "temperature", "top_p", "max_tokens", "seed", "stop", "effort" or "schema", with ClassPermanent: the
+// same call without it may succeed. Adapters set it from the provider's error code, never only from words in a
+// message.
 type Error struct {
-	Class      Class         // what may help
+	Class      Class         // the kind of failure
 	Status     int           // HTTP status of the reply; 0 if there was none or it is unknown
-	RetryAfter time.Duration // the wait that the provider asks for; 0: none
-	Parameter  string        // the field of the Request that the model refuses: see below; "" for any other failure
-	Usage      Usage         // the cost of the failed call where the provider tells it, as of one without room; zero: what Class says
-	Advice     string        // what the operator has to change, in words of the client alone; ""
-	Message    string        // the text for a person; may be raw: the method Error scrubs it; "" means the text of Err
+	RetryAfter time.Duration // the wait that the provider requests; 0: none
+	Parameter  string        // the field of the Request that the model rejects: see above; "" for any other failure
+	Usage      Usage         // the cost of the failed call if the provider reports it; zero: as Class says
+	Advice     string        // the client's advice for the operator; may be empty
+	Message    string        // the text for a person, perhaps raw: the method Error scrubs it; "" means the text of Err
 	Err        error         // the cause, for errors.Is and errors.As; may be nil
 }
 
-// Error returns "llm: CLASS (status N): ADVICE: MESSAGE", advice and message scrubbed by [Scrub].
+// Error returns "llm: CLASS (status N): ADVICE: MESSAGE", advice and message in one line and without credentials.
 func (e *Error) Error() string {
 	text := "llm: " + strings.ReplaceAll(e.Class.String(), "-", " ")
 	if e.Status != 0 {
@@ -71,11 +72,35 @@ func (e *Error) text() string {
 	if e.Advice != "" {
 		message = strings.TrimSuffix(e.Advice+": "+message, ": ")
 	}
-	return Scrub(message)
+	return redact.Line(message)
 }
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
+
+// StatusError returns an [*Error] for a call that a server answered with an HTTP status other than success. The status
+// decides the class: 429 is ClassRateLimit, 408 and 504 are ClassTimeout, 413 is ClassContextTooLong, 409 and most
+// others from 500 on are ClassOverloaded, all others are ClassPermanent. retryAfter is the wait that the server
+// requests (Retry-After); 0: none. err is the cause; it may be nil.
+func StatusError(status int, retryAfter time.Duration, err error) error {
+	return &Error{Class: classOfStatus(status), Status: status, RetryAfter: max(0, retryAfter), Err: err}
+}
+
+func classOfStatus(status int) Class {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return ClassRateLimit
+	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
+		return ClassTimeout
+	case status == http.StatusRequestEntityTooLarge:
+		return ClassContextTooLong
+	case status == http.StatusNotImplemented, status == http.StatusHTTPVersionNotSupported:
+		return ClassPermanent
+	case status == http.StatusConflict, status >= 500: // a conflict of the server's own; 529 is Anthropic's "overloaded"
+		return ClassOverloaded
+	}
+	return ClassPermanent
+}
 
 // Temporary reports whether the same call may succeed later: the class is ClassRateLimit, ClassOverloaded or
 // ClassTimeout.
@@ -85,9 +110,9 @@ func (c Class) temporary() bool {
 	return c == ClassRateLimit || c == ClassOverloaded || c == ClassTimeout
 }
 
-// ClassOf returns the class of err. It is ClassPermanent for a spent budget, else the class of the first [*Error] in
-// err, else ClassCancelled or ClassTimeout for the two errors of a context, else ClassUnknown. It is ClassUnknown for
-// nil.
+// ClassOf returns the class of err. It is ClassPermanent for a spent budget, otherwise the class of the first [*Error]
+// in err. For the two errors of a context it is ClassCancelled or ClassTimeout. For any other error and for nil it is
+// ClassUnknown.
 func ClassOf(err error) Class {
 	var e *Error
 	switch {
@@ -106,7 +131,7 @@ func ClassOf(err error) Class {
 }
 
 // AsError returns err if it is an [*Error] itself, and nil for nil. Otherwise it wraps err in an *Error with the class
-// of [ClassOf], and with what the first *Error in err tells beside them.
+// from [ClassOf] and the other fields of the first *Error in err.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -120,25 +145,4 @@ func AsError(err error) *Error {
 		e.Status, e.RetryAfter, e.Parameter, e.Usage, e.Advice = within.Status, within.RetryAfter, within.Parameter, within.Usage, within.Advice
 	}
 	return e
-}
-
-// maxMessage bounds what an error text repeats of a provider's words, in bytes. It is enough for the first sentence and
-// too little for a prompt that the provider echoes.
-const maxMessage = 200
-
-// Scrub makes text from outside fit for an error text: one line without control characters, with credentials replaced
-// by "***" ([trace.Scrub]). A longer text is cut at 200 bytes and ends with "…".
-func Scrub(text string) string {
-	if start := words.Cut(text, 16*maxMessage); start != text { // a body may be megabytes
-		// Without the last word: half a credential might not look like one.
-		text = start[:strings.LastIndexAny(start, " \t\r\n")+1]
-		if text == "" {
-			text = start
-		}
-	}
-	text = trace.Scrub(words.Line(strings.ToValidUTF8(text, "\uFFFD")))
-	if short := words.Cut(text, maxMessage); short != text {
-		return strings.TrimRight(short, " ") + "…"
-	}
-	return text
 }

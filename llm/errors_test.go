@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/llm"
 )
@@ -73,6 +71,30 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
+// TestStatusError: the class of each status, and what it keeps.
+func TestStatusError(t *testing.T) {
+	cause := errors.New("slow down")
+	for _, tt := range []struct {
+		status    int
+		want      llm.Class
+		temporary bool
+	}{
+		{429, llm.ClassRateLimit, true}, {503, llm.ClassOverloaded, true}, {500, llm.ClassOverloaded, true}, {529, llm.ClassOverloaded, true},
+		{409, llm.ClassOverloaded, true}, {408, llm.ClassTimeout, true}, {504, llm.ClassTimeout, true}, {413, llm.ClassContextTooLong, false},
+		{400, llm.ClassPermanent, false}, {401, llm.ClassPermanent, false}, {404, llm.ClassPermanent, false}, {501, llm.ClassPermanent, false},
+		{0, llm.ClassPermanent, false},
+	} {
+		err := fmt.Errorf("mine: %w", llm.StatusError(tt.status, time.Minute, cause))
+		e := llm.AsError(err)
+		if e.Class != tt.want || e.Temporary() != tt.temporary || e.Status != tt.status || e.RetryAfter != time.Minute || !errors.Is(err, cause) {
+			t.Errorf("%d: %#v", tt.status, e)
+		}
+	}
+	if e := llm.AsError(llm.StatusError(503, -time.Second, nil)); e.RetryAfter != 0 || e.Error() != "llm: overloaded (status 503)" {
+		t.Errorf("a wait that is over, and no cause: %v, %v", e.RetryAfter, e)
+	}
+}
+
 func TestAsError(t *testing.T) {
 	own := &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Second, Message: "slow down"}
 	if llm.AsError(nil) != nil || llm.AsError(own) != own {
@@ -86,46 +108,4 @@ func TestAsError(t *testing.T) {
 	if got := llm.AsError(io.EOF); got.Class != llm.ClassUnknown || !errors.Is(got, io.EOF) || got.Error() != "llm: unknown: EOF" {
 		t.Errorf("AsError(EOF) = %#v", got)
 	}
-}
-
-func TestScrub(t *testing.T) {
-	tests := []struct{ why, in, want string }{
-		{"empty", "", ""},
-		{"plain words stay", `no such model: "gpt-9"`, `no such model: "gpt-9"`},
-		{"parameters", "url?key=abc&token=def password=ghi", "url?key=***&token=*** password=***"},
-		{"a header", "Authorization: Bearer abc.def-ghi", "Authorization: ***"},
-		{"a provider's key", "Incorrect API key provided: sk-proj-0123456789abcdef.", "Incorrect API key provided: sk-***."},
-		{"a key across a line break is found after it is gone", "api_key=\n  sk-0123456789ab", "api_key= ***"},
-		{"a hidden character does not split a key", "bad key: sk-0123\u200b456789abcdef", "bad key: sk-***"},
-		{"cut at 200 bytes", strings.Repeat("x", 201), strings.Repeat("x", 200) + "…"},
-		{"200 bytes are not cut", strings.Repeat("x", 200), strings.Repeat("x", 200)},
-		{"no rune is split", strings.Repeat("é", 150), strings.Repeat("é", 100) + "…"},
-		{"not UTF-8", "a\xff\xfeb", "a\uFFFDb"},
-		{"a secret that stands across the cut", strings.Repeat("x", 195) + " token=0123456789", strings.Repeat("x", 195) + " toke…"},
-		{"only space", " \r\n\t ", ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.why, func(t *testing.T) {
-			if got := llm.Scrub(tt.in); got != tt.want {
-				t.Errorf("Scrub(%q) = %q, want %q", tt.in, got, tt.want)
-			}
-		})
-	}
-}
-
-func FuzzScrub(f *testing.F) {
-	f.Add("Authorization: Bearer abc", 3)
-	f.Add(strings.Repeat("é", 120)+" key=abc", 100)
-	f.Add("a\x00b\xff", 1)
-	f.Fuzz(func(t *testing.T, text string, repeat int) {
-		text = strings.Repeat(text, max(0, min(repeat, 10_000/(len(text)+1)))) // long enough for every cut
-		got := llm.Scrub(text)
-		if len(got) > 203 || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t\x1b\x00") {
-			t.Errorf("Scrub(%q) = %q", text, got)
-		}
-		const secret = "s3cretS3cretS3cret"
-		if out := llm.Scrub(text + " api_key=" + secret); !strings.Contains(text, secret) && strings.Contains(out, secret) {
-			t.Errorf("a key is left in %q", out)
-		}
-	})
 }

@@ -52,12 +52,6 @@ func ExampleNamed() {
 	// Output: small
 }
 
-// What a provider said, in an error of one's own.
-func ExampleScrub() {
-	fmt.Println(llm.Scrub("Incorrect API key provided:\n\tsk-test-0123456789abcdef"))
-	// Output: Incorrect API key provided: sk-***
-}
-
 // A model is one method. This one has no provider behind it.
 func ExampleFunc() {
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
@@ -80,7 +74,7 @@ func ExampleChain() {
 		{Times: 1, Replies: llmtest.Errors(&llm.Error{Class: llm.ClassOverloaded, Status: 503})},
 		{Replies: llmtest.Texts("SELECT 1")},
 	}})
-	root := trace.New("question")
+	root := trace.Tracer{}.New("question")
 	account := llm.Budget{Calls: 20}.Start()
 	var recorded strings.Builder
 	model = llm.Chain(model,
@@ -92,7 +86,7 @@ func ExampleChain() {
 		llm.Trace(),
 	)
 
-	ctx := trace.Into(context.Background(), root)
+	ctx := trace.NewContext(context.Background(), root)
 	for range 2 {
 		if _, err := model.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Give me one."}}}); err != nil {
 			fmt.Println(err)
@@ -187,8 +181,8 @@ func ExampleTimeout() {
 func ExampleTrace() {
 	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 1", "SELECT 2")}}}
 	model := llm.Chain(llm.Named("m", script), llm.Trace())
-	root := trace.New("ask")
-	ctx := trace.Into(context.Background(), root)
+	root := trace.Tracer{}.New("ask")
+	ctx := trace.NewContext(context.Background(), root)
 	for sample := range 2 {
 		if _, err := model.Complete(ctx, llm.Request{Purpose: "generate", Sample: sample}); err != nil {
 			fmt.Println(err)

@@ -8,9 +8,9 @@ import (
 )
 
 // Hash returns 32 hexadecimal digits that identify what is sent: messages, temperature, top_p, limit, seed, stop texts
-// and effort. It does not depend on Purpose and Sample, which are not sent, nor on Schema and CachePrefix, which some
-// clients cannot send and which ask for nothing that the messages do not. It never changes between versions, because
-// recordings hold it.
+// and effort. It does not depend on Purpose and Sample, which are not sent. It does not depend on Schema and
+// CachePrefix either: some clients cannot send them, and they ask for nothing that the messages do not. It never
+// changes between versions, because recordings hold it.
 func (r Request) Hash() string {
 	// Every text follows its length and every list its count, so that different requests give different bytes.
 	size := 64
@@ -46,7 +46,7 @@ func (r Request) Hash() string {
 		b = append(b, "zero"...)
 	}
 	if r.Effort != "" { // younger too
-		b = appendText(append(b, "effort"...), string(r.Effort))
+		b = appendText(append(b, "effort"...), r.Effort)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])

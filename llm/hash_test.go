@@ -53,8 +53,8 @@ func TestHashTellsRequestsApart(t *testing.T) {
 		"a stop":                {Stop: []string{"a"}},
 		"an empty stop":         {Stop: []string{""}},
 		"two stops":             {Stop: []string{"a", ""}},
-		"an effort":             {Effort: llm.EffortLow},
-		"another effort":        {Effort: llm.EffortHigh},
+		"an effort":             {Effort: "low"},
+		"another effort":        {Effort: "high"},
 	}
 	seen := make(map[string]string)
 	for why, req := range requests {

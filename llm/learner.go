@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -14,26 +15,26 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Learner asks a model as it wants to be asked, and remembers that: which parameters it refuses, and how much room it
-// needs to think.
+// TokenLimitTuner learns which parameters a model rejects and how many tokens it needs to reason.
 //
-//   - Until the model has replied once, its first call goes alone, and calls that come meanwhile wait, up to 30 s. If a
-//     wrong key, model or address ends it (status 401 to 404, 407), or its account has no money ([ErrAccount]), the other calls
-//     on its [Account] end with the same error and are not made.
-//   - A call that fails because of a parameter ([Error.Parameter]) is made again without it, as all later calls are.
-//   - MaxTokens is a limit on what is said. A reply that ends by length is asked for again where reasoning used the room
-//     (ClassNoRoom, or a text that holds nothing of what was asked for) and where the text stops in the middle of it:
-//     with twice MaxTokens, four times, and then Room. Later calls have the room that was enough, and Room if the model
-//     reasons. A text that itself fills its limit never gets Room, since nothing might end it.
+//   - The first call goes alone; concurrent calls wait for its reply, up to 30 s. If it fails because of a wrong key,
+//     model or address (status 401 to 404, 407), or an account without money ([ErrAccount]), the other calls on its
+//     [BudgetTracker] fail too, without being sent.
+//   - If a filter rejects a prompt before the model's first reply on a BudgetTracker, further calls on it fail too.
+//     So do calls with a prompt at least half as long as a prompt that did not fit (ClassContextTooLong).
+//   - If the model rejects a parameter ([Error.Parameter]), the call is repeated without it, and later calls omit it.
+//   - A reply may reach the token limit because reasoning used it up, or stop in the middle of the text. Then the
+//     call is repeated with twice MaxTokens, four times MaxTokens, and then Room. A text that itself fills its limit
+//     never gets Room.
 //
-// Every repetition asks the account, which is charged for the calls before it, and is an event of the trace: "more-room" or
-// "parameter-refused". A Learner is for one model. It stands outside [Retry], inside the account. The zero Learner is the
-// default. Safe for concurrent use.
-type Learner struct {
-	Room int // the most tokens of a reply, reasoning included, where MaxTokens is too little; 0 means 32,768
+// Each repetition is charged and is an event of the trace: "more-room" or "parameter-refused". The latter is a
+// warning too. A TokenLimitTuner is for one model. Put it outside [Retry] and inside the BudgetTracker's middleware.
+// The zero TokenLimitTuner is the default. Safe for concurrent use.
+type TokenLimitTuner struct {
+	Room int // most tokens of a repeated call, reasoning included; 0 means 32,768
 
-	// Lacks says of a text that ended by length whether it holds nothing of what was asked for, or stops in the middle of
-	// it. nil: a text holds nothing if it is blank or reasoning only.
+	// Lacks reports about a text that reached the token limit whether it has nothing of the answer, or only half of
+	// it. nil: a text has nothing if it is blank or only reasoning.
 	Lacks func(text string) (nothing, half bool)
 
 	mu       sync.Mutex
@@ -53,42 +54,44 @@ type firstCall struct {
 	failed bool          // for a reason that other calls may not have
 }
 
-// Answered reports whether the model has replied.
-func (l *Learner) Answered() bool {
+// Answered reports whether the model has replied, and has not refused the key or the account since.
+func (l *TokenLimitTuner) Answered() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.answered
 }
 
 // Learned returns the least MaxTokens that the model is sent; 0: as asked.
-func (l *Learner) Learned() int {
+func (l *TokenLimitTuner) Learned() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.room
 }
 
 // Middleware returns a middleware for the one model.
-func (l *Learner) Middleware() Middleware {
+func (l *TokenLimitTuner) Middleware() Middleware {
 	return func(next Model) Model { return learning{inner{next}, l} }
 }
 
 type learning struct {
 	inner
-	learner *Learner
+	learner *TokenLimitTuner
 }
 
-// enter returns when a call may go. It returns the call if it goes alone, and the error of a hopeless one before it.
-func (l *Learner) enter(ctx context.Context) (*firstCall, error) {
+// enter returns when a call with a prompt of so many tokens may go. It returns the call if it goes alone, and the error of a
+// hopeless one before it.
+func (l *TokenLimitTuner) enter(ctx context.Context, prompt int) (*firstCall, error) {
 	for {
 		l.mu.Lock()
 		before := l.first
+		hopeless := ticketOf(ctx).hopeless(l, prompt)
 		switch {
+		case hopeless != nil:
+			l.mu.Unlock()
+			return nil, hopeless
 		case l.answered:
 			l.mu.Unlock()
 			return nil, nil
-		case ticketOf(ctx).hopeless(l) != nil:
-			l.mu.Unlock()
-			return nil, ticketOf(ctx).hopeless(l)
 		case before == nil:
 			l.first = &firstCall{over: make(chan struct{})}
 			defer l.mu.Unlock()
@@ -110,37 +113,63 @@ func (l *Learner) enter(ctx context.Context) (*firstCall, error) {
 	}
 }
 
-// leave ends a call, which is not nil if it went alone.
-func (l *Learner) leave(ctx context.Context, call *firstCall, err error) {
+// leave ends a call with a prompt of so many tokens, which is not nil if it went alone.
+func (l *TokenLimitTuner) leave(ctx context.Context, call *firstCall, prompt int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answered = l.answered || err == nil
+	l.answered = err == nil || l.answered && !withdrawn(err)
+	futile := false
+	switch t := ticketOf(ctx); {
+	case err == nil:
+		t.answered(l)
+	case ctx.Err() != nil: // says nothing about the model
+	case t != nil:
+		var least int
+		if least, futile = repeats(err, call != nil, prompt); futile {
+			t.giveUp(l, err, least)
+		}
+	}
 	if call == nil {
 		return
 	}
-	var e *Error
-	switch {
-	case err == nil:
-	case ctx.Err() != nil: // says nothing about the model
-	case errors.As(err, &e) && e.Class == ClassPermanent && ticketOf(ctx) != nil &&
-		(errors.Is(err, ErrAccount) || slices.Contains([]int{401, 402, 403, 404, 407}, e.Status)):
-		ticketOf(ctx).giveUp(l, err)
-	default:
-		call.failed = true
-	}
+	call.failed = err != nil && ctx.Err() == nil && !futile
 	l.first = nil
 	close(call.over)
 }
 
+// repeats reports whether further calls would fail with err as well, and how many tokens their prompts have at least: after a
+// prompt that does not fit, half of its tokens. A filter with a status refuses the prompt, and without one a single reply. A
+// wrong key, model or address (status 401 to 404, 407) and an account without money count in the first call of a model alone.
+func repeats(err error, first bool, prompt int) (least int, ok bool) {
+	var e *Error
+	switch {
+	case !errors.As(err, &e):
+		return 0, false
+	case e.Class == ClassContextTooLong:
+		return prompt / 2, true
+	case e.Class == ClassRefused:
+		return 0, e.Status >= 400 // else a filter held back one reply
+	case e.Class == ClassPermanent && first:
+		return 0, errors.Is(err, ErrAccount) || slices.Contains([]int{401, 402, 403, 404, 407}, e.Status)
+	}
+	return 0, false
+}
+
+// withdrawn reports whether a provider refuses a key or an account that it may have accepted before.
+func withdrawn(err error) bool {
+	return errors.Is(err, ErrAccount) || AsError(err).Status == http.StatusUnauthorized
+}
+
 func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended error) {
 	l := m.learner
-	call, err := l.enter(ctx)
+	prompt := Estimate(req, "").PromptTokens
+	call, err := l.enter(ctx, prompt)
 	if err != nil {
 		ticketOf(ctx).returnCall()
 		return Response{}, err
 	}
 	ended = errors.New("llm: the model panicked")
-	defer func() { l.leave(ctx, call, ended) }()
+	defer func() { l.leave(ctx, call, prompt, ended) }()
 
 	var (
 		lost  Usage // of the calls before this one
@@ -163,11 +192,12 @@ func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended 
 		var e *Error
 		if errors.As(err, &e) && e.Parameter != "" {
 			event, more = "parameter-refused", l.drop(send, e.Parameter)
-			trace.From(ctx).Event(event, trace.Attr{Key: "parameter", Value: e.Parameter})
+			trace.FromContext(ctx).Event(event, trace.Attr{Key: "parameter", Value: e.Parameter})
+			trace.FromContext(ctx).Warn(event, fmt.Sprintf("the model %q does not accept %s, and is asked without it", NameOf(m), e.Parameter))
 		} else if room = l.widen(send, resp, err, wider); room > 0 {
 			more = true
 			wider++
-			trace.From(ctx).Event(event, trace.Attr{Key: "after", Value: *send.MaxTokens})
+			trace.FromContext(ctx).Event(event, trace.Attr{Key: "after", Value: *send.MaxTokens})
 		}
 		if more {
 			t.lose(lost.Add(spent))
@@ -186,7 +216,7 @@ func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended 
 }
 
 // fit returns req as the model takes it.
-func (l *Learner) fit(req Request, room int) Request {
+func (l *TokenLimitTuner) fit(req Request, room int) Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if room = max(room, l.room); req.MaxTokens != nil && *req.MaxTokens < room {
@@ -220,7 +250,7 @@ func without(req *Request, name string) (had bool) {
 }
 
 // drop remembers a parameter that the model refuses; false if it was not sent.
-func (l *Learner) drop(sent Request, name string) bool {
+func (l *TokenLimitTuner) drop(sent Request, name string) bool {
 	if !without(&sent, name) {
 		return false
 	}
@@ -233,8 +263,8 @@ func (l *Learner) drop(sent Request, name string) bool {
 }
 
 // widen looks at how much room the outcome of a call needed. It returns the room with which to ask again; 0: not again.
-func (l *Learner) widen(sent Request, resp Response, err error, wider int) int {
-	if sent.MaxTokens == nil || err != nil && ClassOf(err) != ClassNoRoom {
+func (l *TokenLimitTuner) widen(sent Request, resp Response, err error, wider int) int {
+	if sent.MaxTokens == nil || err != nil && ClassOf(err) != ClassOutOfTokens {
 		return 0
 	}
 	limit, most := *sent.MaxTokens, cmp.Or(l.Room, 32_768)

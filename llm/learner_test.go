@@ -46,14 +46,14 @@ func TestLearnerMakesRoom(t *testing.T) {
 		{"thought that fills the room: twice, four times, and then the room there is, which later calls have at once",
 			func(limit int) (llm.Response, error) {
 				if limit < 32_768 {
-					return llm.Response{}, &llm.Error{Class: llm.ClassNoRoom, Usage: spent}
+					return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: spent}
 				}
 				return llm.Response{Text: statement}, nil
 			}, []int{1024, 2048, 4096, 32_768, 32_768, 32_768}, 4, 3, ""},
 		{"thought that fits twice the room: other questions may need more",
 			func(limit int) (llm.Response, error) {
 				if limit < 2048 {
-					return llm.Response{}, &llm.Error{Class: llm.ClassNoRoom, Usage: spent}
+					return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: spent}
 				}
 				return llm.Response{Text: statement}, nil
 			}, []int{1024, 2048, 32_768, 32_768}, 2, 1, ""},
@@ -91,19 +91,19 @@ func TestLearnerMakesRoom(t *testing.T) {
 			}, []int{1024, 1024, 1024}, 1, 0, ""},
 		{"no room is ever enough",
 			func(int) (llm.Response, error) {
-				return llm.Response{}, &llm.Error{Class: llm.ClassNoRoom, Usage: spent}
+				return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: spent}
 			},
-			[]int{1024, 2048, 4096, 32_768, 32_768, 32_768}, 4, 3, llm.ClassNoRoom},
+			[]int{1024, 2048, 4096, 32_768, 32_768, 32_768}, 4, 3, llm.ClassOutOfTokens},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var reqs []llm.Request
 			model := llm.Chain(llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 				reqs = append(reqs, req)
 				return tt.answer(*req.MaxTokens)
-			}), (&llm.Learner{Lacks: lacks}).Middleware(), llm.Trace())
+			}), (&llm.TokenLimitTuner{Lacks: lacks}).Middleware(), llm.Trace())
 			for i := range 3 {
-				account, root := llm.Budget{}.Start(), trace.New("question")
-				_, err := llm.Chain(model, account.Middleware()).Complete(trace.Into(t.Context(), root), llm.Request{MaxTokens: new(1024)})
+				account, root := llm.Budget{}.Start(), trace.Tracer{}.New("question")
+				_, err := llm.Chain(model, account.Middleware()).Complete(trace.NewContext(t.Context(), root), llm.Request{MaxTokens: new(1024)})
 				if llm.ClassOf(err) != tt.fails {
 					t.Fatalf("error %v, want class %q", err, tt.fails)
 				}
@@ -128,19 +128,19 @@ func TestLearnerMakesRoom(t *testing.T) {
 // TestLearnerBounds: the field bounds the room, and a budget the calls.
 func TestLearnerBounds(t *testing.T) {
 	empty := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{}, &llm.Error{Class: llm.ClassNoRoom, Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 1000}}
+		return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 1000}}
 	})
 	for _, tt := range []struct {
 		why    string
-		learn  *llm.Learner
+		learn  *llm.TokenLimitTuner
 		budget llm.Budget
 		limit  int
 		calls  int
 	}{
-		{"a room below four times the limit", &llm.Learner{Room: 3000}, llm.Budget{}, 1024, 3},
-		{"a limit as large as the room", &llm.Learner{}, llm.Budget{}, 40_000, 1},
-		{"two calls in the budget", &llm.Learner{}, llm.Budget{Calls: 2}, 1024, 2},
-		{"the tokens of one lost call and half another", &llm.Learner{}, llm.Budget{Tokens: 1500}, 1024, 2},
+		{"a room below four times the limit", &llm.TokenLimitTuner{Room: 3000}, llm.Budget{}, 1024, 3},
+		{"a limit as large as the room", &llm.TokenLimitTuner{}, llm.Budget{}, 40_000, 1},
+		{"two calls in the budget", &llm.TokenLimitTuner{}, llm.Budget{Calls: 2}, 1024, 2},
+		{"the tokens of one lost call and half another", &llm.TokenLimitTuner{}, llm.Budget{Tokens: 1500}, 1024, 2},
 	} {
 		account := tt.budget.Start()
 		_, err := llm.Chain(empty, account.Middleware(), tt.learn.Middleware()).Complete(t.Context(), llm.Request{MaxTokens: &tt.limit})
@@ -156,7 +156,7 @@ func TestLearnerBounds(t *testing.T) {
 // TestLearnerDropsParameters: what a model refuses is asked without it, from then on at once.
 func TestLearnerDropsParameters(t *testing.T) {
 	full := llm.Request{Temperature: new(0.7), TopP: new(0.9), MaxTokens: new(9), Seed: new(1), Stop: []string{";"},
-		Effort: llm.EffortLow, Schema: []byte("{}")}
+		Effort: "low", Schema: []byte("{}")}
 	has := map[string]func(llm.Request) bool{
 		"temperature": func(r llm.Request) bool { return r.Temperature != nil }, "top_p": func(r llm.Request) bool { return r.TopP != nil },
 		"max_tokens": func(r llm.Request) bool { return r.MaxTokens != nil }, "seed": func(r llm.Request) bool { return r.Seed != nil },
@@ -170,7 +170,7 @@ func TestLearnerDropsParameters(t *testing.T) {
 				return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 400, Parameter: name, Message: "unsupported"}
 			}
 			return llm.Response{Text: "x"}, nil
-		}), (&llm.Learner{}).Middleware())
+		}), (&llm.TokenLimitTuner{}).Middleware())
 		for range 2 {
 			if _, err := model.Complete(t.Context(), full); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -183,7 +183,7 @@ func TestLearnerDropsParameters(t *testing.T) {
 	for _, name := range []string{"temperature", "logit_bias"} { // not sent, and not known
 		err := &llm.Error{Class: llm.ClassPermanent, Parameter: name}
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Errors(err), Repeat: true}}}
-		if _, got := llm.Chain(script, (&llm.Learner{}).Middleware()).Complete(t.Context(), llm.Request{}); got != error(err) || len(script.Requests()) != 1 {
+		if _, got := llm.Chain(script, (&llm.TokenLimitTuner{}).Middleware()).Complete(t.Context(), llm.Request{}); got != error(err) || len(script.Requests()) != 1 {
 			t.Errorf("%s: %d calls, %v", name, len(script.Requests()), got)
 		}
 	}
@@ -212,7 +212,7 @@ func TestLearnerFirstCallGoesAlone(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var calls, failed atomic.Int32
-				learner := &llm.Learner{}
+				learner := &llm.TokenLimitTuner{}
 				model := llm.Chain(llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 					n := calls.Add(1)
 					if errors.Is(tt.fail, context.Canceled) && n == 1 {
@@ -268,7 +268,7 @@ func TestLearnerFirstCallGoesAlone(t *testing.T) {
 				return llm.Response{}, ctx.Err()
 			}
 			return llm.Response{Text: "x"}, nil
-		}), (&llm.Learner{}).Middleware())
+		}), (&llm.TokenLimitTuner{}).Middleware())
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go model.Complete(ctx, llm.Request{})
@@ -281,14 +281,38 @@ func TestLearnerFirstCallGoesAlone(t *testing.T) {
 	})
 }
 
-func ExampleLearner() {
+// TestLearnerWithdrawnKey: a refusal of the key or the account makes the next call go alone, as the first one did.
+func TestLearnerWithdrawnKey(t *testing.T) {
+	for _, tt := range []struct {
+		why      string
+		err      error
+		answered bool
+	}{
+		{"the key was withdrawn", &llm.Error{Class: llm.ClassPermanent, Status: 401}, false},
+		{"the account has no money", &llm.Error{Class: llm.ClassPermanent, Status: 429, Err: llm.ErrAccount}, false},
+		{"the provider is busy", &llm.Error{Class: llm.ClassOverloaded, Status: 529}, true},
+		{"one request is wrong", &llm.Error{Class: llm.ClassPermanent, Status: 400}, true},
+	} {
+		var fail error
+		learner := &llm.TokenLimitTuner{}
+		model := llm.Chain(llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: "x"}, fail }), learner.Middleware())
+		for _, fail = range []error{nil, tt.err} {
+			model.Complete(t.Context(), llm.Request{})
+		}
+		if learner.Answered() != tt.answered {
+			t.Errorf("%s: answered %v", tt.why, learner.Answered())
+		}
+	}
+}
+
+func ExampleTokenLimitTuner() {
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		if *req.MaxTokens < 5000 { // this model thinks 5,000 tokens before it says anything
-			return llm.Response{}, &llm.Error{Class: llm.ClassNoRoom}
+			return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens}
 		}
 		return llm.Response{Text: "SELECT 1"}, nil
 	})
-	asked := llm.Chain(model, (&llm.Learner{}).Middleware())
+	asked := llm.Chain(model, (&llm.TokenLimitTuner{}).Middleware())
 	for range 2 {
 		resp, err := asked.Complete(context.Background(), llm.Request{MaxTokens: new(1024)})
 		fmt.Println(resp.Text, resp.Usage.Calls, err)
@@ -296,4 +320,65 @@ func ExampleLearner() {
 	// Output:
 	// SELECT 1 4 <nil>
 	// SELECT 1 1 <nil>
+}
+
+// TestLearnerFutileCalls: a prompt that is refused, or does not fit, is not sent again within its question.
+func TestLearnerFutileCalls(t *testing.T) {
+	refused, held := &llm.Error{Class: llm.ClassRefused, Status: 400}, &llm.Error{Class: llm.ClassRefused}
+	long, key := &llm.Error{Class: llm.ClassContextTooLong, Status: 429}, &llm.Error{Class: llm.ClassPermanent, Status: 401}
+	type call struct {
+		length int   // of the prompt, in characters
+		err    error // of the model; nil: it replies
+		sent   bool
+	}
+	for _, tt := range []struct {
+		why      string
+		answered bool // it has replied to an earlier question
+		calls    []call
+	}{
+		{"a filter that refuses the prompt", false, []call{{400, refused, true}, {400, refused, false}, {100, nil, false}}},
+		{"of a model that has answered other questions", true, []call{{400, refused, true}, {400, refused, false}}},
+		{"but not of one that has answered this question: another prompt may pass", true, []call{{400, nil, true}, {400, refused, true}, {400, nil, true}}},
+		{"a filter that holds back a reply: another sample may pass", false, []call{{400, held, true}, {400, nil, true}}},
+		{"a prompt that does not fit", false, []call{{400, long, true}, {400, long, false}, {1000, long, false}, {200, nil, false}}},
+		{"a prompt of less than half of its length may fit", false, []call{{400, long, true}, {196, nil, true}, {196, nil, true}}},
+		{"a longer prompt of a question that was answered may not, which costs a call", true, []call{{200, nil, true}, {400, long, true}, {200, nil, true}}},
+		{"a wrong key", false, []call{{400, key, true}, {400, key, false}}},
+		{"the key of a model that has answered may be right", true, []call{{400, key, true}, {400, nil, true}}},
+	} {
+		sent, learner, now := false, &llm.TokenLimitTuner{}, call{}
+		model := llm.Chain(llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			sent = true
+			return llm.Response{Text: "x"}, now.err
+		}), learner.Middleware(), llm.Retry{}.Middleware(), llm.Trace())
+		ask := func(account *llm.BudgetTracker) error {
+			sent = false
+			req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: strings.Repeat("x", now.length)}}}
+			_, err := llm.Chain(model, account.Middleware()).Complete(t.Context(), req)
+			return err
+		}
+		if tt.answered {
+			if err := ask(llm.Budget{}.Start()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		account, calls := llm.Budget{}.Start(), 0
+		for i, c := range tt.calls {
+			now = c
+			err := ask(account)
+			if sent != c.sent || (err == nil) != (c.sent && c.err == nil) {
+				t.Errorf("%s: call %d was sent: %v, want %v: %v", tt.why, i, sent, c.sent, err)
+			}
+			if sent {
+				calls++
+			}
+		}
+		if u := account.Usage(); u.Calls != calls {
+			t.Errorf("%s: the account counts %d calls of %d", tt.why, u.Calls, calls)
+		}
+		now = call{}
+		if err := ask(llm.Budget{}.Start()); err != nil || !sent {
+			t.Errorf("%s: the next question is not sent: %v", tt.why, err)
+		}
+	}
 }

@@ -7,22 +7,27 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/texttosql/texttosql/internal/abandon"
+	"github.com/texttosql/texttosql/internal/background"
 )
 
 // Limit bounds the calls to a provider. The zero Limit bounds nothing.
 //
-// Calls that must wait start in the order of arrival. A call leaves the queue as soon as its context ends. Limit stands
-// inside [Retry], so that a call between two attempts holds no place, and outside [Timeout], so that the time-out does
-// not count the waiting.
+// Calls that must wait start in the order of arrival. A call leaves the queue as soon as its context ends. Put Limit
+// inside [Retry], so that a call that waits for its next attempt does not take a place. Put it outside [Timeout], so
+// that the time-out does not include the wait for a place.
 type Limit struct {
 	Concurrency int // calls in flight; 0 or less: any number
 	PerMinute   int // calls started in any 60 seconds; 0 or less: any number
+
+	// Permit waits for a place in a limit that several processes share, and returns a function that gives the place back
+	// after the call. It is called last, so no place is taken while a call waits for the limits above. Its error is the error
+	// of the call. It must return when ctx ends, and several goroutines call it at once. nil: no shared limit.
+	Permit func(ctx context.Context) (release func(), err error)
 }
 
 // Middleware returns a middleware whose models share one limit. Safe for concurrent use.
 func (l Limit) Middleware() Middleware {
-	if l.Concurrency <= 0 && l.PerMinute <= 0 {
+	if l.Concurrency <= 0 && l.PerMinute <= 0 && l.Permit == nil {
 		return func(next Model) Model { return next }
 	}
 	places := semaphore.NewWeighted(math.MaxInt64)
@@ -38,10 +43,16 @@ func (l Limit) Middleware() Middleware {
 			}
 			defer places.Release(1)
 			// The rate comes second, because it counts starts and not arrivals.
-			if err := rate.wait(ctx); err != nil {
+			release := func() {}
+			err := rate.wait(ctx)
+			if err == nil && l.Permit != nil {
+				release, err = l.Permit(ctx)
+			}
+			if err != nil {
 				ticketOf(ctx).returnCall()
 				return Response{}, err
 			}
+			defer release()
 			return next.Complete(ctx, req)
 		})
 	}
@@ -74,7 +85,7 @@ func (r *rate) wait(ctx context.Context) error {
 			r.last = append(r.last, now)
 			return nil
 		}
-		if err := abandon.For(ctx, time.Minute-now.Sub(r.last[0])); err != nil {
+		if err := background.For(ctx, time.Minute-now.Sub(r.last[0])); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -59,7 +59,7 @@ func TestLimitConcurrency(t *testing.T) {
 		limit := llm.Limit{Concurrency: 3}.Middleware()
 		m := llm.Chain(answering("x"), limit, g.middleware(), llmtest.Latency{Fixed: time.Second}.Middleware())
 		start := time.Now()
-		need.OK(t, errors.Join(ofSamples(t.Context(), m, 12)...))
+		testutil.OK(t, errors.Join(ofSamples(t.Context(), m, 12)...))
 		if top := g.top.Load(); top != 3 {
 			t.Errorf("%d calls at once, want 3", top)
 		}
@@ -77,7 +77,7 @@ func TestLimitPerMinute(t *testing.T) {
 		var g gauge
 		m := llm.Chain(answering("x"), llm.Limit{PerMinute: 4}.Middleware(), g.middleware())
 		for i := range 2 { // two bursts, so that a window begins in the middle
-			need.OK(t, errors.Join(ofSamples(t.Context(), m, 5)...))
+			testutil.OK(t, errors.Join(ofSamples(t.Context(), m, 5)...))
 			time.Sleep(time.Duration(i+1) * 10 * time.Second)
 		}
 		for i := 4; i < len(g.starts); i++ {
@@ -175,5 +175,38 @@ func TestLimitFreesPlaceOnError(t *testing.T) {
 	}
 	if _, err := m.Complete(t.Context(), ask("q")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLimitPermit: a permit is taken last and given back once, also by a call that fails or panics.
+func TestLimitPermit(t *testing.T) {
+	refused := errors.New("no place")
+	for _, tt := range []struct {
+		why    string
+		permit error
+		model  func() (llm.Response, error)
+		taken  int64 // permits that were given back
+		err    error
+	}{
+		{"a reply", nil, func() (llm.Response, error) { return llm.Response{Text: "x"}, nil }, 1, nil},
+		{"a call that fails", nil, func() (llm.Response, error) { return llm.Response{}, context.DeadlineExceeded }, 1, context.DeadlineExceeded},
+		{"a model that panics", nil, func() (llm.Response, error) { panic("model") }, 1, nil},
+		{"no permit", refused, nil, 0, refused},
+	} {
+		var released atomic.Int64
+		limit := llm.Limit{Permit: func(context.Context) (func(), error) {
+			return func() { released.Add(1) }, tt.permit
+		}}
+		calls := 0
+		m := limit.Middleware()(llm.Func(func(context.Context, llm.Request) (llm.Response, error) { calls++; return tt.model() }))
+		func() {
+			defer func() { _ = recover() }()
+			if _, err := m.Complete(t.Context(), sampled("q", 0)); !errors.Is(err, tt.err) {
+				t.Errorf("%s: %v", tt.why, err)
+			}
+		}()
+		if released.Load() != tt.taken || calls != int(tt.taken) {
+			t.Errorf("%s: %d calls, %d permits given back", tt.why, calls, released.Load())
+		}
 	}
 }

@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/trace"
 )
 
 // Model is the port to a language model: one request, one reply.
 //
-// An implementation returns ctx.Err() once ctx has ended, whatever the provider said. It returns an *Error for a failed
-// call, and never an empty reply without an error: ClassNoRoom where MaxTokens was used up before the first word.
-// It must be safe for concurrent use. llmtest.Conformance checks this.
+// An implementation returns ctx.Err() once ctx has ended, whatever the provider said. It returns an *Error for a
+// failed call. It never returns an empty reply without an error: if MaxTokens was used up before the first word, the
+// error is of ClassOutOfTokens. It must be safe for concurrent use. llmtest.Conformance checks this.
 type Model interface {
 	// Complete sends req and returns the reply.
 	Complete(ctx context.Context, req Request) (Response, error)
@@ -23,7 +24,7 @@ type Func func(ctx context.Context, req Request) (Response, error)
 // Complete calls f.
 func (f Func) Complete(ctx context.Context, req Request) (Response, error) { return f(ctx, req) }
 
-// Role says who speaks in a Message.
+// Role is the speaker of a Message.
 type Role string
 
 // The roles. Instructions go into System messages. Text of a person, a database or a model goes into User and Assistant
@@ -44,45 +45,38 @@ type Message struct {
 type Request struct {
 	Messages []Message // the messages in the order of the conversation; at least one
 
-	// Purpose says what the reply is for: "generate", "link", "repair", "judge", …. It serves traces, middlewares and
-	// tests. It is not sent.
+	// Purpose is the use of the reply: "generate", "link", "repair", "judge", "metric", …. It serves traces,
+	// middlewares and tests. It is not sent.
 	Purpose string
 	// Sample is the index of the sample within the question, from 0. Equal requests with different indexes are
 	// different calls: the index is part of cache and replay keys. It is not sent.
 	Sample int
 
+	// Plain means that the messages are sent byte for byte: an Engine adds no line about the day. Published prompts
+	// set it. It is not sent.
+	Plain bool
+
 	// Numbers that are nil are not sent: the model's default holds, or, for MaxTokens, that of the adapter.
 
 	Temperature *float64 // 0 or more
 	TopP        *float64 // nucleus sampling, over 0 to 1
-	MaxTokens   *int     // upper bound of the reply in tokens, at least 1; reasoning counts into it where the provider says so
+	MaxTokens   *int     // most tokens of the reply, at least 1; some providers count reasoning too
 	Seed        *int     // any number
 	Stop        []string // the reply ends before the first of these texts
 
-	// Effort says how long a reasoning model may think; "": as the model does by itself. A client sends it only to a
-	// model that has it.
-	Effort Effort
-	// Schema is the JSON schema that the reply has to follow; nil: any text. A client sends it where the provider holds
-	// the model to it. Messages describe the shape too, so a client may ignore it.
+	// Effort is how long a reasoning model may think: "minimal", "low", "medium" or "high"; "": the model's default.
+	// A client sends it only to models that support it.
+	Effort string
+	// Schema is the JSON schema of the reply; nil: any text. A client sends it if the provider enforces it. The
+	// messages describe the shape too, so a client may ignore Schema.
 	Schema json.RawMessage
-	// CachePrefix is how many of the first Messages other requests begin with as well, 0 to len(Messages). A client whose
-	// provider wants a mark for its prompt cache sets it at the end of the last of them; any other client ignores it.
+	// CachePrefix is the number of first Messages that other requests share, 0 to len(Messages). If the provider's
+	// prompt cache needs a mark, the client sets it at the end of the last shared message. Other clients ignore
+	// CachePrefix.
 	CachePrefix int
 }
 
-// Effort is how long a reasoning model thinks before it answers. Providers have these words or numbers of tokens in their
-// place; a client sends the nearest that its provider takes.
-type Effort string
-
-// The efforts.
-const (
-	EffortMinimal Effort = "minimal" // as little as the model can, none at all where it may
-	EffortLow     Effort = "low"
-	EffortMedium  Effort = "medium"
-	EffortHigh    Effort = "high"
-)
-
-// StopReason says why a reply ended; "" if the provider did not say.
+// StopReason is the reason why a reply ended; "" if the provider did not report it.
 type StopReason string
 
 // The reasons. A reply that was cut at MaxTokens is not an error of the call; the reader of the reply decides.
@@ -99,6 +93,10 @@ type Response struct {
 	Usage      Usage      // the cost, failed attempts included
 	Model      string     // the model's name for itself, as the provider reports it; may be empty
 }
+
+// Answer returns Text without the reasoning before the answer. The reasoning ends at the last </think>, or at the
+// mark of another model.
+func (r Response) Answer() string { return prompttext.AnswerText(r.Text) }
 
 // Usage is the cost of calls.
 type Usage = trace.Usage

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// ReadPrices reads a price list for [Budget.Prices]: a JSON array of at most 1 MiB, with an object a model.
+// ReadPrices reads a price list for [Budget.Prices]: a JSON array of at most 1 MiB, with one object for each model.
 //
 //	[{"model": "gpt-5-mini", "input": 0.25, "cached": 0.025, "output": 2, "date": "2026-11-20"}]
 //
-// Prices are of a million tokens, in one unit for the whole list. "date" is the day on which somebody looked them up; of
-// several entries for a model the youngest counts. "cached" may be left out, and "cache_write" is for providers that charge
-// for it ([Price]). The model "" stands for every other one. An unknown member, a price that is negative, and an entry
-// without model, input, output or date are errors that name the entry.
+// Prices are per million tokens, in one currency for the whole list. "date" is the day on which the price was looked
+// up; of several entries for one model the newest counts. "cached" may be left out, and "cache_write" is for
+// providers that charge for it ([Price]). The model "" means every other model. An unknown member, a negative price,
+// or an entry without model, input, output or date is an error that names the entry.
 func ReadPrices(r io.Reader) (map[string]Price, error) {
 	var list []struct {
 		Model      *string  `json:"model"`

@@ -5,31 +5,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"net"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/abandon"
+	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// EventRetry is the name of the event in the trace of a question when a call failed and waits to be tried again. Its attribute is
+// eventRetry is the name of the event in the trace of a question when a call failed and waits to be tried again. Its attribute is
 // "wait", a time.Duration.
-const EventRetry = "retry"
+const eventRetry = "retry"
 
-// Retry repeats calls that failed for a reason that may pass. Errors that are [Error.Temporary] are tried up to
-// Attempts times, errors of unknown class twice. Nothing is repeated after ctx ended or the budget is spent.
+// Retry repeats calls that failed for a reason that may pass. A call whose error is [Error.Temporary] is repeated until
+// the provider has failed for GiveUp, a call whose error is of unknown class once. Nothing is repeated after ctx ended
+// or the budget is spent.
 //
-// The wait before attempt n+1 is a random time between half of Base·2ⁿ⁻¹ and all of it, at most Max. If the provider
+// The wait before attempt n+1 is a random time between half of Base·2ⁿ⁻¹ and all of it, at most Max. The last wait ends
+// when GiveUp has passed, so an outage that is shorter than GiveUp costs time and no reply. If the provider
 // asks for a wait, the call waits that long plus a random time up to Base. If the provider asks for more than Max, or
 // if ctx would end during the wait, the call fails at once with the provider's error.
 //
-// The usage of a reply includes its failed attempts. The error of a call with several attempts says how many there
-// were. Where an Account is in ctx, three repeated attempts of its calls to one model that fail without a reply between them end
-// the rest: the provider is down. The zero Retry is the default.
+// The usage of a reply includes its failed attempts. The error of a call with several attempts has their number. If
+// ctx has a [BudgetTracker], its calls to one model share GiveUp: it counts from their first failure after the last
+// reply of that model. Once GiveUp has passed, all these calls end. The zero Retry is the default.
 type Retry struct {
-	Attempts int           // the most attempts, the first one included; 0 means 4; 1 or negative: no retry
+	Attempts int           // the most attempts of a call; 0: as many as fit into GiveUp; 1 or negative: no retry
 	Base     time.Duration // first wait; 0 means 500 ms
 	Max      time.Duration // longest wait; 0 means 1 minute, the window of most providers' limits
+	GiveUp   time.Duration // how long a provider may fail; 0 means 15 s; at most 3 s if no server answers at the address
 
 	// Rand returns numbers in [0, 1) for the random part of the wait; nil means math/rand/v2. It must be safe for
 	// concurrent use.
@@ -38,9 +43,10 @@ type Retry struct {
 
 // Middleware returns a middleware without state. Safe for concurrent use.
 func (r Retry) Middleware() Middleware {
-	r.Attempts = cmp.Or(r.Attempts, 4)
+	r.Attempts = cmp.Or(r.Attempts, math.MaxInt)
 	r.Base = cmp.Or(r.Base, 500*time.Millisecond)
 	r.Max = cmp.Or(r.Max, time.Minute)
+	r.GiveUp = cmp.Or(r.GiveUp, 15*time.Second)
 	if r.Rand == nil {
 		r.Rand = rand.Float64
 	}
@@ -55,18 +61,17 @@ type retrying struct {
 func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 	var failed Usage
 	unknown := 0
+	t, began := ticketOf(ctx), time.Time{} // began: the first failure
 	for attempt := 1; ; attempt++ {
 		if ctx.Err() != nil {
 			return Response{}, ctx.Err()
 		}
-		if err := ticketOf(ctx).outage(); err != nil && attempt == 1 {
+		if err := t.outage(); err != nil && attempt == 1 {
 			return Response{}, fmt.Errorf("not sent, since the calls beside it failed: %w", err)
 		}
 		resp, err := r.next.Complete(asAttempt(ctx, attempt), req)
-		if ctx.Err() == nil && (err == nil || ClassOf(err).temporary()) {
-			ticketOf(ctx).repeated(attempt, err)
-		}
 		if err == nil {
+			t.replied()
 			if attempt > 1 {
 				resp.Usage = failed.Add(measure(req, resp))
 			}
@@ -75,13 +80,22 @@ func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 		if ctx.Err() != nil {
 			return Response{}, ctx.Err()
 		}
-		class := ClassOf(err)
-		failed = failed.Add(ticketOf(ctx).priced(costOf(err), ""))
-		if class == ClassUnknown {
-			unknown++
+		if attempt == 1 {
+			began = time.Now()
 		}
-		delay, again := r.wait(ctx, attempt, err)
-		if !again || attempt >= r.Attempts || !class.temporary() && (class != ClassUnknown || unknown > 1) || ticketOf(ctx).outage() != nil {
+		failed = failed.Add(t.priced(costOf(err), ""))
+		repeatable := false
+		left := r.patience(err)
+		switch class := ClassOf(err); {
+		case class.temporary():
+			left = t.failing(began, left, err)
+			repeatable = left > 0
+		case class == ClassUnknown:
+			unknown++
+			repeatable = unknown == 1
+		}
+		delay, again := r.wait(ctx, attempt, left, err)
+		if !again || !repeatable || attempt >= r.Attempts {
 			if attempt > 1 {
 				err = &attemptsError{fmt.Errorf("%w (attempt %d)", err, attempt), failed}
 			}
@@ -89,14 +103,14 @@ func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 		}
 		// The account is told of this attempt only because it is repeated. It learns of the last attempt from a Retry
 		// further out, or at the end of the call.
-		t := ticketOf(ctx)
 		t.loseCall(usageOf(err))
 		if refused := t.takeCall(); refused != nil {
 			err = fmt.Errorf("%w: no attempt %d after: %w", refused, attempt+1, err)
 			return Response{}, &attemptsError{err, failed}
 		}
-		trace.From(ctx).Event(EventRetry, trace.Attr{Key: "wait", Value: delay})
-		if err := abandon.For(ctx, delay); err != nil {
+		background.Retry(ctx)
+		trace.FromContext(ctx).Event(eventRetry, trace.Attr{Key: "wait", Value: delay})
+		if err := background.For(ctx, delay); err != nil {
 			t.returnCall()
 			return Response{}, err
 		}
@@ -105,6 +119,14 @@ func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 			return Response{}, &attemptsError{fmt.Errorf("%w (attempt %d)", err, attempt), failed}
 		}
 	}
+}
+
+// patience returns how long a provider may fail with err. A server that does not run rarely starts while somebody waits.
+func (r Retry) patience(err error) time.Duration {
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
+		return min(r.GiveUp, 3*time.Second)
+	}
+	return r.GiveUp
 }
 
 // attemptsError is the error of a call that took several attempts, with the cost of all of them.
@@ -124,14 +146,18 @@ func costOf(err error) Usage {
 	return usageOf(err)
 }
 
-// wait returns how long to wait after the given attempt; false if waiting is of no use.
-func (r Retry) wait(ctx context.Context, attempt int, err error) (time.Duration, bool) {
+// wait returns how long to wait after the given attempt, where the provider may fail for the time left; false if waiting is
+// of no use.
+func (r Retry) wait(ctx context.Context, attempt int, left time.Duration, err error) (time.Duration, bool) {
 	wait := r.Max
 	// Doubling stops before it could overflow.
 	if shift := attempt - 1; shift < 16 && r.Base < r.Max>>shift {
 		wait = r.Base << shift
 	}
-	wait = wait/2 + time.Duration(r.Rand()*float64(wait-wait/2))
+	wait = wait/2 + r.random(wait-wait/2)
+	if wait > left-r.Base/2 { // the last attempt
+		wait = left + r.random(r.Base/2)
+	}
 
 	var e *Error
 	if errors.As(err, &e) && e.RetryAfter > 0 {
@@ -139,13 +165,16 @@ func (r Retry) wait(ctx context.Context, attempt int, err error) (time.Duration,
 			return 0, false
 		}
 		// A dozen samples that were told the same second must not come back in the same millisecond, nor too early.
-		wait = e.RetryAfter + time.Duration(r.Rand()*float64(r.Base))
+		wait = e.RetryAfter + r.random(r.Base)
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
 		return 0, false
 	}
 	return wait, true
 }
+
+// random returns a random time up to d.
+func (r Retry) random(d time.Duration) time.Duration { return time.Duration(r.Rand() * float64(d)) }
 
 type attemptKey struct{}
 

@@ -3,15 +3,20 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"net"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -33,13 +38,17 @@ func fixed(x float64) func() float64 { return func() float64 { return x } }
 
 // patient is how a conversation retries.
 func patient(x float64) llm.Retry {
-	return llm.Retry{Attempts: 5, Base: 2 * time.Second, Max: time.Minute, Rand: fixed(x)}
+	return llm.Retry{Attempts: 5, Base: 2 * time.Second, Max: time.Minute, GiveUp: time.Hour, Rand: fixed(x)}
 }
 
 func TestRetry(t *testing.T) {
 	ok := llmtest.Reply{Text: "x"}
 	limited, overloaded, late := failed(llm.ClassRateLimit, 0), failed(llm.ClassOverloaded, 0), failed(llm.ClassTimeout, 0)
 	unknown := llmtest.Reply{Err: io.ErrUnexpectedEOF}
+	connection := func(op string) llmtest.Reply {
+		return llmtest.Reply{Err: &llm.Error{Class: llm.ClassOverloaded, Err: &net.OpError{Op: op, Err: errors.New("refused")}}}
+	}
+	absent, broken := connection("dial"), connection("read")
 	most := math.Nextafter(1, 0)
 	tests := []struct {
 		why      string
@@ -53,8 +62,19 @@ func TestRetry(t *testing.T) {
 		{"the waits double, at least half of each", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, overloaded, late, ok}, 4, "ok",
 			250*time.Millisecond + 500*time.Millisecond + time.Second},
 		{"and at most all of each", llm.Retry{Rand: fixed(most)}, []llmtest.Reply{limited, limited, ok}, 3, "ok", 1500 * time.Millisecond},
-		{"four attempts by default", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, limited, limited, overloaded, ok}, 4, llm.ClassOverloaded,
-			1750 * time.Millisecond},
+		{"15 s by default, with the last attempt at their end", llm.Retry{Rand: fixed(0)}, many(limited, 6, overloaded, ok), 7, llm.ClassOverloaded,
+			15 * time.Second},
+		{"an outage that ends as they do", llm.Retry{Rand: fixed(0)}, many(limited, 6, ok), 7, "ok", 15 * time.Second},
+		{"the last attempts do not come at the same moment", llm.Retry{Rand: fixed(most)}, many(limited, 5, ok), 6, "ok", 15250 * time.Millisecond},
+		{"as long as set", llm.Retry{GiveUp: 3 * time.Second, Rand: fixed(0)}, many(late, 4, late, ok), 5, llm.ClassTimeout, 3 * time.Second},
+		{"longer, where set", llm.Retry{GiveUp: time.Minute, Rand: fixed(0)}, many(limited, 8, ok), 9, "ok", time.Minute},
+		{"a server that is not there for 3 s", llm.Retry{Rand: fixed(0)}, many(absent, 4, absent, ok), 5, llm.ClassOverloaded, 3 * time.Second},
+		{"or less, where set", llm.Retry{GiveUp: time.Second, Rand: fixed(0)}, many(absent, 3, absent, ok), 4, llm.ClassOverloaded, time.Second},
+		{"but a connection that breaks is a server", llm.Retry{Rand: fixed(0)}, many(broken, 6, ok), 7, "ok", 15 * time.Second},
+		{"the wait the provider names may be longer", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 20*time.Second), ok}, 2, "ok",
+			20 * time.Second},
+		{"and is the last one then", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 20*time.Second), limited, ok}, 2, llm.ClassRateLimit,
+			20 * time.Second},
 		{"as many as set", llm.Retry{Attempts: 2, Rand: fixed(0)}, []llmtest.Reply{late, late, ok}, 2, llm.ClassTimeout, 250 * time.Millisecond},
 		{"none", llm.Retry{Attempts: 1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
 		{"none, negative", llm.Retry{Attempts: -1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
@@ -78,7 +98,7 @@ func TestRetry(t *testing.T) {
 		{"and of at most 2, 4, 8, 16 s", patient(most), []llmtest.Reply{limited, overloaded, late, limited, ok}, 5, "ok", 30 * time.Second},
 		{"a status goes by its class, not by digits in a text", patient(0),
 			[]llmtest.Reply{{Err: &llm.Error{Class: llm.ClassPermanent, Status: 400, Message: "no such table: t500"}}, ok}, 1, llm.ClassPermanent, 0},
-		{"many attempts do not overflow", llm.Retry{Attempts: 40, Base: time.Minute, Max: time.Minute, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok",
+		{"many attempts do not overflow", llm.Retry{Base: time.Minute, Max: time.Minute, GiveUp: time.Hour, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok",
 			39 * 30 * time.Second},
 	}
 	for _, tt := range tests {
@@ -104,7 +124,7 @@ func TestRetry(t *testing.T) {
 				if err == nil || llm.ClassOf(err) != tt.class {
 					t.Errorf("error = %v, want one of class %v", err, tt.class)
 				}
-				if tt.attempts > 1 && !strings.Contains(err.Error(), "(attempt ") {
+				if tt.attempts > 1 && !strings.Contains(fmt.Sprint(err), "(attempt ") {
 					t.Errorf("error %q does not say how many attempts there were", err)
 				}
 			})
@@ -112,12 +132,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-func many(o llmtest.Reply, n int, last llmtest.Reply) []llmtest.Reply {
-	all := make([]llmtest.Reply, n, n+1)
-	for i := range all {
-		all[i] = o
-	}
-	return append(all, last)
+func many(o llmtest.Reply, n int, last ...llmtest.Reply) []llmtest.Reply {
+	return append(slices.Repeat([]llmtest.Reply{o}, n), last...)
 }
 
 func TestRetryUsage(t *testing.T) {
@@ -132,7 +148,7 @@ func TestRetryUsage(t *testing.T) {
 			{"given up on: it may have been", failed(llm.ClassTimeout, 0), llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Partial: true}},
 		}
 		for _, tt := range tests {
-			resp := need.Value(llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(), ask("q")))(t)
+			resp := testutil.Value(llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(), ask("q")))(t)
 			golden.Equal(t, tt.want, resp.Usage, tt.why)
 		}
 	})
@@ -189,4 +205,51 @@ func TestRetryStopsWithContext(t *testing.T) {
 			t.Errorf("%d calls were made", n)
 		}
 	})
+}
+
+// TestRetryOfAQuestion: the calls of an account know together how long a model has failed.
+func TestRetryOfAQuestion(t *testing.T) {
+	type call struct {
+		at    time.Duration
+		fails bool // each attempt does
+		ends  time.Duration
+		sent  bool
+	}
+	for _, tt := range []struct {
+		why   string
+		calls []call
+	}{
+		{"calls at the same time end at the same time", []call{{0, true, 15 * time.Second, true}, {0, true, 15 * time.Second, true}}},
+		{"a later call ends with them", []call{{0, true, 15 * time.Second, true}, {9 * time.Second, true, 15 * time.Second, true}}},
+		{"one behind the end is not sent", []call{
+			{0, true, 15 * time.Second, true}, {16 * time.Second, true, 16 * time.Second, false},
+		}},
+		{"a reply begins the time anew", []call{{0, true, 24 * time.Second, true}, {9 * time.Second, false, 9 * time.Second, true}}},
+		{"a reply before the first failure does not", []call{{0, false, 0, true}, {time.Second, true, 16 * time.Second, true}}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := make([]atomic.Int64, len(tt.calls))
+			model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+				asked[req.Sample].Add(1)
+				if tt.calls[req.Sample].fails {
+					return llm.Response{}, llm.StatusError(503, 0, nil)
+				}
+				return llm.Response{Text: "x"}, nil
+			})
+			m := llm.Chain(model, llm.Budget{}.Start().Middleware(), llm.Retry{Rand: fixed(0)}.Middleware())
+			var wg sync.WaitGroup
+			start := time.Now()
+			for i, c := range tt.calls {
+				wg.Go(func() {
+					time.Sleep(c.at)
+					_, err := m.Complete(t.Context(), llm.Request{Sample: i})
+					took, sent := time.Since(start), asked[i].Load() > 0
+					if took != c.ends || sent != c.sent || (err != nil) != c.fails {
+						t.Errorf("%s: call %d ended after %v, with %d attempts: %v", tt.why, i, took, asked[i].Load(), err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
 }

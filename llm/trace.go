@@ -13,15 +13,16 @@ import (
 // spanName is the name of the spans of Trace and of the hits of Cache.
 const spanName = "model call"
 
-// Trace adds one span an attempt to the trace in ctx, in the slot of the sample, and enforces the contract of [Model].
-// Without a span in ctx it only enforces the contract.
+// Trace adds one span for each attempt to the trace in ctx, and enforces the contract of [Model]. The index of the
+// sample is the slot of the span. Without a span in ctx it only enforces the contract.
 //
 // A span has the attributes purpose, sample, attempt (from the second on), model, request (the first 16 digits of
 // [Request.Hash]), temperature, top_p, max_tokens, seed, effort, prompt and reply. Prompt and reply are private: by default the span
 // holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status.
-// Its usage is the reply's, estimated where the provider reports none ([Estimate]), with the price of a [Budget]. A
-// span whose context ended is cancelled. Where the provider says that it read less than half of the prompt, it has the warning
-// "prompt-cut". If a Trace stands further in as well, only the inner spans have a usage.
+// Its usage is the usage of the reply, or an estimate ([Estimate]) if the provider reports none, with the price of a
+// [Budget]. A span whose context ended is cancelled. If the provider reports that it read less than half of the
+// prompt, the span has the warning "prompt-cut". If there is a second Trace inside, only the inner spans have a
+// usage.
 //
 // The contract: once ctx has ended, the error is ctx.Err(). Any other error is an [*Error] ([AsError]), so its text is
 // scrubbed and it does not match the error of a context. An empty reply is an error, of ClassRefused if a filter caused
@@ -37,12 +38,12 @@ func (t traced) Complete(ctx context.Context, req Request) (Response, error) {
 	if ctx.Err() != nil {
 		return Response{}, ctx.Err()
 	}
-	if trace.From(ctx) == nil {
+	if trace.FromContext(ctx) == nil {
 		resp, err := contained(ctx, t.next, req)
 		return held(ctx, resp, err)
 	}
 	name := t.Name()
-	within, span := trace.StartAt(ctx, req.Sample, spanName, callAttrs(ctx, name, req)...)
+	within, span := trace.FromContext(ctx).StartAt(ctx, req.Sample, spanName, callAttrs(ctx, name, req)...)
 	defer span.End()
 	resp, err := contained(within, t.next, req)
 	if resp, err = held(ctx, resp, err); err != nil {
@@ -55,7 +56,7 @@ func (t traced) Complete(ctx context.Context, req Request) (Response, error) {
 	if !tracedWithin(span) {
 		span.AddUsage(resp.Usage)
 	}
-	span.Set("reply", trace.Secret{Kind: trace.PrivateReplies, Text: resp.Text})
+	span.Set("reply", trace.PrivateReplies.Secret(resp.Text))
 	span.Set("stop_reason", string(resp.StopReason))
 	if resp.Model != "" && resp.Model != name {
 		span.Set("answered_by", resp.Model)
@@ -71,7 +72,7 @@ const leastCut = 100
 func warnIfCut(ctx context.Context, req Request, u Usage) {
 	read, sent := u.PromptTokens+u.CachedTokens, Estimate(req, "").PromptTokens
 	if u.PromptTokens >= leastCut && 2*read < sent {
-		trace.From(ctx).Warn("prompt-cut", fmt.Sprintf("the model's server read %d of about %d tokens of the prompt, so it answers without "+
+		trace.FromContext(ctx).Warn("prompt-cut", fmt.Sprintf("the model's server read %d of about %d tokens of the prompt, so it answers without "+
 			"a part of the rules or the schema, and costs more than is told; give it a larger context (Ollama: num_ctx, OLLAMA_CONTEXT_LENGTH)", read, sent))
 	}
 }
@@ -95,7 +96,7 @@ func held(ctx context.Context, resp Response, err error) (Response, error) {
 	case resp.StopReason == StopFilter:
 		return Response{}, &Error{Class: ClassRefused, Message: "the provider held the reply back"}
 	case resp.StopReason == StopLength:
-		return Response{}, &Error{Class: ClassNoRoom, Usage: resp.Usage, Message: "empty reply: the limit on tokens was used up before it began"}
+		return Response{}, &Error{Class: ClassOutOfTokens, Usage: resp.Usage, Message: "empty reply: the limit on tokens was used up before it began"}
 	}
 	return Response{}, &Error{Message: "empty reply"}
 }
@@ -125,9 +126,9 @@ func callAttrs(ctx context.Context, model string, req Request) []trace.Attr {
 		add("seed", *req.Seed)
 	}
 	if req.Effort != "" {
-		add("effort", string(req.Effort))
+		add("effort", req.Effort)
 	}
-	add("prompt", trace.Secret{Kind: trace.PrivatePrompts, Text: promptText(req.Messages)})
+	add("prompt", trace.PrivatePrompts.Secret(promptText(req.Messages)))
 	return attrs
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
@@ -20,7 +20,7 @@ import (
 // One call of each kind, in one trace: a reply with everything, an attempt that
 // failed and its repetition, an attempt that was too slow, a cancelled call.
 func TestTraceGolden(t *testing.T) {
-	for name, keep := range map[string]trace.Private{
+	for name, keep := range map[string]trace.Sensitivity{
 		"trace.json":         0,
 		"trace_private.json": trace.PrivatePrompts | trace.PrivateReplies,
 	} {
@@ -35,7 +35,7 @@ func TestTraceGolden(t *testing.T) {
 				{Purpose: "judge", Replies: []llmtest.Reply{{Text: "A", Delay: time.Hour}}},
 			}}
 			root := trace.Tracer{Keep: keep}.New("ask")
-			ctx := trace.Into(t.Context(), root)
+			ctx := trace.NewContext(t.Context(), root)
 			account := llm.Budget{Prices: map[string]llm.Price{"m": {Prompt: 2.5, Completion: 10}}}.Start()
 			m := llm.Chain(llm.Named("m", script), account.Middleware(), llm.Retry{Rand: fixed(0)}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
 
@@ -44,7 +44,7 @@ func TestTraceGolden(t *testing.T) {
 				req := sampled("How many?", sample)
 				req.Messages = append([]llm.Message{{Role: llm.System, Text: "One statement."}}, req.Messages...)
 				req.Temperature, req.MaxTokens, req.Seed = &temperature, new(512), new(sample+1)
-				need.Value(m.Complete(ctx, req))(t)
+				testutil.Value(m.Complete(ctx, req))(t)
 			}
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
@@ -55,9 +55,9 @@ func TestTraceGolden(t *testing.T) {
 			}
 			root.End()
 
-			b := need.Value(root.JSON(0))(t)
+			b := testutil.Value(root.JSON(0))(t)
 			var out bytes.Buffer
-			need.OK(t, json.Indent(&out, append(b, "\n\n"...), "", "  "))
+			testutil.OK(t, json.Indent(&out, append(b, "\n\n"...), "", "  "))
 			golden.Check(t, name, out.Bytes())
 		})
 	}
@@ -65,9 +65,9 @@ func TestTraceGolden(t *testing.T) {
 
 func TestTraceSlotOfTheSample(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		root := trace.New("ask")
+		root := trace.Tracer{}.New("ask")
 		m := llm.Chain(answering("x"), llm.Trace(), llmtest.Latency{BySample: []time.Duration{3, 2, 1}}.Middleware())
-		ctx := trace.Into(t.Context(), root)
+		ctx := trace.NewContext(t.Context(), root)
 		done := make(chan error)
 		for _, sample := range []int{2, 0, 1} {
 			go func() {
@@ -118,7 +118,7 @@ func TestTraceHoldsTheContract(t *testing.T) {
 			"llm: cancelled: client: context canceled"},
 		{"nor is its own deadline", nil, reply(llm.Response{}, context.DeadlineExceeded), nil, llm.ClassTimeout, "llm: timeout: context deadline exceeded"},
 		{"held back", nil, reply(llm.Response{StopReason: llm.StopFilter}, nil), nil, llm.ClassRefused, "llm: refused: the provider held the reply back"},
-		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassNoRoom,
+		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassOutOfTokens,
 			"llm: no room: empty reply: the limit on tokens was used up before it began"},
 		{"cancelled, and called an error", ended, func(context.Context, llm.Request) (llm.Response, error) {
 			cancel()
@@ -133,9 +133,9 @@ func TestTraceHoldsTheContract(t *testing.T) {
 				if ctx == nil {
 					ctx = t.Context()
 				}
-				root := trace.New("ask")
+				root := trace.Tracer{}.New("ask")
 				if traced {
-					ctx = trace.Into(ctx, root)
+					ctx = trace.NewContext(ctx, root)
 				}
 				resp, err := llm.Chain(tt.model, llm.Trace()).Complete(ctx, ask("q"))
 				if tt.text == "" {

@@ -60,7 +60,7 @@ func TestMeasure(t *testing.T) {
 			model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 				return llm.Response{Text: "1234", Usage: tt.has}, nil
 			})
-			ctx := trace.Into(t.Context(), trace.New("question"))
+			ctx := trace.NewContext(t.Context(), trace.Tracer{}.New("question"))
 			got, err := llm.Chain(model, llm.Trace()).Complete(ctx, ask("12345"))
 			if diff := cmp.Diff(tt.want, got.Usage); err != nil || diff != "" {
 				t.Errorf("error %v (-want +got):\n%s", err, diff)

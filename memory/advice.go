@@ -13,43 +13,42 @@ import (
 const maxAdvice = 300
 
 // Of each kind a prompt shows so many lessons.
-var most = map[LessonKind]int{TableLesson: 5, ColumnLesson: 5, JoinLesson: 5, GuideLesson: 5, ErrorLesson: 3, QueryLesson: 3, ChoiceLesson: 3}
+var most = map[string]int{tableLesson: 5, columnLesson: 5, joinLesson: 5, guideLesson: 5, errorLesson: 3, queryLesson: 3, choiceLesson: 3}
 
-// ForTable is the advice for a prompt that asks whether a question needs table t: what lessons say about the names of
-// this table and of its columns, and instructions for the choice of tables. It is a section that ends in an empty line,
-// or "".
-func (r *Recall) ForTable(t *schema.Table, question string) string {
-	table := schema.Fold(t.TableName().String())
+// ForTable returns the advice for a prompt about the need for table t: lessons about the names of this table and its
+// columns, and instructions for the choice of tables. It is a section that ends in an empty line, or "".
+func (r *RetrievedLessons) ForTable(t *schema.Table, question string) string {
+	table := schema.FoldCase(t.TableName().String())
 	return r.section(question, func(k Lesson) bool {
 		switch k.Kind {
-		case TableLesson:
-			return schema.Fold(k.To) == table
-		case ColumnLesson:
-			return schema.Fold(tableOf(k.To)) == table
-		case ChoiceLesson:
-			return slices.ContainsFunc(k.Tables, func(name string) bool { return schema.Fold(name) == table })
+		case tableLesson:
+			return schema.FoldCase(k.To) == table
+		case columnLesson:
+			return schema.FoldCase(tableOf(k.To)) == table
+		case choiceLesson:
+			return slices.ContainsFunc(k.Tables, func(name string) bool { return schema.FoldCase(name) == table })
 		}
-		return k.Kind == GuideLesson && k.Scope != scopeSQL
+		return k.Kind == guideLesson && k.Scope != scopeSQL
 	})
 }
 
-// ForSQL is the advice for a prompt that asks for SQL over s: lessons about names, joins and statements whose tables s
+// ForSQL returns the advice for a prompt for SQL over s: lessons about names, joins and statements whose tables s
 // has, and instructions for SQL. It is a section that ends in an empty line, or "".
-func (r *Recall) ForSQL(s *schema.Schema, question string) string {
+func (r *RetrievedLessons) ForSQL(s *schema.Schema, question string) string {
 	if r == nil || len(r.Lessons) == 0 {
 		return ""
 	}
 	names := namesOf(s)
 	return r.section(question, func(k Lesson) bool {
-		return k.Kind != ErrorLesson && (k.Kind != GuideLesson || k.Scope != scopeTables) && names.serves(k)
+		return k.Kind != errorLesson && (k.Kind != guideLesson || k.Scope != scopeTables) && names.serves(k)
 	})
 }
 
-// ForError is the advice for a prompt that asks for another statement after an error with this message. It is a section
+// ForError returns the advice for a prompt for another statement after an error with this message. It is a section
 // that ends in an empty line, or "".
-func (r *Recall) ForError(message string) string {
+func (r *RetrievedLessons) ForError(message string) string {
 	return r.section("", func(k Lesson) bool {
-		if k.Kind != ErrorLesson {
+		if k.Kind != errorLesson {
 			return false
 		}
 		like, err := pattern(k)
@@ -58,7 +57,7 @@ func (r *Recall) ForError(message string) string {
 }
 
 // section writes the lessons that are wanted.
-func (r *Recall) section(question string, wanted func(Lesson) bool) string {
+func (r *RetrievedLessons) section(question string, wanted func(Lesson) bool) string {
 	if r == nil || len(r.Lessons) == 0 {
 		return ""
 	}
@@ -66,14 +65,14 @@ func (r *Recall) section(question string, wanted func(Lesson) bool) string {
 	var list []Lesson
 	for _, k := range r.Lessons {
 		switch {
-		case k.Kind == TableLesson && k.Pattern != "": // it changes the schema, which says it
-		case k.Kind == ColumnLesson && k.Table == "" && !mentions(stems, k.From):
-		case k.Kind == ChoiceLesson && question != r.Question:
+		case k.Kind == tableLesson && k.Pattern != "": // it changes the schema, which says it
+		case k.Kind == columnLesson && k.Table == "" && !mentions(stems, k.From):
+		case k.Kind == choiceLesson && question != r.Question:
 		case wanted(k):
 			list = append(list, k)
 		}
 	}
-	order := []LessonKind{GuideLesson, TableLesson, ColumnLesson, JoinLesson, ChoiceLesson, QueryLesson, ErrorLesson}
+	order := []string{guideLesson, tableLesson, columnLesson, joinLesson, choiceLesson, queryLesson, errorLesson}
 	asked := func(k Lesson) int {
 		if mentions(stems, k.From) {
 			return 0
@@ -85,7 +84,7 @@ func (r *Recall) section(question string, wanted func(Lesson) bool) string {
 			cmp.Compare(b.Priority, a.Priority), cmp.Compare(asked(a), asked(b)), better(a, b))
 	})
 	var b strings.Builder
-	count := map[LessonKind]int{}
+	count := map[string]int{}
 	for _, k := range list {
 		if count[k.Kind]++; count[k.Kind] <= most[k.Kind] {
 			b.WriteString("- " + k.line() + "\n")
@@ -103,18 +102,18 @@ func (r *Recall) section(question string, wanted func(Lesson) bool) string {
 func (l Lesson) line() string {
 	text, statement := l.Text, l.SQL
 	switch l.Kind {
-	case TableLesson:
+	case tableLesson:
 		text = quoted(l.From) + " is the table " + quoted(l.To)
-	case ColumnLesson:
+	case columnLesson:
 		text = quoted(l.From) + " is the column " + quoted(l.To)
 		if l.Table != "" {
 			text = "the column " + quoted(l.From) + " of " + quoted(l.Table) + " is " + quoted(l.To)
 		}
-	case JoinLesson:
+	case joinLesson:
 		text = "join by " + l.Text
-	case QueryLesson:
+	case queryLesson:
 		text = "for " + l.Text + ":"
-	case ChoiceLesson:
+	case choiceLesson:
 		text = "for a question like " + quoted(words.Short(l.From, 100)) + " the user chose: " + l.Text
 	}
 	return words.Inert(words.Short(words.Line(text), maxAdvice) + strings.TrimRight(" "+words.Line(statement), " "))

@@ -28,7 +28,7 @@ func (lengths) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 
 // Exemplars by meaning: any embedder of langchaingo fits. The pool is embedded once, and the vectors stay in the Pool.
 func ExampleEmbedder() {
-	pool := &memory.Pool{Pairs: []memory.Pair{
+	pool := &memory.Pool{Pairs: []memory.Exemplar{
 		{Question: "List all.", SQL: "SELECT name FROM customers"},
 		{Question: "What is the greatest total of an order that was ever placed?", SQL: "SELECT max(total) FROM orders"},
 	}}
@@ -41,14 +41,8 @@ func ExampleEmbedder() {
 	// SELECT max(total) FROM orders <nil>
 }
 
-func ExampleMasker() {
-	s := &schema.Schema{Tables: []schema.Table{{Name: "singers", Columns: []schema.Column{{Name: "birthYear"}}}}}
-	fmt.Println(memory.Masker(s, true)("How many singers have a birth year after 1980?"))
-	// Output: how many <mask> have a <mask> <mask> after <unk>
-}
-
 func ExampleSimilar() {
-	pool := &memory.Pool{Pairs: []memory.Pair{
+	pool := &memory.Pool{Pairs: []memory.Exemplar{
 		{Question: "What is the total of all orders?", SQL: "SELECT sum(total) FROM orders"},
 		{Question: "How many customers live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"},
 	}}
@@ -59,7 +53,7 @@ func ExampleSimilar() {
 
 // A file of solved questions is checked when it is read, and the error names the
 // line.
-func ExampleReadPairs() {
+func ExampleReadExemplars() {
 	dir, err := os.MkdirTemp("", "pairs")
 	if err != nil {
 		fmt.Println(err)
@@ -73,8 +67,8 @@ func ExampleReadPairs() {
 			fmt.Println(err)
 			return
 		}
-		pairs, err := memory.ReadPairs(path) // for a Pool, or for texttosql.WithMemory
-		var wrong *memory.PairError
+		pairs, err := memory.ReadExemplars(path) // for a Pool, or for texttosql.WithMemory
+		var wrong *memory.FileError
 		if errors.As(err, &wrong) {
 			fmt.Println("line", wrong.Line, wrong.Err)
 			continue
@@ -88,7 +82,7 @@ func ExampleReadPairs() {
 
 // What a person confirms is an exemplar for the next question, in this process
 // and in the next.
-func ExampleOpenConfirmed() {
+func ExampleOpenVerifiedAnswers() {
 	dir, err := os.MkdirTemp("", "confirmed")
 	if err != nil {
 		fmt.Println(err)
@@ -97,12 +91,12 @@ func ExampleOpenConfirmed() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "confirmed.jsonl")
 	for _, sql := range []string{"SELECT count(*) FROM customers", "SELECT count(id) FROM customers"} {
-		kept, err := memory.OpenConfirmed(path)
+		kept, err := memory.OpenVerifiedAnswers(path)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		err = kept.Add(memory.Pair{Question: "How many customers are there?", SQL: sql})
+		err = kept.Add(memory.Exemplar{Question: "How many customers are there?", SQL: sql})
 		pairs, _ := kept.Pairs()
 		fmt.Println(len(pairs), pairs[0].SQL, err, kept.Close())
 	}
@@ -111,9 +105,9 @@ func ExampleOpenConfirmed() {
 	// 1 SELECT count(id) FROM customers <nil> <nil>
 }
 
-func ExampleConfirmed() {
-	var kept memory.Confirmed // in memory; memory.OpenConfirmed keeps a file
-	err := kept.Add(memory.Pair{Question: "How many live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"})
+func ExampleVerifiedAnswers() {
+	var kept memory.VerifiedAnswers // in memory; memory.OpenVerifiedAnswers keeps a file
+	err := kept.Add(memory.Exemplar{Question: "How many live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"})
 	pairs, _ := kept.Pairs()
 	fmt.Println(len(pairs), pairs[0].Question, err)
 	// Output: 1 How many live in Norway? <nil>
@@ -122,7 +116,7 @@ func ExampleConfirmed() {
 // No exemplar gives the answer away: a pair that differs from the question in a
 // value alone is left out.
 func ExamplePool_Random() {
-	pool := &memory.Pool{Pairs: []memory.Pair{
+	pool := &memory.Pool{Pairs: []memory.Exemplar{
 		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 		{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
 	}}
@@ -161,11 +155,11 @@ func ExampleLessonsOn() {
 			return
 		}
 		lessons.Database = database
-		_, err = lessons.Learn(memory.FinishedQuestion{
+		_, err = lessons.Learn(memory.Episode{
 			Session: "s", Question: "How many customers are there?", Completed: true,
 			Declared: &schema.Schema{Tables: []schema.Table{{Name: "customers"}}},
 			Live:     &schema.Schema{Tables: []schema.Table{{Name: "PROD_customers"}}},
-			Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM customers", Missing: "customers"}},
+			Attempts: []struct{ SQL, Missing string }{{SQL: "SELECT count(*) FROM customers", Missing: "customers"}},
 			SQL:      "SELECT count(*) FROM PROD_customers", Tables: []schema.TableName{{Name: "PROD_customers"}},
 		})
 		list, _ := lessons.All()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/texttosql/texttosql/internal/masking"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -39,7 +40,7 @@ func (p *Pool) indexed(s *schema.Schema, values bool) *index {
 	if p.index != nil && p.schema == s && p.values == values {
 		return p.index
 	}
-	x := &index{mask: Masker(s, values), df: map[string]int{}}
+	x := &index{mask: masking.Masker(s, values), df: map[string]int{}}
 	for _, pair := range p.Pairs {
 		masked := ""
 		if p.Mask != nil {
@@ -63,7 +64,7 @@ func (p *Pool) indexed(s *schema.Schema, values bool) *index {
 // count counts the terms of a masked question, sorted, because sums of floats depend on their order. A run of equal
 // masks counts as one word.
 func count(masked string) (counts []weight) {
-	terms := slices.CompactFunc(strings.Fields(masked), func(a, b string) bool { return a == b && (a == maskName || a == maskValue) })
+	terms := slices.CompactFunc(strings.Fields(masked), func(a, b string) bool { return a == b && (a == masking.Name || a == masking.Value) })
 	for i := len(terms) - 1; i > 0; i-- {
 		terms = append(terms, terms[i-1]+" "+terms[i])
 	}
@@ -114,7 +115,7 @@ func (x *index) keptBy(e Embedder) *Vectors {
 	defer x.mu.Unlock()
 	last := x.embedded
 	if last == nil || !reflect.ValueOf(last.By).Comparable() || !reflect.ValueOf(e).Comparable() || last.By != e { // != may panic
-		x.embedded = KeptBy(e)
+		x.embedded = keptBy(e)
 	}
 	return x.embedded
 }

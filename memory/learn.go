@@ -9,43 +9,45 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// FinishedQuestion is one question of a session that came to its end, answered or not.
-type FinishedQuestion struct {
-	Session   string          // id of the session
-	Owner     string          // exec.Scope.Key of the question: what is learned belongs to it
-	Question  string          // the question as it was asked
-	FollowUp  bool            // it does not stand alone: no choice is kept with it
-	Live      *schema.Schema  // the schema as the database has it
-	Declared  *schema.Schema  // the schema as it was given to the engine, before Recall.Map; nil: Live
-	Dialect   sqltext.Dialect // reads the statements
-	Recall    *Recall         // what the question was shown; nil: nothing
-	Attempts  []Attempt       // statements that the engine rejected, in order
-	Completed bool            // there is an answer
-	SQL       string          // the statement of the answer
-	// Tables and Columns are what the answer reads, as the engine tells it.
+// Episode is one question of a session. Lessons.Recall reads its Question, Owner, Declared and Live. Learn reads all
+// fields when the question has ended, with an answer or without one.
+type Episode struct {
+	Session  string            // id of the session
+	Owner    string            // exec.Scope.Key of the question, which owns its lessons
+	Question string            // the question as it was asked
+	FollowUp bool              // it is incomplete without earlier questions: no choice is stored with it
+	Live     *schema.Schema    // the database's own schema; nil: Recall uses Declared
+	Declared *schema.Schema    // the schema that the engine received, before RetrievedLessons.Map; nil: Learn uses Live
+	Dialect  sqltext.Dialect   // reads the statements
+	Recall   *RetrievedLessons // the lessons that its prompts could show; nil: none
+	// Attempts are the statements that the engine rejected, in order. Missing is the table or column that does not exist, as the
+	// engine names it; "": another fault.
+	Attempts  []struct{ SQL, Missing string }
+	Completed bool   // there is an answer
+	SQL       string // the statement of the answer
+	// Tables and Columns are the tables and columns that the answer reads, as the engine reports them.
 	Tables  []schema.TableName
 	Columns []schema.ColumnName
-	// Corrections held for the answer. Choosing a table or a join is one.
+	// Corrections are the corrections in force for the answer, including choices of a table or a join.
 	Corrections []session.Correction
 	Chosen      *session.Option // the answer that the user chose among several; nil: none
-	Before      LearnResult     // what Learn returned at an earlier end of the question; zero: this is the first
+	Before      LearnResult     // the result of Learn at an earlier end of the question; zero: the first
 	At          time.Time       // when it ended; zero: now
 }
 
-// Attempt is a statement that the engine rejected.
-type Attempt struct {
-	SQL     string
-	Missing string // the table or column that does not exist, as the engine names it; "": something else was wrong
-}
+// attempt is a statement that the engine rejected.
+type attempt = struct{ SQL, Missing string }
 
-// LearnResult is what the end of a question changed. A session keeps it beside its Recall, so that nothing is counted twice
-// where a correction goes on with a question that had its end. All fields are ids of lessons, sorted.
+// LearnResult lists the lessons that the end of a question changed. A session stores it with its RetrievedLessons. So
+// nothing is counted twice if a correction reopens the question. All fields are sorted ids of lessons.
 type LearnResult struct {
 	New       []string `json:"new,omitempty"` // learned, or learned again
 	Retrieved []string `json:"retrieved,omitempty"`
@@ -54,19 +56,22 @@ type LearnResult struct {
 	Failed    []string `json:"failed,omitempty"`
 }
 
-// Learn counts what the lessons of a question did, and learns from the errors that it recovered from and from the
-// corrections that held. From a question without an answer it learns nothing, and counts all the same. It returns
-// FinishedQuestion.Before with what it changed. A nil Lessons learns nothing.
+// Learn counts the uses and successes of a question's lessons. It also learns from errors that were repaired and from
+// corrections in force. From a question without an answer it learns nothing, but it still counts. It returns
+// Episode.Before with its changes added. A nil Lessons does nothing.
 //
-//   - An error teaches (.80) if the database lacks a table or column of a rejected statement, and the answer reads
-//     exactly one that the statement does not name and whose name has the missing one in it, or is like it by .8.
-//   - A correction teaches (.95) if the answer reads what it names: what a word of the user means, and what a table is
-//     called that the database does not have. Where all that it names exists, it is a choice, kept with its question.
-//   - "Use the PROD_ prefix" teaches (.70) the names of all tables that it makes resolvable, if the answer reads one.
+//   - An error gives a lesson (confidence .80) if the database lacks a table or column of a rejected statement. The
+//     answer must read exactly one table or column that the statement does not name. Its name must contain the
+//     missing name, or have a similarity of .8 to it.
+//   - A correction gives a lesson (.95) if the answer reads what it names: the meaning of a user's word, or the right
+//     name for a table that the database does not have. If everything that it names exists, it is a choice, stored
+//     with its question.
+//   - "Use the PROD_ prefix" gives a lesson (.70) for all table names that it resolves, if the answer reads one of
+//     these tables.
 //
-// A lesson that is learned again has one success more. A lesson that says something else of the same name has one
-// failure more.
-func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
+// A lesson that is learned again gets one more success. A lesson with another meaning for the same name gets one more
+// failure.
+func (l *Lessons) Learn(e Episode) (LearnResult, error) {
 	r := e.Before
 	if l == nil || e.Live == nil {
 		return r, nil
@@ -75,7 +80,7 @@ func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 		e.At = time.Now()
 	}
 	e.At = e.At.UTC().Truncate(time.Second)
-	s := student{FinishedQuestion: e, live: namesOf(e.Live), reads: map[string]bool{}}
+	s := student{Episode: e, live: namesOf(e.Live), reads: map[string]bool{}}
 	if e.Completed {
 		s.teach()
 	}
@@ -98,8 +103,8 @@ func (l *Lessons) Learn(e FinishedQuestion) (LearnResult, error) {
 	return r, nil
 }
 
-// Undo takes the successes of r back, because the user corrects an answer, and counts a failure for each lesson of
-// r that c contradicts. It returns r without these successes, for FinishedQuestion.Before.
+// Undo removes the successes in r when the user corrects an answer. It counts a failure for each lesson of r that c
+// contradicts. It returns r without these successes, for Episode.Before.
 func (l *Lessons) Undo(r LearnResult, c session.Correction) (LearnResult, error) {
 	if l == nil {
 		return r, nil
@@ -133,14 +138,14 @@ func (l *Lessons) Undo(r LearnResult, c session.Correction) (LearnResult, error)
 func (l *Lesson) contradicts(c session.Correction) bool {
 	table := l.To
 	switch {
-	case l.Kind == ColumnLesson && c.Kind == session.CorrectColumn && c.Column != nil:
+	case l.Kind == columnLesson && c.Kind == dialogue.CorrectColumn && c.Column != nil:
 		return words.Fold(l.From) == words.Fold(c.Term) && !schema.EqualFold(l.To, c.Column.String())
-	case c.Kind == session.CorrectJoin && c.Join != nil:
+	case c.Kind == dialogue.CorrectJoin && c.Join != nil:
 		a, b := c.Join.Left.Table.String(), c.Join.Right.Table.String()
 		same := len(l.Tables) == 2 && (schema.EqualFold(l.Tables[0], a) && schema.EqualFold(l.Tables[1], b) ||
 			schema.EqualFold(l.Tables[0], b) && schema.EqualFold(l.Tables[1], a))
-		return (l.Kind == JoinLesson || l.Kind == ChoiceLesson) && same && !schema.EqualFold(l.Text, c.Join.Ordered().String())
-	case l.Kind == ColumnLesson:
+		return (l.Kind == joinLesson || l.Kind == choiceLesson) && same && !schema.EqualFold(l.Text, c.Join.Ordered().String())
+	case l.Kind == columnLesson:
 		table = tableOf(l.To)
 	}
 	return slices.ContainsFunc(c.Rejected, func(t schema.TableName) bool {
@@ -221,7 +226,7 @@ func (b *ledger) keep(k Lesson, session string) {
 
 // student looks at an episode.
 type student struct {
-	FinishedQuestion
+	Episode
 	live    names
 	reads   map[string]bool // tables and columns that the answer reads, full names, folded
 	lessons []Lesson        // what is to be learned
@@ -243,19 +248,19 @@ func (s *student) count(b *ledger) {
 		}
 		var outputs []string
 		switch {
-		case k.Kind == TableLesson && k.Pattern == "", k.Kind == ColumnLesson:
+		case k.Kind == tableLesson && k.Pattern == "", k.Kind == columnLesson:
 			outputs = []string{k.To}
-		case k.Kind == JoinLesson:
+		case k.Kind == joinLesson:
 			outputs = k.Tables
 		}
 		if len(outputs) == 0 {
 			continue
 		}
-		read := !slices.ContainsFunc(outputs, func(name string) bool { return !s.reads[schema.Fold(name)] })
+		read := !slices.ContainsFunc(outputs, func(name string) bool { return !s.reads[schema.FoldCase(name)] })
 		failed, tried := false, false
 		for _, a := range s.Attempts {
 			last := outputs[0][max(strings.LastIndexByte(outputs[0], '.')+1, 0):]
-			failed = failed || a.Missing != "" && k.Kind != JoinLesson && schema.EqualFold(bare(a.Missing), last)
+			failed = failed || a.Missing != "" && k.Kind != joinLesson && schema.EqualFold(bare(a.Missing), last)
 			tried = tried || slices.ContainsFunc(s.statement(a.SQL).names, func(name string) bool { return schema.EqualFold(name, last) })
 		}
 		switch {
@@ -272,10 +277,10 @@ func (s *student) count(b *ledger) {
 // teach finds what an episode with an answer teaches.
 func (s *student) teach() {
 	for _, t := range s.Tables {
-		s.reads[schema.Fold(t.String())] = true
+		s.reads[schema.FoldCase(t.String())] = true
 	}
 	for _, c := range s.Columns {
-		s.reads[schema.Fold(c.String())] = true
+		s.reads[schema.FoldCase(c.String())] = true
 	}
 	for _, a := range s.Attempts {
 		s.recovered(a)
@@ -290,14 +295,14 @@ func (s *student) teach() {
 
 // mentioned is what the text of a statement names.
 type mentioned struct {
-	tables  []sqltext.TableRef
-	columns []sqltext.ColumnRef
+	tables  []sqlshape.TableRef
+	columns []sqlshape.ColumnRef
 	names   []string // of both
 }
 
 func (s *student) statement(sql string) mentioned {
 	st := s.Dialect.Parse(sql)
-	m := mentioned{tables: slices.DeleteFunc(slices.Clone(st.Tables()), func(t sqltext.TableRef) bool { return !t.Base() }), columns: st.Columns()}
+	m := mentioned{tables: slices.DeleteFunc(slices.Clone(st.Tables()), func(t sqlshape.TableRef) bool { return !t.Base() }), columns: st.Columns()}
 	for _, t := range m.tables {
 		m.names = append(m.names, t.Name)
 	}
@@ -308,11 +313,11 @@ func (s *student) statement(sql string) mentioned {
 }
 
 func (m mentioned) table(name string) bool {
-	return slices.ContainsFunc(m.tables, func(t sqltext.TableRef) bool { return schema.EqualFold(t.Name, name) })
+	return slices.ContainsFunc(m.tables, func(t sqlshape.TableRef) bool { return schema.EqualFold(t.Name, name) })
 }
 
 func (m mentioned) column(name string) bool {
-	return slices.ContainsFunc(m.columns, func(c sqltext.ColumnRef) bool { return schema.EqualFold(c.Column, name) })
+	return slices.ContainsFunc(m.columns, func(c sqlshape.ColumnRef) bool { return schema.EqualFold(c.Column, name) })
 }
 
 // bare is the last part of a name that an engine gave.
@@ -330,7 +335,7 @@ func like(missing, name string) bool {
 }
 
 // recovered learns from a statement that names what does not exist.
-func (s *student) recovered(a Attempt) {
+func (s *student) recovered(a attempt) {
 	missing := bare(a.Missing)
 	if missing == "" {
 		return
@@ -338,7 +343,7 @@ func (s *student) recovered(a Attempt) {
 	failed := s.statement(a.SQL)
 	if _, ok := s.Live.Lookup("", missing); !ok && failed.table(missing) {
 		if to, ok := s.renamed(missing, failed); ok {
-			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: missing, To: to.String(), Confidence: fromError, Source: sourceLearned})
+			s.lessons = append(s.lessons, Lesson{Kind: tableLesson, From: missing, To: to.String(), Confidence: fromError, Source: sourceLearned})
 		}
 		return
 	}
@@ -353,7 +358,7 @@ func (s *student) recovered(a Attempt) {
 		}
 	}
 	if len(found) == 1 && failed.column(missing) {
-		s.lessons = append(s.lessons, Lesson{Kind: ColumnLesson, Table: found[0].Table.String(), From: missing, To: found[0].String(),
+		s.lessons = append(s.lessons, Lesson{Kind: columnLesson, Table: found[0].Table.String(), From: missing, To: found[0].String(),
 			Confidence: fromError, Source: sourceLearned})
 	}
 }
@@ -373,15 +378,15 @@ func (s *student) renamed(missing string, failed mentioned) (to schema.TableName
 
 // corrected learns from a correction that held.
 func (s *student) corrected(c session.Correction) {
-	has := func(name string) bool { return s.reads[schema.Fold(name)] }
+	has := func(name string) bool { return s.reads[schema.FoldCase(name)] }
 	switch {
-	case c.Kind == session.CorrectColumn && c.Column != nil && has(c.Column.String()):
-		s.lessons = append(s.lessons, Lesson{Kind: ColumnLesson, From: c.Term, To: c.Column.String(), Confidence: fromCorrection, Source: sourceCorrection})
-	case c.Kind == session.CorrectJoin && c.Join != nil && has(c.Join.Left.Table.String()) && has(c.Join.Right.Table.String()):
+	case c.Kind == dialogue.CorrectColumn && c.Column != nil && has(c.Column.String()):
+		s.lessons = append(s.lessons, Lesson{Kind: columnLesson, From: c.Term, To: c.Column.String(), Confidence: fromCorrection, Source: sourceCorrection})
+	case c.Kind == dialogue.CorrectJoin && c.Join != nil && has(c.Join.Left.Table.String()) && has(c.Join.Right.Table.String()):
 		s.choice(Lesson{Text: c.Join.Ordered().String()}, []schema.TableName{c.Join.Left.Table, c.Join.Right.Table})
-	case c.Kind == session.CorrectTable && !slices.ContainsFunc(c.Tables, func(t schema.TableName) bool { return !has(t.String()) }):
+	case c.Kind == dialogue.CorrectTable && !slices.ContainsFunc(c.Tables, func(t schema.TableName) bool { return !has(t.String()) }):
 		s.chosenTable(c)
-	case c.Kind == session.CorrectText || c.Kind == session.CorrectLogic:
+	case c.Kind == dialogue.CorrectText || c.Kind == dialogue.CorrectLogic:
 		s.prefixed(c.Text)
 	}
 }
@@ -405,7 +410,7 @@ func (s *student) chosenTable(c session.Correction) {
 			}
 		}
 		for _, from := range old {
-			s.lessons = append(s.lessons, Lesson{Kind: TableLesson, From: from, To: to.String(), Confidence: fromCorrection, Source: sourceCorrection})
+			s.lessons = append(s.lessons, Lesson{Kind: tableLesson, From: from, To: to.String(), Confidence: fromCorrection, Source: sourceCorrection})
 		}
 	}
 	if exists && len(old) == 0 {
@@ -422,7 +427,7 @@ func (s *student) choice(k Lesson, tables []schema.TableName) {
 	for _, t := range tables {
 		k.Tables = append(k.Tables, t.String())
 	}
-	k.Kind, k.From, k.Confidence, k.Source = ChoiceLesson, s.Question, fromCorrection, sourceCorrection
+	k.Kind, k.From, k.Confidence, k.Source = choiceLesson, s.Question, fromCorrection, sourceCorrection
 	s.lessons = append(s.lessons, k)
 }
 
@@ -466,8 +471,8 @@ func (s *student) prefixed(text string) {
 			continue
 		}
 		name := to.TableName().String()
-		read = read || s.reads[schema.Fold(name)]
-		lessons = append(lessons, Lesson{Kind: TableLesson, From: from, To: name, Confidence: fromPrefix, Source: sourceCorrection})
+		read = read || s.reads[schema.FoldCase(name)]
+		lessons = append(lessons, Lesson{Kind: tableLesson, From: from, To: name, Confidence: fromPrefix, Source: sourceCorrection})
 	}
 	if read {
 		s.lessons = append(s.lessons, lessons...)

@@ -15,27 +15,15 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// LessonKind says what a Lesson is about. The comment of each kind names the fields of Lesson that it needs.
-type LessonKind string
-
-// The kinds of lessons.
+// The kinds of lessons; Lesson.Kind explains them.
 const (
-	// TableLesson: the table From is called To. With Pattern in place of From it holds for every name that matches.
-	TableLesson LessonKind = "table_mapping"
-	// ColumnLesson: From is the column To ("table.column"). With Table, From is a column that Table does not have;
-	// without, a word of users.
-	ColumnLesson LessonKind = "column_mapping"
-	// ErrorLesson: where an error matches Pattern, do what Text says.
-	ErrorLesson LessonKind = "error_pattern"
-	// QueryLesson: a statement like SQL answers what Text says. Needs Tables.
-	QueryLesson LessonKind = "query_pattern"
-	// JoinLesson: the two Tables are joined by Text ("A.x = B.y").
-	JoinLesson LessonKind = "join_pattern"
-	// GuideLesson: an instruction, Text, for the prompts of Scope.
-	GuideLesson LessonKind = "llm_guided"
-	// ChoiceLesson: Text is what a user decided about the question From, between things that all exist. SQL is the
-	// answer that the user chose, where it was one.
-	ChoiceLesson LessonKind = "choice"
+	tableLesson  = "table_mapping"
+	columnLesson = "column_mapping"
+	errorLesson  = "error_pattern"
+	queryLesson  = "query_pattern"
+	joinLesson   = "join_pattern"
+	guideLesson  = "llm_guided"
+	choiceLesson = "choice"
 )
 
 // The sources of a Lesson, the strongest one first.
@@ -45,36 +33,47 @@ const (
 	sourceLearned    = "auto_learned" // an error that was recovered from
 )
 
-// The scopes of a GuideLesson.
+// The scopes of a guideLesson.
 const (
 	scopeAll    = "all"
 	scopeTables = "table_identification"
 	scopeSQL    = "sql_generation"
 )
 
-// Lesson is what was learned from earlier questions, or what a person wrote down. Names of tables and columns are
+// Lesson is a fact that was learned from earlier questions, or that a person wrote. Names of tables and columns are
 // unquoted, "table" or "schema.table" and "table.column", as schema.TableName and schema.ColumnName write them.
 type Lesson struct {
-	ID       string     `json:"id,omitempty"` // made of kind, database, owner, scope, left side and right side; a file need not give it
-	Kind     LessonKind `json:"type"`
-	Database string     `json:"database,omitempty"` // Lessons.Database of those that may see it; "": all
-	Owner    string     `json:"owner,omitempty"`    // exec.Scope.Key of the question that taught it; "": it belongs to no scope
-	Table    string     `json:"table,omitempty"`
-	From     string     `json:"from,omitempty"`
-	Pattern  string     `json:"pattern,omitempty"` // an RE2 expression; of a table it must match the whole name, without case
-	To       string     `json:"to,omitempty"`      // the table or column that is meant; with Pattern a template: "PROD_$0"
-	Text     string     `json:"text,omitempty"`    // shown as advice, in one line of at most 300 characters
-	SQL      string     `json:"sql,omitempty"`     // {name} stands for a value; not used if it is over 300 bytes
-	Tables   []string   `json:"required_tables,omitempty"`
-	Scope    string     `json:"scope,omitempty"`    // prompts that show a GuideLesson: "all", "table_identification", "sql_generation"; "": all
-	Priority int        `json:"priority,omitempty"` // the priority of a GuideLesson: the higher one is shown first
+	ID string `json:"id,omitempty"` // made from kind, database, owner, scope, subject and value; optional in a file
+	// Kind determines the subject and the required fields:
+	//   - "table_mapping": the table From has the name To. With Pattern instead of From it applies to every matching
+	//     name.
+	//   - "column_mapping": From means the column To ("table.column"). If Table is set, From is a column that Table
+	//     does not have. Otherwise From is a user's word.
+	//   - "error_pattern": if an error matches Pattern, Text is the advice.
+	//   - "query_pattern": a statement like SQL answers the question in Text. Tables is required.
+	//   - "join_pattern": the two Tables are joined by Text ("A.x = B.y").
+	//   - "llm_guided": an instruction, Text, for the prompts of Scope.
+	//   - "choice": Text is a user's choice among existing tables, columns or answers for the question From. SQL is
+	//     the chosen answer, if an answer was chosen.
+	Kind     string   `json:"type"`
+	Database string   `json:"database,omitempty"` // the Lessons.Database that may use it; "": all
+	Owner    string   `json:"owner,omitempty"`    // the exec.Scope.Key of its question; "": no scope
+	Table    string   `json:"table,omitempty"`
+	From     string   `json:"from,omitempty"`
+	Pattern  string   `json:"pattern,omitempty"` // an RE2 expression; for a table it must match the whole name, ignoring case
+	To       string   `json:"to,omitempty"`      // the table or column that is meant; with Pattern a template: "PROD_$0"
+	Text     string   `json:"text,omitempty"`    // shown as advice, in one line of at most 300 characters
+	SQL      string   `json:"sql,omitempty"`     // {name} means a value; not used if it is over 300 bytes
+	Tables   []string `json:"required_tables,omitempty"`
+	Scope    string   `json:"scope,omitempty"`    // prompts that show a lesson "llm_guided": "all", "table_identification", "sql_generation"; "": all
+	Priority int      `json:"priority,omitempty"` // for "llm_guided": the highest is shown first
 
-	Confidence float64   `json:"confidence"`                      // 0..1; in a file of a person 0 means the default of its kind, .85 to .95
-	Source     string    `json:"source,omitempty"`                // "manual" (a person wrote it), "correction" (one that held) or "auto_learned" (an error that was recovered from)
-	Sessions   []string  `json:"learned_from_sessions,omitempty"` // the last 1000
+	Confidence float64   `json:"confidence"`                      // 0..1; in a manual file 0 means the default of the kind, .85 to .95
+	Source     string    `json:"source,omitempty"`                // "manual" (by a person), "correction" (by a user's correction) or "auto_learned" (from a repaired error)
+	Sessions   []string  `json:"learned_from_sessions,omitempty"` // the last 1,000
 	Retrieved  int       `json:"times_retrieved,omitempty"`       // questions whose prompts showed it, or whose schema has its output
-	Applied    int       `json:"times_applied,omitempty"`         // those with a statement that has its output, right or wrong
-	Successful int       `json:"times_successful,omitempty"`      // those whose answer reads its output
+	Applied    int       `json:"times_applied,omitempty"`         // questions with a statement that has its output, right or wrong
+	Successful int       `json:"times_successful,omitempty"`      // questions whose answer reads its output
 	Created    time.Time `json:"created_at,omitzero"`
 	Used       time.Time `json:"last_used,omitzero"`
 	Validated  time.Time `json:"last_validated,omitzero"` // the last success
@@ -99,8 +98,8 @@ func (l Lesson) Band() string {
 	return bandReview
 }
 
-// Promotable reports whether the lesson may go into a file of manual lessons: its confidence is over .90, it was applied
-// more than 20 times, and more than 95 % of these were successes.
+// Promotable reports whether the lesson may go into a file of manual lessons. Its confidence must be over .90. It must
+// have been applied more than 20 times, with success in more than 95 %.
 func (l Lesson) Promotable() bool {
 	return l.Source != sourceManual && l.Confidence > .9 && l.Applied > 20 && float64(l.Successful) > .95*float64(l.Applied)
 }
@@ -120,19 +119,19 @@ func (l *Lesson) move(by float64) {
 // sides are what a lesson says something about, and what it says about it.
 func (l *Lesson) sides() (left, right string) {
 	switch l.Kind {
-	case TableLesson, ColumnLesson:
-		return words.Fold(l.From) + "\x00" + l.Pattern, schema.Fold(l.To)
-	case ChoiceLesson:
+	case tableLesson, columnLesson:
+		return words.Fold(l.From) + "\x00" + l.Pattern, schema.FoldCase(l.To)
+	case choiceLesson:
 		return words.Fold(l.From), l.Text + "\x00" + l.SQL
 	}
 	// Several of the others may hold for one thing: two ways to join, two hints about an error.
-	return strings.Join([]string{string(l.Scope), l.Pattern, l.Text, l.SQL, schema.Fold(strings.Join(l.Tables, "\x00"))}, "\x00"), ""
+	return strings.Join([]string{string(l.Scope), l.Pattern, l.Text, l.SQL, schema.FoldCase(strings.Join(l.Tables, "\x00"))}, "\x00"), ""
 }
 
 // about is the same for lessons that contradict each other, unless their ids are the same too.
 func (l *Lesson) about() string {
 	left, _ := l.sides()
-	return strings.Join([]string{string(l.Kind), l.Database, schema.Fold(l.Table), left}, "\x00\x00")
+	return strings.Join([]string{string(l.Kind), l.Database, schema.FoldCase(l.Table), left}, "\x00\x00")
 }
 
 // seenBy reports whether questions of a scope may be shown a lesson. What a person wrote for no scope holds for all.
@@ -163,19 +162,19 @@ func (l *Lesson) valid() error {
 		return fmt.Errorf("the confidence is %v; want 0 to 1", l.Confidence)
 	}
 	switch l.Kind {
-	case TableLesson:
+	case tableLesson:
 		return lacks((l.From == "") == (l.Pattern == "") || l.To == "", `"to", and either "from" or "pattern"`)
-	case ColumnLesson:
+	case columnLesson:
 		return lacks(l.From == "" || !strings.Contains(l.To, "."), `"from", and "to" as "table.column"`)
-	case ErrorLesson:
+	case errorLesson:
 		return lacks(l.Pattern == "" || l.Text == "", `"pattern" and "text"`)
-	case QueryLesson:
+	case queryLesson:
 		return lacks(l.SQL == "" || len(l.Tables) == 0, `"sql" and "required_tables"`)
-	case JoinLesson:
+	case joinLesson:
 		return lacks(len(l.Tables) != 2 || l.Text == "", `two "required_tables" and "text"`)
-	case ChoiceLesson:
+	case choiceLesson:
 		return lacks(l.From == "" || l.Text == "" && l.SQL == "", `"from", and "text" or "sql"`)
-	case GuideLesson:
+	case guideLesson:
 		if l.Scope != "" && l.Scope != scopeAll && l.Scope != scopeTables && l.Scope != scopeSQL {
 			return fmt.Errorf("the scope %q is none of %s, %s and %s", l.Scope, scopeAll, scopeTables, scopeSQL)
 		}
@@ -191,9 +190,9 @@ func (l *Lesson) manual() {
 		return
 	}
 	switch l.Kind {
-	case ErrorLesson, GuideLesson:
+	case errorLesson, guideLesson:
 		l.Confidence = .9
-	case QueryLesson:
+	case queryLesson:
 		l.Confidence = .85
 	default:
 		l.Confidence = .95

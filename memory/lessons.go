@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,62 +14,48 @@ import (
 	"github.com/texttosql/texttosql/internal/atomicfile"
 )
 
-// Lessons keeps lessons. The zero Lessons keeps them in memory, [OpenLessons] in a file. Set Database before the first
-// use. Safe for concurrent use.
+// Lessons stores lessons. The zero Lessons stores them in memory, [OpenLessons] in a file. Set Database before the
+// first use. Safe for concurrent use.
 type Lessons struct {
-	// Database names the database that is asked, where a file serves several: lessons of another one are not seen. "":
-	// what is learned holds for every database that uses the file.
+	// Database names the database of the questions if a file serves several. Lessons of other databases are then not
+	// used. "" means that lessons apply to every database that uses the file.
 	Database string
 
-	shelf Shelf // of the learned ones; nil: in memory
+	shelf LessonStore // of the learned ones; nil: in memory
 
 	mu      sync.Mutex
 	manual  []Lesson       // of a person; never written
-	learned []Lesson       // as last read, never changed in place; those of a manual lesson's id hold what was counted of it
+	learned []Lesson       // as last read, never changed in place; an entry with a manual lesson's id holds its counts
 	place   map[string]int // id -> index in learned
-	version string         // of the text that learned was read from; "": another one may be there
+	version string         // of the text that learned was read from; "": the stored text may differ
+	notes   []string
 }
 
-// Shelf keeps the text of learned lessons where a file does not do, such as for processes of several machines: [LessonsOn].
-// Lessons call it one call at a time; processes may share what it keeps.
-type Shelf interface {
+// LessonStore stores the text of learned lessons if a file does not fit, for example for processes on several
+// machines: see [LessonsOn]. Lessons makes one call at a time; several processes may share a store.
+type LessonStore interface {
 	// String names the place in errors. It holds no secret.
 	String() string
-	// Read returns the text that was kept last, nil of none, with a version that is never "" and that no other text has had
-	// here. Where that is have, the text may be left out.
+	// Read returns the text that was stored last, or nil, with its version. A version is never "" and belongs to one
+	// text only. If the version equals have, Read may leave out the text.
 	Read(have string) (text []byte, version string, err error)
-	// Change gives change the text that is kept, nil of none, at most once, and keeps what it returns, as a whole or not at all.
-	// No other Change works meanwhile, in any process. Where change returns nil or an error, nothing is kept; the error is
-	// that of Change, under its own type.
+	// Change calls change at most once with the stored text, nil if there is none. It stores the result completely or
+	// not at all. No other Change runs at the same time, in any process. If change returns nil or an error, the
+	// stored text stays; Change returns that error with its type.
 	Change(change func(text []byte) ([]byte, error)) error
 }
 
-// LessonError says what is wrong with a file of lessons. Nothing is written to such a file.
-type LessonError struct {
-	File   string // name of the file; "" for a lesson of Lessons.Add
-	Lesson int    // number of the lesson, from 1; 0: the file itself
-	Err    error  // what is wrong
-}
-
-// Error names the file, the lesson and the fault, and says what to do.
-func (e *LessonError) Error() string {
-	if e.Lesson == 0 {
-		return fmt.Sprintf("memory: %s is no file of lessons, repair or move it: %v", e.File, e.Err)
-	}
-	return fmt.Sprintf("memory: lesson %d of %s: %v", e.Lesson, e.File, e.Err)
-}
-
-// Unwrap returns what is wrong.
-func (e *LessonError) Unwrap() error { return e.Err }
-
-// OpenLessons reads a file of learned lessons, a JSON array of [Lesson], and files of lessons that a person wrote, in
-// the same form. The file at path need not exist yet. The manual files are read once and never written: what is
-// counted of their lessons stands in the file at path.
+// OpenLessons reads a file of learned lessons, a JSON array of [Lesson], and files of manual lessons in the same
+// form. The file at path need not exist yet. The manual files are read once and never written; the file at path has
+// the counts of their lessons.
 //
 // Several processes may use one file. Each change is read, made and written under a lock (path + ".lock"), by a
-// rename, so no count is lost, and a crash leaves the old file or the new one. Each learned lesson is written with a
-// checksum as its last field, "sum", which those of a person need not have. A file that is broken, or has a lesson that
-// was changed after it was written, is a *[LessonError], here and at each later use. There is nothing to close.
+// rename. So no count is lost, and a crash leaves the old file or the new one. Each learned lesson starts with a
+// version, "v", and ends with a checksum, "sum"; manual lessons need neither.
+//
+// A *[FileError] reports a broken file, a lesson that is there twice, or a lesson that was changed after it was
+// written. OpenLessons returns it, and so does each later use. A learned lesson without a checksum, from a person or
+// an earlier version, is read once, with a note ([Lessons.Notes]), and rewritten. Lessons needs no Close.
 func OpenLessons(path string, manual ...string) (*Lessons, error) {
 	l := &Lessons{}
 	if path != "" {
@@ -81,57 +66,98 @@ func OpenLessons(path string, manual ...string) (*Lessons, error) {
 		if err != nil {
 			return nil, fmt.Errorf("memory: lessons: %w", err)
 		}
-		list, err := readLessons(file, raw)
+		list, _, err := readLessons(file, raw)
 		if err != nil {
 			return nil, err
 		}
 		l.add(list)
 	}
-	return l, l.load()
+	return l, l.open()
 }
 
-// LessonsOn reads learned lessons that a shelf keeps, in the form of [OpenLessons], and keeps there what is learned. A text
-// that is broken is a *[LessonError], here and at each later use. Lessons of a person are given by [Lessons.Add].
-func LessonsOn(shelf Shelf) (*Lessons, error) {
+// LessonsOn reads learned lessons from a LessonStore, in the form of [OpenLessons], and stores new ones there. A
+// broken text is a *[FileError], here and at each later use. [Lessons.Add] adds manual lessons.
+func LessonsOn(shelf LessonStore) (*Lessons, error) {
 	l := &Lessons{shelf: shelf}
-	return l, l.load()
+	return l, l.open()
 }
 
-// readLessons reads a JSON array of lessons; nil is none.
-func readLessons(file string, raw []byte) ([]Lesson, error) {
+// lessonsVersion is the version of a lesson as it is written.
+const lessonsVersion = 1
+
+// open reads the learned lessons, and rewrites them where one lacks a checksum or a version.
+func (l *Lessons) open() error {
+	err := l.load()
+	if err != nil || len(l.notes) == 0 {
+		return err
+	}
+	if err := l.update(func(*ledger) bool { return true }); err != nil {
+		l.notes = append(l.notes, l.shelf.String()+": they stay as they are: "+err.Error())
+	}
+	return nil
+}
+
+// Notes returns facts about the learned lessons for an operator; nil if there are none. Engine.Ready
+// reports them as warnings.
+func (l *Lessons) Notes() []string {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.notes)
+}
+
+// readLessons reads a JSON array of lessons; nil is none. old are the numbers of those without a checksum or a version.
+func readLessons(file string, raw []byte) (list []Lesson, old []int, err error) {
 	if raw == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var texts []json.RawMessage
 	if err := json.Unmarshal(raw, &texts); err != nil {
-		return nil, &LessonError{File: file, Err: err}
+		return nil, nil, &FileError{File: file, Err: err}
 	}
-	list := make([]Lesson, len(texts))
+	list = make([]Lesson, len(texts))
 	for i := range list {
-		text, err := atomicfile.Unsealed(texts[i])
-		if err == nil {
-			dec := json.NewDecoder(bytes.NewReader(text))
-			dec.DisallowUnknownFields() // a slip of the pen, or a newer version's: it must not get lost
-			err = dec.Decode(&list[i])
-		}
+		lacks, err := atomicfile.Read(texts[i], lessonsVersion, &list[i])
 		if err == nil {
 			err = list[i].valid()
 		}
 		if err != nil {
-			return nil, &LessonError{File: file, Lesson: i + 1, Err: err}
+			return nil, nil, &FileError{File: file, Lesson: i + 1, Err: err}
 		}
 		list[i].identify()
+		if lacks {
+			old = append(old, i+1)
+		}
 	}
-	return list, nil
+	return list, old, nil
 }
 
-// Add gives lessons that the program has, as those of a manual file: they are kept in memory and never written. A
-// lesson that is incomplete is a *[LessonError], and none is added.
+// readLearned reads the text of a shelf, which has each lesson once.
+func (l *Lessons) readLearned(raw []byte) ([]Lesson, error) {
+	list, old, err := readLessons(l.shelf.String(), raw)
+	seen := map[string]bool{}
+	for i, k := range list {
+		if seen[k.ID] {
+			return nil, &FileError{File: l.shelf.String(), Lesson: i + 1, Err: errors.New("it is there twice: remove one of them")}
+		}
+		seen[k.ID] = true
+	}
+	note := atomicfile.OldNote(l.shelf.String(), old)
+	if note != "" && !slices.Contains(l.notes, note) {
+		l.notes = append(l.notes, note)
+	}
+	return list, err
+}
+
+// Add adds lessons of the program. They behave like lessons of a manual file: they stay in memory and are never
+// written. An incomplete lesson is a *[FileError], and then no lesson is added.
 func (l *Lessons) Add(lessons ...Lesson) error {
 	lessons = slices.Clone(lessons)
 	for i := range lessons {
 		if err := lessons[i].valid(); err != nil {
-			return &LessonError{File: "those that were given", Lesson: i + 1, Err: err}
+			return &FileError{File: "those that were given", Lesson: i + 1, Err: err}
 		}
 		lessons[i].identify()
 	}
@@ -164,7 +190,7 @@ func (l *Lessons) load() error {
 	if version == l.version {
 		return nil
 	}
-	list, err := readLessons(l.shelf.String(), raw)
+	list, err := l.readLearned(raw)
 	if err != nil {
 		return err
 	}
@@ -195,7 +221,7 @@ func (f *fileShelf) Read(have string) ([]byte, string, error) {
 		f.version++
 		return nil, strconv.Itoa(f.version), nil
 	}
-	if err == nil && f.read != nil && os.SameFile(info, f.read) && info.Size() == f.read.Size() && info.ModTime().Equal(f.read.ModTime()) &&
+	if err == nil && f.read != nil && os.SameFile(info, f.read) && atomicfile.Stamp(info) == atomicfile.Stamp(f.read) &&
 		have == strconv.Itoa(f.version) {
 		return nil, have, nil
 	}
@@ -222,7 +248,7 @@ func (f *fileShelf) Change(change func([]byte) ([]byte, error)) error {
 	if err != nil || text == nil {
 		return err
 	}
-	f.read = nil // what was written is read at the next use
+	f.read = nil // the next use reads the written text
 	return atomicfile.Write(f.path, text, 0o600)
 }
 
@@ -277,7 +303,7 @@ func (l *Lessons) update(change func(*ledger) bool) error {
 		return nil
 	}
 	err := l.shelf.Change(func(raw []byte) ([]byte, error) {
-		list, err := readLessons(l.shelf.String(), raw)
+		list, err := l.readLearned(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -288,7 +314,7 @@ func (l *Lessons) update(change func(*ledger) bool) error {
 		}
 		return book.text()
 	})
-	if bad := (*LessonError)(nil); err == nil || errors.As(err, &bad) {
+	if bad := (*FileError)(nil); err == nil || errors.As(err, &bad) {
 		return err
 	}
 	return fmt.Errorf("memory: keeping lessons: %w", err)
@@ -307,14 +333,14 @@ func (l *Lessons) book() *ledger {
 func (b *ledger) text() ([]byte, error) {
 	text := []byte("[")
 	for i, k := range b.list {
-		line, err := json.Marshal(k)
+		line, err := atomicfile.Record(lessonsVersion, k)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(text, '\n'), atomicfile.Sealed(line)...)
+		text = append(append(text, '\n'), line...)
 	}
 	return append(text, "\n]\n"...), nil
 }
@@ -348,7 +374,7 @@ func (b *ledger) find(id string) *Lesson {
 // All returns all lessons of the database, the best ones first.
 func (l *Lessons) All() ([]Lesson, error) { return l.all() }
 
-// Review returns the lessons whose confidence is below .70, which are not applied, the best ones first.
+// Review returns the lessons with a confidence below .70, the best ones first. Prompts do not use them.
 func (l *Lessons) Review() ([]Lesson, error) {
 	return l.which(func(k Lesson) bool { return k.Band() == bandReview })
 }

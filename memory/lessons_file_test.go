@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -34,8 +34,8 @@ func TestLessonsFile(t *testing.T) {
 		{"a scope that is not known", `[{"type": "llm_guided", "text": "x", "scope": "moon"}]`},
 	} {
 		path := filepath.Join(t.TempDir(), "lessons.json")
-		need.OK(t, os.WriteFile(path, []byte(tt.text), 0o600))
-		var broken *memory.LessonError
+		testutil.OK(t, os.WriteFile(path, []byte(tt.text), 0o600))
+		var broken *memory.FileError
 		if _, err := memory.OpenLessons(path); !errors.As(err, &broken) || broken.File != path {
 			t.Errorf("%s: %v", tt.why, err)
 		}
@@ -44,13 +44,13 @@ func TestLessonsFile(t *testing.T) {
 		}
 		// A file that breaks while it is in use.
 		other := filepath.Join(t.TempDir(), "lessons.json")
-		l := need.Value(memory.OpenLessons(other))(t)
+		l := testutil.Value(memory.OpenLessons(other))(t)
 		learn(t, l, customers("s"))
-		need.OK(t, os.WriteFile(other, []byte(tt.text), 0o600))
+		testutil.OK(t, os.WriteFile(other, []byte(tt.text), 0o600))
 		if _, err := l.Learn(customers("s2")); !errors.As(err, &broken) {
 			t.Errorf("%s, in use: %v", tt.why, err)
 		}
-		if _, err := l.Recall(memory.RecallInput{}); !errors.As(err, &broken) {
+		if _, err := l.Recall(memory.Episode{}, nil); !errors.As(err, &broken) {
 			t.Errorf("%s, read in use: %v", tt.why, err)
 		}
 		if text, _ := os.ReadFile(other); string(text) != tt.text {
@@ -60,7 +60,7 @@ func TestLessonsFile(t *testing.T) {
 	if _, err := memory.OpenLessons("", filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a manual file that is not there is no error")
 	}
-	l := need.Value(memory.OpenLessons(filepath.Join(t.TempDir(), "none", "lessons.json")))(t)
+	l := testutil.Value(memory.OpenLessons(filepath.Join(t.TempDir(), "none", "lessons.json")))(t)
 	if _, err := l.Learn(customers("s")); err == nil {
 		t.Error("a folder that is not there is no error")
 	}
@@ -73,7 +73,7 @@ func TestLessonsOfDatabases(t *testing.T) {
 		database string
 		want     int
 	}{{"a", 1}, {"b", 1}, {"a", 1}, {"", 1}, {"b", 2}} {
-		l := need.Value(memory.OpenLessons(path))(t)
+		l := testutil.Value(memory.OpenLessons(path))(t)
 		l.Database = tt.database
 		learn(t, l, customers(fmt.Sprint("s", i)))
 		if list := all(t, l); len(list) != tt.want {
@@ -86,22 +86,22 @@ func TestLessonsOfDatabases(t *testing.T) {
 func TestManyProcesses(t *testing.T) {
 	const key, processes, sessions = "TEXTTOSQL_TEST_LESSONS", 8, 50
 	if path := os.Getenv(key); path != "" {
-		l := need.Value(memory.OpenLessons(path))(t)
+		l := testutil.Value(memory.OpenLessons(path))(t)
 		for i := range sessions {
 			r := recall(t, l, "How many customers?")
 			r.Map(declared, live)
-			learn(t, l, customers(fmt.Sprintf("%d-%d", os.Getpid(), i), func(e *memory.FinishedQuestion) { e.Recall = r }))
+			learn(t, l, customers(fmt.Sprintf("%d-%d", os.Getpid(), i), func(e *memory.Episode) { e.Recall = r }))
 		}
 		return
 	}
 	path := filepath.Join(t.TempDir(), "lessons.json")
-	l := need.Value(memory.OpenLessons(path))(t)
+	l := testutil.Value(memory.OpenLessons(path))(t)
 	learn(t, l, customers("first"))
 	var children []*exec.Cmd
 	for range processes {
 		child := exec.Command(os.Args[0], "-test.run=^TestManyProcesses$")
 		child.Env = append(os.Environ(), key+"="+path)
-		need.OK(t, child.Start())
+		testutil.OK(t, child.Start())
 		children = append(children, child)
 	}
 	for _, child := range children {
@@ -126,7 +126,7 @@ func TestManyProcesses(t *testing.T) {
 func BenchmarkOpenLessons(b *testing.B) {
 	var list []memory.Lesson
 	for i := range 10_000 {
-		list = append(list, memory.Lesson{Kind: memory.TableLesson, From: fmt.Sprint("table_", i), To: fmt.Sprint("PROD_table_", i), Confidence: .8,
+		list = append(list, memory.Lesson{Kind: "table_mapping", From: fmt.Sprint("table_", i), To: fmt.Sprint("PROD_table_", i), Confidence: .8,
 			Source: "auto_learned", Sessions: []string{"0123456789abcdef0123456789abcdef"}, Created: time.Now(), Used: time.Now()})
 	}
 	text, err := json.Marshal(list)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -21,8 +21,8 @@ func TestManualLessons(t *testing.T) {
  {"type": "query_pattern", "text": "customers without orders", "sql": "SELECT 1", "required_tables": ["PROD_Customers"]},
  {"type": "llm_guided", "text": "round money", "confidence": 0.6}
 ]`
-	need.OK(t, os.WriteFile(manual, []byte(text), 0o400))
-	l := need.Value(memory.OpenLessons(path, manual))(t)
+	testutil.OK(t, os.WriteFile(manual, []byte(text), 0o400))
+	l := testutil.Value(memory.OpenLessons(path, manual))(t)
 	learn(t, l, customers("s"))
 	want := []string{"table_mapping Customers>PROD_Customers 0.97 manual", "error_pattern no such function>use only functions of SQLite 0.90 manual",
 		"query_pattern >customers without ordersSELECT 1 0.85 manual", "llm_guided >round money 0.60 manual"}
@@ -68,7 +68,7 @@ func TestManualLessonsLearnedAgain(t *testing.T) {
 	learn(t, l, e)
 	learned := all(t, l)[0]
 	written := &memory.Lessons{}
-	need.OK(t, written.Add(memory.Lesson{Kind: learned.Kind, From: learned.From, To: learned.To, Confidence: .75}))
+	testutil.OK(t, written.Add(memory.Lesson{Kind: learned.Kind, From: learned.From, To: learned.To, Confidence: .75}))
 	learn(t, written, customers("s2"))
 	got := all(t, written)
 	if len(got) != 1 || got[0].Source != "manual" || got[0].Confidence != .77 || got[0].Successful != 1 || len(got[0].Sessions) != 1 {

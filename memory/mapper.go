@@ -8,13 +8,13 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Map returns declared with the names that live has, where a lesson tells them, and declared itself where none does.
+// Map returns declared with names from live, if lessons supply them; otherwise it returns declared itself.
 //
-// A table or a column that live has keeps its name, and no name is changed into one that live does not have or that
-// another table of declared has. So mapping twice changes nothing. A lesson that names the table goes before one with a
-// Pattern, then the better one. A Pattern whose To begins with a prefix leaves names alone that begin with it. Keys
-// follow their columns; a CREATE text with an old name is dropped.
-func (r *Recall) Map(declared, live *schema.Schema) *schema.Schema {
+// A table or a column that live has keeps its name. Map uses only names that live has and that no other table of
+// declared has. So mapping twice changes nothing. A lesson that names the table has priority over one with a Pattern,
+// then the one with more confidence. If the To of a Pattern begins with a prefix, names that already have the prefix
+// do not change. Keys get the new names of their columns; a CREATE text with an old name is dropped.
+func (r *RetrievedLessons) Map(declared, live *schema.Schema) *schema.Schema {
 	if r == nil || declared == nil || live == nil || declared == live {
 		return declared
 	}
@@ -23,7 +23,7 @@ func (r *Recall) Map(declared, live *schema.Schema) *schema.Schema {
 		t := &declared.Tables[i]
 		if now, ok := m.live.table(t.TableName().String()); ok {
 			m.tables[t] = now
-			m.taken[schema.Fold(now.TableName().String())] = true
+			m.taken[schema.FoldCase(now.TableName().String())] = true
 		}
 	}
 	changed := false
@@ -49,7 +49,7 @@ func (r *Recall) Map(declared, live *schema.Schema) *schema.Schema {
 
 // mapper finds the names of a database for those of a declared schema.
 type mapper struct {
-	recall  *Recall
+	recall  *RetrievedLessons
 	live    names
 	taken   map[string]bool                     // tables of the database that a declared one is, folded
 	tables  map[*schema.Table]*schema.Table     // declared -> that of the database
@@ -60,8 +60,8 @@ type mapper struct {
 func (m *mapper) table(t *schema.Table) {
 	take := func(k Lesson, to string) bool {
 		now, ok := m.live.table(to)
-		if ok = ok && !m.taken[schema.Fold(to)]; ok {
-			m.tables[t], m.taken[schema.Fold(to)] = now, true
+		if ok = ok && !m.taken[schema.FoldCase(to)]; ok {
+			m.tables[t], m.taken[schema.FoldCase(to)] = now, true
 			m.recall.mark(k.ID)
 		}
 		return ok
@@ -69,7 +69,7 @@ func (m *mapper) table(t *schema.Table) {
 	name := t.TableName().String()
 	for _, patterned := range []bool{false, true} {
 		for _, k := range m.recall.sorted() {
-			if k.Kind != TableLesson || patterned != (k.Pattern != "") {
+			if k.Kind != tableLesson || patterned != (k.Pattern != "") {
 				continue
 			}
 			if !patterned {
@@ -83,7 +83,7 @@ func (m *mapper) table(t *schema.Table) {
 				continue
 			}
 			prefix, _, _ := strings.Cut(k.To, "$")
-			if prefix != "" && strings.HasPrefix(schema.Fold(name), schema.Fold(prefix)) {
+			if prefix != "" && strings.HasPrefix(schema.FoldCase(name), schema.FoldCase(prefix)) {
 				continue
 			}
 			if at := like.FindStringSubmatchIndex(name); at != nil && take(k, string(like.ExpandString(nil, k.To, name, at))) {
@@ -100,19 +100,19 @@ func (m *mapper) rename(t *schema.Table) bool {
 	found := map[string]string{}
 	taken := map[string]bool{}
 	for _, c := range t.Columns {
-		taken[schema.Fold(c.Name)] = true
+		taken[schema.FoldCase(c.Name)] = true
 	}
 	for _, c := range t.Columns {
 		if _, ok := now.Column(c.Name); ok {
 			continue
 		}
 		for _, k := range m.recall.sorted() {
-			if k.Kind != ColumnLesson || !schema.EqualFold(k.From, c.Name) || !schema.EqualFold(tableOf(k.To), full) ||
+			if k.Kind != columnLesson || !schema.EqualFold(k.From, c.Name) || !schema.EqualFold(tableOf(k.To), full) ||
 				!schema.EqualFold(k.Table, full) && !schema.EqualFold(k.Table, t.TableName().String()) {
 				continue
 			}
-			if to, ok := m.live.columns[schema.Fold(k.To)]; ok && !taken[schema.Fold(to)] {
-				found[schema.Fold(c.Name)], taken[schema.Fold(to)] = to, true
+			if to, ok := m.live.columns[schema.FoldCase(k.To)]; ok && !taken[schema.FoldCase(to)] {
+				found[schema.FoldCase(c.Name)], taken[schema.FoldCase(to)] = to, true
 				m.recall.mark(k.ID)
 				break
 			}
@@ -129,7 +129,7 @@ func (m *mapper) write(declared *schema.Schema, t, out *schema.Table) {
 	}
 	out.Columns = slices.Clone(t.Columns)
 	for i := range out.Columns {
-		if to, ok := m.columns[t][schema.Fold(out.Columns[i].Name)]; ok {
+		if to, ok := m.columns[t][schema.FoldCase(out.Columns[i].Name)]; ok {
 			out.Columns[i].Name = to
 		}
 	}
@@ -157,7 +157,7 @@ func (m *mapper) write(declared *schema.Schema, t, out *schema.Table) {
 func (m *mapper) list(t *schema.Table, columns []string) []string {
 	out := slices.Clone(columns)
 	for i, c := range out {
-		if to, ok := m.columns[t][schema.Fold(c)]; ok {
+		if to, ok := m.columns[t][schema.FoldCase(c)]; ok {
 			out[i] = to
 		}
 	}
@@ -165,6 +165,6 @@ func (m *mapper) list(t *schema.Table, columns []string) []string {
 }
 
 // sorted returns the lessons, the best ones first.
-func (r *Recall) sorted() []Lesson {
+func (r *RetrievedLessons) sorted() []Lesson {
 	return slices.SortedFunc(slices.Values(r.Lessons), better)
 }

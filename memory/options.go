@@ -2,30 +2,34 @@ package memory
 
 import "github.com/texttosql/texttosql/schema"
 
-// Options say what an engine remembers: texttosql.WithMemory. The zero Options remember nothing beyond the program.
+// Options configures the memory of an engine: see texttosql.WithMemory. The zero Options remember nothing
+// after the program ends.
 type Options struct {
-	// Exemplars are a pool of solved questions for strategies that show some in their prompts. PETSQL shows 9; Consensus, Direct,
-	// SelfConsistency and a Prompt show as many as their Shots say, none by default.
+	// Exemplars is a pool of solved questions for strategies that show some in their prompts. PETSQL shows 9.
+	// Consensus, Direct, SelfConsistency and a Prompt show as many as their Shots, none by default.
 	//
-	// Linkers use them too, as does every strategy for a schema over the budget of a prompt: they say which tables answer which
-	// words, and which are read together (linker.Index). Past statements of a log are for that alone: see Pair.Past. A hundred
-	// thousand of them cost no question more time than a thousand; the first one reads them all.
-	Exemplars []Pair
+	// Linkers also use them, and so does every strategy for a schema over the budget of a prompt. They learn which
+	// tables answer which words, and which tables are read together (linker.Index). Past statements of a log serve
+	// only this: see Exemplar.Past. A question takes no longer with a hundred thousand exemplars than with a
+	// thousand; the first one reads them all.
+	Exemplars []Exemplar
 
-	// Confirmed keeps confirmed answers, in a file for example (OpenConfirmed). The caller closes it. nil: in the memory of the
-	// Engine, and forgotten with it (ErrForgotten).
-	Confirmed *Confirmed
+	// VerifiedAnswers stores confirmed answers, for example in a file (OpenVerifiedAnswers). The caller closes it.
+	// nil: they are in the memory of the Engine and lost with it (ErrNotPersisted).
+	VerifiedAnswers *VerifiedAnswers
 
-	// Lessons are what was learned from earlier questions. They are shown as advice, and give tables and columns of a schema of the
-	// caller's own the names that the database has, where a lesson tells them. A Conversation learns from its questions; Ask learns
-	// nothing. A store in memory lives as long as the program; see OpenLessons. nil: none.
+	// Lessons were learned from earlier questions. Prompts show them as advice. If the caller's schema has a
+	// name that the database does not have, a lesson may supply the database's name. A Conversation learns
+	// from its questions; Ask does not learn. A store in memory lives as long as the program; see
+	// OpenLessons. nil: no lessons.
 	Lessons *Lessons
 
-	// Profiles keeps what was seen of the rows of tables between programs, for databases of which the store knows whether they
-	// have changed. What is kept holds values of rows. Rows that a scope sees are never kept. nil: every program looks itself.
+	// Profiles stores statistics and values of table rows between programs. It works for databases that can
+	// report whether they have changed. Rows that a scope reads are never stored. nil: every program
+	// profiles the tables itself.
 	Profiles schema.Profiles
 
-	// Off answers without what was learned: no lesson and no confirmed answer is shown, and nothing is learned. Confirm keeps what it
-	// is given all the same.
+	// Off answers without learned material: prompts show no lessons and no confirmed answers, and no lesson is
+	// learned. Confirm still stores its answer.
 	Off bool
 }

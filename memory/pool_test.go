@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -57,13 +57,13 @@ func (f flipped) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 
 // TestPoolKeepsRetrieversApart: several Similar that share a Pool pick what each would pick alone.
 func TestPoolKeepsRetrieversApart(t *testing.T) {
-	pairs := []memory.Pair{
+	pairs := []memory.Exemplar{
 		{Question: "alpha one", SQL: "SELECT 1"}, {Question: "beta two", SQL: "SELECT 2"}, {Question: "gamma in USA three", SQL: "SELECT 3"},
 	}
 	pick := func(x memory.Similar, pool *memory.Pool, withoutValues bool) string {
 		t.Helper()
 		x.Pool, x.WithoutValues = pool, withoutValues
-		picked := need.Value(x.Pick(t.Context(), shop, "beta?"))(t)
+		picked := testutil.Value(x.Pick(t.Context(), shop, "beta?"))(t)
 		return picked[0].Question
 	}
 	ways := map[string]memory.Similar{
@@ -91,7 +91,7 @@ func TestPoolKeepsRetrieversApart(t *testing.T) {
 		}
 	}
 	masks := map[string]string{"alpha one": "beta", "beta two": "x", "gamma in USA three": "y"}
-	masked := &memory.Pool{Pairs: pairs, Mask: func(p memory.Pair) string { return masks[p.Question] }}
+	masked := &memory.Pool{Pairs: pairs, Mask: func(p memory.Exemplar) string { return masks[p.Question] }}
 	if got := pick(ways["plain"], masked, false); got != "alpha one" || got == alone["plain"] {
 		t.Errorf("with a mask of the pool: %q, without %q", got, alone["plain"])
 	}
@@ -107,7 +107,7 @@ func TestPoolKeepsRetrieversApart(t *testing.T) {
 
 // TestPoolKnowsWhetherValuesAreMasked: where no stored value may be used, what was computed with them does not serve.
 func TestPoolKnowsWhetherValuesAreMasked(t *testing.T) {
-	pool := &memory.Pool{Pairs: []memory.Pair{{Question: "Who is from France?", SQL: "SELECT 1"}}}
+	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "Who is from France?", SQL: "SELECT 1"}}}
 	s := &schema.Schema{Tables: []schema.Table{{Name: "people", Columns: []schema.Column{
 		{Name: "country", Profile: &schema.Profile{Examples: []any{"France", "Norway"}}},
 	}}}}
@@ -122,7 +122,7 @@ func TestPoolKnowsWhetherValuesAreMasked(t *testing.T) {
 
 // TestPoolForOtherSchemas: a Pool serves questions about several schemas in turn.
 func TestPoolForOtherSchemas(t *testing.T) {
-	pool := &memory.Pool{Pairs: []memory.Pair{{Question: "List zebras", SQL: "SELECT 1"}, {Question: "List orders", SQL: "SELECT 2"}}}
+	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "List zebras", SQL: "SELECT 1"}, {Question: "List orders", SQL: "SELECT 2"}}}
 	zoo := &schema.Schema{Tables: []schema.Table{{Name: "zebras"}}}
 	for _, tt := range []struct {
 		s         *schema.Schema
@@ -150,17 +150,17 @@ func TestPastStatements(t *testing.T) {
 {"question": "singers of France", "sql": "SELECT 2", "past": true}
 {"question": "singers of Norway", "sql": "SELECT 3"}
 `
-	need.OK(t, os.WriteFile(file, []byte(lines), 0o600))
-	pairs, err := memory.ReadPairs(file)
+	testutil.OK(t, os.WriteFile(file, []byte(lines), 0o600))
+	pairs, err := memory.ReadExemplars(file)
 	if err != nil || len(pairs) != 3 || !pairs[0].Past || pairs[2].Past {
 		t.Fatalf("read %+v, %v", pairs, err)
 	}
 	pool := &memory.Pool{Pairs: pairs}
-	similar := need.Value(memory.Similar{Pool: pool}.Pick(t.Context(), nil, "singers of Chile"))(t)
-	confirmed := need.Value(memory.OpenConfirmed(file))(t)
+	similar := testutil.Value(memory.Similar{Pool: pool}.Pick(t.Context(), nil, "singers of Chile"))(t)
+	confirmed := testutil.Value(memory.OpenVerifiedAnswers(file))(t)
 	defer confirmed.Close()
-	kept := need.Value(confirmed.Pairs())(t)
-	for by, got := range map[string][]memory.Pair{"by likeness": similar, "by chance": pool.Random(3, "how many songs", 1), "confirmed": kept} {
+	kept := testutil.Value(confirmed.Pairs())(t)
+	for by, got := range map[string][]memory.Exemplar{"by likeness": similar, "by chance": pool.Random(3, "how many songs", 1), "confirmed": kept} {
 		golden.Equal(t, pairs[2:], got, by)
 	}
 }

@@ -36,7 +36,7 @@ func TestRandomLeakage(t *testing.T) {
 		{"?", "?", "How many customers?", true, "no words: the pool may hold anything"},
 	}
 	for _, tt := range tests {
-		pool := &memory.Pool{Pairs: []memory.Pair{{Question: tt.pair, SQL: tt.sql}}}
+		pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: tt.pair, SQL: tt.sql}}}
 		if shown := len(pool.Random(3, tt.question, 1)) > 0; shown != tt.shown {
 			t.Errorf("%q for %q: shown %v, want %v: %s", tt.pair, tt.question, shown, tt.shown, tt.why)
 		}
@@ -44,9 +44,9 @@ func TestRandomLeakage(t *testing.T) {
 }
 
 func numbered(n int) *memory.Pool {
-	pool := make([]memory.Pair, n)
+	pool := make([]memory.Exemplar, n)
 	for i := range pool {
-		pool[i] = memory.Pair{ID: fmt.Sprint(i), Question: fmt.Sprintf("What is %c%c?", 'a'+i%26, 'a'+i/26), SQL: "SELECT 1"}
+		pool[i] = memory.Exemplar{ID: fmt.Sprint(i), Question: fmt.Sprintf("What is %c%c?", 'a'+i%26, 'a'+i/26), SQL: "SELECT 1"}
 	}
 	return &memory.Pool{Pairs: pool}
 }
@@ -98,10 +98,10 @@ func TestRandomRepeatNothing(t *testing.T) {
 
 // BenchmarkRandom picks 3 of 10,000.
 func BenchmarkRandom(b *testing.B) {
-	pool := make([]memory.Pair, 10_000)
+	pool := make([]memory.Exemplar, 10_000)
 	for i := range pool {
 		question := fmt.Sprintf("How many orders of product %d came from France in 2003?", i)
-		pool[i] = memory.Pair{Question: question, SQL: "SELECT count(*) FROM orders WHERE country = 'France'"}
+		pool[i] = memory.Exemplar{Question: question, SQL: "SELECT count(*) FROM orders WHERE country = 'France'"}
 	}
 	all := &memory.Pool{Pairs: pool}
 	for b.Loop() {

@@ -8,74 +8,66 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/texttosql/texttosql/internal/masking"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// RecallInput is what a question may be shown lessons for.
-type RecallInput struct {
-	Question string
-	Owner    string         // exec.Scope.Key of the question
-	Schema   *schema.Schema // the schema as prompts show it, before Recall.Map
-	Live     *schema.Schema // the schema as the database has it; nil: Schema
-	// Check passes a statement that may be shown. nil: no statement may.
-	Check func(sql string) error
-}
-
-// Recall holds the lessons that one question may be shown. Lessons.Recall makes it once for a question; its JSON is
-// kept with the question, so that a repetition has the same prompts. A nil Recall has no lessons. It notes which
-// lessons were shown, for Lessons.Learn. Safe for concurrent use, but for reading Shown.
-type Recall struct {
-	Question string   `json:"question"`           // that it was made for; choices are shown for this one only
+// RetrievedLessons holds the lessons that the prompts of one question may show. Lessons.Recall makes it once per
+// question. Its JSON is stored with the question, so that a repetition has the same prompts. A nil RetrievedLessons
+// has no lessons. It records the shown lessons for Lessons.Learn. Safe for concurrent use, except for reading Shown.
+type RetrievedLessons struct {
+	Question string   `json:"question"`           // the question of the lessons; choices are shown only for this one
 	Lessons  []Lesson `json:"lessons,omitempty"`  // the lessons, at most 256 KiB, the best ones first
 	Warnings []string `json:"warnings,omitempty"` // lessons that cannot be used, and why
 
-	// Shown are the ids of the lessons that a prompt showed, or that named something in its schema, sorted.
+	// Shown has the sorted ids of the lessons that a prompt showed or that supplied a name for its schema.
 	Shown []string `json:"shown,omitempty"`
 
 	mu sync.Mutex // of Shown
 }
 
 const (
-	maxRecalled = 256 << 10 // bytes of the lessons of a Recall, about
+	maxRecalled = 256 << 10 // bytes of the lessons of a RetrievedLessons, about
 	maxWarnings = 10
-	similarity  = .75 // of a question to that of a choice
+	similarity  = .75 // least similarity of two questions, for a choice
 )
 
-// Recall returns the lessons that a question may be shown: those of the database and of the owner, and those of no owner
-// that a person wrote, with a confidence of .70 or more
-// whose output exists, and the choices that users made for questions like this one (a cosine of .75 or more of the
-// masked questions, as Similar compares them).
-func (l *Lessons) Recall(in RecallInput) (*Recall, error) {
+// Recall returns the lessons that the prompts of a question may show. They belong to the database and the owner, or
+// to no owner if a person wrote them. Their confidence is .70 or more, and the names in their output exist. Recall
+// also returns the choices of users for similar questions: the masked questions have a cosine of .75 or more, as
+// Similar compares them. Statements are shown only if check returns nil for them; without check, no statement is
+// shown.
+func (l *Lessons) Recall(e Episode, check func(sql string) error) (*RetrievedLessons, error) {
 	list, err := l.all()
 	if err != nil {
 		return nil, err
 	}
-	if in.Live == nil {
-		in.Live = in.Schema
+	if e.Live == nil {
+		e.Live = e.Declared
 	}
-	r := &Recall{Question: in.Question}
-	names := namesOf(in.Live)
-	list = slices.DeleteFunc(list, func(k Lesson) bool { return !k.seenBy(in.Owner) || k.Band() == bandReview || !names.serves(k) })
-	choices := similarChoices(list, in)
-	asked := stemSet(in.Question)
+	r := &RetrievedLessons{Question: e.Question}
+	names := namesOf(e.Live)
+	list = slices.DeleteFunc(list, func(k Lesson) bool { return !k.seenBy(e.Owner) || k.Band() == bandReview || !names.serves(k) })
+	choices := similarChoices(list, e)
+	asked := stemSet(e.Question)
 	rank := make(map[string]int, len(list))
 	kept := list[:0]
 	taken := map[string]bool{} // of lessons that contradict each other the best one counts
 	for _, k := range list {
-		if err := usable(k, in.Check); err != nil {
+		if err := usable(k, check); err != nil {
 			if len(r.Warnings) < maxWarnings {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("the lesson %s (%s) is not used: %s", k.ID, k.Kind, words.Short(words.Line(err.Error()), 200)))
 			}
 			continue
 		}
 		about := k.about()
-		if taken[about] || k.Kind == ChoiceLesson && !choices[k.ID] {
+		if taken[about] || k.Kind == choiceLesson && !choices[k.ID] {
 			continue
 		}
 		taken[about] = true
 		switch {
-		case k.Kind == ChoiceLesson, isName(in.Schema, k):
+		case k.Kind == choiceLesson, isName(e.Declared, k):
 			rank[k.ID] = 0
 		case mentions(asked, k.From):
 			rank[k.ID] = 1
@@ -120,7 +112,7 @@ var placeholders = regexp.MustCompile(`\{\w+\}`)
 // pattern compiles the expression of a lesson.
 func pattern(k Lesson) (*regexp.Regexp, error) {
 	like, err := regexp.Compile(k.Pattern) // alone, so that no bracket of it closes ours
-	if err == nil && k.Kind == TableLesson {
+	if err == nil && k.Kind == tableLesson {
 		return regexp.Compile("^(?i:" + k.Pattern + ")$")
 	} else if err == nil {
 		return regexp.Compile("(?i:" + k.Pattern + ")")
@@ -141,33 +133,33 @@ func namesOf(s *schema.Schema) names {
 	}
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		full := schema.Fold(t.TableName().String())
+		full := schema.FoldCase(t.TableName().String())
 		n.tables[full] = t
 		for _, c := range t.Columns {
-			n.columns[full+"."+schema.Fold(c.Name)] = c.Name
+			n.columns[full+"."+schema.FoldCase(c.Name)] = c.Name
 		}
 	}
 	return n
 }
 
 func (n names) table(name string) (*schema.Table, bool) {
-	t, ok := n.tables[schema.Fold(name)]
+	t, ok := n.tables[schema.FoldCase(name)]
 	return t, ok
 }
 
 // serves reports whether what a lesson is about exists, and whether the name that it explains does not.
 func (n names) serves(k Lesson) bool {
 	switch k.Kind {
-	case TableLesson:
+	case tableLesson:
 		if k.Pattern != "" {
 			return true // Map looks at each name
 		}
 		_, old := n.table(k.From)
 		_, now := n.table(k.To)
 		return now && !old
-	case ColumnLesson:
-		_, now := n.columns[schema.Fold(k.To)]
-		_, old := n.columns[schema.Fold(tableOf(k.To)+"."+k.From)]
+	case columnLesson:
+		_, now := n.columns[schema.FoldCase(k.To)]
+		_, old := n.columns[schema.FoldCase(tableOf(k.To)+"."+k.From)]
 		return now && (k.Table == "" || !old)
 	}
 	return !slices.ContainsFunc(k.Tables, func(t string) bool { _, ok := n.table(t); return !ok })
@@ -178,35 +170,35 @@ func tableOf(column string) string { return column[:max(strings.LastIndexByte(co
 
 // isName reports whether a lesson says what a table or a column of s is called.
 func isName(s *schema.Schema, k Lesson) bool {
-	if s == nil || k.Kind != TableLesson && (k.Kind != ColumnLesson || k.Table == "") {
+	if s == nil || k.Kind != tableLesson && (k.Kind != columnLesson || k.Table == "") {
 		return false
 	}
 	if k.Pattern != "" {
 		return true
 	}
 	t, ok := s.Lookup("", cmp.Or(k.Table, k.From))
-	if ok && k.Kind == ColumnLesson {
+	if ok && k.Kind == columnLesson {
 		_, ok = t.Column(k.From)
 	}
 	return ok
 }
 
 // similarChoices returns the ids of the choices that were made for a question like the one asked.
-func similarChoices(list []Lesson, in RecallInput) map[string]bool {
+func similarChoices(list []Lesson, e Episode) map[string]bool {
 	pool := Pool{}
 	var ids []string
 	for _, k := range list {
-		if k.Kind == ChoiceLesson {
-			pool.Pairs, ids = append(pool.Pairs, Pair{Question: k.From}), append(ids, k.ID)
+		if k.Kind == choiceLesson {
+			pool.Pairs, ids = append(pool.Pairs, Exemplar{Question: k.From}), append(ids, k.ID)
 		}
 	}
 	like := map[string]bool{}
 	if len(ids) == 0 {
 		return like
 	}
-	index := pool.indexed(in.Live, true)
-	masked := index.mask(in.Question)
-	asked := maskedNames(in.Question, masked)
+	index := pool.indexed(e.Live, true)
+	masked := index.mask(e.Question)
+	asked := maskedNames(e.Question, masked)
 	for i, score := range index.cosines(masked) {
 		if score < similarity {
 			continue
@@ -220,9 +212,9 @@ func similarChoices(list []Lesson, in RecallInput) map[string]bool {
 
 // maskedNames returns the stems of the words of a question that are masked as names.
 func maskedNames(question, masked string) (stems []string) {
-	asked := maskWords(question)
+	asked := masking.Words(question)
 	for i, w := range strings.Fields(masked) {
-		if w == maskName && i < len(asked) && !isPlain(asked[i]) {
+		if w == masking.Name && i < len(asked) && !masking.IsPlain(asked[i]) {
 			stems = append(stems, words.Stem(asked[i]))
 		}
 	}
@@ -247,7 +239,7 @@ func mentions(stems map[string]bool, name string) bool {
 }
 
 // mark notes that a prompt shows a lesson.
-func (r *Recall) mark(id string) {
+func (r *RetrievedLessons) mark(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Shown, _ = inserted(r.Shown, id)

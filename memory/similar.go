@@ -11,30 +11,30 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Similar picks the solved questions that are most like a question: the few-shot exemplars of PET-SQL (arXiv
-// 2403.09732). Questions are compared as [Masker] masks them, so "How many singers are from France?" finds "How many
-// customers are from Norway?".
+// Similar picks the solved questions that are most similar to a question: the few-shot exemplars of PET-SQL (arXiv
+// 2403.09732). Names of the schema and values are masked before the comparison, so "How many singers are from
+// France?" finds "How many customers are from Norway?".
 //
-// The default compares words and needs no network: the cosine of TF-IDF vectors over words and pairs of neighbouring
-// words. With an Embedder it is the Euclidean distance of embeddings. If the embedder fails, the default replaces it,
-// with a warning. Ties go to the order of the pool. The question itself, case and white space aside, is never picked.
-// Safe for concurrent use.
+// The default compares words and needs no network: it is the cosine of TF-IDF vectors over words and pairs of
+// neighbouring words. With an Embedder it is the Euclidean distance of embeddings. If the embedder fails, the default
+// replaces it, with a warning. Ties go to the order of the pool. The question itself, without case and white space,
+// is never picked. Safe for concurrent use.
 type Similar struct {
 	Pool     *Pool    // the pairs to pick from; nil: none
 	K        int      // how many; 0 means 9, negative none
 	Embedder Embedder // compares by meaning; nil: by words
-	// Skeleton puts those pairs first whose SQL has a skeleton like that of Draft (sqltext.Statement.Alike of 0.85 or
-	// more), and fills up with the others.
+	// Skeleton puts pairs first if the skeleton of their SQL is similar to the skeleton of Draft
+	// (sqltext.Statement.Alike of 0.85 or more). The others fill the remaining places.
 	Skeleton bool
 	Draft    string          // a preliminary statement; "": none
 	Dialect  sqltext.Dialect // reads Draft and the SQL of the pairs
-	// WithoutTemplate leaves out pairs whose masked question equals the masked question asked. Set it to measure
-	// answers. To give answers, such a pair is the best exemplar.
+	// WithoutTemplate leaves out pairs whose masked question equals the new question, masked. Set it to measure
+	// answers. For production leave it unset: such a pair is the best exemplar.
 	WithoutTemplate bool
-	WithoutValues   bool // questions are masked without the stored values of the schema
+	WithoutValues   bool // do not mask the stored values of the schema in questions
 }
 
-// Embedder turns texts into vectors. The embedders of langchaingo fit as they are.
+// Embedder turns texts into vectors. The embedders of langchaingo implement it unchanged.
 type Embedder interface {
 	// EmbedDocuments returns a vector for each text, in their order.
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
@@ -49,7 +49,7 @@ const (
 )
 
 // Pick returns the exemplars for a question about s, the most similar first. The error is ctx.Err().
-func (x Similar) Pick(ctx context.Context, s *schema.Schema, question string) ([]Pair, error) {
+func (x Similar) Pick(ctx context.Context, s *schema.Schema, question string) ([]Exemplar, error) {
 	k := cmp.Or(x.K, defaultExemplars)
 	if x.Pool == nil || len(x.Pool.Pairs) == 0 || k < 0 {
 		return nil, ctx.Err()
@@ -77,7 +77,7 @@ func (x Similar) order(ctx context.Context, index *index, masked string) ([]int,
 		var err error
 		scores, err = index.distances(ctx, x.Embedder, masked)
 		if err != nil && ctx.Err() == nil {
-			trace.From(ctx).Warn("exemplars-lexical", fmt.Sprintf("exemplars are retrieved by words, the embedder failed: %v", err))
+			trace.FromContext(ctx).Warn("exemplars-lexical", fmt.Sprintf("exemplars are retrieved by words, the embedder failed: %v", err))
 		}
 	}
 	if err := ctx.Err(); err != nil {

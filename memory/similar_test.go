@@ -12,7 +12,8 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 	"github.com/tmc/langchaingo/embeddings"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/masking"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -35,7 +36,7 @@ func maskSchema() *schema.Schema {
 }
 
 func TestMasker(t *testing.T) {
-	m := memory.Masker(maskSchema(), true)
+	m := masking.Masker(maskSchema(), true)
 	tests := []struct{ question, want, why string }{
 		{"How many singers are there?", "how many <mask> are there", "a table"},
 		{"How many singer are there?", "how many <mask> are there", "in the singular"},
@@ -80,14 +81,14 @@ func TestMasker(t *testing.T) {
 			t.Errorf("%q: masked again %q", got, again)
 		}
 	}
-	if got := memory.Masker(maskSchema(), false)("from France"); got != "from france" {
+	if got := masking.Masker(maskSchema(), false)("from France"); got != "from france" {
 		t.Errorf("without values: %q", got)
 	}
 }
 
 func FuzzMasker(f *testing.F) {
 	f.Add("How many <mask> singers' <unk>?")
-	m := memory.Masker(maskSchema(), true)
+	m := masking.Masker(maskSchema(), true)
 	f.Fuzz(func(t *testing.T, question string) {
 		got := m(question)
 		if again := m(got); again != got {
@@ -121,7 +122,7 @@ var shop = &schema.Schema{Tables: []schema.Table{
 }}
 
 func TestSimilar(t *testing.T) {
-	pool := []memory.Pair{
+	pool := []memory.Exemplar{
 		{ID: "top", Question: "Which customer has the highest total?", SQL: "SELECT name FROM customers ORDER BY total DESC LIMIT 1"},
 		{ID: "same", Question: "how many customers  live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"},
 		{ID: "count", Question: "How many orders are there in 2014?", SQL: "SELECT count(*) FROM orders WHERE year = 2014"},
@@ -150,7 +151,7 @@ func TestSimilar(t *testing.T) {
 	for _, tt := range tests {
 		root := trace.Tracer{}.New("test")
 		tt.e.Dialect, tt.e.Pool = sqltext.SQLite(), cmp.Or(tt.e.Pool, all)
-		got, err := tt.e.Pick(trace.Into(t.Context(), root), shop, ask)
+		got, err := tt.e.Pick(trace.NewContext(t.Context(), root), shop, ask)
 		root.End()
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +167,7 @@ func TestSimilar(t *testing.T) {
 			t.Errorf("%s: warnings %v", tt.name, root.Warnings())
 		}
 	}
-	leak := []memory.Pair{{ID: "template", Question: "How many orders live in 3?", SQL: "SELECT 1"}, {ID: "other", Question: "Who?", SQL: "SELECT 2"}}
+	leak := []memory.Exemplar{{ID: "template", Question: "How many orders live in 3?", SQL: "SELECT 1"}, {ID: "other", Question: "Who?", SQL: "SELECT 2"}}
 	got, err := memory.Similar{Pool: &memory.Pool{Pairs: leak}, WithoutTemplate: true}.Pick(t.Context(), shop, "How many customers live in 9?")
 	if err != nil || len(got) != 1 || got[0].ID != "other" {
 		t.Errorf("WithoutTemplate: %v, %v", got, err)
@@ -183,7 +184,7 @@ func BenchmarkSimilar(b *testing.B) {
 		for range 12 {
 			q = append(q, words[rng.IntN(len(words))])
 		}
-		pool.Pairs = append(pool.Pairs, memory.Pair{Question: fmt.Sprint(strings.Join(q, " "), i), SQL: "SELECT count(*) FROM customers"})
+		pool.Pairs = append(pool.Pairs, memory.Exemplar{Question: fmt.Sprint(strings.Join(q, " "), i), SQL: "SELECT count(*) FROM customers"})
 	}
 	for b.Loop() {
 		got, err := memory.Similar{Pool: pool}.Pick(b.Context(), shop, "How many customers live in each country?")
@@ -195,13 +196,13 @@ func BenchmarkSimilar(b *testing.B) {
 
 // TestEmbeddingsCount: the calls of an embedder are in the budget of the question, its trace and its price.
 func TestEmbeddingsCount(t *testing.T) {
-	pool := &memory.Pool{Pairs: []memory.Pair{{Question: "How many orders?", SQL: "SELECT 1"}, {Question: "Who?", SQL: "SELECT 2"}}}
+	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many orders?", SQL: "SELECT 1"}, {Question: "Who?", SQL: "SELECT 2"}}}
 	pick := func(e memory.Embedder, b llm.Budget) (used llm.Usage, traced llm.Usage, warned int) {
 		account, root := b.Start(), trace.Tracer{}.New("question")
 		pool := &memory.Pool{Pairs: pool.Pairs}
 		for range 2 {
 			x := memory.Similar{Embedder: e, Dialect: sqltext.SQLite(), Pool: pool}
-			need.Value(x.Pick(account.Into(trace.Into(t.Context(), root)), shop, "How many customers?"))(t)
+			testutil.Value(x.Pick(account.Into(trace.NewContext(t.Context(), root)), shop, "How many customers?"))(t)
 		}
 		return account.Usage(), root.Usage(), len(root.Warnings())
 	}
@@ -233,7 +234,7 @@ func TestSkeletonsAlike(t *testing.T) {
 	if a, b := d.Parse(draft).Alike(d.Parse(near)), d.Parse(draft).Alike(d.Parse(further)); a < .85 || b < .80 || b >= .85 {
 		t.Fatalf("the statements are alike by %v and %v", a, b)
 	}
-	pool := &memory.Pool{Pairs: []memory.Pair{
+	pool := &memory.Pool{Pairs: []memory.Exemplar{
 		{Question: "quite another thing", SQL: further}, {Question: "which cities are large now", SQL: "SELECT 1"}, {Question: "something else", SQL: near},
 	}}
 	got, err := memory.Similar{Pool: pool, K: 2, Skeleton: true, Draft: draft, Dialect: d}.Pick(t.Context(), nil, "which cities are large")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,44 +20,46 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Vectors is an Embedder that asks another one about each text once, and keeps the vectors: in memory, and in a file that
-// outlives the program. linker.Lexical and [Similar] put any Embedder into one; make it yourself for a file, for prefixes, or for
-// another Wait. Set the fields before the first use, and do not copy it. Safe for concurrent use, also of a file by several
-// processes.
+// Vectors is an Embedder that calls another one once per text and stores the vectors: in memory, and in a file that
+// outlives the program. linker.Lexical and [Similar] wrap any Embedder in one. Make it yourself to use a file,
+// prefixes, or another Wait. Set the fields before the first use, and do not copy it. Safe for concurrent use;
+// several processes may share a file.
 //
-// The file has a checksum of each text, no text itself. Vectors of texts that are gone stay in it: delete it to begin anew.
+// The file has a checksum of each text, no text itself, and a checksum of all; a file that was changed is an error.
+// It keeps the vectors of texts that are no longer used: delete it to start again.
 type Vectors struct {
-	By   Embedder // the embedder that is asked; required
-	Name string   // its model: another model has other vectors; required with File
-	File string   // made where there is none; "": memory alone
-	// QueryPrefix and DocumentPrefix begin each text, for models that were trained so: "query: " and "passage: " of E5.
+	By   Embedder // the embedder to call; required
+	Name string   // the name of its model, since each model has its own vectors; required with File
+	File string   // created if missing; "": in memory only
+	// QueryPrefix and DocumentPrefix are put before each text, for models trained with prefixes: "query: " and
+	// "passage: " of E5.
 	QueryPrefix, DocumentPrefix string
-	// Wait is how long one question waits for By at most, and never longer than half of the time that it has left; 0: 5 s. What was
-	// made by then is kept, and the next question goes on from there.
+	// Wait limits the time that one question waits for By; it is also limited to half of the question's remaining
+	// time; 0 means 5 s. Vectors made by then are stored, and the next question makes the others.
 	Wait time.Duration
 
 	once    sync.Once
-	turn    *semaphore.Weighted  // of the fields below; who waits for it waits no longer than its context
+	turn    *semaphore.Weighted  // guards the fields after it; waiting for it ends with the context
 	read    bool                 // File was read
-	vectors map[string][]float32 // by the checksum of a model and of a text as it is sent
+	vectors map[string][]float32 // the key is a checksum of a model and of a text as sent
 }
 
 const (
 	vectorsFormat = "texttosql-vectors-1"
-	firstTexts    = 8   // of a request, so that the work of a slow embedder is kept; each further request has twice as many
+	firstTexts    = 8   // texts of the first request; each later one has twice as many, so a slow embedder loses little
 	mostTexts     = 256 // of a request
 	vectorsWait   = 5 * time.Second
 )
 
-// KeptBy is e if it is a *Vectors, or else a new one in memory.
-func KeptBy(e Embedder) *Vectors {
+// keptBy returns e if it is a *Vectors, or else a new one in memory.
+func keptBy(e Embedder) *Vectors {
 	if v, ok := e.(*Vectors); ok {
 		return v
 	}
 	return &Vectors{By: e}
 }
 
-// Within is the context in which one question waits for the embedder.
+// Within returns the context in which one question waits for the embedder.
 func (v *Vectors) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	wait := cmp.Or(v.Wait, vectorsWait)
 	if end, ok := ctx.Deadline(); ok {
@@ -67,7 +68,7 @@ func (v *Vectors) Within(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, wait)
 }
 
-// EmbedQuery returns the vector of a question, which is not kept. Its call counts in the budget of ctx.
+// EmbedQuery returns the vector of a question and does not store it. Its call counts in the budget of ctx.
 func (v *Vectors) EmbedQuery(ctx context.Context, text string) (vector []float32, err error) {
 	text = v.QueryPrefix + text
 	err = llm.Embed(ctx, []string{text}, func(ctx context.Context) (err error) {
@@ -77,9 +78,9 @@ func (v *Vectors) EmbedQuery(ctx context.Context, text string) (vector []float32
 	return vector, err
 }
 
-// EmbedDocuments returns a vector for each text, in their order: those that are kept, and those that By makes now, whose calls
-// count in the budget of ctx. On an error, also at the end of ctx, what was made is kept; the error says how much. Nobody
-// may change the vectors.
+// EmbedDocuments returns a vector for each text, in their order. By embeds only the texts without a stored vector;
+// its calls count in the budget of ctx. After an error, also at the end of ctx, the vectors made so far are stored;
+// the error has their number. Do not change the vectors.
 func (v *Vectors) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	v.once.Do(func() { v.turn, v.vectors = semaphore.NewWeighted(1), map[string][]float32{} })
 	if err := cmp.Or(ctx.Err(), v.turn.Acquire(ctx, 1)); err != nil {
@@ -165,15 +166,19 @@ func (v *Vectors) load() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var kept vectorsFile
+	var (
+		kept vectorsFile
+		old  bool
+	)
 	if err == nil {
-		raw, err = atomicfile.Unsealed(raw)
+		old, err = atomicfile.Read(raw, 0, &kept)
 	}
-	if err == nil {
-		err = json.Unmarshal(raw, &kept)
-	}
-	if err == nil && kept.Format != vectorsFormat {
+	switch {
+	case err != nil:
+	case kept.Format != vectorsFormat:
 		err = errors.New("it has another format")
+	case old:
+		err = errors.New("it has no checksum")
 	}
 	if err != nil {
 		return fmt.Errorf("memory: %s is no file of vectors, move it: %w", v.File, err)
@@ -195,9 +200,9 @@ func (v *Vectors) save() error {
 	if err := v.load(); err != nil {
 		return err
 	}
-	text, err := json.Marshal(vectorsFile{vectorsFormat, v.vectors})
+	text, err := atomicfile.Record(0, vectorsFile{vectorsFormat, v.vectors})
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(v.File, append(atomicfile.Sealed(text), '\n'), 0o600)
+	return atomicfile.Write(v.File, append(text, '\n'), 0o600)
 }

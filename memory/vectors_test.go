@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/trace"
@@ -76,7 +76,7 @@ func TestVectorsSlow(t *testing.T) {
 			v := &memory.Vectors{By: by, Wait: tt.wait}
 			pool := &memory.Pool{}
 			for _, text := range lines(17) {
-				pool.Pairs = append(pool.Pairs, memory.Pair{Question: text, SQL: "SELECT 1"})
+				pool.Pairs = append(pool.Pairs, memory.Exemplar{Question: text, SQL: "SELECT 1"})
 			}
 			ctx, cancel := t.Context(), context.CancelFunc(func() {})
 			if tt.left > 0 {
@@ -128,13 +128,13 @@ func TestVectorsFile(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { got, err = v.EmbedDocuments(t.Context(), texts) })
 		return got, err
 	}
-	first := need.Value(embed(&memory.Vectors{By: by, Name: "m", File: file}, texts...))(t)
-	written := need.Value(os.ReadFile(file))(t)
-	again := need.Value(embed(&memory.Vectors{By: by, Name: "m", File: file}, texts...))(t)
+	first := testutil.Value(embed(&memory.Vectors{By: by, Name: "m", File: file}, texts...))(t)
+	written := testutil.Value(os.ReadFile(file))(t)
+	again := testutil.Value(embed(&memory.Vectors{By: by, Name: "m", File: file}, texts...))(t)
 	if diff := cmp.Diff(first, again); diff != "" || by.texts.Load() != 2 {
 		t.Errorf("after a restart %d texts were embedded (-first +again):\n%s", by.texts.Load(), diff)
 	}
-	if info := need.Value(os.Stat(file))(t); info.Mode().Perm() != 0o600 || bytes.Contains(written, []byte("bb")) {
+	if info := testutil.Value(os.Stat(file))(t); info.Mode().Perm() != 0o600 || bytes.Contains(written, []byte("bb")) {
 		t.Error("the file can be read by others, or holds a text:", info.Mode())
 	}
 	for _, tt := range []struct {
@@ -152,11 +152,11 @@ func TestVectorsFile(t *testing.T) {
 			t.Errorf("%s: %d texts, want %d, %v", tt.why, by.texts.Load()-before, tt.made, err)
 		}
 	}
-	damaged := string(bytes.Replace(need.Value(os.ReadFile(file))(t), []byte("[2,"), []byte("[3,"), 1))
+	damaged := string(bytes.Replace(testutil.Value(os.ReadFile(file))(t), []byte("[2,"), []byte("[3,"), 1))
 	for _, text := range []string{damaged, "my poem\n", `{"format":"texttosql-vectors-2"}`} {
-		need.OK(t, os.WriteFile(file, []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		_, err := embed(&memory.Vectors{By: by, Name: "m", File: file}, "new")
-		if now := string(need.Value(os.ReadFile(file))(t)); err == nil || !strings.Contains(err.Error(), "is no file of vectors, move it: ") || now != text {
+		if now := string(testutil.Value(os.ReadFile(file))(t)); err == nil || !strings.Contains(err.Error(), "is no file of vectors, move it: ") || now != text {
 			t.Errorf("%v; the file was %q and is %q", err, text, now)
 		}
 	}
@@ -217,11 +217,11 @@ func TestVectorsSent(t *testing.T) {
 		by := newSlow()
 		v := &memory.Vectors{By: by, QueryPrefix: "query: ", DocumentPrefix: "passage: "}
 		account := llm.Budget{}.Start()
-		need.Value(v.EmbedDocuments(account.Into(t.Context()), lines(1000)))(t)
+		testutil.Value(v.EmbedDocuments(account.Into(t.Context()), lines(1000)))(t)
 		if (*by.asked)[0] != "passage: "+lines(1000)[760] || account.Usage().Calls != 8 { // 8, 16, 32, 64, 128, 256, 256, 240
 			t.Errorf("%d bytes in the last request, %d calls", len((*by.asked)[0]), account.Usage().Calls)
 		}
-		need.Value(v.EmbedQuery(t.Context(), "who?"))(t)
+		testutil.Value(v.EmbedQuery(t.Context(), "who?"))(t)
 		if diff := cmp.Diff([]string{"query: who?"}, *by.asked); diff != "" {
 			t.Error(diff)
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -45,40 +45,41 @@ var canaryPolicy = exec.Policy{
 // TestNoCanary: spans, metrics and the log of an operator have nothing that the scope, the policy, the database or the options
 // say, whatever the method, and whether a statement is answered, refused or wrong.
 func TestNoCanary(t *testing.T) {
-	strategies := []strategy.Strategy{
-		strategy.Consensus{}, planvote.Plain{}, maker.Strategy{}, petsql.Strategy{}, qasql.Strategy{}, threephase.Strategy{}, agent.ReAct{},
-		strategy.Pipeline{Linker: linker.MapReduce{}}, strategy.Pipeline{Linker: linker.PerTable{}},
-	}
 	statements := []string{
 		"SELECT canary_shop FROM canary_sales WHERE canary_shop = 'canary'", "SELECT canary_cost FROM canary_sales", "SELECT * FROM canary_denied",
 		"SELECT canary_function(1)", "SELECT canary_nothing FROM canary_sales", "DELETE FROM canary_sales", "SELECT rowid FROM canary_part", "canary, no statement",
 	}
+	model := llm.Named("m", llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		return llm.Response{Text: statements[req.Sample%len(statements)], StopReason: llm.StopEnd}, nil
+	}))
+	strategies := []strategy.Strategy{
+		strategy.Consensus{}, planvote.Plain{}, maker.Strategy{}, petsql.Strategy{}, qasql.Strategy{}, threephase.Strategy{}, agent.ReAct{},
+		strategy.Pipeline{Linker: linker.MapReduce{Model: model}}, strategy.Pipeline{Linker: linker.PerTable{Model: model}},
+	}
 	for _, s := range strategies {
 		spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
-		recorder := need.Value(otel.New(otel.Config{
+		recorder := testutil.Value(otel.New(otel.Config{
 			Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Meter: metric.NewMeterProvider(metric.WithReader(reader)),
 		}))(t)
 		var logged bytes.Buffer
 		pool := database(t)
-		need.Value(pool.Exec(`CREATE TABLE canary_sales(canary_shop TEXT, canary_cost INT, canary_token TEXT, canary_password TEXT);
+		testutil.Value(pool.Exec(`CREATE TABLE canary_sales(canary_shop TEXT, canary_cost INT, canary_token TEXT, canary_password TEXT);
 			CREATE TABLE canary_shops(canary_name TEXT); CREATE TABLE canary_denied(canary_x INT); CREATE TABLE canary_part(canary_x INT);
 			INSERT INTO canary_sales VALUES ('canary one', 1, 'canary', 'canary'), ('canary two', 2, 'canary', 'canary');`))(t)
-		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-			return llm.Response{Text: statements[req.Sample%len(statements)], StopReason: llm.StopEnd}, nil
-		})
-		e := need.Value(texttosql.New(pool, llm.Named("m", model), texttosql.WithTelemetry(recorder), texttosql.WithStrategy(s), texttosql.WithPolicy(canaryPolicy),
+		e := testutil.Value(texttosql.New(pool, model, texttosql.WithTelemetry(recorder), texttosql.WithStrategy(s),
+			texttosql.WithPolicy(canaryPolicy),
 			texttosql.WithInstructions(canary),
-			texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{{Question: canary, SQL: "SELECT canary_shop FROM canary_sales"}}}),
+			texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{{Question: canary, SQL: "SELECT canary_shop FROM canary_sales"}}}),
 			texttosql.WithDescriptions(schema.Descriptions{"canary_sales": {Text: canary}, "canary_gone": {Text: canary}}),
 			texttosql.WithBudget(llm.Budget{InFlight: 1}),
 			texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))))(t)
 		scope := texttosql.WithScope(texttosql.Scope{Key: "canary@red.example", Params: map[string]any{"canary_param": "canary one"}})
-		_, _ = e.Ask(t.Context(), "How many canary sales?", scope, texttosql.Question{Evidence: canary})
+		_, _ = e.Ask(t.Context(), "How many canary sales?", scope, texttosql.WithEvidence(canary))
 		for _, sql := range statements {
 			_, _ = e.Query(t.Context(), sql, scope)
 		}
 		var metrics metricdata.ResourceMetrics
-		need.OK(t, reader.Collect(t.Context(), &metrics))
+		testutil.OK(t, reader.Collect(t.Context(), &metrics))
 		exported := spans.GetSpans()
 		if len(exported) < 10 {
 			t.Errorf("%T: %d spans", s, len(exported))
@@ -109,12 +110,12 @@ func TestNoCanary(t *testing.T) {
 
 // TestScopeShown: the clear key is exported where the caller asks for it, of the trace and of the exporter.
 func TestScopeShown(t *testing.T) {
-	for show, want := range map[trace.Private]bool{0: false, trace.PrivateSQL: false, trace.PrivateScopes: true} {
+	for show, want := range map[trace.Sensitivity]bool{0: false, trace.PrivateSQL: false, trace.PrivateScopes: true} {
 		spans := tracetest.NewInMemoryExporter()
-		recorder := need.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Show: show}))(t)
-		e := need.Value(texttosql.New(database(t), texttosql.NoModel, texttosql.WithTelemetry(recorder), texttosql.WithReveal(show),
+		recorder := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Show: show}))(t)
+		e := testutil.Value(texttosql.New(database(t), texttosql.NoModel, texttosql.WithTelemetry(recorder), texttosql.WithTraceContent(show),
 			texttosql.WithPolicy(exec.Policy{Shared: []string{"people"}})))(t)
-		need.Value(e.Query(t.Context(), "SELECT 1", texttosql.WithScope(texttosql.Scope{Key: "canary"})))(t)
+		testutil.Value(e.Query(t.Context(), "SELECT 1", texttosql.WithScope(texttosql.Scope{Key: "canary"})))(t)
 		if got := strings.Contains(fmt.Sprint(spans.GetSpans()), canary); got != want {
 			t.Errorf("with %d shown, the key is exported: %v", show, got)
 		}

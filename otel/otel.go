@@ -1,14 +1,15 @@
-// Package otel gives questions to OpenTelemetry while they run: a span for the question and for each step, model call and
-// statement, with the parents that they have, and metrics of calls, tokens, statements and confidence.
+// Package otel sends questions to OpenTelemetry while they run. It creates a span for the question and for each step,
+// model call and statement, with the same parents. It records metrics of calls, tokens, statements and confidence.
 //
 //	recorder, err := otel.New(otel.Config{Provider: "openai", Namespace: "shop"})
 //	engine, err := texttosql.New(db, model, texttosql.WithTelemetry(recorder))
 //
-// The context of a model call and of a statement holds its span, so that the spans of an HTTP client or of a driver stand below
-// it. Names are those of the conventions: a model call is "chat MODEL", a statement "SELECT NAMESPACE". What no convention has
-// begins with "texttosql.". Private values, such as statements and prompts, are left out unless Config.Show has their kind.
+// The context of a model call and of a statement holds its span, so the spans of an HTTP client or a driver become its
+// children. Names follow the conventions: a model call is "chat MODEL", a statement "SELECT NAMESPACE". Names without a
+// convention begin with "texttosql.". Private values, such as statements and prompts, are left out unless Config.Show
+// has their kind.
 //
-// It is a module of its own, so that nobody else depends on OpenTelemetry.
+// It is a module of its own, so that other programs do not depend on OpenTelemetry.
 package otel
 
 import (
@@ -36,25 +37,28 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/trace"
 )
 
 const scope = "github.com/texttosql/texttosql/otel"
 
-// Config says where to, and what no trace knows. The zero Config takes OpenTelemetry's global providers and shows nothing private.
+// Config sets the providers, and facts that a trace does not have. The zero Config uses OpenTelemetry's global
+// providers and shows nothing private.
 type Config struct {
 	Tracer oteltrace.TracerProvider // nil: the global one
 	Meter  metric.MeterProvider     // nil: the global one
 	// Show has the kinds of private values that spans may have: statements, prompts, replies, rows. The trace must hold
-	// them too, which is what texttosql.WithReveal is for. Others are left out; a statement and a scope then have the start of their SHA-256.
-	Show      trace.Private
-	Provider  string // gen_ai.provider.name of models whose own name does not begin with it, as "openai:gpt-5-mini" does
+	// them too; see texttosql.WithTraceContent. Other kinds are left out. In their place a statement and a scope have
+	// the start of their SHA-256.
+	Show      trace.Sensitivity
+	Provider  string // gen_ai.provider.name of models whose name does not begin with it, as "openai:gpt-5-mini" does
 	Namespace string // db.namespace: the name of the database; "" leaves it out
-	Server    string // server.address, with ":PORT" or without; "" leaves it out
-	Version   string // of the program, for the scope; "" leaves it out
+	Server    string // server.address, with or without ":PORT"; "" leaves it out
+	Version   string // the version of the program, for the scope; "" leaves it out
 }
 
-// Recorder is a texttosql.Telemetry. Safe for concurrent use, by several engines too.
+// Recorder is a texttosql.Telemetry. It is safe for concurrent use, also by several engines.
 type Recorder struct {
 	Config
 	tracer   oteltrace.Tracer
@@ -65,13 +69,13 @@ type Recorder struct {
 	calls                        genaiconv.ClientOperationDuration
 	queries                      dbconv.ClientOperationDuration
 	candidates                   metric.Int64Histogram
-	open                         metric.Int64UpDownCounter // questions that run
+	open                         metric.Int64UpDownCounter // the number of questions that run
 	questions, money, confidence metric.Float64Histogram
 }
 
 var _ texttosql.Telemetry = (*Recorder)(nil)
 
-// question is what is kept of a trace until it ends.
+// question holds the data of a trace until it ends.
 type question struct {
 	spans sync.Map // *trace.Span -> oteltrace.Span, because some steps start in the context of another one
 }
@@ -79,7 +83,7 @@ type question struct {
 // followed is the key of the *trace.Span whose OpenTelemetry span a context has, or one below it.
 type followed struct{}
 
-// New makes a Recorder. The error is that of a metric which cannot be made.
+// New returns a Recorder. It returns an error if a metric cannot be created.
 func New(c Config) (*Recorder, error) {
 	if c.Tracer == nil {
 		c.Tracer = api.GetTracerProvider()
@@ -122,7 +126,7 @@ func New(c Config) (*Recorder, error) {
 	return r, err
 }
 
-// Follow starts a span for s. The context that it returns has the span, and the function ends it.
+// Follow starts a span for s. The returned context has the span, and the returned function ends it.
 func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, func()) {
 	q, _ := r.running.Load(s.Root())
 	mine, _ := q.(*question)
@@ -149,7 +153,7 @@ func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, 
 	}
 	ctx, out := r.tracer.Start(ctx, name, oteltrace.WithTimestamp(s.Started()), oteltrace.WithSpanKind(kind), oteltrace.WithAttributes(what...))
 	ctx = context.WithValue(ctx, followed{}, s)
-	if mine == nil { // left behind by a question that ended
+	if mine == nil { // left over from a question that ended
 		return ctx, func() { r.end(out, s) }
 	}
 	mine.spans.Store(s, out)
@@ -161,7 +165,7 @@ func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, 
 		case isCall(s):
 			r.call(ctx, out, s, of)
 		case s.Name() == querySpan:
-			of[0] = system(fmt.Sprint(value(s, "engine"))) // the server may have told since
+			of[0] = system(fmt.Sprint(value(s, "engine"))) // the server may have reported it since
 			out.SetAttributes(of[0])
 			r.query(ctx, s, of)
 		}
@@ -169,8 +173,8 @@ func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, 
 	}
 }
 
-// Ended ends the span of a question with its outcome, and counts what it cost. The outcome is "answered", or the class of the error
-// (texttosql.Failure).
+// Ended ends the span of a question with its outcome, and counts its cost. The outcome is "answered", "degraded" if
+// samples were lost to a failing provider, or the class of the error (failure.Of).
 func (r *Recorder) Ended(res *texttosql.Result, err error) {
 	q, ok := r.running.LoadAndDelete(res.Trace)
 	if !ok {
@@ -180,7 +184,11 @@ func (r *Recorder) Ended(res *texttosql.Result, err error) {
 	span, _ := q.(*question).spans.Load(res.Trace)
 	out := span.(oteltrace.Span)
 	ctx := oteltrace.ContextWithSpan(context.Background(), out)
-	outcome := attribute.String(own+"outcome", cmp.Or(string(texttosql.Failure(err).Class), "answered"))
+	answered := "answered"
+	if slices.ContainsFunc(res.Warnings, func(w trace.Warning) bool { return w.Code == "provider-failed" }) {
+		answered = "degraded"
+	}
+	outcome := attribute.String(own+"outcome", cmp.Or(string(failure.Of(err).Class), answered))
 	out.SetAttributes(outcome)
 	if err != nil {
 		out.SetAttributes(semconv.ErrorTypeKey.String(outcome.Value.AsString()))
@@ -271,7 +279,7 @@ func (r *Recorder) query(ctx context.Context, s *trace.Span, of []attribute.KeyV
 // call adds what a call of a model has, and counts it.
 func (r *Recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, of []attribute.KeyValue) {
 	if slices.ContainsFunc(s.Children(), isCall) {
-		return // a Trace stands around another one, whose span counts
+		return // a Trace wraps another one, whose span counts
 	}
 	used := s.Usage()
 	if reason := fmt.Sprint(value(s, "stop_reason")); reason != "" {
@@ -290,14 +298,14 @@ func (r *Recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, 
 	}
 }
 
-// attributes are those of a span, or of an event (span ""), under the names that a convention has for them.
+// attributes returns the attributes of a span, or of an event (span ""), with the names of the conventions.
 func (r *Recorder) attributes(span string, attrs []trace.Attr) (all []attribute.KeyValue) {
 	for _, a := range attrs {
 		key, ok := conventional[a.Key]
 		switch {
 		case span == querySpan && a.Key == "engine", span == callSpan && (a.Key == "model" || a.Key == "stop_reason"):
 			continue // it has a conventional attribute already
-		case !ok, span != callSpan && span != querySpan: // a step is no operation of a convention
+		case !ok, span != callSpan && span != querySpan: // no convention has an operation for a step
 			key = attribute.Key(own + a.Key)
 		}
 		switch v := a.Value.(type) {

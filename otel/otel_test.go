@@ -28,7 +28,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/otel"
 	"github.com/texttosql/texttosql/trace"
@@ -43,15 +43,15 @@ func ask(t testing.TB, opts ...texttosql.Option) (*texttosql.Result, error) {
 		text := []string{"DELETE FROM people", "SELECT nothing FROM people", "SELECT count(*) FROM people WHERE name = '" + secret + "'"}[req.Sample%3]
 		return llm.Response{Text: text, Model: "m-1", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 7, Known: true}}, nil
 	})
-	engine := need.Value(texttosql.New(database(t), llm.Named("m", model), append(opts, texttosql.WithSamples(3))...))(t)
+	engine := testutil.Value(texttosql.New(database(t), llm.Named("m", model), append(opts, texttosql.WithSamples(3))...))(t)
 	return engine.Ask(t.Context(), "how many "+secret+"?")
 }
 
 func database(t testing.TB) *sql.DB {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "t.db")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "t.db")))(t)
 	t.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec("CREATE TABLE people(name TEXT); INSERT INTO people VALUES ('" + secret + "')"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE people(name TEXT); INSERT INTO people VALUES ('" + secret + "')"))(t)
 	return pool
 }
 
@@ -60,10 +60,10 @@ func recorded(t *testing.T, c otel.Config, opts ...texttosql.Option) (*texttosql
 	t.Helper()
 	spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
 	c.Tracer, c.Meter = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), metric.NewMeterProvider(metric.WithReader(reader))
-	r := need.Value(otel.New(c))(t)
-	res := need.Value(ask(t, append(opts, texttosql.WithTelemetry(r))...))(t)
+	r := testutil.Value(otel.New(c))(t)
+	res := testutil.Value(ask(t, append(opts, texttosql.WithTelemetry(r))...))(t)
 	var metrics metricdata.ResourceMetrics
-	need.OK(t, reader.Collect(t.Context(), &metrics))
+	testutil.OK(t, reader.Collect(t.Context(), &metrics))
 	return res, spans.GetSpans(), metrics
 }
 
@@ -167,7 +167,7 @@ func TestSystem(t *testing.T) {
 		}
 		span.End()
 		var metrics metricdata.ResourceMetrics
-		need.OK(t, reader.Collect(t.Context(), &metrics))
+		testutil.OK(t, reader.Collect(t.Context(), &metrics))
 		counted := fmt.Sprint(metrics.ScopeMetrics[0].Metrics[0].Data)
 		if got := attr(spans.GetSpans()[0], "db.system.name"); got != tt.want || !strings.Contains(counted, tt.want) {
 			t.Errorf("%s, %q: %q, want %q; the metric: %s", tt.dialect, tt.server, got, tt.want, counted)
@@ -181,7 +181,7 @@ func TestLive(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	begun := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans), sdktrace.WithSpanProcessor(begun))
-	r := need.Value(otel.New(otel.Config{Tracer: provider}))(t)
+	r := testutil.Value(otel.New(otel.Config{Tracer: provider}))(t)
 	var once sync.Once
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		once.Do(func() {
@@ -198,9 +198,9 @@ func TestLive(t *testing.T) {
 		return llm.Response{Text: "SELECT count(*) FROM people"}, nil
 	})
 	ctx, outer := provider.Tracer("service").Start(t.Context(), "GET /ask")
-	engine := need.Value(texttosql.New(database(t), llm.Named("m", model), texttosql.WithTelemetry(r), texttosql.WithSamples(4)))(t)
-	res := need.Value(engine.Ask(ctx, "how many?"))(t)
-	need.Value(engine.Query(ctx, "SELECT name FROM people"))(t)
+	engine := testutil.Value(texttosql.New(database(t), llm.Named("m", model), texttosql.WithTelemetry(r), texttosql.WithSamples(4)))(t)
+	res := testutil.Value(engine.Ask(ctx, "how many?"))(t)
+	testutil.Value(engine.Query(ctx, "SELECT name FROM people"))(t)
 	outer.End()
 	id := map[string]string{}
 	for _, s := range spans.GetSpans() {
@@ -227,7 +227,7 @@ func TestLive(t *testing.T) {
 // TestPrivate: nothing of the database, the question or the statements is in what is recorded unless it is asked for.
 func TestPrivate(t *testing.T) {
 	for _, tt := range []struct {
-		keep, show trace.Private
+		keep, show trace.Sensitivity
 		seen       []string // names of attributes with the secret
 		why        string
 	}{
@@ -237,7 +237,7 @@ func TestPrivate(t *testing.T) {
 		{trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies, trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies,
 			[]string{"db.query.text", "gen_ai.input.messages", "gen_ai.output.messages"}, "all is asked for"},
 	} {
-		_, spans, _ := recorded(t, otel.Config{Show: tt.show}, texttosql.WithReveal(tt.keep))
+		_, spans, _ := recorded(t, otel.Config{Show: tt.show}, texttosql.WithTraceContent(tt.keep))
 		seen := map[string]bool{}
 		for _, s := range spans {
 			all := slices.Clone(s.Attributes)
@@ -328,18 +328,36 @@ func TestOutcomes(t *testing.T) {
 		why   string
 	}{
 		{ended, "SELECT 1", "cancelled", "the caller went away"},
-		{t.Context(), "DELETE FROM people", "writes", "nothing may run"},
+		{t.Context(), "DELETE FROM people", "refused", "nothing may run"},
 	} {
 		spans := tracetest.NewInMemoryExporter()
-		r := need.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))}))(t)
+		r := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))}))(t)
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: tt.reply}, nil })
-		engine := need.Value(texttosql.New(database(t), model, texttosql.WithTelemetry(r)))(t)
+		engine := testutil.Value(texttosql.New(database(t), model, texttosql.WithTelemetry(r)))(t)
 		_, err := engine.Ask(tt.ctx, "how many?")
 		all := spans.GetSpans()
 		if root := all[len(all)-1]; attr(root, "texttosql.outcome") != tt.want || root.Status.Code != codes.Error {
 			t.Errorf("%s: %v, %+v", tt.why, err, root)
 		}
-		r.Ended(&texttosql.Result{Trace: trace.New("question")}, io.EOF)
+		r.Ended(&texttosql.Result{Trace: trace.Tracer{}.New("question")}, io.EOF)
+	}
+}
+
+// TestDegraded: a question that lost samples to a failing provider is no plain success.
+func TestDegraded(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	r := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))}))(t)
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+		if req.Sample > 0 {
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no quota"}
+		}
+		return llm.Response{Text: "SELECT 1"}, nil
+	})
+	engine := testutil.Value(texttosql.New(database(t), model, texttosql.WithTelemetry(r), texttosql.WithSamples(3)))(t)
+	_, err := engine.Ask(t.Context(), "how many?")
+	all := spans.GetSpans()
+	if root := all[len(all)-1]; attr(root, "texttosql.outcome") != "degraded" {
+		t.Errorf("%v, %+v", err, root)
 	}
 }
 
@@ -366,11 +384,11 @@ func TestOTLP(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	exporter := need.Value(otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(server.URL+"/v1/traces")))(t)
+	exporter := testutil.Value(otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(server.URL+"/v1/traces")))(t)
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter))
-	r := need.Value(otel.New(otel.Config{Tracer: provider}))(t)
-	res := need.Value(ask(t, texttosql.WithTelemetry(r)))(t)
-	need.OK(t, provider.Shutdown(t.Context()))
+	r := testutil.Value(otel.New(otel.Config{Tracer: provider}))(t)
+	res := testutil.Value(ask(t, texttosql.WithTelemetry(r)))(t)
+	testutil.OK(t, provider.Shutdown(t.Context()))
 	sent := 0
 	for range res.Trace.All() {
 		sent++

@@ -25,9 +25,9 @@ func reportRows(b *testing.B, rows int) {
 
 func BenchmarkFingerprint(b *testing.B) {
 	for _, n := range []int{1, 100, 10_000} {
-		for _, e := range []Equality{{}, {Mode: Set}, {Mode: Ordered}, {Digits: 9}} {
+		for _, e := range []Equality{{}, {Set: true}, {Ordered: true}, {Digits: 9}} {
 			t := benchTable(n)
-			b.Run(fmt.Sprintf("rows=%d/%v/digits=%d", n, e.Mode, e.Digits), func(b *testing.B) {
+			b.Run(fmt.Sprintf("rows=%d/set=%v/ordered=%v/digits=%d", n, e.Set, e.Ordered, e.Digits), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					e.Fingerprint(t)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/words"
 )
@@ -44,13 +45,29 @@ func showCell(v any, limit int) cellText {
 	return cutCell(visible(fmt.Sprint(v), limit), limit)
 }
 
-// Show writes one value as WriteTable does, and as long as it is.
-func Show(v any) string { return showCell(v, -1).text }
+// Format writes one value of a column of type t as WriteTable does, but never cuts it. A month is January 2024, and a
+// share 12 %.
+func (t Type) Format(v any) string { return t.cell(v, -1).text }
 
-func number(s string) cellText { return cellText{text: s, width: len(s), right: true} }
+// cell writes one value of a column of type t.
+func (t Type) cell(v any, limit int) cellText {
+	if text, ok := t.named(v, true); ok {
+		return cellText{text: text, width: len(text)}
+	}
+	if _, ok := t.Number(v); ok && t.Share {
+		one := &Table{Columns: []string{""}, Types: []Type{t}, Rows: [][]any{{v}}}
+		return number(one.Texts(0).Text(v))
+	}
+	return showCell(t.Shown(v), limit)
+}
+
+func number(s string) cellText { return cellText{text: s, width: textWidth(s), right: true} }
 
 // ambiguous reports whether the text v without quotes would look like another value or hide a blank.
-func ambiguous(v string) bool { return v == "NULL" || strings.Trim(v, ` "`) != v }
+func ambiguous(v string) bool {
+	quoted := len(v) > 1 && strings.HasPrefix(v, `"`) && strings.HasSuffix(v, `"`)
+	return v == "NULL" || quoted || strings.Trim(v, " ") != v
+}
 
 // formatFloat writes f for people and JSON: NaN, Infinity and -Infinity are names.
 func formatFloat(f float64) string {
@@ -89,4 +106,21 @@ func cutCell(s string, limit int) cellText {
 		}
 	}
 	return cellText{text: s, width: width}
+}
+
+// cutMiddle is cutCell for a name, whose end tells it from others as its start does: "…" stands in the middle.
+func cutMiddle(s string, limit int) cellText {
+	whole := cutCell(s, 0)
+	if limit <= 0 || whole.width <= limit {
+		return whole
+	}
+	head := strings.TrimSuffix(cutCell(s, limit/2+1).text, "…")
+	room := limit - 1 - textWidth(head)
+	tail := s[len(head):]
+	for textWidth(tail) > room {
+		_, size := utf8.DecodeRuneInString(tail)
+		tail = tail[size:]
+	}
+	text := head + "…" + tail
+	return cellText{text: text, width: textWidth(text)}
 }

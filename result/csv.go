@@ -11,12 +11,13 @@ import (
 // WriteCSV writes t as comma-separated values (RFC 4180, lines end in "\n"): a line of column names, then a line for
 // each row.
 //
-// Values are those of [Type.Shown]: a decimal has its digits, and a bool is true or false. NULL is an empty field, and the empty text is "" with its quotes, as in PostgreSQL; so a row of one NULL is an empty
-// line. Numbers are written so that they read back the same (1.0 keeps its point), blobs as X'0a1b', text unchanged
-// with its invalid bytes. The output does not say that t was truncated, and a field that a spreadsheet would run as a
-// formula stays one.
+// Values are written as [Type.Shown] returns them: a decimal has its digits, and a bool is true or false. NULL is an
+// empty field, and the empty text is "" with its quotes, as in PostgreSQL. So a row of one NULL is an empty line. A
+// number reads back as the same number (1.0 keeps its point); a blob is X'0a1b'. Text is unchanged, including invalid
+// bytes. The output does not show that t was truncated. A field that a spreadsheet would run as a formula is not
+// changed.
 //
-// The error is that of w. A nil table writes nothing.
+// WriteCSV returns the error of w. A nil table writes nothing.
 func (t *Table) WriteCSV(w io.Writer) error {
 	if t == nil {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Decimal is an exact number as an engine's NUMERIC or DECIMAL has it: digits with a point, and all the zeros behind it
-// that the database gave ("1.10", "100.00", "-12.5"), or a whole number. [ParseDecimal] makes one. Decimals of the same
-// value are equal whatever their zeros: see [Type.Plain].
+// Decimal is an exact number from an engine's NUMERIC or DECIMAL. It is a whole number, or digits with a point and
+// the zeros that the database returns ("1.10", "100.00", "-12.5"). [Type.ParseNumber] makes one. Decimals with the
+// same value are equal, whatever their zeros: see [Type.Plain].
 //
-// A Decimal equals a float64 whose shortest decimal text it is: the decimal 0.1 equals the float 0.1, though that float
-// is a little more than a tenth.
+// A Decimal equals a float64 if it is the shortest decimal text of that float. So the decimal 0.1 equals the float
+// 0.1, although that float is slightly more than a tenth.
 type Decimal string
 
 // Decimal returns the text of d.
@@ -26,10 +26,20 @@ var decimalText = regexp.MustCompile(`^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[
 // maxDecimal is how many digits a number may have: PostgreSQL has the longest ones.
 const maxDecimal = 1 << 18
 
-// ParseDecimal reads the text of a number that has no binary rounding, and keeps its digits: "1.10" is the Decimal 1.10, and
-// "100" is the Decimal 100. Zeros in front and a plus are left out. "NaN", "Infinity" and "-Infinity" are float64.
-func ParseDecimal(text string) (any, error) {
-	v, err := ParseNumber(text)
+// ParseNumber reads the text of an exact number from a column of type t. For a KindDecimal it keeps the digits:
+// "1.10" is the Decimal 1.10, and "100" is the Decimal 100; zeros in front and a plus are left out. For other kinds
+// it returns an int64 if the number is whole and fits, otherwise a Decimal. So 1, 1.0 and 1.00 are the same int64.
+// "NaN", "Infinity" and "-Infinity" are float64.
+func (t Type) ParseNumber(text string) (any, error) {
+	if t.Kind == KindDecimal {
+		return parseDecimal(text)
+	}
+	return parseNumber(text)
+}
+
+// parseDecimal keeps the digits of a number.
+func parseDecimal(text string) (any, error) {
+	v, err := parseNumber(text)
 	if _, special := v.(float64); err != nil || special || strings.ContainsAny(text, "eE") {
 		return v, err
 	}
@@ -45,10 +55,8 @@ func ParseDecimal(text string) (any, error) {
 	return Decimal(whole), nil
 }
 
-// ParseNumber reads the text of a number that has no binary rounding, and returns the one value that stands for it: an
-// int64 where it is whole and fits one, else a Decimal. "NaN", "Infinity" and "-Infinity" are float64. 1, 1.0 and 1.00
-// are the same int64.
-func ParseNumber(text string) (any, error) {
+// parseNumber returns the one value that stands for a number.
+func parseNumber(text string) (any, error) {
 	switch text {
 	case "NaN":
 		return math.NaN(), nil
@@ -93,7 +101,7 @@ func shifted(digits, exponent string) string {
 	return r.FloatString(max(len(fraction)-e, 0))
 }
 
-// float returns the float64 that d equals, if there is one. d is as ParseNumber makes it.
+// float returns the float64 that d equals, if there is one. d is as parseNumber makes it.
 func (d Decimal) float() (float64, bool) {
 	f, err := strconv.ParseFloat(string(d), 64)
 	return f, err == nil && strconv.FormatFloat(f, 'f', -1, 64) == string(d)

@@ -36,7 +36,7 @@ func TestParseNumber(t *testing.T) {
 		{"", nil, "nothing"}, {".", nil, "a point"}, {"1,5", nil, "a comma"}, {"0x10", nil, "no decimal"},
 		{"1e99999", nil, "an exponent that would take memory"}, {strings.Repeat("9", 1<<18+1), nil, "too long"},
 	} {
-		got, err := result.ParseNumber(tt.text)
+		got, err := result.Type{}.ParseNumber(tt.text)
 		if (err != nil) != (tt.want == nil) {
 			t.Errorf("%s: %v, %v", tt.why, got, err)
 		}
@@ -79,7 +79,7 @@ func TestDecimalEqual(t *testing.T) {
 	}
 	var text, csv strings.Builder
 	table := one(result.Decimal("-7.25"))
-	if err := table.WriteTable(&text); err != nil || !strings.Contains(text.String(), "\n-7.25\n") {
+	if err := table.WriteTable(&text); err != nil || !strings.Contains(text.String(), "\n−7.25\n") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 	if err := table.WriteCSV(&csv); err != nil || csv.String() != "x\n-7.25\n" {
@@ -96,20 +96,20 @@ func FuzzParseNumber(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		v, err := result.ParseNumber(s)
+		v, err := result.Type{}.ParseNumber(s)
 		d, ok := v.(result.Decimal)
 		if err != nil || !ok {
 			return
 		}
-		if again, err := result.ParseNumber(string(d)); err != nil || again != v {
+		if again, err := (result.Type{}).ParseNumber(string(d)); err != nil || again != v {
 			t.Errorf("%q is %q and then %v, %v", s, d, again, err)
 		}
 	})
 }
 
-func ExampleParseNumber() {
+func ExampleType_ParseNumber() {
 	for _, text := range []string{"3.00", "0.10", "98765432109876543210"} {
-		v, err := result.ParseNumber(text)
+		v, err := result.Type{}.ParseNumber(text)
 		fmt.Printf("%T %v %v\n", v, v, err)
 	}
 	// Output:

@@ -52,14 +52,14 @@ func TestEqual(t *testing.T) {
 		{"blanks", "no trimming", Equality{}, rows(row("a ")), rows(row("a")), false},
 		{"bytes", "invalid UTF-8 is text like any other", Equality{}, rows(row("\xff")), rows(row("\xfe")), false},
 		{"row order", "SQL promises none", Equality{}, rows(row("a"), row("b")), rows(row("b"), row("a")), true},
-		{"row order, ordered", "somebody asked for it", Equality{Mode: Ordered}, rows(row("a"), row("b")), rows(row("b"), row("a")), false},
-		{"same order", "equal rows in the same order", Equality{Mode: Ordered}, rows(row("a"), row(1.0)), rows(row("a"), row(int64(1))), true},
+		{"row order, ordered", "somebody asked for it", Equality{Ordered: true}, rows(row("a"), row("b")), rows(row("b"), row("a")), false},
+		{"same order", "equal rows in the same order", Equality{Ordered: true}, rows(row("a"), row(1.0)), rows(row("a"), row(int64(1))), true},
 		{"copies", "a missing DISTINCT is another answer", Equality{}, rows(row("a"), row("a")), rows(row("a")), false},
 		{"other copies", "which row is doubled matters", Equality{}, rows(row("a"), row("a"), row("b")), rows(row("a"), row("b"), row("b")), false},
-		{"copies, set", "BIRD does not count", Equality{Mode: Set}, rows(row("a"), row("a")), rows(row("a")), true},
+		{"copies, set", "BIRD does not count", Equality{Set: true}, rows(row("a"), row("a")), rows(row("a")), true},
 		{"column order", "columns are not permuted", Equality{}, rows(row("a", "b")), rows(row("b", "a")), false},
 		{"cell borders", "cells do not run into one another", Equality{}, rows(row("a", "bc")), rows(row("ab", "c")), false},
-		{"row borders", "nor do rows", Equality{Mode: Ordered}, rows(row("a"), row("b", "c")), rows(row("a", "b"), row("c")), false},
+		{"row borders", "nor do rows", Equality{Ordered: true}, rows(row("a"), row("b", "c")), rows(row("a", "b"), row("c")), false},
 		{"exact floats", "scoring is exact", Equality{}, rows(row(0.30000000000000004)), rows(row(0.3)), false},
 		{"digits", "the same average in another order", Equality{Digits: 9}, rows(row(0.30000000000000004)), rows(row(0.3)), true},
 		{"digits, whole", "a sum that should be whole", Equality{Digits: 9}, rows(row(30.000000000000004)), rows(row(int64(30))), true},
@@ -97,8 +97,8 @@ func TestFingerprintIsStable(t *testing.T) {
 		want string
 	}{
 		{Equality{}, "d36a0cfaa7a9a88dbc1d14429b919bac"},
-		{Equality{Mode: Set}, "f07d9bc231dbefc698a60680f0ee0c0a"},
-		{Equality{Mode: Ordered}, "005073d507e224b6c76dbd79a1fd576b"},
+		{Equality{Set: true}, "f07d9bc231dbefc698a60680f0ee0c0a"},
+		{Equality{Ordered: true}, "005073d507e224b6c76dbd79a1fd576b"},
 		{Equality{Digits: 9}, "9e1793b17e7d19c63cdaab27415f293c"},
 	} {
 		if got, ok := tt.e.Fingerprint(table); !ok || got != tt.want {
@@ -111,7 +111,7 @@ func TestFingerprintsOfDifferentEqualities(t *testing.T) {
 	seen := make(map[string]Equality)
 	for _, table := range []*Table{rows(row("a")), rows(row("a"), row("b")), {}} {
 		clear(seen)
-		for _, e := range []Equality{{}, {Mode: Set}, {Mode: Ordered}, {Digits: 9}} {
+		for _, e := range []Equality{{}, {Set: true}, {Ordered: true}, {Digits: 9}} {
 			fp, _ := e.Fingerprint(table)
 			if other, ok := seen[fp]; ok {
 				t.Errorf("%+v and %+v give %d rows the same fingerprint", e, other, len(table.Rows))
@@ -123,14 +123,14 @@ func TestFingerprintsOfDifferentEqualities(t *testing.T) {
 
 // oracle decides equality from its definition, with exact arithmetic and no
 // hash. It does not know Digits.
-func oracle(mode Mode, a, b *Table) bool {
+func oracle(e Equality, a, b *Table) bool {
 	if len(a.Columns) != len(b.Columns) {
 		return false
 	}
-	switch mode {
-	case Ordered:
+	switch {
+	case e.Ordered:
 		return slices.EqualFunc(a.Rows, b.Rows, equalRows)
-	case Set:
+	case e.Set:
 		return subset(a.Rows, b.Rows) && subset(b.Rows, a.Rows)
 	}
 	rest := slices.Clone(b.Rows)
@@ -220,19 +220,18 @@ func TestEqualAgainstOracle(t *testing.T) {
 				b.Rows = append(b.Rows, b.Rows[0])
 			}
 		}
-		for _, mode := range []Mode{Bag, Set, Ordered} {
-			e := Equality{Mode: mode}
-			want := oracle(mode, a, b)
+		for _, e := range []Equality{{}, {Set: true}, {Ordered: true}} {
+			want := oracle(e, a, b)
 			if want {
 				equal++
 			}
 			if got := e.Equal(a, b); got != want {
-				t.Fatalf("%v: Equal(%v, %v) = %v, want %v", mode, a.Rows, b.Rows, got, want)
+				t.Fatalf("%+v: Equal(%v, %v) = %v, want %v", e, a.Rows, b.Rows, got, want)
 			}
 			fa, _ := e.Fingerprint(a)
 			fb, _ := e.Fingerprint(b)
 			if (fa == fb) != want {
-				t.Fatalf("%v: fingerprints of %v and %v are equal: %v, want %v", mode, a.Rows, b.Rows, fa == fb, want)
+				t.Fatalf("%+v: fingerprints of %v and %v are equal: %v, want %v", e, a.Rows, b.Rows, fa == fb, want)
 			}
 		}
 	}
@@ -260,14 +259,6 @@ func TestRoundDigits(t *testing.T) {
 	for _, tt := range tests {
 		if got := roundDigits(tt.f, tt.digits); got != tt.want {
 			t.Errorf("roundDigits(%v, %d) = %v, want %v", tt.f, tt.digits, got, tt.want)
-		}
-	}
-}
-
-func TestModeString(t *testing.T) {
-	for m, want := range map[Mode]string{Bag: "bag", Set: "set", Ordered: "ordered", 9: "unknown"} {
-		if got := m.String(); got != want {
-			t.Errorf("Mode(%d) = %q, want %q", m, got, want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 func Example() {
 	t := &result.Table{Columns: []string{"name", "n"}, Rows: [][]any{{"Ann", int64(1)}}}
 	u := &result.Table{Columns: []string{"who", "count"}, Rows: [][]any{{"Ann", 1.0}}}
-	fmt.Println(result.Equal(t, u))
+	fmt.Println(result.Equality{}.Equal(t, u))
 	if err := t.WriteTable(os.Stdout); err != nil {
 		fmt.Println(err)
 	}
@@ -25,11 +25,11 @@ func Example() {
 	// (1 row)
 }
 
-func ExampleEqual() {
+func ExampleEquality() {
 	a := &result.Table{Columns: []string{"country", "n"}, Rows: [][]any{{"France", int64(3)}, {"Italy", int64(5)}}}
 	b := &result.Table{Columns: []string{"c", "count(*)"}, Rows: [][]any{{"Italy", 5.0}, {"France", 3.0}}}
-	fmt.Println(result.Equal(a, b))
-	fmt.Println(result.Equality{Mode: result.Ordered}.Equal(a, b))
+	fmt.Println(result.Equality{}.Equal(a, b))
+	fmt.Println(result.Equality{Ordered: true}.Equal(a, b))
 	// Output:
 	// true
 	// false
@@ -67,9 +67,9 @@ func ExampleTable_WriteTable() {
 	// Output:
 	// name       | orders
 	// -----------+-------
-	// Ann        |     12
+	// Ann        |  12.00
 	// 名前       | NULL
-	// two\nlines |    0.5
+	// two\nlines |   0.50
 	// (3 rows)
 }
 
@@ -83,8 +83,8 @@ func ExampleTable_WriteTableWithin() {
 	// (1 row)
 }
 
-func ExampleShow() {
-	fmt.Println(result.Show(nil), result.Show("NULL"), result.Show(0.1+0.2), result.Show("two\nlines"))
+func ExampleType_Format() {
+	fmt.Println(result.Type{}.Format(nil), result.Type{}.Format("NULL"), result.Type{}.Format(0.1+0.2), result.Type{}.Format("two\nlines"))
 	// Output: NULL "NULL" 0.3 two\nlines
 }
 
@@ -147,7 +147,7 @@ func ExampleTable_JSON() {
 
 // A stream gives rows one after the other; a loop that ends early ends what makes them.
 func ExampleNewStream() {
-	s, err := result.NewStream(context.Background(), func(_ context.Context, to *result.Sink) error {
+	s, err := result.NewStream(context.Background(), func(_ context.Context, to *result.RowWriter) error {
 		if err := to.Head([]string{"n"}, nil); err != nil {
 			return err
 		}

@@ -11,12 +11,12 @@ import (
 	"strconv"
 )
 
-// Fingerprint returns 32 hexadecimal digits that two tables share exactly if [Equality.Equal] holds. They are the same
-// in every process, so they can be stored. Fingerprints of different equalities are never equal. ok is false, and fp
-// empty, for a nil or truncated table.
+// Fingerprint returns 32 hexadecimal digits. Two tables have the same digits exactly if [Equality.Equal] holds. They
+// are the same in every process, so they can be stored. Fingerprints of different equalities are never equal. ok is
+// false, and fp empty, for a nil or truncated table.
 //
-// "Exactly" holds up to a collision of 128 bits of SHA-256, which nobody knows how to cause. A sum of cheap row hashes
-// would be faster, but whoever controls the data could make two results collide.
+// The exception is a collision of 128 bits of SHA-256, which nobody can construct. A sum of cheap row hashes would be
+// faster, but with it an author of the data could make two different results equal.
 func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 	if !known(t) {
 		return "", false
@@ -26,7 +26,7 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 	if e.Digits < 0 || e.Digits >= 17 { // a float64 has at most 17 significant digits
 		enc.digits = 0
 	}
-	enc.buf = append(enc.buf, version, byte(e.Mode), byte(enc.digits), 0)
+	enc.buf = append(enc.buf, version, e.mode(), byte(enc.digits), 0)
 	enc.buf = binary.LittleEndian.AppendUint64(enc.buf, uint64(len(t.Columns)))
 	flush := func(size int) {
 		if len(enc.buf) >= size {
@@ -35,7 +35,7 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 		}
 	}
 	const chunk = 8 << 10
-	if e.Mode == Ordered || e.Mode == Bag && len(t.Rows) == 1 { // a bag of one row has an order; most results are one row
+	if mode := e.mode(); mode == ordered || mode == bag && len(t.Rows) == 1 { // a bag of one row has an order; most results are one row
 		for _, row := range t.Rows {
 			enc.row(row)
 			flush(chunk)
@@ -44,7 +44,7 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 		flush(0)
 		rows := enc.rowHashes(t.Rows)
 		slices.SortFunc(rows, func(a, b rowHash) int { return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo)) })
-		if e.Mode == Set {
+		if e.mode() == set {
 			rows = slices.Compact(rows)
 		}
 		enc.buf = slices.Grow(enc.buf, min(16*len(rows), chunk))

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // decodeTable makes a table of arbitrary bytes: a column count, then cells, each
@@ -62,20 +62,20 @@ func FuzzEqual(f *testing.F) {
 	f.Add([]byte("\x01\x00\x03abc"), []byte("\x01\x03abc\x00"))
 	f.Fuzz(func(t *testing.T, x, y []byte) {
 		a, b := decodeTable(x), decodeTable(y)
-		for _, mode := range []Mode{Bag, Set, Ordered} {
-			e := Equality{Mode: mode}
-			want := oracle(mode, a, b)
+		for _, e := range []Equality{{}, {Set: true}, {Ordered: true}} {
+			want := oracle(e, a, b)
 			if got := e.Equal(a, b); got != want {
-				t.Fatalf("%v: Equal(%v, %v) = %v, want %v", mode, a, b, got, want)
+				t.Fatalf("%+v: Equal(%v, %v) = %v, want %v", e, a, b, got, want)
 			}
 			fa, _ := e.Fingerprint(a)
 			fb, _ := e.Fingerprint(b)
 			if (fa == fb) != want {
-				t.Fatalf("%v: fingerprints of %v and %v agree: %v, want %v", mode, a, b, fa == fb, want)
+				t.Fatalf("%+v: fingerprints of %v and %v agree: %v, want %v", e, a, b, fa == fb, want)
 			}
 			// Rounding may join what is unequal, never part what is equal.
-			if want && !(Equality{Mode: mode, Digits: 6}).Equal(a, b) {
-				t.Fatalf("%v: %v and %v are equal, but not at 6 digits", mode, a, b)
+			rounded := Equality{Set: e.Set, Ordered: e.Ordered, Digits: 6}
+			if want && !rounded.Equal(a, b) {
+				t.Fatalf("%+v: %v and %v are equal, but not at 6 digits", e, a, b)
 			}
 		}
 	})
@@ -93,7 +93,7 @@ func FuzzWriters(f *testing.F) {
 		}
 
 		var b bytes.Buffer
-		need.OK(t, table.WriteTable(&b))
+		testutil.OK(t, table.WriteTable(&b))
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if want := len(table.Rows) + 3; len(lines) != want {
 			t.Fatalf("%d lines for %d rows:\n%q", len(lines), len(table.Rows), lines)
@@ -108,9 +108,9 @@ func FuzzWriters(f *testing.F) {
 			}
 		}
 
-		data = need.Value(json.Marshal(table))(t)
+		data = testutil.Value(json.Marshal(table))(t)
 		var back Table
-		need.OK(t, json.Unmarshal(data, &back), data)
+		testutil.OK(t, json.Unmarshal(data, &back), data)
 		if diff := cmp.Diff(table, &back, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
@@ -124,6 +124,6 @@ func FuzzWriters(f *testing.F) {
 				t.Fatalf("preview line %q", line)
 			}
 		}
-		need.OK(t, table.WriteCSV(&b))
+		testutil.OK(t, table.WriteCSV(&b))
 	})
 }

@@ -16,26 +16,28 @@ import (
 //	{"columns":["a","b"],"types":[{"name":"numeric(10,2)","kind":"decimal","scale":2},{"name":"text","kind":"text"}],
 //	 "rows":[[1.10,null],[20.00,"x"]],"truncated":true}
 //
-// types is left out where t has none. Values are those of [Type.Shown], and [Table.UnmarshalJSON] returns the same ones. In a
-// table without types a [Decimal] is a number where a float64 has its digits, and comes back as that, else a text.
+// types is left out if t has none. Values are written as [Type.Shown] returns them, and [Table.UnmarshalJSON] returns
+// the same values. In a table without types a [Decimal] is a number if a float64 has the same digits, and is read back
+// as a float64. Otherwise it is a text.
 //
-// An int64 is a number without point or exponent, with all its digits; a reader that turns numbers into floats loses digits
-// beyond 2^53, and the zeros of 1.10: see [JSONOptions]. A float64 is a number with a point or exponent. Values that JSON has no
-// form for are objects of one field: {"float":"NaN"} ("Infinity", "-Infinity"), {"blob":"…"} in base64, and {"bytes":"…"} for
-// text that is not UTF-8.
+// An int64 is a number without point or exponent, with all its digits. A reader that converts numbers to floats loses
+// digits beyond 2^53, and the zeros of 1.10: see [JSONOptions]. A float64 is a number with a point or exponent. Values
+// that JSON cannot represent are objects with one field: {"float":"NaN"} ("Infinity", "-Infinity"), {"blob":"…"} in
+// base64, and {"bytes":"…"} for text that is not UTF-8.
 func (t *Table) MarshalJSON() ([]byte, error) { return t.JSON(JSONOptions{}), nil }
 
-// JSONOptions says which numbers are written as texts, for readers that make a float64 of every number, as JavaScript does.
-// The zero JSONOptions writes numbers with their digits, and only a Decimal that no float64 holds as a text.
+// JSONOptions selects the numbers that are written as texts, for readers that convert every number to a float64, as
+// JavaScript does. The zero JSONOptions writes numbers with their digits, and a Decimal as a text only if no float64
+// holds it.
 type JSONOptions struct {
 	DecimalText bool // every [Decimal]: "1.10"
-	BigIntText  bool // integers beyond 2^53 to either side: "9007199254740993"
+	BigIntText  bool // integers beyond 2^53 in either direction: "9007199254740993"
 }
 
 // maxExactInt is the largest integer up to which a float64 has every integer.
 const maxExactInt = 1 << 53
 
-// JSON returns the form of [Table.MarshalJSON] with numbers as o says.
+// JSON returns the form of [Table.MarshalJSON], with numbers written as o selects.
 func (t *Table) JSON(o JSONOptions) []byte {
 	if t == nil {
 		return []byte("null")
@@ -53,6 +55,9 @@ func (t *Table) JSON(o JSONOptions) []byte {
 	if t.TooLarge {
 		b = append(b, `,"too_large":true`...)
 	}
+	if t.Cut {
+		b = append(b, `,"cut":true`...)
+	}
 	return append(b, '}')
 }
 
@@ -67,7 +72,7 @@ func (o JSONOptions) appendRow(b []byte, types []Type, row []any) []byte {
 		if i < len(types) {
 			of = types[i]
 		}
-		b = o.Append(b, of.Shown(v))
+		b = o.Append(b, of.stored(v))
 	}
 	return append(b, ']')
 }
@@ -168,11 +173,12 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 		Rows      [][]cell `json:"rows"`
 		Truncated bool     `json:"truncated"`
 		TooLarge  bool     `json:"too_large"`
+		Cut       bool     `json:"cut"`
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return fmt.Errorf("result: reading table: %w", err)
 	}
-	read := Table{Types: raw.Types, Truncated: raw.Truncated, TooLarge: raw.TooLarge}
+	read := Table{Types: raw.Types, Truncated: raw.Truncated, TooLarge: raw.TooLarge, Cut: raw.Cut}
 	if raw.Columns != nil {
 		read.Columns = make([]string, len(raw.Columns))
 	}
@@ -215,7 +221,7 @@ func (c cell) of(t Type) any {
 			digits = c.text
 		}
 	}
-	if v, err := ParseDecimal(digits); err == nil {
+	if v, err := parseDecimal(digits); err == nil {
 		return v
 	}
 	return c.value

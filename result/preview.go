@@ -9,16 +9,17 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Preview describes t in a few lines for a model that judges between answers: a line with the number of rows and columns,
-// the column names, then at most rows rows (0: 3), each as a JSON array with values cut to cellRunes characters (0: 40).
+// Preview describes t in a few lines for a model that judges between answers. It writes a line with the number of rows
+// and columns, the column names, then at most rows rows (0: 3). Each row is a JSON array with values cut to cellRunes
+// characters (0: 40).
 //
 //	2 rows, 2 columns
 //	["name","orders"]
 //	["Ann",12]
 //	["Bo",null]
 //
-// The text goes into a prompt, and stored values may be hostile. So every text value is a JSON string in which <, >, & and
-// ` and all characters that are not printable are escaped, and no value can end a fence, a tag or its line. Blobs are
+// The text goes into a prompt, and stored values may be hostile. So every text value is a JSON string in which <, >, &
+// and ` and all characters that are not printable are escaped. No value can end a fence, a tag or its line. Blobs are
 // shown by their size.
 func (t *Table) Preview(rows, cellRunes int) string {
 	if t == nil {

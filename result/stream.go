@@ -7,10 +7,10 @@ import (
 	"iter"
 )
 
-// Stream is the rows of a statement while they are read, for results that are too large for a [Table]: no more than a few
-// hundred rows are in memory at a time, however many there are.
+// Stream returns the rows of a statement while they are read, for results that are too large for a [Table]. At most a
+// few hundred rows are in memory at a time.
 //
-// Whoever has a Stream ranges over Rows, once, or calls Close. Not safe for concurrent use.
+// Range over Rows, once, or call Close. A Stream is not safe for concurrent use.
 type Stream struct {
 	Columns []string // names, in column order
 	Types   []Type   // as Table.Types
@@ -18,16 +18,16 @@ type Stream struct {
 	batches chan [][]any
 	cancel  context.CancelFunc
 	ended   chan struct{}
-	err     error // of what makes the rows; for readers behind ended
+	err     error // the error of produce; read it after ended
 }
 
-// NewStream starts produce in a goroutine, and returns the rows that it gives to its [Sink] once it gave their head. An error
-// before that is the error of NewStream. The context of produce ends with ctx, and as soon as nobody wants more rows; then, and
-// where produce returns, the goroutine ends.
-func NewStream(ctx context.Context, produce func(ctx context.Context, to *Sink) error) (*Stream, error) {
+// NewStream starts produce in a goroutine. It returns the rows that produce writes to its [RowWriter] as soon as Head
+// was called. An error before that is the error of NewStream. The context of produce ends with ctx, or when no more
+// rows are wanted. The goroutine ends when produce returns.
+func NewStream(ctx context.Context, produce func(ctx context.Context, to *RowWriter) error) (*Stream, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Stream{batches: make(chan [][]any), cancel: cancel, ended: make(chan struct{})}
-	to := &Sink{ctx: ctx, stream: s, begun: make(chan struct{})}
+	to := &RowWriter{ctx: ctx, stream: s, begun: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
 		if s.err = produce(ctx, to); s.err == nil {
@@ -46,9 +46,9 @@ func NewStream(ctx context.Context, produce func(ctx context.Context, to *Sink) 
 	}
 }
 
-// Rows gives the rows in their order, each with one value for each column, which the caller may keep. An error is the last
-// thing that it gives: a *exec.LimitError, or that of ctx, say. The rows before it are right, and not all. A loop that ends early
-// ends the statement.
+// Rows returns the rows in their order, each with one value for each column. The caller may keep them. An error comes
+// last: for example a *exec.LimitError, or the error of ctx. The rows before it are right, but incomplete. A loop that
+// stops early ends the statement.
 func (s *Stream) Rows() iter.Seq2[[]any, error] {
 	return func(yield func([]any, error) bool) {
 		defer s.Close()
@@ -76,8 +76,8 @@ func (s *Stream) Close() {
 	<-s.ended
 }
 
-// Sink is where the rows of a [Stream] come from. Head is called once, before the first row.
-type Sink struct {
+// RowWriter receives the rows of a [Stream]. Call Head once, before the first row.
+type RowWriter struct {
 	ctx    context.Context
 	stream *Stream
 	begun  chan struct{}
@@ -86,7 +86,7 @@ type Sink struct {
 	size   int
 }
 
-// What is handed over at a time.
+// Sizes of the batches in which rows are sent.
 const (
 	batchRows  = 256
 	batchBytes = 256 << 10
@@ -97,8 +97,8 @@ var (
 	errHeadless = errors.New("result: the stream has no columns")
 )
 
-// Head tells the columns and their types.
-func (k *Sink) Head(columns []string, types []Type) error {
+// Head sets the columns and their types.
+func (k *RowWriter) Head(columns []string, types []Type) error {
 	if k.headed {
 		return errBegun
 	}
@@ -108,8 +108,9 @@ func (k *Sink) Head(columns []string, types []Type) error {
 	return nil
 }
 
-// Row gives one row, which the sink keeps. It waits until somebody wants it, or until the context ends, whose error it returns.
-func (k *Sink) Row(row []any) error {
+// Row sends one row, in batches. It stores the row: do not change it afterwards. When a batch is full, Row waits until
+// the reader takes it. If the context ends first, Row returns the error of the context.
+func (k *RowWriter) Row(row []any) error {
 	k.batch = append(k.batch, row)
 	for _, v := range row {
 		switch v := v.(type) {
@@ -127,13 +128,13 @@ func (k *Sink) Row(row []any) error {
 	return k.flush()
 }
 
-func (k *Sink) flush() error {
+func (k *RowWriter) flush() error {
 	if len(k.batch) == 0 {
 		return nil
 	}
 	select {
 	case k.stream.batches <- k.batch:
-		k.batch, k.size = nil, 0
+		k.batch, k.size = make([][]any, 0, batchRows), 0
 		return nil
 	case <-k.ctx.Done():
 		return k.ctx.Err()

@@ -12,8 +12,8 @@ import (
 // maxCell is the width of a cell in terminal columns. A longer one ends in "…".
 const maxCell = 60
 
-// WriteTable writes t as an aligned text table for people, in a terminal or a log: a header, a rule, a line for each row,
-// and the number of rows:
+// WriteTable writes t as an aligned text table for people, in a terminal or a log. It has a header, a rule, a line for
+// each row, and the number of rows:
 //
 //	name | orders
 //	-----+-------
@@ -21,17 +21,19 @@ const maxCell = 60
 //	Bo   |   NULL
 //	(2 rows)
 //
-// Values are those of [Type.Shown]. Numbers are aligned right, floats have 15 digits. A cell is cut to 60 columns. NULL is NULL; the text NULL and a text that begins or ends with a
-// blank or a quote stand in double quotes. Floats have a point (1.0). A blob is shown by its size. Characters that would move
-// the cursor or hide text (control characters, direction marks, invalid bytes) are shown as escapes such as \n and \u202e.
-// Columns are aligned by the width of characters in a terminal: East Asian wide characters and emoji take two columns,
-// combining marks none.
+// Values are written as [Type.Shown] returns them. Numbers are aligned right. In a column of numbers, [Table.Texts]
+// writes them with one scale and separators. A cell is cut to 60 columns. NULL is NULL; the text NULL, and a text that
+// begins or ends with a blank or stands in double quotes, is written in double quotes. A blob is shown by its size. Characters that
+// would move the cursor or hide text (control characters, direction marks, invalid bytes) are shown as escapes such as
+// \n and \u202e. Columns are aligned by the width of characters in a terminal: East Asian wide characters and emoji
+// take two columns, combining marks take no column.
 //
-// The error is that of w. A nil table is an empty one.
+// WriteTable returns the error of w. A nil table is an empty one.
 func (t *Table) WriteTable(w io.Writer) error { return t.writeText(w, maxCell, 0) }
 
-// WriteTableWithin is WriteTable for a terminal of width columns: the texts of the widest columns are cut until a line fits.
-// Numbers are not cut, and neither are texts below 8 columns, so a table of many columns may be wider. 0 is no limit.
+// WriteTableWithin is WriteTable for a terminal of width columns. It cuts texts in the widest columns until a line
+// fits. It cuts column names in the middle, as long as they stay different. It does not cut numbers, or texts under 8
+// columns, so a table of many columns may be wider. 0 means no limit.
 func (t *Table) WriteTableWithin(w io.Writer, width int) error { return t.writeText(w, maxCell, width) }
 
 // narrowest is how far a column is cut to fit a terminal.
@@ -57,6 +59,29 @@ func fit(widths, least []int, width int) {
 	}
 }
 
+// distinct returns the widths that columns need, at least as many as least has, to keep different headers different.
+func distinct(header []cellText, least []int) []int {
+	widest := 0
+	for _, h := range header {
+		widest = max(widest, h.width)
+	}
+	for n := narrowest; n < widest; n++ {
+		same := map[string][]int{} // columns by their header of n columns
+		for i, h := range header {
+			text := cutMiddle(h.text, n).text
+			same[text] = append(same[text], i)
+		}
+		for _, columns := range same {
+			for _, i := range columns {
+				if header[i].text != header[columns[0]].text {
+					least[i], least[columns[0]] = max(least[i], n+1), max(least[columns[0]], n+1)
+				}
+			}
+		}
+	}
+	return least
+}
+
 // writeText is WriteTable with cells of at most limit columns; limit < 0: any width. A line has at most width columns, if it
 // can; 0: any.
 func (t *Table) writeText(w io.Writer, limit, width int) error {
@@ -69,10 +94,11 @@ func (t *Table) writeText(w io.Writer, limit, width int) error {
 		columns = max(columns, len(row))
 	}
 	widths, numbers := make([]int, columns), make([]int, columns)
-	header := make([]cellText, columns)
+	header, texts := make([]cellText, columns), make([]Texts, columns)
 	for i := range columns {
 		if i < len(t.Columns) {
-			header[i] = cutCell(visible(t.Columns[i], limit), limit)
+			header[i] = cutMiddle(visible(t.Columns[i], limit), limit)
+			texts[i] = t.Texts(i)
 		}
 		widths[i] = header[i].width
 	}
@@ -81,7 +107,10 @@ func (t *Table) writeText(w io.Writer, limit, width int) error {
 		for i := range columns {
 			var c cellText
 			if i < len(row) {
-				c = showCell(t.typeOf(i).Shown(row[i]), limit)
+				c = t.typeOf(i).cell(row[i], limit)
+				if c.right && texts[i].Numeric {
+					c = number(texts[i].Text(row[i]))
+				}
 			}
 			widths[i] = max(widths[i], c.width)
 			if c.right {
@@ -91,9 +120,9 @@ func (t *Table) writeText(w io.Writer, limit, width int) error {
 		}
 	}
 	if width > 0 && columns > 0 {
-		fit(widths, numbers, width)
+		fit(widths, distinct(header, numbers), width)
 		for i := range header {
-			header[i] = cutCell(header[i].text, widths[i])
+			header[i] = cutMiddle(header[i].text, widths[i])
 		}
 		for i, c := range cells {
 			if n := widths[i%columns]; c.width > n {

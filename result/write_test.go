@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // writerTables are what every writer is shown, by the name of its golden files.
@@ -29,7 +29,8 @@ func writerTables() map[string]*Table {
 		"truncated":  {Columns: []string{"id"}, Rows: [][]any{{int64(1)}, {int64(2)}}, Truncated: true},
 		"nulls": {
 			Columns: []string{"value", "what"},
-			Rows:    [][]any{{nil, "NULL"}, {"NULL", "the text"}, {"", "empty"}, {" x ", "blanks"}, {`"q"`, "quotes"}, {`a"b`, "inner"}},
+			Rows: [][]any{{nil, "NULL"}, {"NULL", "the text"}, {"", "empty"}, {" x ", "blanks"}, {`"q"`, "quotes"}, {`a"b`, "inner"},
+				{`O'Brien "Bob"`, "a quote at the end"}, {`"`, "one quote"}},
 		},
 		"numbers": {
 			Columns: []string{"n"},
@@ -79,7 +80,7 @@ func TestGoldenWriters(t *testing.T) {
 			}
 			t.Run(name+"."+w.ext, func(t *testing.T) {
 				var b bytes.Buffer
-				need.OK(t, w.write(&b))
+				testutil.OK(t, w.write(&b))
 				golden.Check(t, name+"."+w.ext, b.Bytes())
 			})
 		}
@@ -102,7 +103,7 @@ func TestCellWidth(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			need.OK(t, table.writeText(&b, tt.limit, 0))
+			testutil.OK(t, table.writeText(&b, tt.limit, 0))
 			golden.Equal(t, tt.want, b.String())
 		})
 	}
@@ -122,21 +123,37 @@ func TestWithin(t *testing.T) {
 		want  []string // the lines but the last
 	}{
 		{0, []string{"name                 | a long header                  | total",
-			"---------------------+--------------------------------+--------------",
-			"Ann of the long name | short                          |      61084.42",
-			"东京タワー           | xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | 1234567890123"}},
-		{50, []string{"name            | a long header    | total",
-			"----------------+------------------+--------------",
-			"Ann of the lon… | short            |      61084.42",
-			"东京タワー      | xxxxxxxxxxxxxxx… | 1234567890123"}},
-		{10, []string{"name     | a long … | total",
-			"---------+----------+--------------",
-			"Ann of … | short    |      61084.42",
-			"东京タ…  | xxxxxxx… | 1234567890123"}},
+			"---------------------+--------------------------------+---------------------",
+			"Ann of the long name | short                          |            61,084.42",
+			"东京タワー           | xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | 1,234,567,890,123.00"}},
+		{57, []string{"name            | a long header    | total",
+			"----------------+------------------+---------------------",
+			"Ann of the lon… | short            |            61,084.42",
+			"东京タワー      | xxxxxxxxxxxxxxx… | 1,234,567,890,123.00"}},
+		{10, []string{"name     | a lo…der | total",
+			"---------+----------+---------------------",
+			"Ann of … | short    |            61,084.42",
+			"东京タ…  | xxxxxxx… | 1,234,567,890,123.00"}},
 	} {
 		var b strings.Builder
-		need.OK(t, table.WriteTableWithin(&b, tt.width))
+		testutil.OK(t, table.WriteTableWithin(&b, tt.width))
 		golden.Equal(t, strings.Join(tt.want, "\n")+"\n(2 rows)\n", b.String(), tt.width, "columns")
+	}
+}
+
+// TestNamesStayDifferent: names of columns that are cut still differ, and no wider than that needs.
+func TestNamesStayDifferent(t *testing.T) {
+	for _, tt := range []struct{ why, one, other, want string }{
+		{"the end differs", "revenue_of_the_year_2023", "revenue_of_the_year_2024", "reve…023 | reve…024"},
+		{"the middle differs", "total_of_2023_in_euros", "total_of_2024_in_euros", "total_of_2…3_in_euros | total_of_2…4_in_euros"},
+		{"they are the same", "a_name_that_is_long", "a_name_that_is_long", "a_na…ong | a_na…ong"},
+		{"wide characters", "売上高合計東京2023", "売上高合計東京2024", "売上…023 | 売上…024"},
+	} {
+		table := &Table{Columns: []string{tt.one, tt.other}}
+		var b strings.Builder
+		testutil.OK(t, table.WriteTableWithin(&b, 1))
+		header, _, _ := strings.Cut(b.String(), "\n")
+		golden.Equal(t, tt.want, header, tt.why)
 	}
 }
 
@@ -176,9 +193,9 @@ func TestWriterErrors(t *testing.T) {
 
 func TestJSONRoundTrip(t *testing.T) {
 	for name, table := range writerTables() {
-		data := need.Value(json.Marshal(table))(t, name) // through the interface, as in a Result
+		data := testutil.Value(json.Marshal(table))(t, name) // through the interface, as in a Result
 		var back Table
-		need.OK(t, json.Unmarshal(data, &back), name)
+		testutil.OK(t, json.Unmarshal(data, &back), name)
 		golden.Equal(t, table, &back, name, cmpopts.EquateNaNs(), cmpopts.EquateEmpty())
 	}
 }
@@ -197,7 +214,7 @@ func TestUnmarshalJSONErrors(t *testing.T) {
 		}
 	}
 	var table Table
-	need.OK(t, json.Unmarshal([]byte(`{"columns":["n"],"rows":[[12345678901234567890]]}`), &table))
+	testutil.OK(t, json.Unmarshal([]byte(`{"columns":["n"],"rows":[[12345678901234567890]]}`), &table))
 	if got := table.Rows[0][0]; got != 12345678901234567890.0 {
 		t.Errorf("a number beyond int64 is %v (%T), want a float", got, got)
 	}
@@ -206,8 +223,8 @@ func TestUnmarshalJSONErrors(t *testing.T) {
 func TestCSVReadsBack(t *testing.T) {
 	table := writerTables()["csv"]
 	var b bytes.Buffer
-	need.OK(t, table.WriteCSV(&b))
-	got := need.Value(csv.NewReader(&b).ReadAll())(t)
+	testutil.OK(t, table.WriteCSV(&b))
+	got := testutil.Value(csv.NewReader(&b).ReadAll())(t)
 	want := [][]string{{"a,b", `q"q`}, {"x,y", "line\nbreak"}, {`say "hi"`, " lead"}, {"", ""}}
 	golden.Equal(t, want, got)
 }
@@ -245,7 +262,7 @@ func TestOddCharacters(t *testing.T) {
 	for _, tt := range tests {
 		table := &Table{Columns: []string{"c"}, Rows: [][]any{{tt.text}}}
 		var b strings.Builder
-		need.OK(t, table.WriteTable(&b))
+		testutil.OK(t, table.WriteTable(&b))
 		if got := strings.Split(b.String(), "\n")[2]; got != tt.table {
 			t.Errorf("%q in a table: %q, want %q", tt.text, got, tt.table)
 		}

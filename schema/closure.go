@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/texttosql/texttosql/internal/prompttext"
 )
 
 // index finds tables by name in constant time. A table is given as its place in the schema.
@@ -18,7 +20,7 @@ func (s *Schema) index() *index {
 	n := len(s.Tables)
 	x := &index{s, make(map[string]int32, n), make([]int32, n)}
 	for i := n - 1; i >= 0; i-- {
-		name := Fold(ShownName(s.Tables[i].Name))
+		name := FoldCase(prompttext.ShownName(s.Tables[i].Name))
 		if next, ok := x.first[name]; ok {
 			x.more[i] = next
 		}
@@ -29,7 +31,7 @@ func (s *Schema) index() *index {
 
 // lookup is Schema.Lookup; -1 is not found.
 func (x *index) lookup(schema, name string) int {
-	i, ok := x.first[Fold(ShownName(name))]
+	i, ok := x.first[FoldCase(prompttext.ShownName(name))]
 	if !ok {
 		return -1
 	}
@@ -71,13 +73,12 @@ func (x *index) target(t *Table, k ForeignKey) int {
 type joined struct {
 	*index
 	next [][]int32 // by table: the others, by name; one may stand there twice
-	from []int32   // of a search: where each table was reached from, plus 1
 }
 
 // joined finds the keys of all tables.
 func (x *index) joined() *joined {
 	n := len(x.s.Tables)
-	j := &joined{x, make([][]int32, n), make([]int32, n)}
+	j := &joined{x, make([][]int32, n)}
 	for i := range x.s.Tables {
 		t := &x.s.Tables[i]
 		for _, k := range t.ForeignKeys {
@@ -97,17 +98,17 @@ func (x *index) byName(a, b int) int {
 }
 
 // bridges returns the tables that join the parts of linked, as Restrict describes.
-func (x *index) bridges(linked []int) (added []int) {
+func (g *Graph) bridges(linked []int) (added []int) {
 	if len(linked) < 2 {
 		return nil
 	}
-	all := x.joined()
+	all := search{g.joined(), make([]int32, len(g.s.Tables))}
 	kept := make(map[int]bool, len(linked))
 	for _, i := range linked {
 		kept[i] = true
 	}
 	alone := make(map[int]bool) // tables of parts that no path leads out of
-	for _, start := range slices.SortedFunc(slices.Values(linked), x.byName) {
+	for _, start := range slices.SortedFunc(slices.Values(linked), g.byName) {
 		for !alone[start] {
 			part := all.component(kept, start)
 			path := all.shortestPath(kept, part)
@@ -121,6 +122,12 @@ func (x *index) bridges(linked []int) (added []int) {
 		}
 	}
 	return added
+}
+
+// search finds paths for one call.
+type search struct {
+	*joined
+	from []int32 // where each table was reached from, plus 1
 }
 
 // component is the set of kept tables that start reaches over kept tables.
@@ -143,7 +150,7 @@ const longestBridge, manyTables = 4, 200
 
 // shortestPath returns the tables between part and the nearest kept table outside it; nil if there is no path, or only one that is too long. The
 // search goes breadth first from the tables of part, all by name, so it always finds the same path.
-func (j *joined) shortestPath(kept, part map[int]bool) (path []int) {
+func (j search) shortestPath(kept, part map[int]bool) (path []int) {
 	queue := slices.SortedFunc(maps.Keys(part), j.byName)
 	level, ends := 0, len(queue) // tables between part and those of the level, and where the level ends
 	defer func() {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Description is what is known about one table or column. Empty fields say nothing. What a model wrote stands in a field
-// of its own, so that it is never taken for a person's word.
+// Description holds what is known about one table or column. Empty fields are unknown. Text from a model has a
+// separate field, so that it is never mistaken for a person's text.
 type Description struct {
 	Title  string `json:"title,omitempty"`  // a readable name; of columns only
-	Text   string `json:"text,omitempty"`   // what it means
-	Values string `json:"values,omitempty"` // what its values mean; of columns only
+	Text   string `json:"text,omitempty"`   // the meaning
+	Values string `json:"values,omitempty"` // the meaning of its values; of columns only
 
-	Described string `json:"described,omitempty"` // what a model wrote about it; of columns only
+	Described string `json:"described,omitempty"` // a model's text about it; of columns only
 }
 
 // Descriptions holds what is known about a database, by name: "table", "table.column", "schema.table" or
@@ -27,8 +27,8 @@ type Descriptions map[string]Description
 
 // Describe returns a copy of s with the descriptions of d, and the names of d that s does not have, sorted.
 //
-// A field of d replaces what s said unless it is empty. Texts are kept as they are; they are cleaned when they are
-// rendered.
+// A field of d replaces the field of s unless it is empty. Describe stores texts unchanged; they are cleaned when they
+// are rendered.
 func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) {
 	if s == nil {
 		s = &Schema{}
@@ -38,9 +38,9 @@ func (s *Schema) Describe(d Descriptions) (described *Schema, unknown []string) 
 
 	index := s.names()
 	cloned := make([]bool, len(out.Tables))
-	// Sorted, so that of two names that differ in case the same one always wins.
+	// Sorted, so that the same name always wins if two names differ only in case.
 	for _, name := range slices.Sorted(maps.Keys(d)) {
-		at, ok := index[Fold(name)]
+		at, ok := index[FoldCase(name)]
 		if !ok {
 			unknown = append(unknown, name)
 			continue
@@ -72,8 +72,8 @@ type item struct{ table, column int }
 func (s *Schema) names() map[string]item {
 	names := make(map[string]item)
 	add := func(at item, name string) {
-		if _, taken := names[Fold(name)]; !taken {
-			names[Fold(name)] = at
+		if _, taken := names[FoldCase(name)]; !taken {
+			names[FoldCase(name)] = at
 		}
 	}
 	var order []int

@@ -13,27 +13,27 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// DescriptionFile is what a file of descriptions holds. Text of it is a person's, Described a model's.
+// DescriptionFile is the content of a file of descriptions. In it, Text comes from a person and Described from a model.
 type DescriptionFile struct {
 	Descriptions Descriptions      // the descriptions by name; never nil after ReadDescriptions
-	Failed       map[string]string // why a model gave no description, by name: those have none
+	Failed       map[string]string // the reasons why a model gave no description, by name; these names have none
 
-	// The head of the file, of the last model that wrote into it. All are empty where people wrote the file.
-	Schema string // Schema.Fingerprint of the described schema; another one: the schema changed, or is another one
+	// The head of the file, from the last model that wrote into it. All fields are empty if people wrote the file.
+	Schema string // Schema.Fingerprint of the described schema; if it differs, the schema changed or is another one
 	Model  string // name of the model
 	Prompt int    // version of its prompt
 
-	Tables map[string]string // tables that a model was asked about to the end; each has the Fingerprint of a Schema of it alone
+	Tables map[string]string // tables that are described completely, with the Fingerprint of a Schema of only that table
 	CSV    bool              // it was read from CSV
-	Notes  []string          // what was mended, guessed or passed over when it was read, one line each; never written
+	Notes  []string          // one line for each fix, guess or omission while the file was read; never written
 }
 
-// DescriptionsError says that a text is no file of descriptions, or not all of one. What was read of it is lost.
+// DescriptionsError reports that a text is not a complete file of descriptions. Everything read from it is discarded.
 type DescriptionsError struct {
-	Problem string // what is wrong and where: "line 12: invalid character '}' …"
+	Problem string // the problem and its place: "line 12: invalid character '}' …"
 }
 
-// Error says what is wrong, and what to do.
+// Error returns the problem and how to fix it.
 func (e *DescriptionsError) Error() string {
 	return "schema: reading descriptions: " + e.Problem + ": mend the file, or delete it to have it made anew"
 }
@@ -43,7 +43,7 @@ const (
 	maxDescriptionFile  = 64 << 20 // bytes; 1,000 tables of 100 columns take 30 MB
 )
 
-// aboutDescriptions stands at the head of a file, for the person who opens it.
+// aboutDescriptions is the head of a file, for the person who opens it.
 const aboutDescriptions = "Edit any text: what you change or write counts as yours and is never replaced. To have a column described anew, delete its entry."
 
 // descriptionFile is a DescriptionFile in JSON. The keys of its maps are sorted.
@@ -71,18 +71,18 @@ func markOf(described string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// ReadDescriptions reads descriptions from JSON as [WriteDescriptions] writes it, or from CSV. Text that begins with "{"
-// is JSON.
+// ReadDescriptions reads descriptions from JSON as [DescriptionFile.Write] writes it, or from CSV. Text that begins
+// with "{" is JSON.
 //
-// In JSON a person may change, add and delete what they like. A "described" whose text does not fit its "by_model" any
-// more, or has none, is a person's: it becomes the Text of the entry, behind the one it has. JSON that is torn, has a
-// slip of the pen or a key that is not ours is a [*DescriptionsError].
+// In JSON a person may change, add and delete any entry. If the text of a "described" does not match its "by_model", or
+// has no "by_model", a person wrote it: it is appended to the Text of the entry. JSON that is incomplete, is not valid,
+// or has an unknown key is a [*DescriptionsError].
 //
 // CSV has the columns table, column, readable_name, description and values; a row without a column is about the table.
-// CSV is never an error: what is missing, mended or passed over is in the Notes. A byte order mark, ends of lines in CR
-// LF, Windows-1252, rows that are too short or too long and stray quotes do no harm.
+// CSV is never an error: Notes list what is missing, fixed or skipped. A byte order mark, CR LF line ends,
+// Windows-1252, rows that are too short or too long, and stray quotes are accepted.
 //
-// It reads at most 64 MiB.
+// ReadDescriptions reads at most 64 MiB.
 func ReadDescriptions(r io.Reader) (DescriptionFile, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxDescriptionFile+1))
 	if err != nil {
@@ -171,12 +171,12 @@ func readDescriptionsCSV(raw []byte) DescriptionFile {
 	return f
 }
 
-// WriteDescriptions writes f as JSON: indented, entries sorted by name, so that equal files have equal bytes. Notes are
-// not written, and CSV does not matter.
+// Write writes f as JSON: indented, entries sorted by name, so that equal files have equal bytes. It does not write
+// Notes, and ignores CSV.
 //
-// Described is written with a mark, by which ReadDescriptions knows that nobody edited it. White space around it is
-// removed.
-func WriteDescriptions(w io.Writer, f DescriptionFile) error {
+// Described is written with a checksum, so that ReadDescriptions detects edits by people. Write removes white space
+// around it.
+func (f DescriptionFile) Write(w io.Writer) error {
 	out := descriptionFile{
 		About: aboutDescriptions, Version: descriptionsVersion, Schema: f.Schema, Model: f.Model, Prompt: f.Prompt,
 		Descriptions: make(map[string]writtenDescribed, len(f.Descriptions)+len(f.Failed)), Tables: f.Tables,

@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// written is f as WriteDescriptions writes it.
+// written is f as DescriptionFile.Write writes it.
 func written(tb testing.TB, f schema.DescriptionFile) string {
 	tb.Helper()
 	var b bytes.Buffer
-	need.OK(tb, schema.WriteDescriptions(&b, f))
+	testutil.OK(tb, f.Write(&b))
 	return b.String()
 }
 
@@ -40,7 +40,7 @@ func described() schema.DescriptionFile {
 func TestDescriptionsComeBack(t *testing.T) {
 	want := described()
 	first := written(t, want)
-	got := need.Value(schema.ReadDescriptions(strings.NewReader(first)))(t)
+	got := testutil.Value(schema.ReadDescriptions(strings.NewReader(first)))(t)
 	golden.Equal(t, want, got)
 	if again := written(t, got); again != first {
 		t.Errorf("other bytes:\n%s\n%s", first, again)
@@ -73,7 +73,7 @@ func TestDescriptionsEdited(t *testing.T) {
 		if tc.old != "" && !strings.Contains(text, tc.old) {
 			t.Fatalf("%s: no %s in\n%s", tc.why, tc.old, text)
 		}
-		f := need.Value(schema.ReadDescriptions(strings.NewReader(strings.Replace(text, tc.old, tc.new, 1))))(t, tc.why)
+		f := testutil.Value(schema.ReadDescriptions(strings.NewReader(strings.Replace(text, tc.old, tc.new, 1))))(t, tc.why)
 		if diff := cmp.Diff(tc.want, f.Descriptions[status]); diff != "" || f.Failed["orders.x1"] != tc.failed {
 			t.Errorf("%s, failed %q (-want +got):\n%s", tc.why, f.Failed["orders.x1"], diff)
 		}
@@ -200,11 +200,11 @@ func ExampleReadDescriptions() {
 	// [the first line names no column readable_name the first line names no column values]
 }
 
-func ExampleWriteDescriptions() {
-	err := schema.WriteDescriptions(os.Stdout, schema.DescriptionFile{
+func ExampleDescriptionFile_Write() {
+	err := schema.DescriptionFile{
 		Model:        "gpt-x",
 		Descriptions: schema.Descriptions{"books.st": {Described: "Whether the book is lent or here.", Values: "L: lent, H: here"}},
-	})
+	}.Write(os.Stdout)
 	if err != nil {
 		panic(err)
 	}

@@ -8,14 +8,15 @@ import (
 	"slices"
 )
 
-// Fingerprint is a short text that stays the same as long as the structure of the database does: 32 hexadecimal digits.
+// Fingerprint returns a short text that stays the same as long as the structure of the database does: 32 hexadecimal
+// digits.
 //
 // It covers the dialect, the functions, and the name, kind, keys and columns (name, type, NOT NULL, default, generated)
 // of every table. It leaves out the version, the CREATE text, descriptions, profiles and row counts. The order of
-// tables does not matter; that of columns does, because SELECT * depends on it.
+// tables does not matter. The order of columns matters, because SELECT * depends on it.
 //
-// It is meant for keys of caches and journals. It is no proof against someone who wants two schemas to have the same
-// one.
+// It is meant for keys of caches and journals. It does not protect against an attacker who constructs two schemas with
+// one fingerprint.
 func (s *Schema) Fingerprint() string {
 	h := digest{sha256.New()}
 	if s != nil {
@@ -46,8 +47,8 @@ func (h digest) table(t *Table) {
 	}
 }
 
-// add writes each text behind its length and each list behind the number of its texts, so that two different lists of
-// values never give the same bytes.
+// add writes each text after its length and each list after the number of its texts, so that two different lists of
+// values never have the same bytes.
 func (h digest) add(values ...any) {
 	for _, v := range values {
 		n := 0

@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// Reduction says what a text does not show of a table because of its budget.
+// Reduction reports what a text leaves out of a table to stay within its budget.
 //
-// A text loses, in this order and until they fit:
+// A text loses these parts, in this order, until it fits:
 //
-//  1. "fewer_examples": examples, one a column instead of several;
+//  1. "fewer_examples": all examples of a column but one;
 //  2. "no_examples": all examples;
-//  3. "no_value_notes": what the values mean;
+//  3. "no_value_notes": the meanings of values;
 //  4. "no_descriptions": titles and descriptions;
-//  5. "fewer_columns": columns of no key, beyond the greatest number that fits;
-//  6. "name_only": all columns; the name of the table stays.
+//  5. "fewer_columns": as many columns without a key as necessary;
+//  6. "name_only": all columns, but not the name of the table.
 type Reduction struct {
 	Table      TableName `json:"table"`                 // the table that shows less
-	Step       string    `json:"step"`                  // the last step taken; those before it were taken too, where they saved anything
-	OnlyValues bool      `json:"only_values,omitempty"` // Step and those before it take away stored values only
+	Step       string    `json:"step"`                  // the last step; earlier steps were taken too if they saved anything
+	OnlyValues bool      `json:"only_values,omitempty"` // the steps removed only stored values
 	Columns    int       `json:"columns,omitempty"`     // number of columns not shown
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -16,7 +16,7 @@ var forms = []schema.Form{schema.DDL, schema.Code, schema.MSchema}
 // render writes s, which must not fail.
 func render(tb testing.TB, r schema.Renderer, s *schema.Schema) schema.Rendering {
 	tb.Helper()
-	out := need.Value(r.Render(context.Background(), s))(tb)
+	out := testutil.Value(r.Render(context.Background(), s))(tb)
 	return out
 }
 

@@ -2,8 +2,8 @@ package schema
 
 import "github.com/texttosql/texttosql/internal/words"
 
-// EqualFold reports whether two names are the same to an SQL engine: ASCII letters are compared without case, all else
-// byte by byte. (strings.EqualFold takes the Kelvin sign for a k.)
+// EqualFold reports whether two names are the same to an SQL engine: the case of ASCII letters is ignored, and all
+// other bytes must be equal. (For strings.EqualFold the Kelvin sign equals k.)
 func EqualFold(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -16,9 +16,9 @@ func EqualFold(a, b string) bool {
 	return true
 }
 
-// Fold returns a name with its ASCII letters in lower case. Names that are [EqualFold] fold to the same text. Offsets
-// in it are offsets in name.
-func Fold(name string) string { return words.LowerASCII(name) }
+// FoldCase returns a name with its ASCII letters in lower case. Names that are [EqualFold] give the same text. An
+// offset in the text is also an offset in name.
+func FoldCase(name string) string { return words.LowerASCII(name) }
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/schematest"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -51,7 +53,7 @@ func checkHostile(t *testing.T, h hostile) {
 	want, got, without := prompts(t, h.where, harmless), prompts(t, h.where, h.text), prompts(t, h.where, "\x00drop")
 	for form := range want {
 		text, left := got[form].Text, len(got[form].LeftOut) > 0
-		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && hidden(r) }) {
+		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && words.Hidden(r) }) {
 			t.Errorf("%s: unsafe text (%s):\n%s", form, h.why, text)
 		}
 		if len(text) > len(want[form].Text)+2000 {
@@ -64,7 +66,7 @@ func checkHostile(t *testing.T, h hostile) {
 				}
 				continue
 			}
-			if !strings.Contains(text, schema.QuoteName(schema.ShownName(h.text))) {
+			if !strings.Contains(text, prompttext.QuoteName(prompttext.ShownName(h.text))) {
 				t.Errorf("%s: the name is not there as it is shown:\n%s", form, text)
 			}
 		}

@@ -4,10 +4,10 @@ import "cmp"
 
 // Lookup finds a table by name.
 //
-// Names are compared byte for byte first and then without regard to the case of ASCII letters, as SQLite does, or as their
-// [ShownName]. With the
-// schema "" a table of the default schema is found before the first table of that name in any other; the name of the
-// default schema finds those without one. The table belongs to s and must not be changed.
+// Names are compared byte for byte first and then without regard to the case of ASCII letters, as SQLite does, or in
+// the form that prompts show. With the schema "" a table of the default schema is found before the first table of
+// that name in any other. The name of the default schema also finds tables without a schema. The table belongs to s
+// and must not be changed.
 func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	if s == nil {
 		return nil, false
@@ -30,8 +30,8 @@ func (s *Schema) Lookup(schema, table string) (*Table, bool) {
 	return folded, folded != nil
 }
 
-// Column finds a column of t by name, byte for byte first and then without regard to the case of ASCII letters, or by its
-// [ShownName]. It belongs to t and must not be changed.
+// Column finds a column of t by its exact name, then by a name that differs only in the case of ASCII letters, or by
+// the name that prompts show. It belongs to t and must not be changed.
 func (t *Table) Column(name string) (*Column, bool) {
 	i := t.columnIndex(name)
 	if i < 0 {

@@ -3,23 +3,22 @@ package schema
 import (
 	"cmp"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/internal/prompttext"
 )
 
-// TableName names a table as the schema writes it: unquoted.
+// TableName is the unquoted name of a table, as the schema writes it.
 type TableName struct {
 	Schema string `json:"schema,omitempty"` // the attached database or schema; "" is the default one
 	Name   string `json:"name"`             // the table
 }
 
-// Link returns the link to the table with all of its columns, or those of the names.
+// Link returns the link to the table with the named columns, or with all of its columns if there are no names.
 func (t TableName) Link(columns ...string) TableLink {
 	return TableLink{Schema: t.Schema, Table: t.Name, Columns: columns}
 }
 
-// String returns the name, behind that of its schema where it has one.
+// String returns the name, with the name of its schema in front if it has one.
 func (t TableName) String() string {
 	if t.Schema != "" {
 		return t.Schema + "." + t.Name
@@ -30,11 +29,12 @@ func (t TableName) String() string {
 // TableName returns the name of t.
 func (t *Table) TableName() TableName { return TableName{t.Schema, t.Name} }
 
-// References returns the foreign keys of t to other tables, a line each, for a text about t alone: [Renderer] shows the keys
-// between the tables of a text. t is a table of a schema that is [Schema.Presentable]. A nil q is [QuoteName].
+// References returns the foreign keys of t to other tables, one line each, for a text about t only. For a text about
+// several tables, [Renderer] shows the keys between them. t is a table of a schema from [Schema.Presentable]. A nil q
+// uses double quotes where necessary.
 func (t *Table) References(q Quoter) (lines string) {
 	if q == nil {
-		q = QuoterFunc(QuoteName)
+		q = quoterFunc(prompttext.QuoteName)
 	}
 	list := func(names []string) string {
 		quoted := make([]string, len(names))
@@ -51,20 +51,21 @@ func (t *Table) References(q Quoter) (lines string) {
 	return lines
 }
 
-// Quoter writes names as identifiers of a dialect. One for an engine with catalogs, where a schema of another catalog is
-// called "catalog.schema", also has a method QuoteSchema(name string) string, which writes that as two identifiers.
+// Quoter quotes names as identifiers of a dialect. For an engine with catalogs, the schema of another catalog is called
+// "catalog.schema". Such a Quoter also has a method QuoteSchema(name string) string, which writes that as two
+// identifiers.
 type Quoter interface{ Quote(name string) string }
 
-// QuoterFunc is a function as a [Quoter].
-type QuoterFunc func(name string) string
+// quoterFunc is a function as a [Quoter].
+type quoterFunc func(name string) string
 
 // Quote calls f.
-func (f QuoterFunc) Quote(name string) string { return f(name) }
+func (f quoterFunc) Quote(name string) string { return f(name) }
 
-// Quoted returns the name with all its parts quoted. A nil q is [QuoteName].
+// Quoted returns the name with all its parts quoted. A nil q uses double quotes where necessary.
 func (t TableName) Quoted(q Quoter) string {
 	if q == nil {
-		q = QuoterFunc(QuoteName)
+		q = quoterFunc(prompttext.QuoteName)
 	}
 	if t.Schema == "" {
 		return q.Quote(t.Name)
@@ -80,7 +81,7 @@ func (t TableName) compare(o TableName) int {
 	return cmp.Or(strings.Compare(t.Schema, o.Schema), strings.Compare(t.Name, o.Name))
 }
 
-// ColumnName names a column as the schema writes it: unquoted.
+// ColumnName is the unquoted name of a column, as the schema writes it.
 type ColumnName struct {
 	Table  TableName `json:"table"`  // the table that has the column
 	Column string    `json:"column"` // the column
@@ -89,28 +90,13 @@ type ColumnName struct {
 // String returns "table.column".
 func (c ColumnName) String() string { return c.Table.String() + "." + c.Column }
 
-// Quoted returns the name with all its parts quoted. A nil q is [QuoteName].
+// Quoted returns the name with all its parts quoted. A nil q uses double quotes where necessary.
 func (c ColumnName) Quoted(q Quoter) string {
 	if q == nil {
-		q = QuoterFunc(QuoteName)
+		q = quoterFunc(prompttext.QuoteName)
 	}
 	return c.Table.Quoted(q) + "." + q.Quote(c.Column)
 }
-
-// ShownName returns a name as prompts show it between quotes. Characters that a reader does not see are escapes of Go: a line
-// break is \n, a tab \t, a mark of direction \u202e. So are those that would end a code fence or a tag of the prompt, or
-// part its turns. Most names are their own shown form, and so is a name that is not valid UTF-8.
-//
-// [Schema.Presentable] writes names so, [Schema.Lookup] and [Table.Column] find them, and package exec puts the names of the
-// database back into a statement that has them.
-func ShownName(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '`' || r == '<' }) || !utf8.ValidString(name) {
-		return name
-	}
-	return words.Visible(markers.Replace(name), "", words.Hidden)
-}
-
-var markers = strings.NewReplacer("```", `\u0060\u0060\u0060`, "</", `\u003c/`, "<|", `\u003c|`, "<｜", `\u003c｜`)
 
 // sameName reports whether two names are the same to an SQL engine, or one is the shown form of the other.
 func sameName(a, b string) bool {
@@ -118,70 +104,5 @@ func sameName(a, b string) bool {
 		return true
 	}
 	escaped := strings.IndexByte(a, '\\') >= 0 || strings.IndexByte(b, '\\') >= 0
-	return escaped && EqualFold(ShownName(a), ShownName(b))
-}
-
-// maxNameRunes is the longest name that a prompt shows. A name is never cut, because the database has no such name.
-const maxNameRunes = 256
-
-// NameFault says why a prompt may not show a table or column of that name; "": it may.
-//
-// It is about the name as it stands: not shown are names that are not valid UTF-8, that hold a control or format
-// character (as [Literal] defines them), that are longer than 256 characters (runes), or that would end a code fence or
-// a tag of the prompt (three back quotes; "</"). Of these the first and the long ones have no [ShownName] that may be shown.
-func NameFault(name string) string {
-	switch {
-	case len(name) > maxNameRunes*utf8.UTFMax || utf8.RuneCountInString(name) > maxNameRunes:
-		return "the name is longer than 256 characters"
-	case !utf8.ValidString(name):
-		return "the name is not valid UTF-8"
-	case !showable(name):
-		return "the name has control or format characters"
-	case strings.Contains(name, "```") || strings.Contains(name, "</"):
-		return "the name would end a fence or a tag of the prompt"
-	}
-	return ""
-}
-
-// QuoteName writes a name as an SQL identifier: as it is if it needs no quotes, else
-// in double quotes with those inside doubled.
-//
-// A name needs no quotes if it consists of ASCII letters, digits and underscores, does not start with a digit and is no
-// keyword of SQLite. Letters beyond ASCII are quoted, so that a look-alike of another name catches the eye.
-func QuoteName(name string) string {
-	if isPlainName(name) && !isKeyword(name) {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-
-func isPlainName(name string) bool {
-	return name != "" && strings.Trim(name, nameLetters) == "" && (name[0] < '0' || name[0] > '9')
-}
-
-// keywords are those of SQLite.
-var keywords = words.Set(`ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY
-	CASCADE CASE CAST CHECK COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS CURRENT CURRENT_DATE
-	CURRENT_TIME CURRENT_TIMESTAMP DATABASE DEFAULT DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT DO DROP
-	EACH ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS EXPLAIN FAIL FILTER FIRST FOLLOWING FOR FOREIGN
-	FROM FULL GENERATED GLOB GROUP GROUPS HAVING IF IGNORE IMMEDIATE IN INDEX INDEXED INITIALLY INNER INSERT
-	INSTEAD INTERSECT INTO IS ISNULL JOIN KEY LAST LEFT LIKE LIMIT MATCH MATERIALIZED NATURAL NO NOT NOTHING
-	NOTNULL NULL NULLS OF OFFSET ON OR ORDER OTHERS OUTER OVER PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY
-	RAISE RANGE RECURSIVE REFERENCES REGEXP REINDEX RELEASE RENAME REPLACE RESTRICT RETURNING RIGHT ROLLBACK
-	ROW ROWS SAVEPOINT SELECT SET TABLE TEMP TEMPORARY THEN TIES TO TRANSACTION TRIGGER UNBOUNDED UNION
-	UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN WHERE WINDOW WITH WITHIN WITHOUT`)
-
-// isKeyword reports whether name is a keyword of SQLite, by the list of https://sqlite.org/lang_keywords.html. Many of
-// them need quotes in some places only, but a quoted name is right everywhere.
-func isKeyword(name string) bool {
-	if len(name) < 2 || len(name) > 17 {
-		return false
-	}
-	var upper [17]byte // without allocating: every name of a schema comes here
-	for i := range len(name) {
-		upper[i] = name[i] &^ ('a' - 'A')
-	}
-	return keywords[string(upper[:len(name)])]
+	return escaped && EqualFold(prompttext.ShownName(a), prompttext.ShownName(b))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -27,7 +28,7 @@ func TestQuoteName(t *testing.T) {
 		{"other scripts", "pаssword", `"pаssword"`},
 		{"dollar", "a$b", `"a$b"`},
 	} {
-		if got := schema.QuoteName(tc.in); got != tc.want {
+		if got := prompttext.QuoteName(tc.in); got != tc.want {
 			t.Errorf("%s: QuoteName(%q) = %s, want %s", tc.why, tc.in, got, tc.want)
 		}
 	}
@@ -53,7 +54,7 @@ func TestNameFault(t *testing.T) {
 		{"fence", "a```b", false},
 		{"tag", "</schema>", false},
 	} {
-		if got := schema.NameFault(tc.in); (got == "") != tc.fine {
+		if got := prompttext.NameFault(tc.in); (got == "") != tc.fine {
 			t.Errorf("%s: NameFault(%.40q) = %q", tc.why, tc.in, got)
 		}
 	}
@@ -139,7 +140,7 @@ func TestPresentable(t *testing.T) {
 		t.Error("Presentable changed the schema that it was given")
 	}
 
-	long := schema.LeftOut{Item: "table", Table: schema.TableName{Name: strings.Repeat("ä", 200)}, Reason: "long"}.String()
+	long := schema.Omitted{Item: "table", Table: schema.TableName{Name: strings.Repeat("ä", 200)}, Reason: "long"}.String()
 	if len(long) > 300 {
 		t.Errorf("a report of %d bytes", len(long))
 	}
@@ -157,7 +158,7 @@ func TestQuoted(t *testing.T) {
 		{"no dialect", nil, schema.ColumnName{Table: schema.TableName{Schema: "my.shop", Name: "t"}, Column: "id"}, `"my.shop".t.id`},
 		{"no schema", catalogs, schema.ColumnName{Table: schema.TableName{Name: "a.b"}, Column: "c.d"}, `[a.b].[c.d]`},
 		{"another catalog", catalogs, schema.ColumnName{Table: lake, Column: "id"}, `[lake].[sales].[orders].[id]`},
-		{"a function", schema.QuoterFunc(strings.ToUpper), schema.ColumnName{Table: lake, Column: "id"}, `LAKE.SALES.ORDERS.ID`},
+		{"no parts of a schema", backticks{}, schema.ColumnName{Table: lake, Column: "id"}, "`lake.sales`.`orders`.`id`"},
 	} {
 		if got := tc.name.Quoted(tc.names); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.why, got, tc.want)

@@ -8,31 +8,33 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// LeftOut is a part of the schema that a prompt does not show because it cannot be shown safely, or cannot be read. It belongs
-// into the warnings of an answer.
-type LeftOut struct {
-	// Item is "table", "column" or "definition" (the CREATE text, see planvote.AugmentedPrompt) of what cannot be shown; "view" or "virtual
-	// table" of what cannot be opened, see Schema.LeftOut.
+// Omitted is a part of the schema that a prompt does not show because it cannot be shown safely, or cannot be read.
+// Put it into the warnings of an answer.
+type Omitted struct {
+	// Item is "table", "column" or "definition" (the CREATE text, see planvote.Augmented) if the part cannot be
+	// shown. It is "view" or "virtual table" if the engine cannot open it: see Schema.LeftOut.
 	Item   string    `json:"item"`
-	Table  TableName `json:"table"`            // the table, raw: it may hold anything
+	Table  TableName `json:"table"`            // the table's unchanged name: it may contain anything
 	Column string    `json:"column,omitempty"` // the column, raw; with Item "column"
 	Reason string    `json:"reason"`           // one line without text from the database
 }
 
-// String is one line of printable ASCII: names are quoted, escaped and, unlike in a prompt, cut after 40 characters.
-func (l LeftOut) String() string {
-	where := l.Table.Quoted(QuoterFunc(shortName))
+// String returns one line of printable ASCII. Names are quoted, escaped and, unlike in a prompt, cut after 40
+// characters.
+func (l Omitted) String() string {
+	where := l.Table.Quoted(quoterFunc(shortName))
 	if l.Column != "" || l.Item == "column" {
 		where += "." + shortName(l.Column)
 	}
 	return fmt.Sprintf("%s %s: %s", l.Item, where, l.Reason)
 }
 
-// Broken reports whether l is in Schema.LeftOut: it is lost to every prompt, since nothing can be read of it.
-func (l LeftOut) Broken() bool { return l.Item == View || l.Item == Virtual+" table" }
+// Broken reports whether l is in Schema.LeftOut: no prompt can have it, because the engine cannot open it.
+func (l Omitted) Broken() bool { return l.Item == View || l.Item == Virtual+" table" }
 
 func shortName(name string) string {
 	short := words.Short(name, 40)
@@ -42,18 +44,19 @@ func shortName(name string) string {
 	return strconv.QuoteToASCII(strings.TrimSuffix(short, "…")) + "..."
 }
 
-// Presentable returns s with the names as prompts show them ([ShownName]), without the tables and columns that cannot be
-// shown so ([NameFault]), or under a name that another one of s has, and a list of those in the order of s, behind s.LeftOut. Keys that name one of them are left out too, and so are foreign keys to tables that s
-// does not have. If nothing has to go, it returns s itself.
+// Presentable returns s with names as prompts show them. It leaves out tables and columns whose names cannot be
+// shown, or would be shown like another name in s. It also returns a list of these, in the order of s, after
+// s.LeftOut. Keys that name one of them are left out too, and so are foreign keys to tables that s does not have. If
+// nothing changes, it returns s itself.
 //
 // [Renderer] calls it. A prompt of another form starts from it.
-func (s *Schema) Presentable() (*Schema, []LeftOut) {
+func (s *Schema) Presentable() (*Schema, []Omitted) {
 	shown, left, _ := s.presentable(context.Background())
 	return shown, left
 }
 
 // presentable is Presentable; the error is ctx.Err().
-func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
+func (s *Schema) presentable(ctx context.Context) (*Schema, []Omitted, error) {
 	if s == nil {
 		return &Schema{}, nil, nil
 	}
@@ -68,13 +71,13 @@ func (s *Schema) presentable(ctx context.Context) (*Schema, []LeftOut, error) {
 		t := s.Tables[i]
 		of := t.TableName()
 		if fault := s.tableFault(i); fault != "" {
-			left = append(left, LeftOut{Item: "table", Table: of, Reason: fault})
+			left = append(left, Omitted{Item: "table", Table: of, Reason: fault})
 			continue
 		}
 		before := len(left)
 		for j := range t.Columns {
 			if fault := t.columnFault(j); fault != "" {
-				left = append(left, LeftOut{Item: "column", Table: of, Column: t.Columns[j].Name, Reason: fault})
+				left = append(left, Omitted{Item: "column", Table: of, Column: t.Columns[j].Name, Reason: fault})
 			}
 		}
 		if all := &s.Tables[i]; len(left) > before {
@@ -98,10 +101,10 @@ const isAnothers = "the name reads as another one in a prompt"
 // tableFault says why a prompt may not show table i; "": it may.
 func (s *Schema) tableFault(i int) string {
 	t := &s.Tables[i]
-	if fault := cmp.Or(NameFault(ShownName(t.Name)), NameFault(ShownName(t.Schema))); fault != "" {
+	if fault := cmp.Or(prompttext.NameFault(prompttext.ShownName(t.Name)), prompttext.NameFault(prompttext.ShownName(t.Schema))); fault != "" {
 		return fault
 	}
-	if ShownName(t.Name) == t.Name {
+	if prompttext.ShownName(t.Name) == t.Name {
 		return ""
 	}
 	for j := range s.Tables {
@@ -115,8 +118,8 @@ func (s *Schema) tableFault(i int) string {
 // columnFault says why a prompt may not show column i; "": it may.
 func (t *Table) columnFault(i int) string {
 	name := t.Columns[i].Name
-	shown := ShownName(name)
-	if fault := NameFault(shown); fault != "" || shown == name {
+	shown := prompttext.ShownName(name)
+	if fault := prompttext.NameFault(shown); fault != "" || shown == name {
 		return fault
 	}
 	for j := range t.Columns {
@@ -155,7 +158,7 @@ func (t *Table) eachName(visit func(*string)) {
 // showNames writes the names of t, and those in its keys, as prompts show them, and reports whether one changed. The slices
 // that t shares with other schemas stay as they are. The CREATE text goes, which has the names of the database.
 func (t *Table) showNames() (changes bool) {
-	t.eachName(func(name *string) { changes = changes || ShownName(*name) != *name })
+	t.eachName(func(name *string) { changes = changes || prompttext.ShownName(*name) != *name })
 	if !changes {
 		return false
 	}
@@ -168,13 +171,13 @@ func (t *Table) showNames() (changes bool) {
 		k := &t.ForeignKeys[i]
 		k.Columns, k.RefColumns = slices.Clone(k.Columns), slices.Clone(k.RefColumns)
 	}
-	t.eachName(func(name *string) { *name = ShownName(*name) })
+	t.eachName(func(name *string) { *name = prompttext.ShownName(*name) })
 	t.Definition = ""
 	return true
 }
 
-// Project returns the part of s with the tables that table accepts and the columns of them that column accepts. A table
-// without columns goes, and so do keys that name something that went, and the CREATE text of a table that lost a column.
+// Project returns the part of s with the tables that table accepts and the columns that column accepts. It drops
+// tables without columns, keys that name a dropped item, and the CREATE text of a table that lost a column.
 func (s *Schema) Project(table func(*Table) bool, column func(*Table, *Column) bool) *Schema {
 	out := *s
 	out.Tables = nil

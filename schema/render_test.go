@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -25,15 +26,15 @@ func TestRendererGolden(t *testing.T) {
 		{"code", schema.Renderer{Form: schema.Code}, "a line a table"},
 		{"code_tokens", schema.Renderer{Form: schema.Code, MaxTokens: 110}, "no table is dropped"},
 		{"mschema", schema.Renderer{Form: schema.MSchema}, "tuples, then foreign keys"},
-		{"mschema_bare", schema.Renderer{Form: schema.MSchema, WithoutValues: true, Text: schema.NoText}, "nothing but structure"},
+		{"mschema_bare", schema.Renderer{Form: schema.MSchema, WithoutValues: true, WithoutExpertText: true, WithoutModelText: true}, "nothing but structure"},
 		{"mschema_900", schema.Renderer{Form: schema.MSchema, MaxChars: 900}, "examples, then notes"},
-		{"mysql", schema.Renderer{Form: schema.Code, Names: schema.QuoterFunc(func(n string) string { return "`" + n + "`" })}, "quotes of another dialect"},
+		{"mysql", schema.Renderer{Form: schema.Code, Names: backticks{}}, "quotes of another dialect"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := render(t, tc.r, schematest.Shop())
 			golden.Check(t, tc.name+".golden", got.Text+reductions(got))
-			if got.Tokens != schema.EstimateTokens(got.Text) {
-				t.Errorf("Tokens = %d, want %d", got.Tokens, schema.EstimateTokens(got.Text))
+			if got.Tokens != prompttext.EstimateTokens(got.Text) {
+				t.Errorf("Tokens = %d, want %d", got.Tokens, prompttext.EstimateTokens(got.Text))
 			}
 			if len(got.LeftOut) > 0 {
 				t.Errorf("LeftOut = %v", got.LeftOut)
@@ -60,7 +61,7 @@ func TestRendererBudget(t *testing.T) {
 					t.Fatalf("budget %d: %d reductions reported", budget, len(got.Reduced))
 				}
 				for _, table := range schematest.Shop().Tables {
-					if !strings.Contains(got.Text, schema.QuoteName(table.Name)) {
+					if !strings.Contains(got.Text, prompttext.QuoteName(table.Name)) {
 						t.Fatalf("budget %d: table %s is gone", budget, table.Name)
 					}
 				}
@@ -250,16 +251,19 @@ func TestRendererText(t *testing.T) {
 		t.Fatal(unknown)
 	}
 	for _, tc := range []struct {
-		text      schema.Text
+		r         schema.Renderer
 		want, why string
 	}{
-		{schema.AllText, "hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone; model: a model's ''' word\n",
+		{schema.Renderer{}, "hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone; model: a model's ''' word\n",
 			"a person's word wins, a model's fills the gaps, cleaned"},
-		{schema.NoText, "hero(both, expert, model, neither)\n", "names alone"},
-		{schema.ExpertText, "hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone\n", "no word of a model"},
-		{schema.ModelText, "hero(both, expert, model, neither) -- both: a guess; model: a model's ''' word\n", "no word of a person, tables and values included"},
+		{schema.Renderer{WithoutExpertText: true, WithoutModelText: true}, "hero(both, expert, model, neither)\n", "names alone"},
+		{schema.Renderer{WithoutModelText: true},
+			"hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone\n", "no word of a model"},
+		{schema.Renderer{WithoutExpertText: true},
+			"hero(both, expert, model, neither) -- both: a guess; model: a model's ''' word\n", "no word of a person, tables and values included"},
 	} {
-		got := render(t, schema.Renderer{Form: schema.Code, Text: tc.text}, described)
+		tc.r.Form = schema.Code
+		got := render(t, tc.r, described)
 		golden.Equal(t, tc.want, got.Text, tc.why)
 	}
 }

@@ -3,31 +3,55 @@ package schema
 import (
 	"maps"
 	"slices"
+	"sync"
 )
 
-// Restrict returns the part of s that l says a question needs, and the names of l
-// that s does not have ("table" or "table.column", in the order of l).
+// Restrict returns the part of s that l selects for a question. It also returns the names of l that s does not have
+// ("table" or "table.column", in the order of l).
 //
-// Tables stay in the order of s, columns in the order of their table. Kept are:
-//   - the linked tables, each with its linked columns, or with all of them if the link names none that exists;
-//   - bridge tables: while no foreign keys join all linked tables, the tables on a shortest path of foreign keys
-//     between two parts (in a schema of over 200 tables, four at most). Parts are taken in the order of their first table's name, and of several shortest paths the
-//     first by name. A part that no path leads out of stays alone. A bridge shows all its columns, or only its keys if
-//     some link names columns;
-//   - the foreign keys between kept tables, those of a table to itself included;
-//   - the primary key of each kept table, and the columns on both ends of the foreign keys kept. A column that refers
+// Tables stay in the order of s, columns in the order of their table. The result has
+//
+//   - the linked tables, each with its linked columns, or with all columns if the link names none that exists;
+//   - bridge tables, if foreign keys do not join all linked tables. These are the tables on a shortest path of foreign
+//     keys between two parts (at most four in a schema of over 200 tables). Parts are taken in the order of their first
+//     table's name. If several paths are shortest, the first by name is taken. A part without such a path stays
+//     separate.
+//     A bridge shows all its columns, or only its keys if some link names columns;
+//   - the foreign keys between these tables, including keys from a table to itself;
+//   - the primary key of each of these tables, and the columns on both ends of the foreign keys. A column that refers
 //     to a table left out joins nothing, so it stays only if a link names it.
 //
-// With l.Whole set, or if no linked table exists, the whole schema is kept. The
-// CREATE text of a table that lost a column is dropped, because it shows it.
+// If l.Whole is set, or if no linked table exists, the result has the whole schema. A table that lost a column has no
+// CREATE text, because the text would show the column.
 //
-// Linking by tables is that of PET-SQL (arXiv 2403.09732). Bridges are ours: a
-// question names both ends of a many-to-many relation and seldom the table between.
+// Linking by tables comes from PET-SQL (arXiv 2403.09732). Bridges are our addition: a question names both ends of a
+// many-to-many relation and seldom the table between.
+//
+// It reads all tables and keys of s. For many questions about a large schema, make a [Graph] once.
 func (s *Schema) Restrict(l Links) (restricted *Schema, unknown []string) {
+	return s.Graph().Restrict(l)
+}
+
+// Graph is a schema with its tables by name and the foreign keys between them. It is for many calls of Restrict.
+// It reads the whole schema once. A call then costs time for the linked tables and the paths between them.
+// The schema must not change. Safe for concurrent use.
+type Graph struct {
+	*index
+	joined func() *joined // read for the first path between two tables
+}
+
+// Graph returns a new graph of s; a nil s has no tables.
+func (s *Schema) Graph() *Graph {
 	if s == nil {
 		s = &Schema{}
 	}
-	index := s.index()
+	x := s.index()
+	return &Graph{x, sync.OnceValue(x.joined)}
+}
+
+// Restrict returns the same as [Schema.Restrict] of the schema.
+func (g *Graph) Restrict(l Links) (restricted *Schema, unknown []string) {
+	s, index := g.s, g.index
 	wanted := make(map[int]*choice) // by place in s.Tables
 	someColumns := false
 	for _, link := range l.Tables {
@@ -54,7 +78,7 @@ func (s *Schema) Restrict(l Links) (restricted *Schema, unknown []string) {
 	if l.Whole || len(wanted) == 0 {
 		return s, unknown
 	}
-	for _, i := range index.bridges(slices.Sorted(maps.Keys(wanted))) {
+	for _, i := range g.bridges(slices.Sorted(maps.Keys(wanted))) {
 		wanted[i] = &choice{all: !someColumns, columns: make(map[int]bool)}
 	}
 	s.addKeys(index, wanted)
@@ -73,7 +97,7 @@ func (s *Schema) Restrict(l Links) (restricted *Schema, unknown []string) {
 	return &out, unknown
 }
 
-// choice says which columns of a table are kept.
+// choice lists the columns of a table that stay.
 type choice struct {
 	all     bool
 	columns map[int]bool

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -224,6 +226,33 @@ func TestRestrictClosure(t *testing.T) {
 	}
 }
 
+// TestGraph: a graph that many calls share, at once and one after the other, gives what a graph of one call gives.
+func TestGraph(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		s := randomSchema(rng)
+		graph, calls := s.Graph(), sync.WaitGroup{}
+		for range 20 {
+			var links schema.Links
+			for _, i := range rng.Perm(len(s.Tables))[:1+rng.IntN(4)] {
+				links.Tables = append(links.Tables, s.Tables[i].TableName().Link([]string{"c1", "x"}[:rng.IntN(3)]...))
+			}
+			want, missing := s.Restrict(links)
+			calls.Go(func() {
+				got, unknown := graph.Restrict(links)
+				if diff := cmp.Diff(want, got) + cmp.Diff(missing, unknown); diff != "" {
+					t.Errorf("seed %d, %v (-want +got):\n%s", seed, links, diff)
+				}
+			})
+		}
+		calls.Wait()
+	}
+	var none *schema.Schema
+	if got, unknown := none.Graph().Restrict(schema.Links{Tables: []schema.TableLink{{Table: "x"}}}); len(got.Tables) != 0 || len(unknown) != 1 {
+		t.Errorf("no schema: %v, unknown %v", got, unknown)
+	}
+}
+
 func randomSchema(rng *rand.Rand) *schema.Schema {
 	s := &schema.Schema{}
 	n := 4 + rng.IntN(16)
@@ -269,6 +298,20 @@ func BenchmarkRestrict(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Restrict(links)
+	}
+}
+
+// BenchmarkGraph is one call of a graph that was made before.
+func BenchmarkGraph(b *testing.B) {
+	for _, tables := range []int{100, 10_000} {
+		g := generated(tables, 20).Graph()
+		links := schema.Links{Tables: []schema.TableLink{{Table: "table_0000"}, {Table: "table_0040"}, {Table: "table_0080"}}}
+		b.Run(strconv.Itoa(tables), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				g.Restrict(links)
+			}
+		})
 	}
 }
 

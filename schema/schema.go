@@ -2,26 +2,26 @@ package schema
 
 import "cmp"
 
-// Schema is what is known of one database: the tables that a question may use.
+// Schema describes one database: the tables that a question may use.
 //
-// A Schema is not changed once it was handed out; Restrict, Describe and the profiler return copies. Safe for
+// A Schema does not change once it is returned; Restrict, Describe and the profiler return copies. It is safe for
 // concurrent use.
 type Schema struct {
-	Dialect   string   `json:"dialect"`             // name of the dialect, as "sqlite"
+	Dialect   string   `json:"dialect"`             // name of the dialect: "sqlite"
 	Version   string   `json:"version,omitempty"`   // a text that changes when the database's schema changes
 	Tables    []Table  `json:"tables"`              // tables and views, in the order of the engine
 	Functions []string `json:"functions,omitempty"` // functions that a statement may call, sorted; nil: unknown
 
-	// Default is the name of the schema that tables without a Schema are in: "main". "" is unknown.
+	// Default is the schema of tables without a Schema: "main". "" is unknown.
 	Default string `json:"default,omitempty"`
-	// Zone is the time zone of the session, in which types with a time zone are shown and cut into days: "America/New_York".
-	// "" is UTC or unknown.
+	// Zone is the time zone of the session. Types with a time zone are shown in it and cut into days by it:
+	// "America/New_York". "" is UTC or unknown.
 	Zone string `json:"zone,omitempty"`
-	// LeftOut are the views and virtual tables that the engine has and cannot open, or this user cannot. Tables lacks them.
-	LeftOut []LeftOut `json:"left_out,omitempty"`
+	// LeftOut are the views and virtual tables that the engine or this user cannot open. Tables does not have them.
+	LeftOut []Omitted `json:"left_out,omitempty"`
 }
 
-// SchemaOf returns the name of the schema that t is in, Default for a table without one.
+// SchemaOf returns the name of the schema of t, or Default for a table without one.
 func (s *Schema) SchemaOf(t *Table) string { return cmp.Or(t.Schema, s.Default) }
 
 // The kinds of tables.
@@ -41,7 +41,7 @@ type Table struct {
 	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`  // keys that this table declares
 	Unique      [][]string   `json:"unique,omitempty"`        // columns of each unique constraint or index but the primary key
 	Description string       `json:"description,omitempty"`   // meaning of a row
-	Definition  string       `json:"definition,omitempty"`    // the engine's own CREATE text; "": none, or it says more than this Table may show
+	Definition  string       `json:"definition,omitempty"`    // the engine's CREATE text; "": none, or it shows too much
 	Rows        *int64       `json:"rows,omitempty"`          // number of rows, from a profile; nil: unknown
 	RowsAtLeast bool         `json:"rows_at_least,omitempty"` // the table has more than Rows rows: not all were counted
 }
@@ -56,15 +56,15 @@ type Column struct {
 	Title       string   `json:"title,omitempty"`       // readable name (BIRD's column_name)
 	Description string   `json:"description,omitempty"` // meaning of the column
 	Values      string   `json:"values,omitempty"`      // meaning of its values (BIRD's value_description)
-	Described   string   `json:"described,omitempty"`   // meaning of the column as a model wrote it
+	Described   string   `json:"described,omitempty"`   // meaning of the column, written by a model
 	Sensitive   bool     `json:"sensitive,omitempty"`   // no prompt shows stored values of this column
 	Profile     *Profile `json:"profile,omitempty"`     // facts about its values; nil: not profiled
 }
 
-// ForeignKey says that Columns of a table refer to RefColumns of RefTable.
+// ForeignKey is a reference from Columns of a table to RefColumns of RefTable.
 type ForeignKey struct {
 	Columns    []string `json:"columns"`              // columns of this table
-	RefSchema  string   `json:"ref_schema,omitempty"` // schema of RefTable; "": that of this table
+	RefSchema  string   `json:"ref_schema,omitempty"` // schema of RefTable; "": the schema of this table
 	RefTable   string   `json:"ref_table"`            // the other table, or this one
 	RefColumns []string `json:"ref_columns"`          // its columns; the primary key is written out if the declaration names none
 }
@@ -74,18 +74,18 @@ type Profile struct {
 	Sampled  int64   `json:"sampled"`            // number of rows in the sample
 	Complete bool    `json:"complete"`           // the sample is the whole table
 	Nulls    int64   `json:"nulls"`              // rows of the sample with NULL
-	Distinct int64   `json:"distinct"`           // distinct values in the sample, NULL aside
+	Distinct int64   `json:"distinct"`           // distinct values in the sample, without NULL
 	Min      any     `json:"min,omitempty"`      // smallest value of the sample in engine order
 	Max      any     `json:"max,omitempty"`      // largest value of the sample in engine order
 	Top      []Value `json:"top,omitempty"`      // most frequent values, highest count first, then in engine order
 	Examples []any   `json:"examples,omitempty"` // distinct values for prompts, the best ones first
 }
 
-// Profiles keeps the profiles of tables between programs: exec.Config.Profiles, memory.Options.Profiles. A key says of which table,
-// and under which policy; whether its rows have changed since, the store has to know itself. Its methods are called by several
-// goroutines at once.
+// Profiles stores the profiles of tables for several programs: exec.Config.Profiles, memory.Options.Profiles. A key
+// identifies the table and the policy. The store itself must know whether the rows have changed since. Several
+// goroutines call its methods at once.
 type Profiles interface {
-	Profile(key string) (t Table, ok bool) // the table that was kept
+	Profile(key string) (t Table, ok bool) // the stored table
 	Keep(key string, t Table)
 }
 
@@ -97,11 +97,11 @@ type Value struct {
 
 // Links are the schema items that a linker chose for one question.
 //
-// The zero Links means that the linker has no opinion: the whole schema is kept. So it is with Whole, where Tables
-// carry scores and values but choose nothing.
+// The zero Links means that the linker did not choose: the whole schema is used. Whole has the same effect. Then Tables
+// hold scores and values but do not restrict the schema.
 type Links struct {
-	Whole  bool        `json:"whole,omitempty"` // the whole schema is kept, whatever Tables says
-	Tables []TableLink `json:"tables"`          // chosen tables, or with Whole those that something is known of
+	Whole  bool        `json:"whole,omitempty"` // the whole schema is used, whatever Tables has
+	Tables []TableLink `json:"tables"`          // chosen tables; with Whole, the tables with scores or values
 	Notes  []string    `json:"notes,omitempty"` // reasons of the choice
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
@@ -117,7 +118,7 @@ type preparer struct {
 // prepare makes the views of s, which is presentable, in the order of the text.
 func (r Renderer) prepare(ctx context.Context, s *Schema) ([]view, error) {
 	if r.Names == nil {
-		r.Names = QuoterFunc(QuoteName)
+		r.Names = quoterFunc(prompttext.QuoteName)
 	}
 	p := preparer{Renderer: r, s: s, views: make([]view, len(s.Tables)), examples: r.full().examples}
 	index := s.index()
@@ -159,8 +160,8 @@ func (p *preparer) table(v *view, t *Table) {
 	case Virtual:
 		v.create = "VIRTUAL TABLE"
 	}
-	if p.Text == AllText || p.Text == ExpertText {
-		v.description = Comment(t.Description)
+	if !p.WithoutExpertText {
+		v.description = prompttext.Comment(t.Description)
 	}
 	v.columns = make([]columnView, len(t.Columns))
 	for j := range t.Columns {
@@ -189,12 +190,12 @@ func (p *preparer) table(v *view, t *Table) {
 // column fills in a column, keys aside.
 func (p *preparer) column(v *columnView, c *Column) {
 	v.name, v.typ, v.notNull = p.Names.Quote(c.Name), typeText(c.Type), c.NotNull
-	if p.Text != NoText {
+	if !p.WithoutExpertText || !p.WithoutModelText {
 		var title, description string
-		if p.Text != ModelText {
-			title, description, v.values = Comment(c.Title), Comment(c.Description), Comment(c.Values)
+		if !p.WithoutExpertText {
+			title, description, v.values = prompttext.Comment(c.Title), prompttext.Comment(c.Description), prompttext.Comment(c.Values)
 		}
-		if described := Comment(c.Described); described != "" && (p.Text == ModelText || p.Text == AllText && description == "") {
+		if described := prompttext.Comment(c.Described); described != "" && !p.WithoutModelText && (p.WithoutExpertText || description == "") {
 			description = described
 		}
 		if sameWords(title, c.Name) {
@@ -227,7 +228,7 @@ func (p *preparer) example(value any) {
 		return
 	}
 	var ok bool
-	if p.literal, ok = appendLiteral(p.literal[:0], value); !ok {
+	if p.literal, ok = prompttext.AppendLiteral(p.literal[:0], value); !ok {
 		return
 	}
 	const sep = ", "
@@ -300,8 +301,8 @@ func (p *preparer) names(names []string) string {
 // typeText is a declared type as a prompt may show it. SQLite takes any words for a type, so it is cleaned as a comment
 // is, and left out if it is too long or has comments.
 func typeText(declared string) string {
-	text := Comment(declared)
-	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > maxCommentRunes {
+	text := prompttext.Comment(declared)
+	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > prompttext.MaxCommentRunes {
 		return ""
 	}
 	return text

@@ -5,30 +5,30 @@ import (
 	"fmt"
 )
 
-// ErrNotStandalone says that the wording of a follow-up was to be confirmed, which means nothing without the questions
-// before it.
+// ErrNotStandalone reports that Confirm needs another wording: the words of a follow-up are incomplete without the
+// earlier questions.
 var ErrNotStandalone = errors.New("session: a follow-up cannot be confirmed as it was asked: give Confirm a wording that stands alone")
 
-// StateError says that a call makes no sense now. The conversation is unchanged. Of Choose, Correct and Apply it matches
-// ErrInvalidCorrection.
+// StateError reports a call that the state of the conversation does not allow. The conversation is unchanged. From
+// Choose, Correct and Apply it matches ErrInvalidCorrection.
 type StateError struct {
 	Call  string // the method
 	State State
-	Hint  string // what can be done instead
+	Hint  string // an allowed call
 }
 
-// Error names the call, the state and what can be done.
+// Error names the call, the state and an allowed call.
 func (e *StateError) Error() string {
 	return fmt.Sprintf("session: no %s while the conversation is %s: %s", e.Call, e.State, e.Hint)
 }
 
-// Is reports whether target is ErrInvalidCorrection and the call was to correct something.
+// Is reports whether target is ErrInvalidCorrection and the call was Choose, Correct or Apply.
 func (e *StateError) Is(target error) bool {
 	return target == ErrInvalidCorrection && (e.Call == "Choose" || e.Call == "Correct" || e.Call == "Apply")
 }
 
-// InterruptedError says that a conversation stopped before its question was answered: it was cancelled, a budget is spent or
-// a provider is down. It was saved, and Resume goes on where it stopped.
+// InterruptedError reports that a conversation stopped before its answer: it was cancelled, a budget is spent, or a
+// provider is down. It was saved, and Resume continues it.
 type InterruptedError struct {
 	ID  string // id of the conversation
 	Err error  // why

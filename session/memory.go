@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 )
 
-// Memory keeps sessions in memory, for tests and for conversations that need not survive the process. The zero Memory
-// is ready. Safe for concurrent use. Do not copy it after its first use.
-type Memory struct {
+// MemoryStore stores sessions in memory, for tests and for conversations that need not outlive the process. The zero
+// MemoryStore is ready. Safe for concurrent use. Do not copy it after its first use.
+type MemoryStore struct {
 	mu  sync.Mutex
 	all map[string]*kept
 }
@@ -23,7 +22,7 @@ type kept struct {
 }
 
 // find returns the session of that id, or ErrNotFound.
-func (m *Memory) find(ctx context.Context, id string) (*kept, error) {
+func (m *MemoryStore) find(ctx context.Context, id string) (*kept, error) {
 	if err := errors.Join(ctx.Err(), CheckID(id)); err != nil {
 		return nil, err
 	}
@@ -35,18 +34,18 @@ func (m *Memory) find(ctx context.Context, id string) (*kept, error) {
 }
 
 // Load is Store.Load.
-func (m *Memory) Load(ctx context.Context, id string) (Record, error) {
+func (m *MemoryStore) Load(ctx context.Context, id string) (Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, err := m.find(ctx, id)
 	if err != nil {
 		return Record{}, err
 	}
-	return Decode(id, k.record)
+	return decodeRecord(id, k.record)
 }
 
 // Save is Store.Save.
-func (m *Memory) Save(ctx context.Context, r Record) error {
+func (m *MemoryStore) Save(ctx context.Context, r Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, err := m.find(ctx, r.ID)
@@ -56,37 +55,22 @@ func (m *Memory) Save(ctx context.Context, r Record) error {
 	if err != nil {
 		return err
 	}
-	text, err := r.Encode()
-	if err != nil {
+	text, whole, err := r.Encode(k.record)
+	switch {
+	case err != nil:
 		return err
-	}
-	if err := unchanged(r, k.record); err != nil {
-		return err
+	case whole:
+		k.record = nil
 	}
 	if m.all == nil {
 		m.all = map[string]*kept{}
 	}
-	k.record, m.all[r.ID] = text, k
-	return nil
-}
-
-// unchanged returns an error that matches ErrConflict if stored is not the revision that r was made from.
-func unchanged(r Record, stored []byte) error {
-	var now Record
-	if stored != nil {
-		var err error
-		if now, err = Decode(r.ID, stored); err != nil {
-			return err
-		}
-	}
-	if now.Revision != r.Revision {
-		return fmt.Errorf("%w: it has revision %d, not %d", ErrConflict, now.Revision, r.Revision)
-	}
+	k.record, m.all[r.ID] = append(k.record, text...), k
 	return nil
 }
 
 // Journal is Store.Journal.
-func (m *Memory) Journal(ctx context.Context, id string) (Journal, error) {
+func (m *MemoryStore) Journal(ctx context.Context, id string) (Journal, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.find(ctx, id); err != nil {
@@ -96,7 +80,7 @@ func (m *Memory) Journal(ctx context.Context, id string) (Journal, error) {
 }
 
 // List is Store.List.
-func (m *Memory) List(ctx context.Context, f Filter) ([]Summary, error) {
+func (m *MemoryStore) List(ctx context.Context, f Filter) ([]Summary, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -104,7 +88,7 @@ func (m *Memory) List(ctx context.Context, f Filter) ([]Summary, error) {
 	defer m.mu.Unlock()
 	var all []Summary
 	for id, k := range m.all {
-		r, err := Decode(id, k.record)
+		r, err := decodeRecord(id, k.record)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +98,7 @@ func (m *Memory) List(ctx context.Context, f Filter) ([]Summary, error) {
 }
 
 // Delete is Store.Delete.
-func (m *Memory) Delete(ctx context.Context, id string) error {
+func (m *MemoryStore) Delete(ctx context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, err := m.find(ctx, id)
@@ -126,7 +110,7 @@ func (m *Memory) Delete(ctx context.Context, id string) error {
 
 // memoryJournal is the journal of a session in memory.
 type memoryJournal struct {
-	m  *Memory
+	m  *MemoryStore
 	id string
 }
 

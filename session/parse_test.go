@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -52,14 +52,14 @@ func say(c session.Correction) string {
 	}
 	text := ""
 	switch c.Kind {
-	case session.CorrectTable:
+	case dialogue.CorrectTable:
 		text = "table " + list(c.Tables)
 		if len(c.Rejected) > 0 {
 			text += " not " + list(c.Rejected)
 		}
-	case session.CorrectJoin:
+	case dialogue.CorrectJoin:
 		text = "join " + c.Join.String()
-	case session.CorrectColumn:
+	case dialogue.CorrectColumn:
 		text = "column '" + c.Term + "' " + c.Column.String()
 	default:
 		return "natural " + c.Text
@@ -92,9 +92,8 @@ func TestParse(t *testing.T) {
 		{"courtesy", "No, please use orders.customer_id = customers.id, thanks!", join},
 		{"the right join is", "the correct join is orders.customer_id = customers.id", join},
 		{"a reason", "use orders.customer_id = customers.id because it is the key", join + " + because it is the key"},
-		{"a second condition", "orders.customer_id = customers.id and orders.status = 'paid'", join + " + and orders.status = 'paid'"},
-		{"instead of another", "use orders.customer_id = customers.id instead of orders.id = customers.id",
-			join + " + instead of orders.id = customers.id"},
+		{"a second condition", "orders.customer_id = customers.id and orders.status = 'paid'", natural},
+		{"instead of another", "use orders.customer_id = customers.id instead of orders.id = customers.id", natural},
 		{"quoted in three ways", "\"order-items\".`order_id` = [orders].id", "join order-items.order_id = orders.id"},
 		{"hyphens", "order-items.order_id = orders.id", "join order-items.order_id = orders.id"},
 		{"blanks in quotes", `"Order Details".order_id = orders.id`, "join Order Details.order_id = orders.id"},
@@ -110,13 +109,22 @@ func TestParse(t *testing.T) {
 		{"arithmetic", "orders.customer_id = customers.id + 1", natural},
 		{"no columns", "join orders with customers", natural},
 		{"an alias", "join orders o on o.customer_id = customers.id where it fits", natural},
-		{"unknown, and not all that is said", "orders.cust = customers.id because of history", natural},
 		// tables
 		{"use table", "use table orders", "table orders"},
 		{"use the table", "Use the table ORDERS.", "table orders"},
 		{"without the word", "use orders", "table orders"},
 		{"three words", "table customers", "table Customers"},
-		{"select and reject", "select customers not clients, orders", "table Customers not clients,orders"},
+		{"a comma behind a negation", "select customers not clients, orders", natural},
+		{"the verb says which is wanted", "not customers, use clients", "table clients not Customers"},
+		{"both are refused", "select customers, not clients or orders", "table Customers not clients,orders"},
+		{"behind and", "not customers and clients, orders", natural},
+		{"courtesy behind a list", "avoid customers, clients please", natural},
+		{"the other one is old", "use the clients table, the customers one is old", "table clients not Customers"},
+		{"somebody takes it back", "use orders, actually clients", natural},
+		{"a complaint", "you used customers", natural},
+		{"another complaint", "it does not use orders", natural},
+		{"a question without its mark", "should I use orders", natural},
+		{"a reason that names another table", "use orders because I don't trust clients", natural},
 		{"a reason is no table", "select customers not clients because clients is old", "table Customers not clients + because clients is old"},
 		{"several", "use tables customers, orders and clients", "table Customers,orders,clients"},
 		{"not used", "do not use table customers", "table  not Customers"},
@@ -142,22 +150,22 @@ func TestParse(t *testing.T) {
 		{"a dot in a quoted name", `use table "sales.2024"`, "table sales.2024"},
 		{"a schema", "use table aux.stores", "table aux.Stores"},
 		{"another script", "use table заказы", "table заказы"},
-		{"not this, that", "not customers, clients", "table clients not Customers"},
-		{"no, not this, that", "No, not the table customers, the table clients!", "table clients not Customers"},
+		{"a comma behind a negation: not this, that, or neither", "not customers, clients", natural},
+		{"no, not this, that", "No, not the table customers, the table clients!", natural},
 		{"not this but that", "not customers but clients", "table clients not Customers"},
 		{"not these two", "not customers and clients", "table  not Customers,clients"},
-		{"a list of three", "not customers, clients, orders", "table  not Customers,clients,orders"},
+		{"a list of three", "not customers, clients, orders", natural},
 		{"another one instead", "do not use customers, use clients instead", "table clients not Customers"},
 		{"another one instead, with the word", "Don't use table customers. Use the table clients instead, please.", "table clients not Customers"},
 		{"another one", "do not use customers, use clients", "table clients not Customers"},
-		{"instead, and a wish", "do not use customers, use table clients instead, only those of 2020", "table clients not Customers + only those of 2020"},
-		{"a rejection, and why", "do not use customers, they are old", "table  not Customers + they are old"},
-		{"a rejection, and another wish", "not clients! count the open ones", "table  not clients + count the open ones"},
+		{"instead, and a wish", "do not use customers, use table clients instead, only those of 2020", natural},
+		{"a rejection, and why", "do not use customers, they are old", natural},
+		{"a rejection, and another wish", "not clients! count the open ones", natural},
 		{"a rejection with a limit behind a comma", "never use table clients, unless needed", natural},
 		{"prose behind not", "use orders, not sure", natural},
 		{"a column instead of a table", "use region, not customers", natural},
-		{"a list ends at prose", "use table orders for the revenue of 2020", "table orders + for the revenue of 2020"},
-		{"a further wish is kept", "use table orders, only paid ones", "table orders + only paid ones"},
+		{"words are left over", "use table orders for the revenue of 2020", natural},
+		{"a further wish", "use table orders, only paid ones", natural},
 		{"prose without the word table", "use orders of 2020", natural},
 		{"a filter, no rejection", "do not use customers from France", natural},
 		{"a filter, no rejection either", "customers without orders", natural},
@@ -168,7 +176,7 @@ func TestParse(t *testing.T) {
 		{"a name of both, documented form", "select city not country", "table city not country"},
 		{"a question", "should I use table orders?", natural},
 		{"prose about tables", "use table tennis data", natural},
-		{"many words", "table orders and what belongs to it", "table orders + and what belongs to it"},
+		{"many words", "table orders and what belongs to it", natural},
 		{"French", "n'utilise pas la table clients", natural},
 		{"German", "benutze die Tabelle orders", natural},
 		{"Spanish", "usa la tabla orders en lugar de clients", natural},
@@ -183,7 +191,7 @@ func TestParse(t *testing.T) {
 		{"an article", "the net revenue means orders.total", "column 'net revenue' orders.total"},
 		{"refers to", `"limit" refers to customers."credit limit"`, "column 'limit' Customers.Credit Limit"},
 		{"by u I mean", "by revenue I mean orders.total", "column 'revenue' orders.total"},
-		{"a wish is kept", "revenue means orders.total, in thousands", "column 'revenue' orders.total + in thousands"},
+		{"a wish behind it", "revenue means orders.total, in thousands", natural},
 		{"not", "revenue does not mean orders.total", natural},
 		{"doesn't", "revenue doesn't means orders.total", natural},
 		{"a formula", "revenue means orders.total * 2", natural},
@@ -207,6 +215,29 @@ func TestParse(t *testing.T) {
 		{"one mark", "!", natural},
 		{"quotes without an end", `use table "orders`, natural},
 		{"marks of a chat", "<|im_start|>system", natural},
+		// never inverted
+		{"nothing is no table", "use nothing other than customers", natural},
+		{"nothing except", "I need nothing except the customers table", natural},
+		{"anything", "use anything rather than clients", natural},
+		{"a wish is no table", "I want revenue, not orders", natural},
+		{"a wish and two tables", "I want customers, not orders", "table Customers not orders"},
+		{"what it is about", "it's about revenue, not orders", natural},
+		{"a result is no table", "the result is wrong, use orders", natural},
+		{"away from one", "switch from customers", natural},
+		{"go away from one", "go from customers", natural},
+		{"what is wrong, a join", "wrong: orders.customer_id = customers.id", natural},
+		{"what is wrong, a table", "That's wrong: customers", natural},
+		{"what is wrong, a dash", "incorrect - customers", natural},
+		{"dismissed, a comma", "that's wrong, use customers", "table Customers"},
+		{"is, without its mark", "is orders.customer_id = customers.id", natural},
+		{"are, without its mark", "are joined on orders.customer_id = customers.id", natural},
+		{"tables are joined", "the tables are joined on orders.customer_id = customers.id", join},
+		{"no, this one", "use customers, no the clients table", natural},
+		{"no and an article", "no the clients table", natural},
+		{"no table", "use customers, no table clients", "table Customers not clients"},
+		{"a column that is a table, too", "join customers and stores using city", "join Customers.city = aux.Stores.city"},
+		{"a column in quotes", "join customers and clients using \"region\"", "!session: the correction cannot be used: the database has no column Customers.region"},
+		{"a dotted name for both", "join customers and clients using orders.id", natural},
 		{"500 characters", strings.Repeat("é", 500), natural},
 	}
 	if len(tests) < 60 {
@@ -217,8 +248,12 @@ func TestParse(t *testing.T) {
 			if tt.want == natural {
 				tt.want += " " + tt.text
 			}
-			c := need.Value(session.Parse(tt.text, shop()))(t)
-			if got := say(c); got != tt.want {
+			c, err := session.Parse(tt.text, shop())
+			got := say(c)
+			if err != nil {
+				got = "!" + err.Error()
+			}
+			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -235,6 +270,7 @@ func TestParseErrors(t *testing.T) {
 		{"an unknown table in quotes", `use "custmers"`, "no table custmers"},
 		{"an unknown table rejected", "do not use table client", "no table client; did you mean clients?"},
 		{"an unknown column of a join", "join orders.custmer_id with customers.id", "no column orders.custmer_id; did you mean customer_id?"},
+		{"an unknown column, and a reason", "orders.cust = customers.id because of history", "no column orders.cust"},
 		{"an unknown table of a join", "orders.customer_id = custmers.id", "no table custmers"},
 		{"an unknown column", "revenue means orders.totals", "no column orders.totals; did you mean total"},
 		{"an unknown table of a column", "map revenue to ordrs.total", "no table ordrs; did you mean orders?"},
@@ -243,7 +279,6 @@ func TestParseErrors(t *testing.T) {
 		{"without the word", "use purchases, not orders", "no table purchases (what holds all the same: do not read orders"},
 		{"instead of", "use purchases instead of orders", "no table purchases (what holds all the same: do not read orders"},
 		{"only names", "purchases, not orders", "no table purchases (what holds"},
-		{"not this, that", "not orders, purchases", "no table purchases (what holds all the same: do not read orders"},
 		{"not this but that", "not orders but purchases", "no table purchases (what holds all the same: do not read orders"},
 		{"another one instead", "do not use orders, use purchase instead", "no table purchase (what holds all the same: do not read orders"},
 		{"an unknown one rejected", "use orders instead of purchases", "no table purchases (what holds all the same: read orders"},
@@ -269,17 +304,34 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// TestCourtesyIsATable: a word of courtesy that is a table is read.
+func TestCourtesyIsATable(t *testing.T) {
+	s := &schema.Schema{Tables: []schema.Table{{Name: "production"}, {Name: "well"}, {Name: "region", Columns: []schema.Column{{Name: "id"}}},
+		{Name: "shops", Columns: []schema.Column{{Name: "region"}}}, {Name: "sites", Columns: []schema.Column{{Name: "region"}}}}}
+	for text, want := range map[string]string{
+		"avoid production, well":            "natural avoid production, well",
+		"use production, well":              "table production,well",
+		"well, use production":              "natural well, use production",
+		"avoid production, thanks":          "table  not production",
+		"join shops and sites using region": "join shops.region = sites.region",
+	} {
+		if c, err := session.Parse(text, s); err != nil || say(c) != want {
+			t.Errorf("%q: %s, %v; want %s", text, say(c), err, want)
+		}
+	}
+}
+
 // TestResolveWithoutSchema: where there is no schema no name is known, and nothing panics.
 func TestResolveWithoutSchema(t *testing.T) {
 	for _, c := range []session.Correction{
-		{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "orders"}}},
-		{Kind: session.CorrectColumn, Term: "revenue", Column: &schema.ColumnName{Column: "total"}},
+		{Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "orders"}}},
+		{Kind: dialogue.CorrectColumn, Term: "revenue", Column: &schema.ColumnName{Column: "total"}},
 	} {
 		if got, err := c.Resolve(nil); !errors.Is(err, session.ErrInvalidCorrection) {
 			t.Errorf("%s: %v, %v", c.Kind, got, err)
 		}
 	}
-	if c, err := session.Parse("use table orders", nil); err == nil && c.Kind == session.CorrectTable {
+	if c, err := session.Parse("use table orders", nil); err == nil && c.Kind == dialogue.CorrectTable {
 		t.Errorf("a table without a schema: %+v", c)
 	}
 }

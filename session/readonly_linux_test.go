@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -19,10 +19,10 @@ import (
 func TestReadOnlyFolder(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "sessions")
-	f := need.Value(session.OpenFiles(dir))(t)
+	f := testutil.Value(session.OpenFiles(dir))(t)
 	r := session.New(session.NewID(), time.Unix(0, 0).UTC())
-	need.OK(t, f.Save(t.Context(), r))
-	j := need.Value(f.Journal(t.Context(), r.ID))(t)
+	testutil.OK(t, f.Save(t.Context(), r))
+	j := testutil.Value(f.Journal(t.Context(), r.ID))(t)
 	var files []string
 	for _, pattern := range []string{"*.json", "*.jsonl", "*.lock"} {
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -31,12 +31,12 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	before := need.Value(os.ReadFile(files[0]))(t)
+	before := testutil.Value(os.ReadFile(files[0]))(t)
 	for _, file := range files {
-		need.OK(t, os.Chmod(file, 0o444))
+		testutil.OK(t, os.Chmod(file, 0o444))
 	}
 	for folder, mode := range map[string]fs.FileMode{dir: 0o555, base: 0o755, filepath.Dir(base): 0o755} {
-		need.OK(t, os.Chmod(folder, mode))
+		testutil.OK(t, os.Chmod(folder, mode))
 	}
 	defer os.Chmod(dir, 0o755) // for the end of the test
 	var load, save, open, write, list, remove, opened error

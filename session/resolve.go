@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -18,17 +20,17 @@ const (
 	maxTerm = 100
 )
 
-// CorrectionError says why a correction cannot be used. It matches ErrInvalidCorrection.
+// CorrectionError reports why a correction cannot be used. It matches ErrInvalidCorrection.
 type CorrectionError struct {
-	Name   string   // the name that the schema does not have; "": the reason is another one
-	Like   []string // names of the schema that look like Name, at most three
+	Name   string   // the name that the schema does not have; "": another reason
+	Like   []string // similar names of the schema, at most three
 	Reason string
-	// Held is what holds all the same of a text that names an unknown table: "not customers" of "use clients, not
-	// customers"; nil: nothing. A conversation keeps it for the question that was corrected.
+	// Held is the part of the text that still applies if another part names an unknown table: "not customers" of "use
+	// clients, not customers". nil: no part applies. A conversation stores it for the corrected question.
 	Held *Correction
 }
 
-// Error says what to do.
+// Error returns the reason, similar names and the part that still applies, in one line.
 func (e *CorrectionError) Error() string {
 	text := ErrInvalidCorrection.Error() + ": " + e.Reason
 	if len(e.Like) > 0 {
@@ -47,9 +49,9 @@ func invalid(format string, args ...any) error {
 	return &CorrectionError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Resolve returns c with names as the schema writes them and with clean text. Names are found without regard to the case
-// of ASCII letters. A column without a table is found if one table alone has it. An error is a *CorrectionError: a name
-// is unknown, a part is missing, a table is both selected and rejected, or a text is too long.
+// Resolve returns c with names as the schema writes them and with clean text. The case of ASCII letters in names does
+// not matter. A column without a table is found if only one table has it. An error is a *CorrectionError: a name is
+// unknown, a part is missing, a table is both selected and rejected, or a text is too long.
 func (c Correction) Resolve(s *schema.Schema) (Correction, error) {
 	out := Correction{Kind: c.Kind}
 	var err error
@@ -57,18 +59,18 @@ func (c Correction) Resolve(s *schema.Schema) (Correction, error) {
 		return Correction{}, err
 	}
 	switch c.Kind {
-	case CorrectTable:
+	case dialogue.CorrectTable:
 		err = c.resolveTables(s, &out)
-	case CorrectJoin:
+	case dialogue.CorrectJoin:
 		err = c.resolveJoin(s, &out)
-	case CorrectColumn:
+	case dialogue.CorrectColumn:
 		if out.Term, err = clean("word of the user", c.Term, maxTerm); err == nil && (out.Term == "" || c.Column == nil) {
 			err = invalid("it needs a word of the user and the column that it means")
 		}
 		if err == nil {
 			out.Column, err = column(s, *c.Column)
 		}
-	case CorrectFilter, CorrectLogic, CorrectText:
+	case dialogue.CorrectFilter, dialogue.CorrectLogic, dialogue.CorrectText:
 		if out.Text == "" {
 			err = invalid("it has no text")
 		}
@@ -203,7 +205,7 @@ func unknown(what, name string, all []string) error {
 	last := func(n string) string { return n[strings.LastIndexByte(n, '.')+1:] }
 	var near []like
 	for _, n := range all {
-		if by := words.Similarity(words.Cut(last(name), 200), last(n)); by >= .7 && schema.NameFault(n) == "" {
+		if by := words.Similarity(words.Cut(last(name), 200), last(n)); by >= .7 && prompttext.NameFault(n) == "" {
 			near = append(near, like{n, by})
 		}
 	}
@@ -215,9 +217,9 @@ func unknown(what, name string, all []string) error {
 	return e
 }
 
-// Correction returns what the choice of an option corrects: of a table, that the table is read and that those of the
-// other options are not; of a join, the join. The choice of a result corrects nothing: its Kind is "". An id that the
-// question does not have is a *CorrectionError.
+// Correction returns the correction that choosing an option makes. For a table it selects this table and rejects the
+// tables of the other options. For a join it is the join. For a result nothing is corrected: the Kind is "". An id
+// that the question does not have is a *CorrectionError.
 func (q *QuestionError) Correction(id string) (Correction, error) {
 	o, found := q.Option(id)
 	if !found {
@@ -228,31 +230,31 @@ func (q *QuestionError) Correction(id string) (Correction, error) {
 		return Correction{}, invalid("the question has no option %.40q; choose one of %s", id, strings.Join(ids, ", "))
 	}
 	switch {
-	case q.Kind == KindTable && o.Table != nil:
-		c := Correction{Kind: CorrectTable, Tables: []schema.TableName{*o.Table}}
+	case q.Kind == dialogue.KindTable && o.Table != nil:
+		c := Correction{Kind: dialogue.CorrectTable, Tables: []schema.TableName{*o.Table}}
 		for _, other := range q.Options {
 			if other.Table != nil && *other.Table != *o.Table {
 				c.Rejected = append(c.Rejected, *other.Table)
 			}
 		}
 		return c, nil
-	case q.Kind == KindJoin && o.Join != nil:
-		return Correction{Kind: CorrectJoin, Join: new(*o.Join)}, nil
-	case q.Kind == KindMeaning && o.Column != nil:
-		return Correction{Kind: CorrectColumn, Term: q.Context["term"], Column: new(*o.Column)}, nil
-	case q.Kind == KindMeaning && o.SQL == "":
-		return Correction{Kind: CorrectLogic, Text: q.Context["term"] + " means " + o.Label}, nil
+	case q.Kind == dialogue.KindJoin && o.Join != nil:
+		return Correction{Kind: dialogue.CorrectJoin, Join: new(*o.Join)}, nil
+	case q.Kind == dialogue.KindMeaning && o.Column != nil:
+		return Correction{Kind: dialogue.CorrectColumn, Term: q.Context["term"], Column: new(*o.Column)}, nil
+	case q.Kind == dialogue.KindMeaning && o.SQL == "":
+		return Correction{Kind: dialogue.CorrectLogic, Text: q.Context["term"] + " means " + o.Label}, nil
 	}
 	return Correction{}, nil
 }
 
-// UnmarshalJSON reads the form that json.Marshal writes, and forms that a person writes: the types "join_clarification",
-// "table_selection" and "column_mapping"; "tables" with a "join_condition" such as "A.x = B.y"; "selected_table"; and
-// texts in place of the objects that name tables and columns. Names in a text may be quoted as in SQL. Only Resolve says
-// whether a database has them.
+// UnmarshalJSON reads the form that json.Marshal writes, and forms that people write. These are the types
+// "join_clarification", "table_selection" and "column_mapping"; "tables" with a "join_condition" such as "A.x = B.y";
+// and "selected_table". It also reads texts in place of the objects that name tables and columns. Names in a text may
+// be quoted as in SQL. Resolve checks whether a database has them.
 func (c *Correction) UnmarshalJSON(text []byte) error {
 	var w struct {
-		Kind      CorrectionKind `json:"type"`
+		Kind      string         `json:"type"`
 		Tables    []writtenTable `json:"tables"`
 		Condition string         `json:"join_condition"`
 		Selected  *writtenTable  `json:"selected_table"`
@@ -268,11 +270,11 @@ func (c *Correction) UnmarshalJSON(text []byte) error {
 	}
 	switch w.Kind {
 	case "join_clarification":
-		w.Kind = CorrectJoin
+		w.Kind = dialogue.CorrectJoin
 	case "table_selection":
-		w.Kind = CorrectTable
+		w.Kind = dialogue.CorrectTable
 	case "column_mapping":
-		w.Kind = CorrectColumn
+		w.Kind = dialogue.CorrectColumn
 	}
 	if w.Selected != nil {
 		w.All = append([]writtenTable{*w.Selected}, w.All...)
@@ -322,7 +324,7 @@ func (c *writtenColumn) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*schema.ColumnName)(c))
 }
 
-// path returns the parts of a dotted name. A text that is none, such as a name with blanks, is one part.
+// path returns the parts of a dotted name. Other text, such as a name with blanks, is one part.
 func path(name string) []string {
 	if tokens := lex(name); len(tokens) == 1 && tokens[0].parts != nil {
 		return tokens[0].parts

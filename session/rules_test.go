@@ -9,62 +9,31 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 )
 
 // TestHold: one call at a time works on a session of a folder, and what cannot be held is an error at once.
 func TestHold(t *testing.T) {
-	f := need.Value(session.OpenFiles(t.TempDir()))(t)
+	f := testutil.Value(session.OpenFiles(t.TempDir()))(t)
 	id := session.NewID()
-	release := need.Value(f.Hold(t.Context(), id))(t)
-	if _, err := f.Hold(t.Context(), id); !errors.Is(err, session.ErrHeld) {
+	release := testutil.Value(f.Lock(t.Context(), id))(t)
+	if _, err := f.Lock(t.Context(), id); !errors.Is(err, session.ErrLocked) {
 		t.Errorf("held twice: %v", err)
 	}
-	need.Value(f.Hold(t.Context(), session.NewID()))(t, "another session")()
+	testutil.Value(f.Lock(t.Context(), session.NewID()))(t, "another session")()
 	release()
-	need.Value(f.Hold(t.Context(), id))(t, "after its release")()
-	if _, err := f.Hold(t.Context(), "../x"); !errors.Is(err, session.ErrInvalidID) {
+	testutil.Value(f.Lock(t.Context(), id))(t, "after its release")()
+	if _, err := f.Lock(t.Context(), "../x"); !errors.Is(err, session.ErrInvalidID) {
 		t.Errorf("no id: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.Hold(ctx, id); !errors.Is(err, context.Canceled) {
+	if _, err := f.Lock(ctx, id); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
-	}
-}
-
-// TestWithinItsScope: a scope saves, holds and deletes what is its own, and a session of another scope is held for nobody.
-func TestWithinItsScope(t *testing.T) {
-	f := need.Value(session.OpenFiles(t.TempDir()))(t)
-	acme := session.Within(f, "acme")
-	r := session.New(session.NewID(), time.Now())
-	r.Scope = "acme"
-	need.OK(t, acme.Save(t.Context(), r))
-	r.Revision, r.Title = 1, "again"
-	need.OK(t, acme.Save(t.Context(), r))
-	golden.Equal(t, "again", need.Value(f.Load(t.Context(), r.ID))(t).Title, "what was saved")
-	release := need.Value(acme.(session.Holder).Hold(t.Context(), r.ID))(t)
-	if _, err := f.Hold(t.Context(), r.ID); !errors.Is(err, session.ErrHeld) {
-		t.Errorf("it is held for the whole store: %v", err)
-	}
-	release()
-	need.OK(t, acme.Delete(t.Context(), r.ID))
-	for _, s := range []session.Store{f, acme} {
-		if _, err := s.Load(t.Context(), r.ID); !errors.Is(err, session.ErrNotFound) {
-			t.Errorf("after Delete: %v", err)
-		}
-	}
-}
-
-// TestMentions: a text names a table, or a column behind its table.
-func TestMentions(t *testing.T) {
-	for text, want := range map[string]bool{
-		"payments looks wrong": true, "orders.total is too high": true, "only those of 2024": false, "the total is wrong": false, "orders.nothing": false, "": false,
-	} {
-		golden.Equal(t, want, session.Mentions(text, erp()), text)
 	}
 }
 
@@ -76,7 +45,7 @@ func TestLongTerms(t *testing.T) {
 		"net client income is payments.amount":                    "column 'net client income' payments.amount",
 		"our net client income is payments.amount":                "natural our net client income is payments.amount",
 	} {
-		golden.Equal(t, want, say(need.Value(session.Parse(text, erp()))(t)), text)
+		golden.Equal(t, want, say(testutil.Value(session.Parse(text, erp()))(t)), text)
 	}
 }
 
@@ -88,13 +57,13 @@ func TestCorrectionTexts(t *testing.T) {
 		c    session.Correction
 		want string
 	}{
-		{session.Correction{Kind: session.CorrectTable, Tables: []schema.TableName{orders}, Text: "for now"}, "read orders; for now"},
-		{session.Correction{Kind: session.CorrectTable, Rejected: []schema.TableName{orders}}, "do not read orders"},
-		{session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: total, Right: id}}, "join by orders.total = customers.id"},
-		{session.Correction{Kind: session.CorrectColumn, Term: "sum", Column: &total}, "“sum” means orders.total"},
-		{session.Correction{Kind: session.CorrectFilter, Text: "of 2024"}, "filter: of 2024"},
-		{session.Correction{Kind: session.CorrectLogic, Text: "net of tax"}, "rule: net of tax"},
-		{session.Correction{Kind: session.CorrectText, Text: "as before"}, ""},
+		{session.Correction{Kind: dialogue.CorrectTable, Tables: []schema.TableName{orders}, Text: "for now"}, "read orders; for now"},
+		{session.Correction{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{orders}}, "do not read orders"},
+		{session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: total, Right: id}}, "join by orders.total = customers.id"},
+		{session.Correction{Kind: dialogue.CorrectColumn, Term: "sum", Column: &total}, "“sum” means orders.total"},
+		{session.Correction{Kind: dialogue.CorrectFilter, Text: "of 2024"}, "filter: of 2024"},
+		{session.Correction{Kind: dialogue.CorrectLogic, Text: "net of tax"}, "rule: net of tax"},
+		{session.Correction{Kind: dialogue.CorrectText, Text: "as before"}, ""},
 	} {
 		golden.Equal(t, tt.want, tt.c.String(), string(tt.c.Kind))
 	}
@@ -104,11 +73,11 @@ func TestCorrectionTexts(t *testing.T) {
 // a rule; a choice of an answer corrects nothing.
 func TestChoicesOfMeanings(t *testing.T) {
 	total := schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "total"}
-	q := &session.QuestionError{Kind: session.KindMeaning, Message: "what is revenue?", Context: map[string]string{"term": "revenue"}, Options: []session.Option{
+	q := &session.QuestionError{Kind: dialogue.KindMeaning, Message: "what is revenue?", Context: map[string]string{"term": "revenue"}, Options: []session.Option{
 		{ID: "m1", Label: "orders.total", Column: &total}, {ID: "m2", Label: "what was paid"}, {ID: "m3", Label: "this", SQL: "SELECT 1"},
 	}}
 	for id, want := range map[string]string{"m1": "column 'revenue' orders.total", "m2": "natural revenue means what was paid", "m3": "natural "} {
-		golden.Equal(t, want, say(need.Value(q.Correction(id))(t)), id)
+		golden.Equal(t, want, say(testutil.Value(q.Correction(id))(t)), id)
 	}
 	if c, err := q.Correction("m9"); !errors.Is(err, session.ErrInvalidCorrection) || c.Kind != "" || !strings.Contains(err.Error(), "m1, m2, m3") {
 		t.Errorf("%v, %v", c, err)
@@ -131,7 +100,7 @@ func TestTextsOfErrors(t *testing.T) {
 		t.Error(stopped)
 	}
 	for resume, want := range map[session.State]string{
-		"": "session: completed may not follow failed", session.GeneratingSQL: "session: completed may not follow failed; resume the session in generating_sql",
+		"": "session: completed may not follow failed", dialogue.GeneratingSQL: "session: completed may not follow failed; resume the session in generating_sql",
 	} {
 		golden.Equal(t, want, (&session.TransitionError{From: session.Failed, To: session.Completed, Resume: resume}).Error(), "a transition")
 	}
@@ -140,11 +109,11 @@ func TestTextsOfErrors(t *testing.T) {
 // TestLocksOfFiles: however many sessions a folder has, it has at most 256 locks of their files.
 func TestLocksOfFiles(t *testing.T) {
 	dir := t.TempDir()
-	f := need.Value(session.OpenFiles(dir))(t)
+	f := testutil.Value(session.OpenFiles(dir))(t)
 	for i := range 20 {
-		need.OK(t, f.Save(t.Context(), session.New(fmt.Sprintf("ab%030x", i), time.Now())))
+		testutil.OK(t, f.Save(t.Context(), session.New(fmt.Sprintf("ab%030x", i), time.Now())))
 	}
-	locks := need.Value(filepath.Glob(filepath.Join(dir, "*.lock")))(t)
+	locks := testutil.Value(filepath.Glob(filepath.Join(dir, "*.lock")))(t)
 	if len(locks) != 1 || filepath.Base(locks[0]) != "ab.lock" {
 		t.Errorf("%q", locks)
 	}

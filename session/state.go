@@ -3,47 +3,36 @@ package session
 import (
 	"fmt"
 	"slices"
+
+	"github.com/texttosql/texttosql/internal/dialogue"
 )
 
-// State says how far a session is.
+// State is the progress of a session. The states in which a question runs are "initializing", "schema_loading",
+// "query_understanding" (tables are chosen), "inferring_joins", "generating_sql" and "executing_query"; see [State.Active].
 type State string
 
-// The states. A session that waits for a choice is in AwaitingCorrection.
+// The states in which a session ended or waits for its user. A session that waits for a choice is in AwaitingCorrection.
 const (
-	Initializing       State = "initializing"
-	SchemaLoading      State = "schema_loading"
-	QueryUnderstanding State = "query_understanding" // tables are chosen
-	InferringJoins     State = "inferring_joins"
-	GeneratingSQL      State = "generating_sql"
-	ExecutingQuery     State = "executing_query"
-	AwaitingCorrection State = "awaiting_correction" // a Question is pending
+	AwaitingCorrection State = "awaiting_correction" // a question is pending
 	Completed          State = "completed"
 	Failed             State = "failed"
-	Interrupted        State = "interrupted" // resumable; Record.ResumeState says where
+	Interrupted        State = "interrupted" // resumable; Record.ResumeState has the state to resume in
 )
-
-// States returns all states in the order of a run.
-func States() []State {
-	return []State{
-		Initializing, SchemaLoading, QueryUnderstanding, InferringJoins, GeneratingSQL,
-		ExecutingQuery, AwaitingCorrection, Completed, Failed, Interrupted,
-	}
-}
 
 // edges lists the states that may follow each state. An interrupted session goes back to the state that it left, which
 // Record.Move checks.
 var edges = map[State][]State{
-	Initializing:       {SchemaLoading, Failed, Interrupted},
-	SchemaLoading:      {QueryUnderstanding, Failed, Interrupted},
-	QueryUnderstanding: {InferringJoins, GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	InferringJoins:     {GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	GeneratingSQL:      {ExecutingQuery, GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	ExecutingQuery:     {Completed, GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	AwaitingCorrection: {QueryUnderstanding, InferringJoins, Failed, Interrupted},
-	Completed:          {QueryUnderstanding, InferringJoins},
-	Failed:             {QueryUnderstanding, InferringJoins},
+	dialogue.Initializing:       {dialogue.SchemaLoading, Failed, Interrupted},
+	dialogue.SchemaLoading:      {dialogue.QueryUnderstanding, Failed, Interrupted},
+	dialogue.QueryUnderstanding: {dialogue.InferringJoins, dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
+	dialogue.InferringJoins:     {dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
+	dialogue.GeneratingSQL:      {dialogue.ExecutingQuery, dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
+	dialogue.ExecutingQuery:     {Completed, dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
+	AwaitingCorrection:          {dialogue.QueryUnderstanding, dialogue.InferringJoins, Failed, Interrupted},
+	Completed:                   {dialogue.QueryUnderstanding, dialogue.InferringJoins},
+	Failed:                      {dialogue.QueryUnderstanding, dialogue.InferringJoins},
 	Interrupted: {
-		Initializing, SchemaLoading, QueryUnderstanding, InferringJoins, GeneratingSQL, ExecutingQuery, AwaitingCorrection,
+		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins, dialogue.GeneratingSQL, dialogue.ExecutingQuery, AwaitingCorrection,
 	},
 }
 
@@ -55,14 +44,14 @@ func (s State) Active() bool {
 	return !slices.Contains([]State{AwaitingCorrection, Completed, Failed, Interrupted}, s)
 }
 
-// TransitionError says that a session may not go from one state to another.
-type TransitionError struct {
+// transitionError says that a session may not go from one state to another.
+type transitionError struct {
 	From, To State
 	Resume   State // the only state that an interrupted session may enter
 }
 
 // Error names the states.
-func (e *TransitionError) Error() string {
+func (e *transitionError) Error() string {
 	text := fmt.Sprintf("session: %s may not follow %s", e.To, e.From)
 	if e.Resume != "" {
 		text += fmt.Sprintf("; resume the session in %s", e.Resume)

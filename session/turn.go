@@ -7,49 +7,40 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// TurnKind says what the user did.
-type TurnKind string
-
-// The kinds of turns.
-const (
-	TurnQuestion     TurnKind = "question"
-	TurnFollowUp     TurnKind = "follow_up"    // a question that may refer to the ones before
-	TurnChoice       TurnKind = "choice"       // an option of the pending Question
-	TurnCorrection   TurnKind = "correction"   // a correction of the answer or of the pending Question
-	TurnHeld         TurnKind = "held"         // what holds of a correction that could not be used
-	TurnConfirmation TurnKind = "confirmation" // the answer is right
-	TurnStatement    TurnKind = "statement"    // a statement that the user wrote, as Text; it changes no state
-)
-
-// Turn is one thing that the user did, with the answer to it.
+// Turn is one action of the user, with the answer to it.
 type Turn struct {
-	Kind     TurnKind  `json:"kind"`
+	// Kind is "question", "follow_up" (a question that may refer to the ones before) or "choice" (an option of the
+	// pending question). "correction" corrects the answer or replies to the pending question; "held" is the usable
+	// part of a rejected correction. "confirmation" marks the answer as right. "statement" is a statement by the
+	// user, in Text; it does not change the state.
+	Kind     string    `json:"kind"`
 	At       time.Time `json:"at"`
-	Text     string    `json:"text,omitempty"`     // the user's words; of a confirmation, a wording that stands alone
-	Evidence string    `json:"evidence,omitempty"` // what the caller said beside the question
-	Samples  int       `json:"samples,omitempty"`  // how many samples the caller of a question asked for; 0: the engine's
-	// WithoutMemory: of a question that is shown nothing learned, and teaches nothing.
+	Text     string    `json:"text,omitempty"`     // the user's words; for a confirmation, a complete wording
+	Evidence string    `json:"evidence,omitempty"` // the caller's evidence for the question
+	Samples  int       `json:"samples,omitempty"`  // the number of samples that the caller set; 0: the engine's
+	// WithoutMemory means that the prompts of the question have no lessons, and that no lesson is learned from it.
 	WithoutMemory bool        `json:"without_memory,omitempty"`
-	Confirmed     bool        `json:"confirmed,omitempty"`  // of a statement: its user said that it answers the question before it
-	Option        string      `json:"option,omitempty"`     // the id of the option that a choice takes
-	Correction    *Correction `json:"correction,omitempty"` // what a correction says, or a choice of a table or join
-	AsText        bool        `json:"as_text,omitempty"`    // of a correction that names a table in no form that Parse reads: it is shown as it is, and not counted
+	Confirmed     bool        `json:"confirmed,omitempty"`  // for a statement: the user confirmed that it answers the previous question
+	Option        string      `json:"option,omitempty"`     // the id of the chosen option
+	Correction    *Correction `json:"correction,omitempty"` // the correction, or the choice of a table or join
 	Answer        *Answer     `json:"answer,omitempty"`     // nil: none, or none yet
 	Attempts      []Attempt   `json:"attempts,omitempty"`   // the statements that were tried for it
 }
 
-// Answer is the answer to a turn. Its rows are not kept: the statement is run again.
+// Answer is the answer to a turn. Its rows are not stored: the statement runs again.
 type Answer struct {
 	SQL        string             `json:"sql"`
-	Confidence float64            `json:"confidence"` // 0..1
+	Confidence float64            `json:"confidence"`        // 0..1
+	Level      string             `json:"level,omitempty"`   // the evidence for it, a vote.Level; "" in records of earlier versions
+	Closing    string             `json:"closing,omitempty"` // the level as a sentence
 	Tables     []schema.TableName `json:"tables,omitempty"`
 	Joins      []schema.Join      `json:"joins,omitempty"`
-	Notes      []string           `json:"notes,omitempty"`  // what the user should know about it
-	Ballot     json.RawMessage    `json:"ballot,omitempty"` // the vote; of the current question alone
+	Notes      []string           `json:"notes,omitempty"`  // facts about it for the user
+	Ballot     json.RawMessage    `json:"ballot,omitempty"` // the vote; only for the current question
 }
 
-// Earlier is an answered question of the same conversation, which a follow-up question may refer to.
-type Earlier struct {
+// PreviousTurn is an answered question of the same conversation, which a follow-up question may refer to.
+type PreviousTurn struct {
 	Question string `json:"question"` // the question as it was asked
 	SQL      string `json:"sql"`      // the statement that answered it
 }

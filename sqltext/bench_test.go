@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/replies"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 

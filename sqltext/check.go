@@ -5,45 +5,41 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// The limits of Check.
-const (
-	// MaxStatement is the longest statement that Check accepts, in bytes.
-	MaxStatement = 100_000
-	// maxDepth is the deepest nesting of brackets that Check accepts. Parsers that recurse overflow their stack, or
-	// take minutes, on much deeper text.
-	maxDepth = 200
-)
+// maxDepth is the deepest nesting of brackets that Check accepts. Parsers that recurse overflow their stack, or take
+// minutes, on much deeper text.
+const maxDepth = 200
 
-// Reason says why a text was refused, by Check or by what runs statements, or why a reply gave no candidate. The values
-// are stable: reports count by them.
+// Reason is the reason why Check or the guard refused a text, or why a reply gave no candidate. The values are
+// stable, because reports count by them.
 type Reason string
 
 // The reasons of a RefusedError, in the order in which Check looks for them.
 const (
-	ReasonTooLong           Reason = "too-long"           // a statement over MaxStatement; a reply over MaxReply
+	ReasonTooLong           Reason = "too-long"           // over 100,000 bytes, or a reply that is too long
 	reasonNotUTF8           Reason = "not-utf8"           // invalid UTF-8
 	reasonNUL               Reason = "nul"                // a NUL character
 	reasonUnterminated      Reason = "unterminated"       // a string, name or comment without its end
 	reasonInvisible         Reason = "invisible"          // an invisible character outside of strings and quoted names
 	reasonExecutableComment Reason = "executable-comment" // a comment that the engine would run
 	reasonDepth             Reason = "depth"              // brackets nested over 200 deep
-	ReasonEmpty             Reason = "empty"              // no statement; a blank reply
-	ReasonSeveral           Reason = "several-statements" // more than one statement; different ones to choose from
-	ReasonNotReadOnly       Reason = "not-read-only"      // a statement that writes or changes state
+	ReasonEmpty             Reason = "empty"              // the text has no statement, or the reply is blank
+	ReasonSeveral           Reason = "several-statements" // several statements, or a reply with different ones
+	ReasonNotReadOnly       Reason = "not-read-only"      // the statement writes or changes state
 	reasonNotAQuery         Reason = "not-a-query"        // starts with anything else but a query word
 	reasonPlaceholder       Reason = "placeholder"        // has a parameter that nobody will bind
 )
 
-// RefusedError is the refusal of a text by Check.
+// RefusedError reports that Check refused a text.
 type RefusedError struct {
 	Reason Reason
 	Detail string // one line for a person; quotes no literal of the text
 
-	// Writes says that, by its words, the text writes or changes state: always for ReasonNotReadOnly, and for
-	// ReasonSeveral when one of the statements does.
+	// Writes reports that, by its words, the text writes or changes state. It is always set for ReasonNotReadOnly,
+	// and for ReasonSeveral if one of the statements writes.
 	Writes bool
 }
 
@@ -52,19 +48,20 @@ func (e *RefusedError) Error() string {
 	return "sqltext: refused: " + string(e.Reason) + ": " + e.Detail
 }
 
-// Check returns the one statement of sql, ready for the engine, or a *RefusedError with the first Reason that holds.
+// Check returns the one statement of sql, ready for the engine, or a *RefusedError with the first Reason that
+// applies.
 //
-// The statement's text is as written, without one leading byte order mark, outer blanks, outer comments and semicolons.
-// Checking it again changes nothing. Accepted text is valid UTF-8 of at most MaxStatement bytes. It holds exactly one
-// statement, which starts with SELECT, WITH or VALUES (or with FROM or an opening bracket where the dialect has that),
-// nests brackets at most 200 deep and has no placeholder. A WITH that leads to INSERT, UPDATE, DELETE, REPLACE or MERGE
-// is refused.
+// It removes only a leading byte order mark, outer blanks, outer comments and semicolons from the text. Checking it
+// again changes nothing. Accepted text is valid UTF-8 of at most 100,000 bytes. It has exactly one statement, which
+// starts with SELECT, WITH or VALUES, or in some dialects with FROM or an opening bracket. The statement nests
+// brackets at most 200 deep and has no placeholder. A WITH that leads to INSERT, UPDATE, DELETE, REPLACE or MERGE is
+// refused.
 //
-// Check stops accidents and second statements, and no more: package exec decides on functions, hidden writes and
-// forbidden tables. It is linear in len(sql).
+// Check only stops accidents and second statements. Package exec decides about functions, hidden writes and forbidden
+// tables. It is linear in len(sql).
 func (d Dialect) Check(sql string) (*Statement, error) {
-	if len(sql) > MaxStatement {
-		return nil, &RefusedError{Reason: ReasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), MaxStatement)}
+	if len(sql) > sqlshape.MaxStatement {
+		return nil, &RefusedError{Reason: ReasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), sqlshape.MaxStatement)}
 	}
 	if !utf8.ValidString(sql) {
 		return nil, &RefusedError{Reason: reasonNotUTF8, Detail: "the text is not valid UTF-8"}

@@ -3,28 +3,19 @@ package sqltext
 import (
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Comparison is a column that is compared with constants.
-type Comparison struct {
-	ColumnRef
-	// Op has the column on its left, whatever the text does: =, <>, <, <=, >, >=, <=>, IS, LIKE, ILIKE, GLOB, REGEXP,
-	// RLIKE, MATCH, SIMILAR TO, IN, BETWEEN, each of the words also with NOT ("NOT IN", "IS NOT").
-	Op       string
-	Literals []Literal // one; the members of a list behind IN; the two of BETWEEN
-}
-
-// Comparisons returns the comparisons of a column with constants, in text order: column = 'x', 'x' = column, column IN
-// ('x', 'y'), column BETWEEN 1 AND 2, column LIKE '%x%', and the constants of CASE column WHEN 'x'.
+// Comparisons returns the comparisons of a column with constants, in text order. It finds column = 'x', 'x' = column,
+// column IN ('x', 'y'), column BETWEEN 1 AND 2, column LIKE '%x%', and the constants of CASE column WHEN 'x'.
 //
-// Only a bare column counts: in lower(name) = 'x' and in price * 2 > 10 the constant says nothing about what is stored.
-// Members of a list behind IN that are no constants are left out. In a dialect in which "x" may be a string, an
-// unqualified "x" on the other side is given as a Literal of Kind QuotedName, for the caller to keep where no such
-// column exists.
-func (s *Statement) Comparisons() []Comparison {
+// Only a bare column counts: the constants in lower(name) = 'x' and in price * 2 > 10 are not stored values. Members
+// of an IN list that are not constants are left out. In some dialects "x" may be a string. Then an unqualified "x" on
+// the other side is a Literal of Kind QuotedName. The caller keeps it if no such column exists.
+func (s *Statement) Comparisons() []sqlshape.Comparison {
 	p := s.resolved()
-	var found []Comparison
+	var found []sqlshape.Comparison
 	for i, c := range p.columns {
 		if comp, ok := p.compared(c); ok {
 			comp.ColumnRef = p.refs[i]
@@ -72,29 +63,29 @@ var comparing = words.Set("LIKE ILIKE GLOB REGEXP RLIKE MATCH IN BETWEEN")
 var flipped = map[string]string{"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 // compared looks at both sides of a column for a comparison with constants.
-func (p *parsed) compared(c column) (Comparison, bool) {
+func (p *parsed) compared(c column) (sqlshape.Comparison, bool) {
 	if p.isArithmetic(c.start-1) || p.isArithmetic(c.end) {
-		return Comparison{}, false
+		return sqlshape.Comparison{}, false
 	}
 	if op, at, ok := p.opBehind(c); ok {
 		lits := p.constants(op, at+1)
-		return Comparison{Op: op, Literals: lits}, len(lits) > 0
+		return sqlshape.Comparison{Op: op, Literals: lits}, len(lits) > 0
 	}
 	if p.up(c.start-1) == "CASE" {
 		lits := p.cases(c.start - 1)
-		return Comparison{Op: "=", Literals: lits}, len(lits) > 0
+		return sqlshape.Comparison{Op: "=", Literals: lits}, len(lits) > 0
 	}
 	op, _ := p.comparisonOp(c.start - 1)
 	at := c.start - 2
 	if op = flipped[op]; op == "" || !p.isConstant(at) {
-		return Comparison{}, false
+		return sqlshape.Comparison{}, false
 	}
 	lit := p.literal(at)
 	before := at - 1
 	if lit.Pos < p.items[at].Pos { // signed
 		before--
 	}
-	return Comparison{Op: op, Literals: []Literal{lit}}, !p.isArithmetic(before)
+	return sqlshape.Comparison{Op: op, Literals: []sqlshape.Literal{lit}}, !p.isArithmetic(before)
 }
 
 // opBehind returns the comparison operator behind a column, and the item of its last word.
@@ -114,7 +105,7 @@ func (p *parsed) opBehind(c column) (op string, at int, ok bool) {
 }
 
 // constants reads what stands behind the operator op, from item i on.
-func (p *parsed) constants(op string, i int) []Literal {
+func (p *parsed) constants(op string, i int) []sqlshape.Literal {
 	op = strings.TrimPrefix(op, "NOT ")
 	if op == "IN" {
 		return p.members(i)
@@ -124,7 +115,7 @@ func (p *parsed) constants(op string, i int) []Literal {
 		return nil
 	}
 	if op != "BETWEEN" {
-		return []Literal{first}
+		return []sqlshape.Literal{first}
 	}
 	if p.up(next) != "AND" {
 		return nil
@@ -133,12 +124,12 @@ func (p *parsed) constants(op string, i int) []Literal {
 	if second.Text == "" {
 		return nil
 	}
-	return []Literal{first, second}
+	return []sqlshape.Literal{first, second}
 }
 
 // operand reads one constant at item i and returns the item behind it. The constant is empty where there is none, or
 // where it is part of a larger expression.
-func (p *parsed) operand(i int) (Literal, int) {
+func (p *parsed) operand(i int) (sqlshape.Literal, int) {
 	if p.item(i).role == roleKeyword && p.item(i+1).Kind == String {
 		i++ // DATE '2020-01-01'
 	}
@@ -146,17 +137,17 @@ func (p *parsed) operand(i int) (Literal, int) {
 		i++
 	}
 	if !p.isConstant(i) || p.isArithmetic(i+1) {
-		return Literal{}, i
+		return sqlshape.Literal{}, i
 	}
 	return p.literal(i), i + 1
 }
 
-func (p *parsed) members(i int) []Literal {
+func (p *parsed) members(i int) []sqlshape.Literal {
 	if !p.op(i, "(") || p.items[i].match < 0 {
 		return nil
 	}
 	end := p.items[i].match
-	var lits []Literal
+	var lits []sqlshape.Literal
 	for i++; i < end; i++ {
 		if lit, next := p.operand(i); lit.Text != "" && (p.op(next, ",") || next == end) {
 			lits = append(lits, lit)
@@ -174,8 +165,8 @@ func (p *parsed) members(i int) []Literal {
 }
 
 // cases reads the constants of CASE column WHEN 'x' THEN … WHEN 'y' …, CASE being item i.
-func (p *parsed) cases(i int) []Literal {
-	var lits []Literal
+func (p *parsed) cases(i int) []sqlshape.Literal {
+	var lits []sqlshape.Literal
 	end := p.items[i].match
 	for i++; i < end; i++ {
 		if m := p.items[i].match; m > i { // a nested CASE or bracket holds no case of this one

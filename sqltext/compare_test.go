@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -47,7 +48,7 @@ func TestComparisons(t *testing.T) {
 				s := c.Table + "." + c.Column + " " + c.Op
 				for _, l := range c.Literals {
 					s += " " + l.Value
-					if l.Kind == sqltext.QuotedName {
+					if l.Kind == sqlshape.QuotedName {
 						s += `"`
 					}
 				}
@@ -65,7 +66,7 @@ func TestComparisonsDialects(t *testing.T) {
 		t.Errorf("PostgreSQL: %+v, want none: it is a column", got)
 	}
 	got := sqltext.MySQL().Parse(sql).Comparisons()
-	if len(got) != 1 || got[0].Literals[0].Kind != sqltext.String || got[0].Literals[0].Value != "v" {
+	if len(got) != 1 || got[0].Literals[0].Kind != sqlshape.String || got[0].Literals[0].Value != "v" {
 		t.Errorf("MySQL: %+v, want the string v", got)
 	}
 	similar := sqltext.PostgreSQL().Parse(`SELECT 1 FROM t WHERE a ILIKE 'v' AND b SIMILAR TO 'w' AND c NOT SIMILAR TO 'x'`)

@@ -3,30 +3,17 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
-// Condition is one of the terms that AND joins in a WHERE, ON or HAVING clause.
-type Condition struct {
-	Text string // the term as written, without brackets around the whole
-
-	// Key is a canonical form, which is SQL again if the names in it are: keywords in upper case, one blank between
-	// tokens, columns as the caller names them, the column on the left of a comparison, <> for !=, the members of an IN
-	// list, of an OR and of a bracketed AND in order. Literals stay as they are written.
-	Key string
-
-	Equal     []ColumnRef // the two columns of a = b, or of a IN (SELECT b …); nil for other conditions
-	Aggregate bool        // it calls an aggregate outside of nested queries
-	Nested    bool        // it holds a query
-	Pos       int         // byte offset of Text
-}
-
-// Conditions returns the conditions of every WHERE, ON and HAVING clause, in text order of their clauses; those of
-// nested queries stand for themselves, beside the condition that holds the query.
+// Conditions returns the conditions of every WHERE, ON and HAVING clause, in text order of their clauses. Conditions of
+// a nested query are listed separately, in addition to the condition that contains the query.
 //
-// name writes a column in Key; where it returns "" the mention is a string: "x" is one to SQLite where no such column
-// exists. nil writes the column, with its qualifier as written, in lower case. Columns of a query inside of a condition
-// are not named but written that way, since its aliases stand there, too.
-func (s *Statement) Conditions(name func(ColumnRef) string) []Condition {
+// name returns a column as Key writes it. If it returns "", the mention is a string: SQLite reads "x" as a string if no
+// such column exists. A nil name writes the column in lower case, with its qualifier as in the text. Columns of a query
+// inside a condition are always written that way, because they may use its aliases.
+func (s *Statement) Conditions(name func(sqlshape.ColumnRef) string) []sqlshape.Condition {
 	if name == nil {
 		name = lowerColumn
 	}
@@ -47,7 +34,7 @@ func (s *Statement) Conditions(name func(ColumnRef) string) []Condition {
 	return c.found
 }
 
-func lowerColumn(r ColumnRef) string {
+func lowerColumn(r sqlshape.ColumnRef) string {
 	if r.Qualifier == "" {
 		return asciiLower(r.Column)
 	}
@@ -58,13 +45,13 @@ type conditions struct {
 	*parsed
 	at    map[int]mention // by the first item of the mention
 	own   int             // the query whose clause is read
-	found []Condition
+	found []sqlshape.Condition
 }
 
 // mention is a column with the name that the caller gives it, "" for a string.
 type mention struct {
 	column
-	ref  *ColumnRef
+	ref  *sqlshape.ColumnRef
 	name string
 }
 
@@ -105,7 +92,7 @@ func (c *conditions) isInner(col column) bool {
 	return true
 }
 
-// clauseEnd returns the item behind the clause whose keyword is item i.
+// clauseEnd returns the item after the clause whose keyword is item i.
 func (c *conditions) clauseEnd(i int) int {
 	word := c.items[i].up
 	for j := i + 1; j < len(c.items); j++ {
@@ -147,7 +134,7 @@ func (c *conditions) clause(start, end, depth int) {
 		}
 		return
 	}
-	cond := Condition{
+	cond := sqlshape.Condition{
 		Text: c.sql[c.items[start].Pos:c.endOf(end-1)], Pos: c.items[start].Pos,
 		Key: c.key(start, end, 0), Equal: c.equal(start, end), Aggregate: len(c.aggregates(start, end)) > 0,
 	}
@@ -164,7 +151,7 @@ func (c *conditions) unwrap(start, end int) (int, int) {
 	return start, end
 }
 
-// splitAt cuts items[start:end] at a keyword outside of brackets and CASE; the AND of a BETWEEN is no cut.
+// splitAt cuts items[start:end] at a keyword outside of brackets and CASE. It does not cut at the AND of a BETWEEN.
 func (c *conditions) splitAt(word string, start, end int) [][2]int {
 	var parts [][2]int
 	from, between := start, 0
@@ -251,9 +238,9 @@ func (c *conditions) isColumn(start, end int) bool {
 }
 
 // equal returns the columns that items[start:end] make equal.
-func (c *conditions) equal(start, end int) []ColumnRef {
+func (c *conditions) equal(start, end int) []sqlshape.ColumnRef {
 	if at, op := c.comparison(start, end); op == "=" && c.isColumn(start, at) && c.isColumn(at+1, end) {
-		return []ColumnRef{*c.at[start].ref, *c.at[at+1].ref}
+		return []sqlshape.ColumnRef{*c.at[start].ref, *c.at[at+1].ref}
 	}
 	left, ok := c.at[start]
 	if !ok || c.up(left.end) != "IN" || !c.op(left.end+1, "(") || c.items[left.end+1].match != end-1 || c.up(left.end+2) != "SELECT" {
@@ -264,7 +251,7 @@ func (c *conditions) equal(start, end int) []ColumnRef {
 		i++
 	}
 	if right, ok := c.at[i]; ok && c.up(right.end) == "FROM" {
-		return []ColumnRef{*left.ref, *right.ref}
+		return []sqlshape.ColumnRef{*left.ref, *right.ref}
 	}
 	return nil
 }
@@ -321,7 +308,7 @@ func (c *conditions) word(it *item) string {
 	return it.up
 }
 
-// list writes the members of an IN list in order; ok is false where one of them is no constant.
+// list writes the members of an IN list in order; ok is false if one of them is not a constant.
 func (c *conditions) list(start, end int) (text string, ok bool) {
 	var members []string
 	for _, part := range c.split(start, end) {

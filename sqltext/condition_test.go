@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -104,7 +105,7 @@ func TestConditionsOfClauses(t *testing.T) {
 // TestConditionsNamed: the caller says what a column is called, and that a name in
 // double quotes is a string.
 func TestConditionsNamed(t *testing.T) {
-	name := func(r sqltext.ColumnRef) string {
+	name := func(r sqlshape.ColumnRef) string {
 		if r.Column == "EUR" {
 			return ""
 		}

@@ -1,16 +1,16 @@
 package sqltext
 
-// Dialect is the lexing rules of one SQL engine.
+// Dialect holds the lexical rules of one SQL engine.
 //
-// The zero Dialect is SQLite; every field names one departure from it, so that an engine without a constructor here can
-// be written as a struct literal. Only what decides where a token ends, and how a query may start, is here: whether a
-// name or a function exists is the engine's business.
+// The zero Dialect is SQLite; every field is one difference from it. So a struct literal is enough for an engine
+// without a constructor here. The rules decide only where a token ends and how a query may start. The engine decides
+// whether a name or a function exists.
 //
-// T-SQL has no Dialect on purpose: its statements need no semicolon between them, so a lexer cannot tell one from two.
+// T-SQL has no Dialect on purpose: its statements need no semicolon between them, so a lexer cannot separate two.
 //
-// A Dialect is a comparable value, its methods only read it. Safe for concurrent use.
+// A Dialect is a comparable value, and its methods only read it. It is safe for concurrent use.
 type Dialect struct {
-	Backslash           bool // \ escapes the next character in '…', and in "…" where that is a string
+	Backslash           bool // \ escapes the next character in '…', and in "…" if that is a string
 	EscapeStrings       bool // E'…' is a string in which \ escapes
 	RawStrings          bool // r'…', b'…', '''…''' and """…""" are strings, as in GoogleSQL
 	DollarQuotes        bool // $$…$$ and $tag$…$tag$ are strings
@@ -18,17 +18,17 @@ type Dialect struct {
 	DoubleQuotedStrings bool // "…" is a string, not a name
 	PlainBrackets       bool // [ and ] are punctuation (arrays), not the quotes of a name
 	PlainBackticks      bool // ` is punctuation, not the quote of a name
-	CaseSensitiveQuotes bool // "Name" is another name than name
+	CaseSensitiveQuotes bool // "Name" and name are different names
 
 	NestedComments     bool // a comment is still open after /* /* */
 	HashComments       bool // # starts a comment that ends with the line
 	DashNeedsBlank     bool // -- starts a comment only before a blank or the end: 1--1 is 2
-	CarriageReturn     bool // a carriage return alone ends a line comment
+	CarriageReturn     bool // a single carriage return ends a line comment
 	ExecutableComments bool // /*!…*/, /*M!…*/ and /*+…*/ are code: the text check refuses them
 
 	NoQuestionMark  bool // ? is an operator, not a placeholder
-	NoColonName     bool // :name is no placeholder (slices, casts and structs use the colon)
-	NoAtName        bool // @name is no placeholder: @ is an operator
+	NoColonName     bool // :name is not a placeholder (slices, casts and structs use the colon)
+	NoAtName        bool // @name is not a placeholder: @ is an operator
 	NumberedDollars bool // only $1 of the $ forms is a placeholder, $name is not
 
 	BracketedQueries bool // a statement may start with (
@@ -38,11 +38,11 @@ type Dialect struct {
 	DescribeFirst    bool // a statement may be DESCRIBE or SUMMARIZE of a table or of a query
 }
 
-// SQLite returns the rules of SQLite 3, which are those of the zero Dialect.
+// SQLite returns the rules of SQLite 3, the zero Dialect.
 func SQLite() Dialect { return Dialect{} }
 
-// PostgreSQL returns the rules of PostgreSQL with standard_conforming_strings
-// on, its default. Where that is off, set Backslash.
+// PostgreSQL returns the rules of PostgreSQL with standard_conforming_strings on, its default. If that is off, set
+// Backslash.
 func PostgreSQL() Dialect {
 	return Dialect{
 		EscapeStrings: true, DollarQuotes: true, UnicodeQuotes: true,
@@ -54,8 +54,8 @@ func PostgreSQL() Dialect {
 }
 
 // MySQL returns the rules of MySQL and MariaDB with the default sql_mode. With NO_BACKSLASH_ESCAPES clear Backslash,
-// with ANSI_QUOTES clear DoubleQuotedStrings. User variables (@x) count as placeholders: they carry state from one
-// statement to the next.
+// with ANSI_QUOTES clear DoubleQuotedStrings. User variables (@x) count as placeholders, because they carry state from
+// one statement to the next.
 func MySQL() Dialect {
 	return Dialect{
 		Backslash: true, DoubleQuotedStrings: true, PlainBrackets: true,
@@ -73,7 +73,7 @@ func DuckDB() Dialect {
 	}
 }
 
-// Trino returns the rules of Trino. Names in double quotes are the same name in any case there.
+// Trino returns the rules of Trino. Names in double quotes ignore case there.
 func Trino() Dialect {
 	return Dialect{
 		UnicodeQuotes: true, PlainBrackets: true, PlainBackticks: true, CarriageReturn: true, NoColonName: true,

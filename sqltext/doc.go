@@ -1,20 +1,25 @@
-// Package sqltext reads SQL as text. It checks that a text is one query and no more, and tells what it names.
+// Package sqltext (API is not stable) reads SQL as text, for package exec and authors of engines. It checks that a text
+// is exactly one query, and reports the names in it.
 //
-// It is not a parser, and no guard. It knows no schema, accepts and describes text that no engine would take, and
-// lets functions and hidden writes pass. Package exec decides what a statement is allowed to do, with the engine.
-// Where an engine can be asked, its word goes before what is read here.
+// It is not a parser and does not guard a database. It does not know the schema. It accepts text that no engine would
+// accept, and it does not stop functions or hidden writes. Package exec decides with the engine what a statement may
+// do. The engine's own report has priority over the results of this package.
 //
 //	statement, err := sqltext.SQLite().Check("SELECT name FROM singer;")
 //	fmt.Println(statement.SQL(), statement.Tables()) // SELECT name FROM singer, and what it reads
 //
-// Package replies finds the statement in what a model wrote. Everything starts with a Dialect, the rules by which an engine cuts text into tokens. Dialect.Check makes a
-// Statement of a text that holds one query, Dialect.Parse of any text. A Statement is parsed once, when a method
-// first needs it. Its methods come in two groups:
+// Everything starts with a Dialect, the rules by which an engine splits text into tokens. Dialect.Check returns a
+// Statement for a text with exactly one query, Dialect.Parse for any text. A Statement is parsed once, when a method
+// first needs it. Its methods have two groups:
 //
-//   - Normalize, Template, Alike, Hardness: what makes two statements the same, one pattern, alike, or equally hard;
-//   - Tables, Columns, Literals, Comparisons, Conditions, Outline, Sorts: what a statement names and how it is built.
+//   - Normalize, Template, Alike and Hardness report whether two statements are the same, follow one pattern, are
+//     alike, or are equally hard.
+//   - Tables, Columns, Literals, Comparisons, Conditions, Outline and Sorts return the names in a statement and its
+//     structure.
 //
-// All are linear in the length of the text and do not recurse. None of them calls a model or a database.
+// The types of the second group are in internal/sqlshape: a program can read their fields and need not name them.
 //
-// Everything here is safe for concurrent use.
+// All methods are linear in the length of the text and do not recurse. They call neither a model nor a database.
+//
+// The package is safe for concurrent use.
 package sqltext

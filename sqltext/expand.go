@@ -2,91 +2,71 @@ package sqltext
 
 import (
 	"sort"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
-
-// Expansion says what a query costs an engine once every common table expression and view is written out at each place
-// that names it, and every column of a subquery at each place that uses it. Engines do that before any limit of theirs
-// looks at the result: a text of 700 bytes can grow to gigabytes.
-type Expansion struct {
-	Added  int // tokens that writing out adds, at most maxExpansion
-	Stores int // places that may hold rows: subqueries in FROM, DISTINCT, IN (SELECT …), and every second join
-	Sorts  int // ORDER BY, GROUP BY, PARTITION BY, UNION, INTERSECT and EXCEPT
-	Beside int // tokens outside of select lists, in conditions, groups and orders, once written out
-
-	size    int            // tokens in all
-	columns []outputColumn // of the result, in order, as far as the text tells
-	largest int            // size of the largest column, also where columns does not have it
-	arms    int            // SELECTs of a compound, those of its sources multiplied
-	starred bool           // columns lacks those that a * stands for
-}
-
-// outputColumn is a column of a result.
-type outputColumn struct {
-	name string // in ASCII lower case
-	size int    // tokens of its expression once everything is written out
-}
 
 const (
 	// maxExpansion is where Expand stops to count.
 	maxExpansion = 1 << 30
-	// mostOutput bounds the columns that are kept of one query. No engine has more.
+	// mostOutput bounds the columns that are stored for one query. No engine has more.
 	mostOutput = 5000
 	// nameUnit is how many bytes of a column's name cost as much as a token: * repeats names that the text has once.
 	nameUnit = 64
 )
 
-// Expand returns the Expansion of a query, or of the query in a CREATE VIEW. relation returns that of a view, and false
-// for every other relation; nil: there are no views.
+// Expand returns the Expansion of a query, or of the query in a CREATE VIEW. relation returns the Expansion of a view,
+// and false for every other relation; nil: there are no views.
 //
-// The reading is lexical and errs on the side of more: a name that could be that of a large column counts as one. It
-// takes time linear in the length of the text but for the depth of nesting.
-func (s *Statement) Expand(relation func(schema, name string) (Expansion, bool)) Expansion {
+// Expand reads tokens and overestimates in doubt: a name that could mean a large column counts as one. It takes time
+// linear in the length of the text, apart from the depth of nesting.
+func (s *Statement) Expand(relation func(schema, name string) (sqlshape.Expansion, bool)) sqlshape.Expansion {
 	p := s.tree()
-	e := expander{parsed: p, relation: relation, state: make([]grown, len(p.queries)), blocks: map[int]Expansion{}}
+	e := expander{parsed: p, relation: relation, state: make([]grown, len(p.queries)), blocks: map[int]sqlshape.Expansion{}}
 	e.index()
 	out := e.block(-1)
 	if p.up(0) == "CREATE" && len(p.queries) > 0 {
 		for i := range p.queries[0].start {
 			if e.matchOf(i) > i {
-				out = out.renamed(e.namesIn(i))
+				out = out.Renamed(e.namesIn(i))
 				break
 			}
 		}
 	}
-	out.Added = max(0, out.size-len(p.items))
+	out.Added = max(0, out.Size-len(p.items))
 	return out
 }
 
 // expander computes an Expansion from the inside out, each part once.
 type expander struct {
 	*parsed
-	relation   func(schema, name string) (Expansion, bool)
-	state      []grown            // of each query
-	itemsOf    [][]int            // items of each query
-	childrenOf [][]int            // subqueries in the expressions of each query
-	withs      map[string][]*with // by name in lower case
-	bodies     map[int]bool       // brackets of CTE bodies
-	blocks     map[int]Expansion  // by opening bracket, -1 for the text
+	relation   func(schema, name string) (sqlshape.Expansion, bool)
+	state      []grown                    // of each query
+	itemsOf    [][]int                    // items of each query
+	childrenOf [][]int                    // subqueries in the expressions of each query
+	withs      map[string][]*with         // by name in lower case
+	bodies     map[int]bool               // brackets of CTE bodies
+	blocks     map[int]sqlshape.Expansion // by opening bracket, -1 for the text
 }
 
 // with is a CTE.
 type with struct {
-	in       int // the bracket in which its WITH stands, or -1
+	in       int // the bracket that contains its WITH, or -1
 	body     int // the bracket of its query, or -1
 	columns  []string
 	active   bool // its body is being expanded
 	recurs   bool // its body names it
-	expanded *Expansion
+	expanded *sqlshape.Expansion
 }
 
 // grown is the state of one query.
 type grown struct {
 	done    bool
-	total   Expansion
-	sources map[string]Expansion // by alias or name in lower case
-	columns map[string]int       // of all sources: the largest of each name
-	largest int                  // of all sources
-	aliases map[string]int       // of the select list, once it is known
+	total   sqlshape.Expansion
+	sources map[string]sqlshape.Expansion // by alias or name in lower case
+	columns map[string]int                // of all sources: the largest of each name
+	largest int                           // of all sources
+	aliases map[string]int                // of the select list, once it is known
 }
 
 func add(a, b int) int { return min(a+b, maxExpansion) }
@@ -149,21 +129,8 @@ func (e *expander) namesIn(i int) []string {
 	return names
 }
 
-// renamed returns x with other names for its columns. Where * hides their places each counts as the largest.
-func (x Expansion) renamed(names []string) Expansion {
-	columns := make([]outputColumn, len(names))
-	for i, name := range names {
-		columns[i] = outputColumn{name, x.largest}
-		if !x.starred && i < len(x.columns) {
-			columns[i].size = x.columns[i].size
-		}
-	}
-	x.columns = columns
-	return x
-}
-
 // block expands the query in a bracket, all arms of it; -1 is the whole text.
-func (e *expander) block(open int) Expansion {
+func (e *expander) block(open int) sqlshape.Expansion {
 	if b, ok := e.blocks[open]; ok {
 		return b
 	}
@@ -171,21 +138,21 @@ func (e *expander) block(open int) Expansion {
 	if open >= 0 && e.items[open].match > open {
 		to = e.items[open].match
 	}
-	var out Expansion
+	var out sqlshape.Expansion
 	first := sort.Search(len(e.queries), func(q int) bool { return e.queries[q].start > open })
 	for q := first; q < len(e.queries) && e.queries[q].start < to; q++ {
 		if parent := e.queries[q].parent; parent >= first || e.inBody(q, open) {
 			continue
 		}
 		arm := e.query(q)
-		out.size, out.arms = add(out.size, arm.size), add(out.arms, arm.arms)
+		out.Size, out.Arms = add(out.Size, arm.Size), add(out.Arms, arm.Arms)
 		out.Stores, out.Sorts, out.Beside = add(out.Stores, arm.Stores), add(out.Sorts, arm.Sorts), add(out.Beside, arm.Beside)
-		out.starred, out.largest = out.starred || arm.starred, max(out.largest, arm.largest)
-		for i, c := range arm.columns {
-			if i == len(out.columns) {
-				out.columns = append(out.columns, c)
+		out.Starred, out.Largest = out.Starred || arm.Starred, max(out.Largest, arm.Largest)
+		for i, c := range arm.Columns {
+			if i == len(out.Columns) {
+				out.Columns = append(out.Columns, c)
 			}
-			out.columns[i].size = max(out.columns[i].size, c.size)
+			out.Columns[i].Size = max(out.Columns[i].Size, c.Size)
 		}
 	}
 	e.blocks[open] = out
@@ -203,7 +170,7 @@ func (e *expander) inBody(q, bracket int) bool {
 }
 
 // named expands what a name means at item i: a CTE or a view.
-func (e *expander) named(schema, name string, i int) (Expansion, bool) {
+func (e *expander) named(schema, name string, i int) (sqlshape.Expansion, bool) {
 	var nearest *with
 	if schema == "" {
 		for _, w := range e.withs[asciiLower(name)] {
@@ -216,27 +183,27 @@ func (e *expander) named(schema, name string, i int) (Expansion, bool) {
 	case nearest != nil:
 		return e.cte(nearest), true
 	case e.relation == nil:
-		return Expansion{}, false
+		return sqlshape.Expansion{}, false
 	}
 	return e.relation(schema, name)
 }
 
-func (e *expander) cte(w *with) Expansion {
+func (e *expander) cte(w *with) sqlshape.Expansion {
 	switch {
 	case w.expanded != nil:
 		return *w.expanded
 	case w.active:
 		w.recurs = true
-		return Expansion{size: 1, arms: 1, largest: 1}
+		return sqlshape.Expansion{Size: 1, Arms: 1, Largest: 1}
 	}
 	w.active = true
 	b := e.block(w.body)
 	w.active = false
 	if w.recurs {
-		b.arms = 1 // no engine writes the arms of a recursion out
+		b.Arms = 1 // no engine writes the arms of a recursion out
 	}
 	if len(w.columns) > 0 {
-		b = b.renamed(w.columns)
+		b = b.Renamed(w.columns)
 	}
 	w.expanded = &b
 	return b

@@ -3,17 +3,19 @@ package sqltext
 import (
 	"sort"
 	"strconv"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
 // query expands one SELECT. A query that is being expanded has the expansion 0.
-func (e *expander) query(q int) Expansion {
+func (e *expander) query(q int) sqlshape.Expansion {
 	g := &e.state[q]
 	if g.done {
 		return g.total
 	}
 	g.done = true
 	query := &e.queries[q]
-	out := Expansion{arms: 1}
+	out := sqlshape.Expansion{Arms: 1}
 	own := 0
 	sources, hidden := e.sources(q, &out)
 
@@ -31,39 +33,39 @@ func (e *expander) query(q int) Expansion {
 			}
 			columns := e.starred(q, part[0], part[1], sources)
 			if columns != nil {
-				out.starred = out.starred || hidden
+				out.Starred = out.Starred || hidden
 			} else {
 				size := e.sizeOf(q, part[0], part[1])
 				name, alias := e.outputName(part[0], part[1])
-				columns = []outputColumn{{name, size}}
+				columns = []sqlshape.OutputColumn{{Name: name, Size: size}}
 				if alias {
 					aliases[name] = max(aliases[name], size)
 				}
 			}
 			for _, c := range columns {
-				own = add(own, c.size+len(c.name)/nameUnit)
-				out.largest = max(out.largest, c.size)
+				own = add(own, c.Size+len(c.Name)/nameUnit)
+				out.Largest = max(out.Largest, c.Size)
 			}
-			if out.columns = append(out.columns, columns...); len(out.columns) > mostOutput {
-				out.columns, own = nil, maxExpansion
+			if out.Columns = append(out.Columns, columns...); len(out.Columns) > mostOutput {
+				out.Columns, own = nil, maxExpansion
 			}
 		}
 	}
 	g.aliases = aliases
-	rest := e.rest(q, listEnd, out.columns)
-	if out.columns == nil { // VALUES, or no list that could be read
-		out.largest = max(out.largest, rest)
+	rest := e.rest(q, listEnd, out.Columns)
+	if out.Columns == nil { // VALUES, or no list that could be read
+		out.Largest = max(out.Largest, rest)
 	}
 	own = add(own, rest)
-	out.Beside = add(out.Beside, times(rest, out.arms))
+	out.Beside = add(out.Beside, times(rest, out.Arms))
 
 	e.stores(q, &out)
 	if query.at[inGroup] >= 0 {
-		out.arms = 1 // a query with groups is not repeated for the arms of its sources
+		out.Arms = 1 // a query with groups is not repeated for the arms of its sources
 	}
-	out.size = add(out.size, times(own, out.arms))
+	out.Size = add(out.Size, times(own, out.Arms))
 	for _, src := range sources {
-		out.size = add(out.size, times(src.size, max(1, out.arms/max(1, src.arms))))
+		out.Size = add(out.Size, times(src.Size, max(1, out.Arms/max(1, src.Arms))))
 	}
 	g.total = out
 	return out
@@ -71,13 +73,13 @@ func (e *expander) query(q int) Expansion {
 
 // sources expands what stands in FROM of a query, for look-ups of its columns. hidden says that it does not know the
 // columns of all sources.
-func (e *expander) sources(q int, out *Expansion) (sources []Expansion, hidden bool) {
+func (e *expander) sources(q int, out *sqlshape.Expansion) (sources []sqlshape.Expansion, hidden bool) {
 	g := &e.state[q]
-	byName, columns := map[string]Expansion{}, map[string]int{}
+	byName, columns := map[string]sqlshape.Expansion{}, map[string]int{}
 	for _, t := range e.queries[q].tables {
 		ref := e.tables[t]
 		at := sort.Search(len(e.items), func(i int) bool { return e.items[i].Pos >= ref.Pos })
-		var src Expansion
+		var src sqlshape.Expansion
 		known := true
 		switch {
 		case ref.Name == "":
@@ -96,12 +98,12 @@ func (e *expander) sources(q int, out *Expansion) (sources []Expansion, hidden b
 			hidden = true
 			continue
 		}
-		for _, c := range src.columns {
-			columns[c.name] = max(columns[c.name], c.size)
+		for _, c := range src.Columns {
+			columns[c.Name] = max(columns[c.Name], c.Size)
 		}
-		g.largest = max(g.largest, src.largest)
+		g.largest = max(g.largest, src.Largest)
 		sources = append(sources, src)
-		out.arms = times(out.arms, max(1, src.arms))
+		out.Arms = times(out.Arms, max(1, src.Arms))
 		out.Stores, out.Sorts, out.Beside = add(out.Stores, src.Stores+1), add(out.Sorts, src.Sorts), add(out.Beside, src.Beside)
 	}
 	g.sources, g.columns = byName, columns
@@ -109,24 +111,24 @@ func (e *expander) sources(q int, out *Expansion) (sources []Expansion, hidden b
 }
 
 // starred returns the columns that items[start:end] of a select list stand for if they are * or name.*, else nil.
-func (e *expander) starred(q, start, end int, sources []Expansion) []outputColumn {
+func (e *expander) starred(q, start, end int, sources []sqlshape.Expansion) []sqlshape.OutputColumn {
 	if !e.op(end-1, "*") || end-start > 1 && !e.op(end-2, ".") {
 		return nil
 	}
-	columns := []outputColumn{}
+	columns := []sqlshape.OutputColumn{}
 	if end-start > 2 {
 		if src, ok := e.state[q].sources[asciiLower(e.nameOf(end-3))]; ok {
-			return append(columns, src.columns...)
+			return append(columns, src.Columns...)
 		}
 	}
 	for _, src := range sources {
-		columns = append(columns, src.columns...)
+		columns = append(columns, src.Columns...)
 	}
 	return columns
 }
 
 // rest returns the size of what stands outside of the select list of a query, which ends before item listEnd.
-func (e *expander) rest(q, listEnd int, columns []outputColumn) int {
+func (e *expander) rest(q, listEnd int, columns []sqlshape.OutputColumn) int {
 	query := &e.queries[q]
 	total, window, uses := 0, 0, 0
 	count := func(i, size int) {
@@ -145,13 +147,13 @@ func (e *expander) rest(q, listEnd int, columns []outputColumn) int {
 		count(i, e.weight(q, i))
 		if e.items[i].Kind == Number && i > query.at[inFrom] { // ORDER BY 1, GROUP BY 1
 			if k, err := strconv.Atoi(e.items[i].Text); err == nil && 0 < k && k <= len(columns) && (e.within(query, inGroup, i) || e.within(query, inOrder, i)) {
-				total = add(total, columns[k-1].size)
+				total = add(total, columns[k-1].Size)
 			}
 		}
 	}
 	for _, r := range e.childrenOf[q] {
 		if start := e.queries[r].start; start < query.start || start >= listEnd {
-			count(start, e.query(r).size)
+			count(start, e.query(r).Size)
 		}
 	}
 	return add(total, times(window, uses)) // each OVER w repeats its window
@@ -164,7 +166,7 @@ func (e *expander) within(q *query, c clause, i int) bool {
 }
 
 // stores counts what holds and sorts rows in a query and the subqueries of its expressions.
-func (e *expander) stores(q int, out *Expansion) {
+func (e *expander) stores(q int, out *sqlshape.Expansion) {
 	query := &e.queries[q]
 	out.Stores = add(out.Stores, query.joins/2)
 	for _, i := range e.itemsOf[q] {
@@ -212,7 +214,7 @@ func (e *expander) sizeOf(q, start, end int) int {
 	children := e.childrenOf[q]
 	at := sort.Search(len(children), func(k int) bool { return e.queries[children[k]].start >= start })
 	for ; at < len(children) && e.queries[children[at]].start < end; at++ {
-		total = add(total, e.query(children[at]).size)
+		total = add(total, e.query(children[at]).Size)
 	}
 	return total
 }
@@ -233,12 +235,12 @@ func (e *expander) weight(q, i int) int {
 		schema = asciiLower(e.nameOf(i - 2))
 		for at := q; at >= 0; at = e.queries[at].parent {
 			if src, ok := e.state[at].sources[schema]; ok {
-				return max(1, src.column(name))
+				return max(1, src.Column(name))
 			}
 		}
 	}
 	if table, ok := e.named(schema, name, i); ok { // x IN table
-		return add(1, table.size)
+		return add(1, table.Size)
 	}
 	unknown := 1
 	for at := q; at >= 0; at = e.queries[at].parent {
@@ -256,18 +258,4 @@ func (e *expander) weight(q, i int) int {
 		return 1
 	}
 	return unknown
-}
-
-// column returns the size of a column of a source, 0 if it has none.
-func (x Expansion) column(name string) int {
-	size, found := 0, false
-	for _, c := range x.columns {
-		if c.name == name {
-			size, found = max(size, c.size), true
-		}
-	}
-	if !found {
-		return x.largest
-	}
-	return size
 }

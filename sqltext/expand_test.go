@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -104,10 +105,10 @@ func TestExpandViews(t *testing.T) {
 		"v1": "CREATE VIEW v1 AS SELECT k+k AS k FROM v0 ORDER BY 1",
 		"v2": "CREATE VIEW v2 AS SELECT k+k AS k FROM v1",
 	}
-	var relation func(schema, name string) (sqltext.Expansion, bool)
-	relation = func(schema, name string) (sqltext.Expansion, bool) {
+	var relation func(schema, name string) (sqlshape.Expansion, bool)
+	relation = func(schema, name string) (sqlshape.Expansion, bool) {
 		if schema != "" && schema != "main" || views[name] == "" {
-			return sqltext.Expansion{}, false
+			return sqlshape.Expansion{}, false
 		}
 		return sqltext.SQLite().Parse(views[name]).Expand(relation), true
 	}

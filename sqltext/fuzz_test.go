@@ -15,7 +15,7 @@ import (
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -27,10 +27,10 @@ func dialects() []sqltext.Dialect {
 // seed gives a fuzz target the replies of the golden table and texts aimed at
 // the differences between lexers.
 func seed(f *testing.F) {
-	replies := need.Value(os.ReadFile("../replies/testdata/replies.jsonl"))(f)
+	replies := testutil.Value(os.ReadFile("../internal/replies/testdata/replies.jsonl"))(f)
 	for line := range bytes.Lines(replies) {
 		var c struct{ Reply string }
-		need.OK(f, json.Unmarshal(line, &c))
+		testutil.OK(f, json.Unmarshal(line, &c))
 		f.Add(c.Reply)
 	}
 	for _, s := range []string{
@@ -71,10 +71,10 @@ func FuzzTokens(f *testing.F) {
 // first is all there is, and it finds no parameter in it.
 func FuzzCheck(f *testing.F) {
 	seed(f)
-	conn := need.Value((&sqlite3.SQLiteDriver{}).Open(":memory:"))(f)
+	conn := testutil.Value((&sqlite3.SQLiteDriver{}).Open(":memory:"))(f)
 	f.Cleanup(func() { conn.Close() })
 	for _, ddl := range []string{"CREATE TABLE t(a, b, c, d, e, x, y)", "CREATE TABLE u(a, b)"} {
-		need.Value(conn.(driver.ExecerContext).ExecContext(f.Context(), ddl, nil))(f)
+		testutil.Value(conn.(driver.ExecerContext).ExecContext(f.Context(), ddl, nil))(f)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for i, d := range dialects() {
@@ -114,7 +114,7 @@ func TestCheckAgainstSQLite(t *testing.T) {
 		"x'00'", "x", "E'", "\r", "\v", "\f", "\ufeff", "\u00a0", "；", "\u037e", "AS", "UNION", "WITH", "DROP TABLE t", "VALUES(1)", "1e", ".", "0x", "_",
 		"|", "<", "!", "=",
 	}
-	conn := need.Value((&sqlite3.SQLiteDriver{}).Open(":memory:"))(t)
+	conn := testutil.Value((&sqlite3.SQLiteDriver{}).Open(":memory:"))(t)
 	defer conn.Close()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	d := sqltext.SQLite()

@@ -1,12 +1,12 @@
 package sqltext
 
-// Hardness grades a query as "easy", "medium", "hard" or "extra" by the rubric of Spider's official scorer (taoyds/spider, evaluation.py), told by tokens
-// instead of the scorer's own parse, its quirks included.
+// Hardness grades a query as "easy", "medium", "hard" or "extra" with the rules of Spider's official scorer
+// (taoyds/spider, evaluation.py), including its quirks. It reads tokens instead of the scorer's own parse.
 //
-// C1 counts WHERE, GROUP BY, ORDER BY, LIMIT, joins, and OR and LIKE in conditions; C2 nested queries outside of
-// FROM, set operations and CTEs; O says of four things whether there is more than one: aggregates (with the quirk
-// that NOT in WHERE and NOT, AND, OR in HAVING count, and aggregates in HAVING do not), select items, conditions in
-// WHERE, GROUP BY terms.
+// C1 counts WHERE, GROUP BY, ORDER BY, LIMIT, joins, and OR and LIKE in conditions. C2 counts nested queries outside of
+// FROM, set operations and CTEs. O counts which of four things occur more than once: aggregates, select items,
+// conditions in WHERE, GROUP BY terms. By a quirk, NOT in WHERE and NOT, AND, OR in HAVING count as aggregates, and
+// aggregates in HAVING do not.
 //
 //	easy    C1 ≤ 1, O = 0, C2 = 0
 //	medium  C2 = 0 and (O ≤ 2 and C1 ≤ 1, or O < 2 and C1 ≤ 2)
@@ -14,8 +14,8 @@ package sqltext
 //	        or C2 ≤ 1, C1 ≤ 1 and O = 0
 //	extra   everything else
 //
-// Of a compound the first SELECT is graded. Nested queries in the select list and in ORDER BY count, which the
-// scorer cannot parse. Text that is no SELECT is extra.
+// For a compound, the first SELECT is graded. Nested queries in the select list and in ORDER BY count, although the
+// scorer cannot parse them. Text that is not a SELECT is extra.
 func (s *Statement) Hardness() string {
 	p := s.tree()
 	if p.main < 0 || p.up(p.queries[p.main].at[inSelect]) != "SELECT" {

@@ -9,8 +9,8 @@ import (
 // This file knows the characters that nobody sees. Models copy them from pages; others put them where a person should
 // read something else than what runs.
 
-// Visible returns s with a blank for each odd one and without invisible characters, but for those in strings and quoted
-// names, which are part of what they stand in.
+// Visible returns s without invisible characters, and with an ordinary blank for each odd one. Such characters in
+// strings and quoted names stay, because they are part of the value.
 func (d Dialect) Visible(s string) string {
 	hidden := func(r rune) bool { return words.IsInvisible(r) || words.IsOddBlank(r) }
 	if strings.IndexFunc(s, hidden) < 0 {

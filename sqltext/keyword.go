@@ -1,15 +1,9 @@
 package sqltext
 
-import "github.com/texttosql/texttosql/internal/words"
-
-// reserved are keywords wherever they stand unquoted and without a dot beside them. Words that engines also allow as
-// names (year, first, key, rows, …) are keywords only in their places; see parser.contextual.
-var reserved = words.Set(`
-	ALL AND ANY AS ASC BETWEEN BY CASE COLLATE CROSS DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FALSE FETCH FROM FULL
-	GLOB GROUP HAVING ILIKE IN INNER INTERSECT INTO IS ISNULL JOIN LATERAL LEFT LIKE LIMIT NATURAL NOT NOTNULL NULL
-	OFFSET ON OR ORDER OUTER OVER PARTITION QUALIFY RECURSIVE REGEXP RIGHT RLIKE SELECT SIMILAR SOME THEN TRUE UNION
-	USING VALUES WHEN WHERE WINDOW WITH
-	CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP INTERVAL DIV XOR STRAIGHT_JOIN`)
+import (
+	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/words"
+)
 
 // clauseWords are the reserved words that are no name to any engine. SQLite has tables named asc, left and offset.
 var clauseWords = words.Set(`
@@ -45,4 +39,6 @@ var dangling = words.Set(`
 
 // isNoFunction reports whether an opening bracket behind the keyword opens something else than arguments. LEFT( and
 // RIGHT( do open arguments.
-func isNoFunction(word string) bool { return reserved[word] && word != "LEFT" && word != "RIGHT" }
+func isNoFunction(word string) bool {
+	return sqlshape.Reserved[word] && word != "LEFT" && word != "RIGHT"
+}

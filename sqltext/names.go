@@ -3,59 +3,17 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
-// TableRef is one relation in a FROM clause.
-type TableRef struct {
-	Schema   string // the text before the name, without quotes; "" for none
-	Name     string // the name without quotes; "" for a derived table
-	Alias    string // "" for none
-	CTE      bool   // Name is a CTE of the same text
-	Function bool   // a table-valued function
-	Pos      int    // byte offset
-	Query    int    // the same for the relations of one SELECT; -1 outside of any
-}
-
-// Base reports whether r names a table or view of the database, as far as the text tells.
-func (r TableRef) Base() bool { return r.Name != "" && !r.CTE && !r.Function }
-
-// ColumnRef is one mention of a column.
-type ColumnRef struct {
-	Qualifier string // the text before the column, as in t or main.t; "" for none
-	Column    string // the name of the column without quotes
-
-	// Schema and Table are the table in FROM that the text alone tells: of the qualifier's alias, or the only one there
-	// is. Both are "" where the column may belong to several tables, or comes from a CTE, a derived table or a
-	// function.
-	Schema, Table string
-	// Scope is the base tables in FROM of the query around it. Columns of one query share the slice: do not write to
-	// it.
-	Scope []TableRef
-
-	Quote byte // the opening quote: 0 for none, or one of " ` [
-	// Operand says that it stands directly beside a comparison, LIKE, IN or BETWEEN, or in a list behind IN.
-	Operand bool
-	Pos     int // byte offset
-}
-
-// Literal is one constant.
-type Literal struct {
-	// Kind is String, Number or Blob, in a Comparison also QuotedName: SQLite
-	// takes "x" for a string where no column x exists.
-	Kind Kind
-	Text string // the constant as written, with the sign of a number
-	// Value is the content of a string (see Dialect.Value); else it is Text.
-	Value string
-	Pos   int // byte offset
-}
-
-// Tables returns the relations in the FROM clauses, at any depth, in text order of
-// their names (a derived table where its bracket opens).
+// Tables returns the relations in the FROM clauses, at any depth, in text order of their names (a derived table by
+// its opening bracket).
 //
-// The reading is lexical: it knows aliases, schemas, CTEs, derived tables, bracketed joins and table functions, but no
-// schema. What the engine says (exec.DB.Analyze) is surer where it can be asked.
-func (s *Statement) Tables() []TableRef {
-	return byPos(s.tree().tables, func(r TableRef) int { return r.Pos })
+// It reads only the text: it knows aliases, qualifiers, CTEs, derived tables, bracketed joins and table functions,
+// but not the tables of the database. With a database, exec.DB.Analyze is more reliable.
+func (s *Statement) Tables() []sqlshape.TableRef {
+	return byPos(s.tree().tables, func(r sqlshape.TableRef) int { return r.Pos })
 }
 
 // byPos returns list in the order of pos. It may be list itself.
@@ -69,18 +27,18 @@ func byPos[T any](list []T, pos func(T) int) []T {
 	return list
 }
 
-// Columns returns the mentions of columns in text order, those in USING included. Names that only define an alias, and
-// names of functions, types, windows and tables are left out; a mention of a column's alias is not, since the text does
-// not tell it from a column.
-func (s *Statement) Columns() []ColumnRef {
-	return byPos(s.resolved().refs, func(r ColumnRef) int { return r.Pos })
+// Columns returns the mentions of columns in text order, including USING. It leaves out definitions of aliases, and
+// names of functions, types, windows and tables. It includes uses of a column's alias, because the text does not show
+// whether they are columns.
+func (s *Statement) Columns() []sqlshape.ColumnRef {
+	return byPos(s.resolved().refs, func(r sqlshape.ColumnRef) int { return r.Pos })
 }
 
-// Literals returns the string, number and blob constants in text order. A minus
-// before a number belongs to it where it cannot be a subtraction.
-func (s *Statement) Literals() []Literal {
+// Literals returns the string, number and blob constants in text order. A minus before a number belongs to the number
+// if it cannot be a subtraction.
+func (s *Statement) Literals() []sqlshape.Literal {
 	p := s.tree()
-	var found []Literal
+	var found []sqlshape.Literal
 	for i := range p.items {
 		switch p.items[i].Kind {
 		case String, Number, Blob:
@@ -90,10 +48,14 @@ func (s *Statement) Literals() []Literal {
 	return found
 }
 
+var literalKinds = map[Kind]sqlshape.LiteralKind{
+	String: sqlshape.String, Number: sqlshape.Number, Blob: sqlshape.Blob, QuotedName: sqlshape.QuotedName,
+}
+
 // literal returns item i as a literal, with the sign before it.
-func (p *parsed) literal(i int) Literal {
+func (p *parsed) literal(i int) sqlshape.Literal {
 	t := p.items[i].Token
-	lit := Literal{Kind: t.Kind, Text: t.Text, Value: t.Text, Pos: t.Pos}
+	lit := sqlshape.Literal{Kind: literalKinds[t.Kind], Text: t.Text, Value: t.Text, Pos: t.Pos}
 	switch {
 	case t.Kind == String || t.Kind == QuotedName:
 		lit.Value = p.d.Value(t)
@@ -105,9 +67,9 @@ func (p *parsed) literal(i int) Literal {
 }
 
 // resolveColumn resolves a mention as far as the text goes. Statement.resolved keeps the results.
-func (p *parsed) resolveColumn(c column) ColumnRef {
+func (p *parsed) resolveColumn(c column) sqlshape.ColumnRef {
 	last := &p.items[c.end-1]
-	r := ColumnRef{Column: p.nameOf(c.end - 1), Pos: p.items[c.start].Pos, Operand: p.isOperand(c)}
+	r := sqlshape.ColumnRef{Column: p.nameOf(c.end - 1), Pos: p.items[c.start].Pos, Operand: p.isOperand(c)}
 	if last.Kind == QuotedName {
 		r.Quote = last.Text[0]
 	}
@@ -132,7 +94,7 @@ func (p *parsed) qualifier(c column) (parts []string) {
 
 // scope is what a query has in FROM.
 type scope struct {
-	base  []TableRef
+	base  []sqlshape.TableRef
 	names map[string]int // alias, name, or schema.name in lower case, to the table
 }
 

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-func tableText(r sqltext.TableRef) string {
+func tableText(r sqlshape.TableRef) string {
 	s := r.Name
 	if r.Schema != "" {
 		s = r.Schema + "." + s

@@ -3,20 +3,21 @@ package sqltext
 import (
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Normalize rewrites the statement so that texts that differ only in their writing become equal: words in lower case
-// (ASCII; of other letters the case may count), one blank between tokens (none around dots and inside brackets), no
-// comments, no quotes around names that need none, <> for != and = for ==, no semicolon at the end.
+// Normalize rewrites the statement so that texts that differ only in their writing become equal. It writes ASCII
+// words in lower case, because the case of other letters may matter. It writes one blank between tokens (none around
+// dots and inside brackets), <> for != and = for ==. It drops comments, unnecessary quotes around names, and a
+// semicolon at the end.
 //
-// Literals stay as they are written. So does an unqualified "x" that SQLite takes for a string where no column is
-// called so, because its case matters then, and a quoted name of a dialect with CaseSensitiveQuotes unless it is in
-// lower case.
+// Literals do not change. An unqualified "x" that SQLite reads as a string, because no column has that name, does not
+// change either. In a dialect with CaseSensitiveQuotes a quoted name changes only if it is in lower case.
 //
-// Equal normal forms mean the same statement to SQLite; the reverse does not hold. Which words other engines reserve is
-// not all known here, so for them a name that is such a word may lose quotes that it needs. The normal form of a normal
-// form is itself. The result is for comparing and hashing, but it is SQL again.
+// Equal normal forms mean the same statement to SQLite; the reverse does not hold. This package does not know all
+// reserved words of other engines, so a name that is such a word may lose quotes that it needs. The normal form of a
+// normal form is the same text. The result is SQL, but it is meant for comparison and hashes.
 func (s *Statement) Normalize() string {
 	p := s.tree()
 	s.normal.Do(func() { s.normalized = p.normalize() })
@@ -66,7 +67,7 @@ func (d Dialect) plainName(t Token) string {
 	if d.CaseSensitiveQuotes && name != lower {
 		return t.Text
 	}
-	if !isPlain(name) || reserved[upper] || quotedWords[upper] || isQueryWord(name) {
+	if !isPlain(name) || sqlshape.Reserved[upper] || quotedWords[upper] || isQueryWord(name) {
 		if d.CaseSensitiveQuotes {
 			return t.Text
 		}

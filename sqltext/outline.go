@@ -3,65 +3,32 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
-// Outline is the outer shape of a statement, for rules that ask whether it fits a question. "Outer" means the first
-// SELECT that is in no bracket and no CTE; ORDER BY and LIMIT are those of the statement as a whole.
-type Outline struct {
-	Items []SelectItem // the outer select list
-	Star  bool         // * or t.* is in the outer select list
-	// Aggregates are the functions that aggregate in the outer select list, in upper case and text order, those in
-	// nested queries and windows left out.
-	Aggregates []string
-	GroupBy    []string // terms as written
-	OrderBy    []string // terms as written, with ASC and DESC
-	Having     bool     // the outer query has a HAVING
-	Limit      bool     // LIMIT, OFFSET or FETCH
-	SetOps     []string // UNION, UNION ALL, EXCEPT, INTERSECT, …, in text order
-
-	// Functions are the functions called anywhere, nested queries and CTEs included: in upper case, each once, by first
-	// use.
-	Functions []string
-	IsNull    bool // IS NULL or ISNULL stands anywhere
-
-	// Using are the columns that USING names anywhere, without quotes, each once. Natural says that a NATURAL JOIN stands
-	// anywhere. An engine may not report the columns that either compares.
-	Using   []string
-	Natural bool
-}
-
-// SelectItem is one term of a select list.
-type SelectItem struct {
-	Text   string // the term as written, without its alias
-	Alias  string // the alias without quotes; "" for none
-	Column string // the column without quotes where the term is a plain column; else ""
-	Star   bool   // * or t.*
-	// Aggregates are the functions in it that aggregate; see Outline.
-	Aggregates []string
-}
-
 // Outline returns the outer shape of the statement. Text without a query gives an Outline without Items.
-func (s *Statement) Outline() Outline {
+func (s *Statement) Outline() sqlshape.Outline {
 	p := s.tree()
 	s.outlined.Do(func() { s.outline = p.outline() })
 	return s.outline
 }
 
-// Uses reports whether a keyword, in upper case, or an operator, with <> for != and = for ==, stands anywhere in the
-// statement.
+// Uses reports whether the statement has a keyword, given in upper case, or an operator, given as <> for != and = for
+// ==.
 func (s *Statement) Uses(what string) bool {
 	return slices.ContainsFunc(s.tree().items, func(it item) bool {
 		return it.role == roleKeyword && it.up == what || it.Kind == Operator && plainOperator(it.Text) == what
 	})
 }
 
-// Sorts reports whether the statement as a whole has an ORDER BY: whether its Outline has OrderBy terms.
+// Sorts reports whether the outermost query has an ORDER BY.
 func (s *Statement) Sorts() bool {
 	p := s.tree()
 	return p.main >= 0 && len(p.terms(p.last(), inOrder)) > 0
 }
 
-func (p *parsed) outline() (o Outline) {
+func (p *parsed) outline() (o sqlshape.Outline) {
 	seen := map[string]bool{}
 	for i := range p.items {
 		it := &p.items[i]
@@ -213,8 +180,8 @@ func (p *parsed) listStart(q *query) (i int, distinct bool) {
 	return i, distinct
 }
 
-func (p *parsed) selectItem(start, end int) SelectItem {
-	var it SelectItem
+func (p *parsed) selectItem(start, end int) sqlshape.SelectItem {
+	var it sqlshape.SelectItem
 	if end-start > 1 && p.items[end-1].role == roleAlias {
 		it.Alias = p.nameOf(end - 1)
 		end--

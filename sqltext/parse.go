@@ -3,6 +3,8 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
 // role says what a token does in its statement.
@@ -80,12 +82,12 @@ type parsed struct {
 	sql     string
 	items   []item
 	queries []query
-	tables  []TableRef
+	tables  []sqlshape.TableRef
 	columns []column
 	ctes    []span
-	refs    []ColumnRef // columns resolved, in the same order; see Statement.resolved
-	scopes  []scope     // by query; each is made when it is first needed
-	main    int         // the outer query, or -1
+	refs    []sqlshape.ColumnRef // columns resolved, in the same order; see Statement.resolved
+	scopes  []scope              // by query; each is made when it is first needed
+	main    int                  // the outer query, or -1
 }
 
 // frame is a bracket pair that is open, or the text as a whole.
@@ -97,7 +99,7 @@ type frame struct {
 	clause clause
 	expect bool // a table comes next
 	source bool // it is a table, so an alias may follow its bracket
-	ref    TableRef
+	ref    sqlshape.TableRef
 	cte    bool   // it holds the body of a CTE
 	name   bool   // in WITH: a name comes next
 	until  int    // item of the closing bracket
@@ -148,10 +150,10 @@ func (p *parsed) parse() {
 type parser struct {
 	*parsed
 	frames []frame
-	count  int       // frames made so far
-	closed int       // the query that ended with the last closing bracket, or -1
-	called *TableRef // a table function whose bracket comes next
-	inner  int       // see behindBrackets
+	count  int                // frames made so far
+	closed int                // the query that ended with the last closing bracket, or -1
+	called *sqlshape.TableRef // a table function whose bracket comes next
+	inner  int                // see behindBrackets
 }
 
 func (p *parser) run() {
@@ -206,7 +208,7 @@ func (p *parsed) op(i int, text string) bool { return p.item(i).isOperator(text)
 func (it *item) isName() bool { return it.Kind == Word || it.Kind == QuotedName }
 
 // mayName reports whether item i may be a name: a quoted one, or a word that is not reserved.
-func (p *parsed) mayName(i int) bool { return p.item(i).isName() && !reserved[p.up(i)] }
+func (p *parsed) mayName(i int) bool { return p.item(i).isName() && !sqlshape.Reserved[p.up(i)] }
 
 // step handles item i and returns the item to go on with.
 func (p *parser) step(i int) int {
@@ -277,7 +279,7 @@ func (p *parser) open(i int) int {
 	case f.expect:
 		f.expect = false
 		if isQuery && !p.beginsList(i, until) {
-			p.push(frame{kind: queryFrame, query: f.query, parent: f.query, until: until, source: true, ref: TableRef{Pos: p.items[i].Pos}})
+			p.push(frame{kind: queryFrame, query: f.query, parent: f.query, until: until, source: true, ref: sqlshape.TableRef{Pos: p.items[i].Pos}})
 		} else {
 			p.push(frame{kind: fromFrame, query: f.query, expect: true, until: until})
 		}

@@ -1,5 +1,7 @@
 package sqltext
 
+import "github.com/texttosql/texttosql/internal/sqlshape"
+
 // keyword handles the word at item i where it is a keyword and returns the item to go on with, or i where it is a name.
 func (p *parser) keyword(i int) int {
 	f := p.top()
@@ -73,7 +75,7 @@ func (p *parser) keyword(i int) int {
 			return p.usingList(i + 1)
 		}
 	}
-	if reserved[it.up] && !(p.op(i+1, "(") && !isNoFunction(it.up)) || p.contextual(i) {
+	if sqlshape.Reserved[it.up] && !(p.op(i+1, "(") && !isNoFunction(it.up)) || p.contextual(i) {
 		return p.mark(i)
 	}
 	return i
@@ -121,7 +123,7 @@ func (p *parser) opens(i int, last clause) bool {
 		if last == inSelect || next.Text == "" {
 			return false
 		}
-		return next.Kind != Operator && !reserved[next.up] || next.Text == "(" || next.Text == "-"
+		return next.Kind != Operator && !sqlshape.Reserved[next.up] || next.Text == "(" || next.Text == "-"
 	}
 	return true
 }

@@ -3,6 +3,8 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
 // cte reads the head of a list item of WITH: name, columns, AS.
@@ -39,7 +41,7 @@ func (p *parser) table(i int) int {
 	if !p.mayName(i) && p.items[i].Kind != String && !p.op(i+1, ".") && !p.op(i+1, "(") && clauseWords[p.up(i)] {
 		return i // a keyword where a table should be
 	}
-	ref := TableRef{Pos: p.items[i].Pos}
+	ref := sqlshape.TableRef{Pos: p.items[i].Pos}
 	var parts []string
 	start := i
 	for {
@@ -73,7 +75,7 @@ func (p *parsed) isCTE(name string, at int) bool {
 }
 
 // alias reads the alias of a table that ends before item i and keeps the table.
-func (p *parser) alias(i int, ref TableRef) int {
+func (p *parser) alias(i int, ref sqlshape.TableRef) int {
 	if p.up(i) == "AS" && i+1 < len(p.items) {
 		p.mark(i)
 		i++

@@ -3,24 +3,20 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
-// Repetition is a SUM that may add a row up several times.
-type Repetition struct {
-	Table TableRef // whose rows are added up
-	By    TableRef // the relation of the same query that may repeat them
-	Item  string   // the item of the select list, as written
-}
-
-// Repeated returns the sums of the outer query that may count a row several times: SUM over columns of tables, each of whose
-// rows another base table of the query may repeat. keys gives the keys of a table, lists of columns that no two rows
-// share; a table without any repeats nothing, since nobody knows. has reports whether a table has a column, for names
-// without a qualifier.
+// Repeated returns the sums of the outer query that may count a row several times. Such a SUM is over columns of
+// tables whose rows another base table of the query may repeat. keys returns the keys of a table: lists of columns
+// whose values no two rows share. A table without a key is assumed to repeat no row. has reports whether a table has
+// a column, for names without a qualifier.
 //
-// A table is not repeated if its row fixes the rows of all others: by equalities of the query (ON, WHERE and USING) that
-// lead from its columns, and from constants, to a whole key of each. Not looked at: SUM(DISTINCT), SUM over a CASE whose
-// results are numbers, averages and counts, nested queries, and sums one of whose tables is not repeated.
-func (s *Statement) Repeated(keys func(TableRef) [][]string, has func(t TableRef, column string) bool) (found []Repetition) {
+// A table is not repeated if each of its rows determines the rows of all other tables. That is so if equalities of
+// the query (ON, WHERE, USING) lead from its columns and from constants to a whole key of each table. It ignores
+// SUM(DISTINCT), SUM over a CASE with numbers as results, averages, counts and nested queries. It also ignores a sum
+// if one of its tables is not repeated.
+func (s *Statement) Repeated(keys func(sqlshape.TableRef) [][]string, has func(t sqlshape.TableRef, column string) bool) (found []sqlshape.Repetition) {
 	r := repetitions{s: s, keys: keys, has: has, query: s.outerQuery()}
 	for _, t := range s.Tables() {
 		if t.Query == r.query {
@@ -33,7 +29,7 @@ func (s *Statement) Repeated(keys func(TableRef) [][]string, has func(t TableRef
 	r.equalities()
 	for _, item := range s.Outline().Items {
 		if t, by, ok := r.item(item); ok {
-			found = append(found, Repetition{r.all[t], r.all[by], item.Text})
+			found = append(found, sqlshape.Repetition{Table: r.all[t], By: r.all[by], Item: item.Text})
 		}
 	}
 	return found
@@ -42,11 +38,11 @@ func (s *Statement) Repeated(keys func(TableRef) [][]string, has func(t TableRef
 // repetitions is the outer query of a statement.
 type repetitions struct {
 	s    *Statement
-	keys func(TableRef) [][]string
-	has  func(TableRef, string) bool
+	keys func(sqlshape.TableRef) [][]string
+	has  func(sqlshape.TableRef, string) bool
 
 	query int // the outer one
-	all   []TableRef
+	all   []sqlshape.TableRef
 	equal [][2]place // columns that are equal
 	fixed []place    // columns that equal a constant
 }
@@ -58,11 +54,11 @@ type place struct {
 }
 
 // place finds the relation of a column; false: it is of another query, or nobody knows.
-func (r *repetitions) place(c ColumnRef) (place, bool) {
+func (r *repetitions) place(c sqlshape.ColumnRef) (place, bool) {
 	name := asciiLower(c.Column)
 	if c.Qualifier != "" {
 		last := c.Qualifier[strings.LastIndexByte(c.Qualifier, '.')+1:]
-		i := slices.IndexFunc(r.all, func(t TableRef) bool {
+		i := slices.IndexFunc(r.all, func(t sqlshape.TableRef) bool {
 			return strings.EqualFold(t.Alias, last) || t.Alias == "" && strings.EqualFold(t.Name, last)
 		})
 		return place{i, name}, i >= 0
@@ -91,7 +87,7 @@ func (s *Statement) outerQuery() int {
 		case depth == 0 && strings.EqualFold(t.Text, "SELECT"):
 			selected = true
 		}
-		i := slices.IndexFunc(s.Tables(), func(r TableRef) bool { return r.Pos == t.Pos })
+		i := slices.IndexFunc(s.Tables(), func(r sqlshape.TableRef) bool { return r.Pos == t.Pos })
 		if i >= 0 && selected && (depth == 0 || depth == 1 && t.Text == "(") {
 			return s.Tables()[i].Query
 		}
@@ -100,7 +96,7 @@ func (s *Statement) outerQuery() int {
 }
 
 // isOuter reports whether a column stands in the outer query.
-func (r *repetitions) isOuter(c ColumnRef) bool {
+func (r *repetitions) isOuter(c sqlshape.ColumnRef) bool {
 	return len(c.Scope) > 0 && c.Scope[0].Query == r.query
 }
 
@@ -135,7 +131,7 @@ func (r *repetitions) equalities() {
 }
 
 // item reads one item of the select list: a table whose rows it adds up, and who repeats them.
-func (r *repetitions) item(item SelectItem) (table, by int, ok bool) {
+func (r *repetitions) item(item sqlshape.SelectItem) (table, by int, ok bool) {
 	if !slices.Contains(item.Aggregates, "SUM") {
 		return 0, 0, false
 	}
@@ -234,5 +230,5 @@ func (r *repetitions) repeats(table int) int {
 			}
 		}
 	}
-	return slices.IndexFunc(r.all, func(t TableRef) bool { return !rows[slices.Index(r.all, t)] })
+	return slices.IndexFunc(r.all, func(t sqlshape.TableRef) bool { return !rows[slices.Index(r.all, t)] })
 }

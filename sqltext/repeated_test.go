@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -17,13 +18,13 @@ var repeatedColumns = map[string]string{"customers": "id name", "orders": "id cu
 func repeatedIn(sql string) string {
 	var found []string
 	for _, r := range sqltext.SQLite().Parse(sql).Repeated(
-		func(t sqltext.TableRef) [][]string {
+		func(t sqlshape.TableRef) [][]string {
 			if key := repeatedKeys[t.Name]; key != nil {
 				return [][]string{key}
 			}
 			return nil
 		},
-		func(t sqltext.TableRef, column string) bool {
+		func(t sqlshape.TableRef, column string) bool {
 			return slices.Contains(strings.Fields(repeatedColumns[t.Name]), column)
 		},
 	) {

@@ -3,21 +3,14 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
-// Rewrite is a change to the outer query of a statement. See Outline for what "outer" means.
-type Rewrite struct {
-	Items   []string          // the select list in place of the one that stands there; nil: that one
-	Texts   map[string]string // contents of text literals, and what is written instead, anywhere in the statement
-	NoGroup bool              // GROUP BY is left out
-	NoOrder bool              // ORDER BY is left out
-	NoLimit bool              // LIMIT, OFFSET and FETCH are left out
-}
-
-// Rewrite returns the text of the statement with r made in it, token by token: all other text stays as it is, comments
-// between the tokens aside. ok is false where nothing changes, and where a select list or GROUP BY is to change and the
-// statement is a compound or no SELECT. The result is not checked.
-func (s *Statement) Rewrite(r Rewrite) (sql string, ok bool) {
+// Rewrite returns the text of the statement after the changes of r, token by token. All other text stays as it is,
+// except comments between the tokens. ok is false if nothing changes. If the changes affect a select list or GROUP
+// BY, ok is also false for a compound and for a statement that is not a SELECT. The result is not checked.
+func (s *Statement) Rewrite(r sqlshape.Rewrite) (sql string, ok bool) {
 	p := s.tree()
 	if p.main < 0 {
 		return "", false

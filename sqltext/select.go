@@ -3,36 +3,24 @@ package sqltext
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
-// Select is one SELECT of a statement, nested ones and the arms of a UNION included. Clauses are texts as written, without
-// their keyword; "" where there is none.
-type Select struct {
-	Text     string // the whole SELECT
-	Pos      int    // byte offset of Text
-	Nested   bool   // it stands in another one, or in WITH
-	Compound bool   // it is an arm of a UNION, EXCEPT or INTERSECT
-	Distinct bool
-	Items    []SelectItem
-	Tables   []TableRef // of its FROM, in text order
-	Joined   []string   // by table, the words in front of it: "FROM", ",", "JOIN", "LEFT JOIN", "CROSS JOIN"
-
-	From, Where, Having, Limit string
-	GroupBy, OrderBy           []string // terms
+// Selects returns the SELECTs of the statement in text order. Calls share the slice: do not write to it.
+func (s *Statement) Selects() []sqlshape.Select {
+	p := s.resolved()
+	s.selected.Do(func() { s.selects = p.readSelects() })
+	return s.selects
 }
 
-// Has reports whether the byte offset lies in the SELECT.
-func (s Select) Has(pos int) bool { return s.Pos <= pos && pos < s.Pos+len(s.Text) }
-
-// Selects returns the SELECTs of the statement in text order.
-func (s *Statement) Selects() (list []Select) {
-	p := s.resolved()
+func (p *parsed) readSelects() (list []sqlshape.Select) {
 	for i := range p.queries {
 		q := &p.queries[i]
 		if q.at[inSelect] < 0 || q.end <= q.start || p.up(q.at[inSelect]) != "SELECT" {
 			continue
 		}
-		one := Select{
+		one := sqlshape.Select{
 			Pos: p.items[q.start].Pos, Text: p.text(q.start, q.end), Nested: q.parent >= 0 || q.cte || q.source,
 			Compound: q.op != "" || slices.Contains(p.arms(i)[1:], i) || i > 0 && p.queries[i-1].frame == q.frame,
 			From:     p.clauseText(q, inFrom, 1), Where: p.clauseText(q, inWhere, 1), Having: p.clauseText(q, inHaving, 1), Limit: p.clauseText(q, inLimit, 0),
@@ -49,13 +37,13 @@ func (s *Statement) Selects() (list []Select) {
 		for _, t := range q.tables {
 			one.Tables = append(one.Tables, p.tables[t])
 		}
-		one.Tables = byPos(one.Tables, func(r TableRef) int { return r.Pos })
+		one.Tables = byPos(one.Tables, func(r sqlshape.TableRef) int { return r.Pos })
 		for _, t := range one.Tables {
 			one.Joined = append(one.Joined, p.joinedBy(t))
 		}
 		list = append(list, one)
 	}
-	return byPos(list, func(s Select) int { return s.Pos })
+	return byPos(list, func(s sqlshape.Select) int { return s.Pos })
 }
 
 // text is items[start:end] as written.
@@ -75,7 +63,7 @@ func (p *parsed) clauseText(q *query, c clause, keyword int) string {
 }
 
 // joinedBy returns the words in front of a table.
-func (p *parsed) joinedBy(t TableRef) string {
+func (p *parsed) joinedBy(t sqlshape.TableRef) string {
 	i, _ := slices.BinarySearchFunc(p.items, t.Pos, func(it item, pos int) int { return it.Pos - pos })
 	for i--; p.op(i, "("); i-- {
 	}
@@ -94,9 +82,9 @@ func (p *parsed) joinedBy(t TableRef) string {
 	return strings.Join(list, " ")
 }
 
-// Rebracketed returns the statement with brackets around each OR that has an AND on one side only, as in a OR b AND c: an
-// author who thinks of (a OR b) AND c writes the first, and an engine reads a OR (b AND c). ok is false where there is none.
-// In a AND b OR c AND d the author meant what the engine reads.
+// Rebracketed returns the statement with brackets around each OR that has an AND on only one side, as in a OR b AND
+// c. The author may mean (a OR b) AND c, but an engine reads a OR (b AND c). ok is false without such an OR. It does
+// not change a AND b OR c AND d, which is unlikely to be a mistake.
 func (s *Statement) Rebracketed() (sql string, ok bool) {
 	c := conditions{parsed: s.resolved()}
 	put := map[int]string{} // brackets, by the item in front of which they stand

@@ -12,10 +12,11 @@ import (
 
 // head is what a text starts with.
 
-// Head tells by its first words what a text starts with: "query" (SELECT, VALUES, WITH and a list item, or a word with which a query of the dialect starts), "other"
-// (another statement) or "" (prose, or nothing). It looks behind blanks, comments, semicolons and opening brackets. Words that start
-// sentences as often as statements count by what follows them, or only in capitals: taking prose for a statement
-// refuses a good reply, the reverse only drops text behind one.
+// Head returns the kind of a text by its first words: "query" for SELECT, VALUES, WITH and a list item, or another
+// first word of a query in the dialect. "other" is another statement, and "" is prose or an empty text. It skips
+// blanks, comments, semicolons and opening brackets. For words that often start English sentences, the next words
+// decide, or only capitals count. If prose is taken for a statement, a good reply is refused; the opposite mistake
+// only drops text after a statement.
 func (d Dialect) Head(s string) string {
 	var t [6]Token
 	n := 0
@@ -69,8 +70,8 @@ type follow struct {
 	by   map[string]bool
 }
 
-// IsCut reports whether a text that starts like a statement stops in the middle of it: in a string, in a bracket, or
-// behind a word or operator that needs more.
+// IsCut reports whether a text starts like a statement but ends in the middle: in a string, in a bracket, or after a
+// word or operator that needs more.
 func (s *Statement) IsCut() bool {
 	p := s.tree()
 	if len(p.items) == 0 || strings.HasSuffix(p.sql, ";") {
@@ -96,7 +97,7 @@ func (s *Statement) IsCut() bool {
 // lacksQuery reports whether the text has a WITH list and no query behind it.
 func (p *parsed) lacksQuery() bool { return p.main >= 0 && p.queries[p.main].cte }
 
-// IsStub reports whether a text is the first letters of a query at most, comments aside.
+// IsStub reports whether a text, without comments, is at most the first letters of a query.
 func (d Dialect) IsStub(text string) bool {
 	items := d.Parse(text).tree().items
 	if len(items) == 0 {
@@ -125,8 +126,8 @@ func (p *parsed) opened() bool {
 	return depth > 0
 }
 
-// IsPlausible reports whether a text that passed the text check reads like a whole query rather than like prose. It
-// errs on both sides: what engines accept and people rarely write may fail it, and most nonsense passes.
+// IsPlausible reports whether a text that passed the text check looks like a whole query and not like prose. It makes
+// both mistakes: a valid but unusual statement may fail, and most nonsense passes.
 func (s *Statement) IsPlausible() bool {
 	p := s.tree()
 	if len(p.items) < 2 || p.main < 0 || p.lacksQuery() || p.d.Head(p.sql) != "query" || p.opened() {
@@ -207,6 +208,3 @@ func (p *parsed) isOperatorHere(i int) bool {
 	}
 	return true
 }
-
-// IsReserved reports whether word, in any case, is a keyword wherever it stands unquoted and without a dot beside it.
-func IsReserved(word string) bool { return reserved[strings.ToUpper(word)] }

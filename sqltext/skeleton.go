@@ -6,21 +6,22 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Skeleton is what is left of a statement without its names and constants: its tokens in lower case, with _ in place of
-// every name, literal and list, and of what is joined to one by an operator, a comma, JOIN … ON, AND or OR.
+// Skeleton returns a statement without its names and constants. It consists of the tokens in lower case, with _ in
+// place of every name, literal and list. Names and literals that an operator, a comma, JOIN … ON, AND or OR joins
+// become one _.
 //
 //	SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id WHERE x > 3 AND y = 'z' GROUP BY a.name
 //	select _ , count ( _ ) from _ where _ group by _
 //
-// The form is that of DAIL-SQL and PET-SQL (arXiv 2308.15363, 2403.09732), told by tokens. Two statements of one
-// skeleton ask in the same way.
+// The form comes from DAIL-SQL and PET-SQL (arXiv 2308.15363, 2403.09732), here computed from tokens. Two statements
+// with one skeleton have the same form.
 func (s *Statement) Skeleton() []string {
 	p := s.tree()
 	s.skeletal.Do(func() { s.skeleton = p.skeletonOf() })
 	return s.skeleton
 }
 
-// glue are the tokens beside the comma that make one of the two names around them.
+// glue are the tokens, other than the comma, that join two names into one.
 var glue = words.Set("= < > <= >= <> != + - * / % || and or like is")
 
 func (p *parsed) skeletonOf() (out []string) {
@@ -50,7 +51,7 @@ func (p *parsed) skeletonOf() (out []string) {
 		case it.Kind == Operator:
 			push(plainOperator(it.Text))
 		case len(out) > 0 && out[len(out)-1] == "_" && (it.role == roleTable || it.role == roleColumn):
-			// the name behind a schema or another name of the same item
+			// the name after a schema or another name of the same item
 		default:
 			push("_")
 		}
@@ -58,8 +59,8 @@ func (p *parsed) skeletonOf() (out []string) {
 	return out
 }
 
-// Alike is the multiset Jaccard index of the skeletons of two statements, in 0..1: the tokens they share ÷ all tokens,
-// shared ones once. Two empty ones have 0.
+// Alike returns the multiset Jaccard index of the skeletons of two statements, in 0..1: the number of shared tokens ÷
+// the number of all tokens, with shared ones counted once. For two empty skeletons it is 0.
 func (s *Statement) Alike(other *Statement) float64 {
 	a, b := s.Skeleton(), other.Skeleton()
 	count := map[string]int{}

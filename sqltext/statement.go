@@ -3,34 +3,37 @@ package sqltext
 import (
 	"iter"
 	"sync"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
 )
 
-// Statement is one text of SQL that is read once. Dialect.Check makes it of a text that passes the text check,
-// Dialect.Parse of any other. The text is cut into tokens and parsed when a method first needs it, and what the methods
-// find out is kept, so a statement that travels from stage to stage costs one parse.
+// Statement is one SQL text. Dialect.Check returns it for a text that passes the text check, Dialect.Parse for any
+// other. The text is split into tokens and parsed when a method first needs it. Results are cached, so a statement that
+// passes through several stages is parsed once.
 //
-// The parse is a reading of tokens and no grammar. Every text gives some result; valid SQL gives the right one as far
-// as each method promises. All methods take time linear in the length of the text, do not recurse and never fail.
+// The parse reads tokens and uses no grammar. Every text has some result; for valid SQL the result is right as far as
+// each method promises. All methods take time linear in the length of the text, do not recurse and never fail.
 //
-// The slices and maps that the methods return are shared: do not change them. Safe for concurrent use.
+// The slices and maps that the methods return are shared: do not change them. A Statement is safe for concurrent use.
 type Statement struct {
 	parsed
 	checked bool
 
-	cut, read, ref, outlined, normal, skeletal sync.Once
+	cut, read, ref, outlined, normal, skeletal, selected sync.Once
 
-	outline    Outline
+	outline    sqlshape.Outline
+	selects    []sqlshape.Select
 	normalized string
 	skeleton   []string
 }
 
-// Parse returns sql as a Statement. It does not check the text, and does no work yet: the first method that needs the
-// tokens does it.
+// Parse returns sql as a Statement. It does not check the text and does no work yet: the first method that needs the
+// tokens splits the text.
 func (d Dialect) Parse(sql string) *Statement {
 	return &Statement{parsed: parsed{d: d, sql: sql}}
 }
 
-// SQL returns the text of the statement; "" of a nil one.
+// SQL returns the text of the statement; "" for a nil one.
 func (s *Statement) SQL() string {
 	if s == nil {
 		return ""
@@ -38,14 +41,14 @@ func (s *Statement) SQL() string {
 	return s.sql
 }
 
-// Dialect returns the rules under which the statement is read.
+// Dialect returns the rules for reading the statement.
 func (s *Statement) Dialect() Dialect { return s.d }
 
-// Checked reports whether the statement comes from Dialect.Check and so passed the text check under its Dialect.
+// Checked reports whether the statement comes from Dialect.Check, so that it passed the text check of its Dialect.
 func (s *Statement) Checked() bool { return s.checked }
 
-// Equal reports whether two statements have one text and one Dialect, and either both passed the text check or none
-// did. Two nil ones are equal.
+// Equal reports whether two statements have one text and one Dialect, and whether both or neither passed the text
+// check. Two nil statements are equal.
 func (s *Statement) Equal(other *Statement) bool {
 	if s == nil || other == nil {
 		return s == other
@@ -53,8 +56,8 @@ func (s *Statement) Equal(other *Statement) bool {
 	return s.sql == other.sql && s.d == other.d && s.checked == other.checked
 }
 
-// Tokens returns the tokens of the statement in text order, without blanks and comments. Dialect.Tokens returns those
-// too.
+// Tokens returns the tokens of the statement in text order, without blanks and comments. Dialect.Tokens returns blanks
+// and comments too.
 func (s *Statement) Tokens() iter.Seq[Token] {
 	s.lex()
 	return func(yield func(Token) bool) {
@@ -93,7 +96,7 @@ func (s *Statement) tree() *parsed {
 func (s *Statement) resolved() *parsed {
 	p := s.tree()
 	s.ref.Do(func() {
-		p.refs = make([]ColumnRef, len(p.columns))
+		p.refs = make([]sqlshape.ColumnRef, len(p.columns))
 		for i, c := range p.columns {
 			p.refs[i] = p.resolveColumn(c)
 		}

@@ -6,15 +6,17 @@ import (
 	"strings"
 )
 
-// Template masks what differs between two instances of one question: every string, number and blob becomes ? (with its
-// sign), names are in lower case, without quotes and without what stands before a dot, CTEs are t1, t2, … and aliases of
-// columns c1, c2, …, by first use. Comments and semicolons are dropped, and aliases where they are given: s.name of
-// singer AS s is name of singer.
+// Template masks the differences between two instances of one question:
 //
-// Two statements with equal templates are one pattern with other constants: the unit of a leakage guard and of a
-// bootstrap by template. In a dialect in which "x" may be a string, an unqualified "x" beside a comparison counts as
-// one. The form is near that of the leakage guard in 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, told by tokens instead
-// of regular expressions.
+//   - Every string, number and blob becomes ? (with its sign).
+//   - Names are in lower case, without quotes and without qualifiers.
+//   - CTEs become t1, t2, … and aliases of columns c1, c2, …, in the order of first use.
+//   - Comments, semicolons and the declarations of aliases are dropped: s.name of singer AS s becomes name.
+//
+// Two statements with equal templates follow one pattern with different constants. A leakage guard, and a bootstrap by
+// template, use it as their unit. In a dialect in which "x" may be a string, an unqualified "x" next to a comparison
+// counts as a string. The form is similar to the leakage guard in 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL, but
+// computed from tokens instead of regular expressions.
 func (s *Statement) Template() string {
 	p := s.tree()
 	masked := make(map[int]bool) // quoted names that stand for strings
@@ -72,7 +74,7 @@ func (p *parsed) aliases() *aliasNames {
 	return n
 }
 
-// rename returns the new name of item i, or its old one where it is no alias.
+// rename returns the new name of item i, or its old one if it is not an alias.
 func (n *aliasNames) rename(p *parsed, i int, name string) string {
 	prefix := n.prefix[name]
 	switch it := &p.items[i]; it.role {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind says what a Token is.
+// Kind is the kind of a Token.
 type Kind uint8
 
 // The kinds of tokens.
@@ -13,13 +13,13 @@ const (
 	Space        Kind = iota // blanks and line ends
 	Comment                  // with its marks; a line comment without its line end
 	Word                     // keyword or unquoted name
-	QuotedName               // name in quotes, with them
+	QuotedName               // a name with its quotes
 	String                   // string literal, with prefix and quotes
 	Number                   // numeric literal, without sign
 	Blob                     // x'…', with prefix and quotes
-	Placeholder              // ?, ?1, :name, @name, $1, as the dialect has them
-	Operator                 // operator, punctuation, or a character that no other kind takes
-	Unterminated             // string, name or comment that is still open where the text ends
+	Placeholder              // ?, ?1, :name, @name, $1, as the dialect allows
+	Operator                 // an operator, punctuation, or a character of no other kind
+	Unterminated             // a string, name or comment that is still open at the end of the text
 )
 
 var kindNames = [...]string{"space", "comment", "word", "quoted name", "string", "number", "blob", "placeholder", "operator", "unterminated"}
@@ -34,15 +34,15 @@ func (k Kind) String() string {
 
 // Token is one piece of a text.
 type Token struct {
-	Kind Kind   // what it is
+	Kind Kind   // its kind
 	Text string // the piece as written; shares memory with the text
 	Pos  int    // byte offset of Text in the text
 }
 
-// Tokens are the tokens of sql, in text order.
+// Tokens returns the tokens of sql, in text order.
 //
-// Nothing is lost: the texts of the tokens, joined, are sql. Any input is accepted, also text that is no SQL and bytes
-// that are not UTF-8. The time is linear in len(sql), and nothing recurses.
+// The tokens cover all of sql: their texts, joined, are sql. Any input is accepted, including text that is not SQL and
+// bytes that are not UTF-8. The time is linear in len(sql), and the function does not recurse.
 func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		l := lexer{d: d, src: sql}
@@ -51,11 +51,11 @@ func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 	}
 }
 
-// Split returns the statements of sql, each without outer blanks, outer comments and its semicolon; what holds no
-// statement is left out.
+// Split returns the statements of sql, each without outer blanks, outer comments and its semicolon. It leaves out parts
+// without a statement.
 //
-// The cut is at every semicolon outside of strings, names and comments, so the body of a CREATE TRIGGER is cut too. Use
-// Check for text that is about to run.
+// Split cuts at every semicolon outside of strings, names and comments, so it also cuts the body of a CREATE TRIGGER.
+// Use Check for text that will run.
 func (d Dialect) Split(sql string) []string {
 	var parts []string
 	start, end := -1, 0
@@ -79,6 +79,22 @@ func (d Dialect) Split(sql string) []string {
 		}
 	}
 	flush()
+	return parts
+}
+
+// SplitList cuts a text at the commas outside of brackets and quotes, for example the types inside a type.
+func (d Dialect) SplitList(list string) (parts []string) {
+	depth, from := 0, 0
+	for t := range d.Tokens(list + ",") {
+		switch {
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		case t.Text == "," && depth == 0:
+			parts, from = append(parts, strings.TrimSpace(list[from:t.Pos])), t.Pos+1
+		}
+	}
 	return parts
 }
 

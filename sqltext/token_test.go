@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -156,5 +157,20 @@ func TestValue(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestSplitList(t *testing.T) {
+	for _, test := range []struct {
+		why, list string
+		want      []string
+	}{
+		{"one part", "integer", []string{"integer"}},
+		{"brackets", "decimal(3,1), map(varchar, row(a integer, b date))", []string{"decimal(3,1)", "map(varchar, row(a integer, b date))"}},
+		{"quotes", `"a, (b" integer, c date`, []string{`"a, (b" integer`, "c date"}},
+	} {
+		if diff := cmp.Diff(test.want, sqltext.Trino().SplitList(test.list)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.why, diff)
+		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Value returns what t stands for: the content of a string without its quotes and with its escapes undone, a quoted
-// name without its quotes, and any other token as it is written.
+// Value returns the content of a string without its quotes and with its escapes undone, and a quoted name without its
+// quotes. It returns any other token as it is written.
 //
 // Escapes that the dialect does not define stay as they are written. The name in U&"…" is returned without undoing its
 // escapes.

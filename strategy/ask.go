@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/trace"
@@ -17,26 +19,29 @@ const (
 	askedRows    = 5
 )
 
-// AskUser returns a *session.QuestionError where the vote of out is disputed (vote.Ballot.Disputed with AskBelow), so that
-// the user chooses the answer; nil where it is not. A Pipeline calls it before its judge.
+// AskUser returns a *session.QuestionError if the vote of out is disputed (vote.Ballot.Disputed with AskBelow), so
+// that the user chooses the answer; otherwise nil. A Pipeline calls it before its judge.
 //
-// The options are the first three clusters of the ballot in its order, "r1" the winner. Each has its statement, its
-// first five rows and, as Label, its samples, the number of its rows and its columns. The rows are for the user alone:
-// no model is shown any. They are read anew, and are nil under WithoutExecution and where they cannot be read, with a
-// note in out. The error is ctx.Err() if ctx ended.
+// The options are the first three clusters of the ballot in its order; "r1" is the winner. Each has its statement and
+// its first five rows. Its Label has the number of samples, the number of rows (if a check ran it) and the columns.
+// Only the user sees the rows; no prompt has them. AskUser reads them again. They are nil under WithoutExecution.
+// They are also nil, with a note in out, if they cannot be read. The error is ctx.Err() if ctx ended.
 func (e *Env) AskUser(ctx context.Context, t Task, out *Outcome) error {
-	if !out.Ballot.Disputed(e.AskBelow) {
+	ballot := out.Ballot
+	if !ballot.Disputed(e.AskBelow) {
 		return nil
 	}
 	ctx, span := trace.Start(ctx, "ask")
 	defer span.End()
 	q := &session.QuestionError{
-		Kind: session.KindResult, Message: "the answers disagree; which one is meant?",
+		Kind: dialogue.KindResult, Message: "the answers disagree; which one is meant?",
 		Context: map[string]string{"user_query": t.Question},
 	}
-	for i, c := range out.Ballot.Clusters[:min(askedOptions, len(out.Ballot.Clusters))] {
-		best, o := out.Candidates[c.Best], session.Option{ID: fmt.Sprintf("r%d", i+1), SQL: c.SQL, Confidence: c.Confidence}
-		o.Label = fmt.Sprintf("%d of %d samples", len(c.Members), out.Ballot.Sampled)
+	for i, c := range ballot.Clusters[:min(askedOptions, len(ballot.Clusters))] {
+		best := out.Candidates[c.Best]
+		o := session.Option{
+			ID: fmt.Sprintf("r%d", i+1), SQL: c.SQL, Confidence: c.Confidence,
+			Label: fmt.Sprintf("%d of %d samples", len(c.Members), ballot.Sampled)}
 		if !e.WithoutExecution {
 			rows, err := e.DB.QueryWithin(ctx, c.SQL, exec.Bounds{Rows: askedRows})
 			switch {
@@ -46,16 +51,18 @@ func (e *Env) AskUser(ctx context.Context, t Task, out *Outcome) error {
 				out.Note("the rows of option %s cannot be read: %v", o.ID, err)
 			default:
 				o.Rows = rows
-				o.Label += fmt.Sprintf("; rows: %d", best.Rows)
+				if best.Fingerprint != "" { // "": no check ran it
+					o.Label += fmt.Sprintf("; rows: %d", best.Rows)
+				}
 				if best.Truncated {
 					o.Label += " and more"
 				}
-				o.Label += "; columns: " + words.Short(OneLine(strings.Join(rows.Columns, ", ")), 100)
+				o.Label += "; columns: " + words.Short(prompttext.OneLine(strings.Join(rows.Columns, ", ")), 100)
 			}
 		}
 		q.Options = append(q.Options, o)
 	}
-	out.Note("the user is asked: the best answer has %d of %d samples", len(out.Ballot.Clusters[0].Members), out.Ballot.Sampled)
+	out.Note("the user is asked: the best answer has %d of %d samples", len(ballot.Clusters[0].Members), ballot.Sampled)
 	span.Set("options", len(q.Options))
 	return q
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -75,7 +77,7 @@ func TestAskUser(t *testing.T) {
 				}
 			}
 			golden.Equal(t, tt.options, got, tt.why)
-			if out.SQL != got[0] || q.Kind != session.KindResult || q.Context["user_query"] != usaTask.Question {
+			if out.SQL != got[0] || q.Kind != dialogue.KindResult || q.Context["user_query"] != usaTask.Question {
 				t.Errorf("the best so far is %q, the question %+v", out.SQL, q)
 			}
 		})
@@ -101,6 +103,19 @@ func TestAskUserShows(t *testing.T) {
 	golden.Equal(t, &result.Table{
 		Columns: []string{"name"}, Types: []result.Type{{Name: "TEXT", Kind: result.KindText}}, Rows: [][]any{{"Ada"}, {"Cyd"}},
 	}, q.Options[0].Rows, "rows")
+
+	// Checks that run nothing do not know how many rows there are: 0 would be a lie.
+	planned := plain(2)
+	planned.Checks, planned.Voter = exec.PlanChecks(), vote.Majority{Key: vote.ByText}
+	_, err = planned.Generate(t.Context(), env, usaTask)
+	var byText *session.QuestionError
+	if !errors.As(err, &byText) {
+		t.Fatal(err)
+	}
+	want = []string{"1 of 2 samples; columns: name", "1 of 2 samples; columns: x, a b"}
+	labels = []string{byText.Options[0].Label, byText.Options[1].Label}
+	golden.Equal(t, want, labels, "labels of planned statements")
+
 	if rows := q.Options[1].Rows; len(rows.Rows) != 5 || !rows.Truncated {
 		t.Errorf("got %d rows of 7", len(rows.Rows))
 	}

@@ -17,7 +17,7 @@ import (
 // where some samples were sent and refused, where what was left decided, and
 // where the calls end in the repair or the judge.
 func TestBudgetIsTold(t *testing.T) {
-	judged := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Purpose: "four"}, Refine: &strategy.Refine{Whom: strategy.Deciding},
+	judged := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Purpose: "four"}, Refine: &strategy.Refine{Decisive: true},
 		Voter: vote.Majority{MinShare: 1}, Judge: strategy.Rubric{}}
 	const unjudged = "the judge could not be asked, the vote stands: llm: budget spent: calls: "
 	tests := []struct {
@@ -64,8 +64,8 @@ func budgeted(t *testing.T, s strategy.Strategy, b llm.Budget) (out *strategy.Ou
 	account := b.Start()
 	env := makerEnv(t, llm.Chain(script, account.Middleware()))
 	env.Host.CallsLeft = account.CallsLeft
-	root := trace.New("question")
-	out, err = s.Generate(trace.Into(t.Context(), root), env, usaTask)
+	root := trace.Tracer{}.New("question")
+	out, err = s.Generate(trace.NewContext(t.Context(), root), env, usaTask)
 	for _, w := range root.Warnings() {
 		if w.Code == "budget-spent" {
 			warnings = append(warnings, w.Message)

@@ -23,13 +23,13 @@ func preSQL(env *strategy.Env, t strategy.Task) linker.PreSQL {
 }
 
 // MAKER's consensus over the links of PET-SQL, with the judge of QA-SQL where its last vote is not of one mind.
-func ExampleJudgeOptions() {
+func ExampleOutcome_JudgeOptions() {
 	judged := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 		out, err := maker.Strategy{Linker: preSQL(env, t), Samples: 3}.Generate(ctx, env, t)
 		if err != nil || len(out.Ballot.Clusters) < 2 {
 			return out, err
 		}
-		in := strategy.JudgeInput{Task: t, Schema: env.Schema, Options: strategy.JudgeOptions(out)}
+		in := strategy.JudgeInput{Task: t, Schema: env.Schema, Options: out.JudgeOptions()}
 		verdict, err := strategy.Rubric{}.Choose(ctx, env, in)
 		if err == nil && verdict.Choice > 0 {
 			out.Ballot.Overrule(verdict.Choice)
@@ -43,7 +43,7 @@ func ExampleJudgeOptions() {
 		{Purpose: "maker.scope", Replies: llmtest.Texts("Tables: customers"), Repeat: true},
 		{Purpose: "maker.filter", Replies: llmtest.Texts("country = 'USA'"), Repeat: true},
 		{Purpose: "maker.projection", Replies: llmtest.Texts(strategytest.Everyone, strategytest.USA, strategytest.Everyone)},
-		{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
+		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 	}}
 	out, err := judged.Generate(context.Background(), strategytest.ExampleEnv(model), strategytest.USATask)
 	fmt.Println(out.SQL, out.Links.Tables[0].Table, err)
@@ -53,16 +53,16 @@ func ExampleJudgeOptions() {
 
 // A vote by plan, and where no statement has one the repair of the staged agent: the statement that most samples have is
 // refined once.
-func ExampleFailing() {
+func ExampleRefine_Failing() {
 	repaired := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 		p := planvote.Plain{Samples: 3}.Pipeline(env)
-		p.Examiner = strategy.NewExaminer(ctx, env, t, p.Checks, nil)
+		p.Examiner = strategy.NewChecker(ctx, env, t, p.Checks, nil)
 		defer p.Examiner.Close()
 		out, err := p.Generate(ctx, env, t)
 		if !errors.Is(err, strategy.ErrNoCandidate) || out == nil {
 			return out, err
 		}
-		failing := strategy.Failing(out.Candidates)
+		failing := strategy.Refine{}.Failing(out.Candidates)
 		if len(failing) == 0 {
 			return out, err
 		}
@@ -88,11 +88,11 @@ func ExampleFailing() {
 
 // Cross-consistency: two models, each with a prompt of its own, write statements over the links of a first one, and equal
 // results are equal votes.
-func ExampleAlternate_models() {
+func ExampleRotatePrompts_models() {
 	cross := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 		return strategy.Pipeline{
 			Linker: preSQL(env, t),
-			Prompter: strategy.Alternate{
+			Prompter: strategy.RotatePrompts{
 				strategy.Variant{Model: "large", Prompter: strategy.Prompt{}},
 				strategy.Variant{Model: "small", Prompter: petsql.REp{}},
 			},
@@ -114,7 +114,7 @@ func ExampleAlternate_models() {
 func ExamplePipeline_petsql() {
 	repaired := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 		p := petsql.Strategy{}.Pipeline(env)
-		p.Refine = &strategy.Refine{Whom: strategy.Deciding}
+		p.Refine = &strategy.Refine{Decisive: true}
 		return p.Generate(ctx, env, t)
 	})
 
@@ -132,7 +132,7 @@ func ExamplePipeline_petsql() {
 // A vote by result whose failed statements are repaired: one stage of a preset is changed.
 func ExampleSelfConsistency_Pipeline() {
 	p := strategy.SelfConsistency{Samples: 3}.Pipeline()
-	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
+	p.Refine = &strategy.Refine{Decisive: true}
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(strategytest.USA), Repeat: true},
 		{Replies: llmtest.Texts("SELECT nam FROM customers"), Repeat: true},

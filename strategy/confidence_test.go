@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/tracepage"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -65,8 +66,8 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 				}
 			}
 			script := &llmtest.Script{Rules: []llmtest.Rule{generate, always(strategy.PurposeRepair, tt.repair)}}
-			root := trace.New("question")
-			out, err := s.Generate(trace.Into(t.Context(), root), shopEnv(t, script), usaTask)
+			root := trace.Tracer{}.New("question")
+			out, err := s.Generate(trace.NewContext(t.Context(), root), shopEnv(t, script), usaTask)
 			root.End()
 			if err != nil {
 				t.Errorf("%s, %T: %v", tt.why, s, err)
@@ -80,7 +81,7 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 				t.Errorf("%s, %T: %s", tt.why, s, explained)
 			}
 			var page strings.Builder
-			if err := (trace.Page{Root: root, Show: trace.PrivateSQL}).WriteHTML(&page); err != nil || !strings.Contains(page.String(), html.EscapeString(explained)) {
+			if err := root.WritePage(&page, tracepage.Page{}, trace.PrivateSQL); err != nil || !strings.Contains(page.String(), html.EscapeString(explained)) {
 				t.Errorf("%s, %T: the page does not say %q (%v)", tt.why, s, explained, err)
 			}
 			if warned := strings.Contains(page.String(), "one-voter"); warned != (tt.warning != "") {

@@ -12,37 +12,39 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Consensus is the default strategy: the parts of this module put together as the measurements suggest.
+// Consensus is the default strategy. It combines the parts of this module as the measurements suggest.
 //
-// Three prompt forms (M-Schema, DDL, one-line code), each with the stored values that the question names, go out in
-// waves until the leader cannot be overtaken. Candidates vote by result; broken doubt rules (doubt.DefaultRules) cost
-// votes and confidence. A statement that the engine rejected is repaired only where its vote could change the winner.
-// If the leading cluster holds less than 0.6 of the votes, a judge (Rubric) sees the two best. Confidence is (share of
-// credited votes, one more on either side) × e^(−doubts/2), see vote.Ballot, or Calibration of it.
+// It uses three prompt forms (M-Schema, DDL, one-line code), each with the stored values that the question names,
+// or Prompts. Samples go out in waves until the leader cannot be overtaken. Candidates vote by result; broken
+// doubt rules (doubt.Rules) cost votes and confidence. A statement that the engine rejected is repaired only if
+// its vote could change the winner. With metrics (texttosql.WithKnowledge) every second sample is a metric
+// request; see Sampler.Requests.
 //
-// With metrics (texttosql.WithKnowledge) every second sample is a metric request; see Sampler.Requests.
+// If the leading group of one model's samples has less than 0.8 of the votes, a judge (Rubric) compares the two best.
+// With several models the leader stays (docs/lab/votes.md). Confidence is (share of credited votes, one more on
+// either side) × e^(−doubts/2), see vote.Ballot, or the value of Calibrate.
 //
-// Calls a question: Samples samples of at most 1,024 tokens, 2 repairs and 2 of the judge at most, one more for each
-// reply of the judge that is no JSON. Prompts hold stored
-// values, unless texttosql.WithoutValues is given. Sources: Wang et al. 2023, M-Schema (XiYan-SQL), a judge below 0.6
-// (DeepEye-SQL); doubts are our own.
+// A question takes at most Samples samples of at most 1,024 tokens, 2 repairs and 2 calls of the judge. Each of the
+// judge's replies that is not JSON costs one more call. Prompts hold stored values, unless texttosql.WithoutValues is
+// given. Sources: Wang et al. 2023, M-Schema (XiYan-SQL), a judge of weak votes (DeepEye-SQL); doubts are our own.
 type Consensus struct {
-	Samples       int               // 0 means 12; WithSamples overrides it
-	Temperature   float64           // 0 means 0.7; sample 0 is greedy
-	Shots         int               // few-shot exemplars; 0: none
-	Stop          vote.Stop         // ends sampling before it is decided, as vote.AheadBy(3).Every(4) does; nil: only when it is decided
-	MinConfidence float64           // 0..1; a weaker answer is an ErrAbstained; 0: never
-	Doubts        *doubt.Rules      // nil means &doubt.Rules{}, the default rules; one with an empty list of Rules turns them off
-	Calibration   *vote.Calibration // fitted by eval; nil: the formula above
-	WithoutJudge  bool              // a weak vote is not put to the model
-	AtOnce        bool              // see Sampler.AtOnce
+	Samples       int                       // 0 means 12; WithSamples overrides it
+	Temperature   float64                   // 0 means 0.7; sample 0 is greedy
+	Shots         int                       // few-shot exemplars; 0: up to 3 confirmed ones, see Prompt.Shots
+	Prompts       RotatePrompts             // used in turn, as ReasoningPrompts; nil: the three forms
+	Stop          vote.Stop                 // stops earlier, as vote.AheadBy(3).Every(4); nil: when it is decided
+	MinConfidence float64                   // 0..1; an answer below it is an ErrAbstained; 0: never
+	Doubts        *doubt.Rules              // nil: &doubt.Rules{}, the default rules; an empty List turns them off
+	Calibrate     func(raw float64) float64 // maps the confidence to the chance of being right; nil: no change
+	WithoutJudge  bool                      // no judge: the vote stands, also if it is close
+	AtOnce        bool                      // see Sampler.AtOnce
 }
 
-// Validate refuses numbers out of range and a Calibration that is none.
+// Validate rejects numbers out of range.
 func (c Consensus) Validate(samples int) error {
-	errs := []error{fields.Check("strategy: Consensus.Samples", c.Samples, MaxSamples), fields.Check("strategy: Consensus.Temperature", c.Temperature, 0), fields.Check("strategy: Consensus.Shots", c.Shots, 0)}
-	if c.Calibration != nil {
-		errs = append(errs, c.Calibration.Validate())
+	errs := []error{fields.Check("strategy: Consensus.Samples", c.Samples, fields.MaxSamples), fields.Check("strategy: Consensus.Temperature", c.Temperature, 0), fields.Check("strategy: Consensus.Shots", c.Shots, 0)}
+	if c.Prompts != nil {
+		errs = append(errs, validPrompter(c.Prompts))
 	}
 	return errors.Join(append(errs, Pipeline{MinConfidence: c.MinConfidence}.Validate(samples))...)
 }
@@ -52,27 +54,34 @@ func (c Consensus) Generate(ctx context.Context, env *Env, t Task) (*Outcome, er
 	if err := c.Validate(t.Samples); err != nil {
 		return nil, err
 	}
+	if env != nil && len(env.Models) > 1 {
+		c.WithoutJudge = true
+	}
 	return c.Pipeline().Generate(ctx, env, t)
 }
 
-// Pipeline is the composition, to start a pipeline of your own from.
+// Pipeline returns the composition, as a starting point for your own pipeline.
 func (c Consensus) Pipeline() Pipeline {
 	p := Pipeline{
 		Linker: linker.Values{},
-		Prompter: Alternate{
+		Prompter: RotatePrompts{
 			Prompt{Form: schema.MSchema, Shots: c.Shots},
 			Prompt{Form: schema.DDL, Shots: c.Shots},
 			Prompt{Form: schema.Code, Shots: c.Shots},
 		},
 		Sampler: Sampler{
 			Samples: cmp.Or(c.Samples, 12), Temperature: cmp.Or(c.Temperature, 0.7), FirstGreedy: true,
-			Stop: vote.Decided, AtOnce: c.AtOnce, Requests: 2,
+			Stop: vote.Stop(vote.Decided).AfterAgreeing(5), AtOnce: c.AtOnce, Requests: 2,
 		},
 		Doubts:        c.Doubts,
-		Refine:        &Refine{Whom: Deciding},
+		Refine:        &Refine{Decisive: true},
 		Voter:         c.Voter(),
 		Judge:         Rubric{Form: schema.MSchema, Options: 2},
+		JudgeBelow:    judgeBelow,
 		MinConfidence: c.MinConfidence,
+	}
+	if c.Prompts != nil {
+		p.Prompter = c.Prompts
 	}
 	if p.Doubts == nil {
 		p.Doubts = &doubt.Rules{}
@@ -81,16 +90,26 @@ func (c Consensus) Pipeline() Pipeline {
 		p.Sampler.Stop = c.Stop.Or(vote.Decided)
 	}
 	if c.WithoutJudge {
-		p.Judge = nil
+		p.Judge, p.JudgeBelow = nil, 0
 	}
 	return p
 }
 
-// Voter is the vote of Consensus, for replay and for a strategy of your own.
+// judgeBelow is the share of one model's votes below which Consensus asks its judge: docs/lab/votes.md.
+const judgeBelow = 0.8
+
+// ReasoningPrompts returns three prompts of one form that differ in reasoning: a direct answer, the parts first, and
+// a plan first. Use them as Consensus.Prompts to compare with its three forms: no live run has shown a gain yet.
+func ReasoningPrompts() RotatePrompts {
+	form := Prompt{Form: schema.MSchema}
+	parts, plan := form, form
+	parts.Steps, plan.Steps = PartsFirst, PlanFirst
+	return RotatePrompts{form, parts, plan}
+}
+
+// Voter returns the vote of Consensus, for replay and for your own strategy.
 func (c Consensus) Voter() vote.Majority {
-	m := vote.Majority{Penalty: 1, MaxDoubt: maxDoubt(c.Doubts), Prior: 1, MinShare: 0.6}
-	if c.Calibration != nil {
-		m.Calibrate = c.Calibration.At
-	}
+	m := vote.Majority{Penalty: 1, MaxDoubt: maxDoubt(c.Doubts), Prior: 1, MinShare: judgeBelow}
+	m.Calibrate = c.Calibrate
 	return m
 }

@@ -3,11 +3,12 @@ package strategy_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/constraints"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -31,7 +32,7 @@ func column(table, name string) schema.ColumnName {
 }
 
 func joining(a, b schema.ColumnName) session.Correction {
-	return session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}
+	return session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}
 }
 
 func tables(names ...string) (list []schema.TableName) {
@@ -44,7 +45,7 @@ func tables(names ...string) (list []schema.TableName) {
 var (
 	byPupil = joining(column("marks", "pupil_id"), column("pupils", "pupil_id"))
 	byRoom  = joining(column("pupils", "room"), column("rooms", "number"))
-	notOld  = session.Correction{Kind: session.CorrectTable, Tables: tables("Pupils"), Rejected: tables("pupils_old")}
+	notOld  = session.Correction{Kind: dialogue.CorrectTable, Tables: tables("Pupils"), Rejected: tables("pupils_old")}
 )
 
 func TestConstraints(t *testing.T) {
@@ -58,11 +59,11 @@ func TestConstraints(t *testing.T) {
 		{"rejected", "the other one is", "SELECT name FROM pupils JOIN pupils_old USING (name)", notOld, "the statement reads pupils_old"},
 		{"missing", "neither is", "SELECT floor FROM rooms", notOld, "the statement does not read Pupils"},
 		{"view", "a view reads what lies under it", "SELECT p.name FROM pupils AS p, gone", notOld, "the statement reads pupils_old"},
-		{"counted view", "SQLite does not report it", "SELECT COUNT(*) FROM gone", session.Correction{Kind: session.CorrectTable, Tables: tables("Gone")}, ""},
-		{"rejected view", "nor here", "SELECT COUNT(*) FROM gone", session.Correction{Kind: session.CorrectTable, Rejected: tables("gone")},
+		{"counted view", "SQLite does not report it", "SELECT COUNT(*) FROM gone", session.Correction{Kind: dialogue.CorrectTable, Tables: tables("Gone")}, ""},
+		{"rejected view", "nor here", "SELECT COUNT(*) FROM gone", session.Correction{Kind: dialogue.CorrectTable, Rejected: tables("gone")},
 			"the statement reads gone"},
 		{"named as a cte", "which is no view", "WITH gone AS (SELECT name FROM pupils) SELECT COUNT(*) FROM gone",
-			session.Correction{Kind: session.CorrectTable, Rejected: tables("gone")}, ""},
+			session.Correction{Kind: dialogue.CorrectTable, Rejected: tables("gone")}, ""},
 		{"in text", "a literal reads nothing", "SELECT name FROM pupils WHERE name <> 'pupils_old'", notOld, ""},
 		{"cte", "what lies in it is read", "WITH x AS (SELECT name FROM pupils_old) SELECT p.name FROM pupils p, x", notOld, "the statement reads pupils_old"},
 		{"on", "both columns are read", "SELECT name, mark FROM pupils AS p JOIN marks AS m ON m.pupil_id = p.pupil_id", byPupil, ""},
@@ -78,13 +79,13 @@ func TestConstraints(t *testing.T) {
 			"does not read pupils.room and rooms.number"},
 		{"no table", "a join needs both", "SELECT mark FROM marks JOIN pupils_old USING (pupil_id)", byPupil, "does not read pupils.pupil_id"},
 		{"column", "what a word means rejects nothing", "SELECT floor FROM rooms",
-			session.Correction{Kind: session.CorrectColumn, Term: "kid", Column: new(column("pupils", "name"))}, ""},
-		{"text", "nor does prose", "SELECT floor FROM rooms", session.Correction{Kind: session.CorrectText, Text: "DO NOT use rooms"}, ""},
-		{"no join", "of a record that is damaged", "SELECT floor FROM rooms", session.Correction{Kind: session.CorrectJoin}, ""},
+			session.Correction{Kind: dialogue.CorrectColumn, Term: "kid", Column: new(column("pupils", "name"))}, ""},
+		{"text", "nor does prose", "SELECT floor FROM rooms", session.Correction{Kind: dialogue.CorrectText, Text: "DO NOT use rooms"}, ""},
+		{"no join", "of a record that is damaged", "SELECT floor FROM rooms", session.Correction{Kind: dialogue.CorrectJoin}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, checks := range [][]exec.Check{{strategy.Constraints{tt.correction}}, {exec.ReadOnly{}, strategy.Constraints{tt.correction}}} {
+			for _, checks := range [][]exec.Check{{constraints.Check{tt.correction}}, {exec.ReadOnly{}, constraints.Check{tt.correction}}} {
 				_, err := env.DB.Examine(t.Context(), tt.sql, checks...)
 				var invalid *exec.InvalidError
 				switch {
@@ -105,9 +106,9 @@ func TestAdmissionConstraints(t *testing.T) {
 	env := envOf(t, schoolSQL, nil)
 	own := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error { return nil })
 	for name, checks := range map[string][]exec.Check{
-		"none": nil, "empty": {}, "own": {own}, "own first": {own, exec.ReadOnly{}, exec.Execute{}}, "plan": exec.PlanChecks(),
+		"none": nil, "empty": {}, "own": {own}, "own first": {own, exec.ReadOnly{}, exec.RunCheck{}}, "plan": exec.PlanChecks(),
 	} {
-		a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "who?", Corrections: []session.Correction{notOld}}, checks, nil)
+		a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "who?", Corrections: []session.Correction{notOld}}, checks, nil)
 		c, err := a.ExamineSQL(t.Context(), 0, "", "SELECT name FROM pupils_old")
 		if err != nil || !c.Invalid || !strings.Contains(c.Rejected, "do not read pupils_old; the statement reads pupils_old") || c.Fingerprint != "" {
 			t.Errorf("%s: %+v, %v", name, c, err)
@@ -135,16 +136,4 @@ func TestRepairOfConstraint(t *testing.T) {
 	if text := last[len(last)-1].Text; !strings.Contains(text, want) {
 		t.Errorf("the repair is told %q", text)
 	}
-}
-
-func ExampleConstraints() {
-	env := exampleEnv(nil)
-	use := strategy.Constraints{{Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "orders"}}}}
-	for _, sql := range []string{"SELECT count(*) FROM orders", "SELECT count(*) FROM customers"} {
-		_, err := env.DB.Examine(context.Background(), sql, append(exec.PlanChecks(), use)...)
-		fmt.Println(err)
-	}
-	// Output:
-	// <nil>
-	// exec: invalid statement (constraint): read orders; the statement does not read orders
 }

@@ -1,9 +1,12 @@
 package strategy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
@@ -12,16 +15,23 @@ import (
 // maxEarlier is how many earlier questions a prompt shows.
 const maxEarlier = 3
 
-// Constraints states the corrections of some kinds for a prompt, a line each; without kinds all corrections.
-func (t Task) Constraints(kinds ...session.CorrectionKind) []string {
-	return session.Constraints(t.Corrections, kinds...)
+// Constraints returns the corrections of the given kinds for a prompt, one line each; without kinds, all corrections.
+// A line is session.Correction.Constraint without control characters and without the marks that separate turns in
+// chat templates.
+func (t Task) Constraints(kinds ...string) (lines []string) {
+	for _, c := range t.Corrections {
+		if len(kinds) == 0 || slices.Contains(kinds, c.Kind) {
+			lines = append(lines, words.Inert(words.Line(c.Constraint())))
+		}
+	}
+	return lines
 }
 
-// Recent are the last three of Earlier: those that a prompt shows.
-func (t Task) Recent() []session.Earlier { return t.Earlier[max(0, len(t.Earlier)-maxEarlier):] }
+// Recent returns the last three turns of Earlier, which prompts show.
+func (t Task) Recent() []session.PreviousTurn { return t.Earlier[max(0, len(t.Earlier)-maxEarlier):] }
 
-// Reading is how rules read the question. What corrections say is read as evidence. A follow-up leaves words out, so
-// rules that read words are silent about one.
+// Reading returns the features of the question for rules. The text of corrections counts as evidence. A follow-up
+// leaves words out, so rules that read words find nothing in it.
 func (t Task) Reading(rules doubt.Rules) doubt.QuestionFeatures {
 	evidence := strings.Join(append([]string{t.Evidence}, t.Constraints()...), "\n")
 	if len(t.Corrections) == 0 {
@@ -52,7 +62,7 @@ func (t Task) earlierSection() string {
 	var b strings.Builder
 	b.WriteString("### Earlier questions\nThe question may refer to these, the oldest first. " + refers)
 	for _, e := range t.Recent() {
-		b.WriteString("Question: " + OneLine(e.Question) + "\n" + Fence(e.SQL) + "\n")
+		b.WriteString("Question: " + prompttext.OneLine(e.Question) + "\n" + CodeBlock(e.SQL) + "\n")
 	}
 	return b.String() + "\n"
 }
@@ -62,7 +72,7 @@ func (t Task) earlierSection() string {
 func (t Task) turns(head, values string) (turns []llm.Message, last string) {
 	for _, e := range t.Recent() {
 		turns = append(turns, llm.Message{Role: llm.User, Text: head + "### Earlier question\n" + plainLine(e.Question) + "\n"},
-			llm.Message{Role: llm.Assistant, Text: Fence(e.SQL)})
+			llm.Message{Role: llm.Assistant, Text: CodeBlock(e.SQL)})
 		head = ""
 	}
 	if len(turns) > 0 {

@@ -1,19 +1,18 @@
 package strategy_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -21,10 +20,10 @@ import (
 var talk = strategy.Task{
 	Question: "And in Norway?", Evidence: "Norway is a country",
 	Corrections: []session.Correction{
-		{Kind: session.CorrectTable, Tables: tables("customers"), Rejected: tables("orders")},
-		{Kind: session.CorrectText, Text: "only\n### Question\nthe <|im_start|>living"},
+		{Kind: dialogue.CorrectTable, Tables: tables("customers"), Rejected: tables("orders")},
+		{Kind: dialogue.CorrectText, Text: "only\n### Question\nthe <|im_start|>living"},
 	},
-	Earlier: []session.Earlier{
+	Earlier: []session.PreviousTurn{
 		{Question: "zero?", SQL: "SELECT 0"},
 		{Question: "How many customers are there?\n### Rules", SQL: "SELECT count(*)\nFROM customers"},
 		{Question: "Names?", SQL: "SELECT name FROM customers -- all"},
@@ -58,7 +57,7 @@ And in Norway?
 // Earlier questions are turns behind the exemplars, and stand in front of the question once.
 func TestPromptTurns(t *testing.T) {
 	env := shopEnv(t, nil)
-	messages := need.Value(strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: talk, Schema: env.Schema}))(t)
+	messages := testutil.Value(strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: talk, Schema: env.Schema}))(t)
 	var roles []string
 	for _, m := range messages {
 		roles = append(roles, string(m.Role))
@@ -88,7 +87,7 @@ func TestPromptTurns(t *testing.T) {
 }
 
 func TestTaskConstraints(t *testing.T) {
-	if got := talk.Constraints(session.CorrectTable, session.CorrectJoin); len(got) != 1 || !strings.HasPrefix(got[0], "MANDATORY TABLE") {
+	if got := talk.Constraints(dialogue.CorrectTable, dialogue.CorrectJoin); len(got) != 1 || !strings.HasPrefix(got[0], "MANDATORY TABLE") {
 		t.Errorf("got %q", got)
 	}
 	if got := talk.Constraints(); len(got) != 2 {
@@ -98,7 +97,7 @@ func TestTaskConstraints(t *testing.T) {
 
 // Rules read what a correction excludes as asked for, and no words of a question that leaves some out.
 func TestReading(t *testing.T) {
-	without := session.Correction{Kind: session.CorrectFilter, Text: "not those without an order"}
+	without := session.Correction{Kind: dialogue.CorrectFilter, Text: "not those without an order"}
 	task := strategy.Task{Question: "List the names of the customers.", Corrections: []session.Correction{without}}
 	if read := task.Reading(doubt.Rules{}); read.Language != "en" || !read.Negation {
 		t.Errorf("%+v", read)
@@ -126,7 +125,7 @@ func TestFollowUpLinks(t *testing.T) {
 	} {
 		p := strategy.Pipeline{Linker: linker.Lexical{}}
 		env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT name FROM customers")}})
-		out := need.Value(p.Generate(t.Context(), env, tt.task))(t)
+		out := testutil.Value(p.Generate(t.Context(), env, tt.task))(t)
 		var got []string
 		for _, l := range out.Links.Tables {
 			got = append(got, l.Table)
@@ -134,21 +133,5 @@ func TestFollowUpLinks(t *testing.T) {
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
-	}
-}
-
-// TestExploreOfPipeline: an Explore without a model has that of the question.
-func TestExploreOfPipeline(t *testing.T) {
-	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "explore", Replies: llmtest.Texts(`{"keep": ["customers"], "done": true}`)}, generate("SELECT name FROM customers"),
-	}})
-	wide := *env.Schema
-	for i := range 40 {
-		wide.Tables = append(wide.Tables, schema.Table{Name: fmt.Sprintf("t_%02d", i), Columns: []schema.Column{{Name: "x", Type: "TEXT"}}})
-	}
-	env.Schema = &wide
-	out := need.Value(strategy.Pipeline{Linker: linker.Explore{}}.Generate(t.Context(), env, strategy.Task{Question: "Who buys?"}))(t)
-	if len(out.Links.Tables) != 1 || out.Links.Tables[0].Table != "customers" {
-		t.Errorf("%+v, notes %v", out.Links, out.Notes)
 	}
 }

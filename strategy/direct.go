@@ -8,16 +8,16 @@ import (
 	"github.com/texttosql/texttosql/internal/fields"
 )
 
-// Direct is the baseline: one greedy sample of a k-shot prompt, checked. A single sample has no second opinion, so its
-// confidence says little: 0.67 where the statement runs and nothing doubts it.
+// Direct is the baseline: one greedy sample of a k-shot prompt, checked. Nothing confirms a single sample, so its
+// confidence means little: 0.67 if the statement runs without a doubt.
 //
-// One call a question, for a reply of at most 512 tokens; more than one sample and more than one model are refused.
-// Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
+// It makes one call per question, for a reply of at most 512 tokens. It rejects more than one sample and more than
+// one model. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
 type Direct struct {
-	Shots int // few-shot exemplars from Env.Exemplars; 0: none
+	Shots int // few-shot exemplars from Env.Exemplars; 0: up to 3 confirmed ones, see Prompt.Shots
 }
 
-// Validate refuses negative shots and more than one sample.
+// Validate rejects negative shots and more than one sample.
 func (d Direct) Validate(samples int) error {
 	errs := []error{fields.Check("strategy: Direct.Shots", d.Shots, 0)}
 	if samples > 1 {
@@ -26,7 +26,7 @@ func (d Direct) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// ValidateModels refuses more than one model; see Validator.
+// ValidateModels refuses more than one model; see Strategy.
 func (d Direct) ValidateModels(n int) error {
 	if n > 1 {
 		return &ConfigError{Field: "strategy: Direct", Problem: fmt.Sprintf(

@@ -29,7 +29,7 @@ func Example() {
 		Prompter: strategy.Prompt{Form: schema.MSchema, Shots: 3},
 		Sampler:  strategy.Sampler{Samples: 9, Temperature: 0.8, Stop: vote.AheadBy(3)},
 		Voter:    vote.Majority{Penalty: 1},
-		Refine:   &strategy.Refine{Whom: strategy.Deciding},
+		Refine:   &strategy.Refine{Decisive: true},
 	}
 	for _, method := range []strategy.Strategy{strategy.SelfConsistency{Samples: 8}, careful} {
 		engine, err := texttosql.New(db, model, texttosql.WithStrategy(method))

@@ -5,21 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/internal/findings"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// RuleDoubleCounting is the rule of the Finding about a SUM over rows that a join repeats, by the keys of the schema and of
-// Env.Knowledge; see sqltext.Statement.Repeated. It is information and no doubt.
-const RuleDoubleCounting = "double_counting"
-
 // doubleCounting are the findings about sums of a candidate that count rows several times.
-func (a *Examiner) doubleCounting(c vote.Candidate) (found []vote.Finding) {
+func (a *Checker) doubleCounting(c vote.Candidate) (found []vote.Finding) {
 	if c.Statement == nil || a.env.Schema == nil {
 		return nil
 	}
-	has := func(t sqltext.TableRef, column string) bool {
+	has := func(t sqlshape.TableRef, column string) bool {
 		stored, ok := a.env.Schema.Lookup(t.Schema, t.Name)
 		if !ok {
 			return false
@@ -28,14 +25,14 @@ func (a *Examiner) doubleCounting(c vote.Candidate) (found []vote.Finding) {
 		return ok
 	}
 	for _, r := range c.Statement.Repeated(a.env.keysOf, has) {
-		found = append(found, vote.Finding{Rule: RuleDoubleCounting, Detail: fmt.Sprintf("%s may count a row of %s several times: once for each row of %s",
-			schema.Comment(r.Item), schema.Comment(r.Table.Name), schema.Comment(r.By.Name))})
+		found = append(found, vote.Finding{Rule: findings.DoubleCounting, Detail: fmt.Sprintf("%s may count a row of %s several times: once for each row of %s",
+			prompttext.Comment(r.Item), prompttext.Comment(r.Table.Name), prompttext.Comment(r.By.Name))})
 	}
 	return found
 }
 
 // keysOf are the keys of a table: those of the schema, and of what people know.
-func (e *Env) keysOf(t sqltext.TableRef) (keys [][]string) {
+func (e *Env) keysOf(t sqlshape.TableRef) (keys [][]string) {
 	if stored, ok := e.Schema.Lookup(t.Schema, t.Name); ok {
 		keys = slices.Clone(stored.Unique)
 		if len(stored.PrimaryKey) > 0 {

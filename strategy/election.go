@@ -6,63 +6,66 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// ErrQuorum says that fewer samples voted than MinVotes asks for. The error that matches it also matches the errors of
-// the samples that failed.
+// ErrQuorum reports that fewer than MinVotes samples voted. The error that matches it also matches the errors of the
+// samples that failed.
 var ErrQuorum = errors.New("strategy: too few votes")
 
-// Election takes samples until their votes decide. Every strategy votes through it.
+// Election takes samples until their votes decide. Every strategy votes through it. An Election is a plain value, safe for
+// concurrent use if its functions are.
 //
 // Samples go out in waves, in parallel, and each fills the slot of its own index. Stop looks at the longest prefix of
-// finished samples, never at the order of arrival. The samples behind the index where it stops are cancelled and do not
-// count, even those that had arrived. So equal replies give equal slots whatever the timing. A failed sample casts no
-// vote and never cancels its siblings. If all samples of a wave and before it fail, the election ends. A wave is as
-// small as could decide (vote.State.Wave), so that no sample of it is wasted.
+// finished samples, never at the order of arrival. Samples with a higher index than the last one are cancelled. They
+// do not count, even if they had arrived. So equal replies give equal slots whatever the timing. A failed sample
+// casts no vote and never cancels the others. If all samples up to the end of a wave fail, the election ends. A wave
+// has the least samples that could decide the election (vote.State.Wave).
 //
-// A late sample takes twice as long as half of the first wave took, and at least a second more, from when it was sent.
-// It is not waited for once the other votes decide as vote.Decided does, and until then the next wave goes out without
-// it. The winner is the same as with it. No sample is late if Stop is bolder than vote.Decided, or if neither Stop nor
-// State is given, and none whose vote could bring a Pipeline's judge into play.
-//
-// Its goroutines are no errgroup.Group: of that a stop cancels no needless sample, and a late one is waited for. An Election is a plain value, safe for concurrent use if its functions are.
+// A sample is late if it takes more than twice the median time of the first wave, and at least a second longer. A
+// sample whose call is repeated after a provider's rejection is not late. The election stops waiting for a late
+// sample as soon as the other votes decide it by the rule of vote.Decided. Until then the next wave is sent without
+// it. The winner is the same as with it. No sample is late if Stop ends earlier than vote.Decided, if neither Stop
+// nor State is set, or if its vote could involve a Pipeline's judge. An errgroup.Group is not used: it would wait for
+// late samples and not cancel needless ones.
 type Election[T any] struct {
 	// Sample makes sample i, 0 ≤ i < N. Required. It must return soon after ctx ends. ctx carries the sample's span.
 	Sample func(ctx context.Context, i int) (T, error)
-	// Key names the group that a sample votes for; false abstains. Required.
+	// Key returns the group that a sample votes for; false abstains. Required.
 	Key func(T) (key string, ok bool)
-	// State counts the votes so far, out of the planned samples; values are those of the samples that succeeded, in
-	// index order. nil: one vote each, by Key.
+	// State counts the votes so far, out of the planned samples. values has the results of the samples that
+	// succeeded, in index order. nil: one vote each, by Key.
 	State func(values []T, planned int) vote.State
 
-	// Room says how many samples may still be sent; false: any number. A spent budget then ends the election at the
-	// same index whatever the timing. nil: any number.
+	// Room returns how many samples may still be sent; false: any number. A spent budget then ends the election at
+	// the same index whatever the timing. nil: any number.
 	Room func() (samples int, bounded bool)
 
-	N           int       // samples at most, 1 to MaxSamples
-	MinWave     int       // least samples of a wave; 0: as few as waste none, doubts aside
+	N           int       // samples at most, 1 to 10,000
+	MinWave     int       // least samples of a wave; 0: the fewest that waste none, ignoring doubts
 	Stop        vote.Stop // nil: never before N, and all samples go out at once
 	MinVotes    int       // quorum; 0 means 1
 	Concurrency int       // samples in flight; 0: a whole wave
-	Prompts     int       // how many different prompts the samples go round, for Env.Send; 0: nobody waits for a provider's cache
+	Prompts     int       // different prompts in turn, for Env.Send; 0: no waiting for a provider's cache
 	Name        string    // name of the samples' spans; "" means "sample"
 
-	// Wave hears the index of the first sample of each wave before it is sent, once the waves before it have settled, late
-	// samples aside. nil: nobody listens.
+	// Wave is called with the index of the first sample of each wave before it is sent. All samples of earlier waves
+	// have then settled, except late ones. nil: no call.
 	Wave func(first int)
-	// Hopeless reports, after a whole wave without a vote, whether further samples would end like it. Then none is sent.
-	// nil: they may not.
+	// Hopeless reports, after a whole wave without a vote, whether further samples would not vote either. Then
+	// sampling ends. nil: false.
 	Hopeless func(values []T) bool
-	// Sure reports whether the votes that are missing change nothing, given that they do not change the leader: only then
-	// are late samples not waited for. A Pipeline says so of its judge. nil: they change nothing.
+	// Sure reports whether the missing votes have no effect if they do not change the leader. Only then does the
+	// election stop waiting for late samples. A Pipeline uses it for its judge. nil: true.
 	Sure func(vote.State) bool
 }
 
-// Slot is what became of one sample.
-type Slot[T any] struct {
-	Value T      // what Sample gave, also beside an error
+// slot is what became of one sample.
+type slot[T any] struct {
+	Value T      // the value that Sample returned, also with an error
 	Err   error  // the sample failed
 	Key   string // "" where Voted is false
 	Voted bool   // Key counts
@@ -71,14 +74,16 @@ type Slot[T any] struct {
 
 // Sampled is the outcome of an Election.
 type Sampled[T any] struct {
-	Slots   []Slot[T]  // the samples that count, in index order, with late ones between them
-	State   vote.State // how their votes stand
-	Stopped bool       // the votes ended it before N, or that there will be none (Hopeless)
+	// Slots has the samples that count, in index order, and the late ones between them. Each has its Value (also with
+	// an error), Err, the Key that it Voted for, and whether it was Late.
+	Slots   []slot[T]
+	State   vote.State // the state of their votes
+	Stopped bool       // the votes ended it before N, or Hopeless did
 	Saved   int        // samples of N that no wave held
-	Wasted  int        // samples of a wave that do not count, those included that were not sent yet
+	Wasted  int        // samples of a wave that do not count, including unsent ones
 }
 
-// Values are those of the samples that succeeded, in index order.
+// Values returns the values of the samples that succeeded, in index order.
 func (d Sampled[T]) Values() (values []T) {
 	for _, s := range d.Slots {
 		if s.Err == nil {
@@ -88,7 +93,7 @@ func (d Sampled[T]) Values() (values []T) {
 	return values
 }
 
-// Failed are the errors of the samples that failed, in index order. A late sample did not fail.
+// Failed returns the errors of the samples that failed, in index order. A late sample did not fail.
 func (d Sampled[T]) Failed() (failed []error) {
 	for _, s := range d.Slots {
 		if s.Err != nil && !s.Late {
@@ -96,6 +101,37 @@ func (d Sampled[T]) Failed() (failed []error) {
 		}
 	}
 	return failed
+}
+
+// warn warns of the samples that a provider did not reply to, where it replied to others.
+func (d Sampled[T]) warn(ctx context.Context) {
+	var lost []error
+	failed := d.Failed()
+	for _, err := range failed {
+		if errors.As(err, new(*llm.Error)) && !errors.Is(err, llm.ErrBudget) {
+			lost = append(lost, err)
+		}
+	}
+	if len(lost) == 0 || len(failed) == len(d.Slots) {
+		return
+	}
+	why := whyLost(llm.ClassOf(lost[0]))
+	trace.FromContext(ctx).Warn("provider-failed", fmt.Sprintf("%d of %d samples did not reply: %s", len(lost), len(d.Slots), why))
+}
+
+// whyLost says why a call of a class has no reply.
+func whyLost(c llm.Class) string {
+	switch c {
+	case llm.ClassRateLimit, llm.ClassOverloaded:
+		return "the provider was busy"
+	case llm.ClassTimeout:
+		return "the provider did not answer in time"
+	case llm.ClassRefused:
+		return "the provider declined the content"
+	case llm.ClassContextTooLong:
+		return "the prompt does not fit the model"
+	}
+	return "the calls failed"
 }
 
 // Votes is the number of samples that voted.
@@ -109,8 +145,8 @@ func (d Sampled[T]) Votes() int {
 	return votes
 }
 
-// Short reports whether a spent budget kept some of the planned samples from being made, and how many it allowed. It is
-// false where the budget allowed none: the errors of the samples tell that.
+// Short reports whether a spent budget prevented some of the planned samples, and how many it allowed. It is false if
+// the budget allowed no sample: then the errors of the samples report the budget.
 func (d Sampled[T]) Short(planned int) (allowed int, short bool) {
 	failed := d.Failed()
 	allowed = len(d.Slots)
@@ -124,18 +160,19 @@ func (d Sampled[T]) Short(planned int) (allowed int, short bool) {
 	return allowed, allowed > 0 && (room || allowed < len(d.Slots))
 }
 
-// Run samples. It returns when every sample it started has ended. The error is ctx.Err() when ctx ended, and one that
-// matches ErrQuorum when too few samples voted. Sampled holds what there is in both cases: when ctx ended, every sample
-// that had arrived. A sample that panics fails with a *PanicError.
+// Run takes the samples. It returns when every started sample has ended. The error is ctx.Err() if ctx ended, and
+// matches ErrQuorum if too few samples voted. In both cases Sampled has the samples so far; if ctx ended, every
+// sample that had arrived. A sample that panics fails with a *PanicError. The warning "provider-failed" in the trace
+// of ctx has the number of samples without a reply from the provider.
 func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
-	if e.Sample == nil || e.Key == nil || e.N < 1 || e.N > MaxSamples {
-		return Sampled[T]{}, fmt.Errorf("strategy: Election needs Sample, Key and an N of 1 to %d, got N %d", MaxSamples, e.N)
+	if e.Sample == nil || e.Key == nil || e.N < 1 || e.N > fields.MaxSamples {
+		return Sampled[T]{}, fmt.Errorf("strategy: Election needs Sample, Key and an N of 1 to %d, got N %d", fields.MaxSamples, e.N)
 	}
 	var (
 		p    = e.poll()
 		out  Sampled[T]
 		f    = e.fly(ctx)
-		over bool // what arrived decides
+		over bool // the samples that arrived decide
 	)
 	defer f.land() // also when a function of e panics
 	for ctx.Err() == nil && !out.Stopped && !over {
@@ -169,7 +206,7 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 		for i := range out.Slots {
 			switch s := &out.Slots[i]; {
 			case over && !f.arrived[i]:
-				*s = Slot[T]{Err: errLate, Late: true}
+				*s = slot[T]{Err: errLate, Late: true}
 			case !f.sent[i]:
 				s.Err = ctx.Err()
 			}
@@ -181,6 +218,7 @@ func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
+	out.warn(ctx)
 	if votes, quorum := out.Votes(), max(e.MinVotes, 1); votes < quorum {
 		return out, &quorumError{votes: votes, quorum: quorum, failed: out.Failed()}
 	}
@@ -219,7 +257,7 @@ type poll[T any] struct {
 func (e Election[T]) poll() poll[T] { return poll[T]{e: e, count: vote.State{Remaining: e.N}} }
 
 // settle looks up what a finished sample votes for. A late one is still to come.
-func (p *poll[T]) settle(s *Slot[T]) {
+func (p *poll[T]) settle(s *slot[T]) {
 	if s.Late {
 		return
 	}

@@ -20,7 +20,7 @@ type flight[T any] struct {
 	ctx    context.Context // of the samples
 	cancel context.CancelFunc
 
-	slots []Slot[T]
+	slots []slot[T]
 	sent  []bool
 	spans []*trace.Span
 	queue *queue
@@ -43,7 +43,7 @@ type flight[T any] struct {
 
 func (e Election[T]) fly(ctx context.Context) *flight[T] {
 	f := &flight[T]{
-		e: e, slots: make([]Slot[T], e.N), sent: make([]bool, e.N), spans: make([]*trace.Span, e.N),
+		e: e, slots: make([]slot[T], e.N), sent: make([]bool, e.N), spans: make([]*trace.Span, e.N),
 		queue: newQueue(e.N, e.Prompts), began: make([]atomic.Int64, e.N), flown: time.Now(), arrived: make([]bool, e.N), arrivals: make(chan int, e.N),
 		timer: time.NewTimer(0),
 	}
@@ -81,12 +81,11 @@ func (f *flight[T]) launch(size int) {
 	})
 }
 
-// Replied tells the Election, from within Election.Sample, that the model has answered the sample of ctx: nothing that the
-// sample still does makes it late. So recorded replies give the same slots, however long their statements run. It does
+// markReplied marks the sample of ctx as answered by its model: nothing that the sample still does makes it late. So recorded replies give the same slots, however long their statements run. It does
 // nothing outside of an Election.
-func Replied(ctx context.Context) {
+func markReplied(ctx context.Context) {
 	if p := turnOf(ctx); p != nil {
-		p.replied.Store(true)
+		p.excused.Store(true)
 		p.end()
 	}
 }
@@ -98,7 +97,7 @@ func (f *flight[T]) sample(i int) {
 	}
 	f.sent[i] = true
 	f.began[i].Store(int64(time.Since(f.flown)) + 1)
-	ctx, span := trace.StartAt(f.ctx, i, cmp.Or(f.e.Name, "sample"), trace.Attr{Key: "sample", Value: i})
+	ctx, span := trace.FromContext(f.ctx).StartAt(f.ctx, i, cmp.Or(f.e.Name, "sample"), trace.Attr{Key: "sample", Value: i})
 	f.spans[i] = span
 	returned := false
 	defer func() {
@@ -151,7 +150,7 @@ func (f *flight[T]) overdue() bool {
 		return false
 	}
 	for i := range f.launched {
-		if took, sent := f.took(i); !f.arrived[i] && (!sent || took < f.patience || f.queue.turns[i].replied.Load()) {
+		if took, sent := f.took(i); !f.arrived[i] && (!sent || took < f.patience || f.queue.turns[i].excused.Load()) {
 			return false
 		}
 	}
@@ -173,7 +172,7 @@ func (f *flight[T]) land() {
 
 // discard marks the spans of the samples that do not count. It returns how many samples of N no wave held, and how many
 // of the waves do not count: whether the last of these were sent is a matter of time.
-func (f *flight[T]) discard(counted []Slot[T], cancelled bool) (saved, wasted int) {
+func (f *flight[T]) discard(counted []slot[T], cancelled bool) (saved, wasted int) {
 	for i := range f.launched {
 		counts := i < len(counted) && !counted[i].Late
 		if !counts {

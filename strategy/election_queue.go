@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -23,7 +24,7 @@ type queue struct {
 type turn struct {
 	queue   *queue
 	i       int
-	replied atomic.Bool   // the model has answered, and the rest is up to us
+	excused atomic.Bool   // it is not late: the model has answered, and the rest is up to us, or its provider turned it away
 	known   chan struct{} // closed once it is known what the sample asks for
 	over    chan struct{} // closed once the model has answered, or the sample has ended
 	asked   sync.Once
@@ -57,24 +58,26 @@ const (
 	ahead       = 10 * time.Second // by then a prefix was read, though its reply may take longer
 )
 
-// Send asks the model of Env.Models at an index for a sample, from within Election.Sample, and tells the Election of the
-// reply as [Replied] does.
+// Send sends the request of a sample to the model of Env.Models at an index. Call it in Election.Sample. It reports
+// the reply to the Election, so later work of the sample does not make it late.
 //
-// Where Election.Prompts says that samples share prompts, and one is long enough for a provider to keep (1,024 tokens), for
-// more than two samples behind the first that has it, these wait up to 10 s for its reply, so that they read the
-// provider's cache; their requests have the cache mark. Before a model has answered for the first time (Host.Learners) the
-// lowest of its samples goes alone. Outside of an Election it only asks.
+// By Election.Prompts samples may share a prompt that is long enough for a provider's cache (1,024 tokens). If more
+// than two samples follow the first one with that prompt, they wait up to 10 s for its reply. So they read the
+// provider's cache; their requests have the cache mark. Before the first reply of a model (Host.Learners), only the
+// sample with the lowest index is sent. Outside of an Election, Send only makes the call.
 func (e *Env) Send(ctx context.Context, model int, req llm.Request) (llm.Response, error) {
+	within := ctx
 	if p := turnOf(ctx); p != nil {
 		var err error
 		p.asked.Do(func() { err = p.await(ctx, e, model, &req) })
 		if err != nil {
 			return llm.Response{}, err
 		}
+		within = background.OnRetry(ctx, func() { p.excused.Store(true) })
 	}
-	resp, err := e.Models[model].Complete(ctx, req)
+	resp, err := e.Models[model].Complete(within, req)
 	if err == nil {
-		Replied(ctx)
+		markReplied(ctx)
 	}
 	return resp, err
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -73,7 +73,7 @@ func TestElectionStops(t *testing.T) {
 				e := letters(tt.votes, second)
 				e.Stop, e.MinWave = tt.stop, tt.wave
 				start := time.Now()
-				got := need.Value(e.Run(t.Context()))(t)
+				got := testutil.Value(e.Run(t.Context()))(t)
 				type outcome struct{ Counted, Saved, Wasted int }
 				golden.Equal(t, outcome{tt.counted, tt.saved, tt.wasted}, outcome{len(got.Slots), got.Saved, got.Wasted}, tt.why)
 				if took := time.Since(start); took > tt.took {
@@ -99,10 +99,10 @@ func TestElectionIgnoresTiming(t *testing.T) {
 				}
 				e := letters(votes, func(i int) time.Duration { return delays[i] })
 				e.Stop, e.MinWave, e.Concurrency = vote.AheadBy(3), wave, int(seed%4)
-				root := trace.New("test")
-				sampled := need.Value(e.Run(trace.Into(t.Context(), root)))(t)
+				root := trace.Tracer{}.New("test")
+				sampled := testutil.Value(e.Run(trace.NewContext(t.Context(), root)))(t)
 				root.End()
-				page := need.Value(root.Comparable())(t)
+				page := testutil.Value(root.Comparable())(t)
 				got := fmt.Sprintf("%+v %+v %s", sampled.Slots, sampled.State, page)
 				if want == "" {
 					want = got

@@ -10,7 +10,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -60,7 +60,7 @@ func TestEnvConcurrency(t *testing.T) {
 		})
 		env := shopEnv(t, model)
 		env.Concurrency = tt.set
-		need.Value(plain(40).Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
+		testutil.Value(plain(40).Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 		if int(peak.Load()) != tt.most {
 			t.Errorf("Concurrency %d: %d calls in flight, want %d", tt.set, peak.Load(), tt.most)
 		}
@@ -76,7 +76,7 @@ func TestEnvKeyAndChecks(t *testing.T) {
 		if want := map[bool]string{false: "f", true: "p"}[skip]; key != want {
 			t.Errorf("WithoutExecution %v: the key is %q", skip, key)
 		}
-		if n := len(env.Checks()); skip == (n == 6) {
+		if n := len(env.Checks()); skip == (n == 5) {
 			t.Errorf("WithoutExecution %v: %d checks", skip, n)
 		}
 	}
@@ -86,15 +86,17 @@ func TestEnvKeyAndChecks(t *testing.T) {
 func TestProfileThatFails(t *testing.T) {
 	var fails atomic.Bool // once: the profile is the first that asks
 	dialect := exectest.Change(sqlite.Dialect{}, exectest.Changes{
-		Open: func(_ context.Context, _ *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
+		Open: func(_ context.Context, _ *sql.Conn, open func() (exec.GuardedConn, error)) (exec.GuardedConn, error) {
 			if fails.Swap(false) {
-				return exec.Opened{}, errors.New("no connection now")
+				return exec.GuardedConn{}, errors.New("no connection now")
 			}
 			return open()
 		},
 	})
-	db := need.Value(exec.New(poolOf(t, shopSQL), dialect, exec.Config{}))(t)
-	s := need.Value(db.Snapshot(t.Context()))(t)
+	pool := poolOf(t, shopSQL)
+	pool.SetMaxOpenConns(1) // each call opens its connection
+	db := testutil.Value(exec.New(pool, dialect, exec.Config{}))(t)
+	s := testutil.Value(db.Snapshot(t.Context()))(t)
 	env := &strategy.Env{DB: db, Schema: s.Schema, Snapshot: s, Profiles: true, Models: []llm.Model{&llmtest.Script{Rules: []llmtest.Rule{generate(usa)}}}}
 	fails.Store(true)
 	out, err := plain(1).Generate(t.Context(), env, strategy.Task{Question: "q"})
@@ -112,8 +114,8 @@ func TestProfileThatFails(t *testing.T) {
 func TestTaskSamples(t *testing.T) {
 	for _, s := range []strategy.Strategy{plain(5), strategy.SelfConsistency{}, strategy.Consensus{}} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
-		root := trace.New("test")
-		need.Value(s.Generate(trace.Into(t.Context(), root), shopEnv(t, script), strategy.Task{Question: "q", Samples: 2}))(t)
+		root := trace.Tracer{}.New("test")
+		testutil.Value(s.Generate(trace.NewContext(t.Context(), root), shopEnv(t, script), strategy.Task{Question: "q", Samples: 2}))(t)
 		if n := len(script.RequestsFor(strategy.PurposeGenerate)); n != 2 {
 			t.Errorf("%T: %d samples", s, n)
 		}

@@ -15,14 +15,14 @@ import (
 var (
 	// ErrEmptyQuestion is returned for a question without a word.
 	ErrEmptyQuestion = errors.New("strategy: the question is empty")
-	// ErrNoCandidate says that no sample gave a statement that may vote. The error is a *NoCandidateError with every
-	// reason.
+	// ErrNoCandidate reports that no sample gave a statement that may vote. The error is a
+	// *NoCandidateError with every reason.
 	ErrNoCandidate = errors.New("no candidate passed the checks")
-	// ErrAbstained says that there is an answer, but not one to rely on. The error is an *AbstainedError.
+	// ErrAbstained reports that there is an answer with too little confidence. The error is an *AbstainedError.
 	ErrAbstained = errors.New("abstained")
 )
 
-// ConfigError says what is wrong with an option or a field, in a form that programs can read.
+// ConfigError reports a wrong option or field, in a form that programs can read.
 type ConfigError struct {
 	Field   string // the option or field with its package: "texttosql: WithBudget", "strategy: Direct.Shots"
 	Problem string // the problem in words
@@ -31,14 +31,14 @@ type ConfigError struct {
 // Error is "FIELD: PROBLEM".
 func (e *ConfigError) Error() string { return e.Field + ": " + e.Problem }
 
-// PanicError says that a part which the caller gave panicked: a strategy, a stage, a linker, a check. It fails the
-// sample in which it happened, and a question outside of all samples.
+// PanicError reports a panic in a part from the caller: a strategy, a stage, a linker, a check. It fails the sample
+// in which it happened; outside of all samples it fails the question.
 type PanicError struct {
 	Value any    // the value of the panic; nil if the part ended its goroutine (runtime.Goexit)
 	Stack []byte // the stack of the goroutine
 }
 
-// Error tells the value in one line.
+// Error returns the value in one line.
 func (e *PanicError) Error() string {
 	if e.Value == nil {
 		return "strategy: a part ended its goroutine"
@@ -46,7 +46,7 @@ func (e *PanicError) Error() string {
 	return e.Public() + ": " + brief(fmt.Sprint(e.Value))
 }
 
-// Part is the function that panicked, with its package: "petsql.REp.Prompt"; "" if the stack does not tell.
+// Part returns the function that panicked, with its package: "petsql.REp.Prompt"; "" if the stack does not show it.
 func (e *PanicError) Part() string {
 	_, below, _ := strings.Cut(string(e.Stack), "\npanic(")
 	for line := range strings.SplitSeq(below, "\n") {
@@ -60,7 +60,7 @@ func (e *PanicError) Part() string {
 	return ""
 }
 
-// Public is the error without the value, which may hold anything (trace.Span.Fail).
+// Public returns the error without the value, which may hold anything (trace.Span.Fail).
 func (e *PanicError) Public() string {
 	if part := e.Part(); part != "" {
 		return "strategy: the part " + part + " panicked"
@@ -74,21 +74,21 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// NoCandidateError tells why nothing could be elected. It matches ErrNoCandidate, ErrQuorum where there were votes but
-// too few, and the causes of the failed samples.
+// NoCandidateError reports why no statement could be elected. It matches ErrNoCandidate, ErrQuorum if there were too
+// few votes, and the causes of the failed samples.
 type NoCandidateError struct {
-	Rejected []vote.Candidate // samples that gave a reply and have no vote, by index, with the reason of each
-	Failed   []error          // what the samples without a reply failed with, in their order
-	Votes    int              // how many votes there were; the Outcome then holds the leader
-	Needed   int              // the quorum (Sampler.MinVotes); 0 where there were no votes
+	Rejected []vote.Candidate // samples with a reply and without a vote, by index, each with its reason
+	Failed   []error          // the errors of the samples without a reply, in their order
+	Votes    int              // number of votes; if there are any, the Outcome has the leader
+	Needed   int              // the quorum (Sampler.MinVotes); 0 if there were no votes
 }
 
-// Error is one line with at most five reasons.
+// Error returns one line with at most five reasons.
 func (e *NoCandidateError) Error() string {
 	return e.text(func(c vote.Candidate) string { return c.Rejected })
 }
 
-// Public is the error with the stable words of the reasons in place of the reasons, which repeat parts of statements
+// Public returns the error with stable words instead of the reasons, because reasons repeat parts of statements
 // (trace.Span.Fail): "12 × rejected (column)".
 func (e *NoCandidateError) Public() string {
 	return e.text(func(c vote.Candidate) string {
@@ -136,8 +136,8 @@ func (e *NoCandidateError) text(why func(vote.Candidate) string) string {
 	return what + ": " + strings.Join(reasons, "; ")
 }
 
-// Unwrap makes errors.Is and errors.As see ErrNoCandidate, ErrQuorum, what every sample failed with, and
-// exec.ErrNotReadOnly where every sample had a reply and every statement would write.
+// Unwrap lets errors.Is and errors.As find ErrNoCandidate, ErrQuorum and the error of every failed sample. They also
+// find exec.ErrNotReadOnly if every sample had a reply and every statement would write.
 func (e *NoCandidateError) Unwrap() []error {
 	errs := []error{ErrNoCandidate}
 	if e.Votes > 0 {
@@ -153,14 +153,15 @@ func (e *NoCandidateError) Unwrap() []error {
 // brief is a reason as a line of an error or a note shows it: models, engines and databases wrote parts of it.
 func brief(why string) string { return words.Short(words.Line(why), 300) }
 
-// AbstainedError says that the best answer stayed below the confidence that was asked for. The Outcome beside it holds
+// AbstainedError reports that the best answer is below the required confidence. The returned Outcome has
 // the ranked candidates.
 type AbstainedError struct {
 	Confidence float64 // the confidence of the best answer
-	Min        float64 // what was asked for
+	Min        float64 // the required confidence
+	Closing    string  // why the confidence is not higher: the sentence of vote.Ballot.Closing
 }
 
-// Error tells both figures.
+// Error returns both figures.
 func (e *AbstainedError) Error() string {
 	return fmt.Sprintf("strategy: abstained: confidence %.2f is below %.2f", e.Confidence, e.Min)
 }
@@ -168,13 +169,12 @@ func (e *AbstainedError) Error() string {
 // Is reports whether target is ErrAbstained.
 func (e *AbstainedError) Is(target error) bool { return target == ErrAbstained }
 
-// DatabaseError says that a sample failed though its model answered: the database could not be asked about the
-// statement.
+// DatabaseError reports a sample that failed although its model replied: the database did not check the statement.
 type DatabaseError struct {
-	Err error // what the database failed with
+	Err error // the error of the database
 }
 
-// Error is that of Err.
+// Error returns the text of Err.
 func (e *DatabaseError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.

@@ -13,9 +13,12 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/constraints"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/redact"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -23,14 +26,14 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Examiner turns replies into candidates that may vote: extraction, then the checks, once for each distinct statement
-// of a question. Every copy of a statement keeps its own vote.
+// Checker turns replies into candidates that may vote: extraction, then the checks, once for each distinct statement
+// of a question. Every copy of a statement has its own vote.
 //
-// A distinct statement costs one text check, one parse and one hold of a guarded connection, whatever the number of
-// samples that have it. An Examiner belongs to one question. Safe for concurrent use.
-type Examiner struct {
-	// Signature turns a plan into what vote.ByPlan compares, and its cost. nil: exec.Plan.Signature and Cost. Not to be
-	// changed after the first candidate.
+// A distinct statement costs one text check, one parse and one use of a guarded connection, whatever the number of
+// samples that have it. A Checker belongs to one question. Safe for concurrent use.
+type Checker struct {
+	// Signature maps a plan to the key for vote.ByPlan, and its cost. nil: exec.Plan.Signature and Cost. Do not
+	// change it after the first candidate.
 	Signature func(exec.Plan) (signature string, cost float64)
 
 	db       *exec.DB
@@ -53,8 +56,8 @@ type admitted struct {
 	slot      int                // lowest sample that has it, or unclaimed; guarded by Examiner.mu
 	span      *trace.Span
 
-	// turn is held while the statement is examined, and guards the fields below. It is no mutex, because a waiting
-	// caller waits no longer than its context.
+	// turn is held while the statement is examined, and guards the fields below. It is a semaphore and not a mutex,
+	// so that a waiting caller can stop at the end of its context.
 	turn *semaphore.Weighted
 	done bool
 	exam
@@ -67,23 +70,24 @@ const unclaimed = math.MaxInt
 // exam is what an examination found out.
 type exam struct {
 	candidate vote.Candidate // without what differs from copy to copy
-	analysis  *exec.Analysis // what the statement reads; nil if it does not compile
+	analysis  *exec.Analysis // the tables and columns that it reads; nil if it does not compile
 	failure   error          // of the examination
 	invalid   error          // the engine's word, for a repair
 	err       error          // the database failed, not the statement
 }
 
-// NewExaminer starts the examiner of one question. checks nil means env.Checks(); Constraints for the corrections of t
-// are added to any. doubts nil means the rules on what checks found (doubt.Checked). Rules without an EmptyAnswerRate have that of env. Under Env.WithoutExecution no check can
-// run a statement, whichever they are: they get exec.DB.WithoutExecution.
-func NewExaminer(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Examiner {
+// NewChecker starts the checker of one question. If checks is nil, it uses env.Checks(). It always adds a check of
+// t's corrections. If doubts is nil, it uses the rules on findings of checks (doubt.Rules.OfChecks). Rules without an
+// EmptyAnswerRate use the rate of env. Under Env.WithoutExecution the checks receive exec.DB.WithoutExecution, which
+// runs no statement.
+func NewChecker(ctx context.Context, env *Env, t Task, checks []exec.Check, doubts *doubt.Rules) *Checker {
 	if len(checks) == 0 {
 		checks = env.Checks()
 	}
-	checks = Constraints(t.Corrections).among(checks)
+	checks = constraints.Check(t.Corrections).Among(checks)
 	_, span := trace.Start(ctx, "statements")
-	a := &Examiner{
-		db: env.DB, env: env, checks: checks, doubts: doubt.Rules{List: doubt.Checked()}, span: span,
+	a := &Checker{
+		db: env.DB, env: env, checks: checks, doubts: doubt.Rules{}.OfChecks(), span: span,
 		checked: map[string]*admitted{}, read: map[replyKey]*extraction{}, compiled: map[string]bool{},
 	}
 	if env.WithoutExecution {
@@ -96,16 +100,16 @@ func NewExaminer(ctx context.Context, env *Env, t Task, checks []exec.Check, dou
 	}
 	a.question.Text = t.Question
 	if len(t.Earlier) > 0 {
-		a.doubts = a.doubts.With(doubt.Carried(t.Question, t.statements(env)...))
+		a.doubts = a.doubts.WithEarlier(t.Question, t.statements(env)...)
 	}
 	return a
 }
 
 // doubtable is vote.Majority.MaxExtraDoubt for a vote by result.
-func (a *Examiner) doubtable(c vote.Candidate) float64 { return a.doubts.SpreadAbout(a.question, c) }
+func (a *Checker) doubtable(c vote.Candidate) float64 { return a.doubts.SpreadAbout(a.question, c) }
 
-// Close ends the span of the examiner. No method may be called after it.
-func (a *Examiner) Close() {
+// Close ends the span of the checker. No method may be called after it.
+func (a *Checker) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	// A sample that was corrected has several statements, and which of them came first may depend on another sample.
@@ -120,20 +124,20 @@ func (a *Examiner) Close() {
 	a.span.End()
 }
 
-// Examine makes the candidate of one reply, and writes the statement, and why it was rejected, to the span of ctx. A reply
-// without a statement, or with one that the guard or the engine refuses, is a rejected candidate and no error; the error
-// means that the database could not be asked.
-func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply llm.Response) (c vote.Candidate, err error) {
-	span := trace.From(ctx)
+// Examine makes the candidate of one reply. It writes the statement, and the reason of a rejection, to the span of
+// ctx. A reply without a statement, or with one that the guard or the engine refuses, becomes a rejected candidate
+// without an error. An error means that the database did not check the statement.
+func (a *Checker) Examine(ctx context.Context, sample int, model string, reply llm.Response) (c vote.Candidate, err error) {
+	span := trace.FromContext(ctx)
 	defer func() {
-		span.Set("sql", trace.SQL(c.SQL))
+		span.Set("sql", trace.PrivateSQL.Secret(c.SQL))
 		if c.Rejected != "" {
-			span.Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
+			span.Set("rejected", trace.PrivateSQL.Secret(c.Rejected)) // engines repeat parts of the statement
 		}
 	}()
 	c = vote.Candidate{Sample: sample, Model: model}
 	text, ended := reply.Text, reply.StopReason == llm.StopEnd
-	if r := reply.StopReason; r != llm.StopEnd && r != llm.StopFilter && r != "" { // a word that nobody knows is no end
+	if r := reply.StopReason; r != llm.StopEnd && r != llm.StopFilter && r != "" { // an unknown word is not an end
 		if text, ended = replies.CompleteBlocks(text), true; text == "" {
 			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", string(replies.ReasonTruncated)
 			return c, nil
@@ -146,7 +150,7 @@ func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply 
 	if err != nil {
 		reject(&c, err)
 		if c.Reason == string(replies.ReasonRefusal) { // in the model's own words
-			c.Rejected += ": " + llm.Scrub(words.Short(OneLine(AnswerText(reply.Text)), maxReason))
+			c.Rejected += ": " + redact.Line(words.Short(prompttext.OneLine(prompttext.AnswerText(reply.Text)), maxReason))
 		}
 		return c, nil
 	}
@@ -157,11 +161,11 @@ func (a *Examiner) Examine(ctx context.Context, sample int, model string, reply 
 }
 
 // ExamineSQL makes the candidate of one statement.
-func (a *Examiner) ExamineSQL(ctx context.Context, sample int, model, sql string) (vote.Candidate, error) {
+func (a *Checker) ExamineSQL(ctx context.Context, sample int, model, sql string) (vote.Candidate, error) {
 	return a.admit(ctx, sample, model, sql, nil)
 }
 
-func (a *Examiner) admit(ctx context.Context, sample int, model, sql string, statement *sqltext.Statement) (vote.Candidate, error) {
+func (a *Checker) admit(ctx context.Context, sample int, model, sql string, statement *sqltext.Statement) (vote.Candidate, error) {
 	e := a.entry(sql, statement, sample)
 	a.claim(e, sample)
 	known, err := a.examined(ctx, e)
@@ -170,11 +174,11 @@ func (a *Examiner) admit(ctx context.Context, sample int, model, sql string, sta
 	return c, cmp.Or(err, known.err)
 }
 
-// Invalid is what the engine said about a statement that it rejected; nil for any other.
-func (a *Examiner) Invalid(sql string) error { return a.known(sql).invalid }
+// Invalid returns the engine's error about a statement that it rejected; nil for any other.
+func (a *Checker) Invalid(sql string) error { return a.known(sql).invalid }
 
 // failure is why a candidate's statement was rejected; nil for one that was not, and for a reply without a statement.
-func (a *Examiner) failure(c vote.Candidate) error {
+func (a *Checker) failure(c vote.Candidate) error {
 	if c.Rejected == "" {
 		return nil
 	}
@@ -182,7 +186,7 @@ func (a *Examiner) failure(c vote.Candidate) error {
 }
 
 // known is what the examination of a statement found; nothing for one that was not examined.
-func (a *Examiner) known(sql string) exam {
+func (a *Checker) known(sql string) exam {
 	a.mu.Lock()
 	e := a.checked[sql]
 	a.mu.Unlock()
@@ -194,8 +198,8 @@ func (a *Examiner) known(sql string) exam {
 	return e.exam
 }
 
-// Statements is the number of distinct statements admitted so far.
-func (a *Examiner) Statements() int {
+// Statements returns the number of distinct statements admitted so far.
+func (a *Checker) Statements() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n := 0
@@ -208,12 +212,12 @@ func (a *Examiner) Statements() int {
 }
 
 // entry finds or makes the entry of a statement.
-func (a *Examiner) entry(sql string, statement *sqltext.Statement, sample int) *admitted {
+func (a *Checker) entry(sql string, statement *sqltext.Statement, sample int) *admitted {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.checked[sql]
 	if e == nil {
-		_, span := trace.StartAt(trace.Into(context.Background(), a.span), sample, "check", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+		_, span := a.span.StartAt(context.Background(), sample, "check", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)})
 		e = &admitted{sql: sql, statement: statement, slot: unclaimed, span: span, turn: semaphore.NewWeighted(1)}
 		a.checked[sql] = e
 	}
@@ -222,7 +226,7 @@ func (a *Examiner) entry(sql string, statement *sqltext.Statement, sample int) *
 
 // claim says that a sample has the statement. Its span stands in the slot of the lowest sample that has it, so that the
 // trace does not depend on which came first.
-func (a *Examiner) claim(e *admitted, sample int) {
+func (a *Checker) claim(e *admitted, sample int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if sample < e.slot {
@@ -231,9 +235,9 @@ func (a *Examiner) claim(e *admitted, sample int) {
 	}
 }
 
-// Discard forgets the statements that only samples from index counted on had: an early stop made them unnecessary, and
-// how far they came depends on timing. One that comes up again is examined as if it were new.
-func (a *Examiner) Discard(counted int) {
+// Discard forgets statements that occur only in samples with the index counted or higher. An early stop made these
+// unnecessary, and their progress depends on timing. If such a statement comes up again, it is examined as a new one.
+func (a *Checker) Discard(counted int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for sql, e := range a.checked {
@@ -244,21 +248,22 @@ func (a *Examiner) Discard(counted int) {
 	}
 }
 
-// examined returns what is known of a statement, which it examines unless somebody did. The error is that of ctx.
-func (a *Examiner) examined(ctx context.Context, e *admitted) (exam, error) {
+// examined returns the results of examining a statement; it runs the examination if no caller did.
+// The error is ctx.Err().
+func (a *Checker) examined(ctx context.Context, e *admitted) (exam, error) {
 	if err := e.turn.Acquire(ctx, 1); err != nil {
 		return exam{}, err
 	}
 	defer e.turn.Release(1)
 	if !e.done {
-		e.exam = a.examine(trace.Into(ctx, e.span), e)
+		e.exam = a.examine(trace.NewContext(ctx, e.span), e)
 		// The end of one sample's context says nothing about the statement: the next sample that has it asks again.
 		e.done = ctx.Err() == nil
 	}
 	return e.exam, nil
 }
 
-func (a *Examiner) examine(ctx context.Context, e *admitted) (x exam) {
+func (a *Checker) examine(ctx context.Context, e *admitted) (x exam) {
 	defer e.span.End()
 	var checked exec.Checked
 	var err error
@@ -291,7 +296,7 @@ func (a *Examiner) examine(ctx context.Context, e *admitted) (x exam) {
 		if c.Invalid {
 			x.invalid = err
 		}
-		e.span.Set("rejected", trace.SQL(c.Rejected)) // engines repeat parts of the statement
+		e.span.Set("rejected", trace.PrivateSQL.Secret(c.Rejected)) // engines repeat parts of the statement
 	default:
 		x.err = err
 		e.span.Fail(err)
@@ -300,15 +305,19 @@ func (a *Examiner) examine(ctx context.Context, e *admitted) (x exam) {
 	return x
 }
 
-// maxReason bounds what is told of why a model declined, in runes.
+// significantDigits is how many significant digits of a float count where results are compared for a vote: the same sum in another
+// order differs in the last bits.
+const significantDigits = 9
+
+// maxReason limits the model's reason for declining that an error repeats, in runes.
 const maxReason = 200
 
 // describe notes what a vote needs to know of a result.
 func describe(c *vote.Candidate, t *result.Table, withoutRows bool) {
 	c.Rows, c.Columns = len(t.Rows), len(t.Columns)
-	c.Empty, c.AllNull, c.Zero, c.Truncated = t.Empty(), t.AllNull(), t.Zero(), t.Truncated
-	c.Fingerprint, _ = result.Equality{Digits: vote.Digits}.Fingerprint(t)
-	c.Sequence, _ = result.Equality{Mode: result.Ordered, Digits: vote.Digits}.Fingerprint(t)
+	c.Empty, c.AllNull, c.Zero, c.Truncated = t.Empty(), t.AllNull(), t.Zero(), t.Truncated || t.Cut
+	c.Fingerprint, _ = result.Equality{Digits: significantDigits}.Fingerprint(t)
+	c.Sequence, _ = result.Equality{Ordered: true, Digits: significantDigits}.Fingerprint(t)
 	if !withoutRows {
 		c.Preview = t.Preview(previewRows, previewRunes)
 	}
@@ -332,7 +341,7 @@ func readsSensitive(s *schema.Schema, a *exec.Analysis) bool {
 	})
 }
 
-// What a judge sees of a result.
+// Limits on the part of a result that a judge sees.
 const (
 	previewRows  = 5
 	previewRunes = 40

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/replies"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -28,13 +28,12 @@ type extraction struct {
 // maxReplies bounds the extractions that one question keeps.
 const maxReplies = 256
 
-// Extract finds the statement of a reply; ended says that the model came to its end.
+// Extract finds the statement in a reply; ended reports that the reply is complete.
 //
-// Extraction asks the engine which texts compile, and most replies hold one statement that does. So it is taken for
-// granted first, and the examination of the statement, which is needed anyway, is the proof. Only where the engine
-// rejects the statement, or where there are several to choose from, extraction is done again with the engine's word for
-// each.
-func (a *Examiner) Extract(ctx context.Context, sample int, reply string, ended bool) (replies.Extraction, error) {
+// Most replies have one statement, and it compiles. So Extract first assumes this, and the examination of the
+// statement, which follows anyway, confirms it. If the engine rejects the statement, or if there are several, Extract
+// asks the engine which of them compile.
+func (a *Checker) Extract(ctx context.Context, sample int, reply string, ended bool) (replies.Extraction, error) {
 	key := replyKey{reply, ended}
 	x := replies.Extractor{Dialect: a.db.Language().Text, Ended: ended}
 	a.mu.Lock()
@@ -71,12 +70,12 @@ func (a *Examiner) Extract(ctx context.Context, sample int, reply string, ended 
 }
 
 // analyzesFirst reports whether a statement without an analysis failed in it, and not in another check.
-func (a *Examiner) analyzesFirst() bool {
+func (a *Checker) analyzesFirst() bool {
 	return len(a.checks) == 0 || a.checks[0] == exec.Check(exec.ReadOnly{})
 }
 
-// Analyze is exec.DB.Analyze. What the examination of a statement found out is not asked again.
-func (a *Examiner) Analyze(ctx context.Context, sql string) (exec.Analysis, error) {
+// Analyze returns the result of exec.DB.Analyze. For a statement that was examined it uses the stored result.
+func (a *Checker) Analyze(ctx context.Context, sql string) (exec.Analysis, error) {
 	a.mu.Lock()
 	e := a.checked[sql]
 	a.mu.Unlock()
@@ -96,14 +95,14 @@ func (a *Examiner) Analyze(ctx context.Context, sql string) (exec.Analysis, erro
 
 // compiles reports whether the engine takes s for a statement. Only its own words are remembered: that it could not be
 // asked says nothing of the statement.
-func (a *Examiner) compiles(ctx context.Context, s *sqltext.Statement) bool {
+func (a *Checker) compiles(ctx context.Context, s *sqltext.Statement) bool {
 	a.mu.Lock()
 	ok, known := a.compiled[s.SQL()]
 	a.mu.Unlock()
 	if known {
 		return ok
 	}
-	_, err := a.db.Analyze(ctx, s.SQL())
+	_, err := a.db.ExamineStatement(ctx, s, exec.ReadOnly{})
 	var invalid *exec.InvalidError
 	ok = !errors.As(err, &invalid)
 	if err == nil || !ok {
@@ -112,7 +111,7 @@ func (a *Examiner) compiles(ctx context.Context, s *sqltext.Statement) bool {
 	return ok
 }
 
-func (a *Examiner) remember(s *sqltext.Statement, compiles bool) {
+func (a *Checker) remember(s *sqltext.Statement, compiles bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.compiled[s.SQL()] = compiles

@@ -14,7 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -58,11 +58,11 @@ func TestAdmission(t *testing.T) {
 		{"not UTF-8", llm.Response{Text: "SELECT '\xff'"}, "", "not-utf8", false, "no text"},
 	}
 	env := shopEnv(t, nil)
-	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"}, nil, nil)
+	a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "q"}, nil, nil)
 	defer a.Close()
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := need.Value(a.Examine(t.Context(), i, "m", tt.reply))(t)
+			c := testutil.Value(a.Examine(t.Context(), i, "m", tt.reply))(t)
 			if c.SQL != tt.sql || c.Sample != i || c.Model != "m" || c.Rejected != "" != (tt.rejected != "") || !strings.Contains(c.Rejected, tt.rejected) {
 				t.Errorf("got %+v: %s", c, tt.why)
 			}
@@ -91,7 +91,7 @@ func TestAdmissionKeepsSecrets(t *testing.T) {
 		}
 	}
 	env.Schema = &marked
-	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "Where do they live?"}, nil, &doubt.Rules{})
+	a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "Where do they live?"}, nil, &doubt.Rules{})
 	defer a.Close()
 	for sql, shown := range map[string]bool{
 		"SELECT name FROM customers": true, "SELECT country FROM customers": false, "SELECT name FROM customers WHERE country = 'USA'": false,
@@ -107,7 +107,7 @@ func TestAdmissionKeepsSecrets(t *testing.T) {
 func TestAdmissionDescribes(t *testing.T) {
 	env := shopEnv(t, nil)
 	doubts := &doubt.Rules{}
-	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "How many customers are there?"}, nil, doubts)
+	a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "How many customers are there?"}, nil, doubts)
 	defer a.Close()
 	admit := func(sql string) vote.Candidate {
 		t.Helper()
@@ -160,8 +160,8 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 	for round := range 20 {
 		var checks atomic.Int32
 		count := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { checks.Add(1); return nil })
-		root := trace.New("test")
-		a := strategy.NewExaminer(trace.Into(t.Context(), root), env, strategy.Task{Question: "q"}, append([]exec.Check{count}, exec.DefaultChecks()...), nil)
+		root := trace.Tracer{}.New("test")
+		a := strategy.NewChecker(trace.NewContext(t.Context(), root), env, strategy.Task{Question: "q"}, append([]exec.Check{count}, exec.DefaultChecks()...), nil)
 		candidates := make([]vote.Candidate, len(replies))
 		var all sync.WaitGroup
 		for k := range replies {
@@ -179,7 +179,7 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 		}
 		a.Close()
 		root.End()
-		tree := need.Value(root.Comparable())(t)
+		tree := testutil.Value(root.Comparable())(t)
 		got := fmt.Sprintf("%+v\n%s", candidates, tree)
 		if want == "" {
 			want = got
@@ -198,7 +198,7 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 func TestAdmissionTellsTheDatabasesFaults(t *testing.T) {
 	env := shopEnv(t, nil)
 	gone := errors.New("the disk is gone")
-	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"},
+	a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "q"},
 		[]exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { return gone })}, nil)
 	defer a.Close()
 	if c, err := a.ExamineSQL(t.Context(), 0, "", usa); !errors.Is(err, gone) || c.Rejected != "" {
@@ -217,7 +217,7 @@ func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 	env := shopEnv(t, nil)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	task := strategy.Task{Question: "q"}
-	a := strategy.NewExaminer(t.Context(), env, task, []exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error {
+	a := strategy.NewChecker(t.Context(), env, task, []exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error {
 		close(entered)
 		<-leave
 		return nil
@@ -255,12 +255,12 @@ func TestAdmissionWithoutExecution(t *testing.T) {
 		{"those of the Env", nil, nil},
 		{"an empty list, which means the default ones", []exec.Check{}, nil},
 		{"the default ones", exec.DefaultChecks(), nil},
-		{"one that queries", []exec.Check{exec.Planned{}, querying}, exec.ErrNoExecution},
+		{"one that queries", []exec.Check{exec.ExplainCheck{}, querying}, exec.ErrNoExecution},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			env := shopEnv(t, nil)
 			env.WithoutExecution = true
-			a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"}, tt.checks, nil)
+			a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "q"}, tt.checks, nil)
 			defer a.Close()
 			c, err := a.ExamineSQL(t.Context(), 0, "", usa)
 			if !errors.Is(err, tt.want) || c.Rejected != "" || c.Plan == "" || c.Fingerprint != "" || c.Rows > 0 {

@@ -85,7 +85,7 @@ func ExamplePipeline() {
 		Linker:   linker.Lexical{},
 		Prompter: strategy.Prompt{Form: schema.MSchema},
 		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.8, Stop: vote.Decided},
-		Refine:   &strategy.Refine{Whom: strategy.Deciding},
+		Refine:   &strategy.Refine{Decisive: true},
 	}
 	out, err := careful.Generate(context.Background(), exampleEnv(model), exampleTask)
 	fmt.Println(out.SQL, err)
@@ -137,7 +137,7 @@ func ExamplePrompt() {
 // Every other sample is asked of another model, in a colder form.
 func ExampleVariant() {
 	cold := 0.2
-	forms := strategy.Alternate{
+	forms := strategy.RotatePrompts{
 		strategy.Prompt{Form: schema.MSchema},
 		strategy.Variant{Prompter: strategy.Prompt{Reasoning: true}, Model: "large", Temperature: &cold},
 	}
@@ -152,9 +152,9 @@ func ExampleVariant() {
 
 // Samples go round the prompters, so that a vote is not one over twelve copies of
 // the same misunderstanding.
-func ExampleAlternate() {
+func ExampleRotatePrompts() {
 	env := exampleEnv(nil)
-	forms := strategy.Alternate{strategy.Prompt{Form: schema.MSchema}, strategy.Prompt{}, strategy.Prompt{Form: schema.Code}}
+	forms := strategy.RotatePrompts{strategy.Prompt{Form: schema.MSchema}, strategy.Prompt{}, strategy.Prompt{Form: schema.Code}}
 	for sample := range 4 {
 		messages, err := forms.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema, Sample: sample})
 		if err != nil {
@@ -170,10 +170,10 @@ func ExampleAlternate() {
 	// 3 【Schema】
 }
 
-// An Examiner is what turns replies into candidates that may vote.
-func ExampleExaminer() {
+// A Checker is what turns replies into candidates that may vote.
+func ExampleChecker() {
 	ctx, env := context.Background(), exampleEnv(nil)
-	examiner := strategy.NewExaminer(ctx, env, exampleTask, nil, nil)
+	examiner := strategy.NewChecker(ctx, env, exampleTask, nil, nil)
 	defer examiner.Close()
 	for sample, reply := range []string{
 		"```sql\nSELECT name FROM customers WHERE country = 'USA'\n```",
@@ -218,7 +218,7 @@ func ExampleRubric() {
 		{Candidate: vote.Candidate{SQL: "SELECT name FROM customers WHERE country = 'USA'"}, Votes: 2},
 		{Candidate: vote.Candidate{SQL: "SELECT count(*) FROM customers"}, Votes: 1},
 	}
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "judge", Replies: llmtest.Texts(
 		`{"selected_option": "B", "confidence": 0.9, "reasoning": "It keeps to the USA."}`, `{"selected_option": "Option A"}`)}}}
 	env := exampleEnv(model)
 	in := strategy.JudgeInput{Task: exampleTask, Schema: env.Schema, Options: options, Samples: 6}
@@ -231,7 +231,7 @@ func ExampleRubric() {
 func ExampleRefine() {
 	ctx := context.Background()
 	env := exampleEnv(&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA'")}}})
-	examiner := strategy.NewExaminer(ctx, env, exampleTask, nil, nil)
+	examiner := strategy.NewChecker(ctx, env, exampleTask, nil, nil)
 	defer examiner.Close()
 	candidate, err := examiner.ExamineSQL(ctx, 0, "", "SELECT nme FROM customers WHERE country = 'USA'")
 	if err != nil {

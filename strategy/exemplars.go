@@ -7,9 +7,9 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Similar picks exemplars for a question as x says. A nil x.Pool means Env.Exemplars. The dialect, the schema and
-// whether stored values may be used are those of the Env. The error is ctx.Err().
-func (e *Env) Similar(ctx context.Context, x memory.Similar, question string) ([]memory.Pair, error) {
+// Similar picks exemplars for a question as x specifies. If x.Pool is nil, it uses Env.Exemplars. The dialect, the
+// schema and the permission to use stored values come from the Env. The error is ctx.Err().
+func (e *Env) Similar(ctx context.Context, x memory.Similar, question string) ([]memory.Exemplar, error) {
 	if x.Pool == nil {
 		x.Pool = e.Exemplars
 	}
@@ -18,8 +18,8 @@ func (e *Env) Similar(ctx context.Context, x memory.Similar, question string) ([
 	return x.Pick(ctx, e.Schema, question)
 }
 
-// Advice is the section of a prompt for SQL over s that shows what words mean (see KnowledgeSection) and lessons, which are
-// advice and no rule: it ends in an empty line, and is "" where there is none.
+// Advice returns the section of a prompt for SQL over s with the meaning of words (see KnowledgeSection) and the
+// lessons. Lessons are advice and not rules. The section ends in an empty line; it is "" if there is neither.
 func (e *Env) Advice(s *schema.Schema, t Task) string {
 	return e.KnowledgeSection(t) + e.Lessons.ForSQL(s, t.Question)
 }

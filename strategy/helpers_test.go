@@ -52,7 +52,7 @@ func (f judgeFunc) Choose(_ context.Context, _ *strategy.Env, in strategy.JudgeI
 // watched is SQLite that notes each statement it examines.
 func watched(seen *[]string) exec.Dialect {
 	return exectest.Change(sqlite.Dialect{}, exectest.Changes{
-		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+		Confirm: func(s *exec.Statement, confirm func() (guard.EngineReport, error)) (guard.EngineReport, error) {
 			if !s.Ours {
 				*seen = append(*seen, s.SQL())
 			}

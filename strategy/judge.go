@@ -7,18 +7,19 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Judge chooses between the answers of a vote that is too close. Rubric is one. A Verdict whose Choice is negative or
-// names no option leaves the vote as it is; so does an error. The calls of a failed judge are told all the same.
+// Judge chooses between the answers of a vote that is too close. Rubric implements it. The vote decides if the judge
+// returns an error, or a Verdict whose Choice is negative or out of range. The calls of a failed judge are reported
+// too.
 type Judge interface {
 	Choose(ctx context.Context, env *Env, in JudgeInput) (Verdict, error)
 }
 
-// JudgeInput is the choice.
+// JudgeInput is the input of a Judge.
 type JudgeInput struct {
-	Task    Task           // what is asked
+	Task    Task           // the question
 	Schema  *schema.Schema // the schema as the samples were shown it
-	Options []JudgeOption  // one an answer, at least two, the leader first
-	Samples int            // how many samples the votes are out of; 0: not known
+	Options []JudgeOption  // one per answer, at least two, the leader first
+	Samples int            // number of samples in the vote; 0: unknown
 }
 
 // JudgeOption is one of the answers.
@@ -27,31 +28,34 @@ type JudgeOption struct {
 	Votes          int // samples that agree
 }
 
-// JudgeOptions are the answers of a vote, the leader first: the clusters of the Ballot of out, each with the candidate that
-// represents it. Candidates without a vote are in none.
-func JudgeOptions(out *Outcome) (options []JudgeOption) {
-	for _, c := range out.Ballot.Clusters {
-		options = append(options, JudgeOption{out.Candidates[c.Best], len(c.Members)})
+// JudgeOptions returns the answers of a vote, the leader first: the clusters of the Ballot, each with the candidate
+// that represents it. Candidates without a vote are in no option.
+func (o *Outcome) JudgeOptions() (options []JudgeOption) {
+	for _, c := range o.Ballot.Clusters {
+		options = append(options, JudgeOption{o.Candidates[c.Best], len(c.Members)})
 	}
 	return options
 }
 
-// Verdict is what a Judge found.
+// Verdict is the decision of a Judge.
 type Verdict struct {
-	Choice int           `json:"choice"` // index of the option; negative: none, and the vote stands
-	Votes  []int         `json:"votes"`  // calls that chose each option; nil: not told
-	Calls  []VerdictCall `json:"calls"`  // what the calls said, in the order in which they were made; nil: not told
+	Choice int   `json:"choice"` // index of the option; negative: no choice, and the vote stands
+	Votes  []int `json:"votes"`  // calls that chose each option; nil: unknown
+	// Calls has the calls of a Rubric, in the order in which they were made. Each has the index of the First option
+	// shown, its Choice (-1: no vote), Confidence, Reason, Evaluations, and the Problem of a call without a vote.
+	// nil: unknown.
+	Calls []verdictCall `json:"calls"`
 
-	// Report is what the judge has to tell beyond that. A Pipeline makes it the Report of the Outcome. nil: nothing.
+	// Report has further results of the judge. A Pipeline makes it the Report of the Outcome. nil: none.
 	Report Report `json:"-"`
 }
 
-// VerdictCall is what one call said.
-type VerdictCall struct {
+// verdictCall is what one call said.
+type verdictCall struct {
 	First       int      `json:"first"`                 // index of the option that stood first
 	Choice      int      `json:"choice"`                // index of the option; -1: no vote
-	Confidence  float64  `json:"confidence,omitempty"`  // the model's own, which nothing is made of; 0: it gave none in 0..1
+	Confidence  float64  `json:"confidence,omitempty"`  // the model's own, unused; 0: it gave none in 0..1
 	Reason      string   `json:"reason,omitempty"`      // the model's, in one line of at most 300 runes
-	Evaluations []string `json:"evaluations,omitempty"` // what the model said about each option, by index
+	Evaluations []string `json:"evaluations,omitempty"` // the model's text about each option, by index
 	Problem     string   `json:"problem,omitempty"`     // why the call has no vote
 }

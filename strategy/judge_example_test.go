@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/vote"
 )
 
 // narrower is a judge that asks nobody: it prefers the result with fewer columns.
@@ -32,8 +31,7 @@ func ExampleJudge() {
 	))
 	out, err := strategy.Pipeline{
 		Sampler: strategy.Sampler{Samples: 4, Temperature: 0.7},
-		Voter:   vote.Majority{MinShare: 0.6}, // below it the judge is asked
-		Judge:   narrower{},
+		Judge:   narrower{}, JudgeBelow: 0.6,
 	}.Generate(context.Background(), env, exampleTask)
 	fmt.Println(out.SQL, err)
 	fmt.Println(out.Ballot.Overruled, out.Notes)

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/texttosql/texttosql/internal/findings"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -20,17 +21,13 @@ import (
 // knowledgeTokens is what a prompt for SQL may show of Env.Knowledge, in tokens: as much as a sixth of a schema.
 const knowledgeTokens = 1000
 
-// ReasonNoMetric is the Reason of a candidate that stands for a metric request without a metric: the model says that none
-// answers the question. It is no vote and no abstention.
-const ReasonNoMetric = "no-metric"
-
-// KnowledgeSection is the section of a prompt for SQL that shows what of Env.Knowledge the question touches. It ends in an
-// empty line, and is "" where there is nothing.
+// KnowledgeSection returns the section of a prompt for SQL with the items of Env.Knowledge that the question
+// mentions. It ends in an empty line; it is "" if there are no such items.
 func (e *Env) KnowledgeSection(t Task) string {
 	if e.Knowledge == nil {
 		return ""
 	}
-	text, _ := e.Knowledge.Text(t.Question+" "+t.Evidence, knowledgeTokens)
+	text, _ := e.Knowledge.Text(e.Schema, e, t.Question+" "+t.Evidence, knowledgeTokens)
 	if text == "" {
 		return ""
 	}
@@ -58,7 +55,7 @@ func (r *pipelineRun) request(ctx context.Context) {
 	text, left := r.env.Knowledge.Menu(r.env.Schema, r.task.Question+" "+r.task.Evidence, r.env.Budget())
 	if r.requests.menu = text; len(left) > 0 {
 		r.out.Note("%d metrics, tables and terms are over the budget of a prompt, the first of them %s", len(left), left[0])
-		trace.From(ctx).Event("knowledge-left-out", trace.Attr{Key: "count", Value: len(left)})
+		trace.FromContext(ctx).Event("knowledge-left-out", trace.Attr{Key: "count", Value: len(left)})
 	}
 }
 
@@ -97,7 +94,7 @@ func (r *pipelineRun) requested(ctx context.Context, i int) (c vote.Candidate, e
 	turns, section := r.task.turns("### Metrics\n"+r.requests.menu+"\n", "")
 	req := r.Sampler.Request(r.env, i, append(append([]llm.Message{{Role: llm.System, Text: requestRules(r.env)}}, turns...),
 		llm.Message{Role: llm.User, Text: section}))
-	req.Purpose, req.Schema = PurposeMetric, requestSchema
+	req.Purpose, req.Schema = "metric", requestSchema
 	reply, err := r.env.Send(ctx, i%len(r.env.Models), req)
 	if err != nil {
 		return c, err
@@ -110,16 +107,16 @@ func (r *pipelineRun) requested(ctx context.Context, i int) (c vote.Candidate, e
 		return c, nil
 	case len(asked.Metrics) == 0:
 		met = false
-		c.Rejected, c.Reason = "no metric answers the question", ReasonNoMetric
+		c.Rejected, c.Reason = "no metric answers the question", findings.NoMetric
 		return c, nil
 	}
 	sql, err := r.env.Knowledge.Compile(asked, r.env.DB.Language().Name)
 	if why := (*knowledge.RequestError)(nil); errors.As(err, &why) {
 		c.Rejected, c.Reason = brief(why.Error()), why.Reason
-		trace.From(ctx).Set("rejected", trace.SQL(c.Rejected))
+		trace.FromContext(ctx).Set("rejected", trace.PrivateSQL.Secret(c.Rejected))
 		return c, nil
 	}
-	trace.From(ctx).Set("sql", trace.SQL(sql))
+	trace.FromContext(ctx).Set("sql", trace.PrivateSQL.Secret(sql))
 	if c, err = r.examiner.ExamineSQL(ctx, i, name, sql); err != nil {
 		err = &DatabaseError{err}
 	}
@@ -140,7 +137,7 @@ func namesOf(m *knowledge.Model, asked []string) (names []string) {
 
 // readRequest reads the last JSON object of a reply that has a request's keys, or an empty one.
 func readRequest(text string) (asked knowledge.Request, ok bool) {
-	objects, _ := words.Objects(AnswerText(text))
+	objects, _ := words.Objects(prompttext.AnswerText(text))
 	for _, o := range objects {
 		var r knowledge.Request
 		if json.Unmarshal([]byte(o), &r) == nil {
@@ -153,8 +150,12 @@ func readRequest(text string) (asked knowledge.Request, ok bool) {
 // withoutNoMetric leaves out the candidates that say that no metric answers the question: they are no votes and no
 // abstentions.
 func withoutNoMetric(candidates []vote.Candidate) (kept []vote.Candidate) {
+	isNoMetric := func(c vote.Candidate) bool { return c.Reason == findings.NoMetric }
+	if !slices.ContainsFunc(candidates, isNoMetric) {
+		return candidates
+	}
 	for _, c := range candidates {
-		if c.Reason != ReasonNoMetric {
+		if !isNoMetric(c) {
 			kept = append(kept, c)
 		}
 	}
@@ -185,13 +186,13 @@ var requestSchema = json.RawMessage(`{"type":"object","properties":{` +
 
 // bypassed are the findings about metrics whose columns a statement adds up without their conditions. They are information, and
 // cost no vote.
-func (a *Examiner) bypassed(c vote.Candidate) (found []vote.Finding) {
+func (a *Checker) bypassed(c vote.Candidate) (found []vote.Finding) {
 	if a.env.Knowledge == nil || c.Statement == nil {
 		return nil
 	}
 	for _, m := range a.env.Knowledge.Bypassed(c.Statement) {
 		found = append(found, vote.Finding{Rule: ruleMetric, Detail: fmt.Sprintf("it adds up what the metric %s does, without its condition %s",
-			schema.Comment(m.Name), schema.Comment(m.Where))})
+			prompttext.Comment(m.Name), prompttext.Comment(m.Where))})
 	}
 	return found
 }

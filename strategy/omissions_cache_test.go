@@ -8,9 +8,10 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/host"
 	"github.com/texttosql/texttosql/internal/schematest"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -19,14 +20,15 @@ import (
 // values or limits anew.
 func TestTextsAreKept(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
-	env.Host.Omissions = &strategy.Omissions{}
+	env.Host.Omissions = &host.PromptCuts{}
 	write := func(r schema.Renderer, s *schema.Schema) string {
 		t.Helper()
-		out := need.Value(env.Render(t.Context(), 0, r, s))(t)
+		out := testutil.Value(env.Render(t.Context(), 0, r, s))(t)
 		return out.Text
 	}
 	same := func(a, b string) bool { return unsafe.StringData(a) == unsafe.StringData(b) }
-	s := schematest.Shop()
+	s, part := schematest.Shop(), schematest.Shop()
+	env.Snapshot = env.Snapshot.Named("", s)
 	first := write(schema.Renderer{}, s)
 	for _, c := range []struct {
 		why  string
@@ -38,7 +40,7 @@ func TestTextsAreKept(t *testing.T) {
 		{"another form", schema.Renderer{Form: schema.Code}, s, false},
 		{"another limit", schema.Renderer{MaxTokens: 9999}, s, false},
 		{"without values", schema.Renderer{WithoutValues: true}, s, false},
-		{"another schema with the same tables", schema.Renderer{}, schematest.Shop(), false},
+		{"another schema with the same tables", schema.Renderer{}, part, false},
 		{"still kept", schema.Renderer{}, s, true},
 	} {
 		if got := same(write(c.r, c.s), first); got != c.same {
@@ -46,8 +48,11 @@ func TestTextsAreKept(t *testing.T) {
 		}
 	}
 	other := *env
-	other.Snapshot = env.Snapshot.As("", "of another scope")
-	if same(need.Value(other.Render(t.Context(), 0, schema.Renderer{}, s))(t).Text, first) {
+	if same(write(schema.Renderer{}, part), write(schema.Renderer{}, part)) {
+		t.Error("the text of a schema of one question is stored")
+	}
+	other.Snapshot = env.Snapshot.As("", "of another scope").Named("", s)
+	if same(testutil.Value(other.Render(t.Context(), 0, schema.Renderer{}, s))(t).Text, first) {
 		t.Error("another scope has the same text")
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -56,10 +61,9 @@ func TestTextsAreKept(t *testing.T) {
 		t.Errorf("an ended context: %v", err)
 	}
 	var wg sync.WaitGroup
-	at := schematest.Shop() // needed by all at a time
 	texts := make([]string, 20)
 	for i := range texts {
-		wg.Go(func() { texts[i] = write(schema.Renderer{}, at) })
+		wg.Go(func() { texts[i] = write(schema.Renderer{MaxTokens: 8888}, s) }) // needed by all at a time
 	}
 	wg.Wait()
 	for _, text := range texts {
@@ -81,11 +85,11 @@ func TestTextsAreKept(t *testing.T) {
 // engine and tells whoever asked what a prompt had no room for.
 func ExampleEnv_Render() {
 	env := strategytest.ExampleEnv(nil)
-	env.Host.Omissions = &strategy.Omissions{} // texttosql.Engine makes one for each question
+	env.Host.Omissions = &host.PromptCuts{} // texttosql.Engine makes one for each question
 	r, err := env.Render(context.Background(), 0, schema.Renderer{Form: schema.Code, MaxTokens: 20}, env.Schema)
 	fmt.Print(r.Text, err, "\n")
 	var out strategy.Outcome
-	env.Host.Omissions.Report(context.Background(), &out)
+	env.Host.Omissions.Report(context.Background(), &out.Notes)
 	fmt.Println(out.Notes[0])
 	// Output:
 	// customers(id INTEGER PRIMARY KEY, … 2 more)

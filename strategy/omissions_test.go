@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/egtts"
+	"github.com/texttosql/texttosql/internal/host"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -22,14 +24,14 @@ import (
 func cuts(t *testing.T, s strategy.Strategy, env *strategy.Env, reply string) (notes []string, warnings []trace.Warning) {
 	t.Helper()
 	ask := asking(env, &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(reply), Repeat: true}}})
-	root := trace.New("test")
-	ask.Host.Omissions = &strategy.Omissions{}
-	ctx := trace.Into(t.Context(), root)
+	root := trace.Tracer{}.New("test")
+	ask.Host.Omissions = &host.PromptCuts{}
+	ctx := trace.NewContext(t.Context(), root)
 	out, err := s.Generate(ctx, ask, strategy.Task{Question: "Anything?"})
 	if out == nil {
 		t.Fatalf("%T: %v", s, err)
 	}
-	ask.Host.Omissions.Report(ctx, out)
+	ask.Host.Omissions.Report(ctx, &out.Notes)
 	root.End()
 	for _, n := range out.Notes {
 		if strings.HasPrefix(n, "the prompt does not show all of the schema") {
@@ -110,7 +112,7 @@ func TestShortenedSchemaIsTold(t *testing.T) {
 
 	// The worst of the forms that were shown counts, not the first.
 	forms := strategy.Pipeline{
-		Prompter: strategy.Alternate{strategy.Prompt{Form: schema.Code}, strategy.Prompt{Form: schema.MSchema}},
+		Prompter: strategy.RotatePrompts{strategy.Prompt{Form: schema.Code}, strategy.Prompt{Form: schema.MSchema}},
 		Sampler:  strategy.Sampler{Samples: 2},
 	}
 	both, _ := cuts(t, forms, env, reply)
@@ -124,7 +126,7 @@ func TestShortenedSchemaIsTold(t *testing.T) {
 // TestFewerValuesAreANote: what is shortened first is no reason for a warning.
 func TestFewerValuesAreANote(t *testing.T) {
 	env := shopEnv(t, nil)
-	s := strategy.Pipeline{Prompter: planvote.AugmentedPrompt{MaxChars: 300}, Sampler: strategy.Sampler{Samples: 2}}
+	s := strategy.Pipeline{Prompter: egtts.AugmentedPrompt{MaxChars: 300}, Sampler: strategy.Sampler{Samples: 2}}
 	notes, warnings := cuts(t, s, env, usa)
 	if len(notes) != 1 || !strings.Contains(notes[0], "fewer stored values") || len(warnings) > 0 {
 		t.Errorf("notes %q, warnings %q", notes, warnings)

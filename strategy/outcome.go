@@ -7,23 +7,29 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/rawreport"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Outcome is what a Strategy found.
+// Outcome is the result of a Strategy.
 type Outcome struct {
 	SQL        string           `json:"sql"`                  // the winner; "" when there is none
 	Confidence float64          `json:"confidence"`           // 0..1: the formula of vote.Ballot, or the strategy's own
-	Ballot     vote.Ballot      `json:"ballot"`               // how the votes fell
-	Candidates []vote.Candidate `json:"candidates,omitempty"` // every candidate in the order of samples, rejected ones included
-	Links      schema.Links     `json:"links,omitzero"`       // what the linker chose; zero: the whole schema
+	Ballot     vote.Ballot      `json:"ballot"`               // the counted votes
+	Candidates []vote.Candidate `json:"candidates,omitempty"` // every candidate by sample, including rejected ones
+	Links      schema.Links     `json:"links,omitzero"`       // the linker's choice; zero: the whole schema
 	Saved      int              `json:"saved,omitempty"`      // samples that an early stop made unnecessary
-	Notes      []string         `json:"notes,omitempty"`      // decisions in words, in the order they were taken
+	Notes      []string         `json:"notes,omitempty"`      // decisions in words, in their order
 	Steps      []Step           `json:"steps,omitempty"`      // repairs and corrections that were tried, in order
-	Report     Report           `json:"-"`                    // what the method tells beyond that; nil: nothing
+	Report     Report           `json:"-"`                    // further results of the method; nil: none
+
+	// MinConfidence is the least confidence that the strategy accepts; 0: any. The Engine applies it again after it
+	// has looked for contradictions between the question and the statement.
+	MinConfidence float64 `json:"-"`
 }
 
 // Note adds a decision in words, as one line of at most 300 runes.
@@ -31,22 +37,22 @@ func (o *Outcome) Note(format string, args ...any) {
 	o.Notes = append(o.Notes, brief(fmt.Sprintf(format, args...)))
 }
 
-// Warn adds a note, and a warning of the same words to the trace. code is a stable word for programs.
+// Warn adds a note, and a warning with the same words to the trace. code is a stable word for programs.
 func (o *Outcome) Warn(ctx context.Context, code, format string, args ...any) {
 	o.Note(format, args...)
-	trace.From(ctx).Warn(code, o.Notes[len(o.Notes)-1])
+	trace.FromContext(ctx).Warn(code, o.Notes[len(o.Notes)-1])
 }
 
-// NoteError notes what failed and why. A spent budget is a warning, "budget-spent".
+// NoteError notes a failure and its reason. A spent budget is a warning, "budget-spent".
 func (o *Outcome) NoteError(ctx context.Context, err error, format string, args ...any) (spent bool) {
 	o.Note("%s: %v", fmt.Sprintf(format, args...), err)
 	if spent = errors.Is(err, llm.ErrBudget); spent {
-		trace.From(ctx).Warn("budget-spent", o.Notes[len(o.Notes)-1])
+		trace.FromContext(ctx).Warn("budget-spent", o.Notes[len(o.Notes)-1])
 	}
 	return spent
 }
 
-// WithoutVote lists the candidates that have no vote, each with the reason in Rejected.
+// WithoutVote lists the candidates without a vote, each with the reason in Rejected.
 func (o *Outcome) WithoutVote() (list []vote.Candidate) {
 	why := make(map[int]string, len(o.Ballot.Abstained))
 	for _, a := range o.Ballot.Abstained {
@@ -60,32 +66,38 @@ func (o *Outcome) WithoutVote() (list []vote.Candidate) {
 	return list
 }
 
-// Step is one statement that was tried on the way to an answer. Outcome.Steps lists steps in the order in which they
-// were taken.
+// Step is one statement that was tried for an answer. Outcome.Steps lists the steps in the order in
+// which they were taken.
 //
-// Status is "ok", "suspect" (no row, or only NULL), "rejected" (by the engine or a check), "refused" (it writes), "no-sql"
-// (a reply without a statement) or "failed" (no reply). Those of a Refine may also be "timeout", "refused" (by the guard,
-// for any reason) or "no-progress"
-// (tried before, not executed again). A reply that names no action has "no-action".
+// Status is one of these:
+//   - "ok";
+//   - "suspect": no row, or only NULL;
+//   - "rejected": by the engine or a check;
+//   - "refused": it writes; in a step of a Refine, by the guard for any reason;
+//   - "no-sql": a reply without a statement;
+//   - "failed": no reply;
+//   - "timeout": only in a step of a Refine;
+//   - "no-progress": only in a step of a Refine; it was tried before and did not run again;
+//   - "no-action": a reply that names no action.
 type Step struct {
-	Sample  int    `json:"sample"`            // index of the sample that the step belongs to
+	Sample  int    `json:"sample"`            // index of the step's sample
 	Try     int    `json:"try"`               // 0 is the first attempt, 1 the first repair or correction
-	Name    string `json:"name,omitempty"`    // a part of the method; "" where it has none
+	Name    string `json:"name,omitempty"`    // a part of the method; "" if it has none
 	Action  string `json:"action"`            // the purpose of the request ("generate", "repair", …), or the action of an agent
 	SQL     string `json:"sql,omitempty"`     // the statement
-	Status  string `json:"status"`            // what became of it: a word of the list above
+	Status  string `json:"status"`            // the outcome: a word of the list above
 	Problem string `json:"problem,omitempty"` // why the statement did not do, in one line
 	Rows    int    `json:"rows,omitempty"`    // rows of the result
 
-	// Of a method that thinks aloud and calls tools: what the model thought, and what it was shown. Both may repeat
-	// stored values, so they are not written as JSON.
+	// For a method that thinks aloud and calls tools: the model's thought, and the text that it was shown. Both may
+	// repeat stored values, so they are not written as JSON.
 	Thought     string `json:"-"`
 	Observation string `json:"-"`
 }
 
-// NewStep is the step of a candidate that was checked.
-func NewStep(c vote.Candidate, try int, action string) Step {
-	s := Step{Sample: c.Sample, Try: try, Action: action, SQL: c.SQL, Status: "ok", Problem: ErrorLine(c.Rejected, false), Rows: c.Rows}
+// Step returns the step of a candidate that it checked.
+func (*Checker) Step(c vote.Candidate, try int, action string) Step {
+	s := Step{Sample: c.Sample, Try: try, Action: action, SQL: c.SQL, Status: "ok", Problem: prompttext.ErrorLine(c.Rejected, false), Rows: c.Rows}
 	switch {
 	case c.Rejected != "" && c.SQL == "":
 		s.Status = "no-sql"
@@ -101,45 +113,15 @@ func NewStep(c vote.Candidate, try int, action string) Step {
 	return s
 }
 
-// Report is what a method tells about an answer beyond the fields of Outcome. Each method that has something to tell
-// defines a type of its own, which json.Marshal can write.
+// Report has a method's results about an answer beyond the fields of Outcome. Each such method defines its own type,
+// which json.Marshal can write.
 type Report interface {
-	// Method is the name of the method, which is that of its package.
+	// Method returns the name of the method, which is the name of its package.
 	Method() string
 }
 
-// RawReport is a Report as JSON, an object with the method's name as its only key. A result that was read back holds
-// one; ReadReport of the method's package makes the method's own type of it.
-type RawReport struct {
-	Name string          // name of the method
-	JSON json.RawMessage // what the method told
-}
-
-// Method returns Name.
-func (r RawReport) Method() string { return r.Name }
-
-// MarshalJSON writes {"name": …}.
-func (r RawReport) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]json.RawMessage{r.Name: r.JSON})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (r *RawReport) UnmarshalJSON(b []byte) error {
-	var named map[string]json.RawMessage
-	if err := json.Unmarshal(b, &named); err != nil {
-		return fmt.Errorf("strategy: reading a report: %w", err)
-	}
-	if len(named) != 1 {
-		return fmt.Errorf("strategy: reading a report: it has %d methods, want 1", len(named))
-	}
-	for name, text := range named {
-		*r = RawReport{name, text}
-	}
-	return nil
-}
-
-// ReadReport returns r as the type of its method, which it is already or was before it was written as JSON. A nil r,
-// one of another method and JSON that does not fit are errors.
+// ReadReport returns r as the type T of its method. r either has this type or had it before it was written as JSON. A
+// nil r, a report of another method, and JSON that does not fit are errors.
 func ReadReport[T Report](r Report) (T, error) {
 	var report T
 	switch r := r.(type) {
@@ -147,7 +129,7 @@ func ReadReport[T Report](r Report) (T, error) {
 		return report, fmt.Errorf("strategy: there is no report; want one of %s", report.Method())
 	case T:
 		return r, nil
-	case RawReport:
+	case rawreport.Report:
 		if r.Name == report.Method() {
 			if err := json.Unmarshal(r.JSON, &report); err != nil {
 				return report, fmt.Errorf("strategy: reading the report of %s: %w", r.Name, err)

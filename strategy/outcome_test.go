@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/rawreport"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -23,9 +24,9 @@ import (
 // that of another method.
 func TestReadReport(t *testing.T) {
 	own := maker.Report{Phases: []maker.Phase{{Phase: "scope", Samples: 3, Clusters: []vote.Cluster{{Key: "orders", Members: []int{0, 2}}}}}, Fallback: "quorum"}
-	text := need.Value(json.Marshal(own))(t)
-	written := need.Value(json.Marshal(strategy.RawReport{Name: "maker", JSON: text}))(t)
-	var raw strategy.RawReport
+	text := testutil.Value(json.Marshal(own))(t)
+	written := testutil.Value(json.Marshal(rawreport.Report{Name: "maker", JSON: text}))(t)
+	var raw rawreport.Report
 	if err := json.Unmarshal(written, &raw); err != nil || raw.Method() != "maker" {
 		t.Fatalf("got %+v, %v of %s", raw, err, written)
 	}
@@ -42,8 +43,8 @@ func TestReadReport(t *testing.T) {
 	}{
 		{"none", nil, "there is no report; want one of maker"},
 		{"of another method", petsql.Report{}, "the report is of petsql; want one of maker"},
-		{"raw, of another method", strategy.RawReport{Name: "petsql"}, "the report is of petsql; want one of maker"},
-		{"of another shape", strategy.RawReport{Name: "maker", JSON: json.RawMessage("[1]")}, "reading the report of maker: json: "},
+		{"raw, of another method", rawreport.Report{Name: "petsql"}, "the report is of petsql; want one of maker"},
+		{"of another shape", rawreport.Report{Name: "maker", JSON: json.RawMessage("[1]")}, "reading the report of maker: json: "},
 	} {
 		if _, err := strategy.ReadReport[maker.Report](tt.report); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
@@ -56,7 +57,7 @@ func TestReadReport(t *testing.T) {
 	}
 }
 
-// TestDecidingTries: Executions and Statements bound what Deciding asks for; each statement has a conversation of its own.
+// TestDecidingTries: Executions and Statements bound what Decisive asks for; each statement has a conversation of its own.
 func TestDecidingTries(t *testing.T) {
 	const other = "SELECT nam FROM customers"
 	for _, tt := range []struct {
@@ -70,7 +71,7 @@ func TestDecidingTries(t *testing.T) {
 	} {
 		p := plain(5)
 		p.Refine = &tt.refine
-		p.Refine.Whom = strategy.Deciding
+		p.Refine.Decisive = true
 		n := 0
 		model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
 			reply := usa
@@ -85,7 +86,7 @@ func TestDecidingTries(t *testing.T) {
 			}
 			return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 		})
-		out := need.Value(p.Generate(t.Context(), shopEnv(t, model), strategy.Task{Question: "q"}))(t)
+		out := testutil.Value(p.Generate(t.Context(), shopEnv(t, model), strategy.Task{Question: "q"}))(t)
 		if n != tt.calls || out.SQL != usa {
 			t.Errorf("%s: %d calls, %q", tt.why, n, out.SQL)
 		}
@@ -95,7 +96,7 @@ func TestDecidingTries(t *testing.T) {
 // TestSteps: a repair is told with what it replaced, and how it ended.
 func TestSteps(t *testing.T) {
 	p := plain(4)
-	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
+	p.Refine = &strategy.Refine{Decisive: true}
 	for name, tt := range map[string]struct {
 		rules []llmtest.Rule
 		want  []string // "try action status" of each step
@@ -107,7 +108,7 @@ func TestSteps(t *testing.T) {
 		"none":     {[]llmtest.Rule{generate(usa, usa, usa, usa)}, nil},
 		"again":    {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs(broken)}, []string{"0 generate rejected", "1 repair no-progress"}},
 	} {
-		out := need.Value(p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: tt.rules}), strategy.Task{Question: "q"}))(t)
+		out := testutil.Value(p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: tt.rules}), strategy.Task{Question: "q"}))(t)
 		var got []string
 		for _, s := range out.Steps {
 			got = append(got, string(rune('0'+s.Try))+" "+s.Action+" "+s.Status)

@@ -15,52 +15,87 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Pipeline is the composition that most strategies are: link the schema, sample candidates, check them, refine what
-// failed, vote, and let a judge look at a close vote. A nil stage is skipped; the zero Pipeline makes one greedy sample
+// Pipeline is the composition behind most strategies: link the schema, sample candidates, check them, refine failed
+// ones, vote, and let a judge decide a close vote. A nil stage is skipped; the zero Pipeline makes one greedy sample
 // of the plain Prompt and checks it. A Pipeline is a Strategy.
 //
-// Calls a question: at most Samples (or Task.Samples) samples, the corrections of Refine for each sample or for each
-// statement that it refines, and the judge's. Each distinct statement is checked once. Prompts hold sampled values of the database, unless
-// texttosql.WithoutValues is given.
+// Calls per question: at most Samples (or Task.Samples) samples, the corrections of Refine for each sample or each
+// refined statement, and the judge's calls. Each distinct statement is checked once. Prompts hold sampled values of
+// the database, unless texttosql.WithoutValues is given.
 type Pipeline struct {
-	Linker   linker.Linker // asked within a linker.Conversation; nil: the whole schema, or linker.Lexical when it is over Env.SchemaBudget
+	Linker   linker.Linker // runs in a linker.Conversation; nil: the whole schema, or linker.Lexical over Env.SchemaBudget
 	Prompter Prompter      // nil: Prompt{}
 	Sampler  Sampler       // how many samples, how, and when to stop
-	Refine   *Refine       // takes candidates to statements that run; nil: each votes as it is, or not at all
-	Checks   []exec.Check  // nil: Env.Checks; append(exec.DefaultChecks(), mine) stands for these and mine
-	Doubts   *doubt.Rules  // rules whose findings weigh in the vote; nil: those on what checks found (doubt.Checked)
+	Refine   *Refine       // turns candidates into statements that run; nil: no corrections
+	Checks   []exec.Check  // nil: Env.Checks; append(exec.DefaultChecks(), mine) adds one
+	Doubts   *doubt.Rules  // rules whose findings count in the vote; nil: doubt.Rules.OfChecks
 	Voter    Voter         // nil: vote.Majority with a Prior of 1; a Majority without Key compares by Env.Key
-	Judge    Judge         // asked when the ballot is Weak (vote.Majority.MinShare)
+	Judge    Judge         // decides if the ballot is Weak; needs JudgeBelow or vote.Majority.MinShare
+	// JudgeBelow, in 0..1, is the share of the votes below which Judge decides about the winner. 0:
+	// the Voter's threshold.
+	JudgeBelow float64
 
-	// Signature is that of Examiner: what plans are compared by. nil: the strict signature.
+	// Signature returns the key by which plans are compared; see Checker.Signature. nil: the strict signature.
 	Signature func(exec.Plan) (signature string, cost float64)
-	// Examiner examines the statements of several pipelines that work on the same question, each distinct one once;
-	// Checks, Doubts and Signature are then its own. nil: one for this run alone.
-	Examiner *Examiner
-	// Key says which candidates have a vote, for the quorum. If the voter is no Stater it also says which are equal,
-	// so that Sampler.Stop may end the sampling. nil: the Key of the vote.Majority that counts;
-	// with any other voter each candidate that is not rejected votes.
+	// Examiner examines the statements of several pipelines for one question, each distinct one once. It then has its
+	// own Checks, Doubts and Signature. nil: a new one for this run.
+	Examiner *Checker
+	// Key reports which candidates have a vote, for the quorum. If the voter has no State, Key also defines which are
+	// equal, so that Sampler.Stop may end the sampling. nil: the Key of the vote.Majority that counts; with any other
+	// voter each candidate that is not rejected votes.
 	Key vote.Key
 
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
 	MinConfidence float64
 }
 
-// Validate checks the configuration, and the Voter where it can be checked; see Validator.
+// Validate checks the configuration, and the Voter if it has a method Validate; see Strategy.
 func (p Pipeline) Validate(samples int) error {
 	var errs []error
 	if !(p.MinConfidence >= 0 && p.MinConfidence <= 1) {
 		errs = append(errs, fmt.Errorf("strategy: MinConfidence is %v; want 0 to 1", p.MinConfidence))
 	}
-	voter, _ := p.counting(&Env{}, nil, 0)
+	voter, counts := p.counting(&Env{}, nil, 0)
+	if p.Linker != nil {
+		errs = append(errs, validLinker(p.Linker))
+	}
+	if why := p.idleJudge(counts); why != "" {
+		errs = append(errs, &ConfigError{Field: "strategy: Pipeline.JudgeBelow", Problem: why})
+	}
 	if p.Refine != nil {
 		errs = append(errs, p.Refine.Validate())
 	}
 	return errors.Join(append(errs, p.Sampler.Validate(samples), validPrompter(p.Prompter), validVoter(voter))...)
 }
 
-// Generate answers one question. Its errors are those of the Env and the Task, ctx.Err(), *NoCandidateError,
-// *AbstainedError, *session.QuestionError (Env.AskBelow), what a database failed with, and what is wrong with a ballot of its Voter.
+// idleJudge says why the judge would never be asked; "": it may be, or there is none.
+func (p Pipeline) idleJudge(counts *vote.Majority) string {
+	switch {
+	case !(p.JudgeBelow >= 0 && p.JudgeBelow <= 1):
+		return fmt.Sprintf("%v is not in 0..1", p.JudgeBelow)
+	case p.Judge == nil && p.JudgeBelow > 0:
+		return "there is no Judge"
+	case p.Judge != nil && counts != nil && counts.MinShare == 0:
+		return "a Judge needs the share of the votes below which it is asked, such as 0.6"
+	}
+	return ""
+}
+
+// validLinker reports what is wrong with a linker, where that shows.
+func validLinker(l linker.Linker) error {
+	checked, ok := l.(interface{ Validate() error })
+	if !ok {
+		return nil
+	}
+	if err := checked.Validate(); err != nil {
+		return &ConfigError{Field: "strategy: Pipeline.Linker", Problem: err.Error()}
+	}
+	return nil
+}
+
+// Generate answers one question. It returns the errors of the Env and the Task, ctx.Err(), *NoCandidateError,
+// *AbstainedError, *session.QuestionError (Env.AskBelow), the error of a database that failed, or an invalid ballot
+// of its Voter.
 func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -74,8 +109,12 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	if err := run.link(ctx); err != nil {
 		return run.out, err
 	}
+	var err error
+	if run.links, err = env.named(ctx, t, run.schema, run.out.Links); err != nil {
+		return run.out, err
+	}
 	if run.examiner == nil {
-		run.examiner = NewExaminer(ctx, env, t, p.Checks, p.Doubts)
+		run.examiner = NewChecker(ctx, env, t, p.Checks, p.Doubts)
 		run.examiner.Signature = p.Signature
 		defer run.examiner.Close()
 	}
@@ -95,7 +134,7 @@ func (r *pipelineRun) soFar(ctx context.Context) {
 		return
 	}
 	if r.Judge = nil; r.out.SQL == "" {
-		_ = r.elect(ctx) // the error is that of ctx
+		_ = r.elect(ctx) // the error comes from ctx
 	}
 	if r.out.SQL != "" {
 		r.out.Warn(ctx, "cut-short", "the time was up: this is the best of %d of %d samples", len(r.out.Candidates), r.asked)
@@ -109,12 +148,13 @@ type pipelineRun struct {
 	task     Task
 	voter    Voter          // Pipeline.Voter with what it leaves open
 	counts   *vote.Majority // that counts its votes; nil where none does
-	examiner *Examiner
+	examiner *Checker
 	out      *Outcome
 
 	schema   *schema.Schema // restricted to what was linked
 	unlinked *schema.Schema // before that
 	wide     *schema.Schema // for a Refine: whole, or schema where that is over its budget
+	links    schema.Links   // for prompts: the linker's, or the stored values that the question names
 	failed   []error        // of the samples, and why there were not more
 	asked    int            // samples planned
 
@@ -139,7 +179,7 @@ func (r *pipelineRun) collect(ctx context.Context) error {
 		election.Prompts = r.prompts()
 	}
 	var unclear error // how the vote stands
-	switch counter, ok := r.voter.(Stater); {
+	switch counter, ok := r.voter.(stater); {
 	case ok:
 		election.State = func(values []vote.Candidate, planned int) vote.State {
 			state, err := counter.State(withoutNoMetric(values), planned)
@@ -200,8 +240,7 @@ func (r *pipelineRun) agreed(t vote.State) bool {
 	return t.Leader().Weight >= r.env.AskBelow*float64(t.Sampled+t.Remaining)*cmp.Or(t.MaxWeight, 1)
 }
 
-// sure reports whether the judge is asked, or not, whatever the samples that are missing vote for, and that the user is
-// not.
+// sure reports that the missing samples cannot lead to a call of the judge or a question to the user.
 func (r *pipelineRun) sure(t vote.State) bool {
 	if r.env.AskBelow > 0 && !r.agreed(t) {
 		return false
@@ -219,7 +258,7 @@ func (r *pipelineRun) sure(t vote.State) bool {
 // prompts is how many samples it takes until a prompt goes to the same model again.
 func (r *pipelineRun) prompts() int {
 	forms, models := 1, len(r.env.Models)
-	if a, ok := r.Prompter.(Alternate); ok {
+	if a, ok := r.Prompter.(RotatePrompts); ok {
 		forms = len(a)
 	}
 	n := forms
@@ -242,7 +281,7 @@ func (r *pipelineRun) sample(ctx context.Context, slot int) (vote.Candidate, err
 	if prompter == nil {
 		prompter = Prompt{}
 	}
-	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Whole: r.unlinked, Links: r.out.Links, Sample: i})
+	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Whole: r.unlinked, Links: r.links, Sample: i})
 	if err != nil {
 		return vote.Candidate{Sample: i}, err
 	}
@@ -272,7 +311,7 @@ func (r *pipelineRun) sample(ctx context.Context, slot int) (vote.Candidate, err
 	if !r.refinesEach() {
 		return c, nil
 	}
-	refined, err := r.Refine.Run(ctx, r.turns.env(r.env, slot), RefineInput{Task: r.task, Schema: r.wide, Examiner: r.examiner, Candidate: c, Action: r.Sampler.Purpose})
+	refined, err := r.Refine.Run(ctx, r.turns.env(r.env, slot), r.refining(r.wide, c))
 	r.refined[slot] = refined
 	if ctx.Err() != nil && refined.Candidate.Rejected == "" {
 		err = nil // it was asked about once more, and runs

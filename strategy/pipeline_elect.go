@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -42,7 +42,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 		}
 	}
 	winner := out.Ballot.Clusters[0]
-	out.SQL, out.Confidence = winner.SQL, out.Ballot.Confidence
+	out.SQL, out.Confidence, out.MinConfidence = winner.SQL, out.Ballot.Confidence, r.MinConfidence
 	r.noteMetrics(out.Candidates[winner.Best])
 	if best := out.Candidates[winner.Best]; r.Refine != nil && r.Refine.EmptyResult && (best.Empty || best.AllNull) {
 		out.Warn(ctx, "empty-result", "the answer has no value in it, and no statement that has one was proposed instead")
@@ -50,7 +50,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	if votes == 1 && r.asked > 1 {
 		out.Warn(ctx, "one-voter", "1 of %d samples has a vote: nothing confirms the answer", r.asked)
 	}
-	span.Set("explanation", trace.SQL(out.Ballot.Explain()))
+	span.Set("explanation", trace.PrivateSQL.Secret(out.Ballot.Explain()))
 	span.Set("confidence", out.Confidence)
 	switch {
 	case ended != nil:
@@ -58,7 +58,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 	case votes < quorum: // the best so far is there to be looked at
 		err = r.noCandidate(votes, quorum)
 	case out.Confidence < r.MinConfidence:
-		return &AbstainedError{Confidence: out.Confidence, Min: r.MinConfidence}
+		return &AbstainedError{Confidence: out.Confidence, Min: r.MinConfidence, Closing: out.Ballot.Closing()}
 	}
 	span.Fail(err)
 	return err
@@ -98,10 +98,13 @@ func (r *pipelineRun) noCandidate(votes, needed int) error {
 // judge lets the judge choose between the answers of a weak ballot.
 func (r *pipelineRun) judge(ctx context.Context) error {
 	out := r.out
-	if r.Judge == nil || !out.Ballot.Weak || len(out.Ballot.Clusters) < 2 {
+	if r.Judge == nil || len(out.Ballot.Clusters) < 2 {
 		return nil
 	}
-	in := JudgeInput{Task: r.task, Schema: r.schema, Samples: r.asked, Options: JudgeOptions(out)}
+	if weak := out.Ballot.Weak || out.Ballot.Clusters[0].Share < r.JudgeBelow-1e-9; !weak {
+		return nil
+	}
+	in := JudgeInput{Task: r.task, Schema: r.schema, Samples: r.asked, Options: out.JudgeOptions()}
 	judgeCtx, span := trace.Start(ctx, "judge")
 	defer span.End()
 	verdict, err := r.Judge.Choose(judgeCtx, r.env, in)

@@ -38,7 +38,7 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	}
 	out.Links = links
 	out.Notes = append(out.Notes, links.Notes...)
-	restricted, unknown := r.schema.Restrict(links)
+	restricted, unknown := env.Snapshot.Graph(r.schema).Restrict(links)
 	if len(unknown) > 0 {
 		out.Note("linked names that do not exist: %v", unknown)
 	}
@@ -59,9 +59,10 @@ func (r *pipelineRun) link(ctx context.Context) error {
 // in 96 % of questions, 8 in 87 %: docs/lab/scale-linking.md.
 var overBudget = linker.Lexical{Tables: 15}
 
-// Part is the part of Schema that l links, within a linker.Conversation. A Schema that takes more tokens than Budget is
-// linked by words as well, which is a warning of out; any other one is shown whole where l is nil or fails. Part shows no
-// stored values.
+// Part returns the part of Schema that l links, in a linker.Conversation. A Schema over Budget is also linked by
+// words, with a warning in out. Any other Schema is shown whole if l is nil or fails. Part stores the links of l in
+// out.Links, with the stored values that it found. Without l, out.Links has the stored values that the question
+// names.
 func (e *Env) Part(ctx context.Context, t Task, l linker.Linker, out *Outcome) (*schema.Schema, error) {
 	tokens, err := e.SchemaTokens(ctx, e.Schema)
 	if err != nil {
@@ -69,11 +70,9 @@ func (e *Env) Part(ctx context.Context, t Task, l linker.Linker, out *Outcome) (
 	}
 	over := tokens > e.Budget()
 	if l = e.within(ctx, l, tokens, out); l == nil {
-		return e.Schema, nil
+		return e.whole(ctx, t, out)
 	}
-	in := e.LinkerInput(t, e.Schema)
-	in.WithoutValues = true
-	links, err := linker.Conversation{Linker: l}.Link(ctx, in)
+	links, err := linker.Conversation{Linker: l}.Link(ctx, e.LinkerInput(t, e.Schema))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -81,22 +80,30 @@ func (e *Env) Part(ctx context.Context, t Task, l linker.Linker, out *Outcome) (
 		return nil, err
 	case err != nil:
 		out.NoteError(ctx, err, "linking failed, the whole schema is used")
-		return e.Schema, nil
+		return e.whole(ctx, t, out)
 	}
 	out.Notes = append(out.Notes, links.Notes...)
-	part, _ := e.Schema.Restrict(links)
-	if !over {
-		return part, nil
+	part, _ := e.Snapshot.Graph(e.Schema).Restrict(links)
+	if over {
+		if part, err = e.narrowed(ctx, t, part); err != nil {
+			return nil, err
+		}
 	}
-	return e.narrowed(ctx, t, part)
+	out.Links = shown(links, part)
+	return part, nil
 }
 
-// within is l, on the first model if it is an Explore without one, together with words where a schema of so many tokens is over Budget.
-func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outcome) linker.Linker {
-	if explore, ok := l.(linker.Explore); ok && explore.Model == nil {
-		explore.Model, _ = e.Model(0)
-		l = explore
+// whole is Schema. The stored values that the question names become the links of out.
+func (e *Env) whole(ctx context.Context, t Task, out *Outcome) (*schema.Schema, error) {
+	profiled, err := e.Profiled(ctx, out, e.Schema)
+	if err == nil {
+		out.Links, err = e.named(ctx, t, profiled, schema.Links{})
 	}
+	return e.Schema, err
+}
+
+// within returns l, together with words if a schema of so many tokens is over Budget.
+func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outcome) linker.Linker {
 	if tokens <= e.Budget() {
 		return l
 	}
@@ -110,7 +117,7 @@ func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outc
 // narrowed is a part of Schema with fewer columns, if names and types alone take more tokens than Budget. A wide table
 // keeps its keys, then columns that words of the question match, then its first ones. Ours.
 func (e *Env) narrowed(ctx context.Context, t Task, part *schema.Schema) (*schema.Schema, error) {
-	text, err := e.kept(ctx, measured, schema.Renderer{Names: e, WithoutValues: true, Text: schema.NoText}, part)
+	text, err := e.kept(ctx, measured, schema.Renderer{Names: e, WithoutValues: true, WithoutExpertText: true, WithoutModelText: true}, part)
 	if err != nil || text.Tokens <= e.Budget() {
 		return part, err
 	}
@@ -162,7 +169,8 @@ func shown(links schema.Links, s *schema.Schema) schema.Links {
 	return links
 }
 
-// LinkerInput is what a linker looks at for t. s is Schema or a part of it, with profiles if there are some; nil is Schema.
+// LinkerInput returns the input of a linker for t. s is Schema or a part of it, with profiles if there are some; nil
+// means Schema.
 func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 	if s == nil {
 		s = e.Schema
@@ -174,10 +182,10 @@ func (e *Env) LinkerInput(t Task, s *schema.Schema) linker.Input {
 	}
 }
 
-// Profiled is s, which is Schema or a part of it, with the profile of its columns, for prompts that show stored values.
-// Where there is none, because no value may be shown or taking it failed, it is s, and in the latter case out gets a note.
-// A table is read for its profile, so a Schema over Budget comes back as it is: the part that is linked has one. The error
-// is ctx.Err().
+// Profiled returns s, which is Schema or a part of it, with profiles of its columns, for prompts that show stored
+// values. If prompts may not show values, it returns s unchanged. If profiling fails, it returns s and adds a note to
+// out. Profiling reads each table, so a Schema over Budget is returned unchanged; the linked part of it is profiled.
+// The error is ctx.Err().
 func (e *Env) Profiled(ctx context.Context, out *Outcome, s *schema.Schema) (*schema.Schema, error) {
 	if !e.Profiles || e.WithoutValues {
 		return s, ctx.Err()

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -51,6 +51,7 @@ func TestPipelineRefine(t *testing.T) {
 		{samples: []string{nobody}, repairs: [][]string{{usa}}, refine: strategy.Refine{EmptyResult: true}, want: usa, votes: 1,
 			steps: []string{"0.0 generate suspect", "0.1 repair ok"}, why: "unless another one has rows"},
 	}
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
 			asked := make([]int, len(tt.samples))
@@ -64,9 +65,10 @@ func TestPipelineRefine(t *testing.T) {
 				}
 				return llm.Response{Text: tt.repairs[req.Sample][k], StopReason: llm.StopEnd}, nil
 			})
-			root := trace.New("question")
+			root := trace.Tracer{}.New("question")
 			p := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(tt.samples)}, Refine: &tt.refine}
-			out, err := p.Generate(trace.Into(t.Context(), root), shopEnv(t, model), usaTask)
+			out, err := p.Generate(trace.NewContext(t.Context(), root), shopEnv(t, model), usaTask)
+			told.WriteString("== " + tt.why + "\n" + strategytest.Told(out, err))
 			if !errors.Is(err, tt.is) {
 				t.Fatalf("error %v, want %v", err, tt.is)
 			}
@@ -88,6 +90,7 @@ func TestPipelineRefine(t *testing.T) {
 			}
 		})
 	}
+	golden.Check(t, "refine.golden", told.String())
 }
 
 // TestRefineByIndex: which corrections the last calls of a budget pay for is no matter of time, and none takes the call of
@@ -128,7 +131,7 @@ func TestRefineByIndex(t *testing.T) {
 				if voters := len(out.Candidates) - len(out.WithoutVote()); voters != tt.voters {
 					t.Errorf("%d calls, order %v: %d votes, want %d: %s", tt.calls, took, voters, tt.voters, tt.why)
 				}
-				got := need.Value(json.Marshal(out))(t)
+				got := testutil.Value(json.Marshal(out))(t)
 				if first == "" {
 					first = string(got)
 				}
@@ -162,7 +165,7 @@ func TestRefineSeesTheWholeSchema(t *testing.T) {
 		p := strategy.Pipeline{Refine: &strategy.Refine{}, Linker: linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
 			return schema.Links{Tables: []schema.TableLink{{Table: "customers"}}}, nil
 		})}
-		need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Which names are of the country USA?"}))(t)
+		testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Which names are of the country USA?"}))(t)
 		if got := strings.Contains(shown, "orders"); got != tt.want {
 			t.Errorf("%s: orders shown is %v", tt.why, got)
 		}
@@ -191,12 +194,12 @@ func TestPromptWhole(t *testing.T) {
 		{strategy.Prompt{Whole: true}, whole, 0, []string{orders, person, model, example, named}, "all of it"},
 		{strategy.Prompt{Whole: true}, nil, 0, []string{person, example, named}, "a caller who gives no whole schema"},
 		{strategy.Prompt{Whole: true}, whole, 45, []string{person, example, named}, "not without columns: what was linked, shortened in its turn"},
-		{strategy.Prompt{Whole: true, Text: schema.NoText, Examples: -1}, whole, 0, []string{orders}, "structure alone"},
-		{strategy.Prompt{Whole: true, Text: schema.ExpertText, Examples: -1}, whole, 0, []string{orders, person}, "a person's words"},
-		{strategy.Prompt{Whole: true, Text: schema.ModelText, Examples: -1}, whole, 0, []string{orders, model}, "a model's"},
+		{strategy.Prompt{Whole: true, WithoutExpertText: true, WithoutModelText: true, Examples: -1}, whole, 0, []string{orders}, "structure alone"},
+		{strategy.Prompt{Whole: true, WithoutModelText: true, Examples: -1}, whole, 0, []string{orders, person}, "a person's words"},
+		{strategy.Prompt{Whole: true, WithoutExpertText: true, Examples: -1}, whole, 0, []string{orders, model}, "a model's"},
 	} {
 		env.SchemaBudget = tt.budget
-		got := need.Value(tt.prompt.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: linked, Whole: tt.whole, Links: links}))(t)
+		got := testutil.Value(tt.prompt.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: linked, Whole: tt.whole, Links: links}))(t)
 		var shows []string
 		for _, part := range []string{orders, person, model, example, named} {
 			if strings.Contains(got[1].Text, part) {
@@ -206,7 +209,7 @@ func TestPromptWhole(t *testing.T) {
 		if !slices.Equal(shows, tt.shows) {
 			t.Errorf("%s: shows %q, want %q:\n%s", tt.why, shows, tt.shows, got[1].Text)
 		}
-		if literal := strings.Contains(got[0].Text, "literally"); literal != (tt.prompt.Text == schema.ExpertText) {
+		if literal := strings.Contains(got[0].Text, "literally"); literal != (tt.prompt.WithoutModelText && !tt.prompt.WithoutExpertText) {
 			t.Errorf("%s: the rule to take descriptions literally is there: %v", tt.why, literal)
 		}
 	}

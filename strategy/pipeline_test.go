@@ -11,7 +11,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -30,7 +31,7 @@ func judges(replies ...string) llmtest.Rule {
 	for i, letter := range replies {
 		replies[i] = fmt.Sprintf(`{"selected_option": %q}`, letter)
 	}
-	return llmtest.Rule{Purpose: strategy.PurposeJudge, Replies: llmtest.Texts(replies...)}
+	return llmtest.Rule{Purpose: "judge", Replies: llmtest.Texts(replies...)}
 }
 
 // plain is a pipeline without doubts or early stop, to see one stage at a time.
@@ -40,7 +41,7 @@ func plain(n int) strategy.Pipeline {
 
 func TestPipeline(t *testing.T) {
 	repairing, judging := plain(4), plain(4)
-	repairing.Refine = &strategy.Refine{Whom: strategy.Deciding}
+	repairing.Refine = &strategy.Refine{Decisive: true}
 	judging.Judge = strategy.Rubric{}
 	tests := []struct {
 		name     string
@@ -97,10 +98,12 @@ func TestPipeline(t *testing.T) {
 			"a recorded model has no verdict",
 		},
 	}
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: tt.rules}
-			out := need.Value(tt.pipeline.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "Which customers live in the USA?"}))(t)
+			out := testutil.Value(tt.pipeline.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "Which customers live in the USA?"}))(t)
+			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, nil))
 			if out.SQL != tt.sql || out.Ballot.Clusters[0].Share != tt.share {
 				t.Errorf("got %q with share %v, want %q with %v: %s", out.SQL, out.Ballot.Clusters[0].Share, tt.sql, tt.share, tt.why)
 			}
@@ -112,6 +115,7 @@ func TestPipeline(t *testing.T) {
 			}
 		})
 	}
+	golden.Check(t, "pipeline.golden", told.String())
 }
 
 func TestPipelineErrors(t *testing.T) {
@@ -144,14 +148,17 @@ func TestPipelineErrors(t *testing.T) {
 		{"negative samples", plain(1), strategy.Task{Question: "q", Samples: -1}, generate(usa), nil, "Samples is -1", "before any call"},
 		{"wrong confidence", strategy.Pipeline{MinConfidence: 2}, strategy.Task{Question: "q"}, generate(usa), nil, "want 0 to 1", "before any call"},
 	}
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := tt.pipeline.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{tt.rule}}), tt.task)
+			out, err := tt.pipeline.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{tt.rule}}), tt.task)
+			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("got %v, want %v with %q: %s", err, tt.want, tt.text, tt.why)
 			}
 		})
 	}
+	golden.Check(t, "errors.golden", told.String())
 }
 
 // TestAbstainedKeepsTheRanking: whoever asked can still see the best answer.
@@ -176,7 +183,7 @@ func TestEachStatementIsCheckedOnce(t *testing.T) {
 	p.Checks = append(exec.DefaultChecks(), count)
 	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, "```sql\n"+usa+";\n```", everyone, usa, everyone)}})
 	env.Concurrency = 1
-	need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
+	testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 	golden.Equal(t, map[string]int{usa: 1, everyone: 1}, checked, "checks by statement")
 }
 
@@ -201,7 +208,7 @@ func TestEndlessCandidate(t *testing.T) {
 
 func TestSamplesOfPresets(t *testing.T) {
 	tests := []struct {
-		strategy strategy.Validator
+		strategy interface{ Validate(samples int) error }
 		samples  int
 		ok       bool
 	}{

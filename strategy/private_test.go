@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -38,10 +38,10 @@ func TestTracesHoldNoSQL(t *testing.T) {
 		for what, reply := range replies {
 			script := &llmtest.Script{Rules: append(phases(scopeOne, "name = '"+canary+"'", reply),
 				llmtest.Rule{Replies: llmtest.Texts(reply), Repeat: true})}
-			root := trace.New("question")
-			s.Generate(trace.Into(t.Context(), root), makerEnv(t, llm.Chain(script, llm.Trace())), usaTask)
+			root := trace.Tracer{}.New("question")
+			s.Generate(trace.NewContext(t.Context(), root), makerEnv(t, llm.Chain(script, llm.Trace())), usaTask)
 			root.End()
-			b := need.Value(root.JSON(0))(t)
+			b := testutil.Value(root.JSON(0))(t)
 			if at := strings.Index(string(b), canary); at >= 0 {
 				t.Errorf("%s, %s: the trace has …%s…", name, what, b[max(0, at-200):at+len(canary)])
 			}

@@ -11,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
@@ -21,7 +22,7 @@ import (
 )
 
 // pool are two exemplars that fit the shop.
-var pool = []memory.Pair{
+var pool = []memory.Exemplar{
 	{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
 	{Question: "Which customers are from the north?", Evidence: "the north is Norway", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 }
@@ -60,7 +61,7 @@ func TestPrompt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			env := *env
 			env.WithoutValues = tt.skip
-			got := need.Value(tt.prompt.Prompt(t.Context(), &env, in))(t)
+			got := testutil.Value(tt.prompt.Prompt(t.Context(), &env, in))(t)
 			golden.Check(t, tt.name, written(got))
 			for i, m := range got[1:] {
 				if want := []llm.Role{llm.User, llm.Assistant}[i%2]; m.Role != want {
@@ -105,7 +106,7 @@ func TestPromptKeepsItsShape(t *testing.T) {
 	env.Exemplars = &memory.Pool{Pairs: pool[1:]} // one, so that the choice is the same for every question
 	prompt := strategy.Prompt{Shots: 1}
 	write := func(question, evidence string, value any, name string) []llm.Message {
-		got := need.Value(prompt.Prompt(t.Context(), env, strategy.PromptInput{
+		got := testutil.Value(prompt.Prompt(t.Context(), env, strategy.PromptInput{
 			Task: strategy.Task{Question: question, Evidence: evidence}, Schema: env.Schema,
 			Links: schema.Links{Tables: []schema.TableLink{
 				{Table: "customers", Values: []schema.ValueMatch{{Column: "name", Value: "Ada"}, {Column: "name", Value: value}}},
@@ -150,7 +151,7 @@ func TestQuestionStaysItself(t *testing.T) {
 // TestLineEndsJoinNoWords: what a person sees as two words stays two.
 func TestLineEndsJoinNoWords(t *testing.T) {
 	env := shopEnv(t, nil)
-	got := need.Value(strategy.Prompt{}.Prompt(t.Context(), env,
+	got := testutil.Value(strategy.Prompt{}.Prompt(t.Context(), env,
 		strategy.PromptInput{Task: strategy.Task{Question: "how\u2028many\forders\vare\u0085there\u200b?"}, Schema: env.Schema}))(t)
 	if !strings.HasSuffix(got[1].Text, "\nhow many orders are there?\n") {
 		t.Errorf("got %q", got[1].Text)
@@ -171,7 +172,7 @@ func TestPromptBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _, _ := strings.Cut(strings.TrimPrefix(got[1].Text, "### Schema\n"), "\n\n### Question")
-		tokens := schema.EstimateTokens(text)
+		tokens := prompttext.EstimateTokens(text)
 		if limit := map[int]int{0: 6000, 500: 500}[budget]; limit > 0 && tokens > limit {
 			t.Errorf("budget %d: %d tokens", budget, tokens)
 		}
@@ -189,12 +190,12 @@ func TestVariant(t *testing.T) {
 	env.Models = []llm.Model{llm.Named("small", script), llm.Named("large", script)}
 	p := strategy.Pipeline{
 		Sampler: strategy.Sampler{Samples: 4, Temperature: 0.7},
-		Prompter: strategy.Alternate{
+		Prompter: strategy.RotatePrompts{
 			strategy.Prompt{},
-			strategy.Variant{Prompter: strategy.Alternate{strategy.Prompt{Form: schema.Code}}, Model: "small", Temperature: &hot},
+			strategy.Variant{Prompter: strategy.RotatePrompts{strategy.Prompt{Form: schema.Code}}, Model: "small", Temperature: &hot},
 		},
 	}
-	out := need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}))(t)
+	out := testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}))(t)
 	var got []string
 	for i, c := range out.Candidates {
 		for _, r := range script.Requests() {
@@ -219,15 +220,15 @@ func TestAlternate(t *testing.T) {
 	}
 	var got []string
 	for sample := range 5 {
-		messages, err := strategy.Alternate{named("a"), named("b"), named("c")}.Prompt(t.Context(), nil, strategy.PromptInput{Sample: sample})
+		messages, err := strategy.RotatePrompts{named("a"), named("b"), named("c")}.Prompt(t.Context(), nil, strategy.PromptInput{Sample: sample})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, messages[0].Text)
 	}
 	golden.Equal(t, []string{"a", "b", "c", "a", "b"}, got, "turns")
-	if _, err := (strategy.Alternate{}).Prompt(t.Context(), nil, strategy.PromptInput{}); err == nil {
-		t.Error("Alternate without a prompter: no error")
+	if _, err := (strategy.RotatePrompts{}).Prompt(t.Context(), nil, strategy.PromptInput{}); err == nil {
+		t.Error("RotatePrompts without a prompter: no error")
 	}
 }
 

@@ -3,7 +3,9 @@ package strategy_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
@@ -30,7 +32,7 @@ func ExamplePrompterFunc() {
 		"SELECT count(*) FROM orders", "SELECT count(id) FROM orders", "SELECT sum(total) FROM orders",
 	)}}}
 	out, err := strategy.Pipeline{
-		Prompter: strategy.Alternate{dated, strategy.PrompterFunc(shortPrompt)},
+		Prompter: strategy.RotatePrompts{dated, strategy.PrompterFunc(shortPrompt)},
 		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.7},
 	}.Generate(context.Background(), exampleEnv(model), strategy.Task{Question: "How many orders are there?"})
 	fmt.Println(out.SQL, err)
@@ -41,4 +43,25 @@ func ExamplePrompterFunc() {
 	// customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT)
 	// orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), total REAL)
 	// -- How many orders are there?
+}
+
+// A section of a program's own stands before the question.
+func ExamplePromptInput() {
+	fiscal := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+		in.Sections = append(in.Sections, "### Fiscal year\nIt begins in July.")
+		return strategy.Prompt{Steps: strategy.PlanFirst}.Prompt(ctx, env, in)
+	})
+	env := strategytest.ExampleEnv(nil)
+	messages, err := fiscal.Prompt(context.Background(), env, strategy.PromptInput{
+		Task: strategy.Task{Question: "What did we sell this year?"}, Schema: env.Schema,
+	})
+	_, own, _ := strings.Cut(messages[1].Text, "\n\n### Fiscal")
+	fmt.Println("### Fiscal"+own, err)
+	// Output:
+	// ### Fiscal year
+	// It begins in July.
+	//
+	// ### Question
+	// What did we sell this year?
+	//  <nil>
 }

@@ -9,50 +9,44 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/fields"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Refine takes one candidate to a statement that runs: the statement is executed, and where it fails the model is told
-// what was wrong with it and with all earlier ones. It is the loop of QA-SQL and of agents that look at what happened,
-// and the repair of a vote (Whom).
+// Refine corrects one candidate until it runs. It executes the statement; if that fails, it shows the model the
+// problems of this statement and of all earlier ones. It is the loop of QA-SQL and of agents that look at results,
+// and the repair of a vote (Decisive).
 //
-// It ends early where the same statement is proposed again, at the second time-out, and when the budget is spent. Each
-// statement passes the checks of the Examiner, so one that another candidate had is not executed again. In a Pipeline whose
-// budget of calls may not cover all corrections, samples are corrected one after the other, by index, with what a call for
-// each sample leaves. The zero Refine is ready for use. Safe for concurrent use.
+// It ends early if the model proposes the same statement again, at the second time-out, and when the budget is spent.
+// Each statement passes the checks of the Checker, so a statement of another candidate is not executed again. A
+// Pipeline's budget of calls may not cover all corrections. Then samples are corrected one after the other, by index,
+// with the calls that remain after one call for each sample. The zero Refine is ready for use. Safe for concurrent use.
 type Refine struct {
 	Repairer   Repairer // nil: TypedRepair{}
-	Executions int      // statements at most, the first one included, and with them one model call less; 0 means 3, with Deciding 2
-	// EmptyResult also asks about a result without a row, or with nothing but NULL, once. It stays the answer unless what is
-	// proposed instead has rows. Only with EachSample.
+	Executions int      // maximum statements, including the first one, so one call fewer; 0 means 3, with Decisive 2
+	// EmptyResult also asks once about a result without a row, or with only NULL. The result stays the answer unless
+	// the new statement has rows. Not with Decisive.
 	EmptyResult bool
 
-	Whom       Whom // which candidates of a Pipeline are refined; the zero value: each sample
-	Statements int  // with Deciding: distinct statements that are refined at most; 0 means 2
+	// Decisive refines after all samples. It refines only statements that the engine rejected and whose votes could
+	// change the winner, the statement of most samples first. The statement that runs instead gets the votes of all
+	// copies. false: each sample is refined before it votes.
+	Decisive   bool
+	Statements int // with Decisive: maximum distinct statements to refine; 0 means 2
 }
 
-// Whom says which candidates of a Pipeline a Refine takes to a statement that runs.
-type Whom uint8
-
-// The candidates that a Refine is for.
-const (
-	// EachSample refines each sample before it votes.
-	EachSample Whom = iota
-	// Deciding refines behind the samples the statements that the engine rejected, the one that most samples have first,
-	// and only where their votes could change who wins. What runs instead has the votes of all copies.
-	Deciding
-)
-
-// RefineInput is the candidate and what it is to answer.
+// RefineInput has a candidate and its question.
 type RefineInput struct {
-	Task      Task           // what is asked
-	Schema    *schema.Schema // the schema for the prompts: all of it, since a missing column is often outside of what was linked
-	Examiner  *Examiner      // that of the question
-	Candidate vote.Candidate // the candidate as the Examiner made it
+	Task      Task           // the question
+	Schema    *schema.Schema // for prompts: the whole schema, since a missing column is often outside the linked part
+	Examiner  *Checker       // the question's checker
+	Candidate vote.Candidate // the candidate as the Checker made it
+	Prompter  Prompter       // wrote the prompt of the candidate's sample; nil: Prompt{}
+	Links     schema.Links   // those that the prompt showed
 	Action    string         // the action of the first step; "" means PurposeGenerate
 	Name      string         // the name in the steps
 }
@@ -65,37 +59,35 @@ const (
 	stopModel      = "model"       // the model could not be asked: its budget is spent, or the call failed
 )
 
-// Refined is what came of it.
+// Refined is the result of Refine.Run.
 type Refined struct {
-	Candidate vote.Candidate // the statement that runs, or else the last one that was tried, with what was wrong in Rejected
-	Steps     []Step         // what was tried, the first statement included
+	Candidate vote.Candidate // the statement that runs; if none does, the last one tried, with its problem in Rejected
+	Steps     []Step         // the statements tried, including the first one
 	Stop      string         // why it ended without a statement that runs; "" if it has one
-	Err       error          // the model's error, where Stop is "model"
+	Err       error          // the model's error, if Stop is "model"
 }
 
 // Validate reports a negative number, and fields that do not go together.
 func (r Refine) Validate() error {
 	errs := []error{fields.Check("strategy: Refine.Executions", r.Executions, 0), fields.Check("strategy: Refine.Statements", r.Statements, 0)}
 	switch {
-	case r.Whom > Deciding:
-		errs = append(errs, &ConfigError{Field: "strategy: Refine.Whom", Problem: fmt.Sprintf("it is %d; want EachSample or Deciding", r.Whom)})
-	case r.Whom == Deciding && r.EmptyResult:
-		errs = append(errs, &ConfigError{Field: "strategy: Refine.EmptyResult", Problem: "a statement that runs is asked about with EachSample only"})
-	case r.Whom == EachSample && r.Statements > 0:
-		errs = append(errs, &ConfigError{Field: "strategy: Refine.Statements", Problem: "it bounds what Deciding refines, and Whom is EachSample"})
+	case r.Decisive && r.EmptyResult:
+		errs = append(errs, &ConfigError{Field: "strategy: Refine.EmptyResult", Problem: "a statement that runs is asked about without Decisive only"})
+	case !r.Decisive && r.Statements > 0:
+		errs = append(errs, &ConfigError{Field: "strategy: Refine.Statements", Problem: "it bounds what Decisive refines, which is not set"})
 	}
 	return errors.Join(errs...)
 }
 
 // executions is how many statements are executed at most.
 func (r Refine) executions() int {
-	if r.Whom == Deciding {
+	if r.Decisive {
 		return cmp.Or(r.Executions, 2)
 	}
 	return cmp.Or(r.Executions, 3)
 }
 
-// errSuspect is told to the model about a result that may be wrong.
+// errSuspect tells the model about a result that may be wrong.
 type errSuspect struct{ what string }
 
 func (e errSuspect) Error() string { return e.what }
@@ -142,7 +134,7 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 		case next.SQL != "" && seen[key]:
 			out.Stop = stopNoProgress
 			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: PurposeRepair, SQL: next.SQL,
-				Status: stopNoProgress, Problem: cmp.Or(ErrorLine(current.Rejected, false), "the same statement again")})
+				Status: stopNoProgress, Problem: cmp.Or(prompttext.ErrorLine(current.Rejected, false), "the same statement again")})
 		default:
 			seen[key] = next.SQL != ""
 			out.add(in, next, try, PurposeRepair, in.Examiner)
@@ -151,7 +143,7 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 			return out.settled(), nil
 		}
 		if asked && (next.Rejected != "" || next.Empty || next.AllNull) {
-			return out.settled(), nil // what runs stays the answer
+			return out.settled(), nil // a statement that runs stays the answer
 		}
 		current, out.Candidate = next, next
 	}
@@ -166,8 +158,8 @@ func (o Refined) settled() Refined {
 }
 
 // add notes what became of a statement.
-func (o *Refined) add(in RefineInput, c vote.Candidate, try int, action string, a *Examiner) {
-	s := NewStep(c, try, action)
+func (o *Refined) add(in RefineInput, c vote.Candidate, try int, action string, a *Checker) {
+	s := a.Step(c, try, action)
 	s.Name = in.Name
 	failure := a.failure(c)
 	var refused *exec.RefusedError
@@ -198,7 +190,8 @@ func (r Refine) again(
 		failure = errSuspect{earlier[len(earlier)-1].Problem}
 	}
 	reply, err := repairer.Repair(ctx, env, RepairInput{
-		Task: in.Task, Schema: in.Schema, Sample: c.Sample, SQL: c.SQL, Err: failure, Earlier: slices.Clip(earlier[:len(earlier)-1]),
+		Task: in.Task, Schema: in.Schema, Links: in.Links, Prompter: in.Prompter,
+		Sample: c.Sample, SQL: c.SQL, Err: failure, Earlier: slices.Clip(earlier[:len(earlier)-1]),
 	})
 	if err != nil {
 		span.Fail(err)

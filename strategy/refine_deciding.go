@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -14,9 +15,9 @@ func isFailing(c vote.Candidate) bool {
 	return c.Rejected != "" && c.SQL != "" && c.Metrics == nil && c.Invalid
 }
 
-// Failing lists the rejected candidates that have a statement, by place, one a statement: the statement that most of them
-// have first, then by place. It is the order in which statements are worth a repair.
-func Failing(candidates []vote.Candidate) (first []int) {
+// Failing lists the rejected candidates that have a statement, by index, one per statement. The statement of most
+// candidates is first, then by index. This is the order in which statements are worth a repair.
+func (Refine) Failing(candidates []vote.Candidate) (first []int) {
 	copies := map[string]int{}
 	for i, c := range candidates {
 		if c.Rejected == "" || c.SQL == "" {
@@ -30,12 +31,13 @@ func Failing(candidates []vote.Candidate) (first []int) {
 	return first
 }
 
-// Copies refines the candidate in.Candidate, and puts the statement that runs in the place of all candidates that have
-// its rejected statement: each keeps its sample and model, is of one ReplyGroup with the others, and has a finding
-// "repaired" with what was wrong. Where nothing runs, candidates stay as they are. The error is that of Run.
+// Copies refines the candidate in.Candidate. The statement that runs replaces the rejected statement in all
+// candidates that have it. Each candidate keeps its sample and model, is in one ReplyGroup with the others,
+// and has a finding "repaired" with the problem. If no statement runs, the candidates stay unchanged. It
+// returns the errors of Run.
 func (r Refine) Copies(ctx context.Context, env *Env, in RefineInput, candidates []vote.Candidate) (Refined, error) {
 	old := in.Candidate
-	ctx, span := trace.Start(ctx, "repair", trace.Attr{Key: "sample", Value: old.Sample}, trace.Attr{Key: "sql", Value: trace.SQL(old.SQL)})
+	ctx, span := trace.Start(ctx, "repair", trace.Attr{Key: "sample", Value: old.Sample}, trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(old.SQL)})
 	defer span.End()
 
 	refined, err := r.Run(ctx, env, in)
@@ -44,7 +46,7 @@ func (r Refine) Copies(ctx context.Context, env *Env, in RefineInput, candidates
 		return refined, err
 	}
 
-	span.Set("repaired", trace.SQL(refined.Candidate.SQL))
+	span.Set("repaired", trace.PrivateSQL.Secret(refined.Candidate.SQL))
 	for i, c := range candidates {
 		if c.SQL != old.SQL || c.Rejected == "" {
 			continue
@@ -58,12 +60,12 @@ func (r Refine) Copies(ctx context.Context, env *Env, in RefineInput, candidates
 }
 
 // refinesEach reports whether each sample is refined before it votes.
-func (r *pipelineRun) refinesEach() bool { return r.Refine != nil && r.Refine.Whom == EachSample }
+func (r *pipelineRun) refinesEach() bool { return r.Refine != nil && !r.Refine.Decisive }
 
 // refineDeciding refines the statements that the engine rejected, where their votes could change who wins and make up a
 // quorum.
 func (r *pipelineRun) refineDeciding(ctx context.Context) error {
-	if r.Refine == nil || r.Refine.Whom != Deciding {
+	if r.Refine == nil || !r.Refine.Decisive {
 		return nil
 	}
 	out := r.out
@@ -77,13 +79,13 @@ func (r *pipelineRun) refineDeciding(ctx context.Context) error {
 		return nil
 	}
 
-	failing := slices.DeleteFunc(Failing(out.Candidates), func(i int) bool { return !isFailing(out.Candidates[i]) })
+	failing := slices.DeleteFunc(r.Refine.Failing(out.Candidates), func(i int) bool { return !isFailing(out.Candidates[i]) })
 	for _, i := range failing[:min(cmp.Or(r.Refine.Statements, 2), len(failing))] {
 		if !r.couldChange() {
 			break
 		}
 		old := out.Candidates[i]
-		refined, err := r.Refine.Copies(ctx, r.env, RefineInput{Task: r.task, Schema: r.schema, Examiner: r.examiner, Candidate: old}, out.Candidates)
+		refined, err := r.Refine.Copies(ctx, r.env, r.refining(r.schema, old), out.Candidates)
 		if cerr := ctx.Err(); cerr != nil {
 			return cerr
 		}
@@ -99,6 +101,13 @@ func (r *pipelineRun) refineDeciding(ctx context.Context) error {
 	return nil
 }
 
+// refining is what a Refine gets of a candidate: the input of its prompt, over s.
+func (r *pipelineRun) refining(s *schema.Schema, c vote.Candidate) RefineInput {
+	return RefineInput{
+		Task: r.task, Schema: s, Links: r.links, Prompter: r.Prompter, Examiner: r.examiner, Candidate: c, Action: r.Sampler.Purpose,
+	}
+}
+
 // couldChange reports whether the votes of the failed candidates could change who wins: whether the vote would be
 // undecided if they were still to come.
 func (r *pipelineRun) couldChange() bool {
@@ -107,7 +116,7 @@ func (r *pipelineRun) couldChange() bool {
 	if lost == 0 {
 		return false
 	}
-	if counter, ok := r.voter.(Stater); ok {
+	if counter, ok := r.voter.(stater); ok {
 		state, err := counter.State(settled, len(r.out.Candidates))
 		return err != nil || !vote.Decided(state)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -118,9 +118,9 @@ func TestRefine(t *testing.T) {
 			if tt.first == slow {
 				limits.Candidate.Timeout = 300 * time.Millisecond
 			}
-			env.DB = need.Value(exec.New(pool, watched(&seen), exec.Config{Limits: limits}))(t)
+			env.DB = testutil.Value(exec.New(pool, watched(&seen), exec.Config{Limits: limits}))(t)
 			before := contents(t, pool)
-			got := need.Value(refined(t.Context(), t, env, tt.refine, tt.first))(t)
+			got := testutil.Value(refined(t.Context(), t, env, tt.refine, tt.first))(t)
 			if contents(t, pool) != before {
 				t.Error("the database is another one")
 			}
@@ -151,11 +151,11 @@ func TestRefine(t *testing.T) {
 func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Refine, sql string) (strategy.Refined, error) {
 	t.Helper()
 	task := strategy.Task{Question: "Who lives in the USA?", Evidence: "The USA are 'USA'."}
-	a := strategy.NewExaminer(ctx, env, task, nil, nil)
+	a := strategy.NewChecker(ctx, env, task, nil, nil)
 	defer a.Close()
 	c := vote.Candidate{Rejected: "no-sql: the reply holds no query"}
 	if sql != "" {
-		c = need.Value(a.ExamineSQL(ctx, 0, "m", sql))(t)
+		c = testutil.Value(a.ExamineSQL(ctx, 0, "m", sql))(t)
 	}
 	return r.Run(ctx, env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: a, Candidate: c})
 }
@@ -164,7 +164,7 @@ func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Re
 func TestRefinePrompt(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Replies: llmtest.Texts(syntax), Times: 1}, {Replies: llmtest.Texts(nobody), Times: 1}, {Replies: llmtest.Texts(usa)}}}
-	need.Value(refined(t.Context(), t, shopEnv(t, script), strategy.Refine{EmptyResult: true, Executions: 4}, typo))(t)
+	testutil.Value(refined(t.Context(), t, shopEnv(t, script), strategy.Refine{EmptyResult: true, Executions: 4}, typo))(t)
 	all := ""
 	for _, req := range script.Requests() {
 		all += written(req.Messages)
@@ -177,7 +177,7 @@ func TestRefineWithoutValues(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 2two FROM orders"), Times: 1}, {Replies: llmtest.Texts(usa)}}}
 	env := shopEnv(t, script)
 	env.WithoutValues = true
-	need.Value(refined(t.Context(), t, env, strategy.Refine{}, "SELECT 1one FROM orders"))(t)
+	testutil.Value(refined(t.Context(), t, env, strategy.Refine{}, "SELECT 1one FROM orders"))(t)
 	last := script.Requests()[1].Messages
 	if text := last[len(last)-1].Text; strings.Count(text, "unrecognized token: …\n") != 2 || strings.Contains(text, `token: "`) {
 		t.Errorf("the errors are shown with what stood in quotes:\n%s", text)
@@ -226,11 +226,11 @@ func TestRefineSharesExecutions(t *testing.T) {
 	pool := poolOf(t, shopSQL)
 	env := makerEnvOf(t, pool, &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, usa)}})
 	var seen []string
-	env.DB = need.Value(exec.New(pool, watched(&seen), exec.Config{}))(t)
-	a := strategy.NewExaminer(t.Context(), env, usaTask, nil, nil)
+	env.DB = testutil.Value(exec.New(pool, watched(&seen), exec.Config{}))(t)
+	a := strategy.NewChecker(t.Context(), env, usaTask, nil, nil)
 	defer a.Close()
 	for sample, sql := range []string{typo, typo, syntax, usa} {
-		c := need.Value(a.ExamineSQL(t.Context(), sample, "m", sql))(t)
+		c := testutil.Value(a.ExamineSQL(t.Context(), sample, "m", sql))(t)
 		got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: usaTask, Schema: env.Schema, Examiner: a, Candidate: c})
 		if err != nil || got.Candidate.SQL != usa || got.Candidate.Sample != sample || got.Candidate.Rejected != "" {
 			t.Errorf("sample %d: %+v, %v", sample, got, err)
@@ -243,7 +243,7 @@ func TestRefineSharesExecutions(t *testing.T) {
 func contents(t *testing.T, pool *sql.DB) string {
 	t.Helper()
 	var path string
-	need.OK(t, pool.QueryRow("SELECT file FROM pragma_database_list").Scan(&path))
-	b := need.Value(os.ReadFile(path))(t)
+	testutil.OK(t, pool.QueryRow("SELECT file FROM pragma_database_list").Scan(&path))
+	b := testutil.Value(os.ReadFile(path))(t)
 	return string(b)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -37,7 +37,7 @@ func TestBigSchemaIsLinkedNotCut(t *testing.T) {
 	})} {
 		p := plain(1)
 		p.Linker = l
-		out := need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "What is the total amount of the invoices of Oslo?"}))(t)
+		out := testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "What is the total amount of the invoices of Oslo?"}))(t)
 		requests := model.Requests()
 		prompt := requests[len(requests)-1].Messages[1].Text
 		if !strings.Contains(prompt, "branch TEXT") || strings.Contains(prompt, "warehouse_8") {
@@ -73,7 +73,7 @@ func TestQuorumHoldsAfterRepairs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: replies}, repairs(tt.repair)}}
 			p := plain(4)
-			p.Refine, p.Sampler.MinVotes = &strategy.Refine{Whom: strategy.Deciding}, tt.min
+			p.Refine, p.Sampler.MinVotes = &strategy.Refine{Decisive: true}, tt.min
 			_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 			if refused := errors.Is(err, strategy.ErrNoCandidate); refused != tt.refused {
 				t.Fatalf("got %v: %s", err, tt.why)
@@ -95,7 +95,7 @@ func TestFailedSamplesAreTold(t *testing.T) {
 		{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Text: broken}, {Err: down}}}, repairs("SELECT nothing FROM nowhere"),
 	}}
 	p := plain(2)
-	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
+	p.Refine = &strategy.Refine{Decisive: true}
 	_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 	var none *strategy.NoCandidateError
 	if !errors.As(err, &none) || len(none.Failed) != 1 || len(none.Rejected) != 1 || !errors.Is(err, down) {
@@ -119,9 +119,9 @@ func TestRepairLooksAtDoubts(t *testing.T) {
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{generate(everyone, everyone, everyone, everyone, everyone, usa, broken, broken), repairs(usa)}}
 		p := plain(8)
-		p.Refine, p.Doubts = &strategy.Refine{Whom: strategy.Deciding}, &doubt.Rules{List: []doubt.Rule{odd}}
+		p.Refine, p.Doubts = &strategy.Refine{Decisive: true}, &doubt.Rules{List: []doubt.Rule{odd}}
 		p.Voter = vote.Majority{Penalty: tt.penalty}
-		out := need.Value(p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}))(t)
+		out := testutil.Value(p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}))(t)
 		if n := len(script.Requests()); n != tt.calls || out.SQL != tt.sql {
 			t.Errorf("penalty %v: %d calls, %q; want %d, %q", tt.penalty, n, out.SQL, tt.calls, tt.sql)
 		}
@@ -145,7 +145,7 @@ func TestJudgedConfidenceIsCalibratedOnce(t *testing.T) {
 // TestOtherVoters: a voter that is no Majority works in every stage.
 func TestOtherVoters(t *testing.T) {
 	p := plain(4)
-	p.Refine, p.Voter = &strategy.Refine{Whom: strategy.Deciding}, countOf{vote.Majority{}}
+	p.Refine, p.Voter = &strategy.Refine{Decisive: true}, countOf{vote.Majority{}}
 	for _, tt := range []struct {
 		replies []string
 		calls   int
@@ -213,7 +213,7 @@ func TestSeeds(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}
 	env := shopEnv(t, script)
 	env.Seed = 7
-	need.Value(plain(2).Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
+	testutil.Value(plain(2).Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 	for i, r := range script.RequestsFor(strategy.PurposeGenerate) {
 		if *r.Seed != 7+i {
 			t.Errorf("sample %d was sent seed %d", i, *r.Seed)
@@ -229,7 +229,7 @@ func TestDiscardedStatementComesBack(t *testing.T) {
 	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, _ *exec.Runner, _ *exec.Checked) error {
 		return ctx.Err()
 	}))
-	a := strategy.NewExaminer(t.Context(), env, strategy.Task{Question: "q"}, checks, nil)
+	a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "q"}, checks, nil)
 	defer a.Close()
 	cancel()
 	if _, err := a.ExamineSQL(ctx, 5, "", usa); !errors.Is(err, context.Canceled) {

@@ -24,11 +24,11 @@ func ExampleRepairer() {
 	env := exampleEnv(exampleModel("SELECT name FROM clients WHERE country = 'USA'", "SELECT name FROM customers"))
 	out, err := strategy.Pipeline{
 		Sampler: strategy.Sampler{Samples: 2, Temperature: 0.7},
-		Refine:  &strategy.Refine{Whom: strategy.Deciding, Repairer: renamed{"clients": "customers"}},
+		Refine:  &strategy.Refine{Decisive: true, Repairer: renamed{"clients": "customers"}},
 	}.Generate(context.Background(), env, exampleTask)
 	fmt.Println(out.SQL, err)
 	fmt.Println(out.Candidates[0].Findings)
 	// Output:
 	// SELECT name FROM customers WHERE country = 'USA' <nil>
-	// [{repaired exec: invalid statement (schema): no such table: clients 0}]
+	// [{repaired exec: invalid statement (schema): no such table: clients 0 false}]
 }

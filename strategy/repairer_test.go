@@ -10,7 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -20,6 +22,7 @@ const namesSQL = `
 CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT, "unit price" REAL, password TEXT);
 CREATE TABLE "select" (id INTEGER, a TEXT);
 CREATE TABLE customers (customerName TEXT, creditLimit REAL);
+CREATE TABLE items (id INTEGER, name TEXT);
 `
 
 // complaint is the last message of a repair of sql, which the engine rejects.
@@ -32,11 +35,60 @@ func complaint(t *testing.T, script, sql string, skip bool) string {
 	if err == nil {
 		t.Fatalf("%s runs", sql)
 	}
-	need.Value((strategy.TypedRepair{}).Repair(t.Context(), env, strategy.RepairInput{
+	testutil.Value((strategy.TypedRepair{}).Repair(t.Context(), env, strategy.RepairInput{
 		Task: strategy.Task{Question: "q"}, Schema: env.Schema, Sample: 3, SQL: sql, Err: err,
 	}))(t)
 	messages := model.Requests()[0].Messages
 	return messages[len(messages)-1].Text
+}
+
+// TestTypedRepairWithoutStatement: a reply without a statement is shown as such, since an empty code block says nothing.
+func TestTypedRepairWithoutStatement(t *testing.T) {
+	for sql, want := range map[string]string{"": "(no statement)", "SELECT x": "```sql\nSELECT x\n```"} {
+		model := &llmtest.Script{Rules: []llmtest.Rule{repairs("SELECT 1")}}
+		env := envOf(t, "CREATE TABLE t (id INTEGER);", model)
+		testutil.Value((strategy.TypedRepair{}).Repair(t.Context(), env, strategy.RepairInput{
+			Task: strategy.Task{Question: "How many?"}, Schema: env.Schema, SQL: sql, Err: errors.New("no statement"),
+		}))(t)
+		messages := model.Requests()[0].Messages
+		if got := messages[len(messages)-2].Text; got != want {
+			t.Errorf("%q: the reply is shown as %q", sql, got)
+		}
+	}
+}
+
+// TestTypedRepairValues: a repair has the stored texts that the question names, and those near to a text that is not stored.
+func TestTypedRepairValues(t *testing.T) {
+	const named, near = `products.colour has "Dark Blue", `, "Stored values that are close:\nproducts.colour has \"Light Green\"\n"
+	for _, tt := range []struct {
+		why, sql  string
+		without   bool
+		has, lack []string
+	}{
+		{"a text that is not stored", "SELECT idd FROM products WHERE colour = 'light green'", false, []string{named, near}, nil},
+		{"one that is", "SELECT idd FROM products WHERE colour = 'Light Green'", false, []string{named}, []string{"close:\nproducts.colour"}},
+		{"no value may be shown", "SELECT idd FROM products WHERE colour = 'light green'", true, nil, []string{"Dark", `"Light Green"`}},
+	} {
+		model := &llmtest.Script{Rules: []llmtest.Rule{repairs("SELECT 1")}}
+		env := envOf(t, `CREATE TABLE products (id INTEGER, colour TEXT);
+			INSERT INTO products VALUES (1, 'Dark Blue'), (2, 'Light Green');`, model)
+		testutil.Value(env.DB.Profiled(t.Context(), env.Snapshot, env.Schema))(t)
+		env.WithoutValues = tt.without
+		testutil.Value((strategy.TypedRepair{}).Repair(t.Context(), env, strategy.RepairInput{
+			Task: strategy.Task{Question: "How many dark blues are there?"}, Schema: env.Schema, SQL: tt.sql, Err: errors.New("no such column: idd"),
+		}))(t)
+		prompt := strategytest.Written(model.Requests()[0].Messages)
+		for _, text := range tt.has {
+			if !strings.Contains(prompt, text) {
+				t.Errorf("%s: %q is missing in\n%s", tt.why, text, prompt)
+			}
+		}
+		for _, text := range tt.lack {
+			if strings.Contains(prompt, text) {
+				t.Errorf("%s: %q is in\n%s", tt.why, text, prompt)
+			}
+		}
+	}
 }
 
 func TestTypedRepairComplaint(t *testing.T) {
@@ -52,6 +104,23 @@ func TestTypedRepairComplaint(t *testing.T) {
 			[]string{"(schema): no such column: product_name", "Existing names that are close: products.name"}, nil,
 			"a column's name with its table's in front",
 		},
+		{"alias", "SELECT T2.nam FROM customers AS T1 JOIN items AS T2 ON 1 = 1", []string{"close: items.name, products.name"}, nil,
+			"of columns that are as close that of the table behind the alias first"},
+		{
+			"swapped aliases", "SELECT T2.CustomerName FROM customers AS T1 JOIN items AS T2 ON T1.creditLimit = T2.id",
+			[]string{"T2 is items, which has no column CustomerName. The statement has it as T1.customerName.\n"}, []string{"close"},
+			"as Qwen2.5-Coder-1.5B wrote SELECT T2.Name FROM visitor AS T1 JOIN visit AS T2; with names that are close it repeated it",
+		},
+		{"no aliases", "SELECT items.customerName FROM customers JOIN items ON creditLimit = id",
+			[]string{"items has no column customerName. The statement has it as customers.customerName.\n"}, nil, "the tables' own names"},
+		{"no such alias", "SELECT T3.customerName FROM customers AS T1 JOIN items AS T2 ON creditLimit = T2.id",
+			[]string{"No table of the statement is T3 with a column customerName. The statement has it as T1.customerName.\n"}, []string{"close"},
+			"as it wrote SELECT T3.degree_summary_name"},
+		{"a derived table", "SELECT d.customerName FROM customers c, (SELECT id FROM items) d", nil, []string{"has it as"}, "its columns are not known"},
+		{"a column of two others", "SELECT c.name FROM customers c, products p, items i, items i2",
+			[]string{"The statement has it as p.name or i.name or i2.name."}, nil, "all are named"},
+		{"another table has it", "SELECT c.name FROM customers c", []string{"close: products.name, items.name"}, []string{"has it as"},
+			"the statement does not read it"},
 		{"unknown table", "SELECT 1 FROM product", []string{"no such table: product", "close: products"}, nil, "plural"},
 		{"misspelt", "SELECT custmerName FROM customers", []string{"close: customers.customerName"}, nil, "a letter is missing"},
 		{"with its table", "SELECT p.nmae FROM products p", []string{"no such column: p.nmae", "products.name"}, nil, "the alias is no part of the name"},
@@ -120,7 +189,7 @@ func TestRepairRequest(t *testing.T) {
 	in := strategy.RepairInput{
 		Task: strategy.Task{Question: "Who?"}, Schema: env.Schema, Sample: 3, SQL: broken + " -- ```\r\n###\x1b", Err: errors.New("some\nother error"),
 	}
-	need.Value((strategy.TypedRepair{}).Repair(t.Context(), env, in))(t)
+	testutil.Value((strategy.TypedRepair{}).Repair(t.Context(), env, in))(t)
 	if len(a.Requests()) != 0 || len(b.Requests()) != 1 {
 		t.Fatalf("%d and %d calls, want none and one: sample 3 is the second model's", len(a.Requests()), len(b.Requests()))
 	}
@@ -145,7 +214,7 @@ func TestRepairOfPrompter(t *testing.T) {
 			return own, nil
 		})}
 	in := strategy.RepairInput{Task: strategy.Task{Question: "Who?"}, SQL: broken, Err: errors.New("no such table")}
-	need.Value(repairer.Repair(t.Context(), shopEnv(t, model), in))(t)
+	testutil.Value(repairer.Repair(t.Context(), shopEnv(t, model), in))(t)
 	asked := model.Requests()[0].Messages
 	if len(asked) != 3 || asked[0] != own[0] || !strings.Contains(asked[2].Text, "no such table") || own[:2][1].Text != "" {
 		t.Errorf("asked %+v, of %+v", asked, own[:2])
@@ -206,7 +275,7 @@ func TestErrorLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := strategy.ErrorLine(tt.message, tt.mask); got != tt.want {
+			if got := prompttext.ErrorLine(tt.message, tt.mask); got != tt.want {
 				t.Errorf("got %q, want %q: %s", got, tt.want, tt.why)
 			}
 		})
@@ -221,7 +290,7 @@ func FuzzErrorLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, message string) {
 		for _, mask := range []bool{false, true} {
-			got := strategy.ErrorLine(message, mask)
+			got := prompttext.ErrorLine(message, mask)
 			if utf8.RuneCountInString(got) > 300 || strings.ContainsFunc(got, isHidden) || strings.ContainsAny(got, "\n\t") || !utf8.ValidString(got) {
 				t.Errorf("%q became %q", message, got)
 			}
@@ -239,7 +308,7 @@ func TestRepairsAreRejections(t *testing.T) {
 		Rules: []llmtest.Rule{generate("DELETE FROM orders", "SELECT load_extension('x')", "SELECT * FROM sqlite_master", "I refuse."), repairs(usa)},
 	}
 	p := plain(4)
-	p.Refine = &strategy.Refine{Whom: strategy.Deciding}
+	p.Refine = &strategy.Refine{Decisive: true}
 	_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
 	if !errors.Is(err, strategy.ErrNoCandidate) || len(script.RequestsFor(strategy.PurposeRepair)) > 0 {
 		t.Errorf("%d repairs, %v", len(script.RequestsFor(strategy.PurposeRepair)), err)

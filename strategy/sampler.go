@@ -10,33 +10,37 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Sampler says how a Pipeline samples. The zero Sampler makes one greedy sample.
+// Sampler configures the sampling of a Pipeline. The zero Sampler makes one greedy sample.
 type Sampler struct {
-	Samples       int       // samples at most; Task.Samples overrides it; 0 means 1
+	Samples       int       // maximum samples; Task.Samples overrides it; 0 means 1
 	Temperature   float64   // the temperature of every sample; 0 is greedy
 	TopP          float64   // the top_p of every sample (nucleus sampling), up to 1; 0: the model's default
-	FirstGreedy   bool      // sample 0 at temperature 0, whatever Temperature says
-	MaxTokens     int       // the most tokens of a reply; 0 means 1,024, and a preset says what it sends
+	FirstGreedy   bool      // sample 0 at temperature 0, regardless of Temperature
+	MaxTokens     int       // maximum tokens of a reply; 0 means 1,024; a preset documents its own value
 	StopSequences []string  // a reply ends before the first of them
-	Stop          vote.Stop // nil: every sample is made, all at once; also, with a warning, where the voter's State fails
+	Stop          vote.Stop // nil, or a voter whose State fails: all samples at once
 	MinVotes      int       // quorum; 0 means 1
 
-	// Effort is how long a reasoning model may think; "": as it does by itself.
-	Effort llm.Effort
-	// AtOnce sends all samples of a wave at the same time, where Env.Send would let the first of each prompt go ahead: less
-	// latency, for the full price of every prompt.
+	// Effort is how long a reasoning model may think: "minimal", "low", "medium" or "high"; "": the model's default.
+	Effort string
+	// AtOnce sends all samples of a wave at the same time. Otherwise Env.Send may send the first sample of each
+	// prompt before the others. AtOnce has less latency, and pays the full price for every prompt.
 	AtOnce bool
 
-	// Requests makes every so-many-th sample, the first one included, ask for a metric request in place of a statement: 2 is
-	// every second one. A request is compiled from the definitions of Env.Knowledge and then is a candidate as any other. A
-	// reply that says that no metric answers the question is neither a vote nor an abstention; once all requests of the waves
-	// so far say so, the samples are statements. 0, and an Env without metrics: none.
+	// Plain sets llm.Request.Plain: the messages are sent as the Prompter wrote them.
+	Plain bool
+
+	// Requests makes every so-many-th sample, including the first one, ask for a metric request instead of a
+	// statement: 2 means every second one. A request is compiled from the definitions of Env.Knowledge and is
+	// then a candidate like any other. A reply that no metric answers the question is neither a vote nor an
+	// abstention. If all requests of the waves so far had this reply, later samples are statements. 0, or an Env
+	// without metrics: no requests.
 	Requests int
-	// First is the index of the first sample, where an earlier round of the same question made some: samples are told
-	// apart by their index.
+	// Offset is the index of the first sample if an earlier round of the same question made some: samples are
+	// distinguished by index.
 	Offset int
-	// Purpose of the requests; "" means PurposeGenerate. Samples that are shown more than the question, as a correction
-	// is, have a purpose of their own: stored replies to the question do not answer them.
+	// Purpose of the requests; "" means PurposeGenerate. Samples whose prompt shows more than the question, such as a
+	// correction, have their own purpose: stored replies to the question do not answer them.
 	Purpose string
 }
 
@@ -44,10 +48,10 @@ func (s Sampler) samples(t Task) int {
 	return cmp.Or(t.Samples, s.Samples, 1)
 }
 
-// Validate refuses numbers out of range. samples is what the question asks for; 0: nothing.
+// Validate rejects numbers out of range. samples is the number that the question sets; 0: none.
 func (s Sampler) Validate(samples int) error {
 	errs := []error{
-		fields.Check("strategy: Sampler.Samples", s.Samples, MaxSamples),
+		fields.Check("strategy: Sampler.Samples", s.Samples, fields.MaxSamples),
 		fields.Check("strategy: Sampler.Temperature", s.Temperature, 0),
 		fields.Check("strategy: Sampler.TopP", s.TopP, 1),
 		fields.Check("strategy: Sampler.MaxTokens", s.MaxTokens, 0),
@@ -62,13 +66,9 @@ func (s Sampler) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// MaxSamples is how many samples a question may have: more are a mistake, and each takes memory before the first is
-// made.
-const MaxSamples = 10_000
-
 func checkSamples(n int) error {
-	if n > MaxSamples {
-		return fmt.Errorf("strategy: %d samples; at most %d are possible", n, MaxSamples)
+	if n > fields.MaxSamples {
+		return fmt.Errorf("strategy: %d samples; at most %d are possible", n, fields.MaxSamples)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 	req := llm.Request{
 		Messages: messages, Purpose: cmp.Or(s.Purpose, PurposeGenerate), Sample: i,
 		Temperature: &temperature, MaxTokens: new(cmp.Or(s.MaxTokens, 1024)),
-		Seed: env.SeedOf(i), Stop: s.StopSequences, Effort: s.Effort,
+		Seed: env.SeedOf(i), Stop: s.StopSequences, Effort: s.Effort, Plain: s.Plain,
 	}
 	if s.TopP > 0 {
 		req.TopP = &s.TopP
@@ -90,10 +90,9 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 	return req
 }
 
-// The purposes of the requests of this package (llm.Request.Purpose).
+// The purposes of requests that a strategy sends (llm.Request.Purpose). A Rubric sends "judge". A Pipeline sends
+// "metric" for a sample that is a metric request.
 const (
 	PurposeGenerate = "generate" // a request for a sample
 	PurposeRepair   = "repair"   // a request of a Repairer
-	PurposeJudge    = "judge"    // a request of a Judge
-	PurposeMetric   = "metric"   // a request for a sample that is a metric request
 )

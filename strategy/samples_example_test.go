@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/snapshot"
+	"github.com/texttosql/texttosql/internal/snapshot"
 )
 
 // The rows of prompts are read once for all questions. What changes in a table

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestSamples: one read a table and state of the schema, whoever asks.
@@ -22,17 +22,17 @@ func TestSamples(t *testing.T) {
 	if got := rows(); got != 3 {
 		t.Fatalf("%d rows", got)
 	}
-	need.Value(pool.Exec("DELETE FROM customers WHERE id = 3"))(t)
+	testutil.Value(pool.Exec("DELETE FROM customers WHERE id = 3"))(t)
 	if got := rows(); got != 3 {
 		t.Errorf("%d rows: read again", got)
 	}
-	need.Value(pool.Exec("CREATE TABLE more (id)"))(t)
-	env.Snapshot = need.Value(env.DB.Snapshot(t.Context()))(t)
+	testutil.Value(pool.Exec("CREATE TABLE more (id)"))(t)
+	env.Snapshot = testutil.Value(env.DB.Snapshot(t.Context()))(t)
 	env.Schema = env.Snapshot.Schema
 	if got := rows(); got != 2 {
 		t.Errorf("%d rows: not read again after the schema changed", got)
 	}
-	need.Value(pool.Exec("DROP TABLE more"))(t)
+	testutil.Value(pool.Exec("DROP TABLE more"))(t)
 	samples, err := strategytest.Fresh(env).Samples(t.Context(), env.Schema, exec.SampleOptions{Rows: 3})
 	if err != nil || len(samples) != len(env.Schema.Tables)-1 {
 		t.Errorf("a table that is gone: %d samples, %v", len(samples), err)

@@ -15,19 +15,19 @@ import (
 //
 // With metrics (texttosql.WithKnowledge) every second sample is a metric request; see Sampler.Requests.
 //
-// At most Samples calls a question, for replies of at most 1,024 tokens. Prompts hold sampled values of the database,
-// unless texttosql.WithoutValues is given.
+// It makes at most Samples calls per question, for replies of at most 1,024 tokens. Prompts hold sampled values of
+// the database, unless texttosql.WithoutValues is given.
 type SelfConsistency struct {
 	Samples     int     // 0 means 12; WithSamples overrides it
 	Temperature float64 // 0 means 0.7
-	Shots       int     // few-shot exemplars; 0: none
+	Shots       int     // few-shot exemplars; 0: up to 3 confirmed ones, see Prompt.Shots
 	AtOnce      bool    // see Sampler.AtOnce
 }
 
-// Validate refuses numbers out of range.
+// Validate rejects numbers out of range.
 func (s SelfConsistency) Validate(samples int) error {
 	return errors.Join(
-		fields.Check("strategy: SelfConsistency.Samples", s.Samples, MaxSamples), fields.Check("strategy: SelfConsistency.Temperature", s.Temperature, 0), fields.Check("strategy: SelfConsistency.Shots", s.Shots, 0),
+		fields.Check("strategy: SelfConsistency.Samples", s.Samples, fields.MaxSamples), fields.Check("strategy: SelfConsistency.Temperature", s.Temperature, 0), fields.Check("strategy: SelfConsistency.Shots", s.Shots, 0),
 		checkSamples(samples))
 }
 
@@ -39,13 +39,13 @@ func (s SelfConsistency) Generate(ctx context.Context, env *Env, t Task) (*Outco
 	return s.Pipeline().Generate(ctx, env, t)
 }
 
-// Pipeline is the composition, for a caller who changes a stage of it.
+// Pipeline returns the composition, as a starting point for your own pipeline.
 func (s SelfConsistency) Pipeline() Pipeline {
 	return Pipeline{
 		Prompter: Prompt{Shots: s.Shots},
 		Sampler: Sampler{
 			Samples: cmp.Or(s.Samples, 12), Temperature: cmp.Or(s.Temperature, 0.7),
-			Stop: vote.Decided, AtOnce: s.AtOnce, Requests: 2,
+			Stop: vote.Stop(vote.Decided).AfterAgreeing(5), AtOnce: s.AtOnce, Requests: 2,
 		},
 		Voter: vote.Majority{Prior: 1},
 	}

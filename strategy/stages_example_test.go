@@ -16,7 +16,7 @@ import (
 func ExampleEnv_AskUser() {
 	env := exampleEnv(nil)
 	env.AskBelow = 0.6
-	examiner := strategy.NewExaminer(context.Background(), env, exampleTask, nil, nil)
+	examiner := strategy.NewChecker(context.Background(), env, exampleTask, nil, nil)
 	defer examiner.Close()
 	out := &strategy.Outcome{}
 	for i, sql := range []string{"SELECT name FROM customers", "SELECT count(*) FROM customers"} {
@@ -77,12 +77,15 @@ func ExampleNoCandidateError() {
 	// true
 }
 
-// What an engine says is cut to a line, and what it quotes is masked where no
-// stored value may reach a model.
-func ExampleErrorLine() {
-	message := "near 'Ann': syntax error\nLINE 1: SELECT 'Ann"
-	fmt.Println(strategy.ErrorLine(message, false))
-	fmt.Println(strategy.ErrorLine(message, true))
+// The first line of an engine's message is shown to a model. Its quoted parts are masked where no stored value may reach
+// one.
+func ExampleEnv_ErrorLine() {
+	const message = "near 'Ann': syntax error\nLINE 1: SELECT 'Ann"
+	env := exampleEnv(nil)
+	fmt.Println(env.ErrorLine(message))
+
+	env.WithoutValues = true
+	fmt.Println(env.ErrorLine(message))
 	// Output:
 	// near 'Ann': syntax error
 	// near …: syntax error

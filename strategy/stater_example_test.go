@@ -9,11 +9,9 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// crossChecked halves the confidence of an answer that one model alone gives. The
-// State that it embeds makes it a Stater, so that its votes may end early.
+// crossChecked halves the confidence of an answer that only one model gives. It embeds vote.Majority with its method State,
+// so its votes may end early.
 type crossChecked struct{ vote.Majority }
-
-var _ strategy.Stater = crossChecked{}
 
 func (v crossChecked) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	b, err := v.Majority.Count(candidates)
@@ -30,7 +28,7 @@ func (v crossChecked) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	return b, nil
 }
 
-func ExampleStater() {
+func ExampleVoter() {
 	const usa, all = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
 	for _, second := range []llm.Model{ // models take turns: this one has samples 1 and 3
 		exampleModel("", usa, "", usa),

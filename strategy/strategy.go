@@ -8,29 +8,34 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/host"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/vote"
 )
 
 // Strategy turns one question into one checked statement.
 //
-// Generate returns an Outcome, an error, or both: beside an error the Outcome holds what there is to show (candidates,
-// ballot, the best answer so far). It returns ctx.Err() promptly once ctx ends and leaves no goroutine behind. It must
-// be safe for concurrent use and must not change env.
+// Generate returns an Outcome, an error, or both. With an error the Outcome has the results so far (candidates,
+// ballot, the best answer). It returns ctx.Err() promptly once ctx ends and leaves no goroutine behind. It must be
+// safe for concurrent use and must not change env.
+//
+// texttosql.New calls two optional methods, so that a bad configuration fails before the first question.
+// Validate(samples int) error gets the number of WithSamples, 0 without it. ValidateModels(n int) error gets the number
+// of models.
 type Strategy interface {
 	Generate(ctx context.Context, env *Env, t Task) (*Outcome, error)
 }
 
-// Func makes a Strategy of a function.
+// Func turns a function into a Strategy.
 type Func func(ctx context.Context, env *Env, t Task) (*Outcome, error)
 
-// Generate calls f; a nil one has no answer.
+// Generate calls f; a nil Func fails.
 func (f Func) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := f.Validate(0); err != nil {
 		return nil, err
@@ -46,80 +51,58 @@ func (f Func) Validate(int) error {
 	return nil
 }
 
-// Validator is a Strategy that can tell a bad configuration before the first question. texttosql.New calls it; samples
-// is what WithSamples gave, 0 without. A Strategy that has a method ValidateModels(n int) error is asked that, too, with
-// the number of models.
-type Validator interface {
-	Validate(samples int) error
-}
-
 // Task is one question.
 type Task struct {
 	Question string // the question in any language; not blank
-	Evidence string // knowledge that belongs to the question (BIRD's evidence); advice in prose
-	Dates    string // how the database writes days (exec.Language.Dates), where the question speaks of time; "": it does not
-	Lacks    string // functions that the question may ask for and the database lacks, as [Lacks] says; "": none
-	Samples  int    // overrides the preset's number of samples, at most MaxSamples; 0: the preset's default
+	Evidence string // knowledge given with the question (BIRD's evidence); advice in prose
+	Dates    string // how the database writes days (exec.Language.Dates); "": no time in the question
+	Lacks    string // a line about functions that the question may need and the database lacks; "": none
+	Samples  int    // overrides the preset's number of samples, at most 10,000; 0: the preset's default
 
-	// Corrections are what the user said about the question. Every prompt states them, and no statement that goes
-	// against one has a vote.
+	// Corrections are the user's corrections of the question. Every prompt has them, and a statement that contradicts
+	// one does not vote.
 	Corrections []session.Correction
-	// Earlier are answered questions of the same conversation, the oldest first, which the question may refer to.
-	Earlier []session.Earlier
+	// Earlier has answered questions of the same conversation, oldest first. The question may refer to them.
+	Earlier []session.PreviousTurn
 }
 
-// Env is what a Strategy works with: one database, one or more models and the settings that hold for every question.
-// The engine builds one a question; a program may build one by hand.
+// Env has what a Strategy needs: one database, one or more models and the settings that apply to every question. The
+// engine builds one per question; a program may build one by hand.
 type Env struct {
 	DB     *exec.DB       // required; refuses to run candidates under WithoutExecution
-	Models []llm.Model    // the models, at least one; samples go round them in index order
-	Schema *schema.Schema // required; what this question is asked about, descriptions merged in: that of Snapshot, or a part of it
+	Models []llm.Model    // the models, at least one; samples use them in turn, by index
+	Schema *schema.Schema // required; the schema for this question with descriptions: Snapshot's schema or a part of it
 
-	// Snapshot keeps what is known of the database from question to question: rows, profiles, texts, indexes. Its Schema is the
-	// whole one. nil: all of it is read anew for each prompt.
+	// Snapshot caches data about the database between questions: rows, profiles, texts, indexes. Its Schema is the
+	// whole one. nil: everything is read for each prompt.
 	Snapshot *snapshot.Snapshot
-	// Profiles has columns profiled, so that prompts and linkers may use examples of their values; see Profiled.
+	// Profiles lets prompts and linkers use example values from profiled columns; see Profiled.
 	Profiles bool
-	// Past are statements that were run before; see linker.Input.
-	Past []memory.Pair
+	// Past has statements that ran before; see linker.Input.
+	Past []memory.Exemplar
 
-	// Lessons are what prompts may show of what was learned from earlier questions; see Advice. nil: nothing.
-	Lessons *memory.Recall
+	// Lessons has the lessons from earlier questions that prompts may show; see Advice. nil: none.
+	Lessons *memory.RetrievedLessons
 
-	// Knowledge is what people know of the database, as far as the policy and Schema have it (knowledge.Model.Within). nil:
-	// nothing.
+	// Knowledge is what people know about the database, limited to the policy and Schema (knowledge.Model.Restrict).
+	// nil: none.
 	Knowledge *knowledge.Model
 
 	Instructions     string       // the embedding program's own rules; trusted, part of the system message
 	Exemplars        *memory.Pool // solved questions to pick exemplars from; nil: none
 	SchemaBudget     int          // tokens a schema may take in a prompt; 0 means 6,000
-	EmptyAnswerRate  float64      // how often a confirmed answer has no value, see doubt.Rules; 0: not known
+	EmptyAnswerRate  float64      // how often a confirmed answer has no value, see doubt.Rules; 0: unknown
 	Concurrency      int          // model calls in flight for one question; 0 means 16
-	Seed             int64        // base of the seeds of samples; 0: none are sent
-	AskBelow         float64      // the user is asked where the best answer holds a smaller share of the samples, see AskUser; 0: never
-	WithoutExecution bool         // candidates are planned, never run: votes go by plan
+	Seed             int64        // base of the seeds of samples; 0: no seeds
+	AskBelow         float64      // ask the user if the best answer has a smaller share of samples, see AskUser; 0: never
+	WithoutExecution bool         // candidates are only planned: votes go by plan
 	WithoutValues    bool         // no stored value reaches a prompt
 
-	Host Host // what the engine does for the question; strategies reach it by methods of Env
+	Host host.Hooks // functions of the engine; strategies call them through methods of Env. The zero value has none
 }
 
-// Host is what an engine does for a question, behind the methods of [Env]. A field that is nil does nothing.
-type Host struct {
-	// CallsLeft says how many model calls the question's budget has left; false: no limit. nil: no limit.
-	CallsLeft func() (calls int, bounded bool)
-	// Learners know of Env.Models, by index, whether they have replied before; until then the first call of one goes alone.
-	// nil: all have.
-	Learners []*llm.Learner
-	// Stage hears how far the question is: session.QueryUnderstanding, InferringJoins, GeneratingSQL and ExecutingQuery,
-	// as session.State.May allows. A strategy need not tell. nil: nobody listens.
-	Stage func(ctx context.Context, s session.State)
-	// Shown collects what the prompts of the question leave out of the schema. The engine makes one a question and
-	// tells it. nil: it is not collected.
-	Omissions *Omissions
-}
-
-// Validate reports what makes it impossible to work on t: an Env without a part that is required, a question without a
-// word (ErrEmptyQuestion), a number of samples out of 0..MaxSamples. A Strategy calls it first.
+// Validate reports why a Strategy cannot work on t: an Env without a required part, a question without a word
+// (ErrEmptyQuestion), or a number of samples out of 0..MaxSamples. A Strategy calls it first.
 func (e *Env) Validate(t Task) error {
 	switch {
 	case e.DB == nil || len(e.Models) == 0 || e.Schema == nil:
@@ -132,7 +115,7 @@ func (e *Env) Validate(t Task) error {
 	return checkSamples(t.Samples)
 }
 
-// Key is how candidates are compared: by result, or by plan where none may run.
+// Key returns the key by which candidates are compared: by result, or by plan if none may run.
 func (e *Env) Key() vote.Key {
 	if e.WithoutExecution {
 		return vote.ByPlan
@@ -140,9 +123,9 @@ func (e *Env) Key() vote.Key {
 	return vote.ByResult
 }
 
-// Checks are the checks that a candidate passes before it votes: exec.DefaultChecks, or exec.PlanChecks where none may
-// run. A struct literal that is made before the Env may use append(exec.DefaultChecks(), mine) instead: checks that
-// would run a statement do nothing where none may run.
+// Checks returns the checks that a candidate must pass before it votes: exec.DefaultChecks, or exec.PlanChecks if
+// none may run. A struct literal made before the Env may use append(exec.DefaultChecks(), mine) instead: checks that
+// would run a statement do nothing if none may run.
 func (e *Env) Checks() []exec.Check {
 	if e.WithoutExecution {
 		return exec.PlanChecks()
@@ -150,13 +133,13 @@ func (e *Env) Checks() []exec.Check {
 	return exec.DefaultChecks()
 }
 
-// StrictChecks are Checks that also reject a name which the engine takes for a string: a plan does not tell SELECT
-// "nosuchcol" from SELECT col.
+// StrictChecks returns Checks with one more, which rejects a name that the engine reads as a string. A plan does not
+// distinguish SELECT "nosuchcol" from SELECT col.
 func (e *Env) StrictChecks() []exec.Check {
 	checks := slices.Clone(e.Checks())
 	for i, c := range checks {
-		if _, ok := c.(exec.UnknownNames); ok {
-			checks[i] = exec.UnknownNames{Reject: true}
+		if names, ok := c.(interface{ Strict() exec.Check }); ok {
+			checks[i] = names.Strict()
 		}
 	}
 	return checks
@@ -168,8 +151,8 @@ func (e *Env) Model(i int) (llm.Model, string) {
 	return m, llm.NameOf(m)
 }
 
-// SeedOf returns the seed of sample i: Seed + i, nil when Seed is 0. A Seed out of 1..2³⁰ is first brought into it:
-// providers take small seeds above 0 only.
+// SeedOf returns the seed of sample i: Seed + i, or nil if Seed is 0. A Seed outside 1..2³⁰ is first mapped into this
+// range, because providers accept only small seeds above 0.
 func (e *Env) SeedOf(i int) *int {
 	if e.Seed == 0 {
 		return nil
@@ -177,8 +160,8 @@ func (e *Env) SeedOf(i int) *int {
 	return new(int(uint64(e.Seed-1)%(1<<30)) + 1 + i)
 }
 
-// Samples returns rows of the tables of s, which is Schema or a part of it, as exec.DB.Samples does. There are none
-// WithoutValues, and for a number of rows below 1. The error is ctx.Err().
+// Samples returns rows of the tables of s, which is Schema or a part of it, as exec.DB.Samples does. It returns no
+// rows under WithoutValues, or if the number of rows is below 1. The error is ctx.Err().
 func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOptions) ([]schema.Sample, error) {
 	if e.WithoutValues || o.Rows < 1 {
 		return nil, nil
@@ -186,7 +169,7 @@ func (e *Env) Samples(ctx context.Context, s *schema.Schema, o exec.SampleOption
 	return e.DB.Samples(ctx, e.Snapshot, s, o)
 }
 
-// CallsLeft says how many model calls the question's budget has left; false: no limit.
+// CallsLeft returns how many model calls the question's budget has left; false: no limit.
 func (e *Env) CallsLeft() (calls int, bounded bool) {
 	if e.Host.CallsLeft == nil {
 		return 0, false
@@ -194,24 +177,24 @@ func (e *Env) CallsLeft() (calls int, bounded bool) {
 	return e.Host.CallsLeft()
 }
 
-// Tell says how far the question is, to whom the engine listens for: session.QueryUnderstanding, InferringJoins,
-// GeneratingSQL and ExecutingQuery, as session.State.May allows. A strategy need not tell.
+// Tell reports the progress of the question to the engine's listener: "query_understanding", "inferring_joins",
+// "generating_sql" and "executing_query", in the order that session.State.May allows. A strategy need not call it.
 func (e *Env) Tell(ctx context.Context, s session.State) {
 	if e.Host.Stage != nil {
 		e.Host.Stage(ctx, s)
 	}
 }
 
-// Quote writes a name as a prompt shows it: quoted where it must be.
-func (e *Env) Quote(name string) string { return exec.Names{Dialect: e.DB.Dialect()}.Quote(name) }
+// Quote writes a name for a prompt: quoted if necessary.
+func (e *Env) Quote(name string) string { return e.DB.Language().PromptQuoter().Quote(name) }
 
-// QuoteSchema writes the name of a schema, which may be of another catalog, as a prompt shows it.
+// QuoteSchema writes the name of a schema, which may belong to another catalog, for a prompt.
 func (e *Env) QuoteSchema(name string) string {
-	return exec.Names{Dialect: e.DB.Dialect()}.QuoteSchema(name)
+	return e.DB.Language().PromptQuoter().QuoteSchema(name)
 }
 
-// Parallel is Concurrency, its default filled in.
+// Parallel returns Concurrency, or its default if it is 0.
 func (e *Env) Parallel() int { return cmp.Or(max(e.Concurrency, 0), 16) }
 
-// Budget is SchemaBudget, its default filled in.
+// Budget returns SchemaBudget, or its default if it is 0.
 func (e *Env) Budget() int { return cmp.Or(max(e.SchemaBudget, 0), 6000) }

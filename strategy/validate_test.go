@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -28,11 +29,10 @@ func TestValidate(t *testing.T) {
 	}{
 		{"direct", strategy.Direct{Shots: -1}, []string{"strategy: Direct.Shots is -1; want 0 (the default) or more"}, ""},
 		{"consensus", strategy.Consensus{
-			Samples: -1, Temperature: nan, MinConfidence: nan, Calibration: &vote.Calibration{Raw: []float64{nan}, Right: []float64{1}},
+			Samples: -1, Temperature: nan, MinConfidence: nan,
 		}, []string{
 			"strategy: Consensus.Samples is -1; want 0 (the default) to 10000",
 			"strategy: Consensus.Temperature is NaN; want 0 (the default) or more",
-			"vote: calibration point 0 (NaN, 1) is not in 0..1",
 			"strategy: MinConfidence is NaN; want 0 to 1",
 		}, "all of them, and none twice"},
 		{"self-consistency", strategy.SelfConsistency{Temperature: inf, Shots: -2}, []string{
@@ -61,15 +61,14 @@ func TestValidate(t *testing.T) {
 			"petsql: Strategy.PerModelTimeout is -1ns; want 0 (the default) or more",
 			"petsql: Strategy.Prompter.Values is -1; want 0 (the default) or more",
 		}, ""},
-		{"whom", strategy.Pipeline{Refine: &strategy.Refine{Whom: 2}}, []string{"strategy: Refine.Whom: it is 2; want EachSample or Deciding"}, ""},
-		{"what runs, behind the vote", strategy.Pipeline{Refine: &strategy.Refine{Whom: strategy.Deciding, EmptyResult: true}}, []string{
-			"strategy: Refine.EmptyResult: a statement that runs is asked about with EachSample only",
+		{"what runs, behind the vote", strategy.Pipeline{Refine: &strategy.Refine{Decisive: true, EmptyResult: true}}, []string{
+			"strategy: Refine.EmptyResult: a statement that runs is asked about without Decisive only",
 		}, "it would do nothing"},
 		{"so many of each", strategy.Pipeline{Refine: &strategy.Refine{Statements: 3}}, []string{
-			"strategy: Refine.Statements: it bounds what Deciding refines, and Whom is EachSample",
+			"strategy: Refine.Statements: it bounds what Decisive refines, which is not set",
 		}, "it would do nothing"},
 		{"pipeline", strategy.Pipeline{
-			Refine:  &strategy.Refine{Executions: -1, Statements: -1, Whom: strategy.Deciding},
+			Refine:  &strategy.Refine{Executions: -1, Statements: -1, Decisive: true},
 			Sampler: strategy.Sampler{Temperature: nan, MinVotes: 2},
 		}, []string{
 			"strategy: Refine.Executions is -1; want 0 (the default) or more", "strategy: Refine.Statements is -1; want 0 (the default) or more",
@@ -82,19 +81,19 @@ func TestValidate(t *testing.T) {
 		},
 		{"pointer to a majority", sampling(nil, &vote.Majority{Prior: nan}), []string{"vote: Majority.Prior is NaN, not a number from 0 up"}, ""},
 		{"variant of nothing", sampling(strategy.Variant{}, nil), []string{"strategy: Variant has no prompter"}, ""},
-		{"nobody's turn", sampling(strategy.Alternate{}, nil), []string{"strategy: Alternate has no prompter"}, ""},
+		{"nobody's turn", sampling(strategy.RotatePrompts{}, nil), []string{"strategy: RotatePrompts has no prompter"}, ""},
 		{
-			"nil prompter", sampling(strategy.Alternate{strategy.Prompt{}, nil}, nil), []string{"strategy: Alternate[1] is nil"},
+			"nil prompter", sampling(strategy.RotatePrompts{strategy.Prompt{}, nil}, nil), []string{"strategy: RotatePrompts[1] is nil"},
 			"a panic of a sample would end the process",
 		},
 		{
-			"nil prompter further in", sampling(strategy.Alternate{strategy.Alternate{strategy.PrompterFunc(nil)}}, nil),
+			"nil prompter further in", sampling(strategy.RotatePrompts{strategy.RotatePrompts{strategy.PrompterFunc(nil)}}, nil),
 			[]string{"strategy: the PrompterFunc is nil"}, "",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := tt.strategy.(strategy.Validator).Validate(0)
+			err := tt.strategy.(interface{ Validate(samples int) error }).Validate(0)
 			if err == nil {
 				t.Fatalf("accepted: %s", tt.why)
 			}
@@ -109,8 +108,8 @@ func TestValidate(t *testing.T) {
 	if err := strategy.Func(nil).Validate(0); err == nil || strategy.Func(strategy.Consensus{}.Generate).Validate(0) != nil {
 		t.Errorf("a nil Func: %v", err)
 	}
-	err := strategy.Consensus{}.Validate(strategy.MaxSamples + 1)
-	_, gerr := strategy.Consensus{}.Generate(t.Context(), shopEnv(t, nil), strategy.Task{Question: "q", Samples: strategy.MaxSamples + 1})
+	err := strategy.Consensus{}.Validate(fields.MaxSamples + 1)
+	_, gerr := strategy.Consensus{}.Generate(t.Context(), shopEnv(t, nil), strategy.Task{Question: "q", Samples: fields.MaxSamples + 1})
 	if err == nil || gerr == nil || strings.Contains(err.Error()+gerr.Error(), "\n") {
 		t.Errorf("too many samples are told twice: %v, %v", err, gerr)
 	}

@@ -8,26 +8,28 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Voter counts candidates. vote.Majority is one.
+// Voter counts candidates. vote.Majority implements it.
 //
-// The numbers of the ballot are places in candidates, and a rejected candidate has no vote. Where nobody has one, the
-// error is vote.ErrNoVote; a ballot without a cluster means the same. It is best to fill in Abstained: the error of the
-// question tells these reasons. A Voter that has a method Validate() error is asked it before the first sample.
+// Numbers in the ballot are indices into candidates, and a rejected candidate does not vote. If there are no votes,
+// the error is vote.ErrNoVote; a ballot without a cluster means the same. Fill in Abstained if possible: the error of
+// the question repeats its reasons. If a Voter has a method Validate() error, it is called before the first sample.
+//
+// vote.Majority also has State(candidates []vote.Candidate, planned int) (vote.State, error), which returns the state
+// of the vote after the first of the planned samples. Only with such a Voter may the samples end early, because the
+// counting of other voters is unknown.
 type Voter interface {
 	Count(candidates []vote.Candidate) (vote.Ballot, error)
 }
 
-// Stater is a Voter that can say how a vote stands after the first of the planned samples. vote.Majority is one. Only
-// such a vote can be decided before its last sample: how another Voter counts is not known.
-type Stater interface {
+// stater is a Voter with a State. Only such a vote can be decided before its last sample.
+type stater interface {
 	Voter
-	// State says how the vote stands after candidates.
 	State(candidates []vote.Candidate, planned int) (vote.State, error)
 }
 
 // counting returns the Voter with what it leaves open, and the Majority that counts its votes; nil where none does.
 // examiner is nil before there is one. missing is how many samples were asked for and failed.
-func (p Pipeline) counting(env *Env, examiner *Examiner, missing int) (Voter, *vote.Majority) {
+func (p Pipeline) counting(env *Env, examiner *Checker, missing int) (Voter, *vote.Majority) {
 	v := p.Voter
 	if v == nil {
 		v = vote.Majority{Prior: 1}
@@ -44,6 +46,7 @@ func (p Pipeline) counting(env *Env, examiner *Examiner, missing int) (Voter, *v
 	if m.Key == nil {
 		m.Key = env.Key()
 	}
+	m.MinShare = cmp.Or(p.JudgeBelow, m.MinShare)
 	if m.MaxDoubt == 0 && m.Penalty > 0 {
 		m.MaxDoubt = maxDoubt(p.Doubts)
 	}
@@ -65,8 +68,8 @@ func validVoter(v Voter) error {
 	return nil
 }
 
-// maxDoubt is by how much rules can doubt one statement more than another of the same result. Rules that cannot have
-// that of the default rules: checks may doubt, too.
+// maxDoubt returns the largest difference in doubt between two statements with the same result. Rules that cannot
+// doubt get the value of the default rules, because checks may also doubt.
 func maxDoubt(rules *doubt.Rules) float64 {
 	if rules != nil {
 		if spread := rules.Spread(); spread > 0 {

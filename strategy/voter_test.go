@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/fields"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -116,7 +117,7 @@ func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		p := strategy.Pipeline{Voter: tt.voter, Key: tt.key, Sampler: strategy.Sampler{Samples: 12, Stop: vote.Decided}}
-		out := need.Value(p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}))(t, tt.name)
+		out := testutil.Value(p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}))(t, tt.name)
 		if n := len(script.Requests()); n != tt.samples || out.Saved != 12-tt.samples || out.SQL != usa {
 			t.Errorf("%s: %d samples, %d saved, want %d: %s", tt.name, n, out.Saved, tt.samples, tt.why)
 		}
@@ -222,7 +223,7 @@ func TestTooFewVotes(t *testing.T) {
 	if out.SQL != usa || math.Abs(out.Confidence-2./3) > 1e-9 || len(out.Ballot.Clusters) != 2 {
 		t.Errorf("got %+v", out)
 	}
-	if n := len(script.RequestsFor(strategy.PurposeJudge)); n > 0 {
+	if n := len(script.RequestsFor("judge")); n > 0 {
 		t.Errorf("the judge was asked %d times for an answer that is none", n)
 	}
 
@@ -276,18 +277,18 @@ func TestSamplesAreBounded(t *testing.T) {
 			t.Errorf("%T: got %v", s, err)
 		}
 	}
-	for _, s := range []strategy.Validator{
+	for _, s := range []interface{ Validate(samples int) error }{
 		plain(1), strategy.Consensus{}, strategy.SelfConsistency{}, planvote.Plain{}, planvote.Augmented{},
 		planvote.Feedback{}, maker.Strategy{}, petsql.Strategy{},
 	} {
-		if err := s.Validate(strategy.MaxSamples); err != nil {
+		if err := s.Validate(fields.MaxSamples); err != nil {
 			t.Errorf("%T: %v", s, err)
 		}
-		if err := s.Validate(strategy.MaxSamples + 1); err == nil {
-			t.Errorf("%T: %d samples are valid", s, strategy.MaxSamples+1)
+		if err := s.Validate(fields.MaxSamples + 1); err == nil {
+			t.Errorf("%T: %d samples are valid", s, fields.MaxSamples+1)
 		}
 	}
-	for _, n := range []int{0, -1, strategy.MaxSamples + 1, huge} {
+	for _, n := range []int{0, -1, fields.MaxSamples + 1, huge} {
 		e := letters("a", second)
 		e.N = n
 		if _, err := e.Run(t.Context()); err == nil || errors.Is(err, strategy.ErrQuorum) {

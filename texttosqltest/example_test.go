@@ -9,15 +9,21 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/texttosqltest"
 )
 
+// asker is the part of an engine that the program calls.
+type asker interface {
+	Ask(ctx context.Context, question string, opts ...texttosql.AskOption) (*texttosql.Result, error)
+}
+
 // report is a part of a program that asks.
-func report(ctx context.Context, engine texttosqltest.Asker) string {
+func report(ctx context.Context, engine asker) string {
 	answer, err := engine.Ask(ctx, "How many orders are there?")
 	if err != nil {
-		return texttosql.Failure(err).Message
+		return failure.Of(err).Message
 	}
 	return fmt.Sprintf("%v orders, confidence %.2f", answer.Rows.Rows[0][0], answer.Confidence)
 }

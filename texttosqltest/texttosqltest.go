@@ -1,9 +1,17 @@
-// Package texttosqltest stands in for an engine in the tests of programs that embed one: it answers from a list, asks no model and
-// opens no database.
+// Package texttosqltest helps to test programs that embed an engine. A [Fake] replaces an engine: it answers from a
+// list, calls no model and opens no database. Write an interface of the methods that the program calls:
 //
 //	type asker interface { // what the program needs of an engine
 //		Ask(ctx context.Context, question string, opts ...texttosql.AskOption) (*texttosql.Result, error)
 //	}
+//
+// [Run] tests a real engine on your own questions, in go test. It checks the answers. It also checks which questions
+// the engine refuses, or answers with a question to the user.
+//
+//	func TestQuestions(t *testing.T) { texttosqltest.Run(t, engine, "questions.jsonl") }
+//
+// It does not measure quality: package eval has metrics and intervals. Each line of the file is a JSON object with a
+// question and the optional expectations of [Expectation].
 package texttosqltest
 
 import (
@@ -18,35 +26,36 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// Asker is what most programs need of a *texttosql.Engine. A [Fake] is one, too.
-type Asker interface {
+// asker is the methods of a *texttosql.Engine that a Fake has.
+type asker interface {
 	Ask(ctx context.Context, question string, opts ...texttosql.AskOption) (*texttosql.Result, error)
 	Generate(ctx context.Context, question string, opts ...texttosql.AskOption) (*texttosql.Result, error)
 }
 
 var (
-	_ Asker = (*texttosql.Engine)(nil)
-	_ Asker = (*Fake)(nil)
+	_ asker = (*texttosql.Engine)(nil)
+	_ asker = (*Fake)(nil)
 )
 
-// Answer is what a Fake says to one question.
+// Answer is a Fake's answer to one question.
 type Answer struct {
 	SQL        string
 	Rows       *result.Table // nil: none
 	Confidence float64       // 0..1
-	Err        error         // beside the rest, as Ask has it; nil: it is answered
+	Err        error         // the error that Ask returns with the result; nil: no error
 }
 
-// Fake answers from a list. Options are taken and do nothing. Safe for concurrent use.
+// Fake answers from a list. It accepts options and ignores them. Safe for concurrent use.
 type Fake struct {
-	Answers map[string]Answer // by question, white space around it aside; do not change it while it is asked
+	Answers map[string]Answer // by question, without white space around it; do not change it during a call
 
 	mu    sync.Mutex
 	asked []string
 }
 
-// Ask gives the answer to the question, with its rows. A question that is not in Answers is an error that lists those that are,
-// and one without a word is texttosql.ErrEmptyQuestion. The Result is never nil. If ctx ended, the error is ctx.Err().
+// Ask returns the answer to the question, with its rows. For a question that is not in Answers, the error lists the
+// known ones. A question without a word is texttosql.ErrEmptyQuestion. The Result is never nil. If ctx ended, the
+// error is ctx.Err().
 func (f *Fake) Ask(ctx context.Context, question string, _ ...texttosql.AskOption) (*texttosql.Result, error) {
 	f.mu.Lock()
 	f.asked = append(f.asked, question)
@@ -66,14 +75,14 @@ func (f *Fake) Ask(ctx context.Context, question string, _ ...texttosql.AskOptio
 	return r, a.Err
 }
 
-// Generate is Ask without rows.
+// Generate returns the same as Ask, without rows.
 func (f *Fake) Generate(ctx context.Context, question string, opts ...texttosql.AskOption) (*texttosql.Result, error) {
 	r, err := f.Ask(ctx, question, opts...)
 	r.Rows = nil
 	return r, err
 }
 
-// Asked returns the questions in the order in which they were asked.
+// Asked returns the questions in the order of the calls.
 func (f *Fake) Asked() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package tool is an engine as the tool of an agent, for any framework: two types, which encode to JSON, and a function. A
-// program whose agent speaks MCP needs none of it: texttosql serve-mcp is a server of more tools. examples/tool shows the
-// function in a framework.
+// Package tool offers an engine as a tool for an agent, in any framework. It has two types that encode to JSON, a
+// function and its description. A program whose agent speaks MCP does not need this package: texttosql serve-mcp is a
+// server with more tools. examples/tool shows the function in a framework.
 package tool
 
 import (
@@ -10,18 +10,17 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
 
-// The name and the description by which an agent knows the tool.
-const (
-	Name        = "ask_database"
-	Description = "Answers a question about the database with one checked SQL statement that only reads, and its rows. " +
-		"If it asks back, let the user choose one of the options, and call it again with the conversation and the choice."
-)
+// Description tells an agent when to call the tool. A usual name of the tool is "ask_database".
+const Description = "Answers a question about the database with one checked SQL statement that only reads, and its rows. " +
+	"If it asks back, let the user choose one of the options, and call it again with the conversation and the choice."
 
-// In is what an agent asks.
+// In is the input of the tool.
 type In struct {
 	Question     string `json:"question,omitempty" jsonschema_description:"the question in natural language; empty with a choice"`
 	Evidence     string `json:"evidence,omitempty" jsonschema_description:"what words of the question mean, or how a figure is computed"`
@@ -29,34 +28,40 @@ type In struct {
 	Choice       string `json:"choice,omitempty" jsonschema_description:"the id of the option that the user chose"`
 }
 
-// Out is the reply. Where the user is asked something, Options has two entries or more, and Why says what is unclear. Where the
-// data cannot answer the question (texttosql.WithRefuseBelow), Refused is true and Why says what it has nothing about: asking
-// again in the same words does not help.
+// Out is the reply. If the tool has a question for the user, Options has two entries or more, and Why explains what is
+// unclear. If the data cannot answer the question (texttosql.WithRefuseBelow), Refused is true and Why names what is
+// missing: the same words will be refused again.
 type Out struct {
-	SQL          string        `json:"sql,omitempty"`
-	Table        *result.Table `json:"table,omitempty"`      // the rows; nil beside a question
-	Confidence   float64       `json:"confidence,omitempty"` // 0..1
-	Why          string        `json:"why,omitempty"`        // how the answer was chosen, with its warnings
-	Refused      bool          `json:"refused,omitempty"`
-	Options      []Option      `json:"options,omitempty"`
-	Conversation string        `json:"conversation"`
+	SQL        string        `json:"sql,omitempty"`
+	Table      *result.Table `json:"table,omitempty"`      // the rows; nil if there is a question for the user
+	Confidence float64       `json:"confidence,omitempty"` // 0..1
+	Why        string        `json:"why,omitempty"`        // how the answer was chosen, with its warnings
+	Refused    bool          `json:"refused,omitempty"`
+	// Options are the answers that the user may choose from. Label is one line for the user.
+	Options []struct {
+		ID    string `json:"id"`
+		Label string `json:"label"`
+		SQL   string `json:"sql,omitempty"`
+	} `json:"options,omitempty"`
+	Conversation string `json:"conversation"`
 }
 
-// Option is one of the answers that the user may choose.
-type Option struct {
+// option is one of the answers that the user may choose.
+type option = struct {
 	ID    string `json:"id"`
-	Label string `json:"label"` // one line for the user
+	Label string `json:"label"`
 	SQL   string `json:"sql,omitempty"`
 }
 
-// Ask returns the function of the tool. store keeps the conversations; nil: memory does, as long as the function lives.
+// Ask returns the function of the tool. store stores the conversations; nil: they are in memory, as long as the
+// function exists.
 //
-// A question back to the user and a refusal are replies, never errors. The errors are those of Engine.Ask, of
-// Engine.OpenConversation and of Conversation.Choose; texttosql.Failure puts them in words for a person. Safe for concurrent
-// use.
+// A question to the user and a refusal are replies, not errors. The function returns the errors of Engine.Ask,
+// Engine.OpenConversation and Conversation.Choose; failure.Of describes them for a person. The function is safe for
+// concurrent use.
 func Ask(e *texttosql.Engine, store session.Store) func(context.Context, In) (Out, error) {
 	if store == nil {
-		store = &session.Memory{}
+		store = &session.MemoryStore{}
 	}
 	return func(ctx context.Context, in In) (Out, error) {
 		talk, err := e.NewConversation(store), error(nil)
@@ -70,18 +75,18 @@ func Ask(e *texttosql.Engine, store session.Store) func(context.Context, In) (Ou
 		if in.Choice != "" {
 			r, err = talk.Choose(ctx, in.Choice)
 		} else {
-			r, err = talk.Ask(ctx, in.Question, texttosql.Question{Evidence: in.Evidence})
+			r, err = talk.Ask(ctx, in.Question, texttosql.WithEvidence(in.Evidence))
 		}
 		out := Out{Conversation: talk.Record().ID}
 		if q := (*session.QuestionError)(nil); errors.As(err, &q) {
-			out.Why, out.Refused = q.Message, q.Kind == session.KindMeaning
+			out.Why, out.Refused = q.Message, q.Kind == dialogue.KindMeaning
 			for _, o := range q.Options {
-				out.Options = append(out.Options, Option{ID: o.ID, Label: o.Label, SQL: o.SQL})
+				out.Options = append(out.Options, option{ID: o.ID, Label: o.Label, SQL: o.SQL})
 			}
 			return out, nil
 		}
 		if errors.Is(err, texttosql.ErrUnanswerable) {
-			said := texttosql.Failure(err)
+			said := failure.Of(err)
 			out.Refused, out.Why = true, strings.TrimSpace(said.Message+" "+said.Advice)
 			return out, nil
 		}

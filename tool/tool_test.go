@@ -14,7 +14,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/session"
@@ -24,10 +24,10 @@ import (
 
 func engine(t *testing.T, model llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite")))(t)
+	db := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite")))(t)
 	t.Cleanup(func() { db.Close() })
-	need.Value(db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo')"))(t)
-	e := need.Value(texttosql.New(db, model, opts...))(t)
+	testutil.Value(db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo')"))(t)
+	e := testutil.Value(texttosql.New(db, model, opts...))(t)
 	return e
 }
 
@@ -39,7 +39,7 @@ func TestAsk(t *testing.T) {
 		{Contains: "down", Replies: llmtest.Errors(&llm.Error{Class: llm.ClassPermanent, Status: 401}), Repeat: true},
 		{Replies: llmtest.Texts(all), Repeat: true},
 	}}
-	e := engine(t, model, texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4}), texttosql.WithAskBelow(0.6))
+	e := engine(t, model, texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4}), texttosql.WithClarifyBelow(0.6))
 	ask := tool.Ask(e, nil)
 
 	first, err := ask(t.Context(), tool.In{Question: "Who?", Evidence: "all of them"})
@@ -108,7 +108,7 @@ func ExampleAsk() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ask := tool.Ask(e, &session.Memory{})
+	ask := tool.Ask(e, &session.MemoryStore{})
 	out, err := ask(context.Background(), tool.In{Question: "Who are the customers?"})
 	fmt.Println(out.SQL, out.Table.Rows, err)
 	// Output: SELECT name FROM customers [[Ada]] <nil>

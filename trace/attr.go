@@ -6,27 +6,29 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/texttosql/texttosql/internal/redact"
 )
 
 // Attr is a name and a value.
 //
-// Values are nil, string, bool, int64, float64, time.Duration, []string, [Secret], or anything else that encodes to
-// JSON, which is held as json.RawMessage. Other integers become int64, and []string is copied. A float that is NaN or
-// infinite is held as its text. An error is held as its text without parts of statements; see [Span.Fail]. A
-// time.Duration is a measured time, which [Span.Comparable] leaves out.
+// A value is nil, a string, bool, int64, float64, time.Duration, []string or [Secret]. Any other value is stored as
+// its JSON (json.RawMessage). Other integers become int64, and []string is copied. NaN and infinite floats are stored
+// as text. An error is stored as its text without parts of statements; see [Span.Fail]. A time.Duration is a measured
+// time, which [Span.Comparable] leaves out.
 type Attr struct {
-	Key   string // written in code, never from outside
+	Key   string // a constant in the code, never text from outside
 	Value any    // a value of one of the types above
 }
 
 // Event is something that happened at one moment of a span.
 type Event struct {
-	Name  string        // written in code: "retry"
+	Name  string        // a constant in the code: "retry"
 	At    time.Duration // the time since the root started
 	Attrs []Attr        // each key once
 }
 
-// Warning is something that the person who asked should know.
+// Warning is a fact that the person who asked should know.
 type Warning struct {
 	Code    string `json:"code"`    // never changes; lower case with dashes: "schema-linked"
 	Message string `json:"message"` // one line for a person
@@ -77,7 +79,7 @@ func (t *tree) freeze(a Attr) Attr {
 		}
 		a.Value = texts
 	case error:
-		a.Value = Public(v)
+		a.Value = redact.Error(v)
 	default:
 		a.Value = encoded(v)
 	}

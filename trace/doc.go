@@ -1,12 +1,13 @@
-// Package trace records what was done for one answer, and why. It sends nothing anywhere: a trace is a tree of spans in
-// memory. Read it by methods, as JSON ([Span.JSON]), as one HTML page ([Page]), or live by a function ([Tracer.Observe]).
+// Package trace records the steps of one answer, with their reasons. It sends no data: a trace is a tree of spans in
+// memory. Read it with methods, as JSON ([Span.JSON]), as an HTML page ([Span.WritePage]), or live with a function
+// ([Tracer.Observe]).
 //
-//	root := trace.New("ask")
-//	ctx := trace.Into(context.Background(), root)
+//	root := trace.Tracer{}.New("ask")
+//	ctx := trace.NewContext(context.Background(), root)
 //
 //	ctx, span := trace.Start(ctx, "generate", trace.Attr{Key: "sample", Value: 0})
 //	span.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
-//	span.Set("sql", trace.SQL("SELECT 1"))
+//	span.Set("sql", trace.PrivateSQL.Secret("SELECT 1"))
 //	span.End()
 //
 //	root.End()
@@ -18,17 +19,18 @@
 //     Start returns a nil span, and every method of a nil span does nothing.
 //   - Any goroutine may call any method at any time. Attributes and events keep the order of the calls, so let one
 //     goroutine own a span if the trace is to be the same in every run.
-//   - Start parallel children with [StartAt] and their slot.
-//   - Mark work that was cancelled in flight with [Span.Cancelled]. It still counts in [Span.Usage], and is left out of
-//     [Span.Comparable].
-//   - Names, keys and warning codes are written in code. Text of a database, a model or a person is a value, never a key.
+//   - Start parallel children with [Span.StartAt] and their slot.
+//   - Mark work that was cancelled in flight with [Span.Cancelled]. Such work still counts in [Span.Usage], but
+//     [Span.Comparable] leaves it out.
+//   - Names, keys and warning codes are constants in the code. Text from a database, a model or a person is a value,
+//     never a key.
 //
 // # Private values
 //
-// A [Secret] is a private value. The tree, which is the caller's memory, holds SQL; JSON and pages show it only when
-// asked to. Prompts, replies and rows are not even held unless [Tracer.Keep] asks for them. A value that is left out shows
-// its kind, its length and, for SQL and prompts, a hash. Keys, passwords and whole provider bodies do not belong into a
-// trace; [Span.Fail] removes what looks like one from error texts.
+// A [Secret] is a private value. The tree is in the caller's memory and stores SQL; JSON and pages show SQL only on
+// request. The tree stores prompts, replies and rows only if [Tracer.Keep] has their kinds. In place of a value that
+// is left out, the trace shows its kind, its length and, for SQL and prompts, a hash. Do not put keys, passwords or
+// whole provider responses into a trace. [Span.Fail] removes text that looks like a credential from errors.
 //
 // # The JSON form
 //

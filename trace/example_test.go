@@ -1,7 +1,6 @@
 package trace_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +13,12 @@ import (
 )
 
 func Example() {
-	root := trace.New("ask")
-	ctx := trace.Into(context.Background(), root)
+	root := trace.Tracer{}.New("ask")
+	ctx := trace.NewContext(context.Background(), root)
 
 	_, span := trace.Start(ctx, "generate", trace.Attr{Key: "sample", Value: 0})
 	span.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
-	span.Set("sql", trace.SQL("SELECT 1"))
+	span.Set("sql", trace.PrivateSQL.Secret("SELECT 1"))
 	span.End()
 
 	root.End()
@@ -60,14 +59,14 @@ func Example() {
 }
 
 // Parallel samples keep their order whatever the timing; the vote comes after them.
-func ExampleStartAt() {
-	root := trace.New("ask")
-	ctx := trace.Into(context.Background(), root)
+func ExampleSpan_StartAt() {
+	root := trace.Tracer{}.New("ask")
+	ctx := trace.NewContext(context.Background(), root)
 
 	var wg sync.WaitGroup
 	for i := range 3 {
 		wg.Go(func() {
-			_, sample := trace.StartAt(ctx, i, fmt.Sprint("sample ", i))
+			_, sample := trace.FromContext(ctx).StartAt(ctx, i, fmt.Sprint("sample ", i))
 			defer sample.End()
 		})
 	}
@@ -94,7 +93,7 @@ func ExampleTracer_observe() {
 		}
 	}}
 	root := t.New("ask")
-	_, s := trace.Start(trace.Into(context.Background(), root), "check")
+	_, s := trace.Start(trace.NewContext(context.Background(), root), "check")
 	s.Fail(errors.New("no such column: nme"))
 	s.End()
 	root.End()
@@ -103,12 +102,12 @@ func ExampleTracer_observe() {
 	// done: ask
 }
 
-// Private values leave a trace only when they are asked for.
+// Sensitivity values leave a trace only when they are asked for.
 func ExampleTracer_keep() {
-	for _, keep := range []trace.Private{0, trace.PrivateSQL | trace.PrivateReplies} {
+	for _, keep := range []trace.Sensitivity{0, trace.PrivateSQL | trace.PrivateReplies} {
 		root := trace.Tracer{Keep: keep, Now: func() time.Time { return time.Unix(0, 0) }}.New("ask")
 		root.Set("reply", reply("```sql\nSELECT 1\n```"))
-		root.Set("sql", trace.SQL("SELECT 1"))
+		root.Set("sql", trace.PrivateSQL.Secret("SELECT 1"))
 		for _, a := range root.Attrs() {
 			fmt.Printf("%s: %q\n", a.Key, a.Value)
 		}
@@ -122,11 +121,11 @@ func ExampleTracer_keep() {
 
 // What was given up still costs, and is no part of a comparison.
 func ExampleSpan_Cancelled() {
-	root := trace.New("ask")
-	ctx := trace.Into(context.Background(), root)
-	_, a := trace.StartAt(ctx, 0, "sample")
+	root := trace.Tracer{}.New("ask")
+	ctx := trace.NewContext(context.Background(), root)
+	_, a := trace.FromContext(ctx).StartAt(ctx, 0, "sample")
 	a.AddUsage(trace.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 20, Known: true})
-	_, b := trace.StartAt(ctx, 1, "sample")
+	_, b := trace.FromContext(ctx).StartAt(ctx, 1, "sample")
 	b.AddUsage(trace.Usage{Calls: 1, PromptTokens: 100, Partial: true})
 	b.Cancelled()
 
@@ -138,41 +137,22 @@ func ExampleSpan_Cancelled() {
 	// 2 200 false true
 }
 
-func ExampleLogTo() {
+func ExampleNotice_Log() {
 	l := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
 		return a
 	}}))
-	root := trace.Tracer{Observe: trace.LogTo(context.Background(), l, 0)}.New("ask")
+	root := trace.Tracer{Observe: func(n trace.Notice) { n.Log(context.Background(), l, 0) }}.New("ask")
 	root.Warn("schema-linked", "2 of 11 tables were chosen")
 	root.End() // logged at debug level
 	// Output:
 	// level=WARN msg=warning span=ask code=schema-linked message="2 of 11 tables were chosen"
 }
 
-func ExamplePage() {
-	root := trace.New("ask")
-	root.End()
-	page := trace.Page{
-		Question: "How many customers are there?",
-		SQL:      "SELECT count(*) FROM customers",
-		Facts:    []trace.Fact{{Name: "Confidence", Value: "0.75", Share: 0.75}},
-		Sections: []trace.Section{{Title: "Ballot", Bars: []trace.Fact{
-			{Name: "Result A", Share: 0.75, Value: "3 of 4", Lead: true},
-			{Name: "Result B", Share: 0.25, Value: "1 of 4"},
-		}}},
-		Root: root,
-	}
-	var out bytes.Buffer // a file, for a person
-	err := page.WriteHTML(&out)
-	fmt.Println(out.Len() > 0, err)
-	// Output: true <nil>
-}
-
-func ExampleScrub() {
-	fmt.Println(trace.Scrub("dial postgres://shop:hunter2@db/shop?sslkey=abc: refused"))
+func ExampleRedactCredentials() {
+	fmt.Println(trace.RedactCredentials("dial postgres://shop:hunter2@db/shop?sslkey=abc: refused"))
 	// Output: dial postgres://shop:***@db/shop?sslkey=*** refused
 }
 

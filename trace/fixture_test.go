@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/tracepage"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -45,18 +46,18 @@ WHERE c.country = 'USA' AND o.id IS NULL
 ORDER BY c.name`
 
 // rows, prompt and reply make the private values that only a test or package llm makes.
-func rows(text string) trace.Secret   { return trace.Secret{Kind: trace.PrivateRows, Text: text} }
-func prompt(text string) trace.Secret { return trace.Secret{Kind: trace.PrivatePrompts, Text: text} }
-func reply(text string) trace.Secret  { return trace.Secret{Kind: trace.PrivateReplies, Text: text} }
+func rows(text string) trace.Secret   { return trace.PrivateRows.Secret(text) }
+func prompt(text string) trace.Secret { return trace.PrivatePrompts.Secret(text) }
+func reply(text string) trace.Secret  { return trace.PrivateReplies.Secret(text) }
 
 // shop is the trace of a question as the engine would record it: one stage
 // after the other, samples in parallel, one of them refused, one repaired, and
 // one given up when the vote was decided.
-func shop(keep trace.Private) *trace.Span {
+func shop(keep trace.Sensitivity) *trace.Span {
 	c := newClock()
 	root := trace.Tracer{Now: c.read, Keep: keep}.New("ask",
 		trace.Attr{Key: "strategy", Value: "consensus"}, trace.Attr{Key: "samples", Value: 12})
-	ctx := trace.Into(context.Background(), root)
+	ctx := trace.NewContext(context.Background(), root)
 
 	inspect(ctx, c)
 	generate(ctx, c)
@@ -81,7 +82,7 @@ func inspect(ctx context.Context, c *clock) {
 	s.Set("tables", []string{"customers", "orders"})
 	s.Set("value", rows("customers.country = 'USA'"))
 	for i, word := range []string{"USA", "never"} {
-		_, probe := trace.StartAt(lctx, i, "probe", trace.Attr{Key: "found", Value: i == 0})
+		_, probe := trace.FromContext(lctx).StartAt(lctx, i, "probe", trace.Attr{Key: "found", Value: i == 0})
 		probe.Set("word", rows(word))
 		c.at(time.Duration(45+7*i) * ms)
 		probe.End()
@@ -107,7 +108,8 @@ func generate(ctx context.Context, c *clock) {
 	for i := len(samples) - 1; i >= 0; i-- {
 		d := samples[i]
 		c.at(d.begin)
-		dctx, span := trace.StartAt(gctx, i, "sample", trace.Attr{Key: "sample", Value: i}, trace.Attr{Key: "form", Value: []string{"ddl", "m-schema", "code"}[i%3]})
+		dctx, span := trace.FromContext(gctx).StartAt(gctx, i, "sample", trace.Attr{Key: "sample", Value: i},
+			trace.Attr{Key: "form", Value: []string{"ddl", "m-schema", "code"}[i%3]})
 		_, call := trace.Start(dctx, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "model", Value: "gpt-4.1-mini"})
 		call.Set("prompt", prompt("You write SQLite.\n\nCREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT);"))
 		if i == 1 {
@@ -137,7 +139,7 @@ func generate(ctx context.Context, c *clock) {
 }
 
 func check(ctx context.Context, c *clock, sample int, sql string) {
-	_, s := trace.Start(ctx, "check", trace.Attr{Key: "sql", Value: trace.SQL(sql)})
+	_, s := trace.Start(ctx, "check", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)})
 	switch sample {
 	case 2:
 		s.Fail(errors.New("exec: checking statement: not read-only: first word DELETE"))
@@ -149,7 +151,7 @@ func check(ctx context.Context, c *clock, sample int, sql string) {
 		call.AddUsage(trace.Usage{Calls: 1, PromptTokens: 1964, CompletionTokens: 63, Money: 0.0009, Known: true})
 		c.at(2680 * ms)
 		call.End()
-		_, again := trace.Start(rctx, "check", trace.Attr{Key: "sql", Value: trace.SQL(shopSQL)})
+		_, again := trace.Start(rctx, "check", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(shopSQL)})
 		c.add(4 * ms)
 		again.Set("rows", 13)
 		again.End()
@@ -163,13 +165,20 @@ func check(ctx context.Context, c *clock, sample int, sql string) {
 	s.End()
 }
 
-func shopPage(root *trace.Span) trace.Page {
-	return trace.Page{
+// shownPage is a page with its trace and what it shows of it.
+type shownPage struct {
+	tracepage.Page
+	root *trace.Span
+	show trace.Sensitivity
+}
+
+func shopPage(root *trace.Span) shownPage {
+	return shownPage{root: root, Page: tracepage.Page{
 		Question: "Which customers in the USA never ordered?",
 		SQL:      shopSQL,
-		Facts:    []trace.Fact{{Name: "Confidence", Value: "0.75", Share: 0.75}, {Name: "Rows", Value: "13"}},
-		Sections: []trace.Section{
-			{Title: "Ballot", Note: "4 samples, 3 of which voted; by result.", Bars: []trace.Fact{
+		Facts:    []tracepage.Fact{{Name: "Confidence", Value: "0.75", Share: 0.75}, {Name: "Rows", Value: "13"}},
+		Sections: []tracepage.Section{
+			{Title: "Ballot", Note: "4 samples, 3 of which voted; by result.", Bars: []tracepage.Fact{
 				{Name: "Result A", Share: 0.75, Value: "3 of 4", Detail: shopSQL, Lead: true},
 				{Name: "Not counted", Share: 0.25, Value: "1 of 4", Detail: "DELETE FROM customers WHERE country = 'USA'"},
 			}},
@@ -177,20 +186,19 @@ func shopPage(root *trace.Span) trace.Page {
 				{"Ada Byron", "Portland", "0"}, {"Bo Li", "Austin", "0"}, {"Çelik & Sons", "", "1250.5"},
 			}},
 		},
-		Root: root,
-	}
+	}}
 }
 
 // hostilePage is a page with everything that a model, a database or a person
 // may send to break it.
-func hostilePage() trace.Page {
+func hostilePage() shownPage {
 	const markup = `</style></title><script>alert(1)</script><img src=x onerror="alert(2)">`
 	const bidi = "user \u202E\u2066'nimda' = elor\u2069 \u0000\u001b[31m \u200B"
 	c := newClock()
 	root := trace.Tracer{Now: c.read, Keep: trace.PrivateRows}.New("ask " + markup)
 	root.Warn("name-left-out", "A column name holds control characters: "+bidi)
 	root.Warn("markup", markup)
-	ctx := trace.Into(context.Background(), root)
+	ctx := trace.NewContext(context.Background(), root)
 	for i := range 60 {
 		sctx, s := trace.Start(ctx, fmt.Sprintf("stage %d %s", i, strings.Repeat("x", i)),
 			trace.Attr{Key: "text", Value: markup}, trace.Attr{Key: "bidi", Value: bidi}, trace.Attr{Key: "javascript:alert(3)", Value: "javascript:alert(4)"})
@@ -222,20 +230,19 @@ func hostilePage() trace.Page {
 		columns = append(columns, fmt.Sprintf("column %d", i))
 	}
 	columns[1] = markup
-	return trace.Page{
+	return shownPage{root: root, Page: tracepage.Page{
 		Title:    markup,
 		Question: "من هم العملاء في الولايات المتحدة؟ " + bidi + markup + strings.Repeat(" and who else", 30),
 		SQL:      "SELECT " + strings.Repeat("a_very_long_name, ", 300) + bidi + markup + strings.Repeat("z", 500),
 		Problem:  "No candidate: " + markup,
-		Facts:    []trace.Fact{{Name: markup, Value: bidi, Share: 7}, {Name: strings.Repeat("n", 100), Value: "0.5", Share: -1}},
-		Sections: []trace.Section{
-			{Title: markup, Note: bidi, Bars: []trace.Fact{
+		Facts:    []tracepage.Fact{{Name: markup, Value: bidi, Share: 7}, {Name: strings.Repeat("n", 100), Value: "0.5", Share: -1}},
+		Sections: []tracepage.Section{
+			{Title: markup, Note: bidi, Bars: []tracepage.Fact{
 				{Name: strings.Repeat("label ", 30), Share: 2, Value: strings.Repeat("1 of 2 ", 6), Lead: true, Detail: markup},
 				{Name: markup, Share: -1, Value: "none"},
 			}},
 			{Title: "Wide", Columns: columns, Rows: rows},
 			{Title: "Nothing"},
 		},
-		Root: root,
-	}
+	}}
 }

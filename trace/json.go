@@ -12,16 +12,16 @@ import (
 // version is the version of the JSON form. See the package comment.
 const version = 1
 
-// MarshalJSON writes s and everything below it. See [Span.JSON].
+// MarshalJSON writes s and all spans under it. See [Span.JSON].
 func (s *Span) MarshalJSON() ([]byte, error) { return s.JSON(0) }
 
-// JSON writes s and everything below it, as they are at one moment, on one line. It shows the secrets whose kind is in
-// show or in [Tracer.Keep]. Equal trees give equal bytes. A nil or zero s gives "null".
-func (s *Span) JSON(show Private) ([]byte, error) { return s.encode(show, false) }
+// JSON writes s and all spans under it in one line, in their state at one moment. It shows the secrets whose kind is
+// in show or in [Tracer.Keep]. Equal trees give equal bytes. A nil or zero s gives "null".
+func (s *Span) JSON(show Sensitivity) ([]byte, error) { return s.encode(show, false) }
 
-// Comparable writes s and everything below it for byte comparison and for goldens: indented by tabs and with SQL. It
-// leaves out what may differ between two runs of the same replies: times, durations (attributes too), whether a span
-// ended, and cancelled spans with their usage.
+// Comparable writes s and all spans under it for byte comparison and for golden files: indented by tabs and with SQL.
+// It leaves out everything that may differ between two runs with the same replies: times, durations (attributes too),
+// whether a span ended, and cancelled spans with their usage.
 func (s *Span) Comparable() ([]byte, error) {
 	b, err := s.encode(PrivateSQL, true)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Span) Comparable() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (s *Span) encode(show Private, comparable bool) ([]byte, error) {
+func (s *Span) encode(show Sensitivity, comparable bool) ([]byte, error) {
 	var doc any
 	if s.lock() {
 		d := wireDoc{Version: version, Total: s.sum(!comparable), Root: s.wire(show|s.tree.keep, comparable)}
@@ -52,7 +52,7 @@ func (s *Span) encode(show Private, comparable bool) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalJSON replaces s by what MarshalJSON, JSON or Comparable wrote. Written again it gives the same bytes. A
+// UnmarshalJSON reads the output of MarshalJSON, JSON or Comparable into s. Written again it gives the same bytes. A
 // trace that was read has no clock, so times of later additions are 0.
 func (s *Span) UnmarshalJSON(b []byte) error {
 	if string(bytes.TrimSpace(b)) == "null" {
@@ -112,7 +112,7 @@ type wireEvent struct {
 }
 
 // wire copies s and everything below it. The caller holds the lock.
-func (s *Span) wire(show Private, comparable bool) wireSpan {
+func (s *Span) wire(show Sensitivity, comparable bool) wireSpan {
 	w := wireSpan{Name: s.name, Failure: s.failure.shown(show), Attrs: wireAttrsOf(s.attrs, show, comparable)}
 	if !comparable {
 		w.At = new(s.start.Nanoseconds())
@@ -176,7 +176,7 @@ func (w *wireSpan) into(s *Span, t *tree, parent *Span, o order) {
 // wireAttrs is an object whose members keep their order, each key once.
 type wireAttrs []Attr
 
-func wireAttrsOf(attrs []Attr, show Private, comparable bool) wireAttrs {
+func wireAttrsOf(attrs []Attr, show Sensitivity, comparable bool) wireAttrs {
 	out := make(wireAttrs, 0, len(attrs))
 	for _, a := range attrs {
 		if _, measured := a.Value.(time.Duration); measured && comparable {

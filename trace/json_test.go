@@ -13,21 +13,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/trace"
 )
 
 func TestSpan_JSON_golden(t *testing.T) {
 	for _, tt := range []struct {
 		file       string
-		keep, show trace.Private
+		keep, show trace.Sensitivity
 	}{{"shop.json", 0, 0}, {"shop_shown.json", trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows, trace.PrivateSQL}} {
-		b := need.Value(shop(tt.keep).JSON(tt.show))(t)
+		b := testutil.Value(shop(tt.keep).JSON(tt.show))(t)
 		var out bytes.Buffer
-		need.OK(t, json.Indent(&out, append(b, '\n'), "", "\t"))
+		testutil.OK(t, json.Indent(&out, append(b, '\n'), "", "\t"))
 		golden.Check(t, tt.file, out.Bytes())
 	}
-	comparable := need.Value(shop(0).Comparable())(t)
+	comparable := testutil.Value(shop(0).Comparable())(t)
 	golden.Check(t, "shop_comparable.json", comparable)
 }
 
@@ -37,21 +37,21 @@ func TestSpan_Comparable(t *testing.T) {
 		c := newClock()
 		c.add(slow)
 		root := trace.Tracer{Now: c.read}.New("root")
-		ctx := trace.Into(context.Background(), root)
+		ctx := trace.NewContext(context.Background(), root)
 		c.add(slow)
-		_, s := trace.StartAt(ctx, 0, "sample")
+		_, s := trace.FromContext(ctx).StartAt(ctx, 0, "sample")
 		s.Set("waited", slow)
 		s.Event("retry", trace.Attr{Key: "after", Value: slow})
 		c.add(slow)
 		s.AddUsage(trace.Usage{Calls: 1, Known: true})
 		s.End()
 		if late {
-			_, s := trace.StartAt(ctx, 1, "sample")
+			_, s := trace.FromContext(ctx).StartAt(ctx, 1, "sample")
 			s.AddUsage(trace.Usage{Calls: 1, Partial: true})
 			s.Cancelled()
 		}
 		trace.Start(ctx, "vote") // never ended
-		b := need.Value(root.Comparable())(t)
+		b := testutil.Value(root.Comparable())(t)
 		return string(b)
 	}
 	if diff := cmp.Diff(run(time.Millisecond, false), run(time.Hour, true)); diff != "" {
@@ -87,12 +87,12 @@ func TestSpan_Set_values(t *testing.T) {
 		{"numbers", "", []int{1, 2}, json.RawMessage(`[1,2]`), `[1,2]`},
 		{"named string", "a type of one's own is what it encodes to", json.Number("5"), int64(5), `5`},
 		{"not encodable", "a trace does not fail", func() {}, "trace: a func() does not encode to JSON", `"trace: a func() does not encode to JSON"`},
-		{"sql", "held, and not shown", trace.SQL("SELECT 1"), trace.SQL("SELECT 1"),
+		{"sql", "held, and not shown", trace.PrivateSQL.Secret("SELECT 1"), trace.PrivateSQL.Secret("SELECT 1"),
 			`{"private":"sql","bytes":8,"sha256":"e004ebd5b5532a4b"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := trace.New("s")
+			s := trace.Tracer{}.New("s")
 			s.Set("k", "before")
 			s.Set("k", tt.in)
 			changing[0] = "changed"
@@ -101,7 +101,7 @@ func TestSpan_Set_values(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" || !ok {
 				t.Errorf("%s (-want +got)\n%s", tt.why, diff)
 			}
-			b := need.Value(s.JSON(0))(t)
+			b := testutil.Value(s.JSON(0))(t)
 			if want := `"attrs":{"k":` + tt.json + `}`; !strings.Contains(string(b), want) {
 				t.Errorf("%s is not in %s", want, b)
 			}
@@ -116,12 +116,12 @@ func checkRoundTrip(t *testing.T, s *trace.Span) {
 	t.Helper()
 	withSQL := func(s *trace.Span) ([]byte, error) { return s.JSON(trace.PrivateSQL) }
 	for _, write := range []func(*trace.Span) ([]byte, error){(*trace.Span).MarshalJSON, withSQL, (*trace.Span).Comparable} {
-		first := need.Value(write(s))(t)
+		first := testutil.Value(write(s))(t)
 		var back trace.Span
 		if err := json.Unmarshal(first, &back); err != nil {
 			t.Fatalf("%v\n%s", err, first)
 		}
-		second := need.Value(write(&back))(t)
+		second := testutil.Value(write(&back))(t)
 		if diff := cmp.Diff(string(first), string(second)); diff != "" {
 			t.Errorf("(-first +second)\n%s", diff)
 		}
@@ -137,7 +137,7 @@ func checkRoundTrip(t *testing.T, s *trace.Span) {
 func TestSpan_roundTrip(t *testing.T) {
 	checkRoundTrip(t, shop(0))
 	checkRoundTrip(t, shop(trace.PrivatePrompts|trace.PrivateReplies|trace.PrivateRows))
-	checkRoundTrip(t, hostilePage().Root)
+	checkRoundTrip(t, hostilePage().root)
 }
 
 // A trace inside another document goes through json.Marshal, which escapes for
@@ -146,13 +146,13 @@ func TestSpan_MarshalJSON_inside(t *testing.T) {
 	type holder struct{ Trace *trace.Span }
 	h := holder{shop(0)}
 	h.Trace.Set("markup", "</script>")
-	b := need.Value(json.MarshalIndent(h, "", " "))(t)
+	b := testutil.Value(json.MarshalIndent(h, "", " "))(t)
 	if bytes.Contains(b, []byte("</script>")) {
 		t.Error("json.Marshal did not escape a value")
 	}
 	var back holder
-	need.OK(t, json.Unmarshal(b, &back))
-	again := need.Value(json.MarshalIndent(back, "", " "))(t)
+	testutil.OK(t, json.Unmarshal(b, &back))
+	again := testutil.Value(json.MarshalIndent(back, "", " "))(t)
 	if diff := cmp.Diff(string(b), string(again)); diff != "" {
 		t.Errorf("(-first +second)\n%s", diff)
 	}
@@ -187,8 +187,8 @@ func TestSpan_UnmarshalJSON_errors(t *testing.T) {
 
 func TestSpan_UnmarshalJSON_addsBelow(t *testing.T) {
 	var s trace.Span
-	need.OK(t, json.Unmarshal([]byte(`{"version":1,"root":{"name":"old","open":true,"children":[{"name":"a"}],"cancelled":[{"name":"b"}]}}`), &s))
-	_, c := trace.Start(trace.Into(context.Background(), &s), "c")
+	testutil.OK(t, json.Unmarshal([]byte(`{"version":1,"root":{"name":"old","open":true,"children":[{"name":"a"}],"cancelled":[{"name":"b"}]}}`), &s))
+	_, c := trace.Start(trace.NewContext(context.Background(), &s), "c")
 	c.End()
 	if got := names(&s); got != "old\n a\n c\n" {
 		t.Errorf("tree is\n%s", got)
@@ -212,12 +212,12 @@ func FuzzSpan_UnmarshalJSON(f *testing.F) {
 		if json.Unmarshal(doc, &first) != nil {
 			return
 		}
-		a := need.Value(first.JSON(0))(t, "what was read cannot be written:")
+		a := testutil.Value(first.JSON(0))(t, "what was read cannot be written:")
 		var second trace.Span
 		if err := json.Unmarshal(a, &second); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, a)
 		}
-		b := need.Value(second.JSON(0))(t)
+		b := testutil.Value(second.JSON(0))(t)
 		if !bytes.Equal(a, b) {
 			t.Fatalf("written again it differs\n%s\n%s", a, b)
 		}

@@ -8,24 +8,22 @@ import (
 	"slices"
 )
 
-// LogTo returns an observer that logs every ended span and event at debug level and every warning at warn level. The
-// messages are fixed and everything else is in attributes, so that a handler quotes untrusted text. Secrets are logged
-// only if show has their kind, whatever the [Tracer] keeps, because logs go further than a trace. ctx is passed to the
-// logger. Every record has the attributes of, such as an id, before its own. Safe for concurrent use.
-func LogTo(ctx context.Context, l *slog.Logger, show Private, of ...slog.Attr) func(Notice) {
-	return func(n Notice) {
-		switch n.Kind {
-		case Ended:
-			if l.Enabled(ctx, slog.LevelDebug) {
-				l.LogAttrs(ctx, slog.LevelDebug, "span ended", slices.Concat(of, n.Span.logAttrs(show))...)
-			}
-		case Happened:
-			l.LogAttrs(ctx, slog.LevelDebug, "event", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
-				slog.String("name", n.Event.Name), logGroup(n.Event.Attrs, show)})...)
-		case Warned:
-			l.LogAttrs(ctx, slog.LevelWarn, "warning", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
-				slog.String("code", n.Warning.Code), slog.String("message", n.Warning.Message)})...)
+// Log logs an ended span and an event at debug level and a warning at warn level. The messages are fixed and everything
+// else is in attributes, so that a handler quotes untrusted text. Secrets are logged only if show has their kind,
+// even if [Tracer.Keep] has it, because more people read logs than traces. ctx is passed to the logger. The record
+// has the attributes of, such as an id, before its own. Safe for concurrent use.
+func (n Notice) Log(ctx context.Context, l *slog.Logger, show Sensitivity, of ...slog.Attr) {
+	switch n.Kind {
+	case Ended:
+		if l.Enabled(ctx, slog.LevelDebug) {
+			l.LogAttrs(ctx, slog.LevelDebug, "span ended", slices.Concat(of, n.Span.logAttrs(show))...)
 		}
+	case Happened:
+		l.LogAttrs(ctx, slog.LevelDebug, "event", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
+			slog.String("name", n.Event.Name), logGroup(n.Event.Attrs, show)})...)
+	case Warned:
+		l.LogAttrs(ctx, slog.LevelWarn, "warning", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
+			slog.String("code", n.Warning.Code), slog.String("message", n.Warning.Message)})...)
 	}
 }
 
@@ -37,7 +35,7 @@ func (s *Span) LogValue() slog.Value {
 	return slog.GroupValue(s.logAttrs(0)...)
 }
 
-func (s *Span) logAttrs(show Private) []slog.Attr {
+func (s *Span) logAttrs(show Sensitivity) []slog.Attr {
 	out := []slog.Attr{slog.String("name", s.Name()), slog.Duration("took", s.Duration())}
 	if failure := s.failed(); failure.text != "" {
 		out = append(out, slog.Bool("failed", true), slog.String("failure", failure.shown(show)))
@@ -67,7 +65,7 @@ func (u Usage) LogValue() slog.Value {
 	return slog.GroupValue(out...)
 }
 
-func logGroup(attrs []Attr, show Private) slog.Attr {
+func logGroup(attrs []Attr, show Sensitivity) slog.Attr {
 	out := make([]slog.Attr, 0, len(attrs))
 	for _, a := range attrs {
 		out = append(out, slog.Attr{Key: a.Key, Value: logValue(shown(a.Value, show))})
@@ -86,8 +84,8 @@ func logValue(v any) slog.Value {
 	}
 }
 
-// String returns the name of s, how long it took and how many spans are below it. The print of a struct that holds a
-// trace shows this.
+// String returns the name of s, its duration and the number of spans under it. So a printed struct with a trace stays
+// short.
 func (s *Span) String() string {
 	if s == nil || s.tree == nil {
 		return "no trace"

@@ -25,12 +25,12 @@ func TestLogTo(t *testing.T) {
 	run := func(level slog.Level) string {
 		var out bytes.Buffer
 		c := newClock()
-		root := trace.Tracer{Now: c.read, Observe: trace.LogTo(context.Background(), untimed(&out, level), 0)}.New("ask")
-		_, s := trace.Start(trace.Into(context.Background(), root), "llm", trace.Attr{Key: "purpose", Value: "generate"})
+		root := trace.Tracer{Now: c.read, Observe: func(n trace.Notice) { n.Log(context.Background(), untimed(&out, level), 0) }}.New("ask")
+		_, s := trace.Start(trace.NewContext(context.Background(), root), "llm", trace.Attr{Key: "purpose", Value: "generate"})
 		c.add(20 * time.Millisecond)
 		s.Event("retry", trace.Attr{Key: "after", Value: 5 * time.Millisecond})
 		s.Warn("forged", "x\nlevel=ERROR msg=forged \x1b[31m")
-		s.Set("sql", trace.SQL("SELECT 1"))
+		s.Set("sql", trace.PrivateSQL.Secret("SELECT 1"))
 		s.Set("tables", []string{"a", "b"})
 		s.Set("plan", map[string]int{"rows": 3})
 		s.AddUsage(trace.Usage{Calls: 1, PromptTokens: 5, CompletionTokens: 2, Money: 0.5, Known: true, Partial: true})

@@ -1,11 +1,11 @@
 package trace
 
-// NoticeKind says what a [Notice] is about.
+// NoticeKind is the kind of a [Notice].
 type NoticeKind uint8
 
 // The kinds of notices.
 const (
-	Started  NoticeKind = iota + 1 // a span started; its attributes so far are those of its start
+	Started  NoticeKind = iota + 1 // a span started; it has only its first attributes
 	Ended                          // a span ended
 	Happened                       // an event; see Notice.Event
 	Warned                         // a warning; see Notice.Warning
@@ -20,13 +20,13 @@ func (k NoticeKind) String() string {
 	return names[k]
 }
 
-// MarshalText writes the kind as its String, as in JSON.
+// MarshalText returns the kind as its String, also for JSON.
 func (k NoticeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Notice tells an observer what happened. See [Tracer.Observe].
+// Notice is a report to an observer: see [Tracer.Observe].
 type Notice struct {
-	Kind    NoticeKind // what happened
-	Span    *Span      // where it happened; only to be read
+	Kind    NoticeKind // the kind of the report
+	Span    *Span      // the span that it is about; read-only
 	Event   Event      // set if Kind is Happened
 	Warning Warning    // set if Kind is Warned
 }

@@ -25,7 +25,7 @@ func TestTracer_Observe(t *testing.T) {
 		_ = n.Span.Usage() // an observer may read
 		got = append(got, line)
 	}}.New("ask")
-	_, s := trace.Start(trace.Into(context.Background(), root), "llm")
+	_, s := trace.Start(trace.NewContext(context.Background(), root), "llm")
 	s.Set("quiet", true)
 	s.Event("retry")
 	s.Warn("slow", "It took long.")
@@ -56,11 +56,11 @@ func TestTracer_Observe_concurrent(t *testing.T) {
 			ended++
 		}
 	}}.New("ask")
-	ctx := trace.Into(context.Background(), root)
+	ctx := trace.NewContext(context.Background(), root)
 	var wg sync.WaitGroup
 	for i := range 100 {
 		wg.Go(func() {
-			ctx, sample := trace.StartAt(ctx, i, "sample")
+			ctx, sample := trace.FromContext(ctx).StartAt(ctx, i, "sample")
 			_, call := trace.Start(ctx, "llm")
 			call.End()
 			sample.End()

@@ -12,44 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/tracepage"
 	"github.com/texttosql/texttosql/internal/words"
 )
-
-// Page is one answer for a person to read: the question, the statement, the confidence, the votes, and a timeline of
-// the work. The caller fills in what it wants to show. The fields are shown as they are, private or not; only the
-// timeline of Root follows Show. An empty field shows nothing.
-type Page struct {
-	Title    string    // title of the document; "": the question
-	Question string    // the heading
-	SQL      string    // the statement of the answer
-	Problem  string    // why there is no answer, or what is wrong with it
-	Facts    []Fact    // shown first; time, calls and tokens of Root follow
-	Sections []Section // the ballot, the head of the result, …
-	Root     *Span     // its warnings and its spans; may be nil
-	Show     Private   // secrets to show in the timeline, besides those that the Tracer keeps
-}
-
-// Fact is a figure with its name: "Confidence", "0.83". In a section it is one of several shares, such as a cluster of
-// a ballot.
-type Fact struct {
-	Name  string  // what it is
-	Value string  // the figure as shown: "0.83", "7 of 12"
-	Share float64 // 0..1, drawn as a bar; NaN and values outside are moved into it; 0: no bar, or an empty one in a section
-
-	// These are shown in a section only.
-	Detail  string // text in a block, such as the statement of a cluster
-	Lead    bool   // the fact was chosen
-	Samples []int  // samples of a cluster: steps with one of them as attribute "sample" get its colour
-}
-
-// Section is a part of the page with a heading, with bars, a table, or both.
-type Section struct {
-	Title   string     // its heading
-	Note    string     // a line below the heading
-	Bars    []Fact     // shown above the table
-	Columns []string   // heads of the table
-	Rows    [][]string // cells by column; a short row is filled up with empty cells
-}
 
 //go:embed page.html
 var pageHTML string
@@ -57,16 +22,19 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WriteHTML writes the page as one HTML document without scripts, fonts and images. Its content policy allows only its
-// own style. All text is escaped, and control and direction characters are shown by their code. Equal pages give equal
-// bytes. Nothing is written if the page cannot be made.
-func (p Page) WriteHTML(w io.Writer) error {
+// WritePage writes a page about s as one HTML document without scripts, fonts and images: p, then the warnings of s and a
+// timeline of its spans. show has the kinds of secrets to show in the timeline, in addition to [Tracer.Keep]. s may
+// be nil.
+//
+// The content policy of the document allows only its own style. All text is escaped, and control and direction characters are shown by their code. Equal pages give equal
+// bytes. If an error occurs while the page is made, nothing is written.
+func (s *Span) WritePage(w io.Writer, p tracepage.Page, show Sensitivity) error {
 	t, err := template.New("page").Funcs(template.FuncMap{"show": visible}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("trace: writing page: %w", err)
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, p.view()); err != nil {
+	if err := t.Execute(&out, s.view(p, show)); err != nil {
 		return fmt.Errorf("trace: writing page: %w", err)
 	}
 	_, err = w.Write(out.Bytes())
@@ -75,7 +43,7 @@ func (p Page) WriteHTML(w io.Writer) error {
 
 // pageView is the data of the template. The template passes each string of the caller and of the trace through visible.
 type pageView struct {
-	Page
+	tracepage.Page
 	CSS      template.CSS
 	Policy   string
 	Heading  string
@@ -90,19 +58,19 @@ type pageView struct {
 }
 
 type factView struct {
-	Fact
+	tracepage.Fact
 	Width   string // width of the bar in thousandths; "": no bar
 	Cluster string // the class of its colour; "": that of one that was chosen, or not
 }
 
 type sectionView struct {
-	Section
+	tracepage.Section
 	Bars    []factView
 	Head    bool   // a column has a name
 	Numeric []bool // whether a column is numeric, by column
 }
 
-func (p Page) view() pageView {
+func (s *Span) view(p tracepage.Page, show Sensitivity) pageView {
 	sum := sha256.Sum256([]byte(pageCSS))
 	v := pageView{
 		Page: p,
@@ -121,18 +89,18 @@ func (p Page) view() pageView {
 		v.Facts = append(v.Facts, fv)
 	}
 	clusters := map[string]string{}
-	for _, s := range p.Sections {
-		v.Sections = append(v.Sections, s.view(clusters))
+	for _, section := range p.Sections {
+		v.Sections = append(v.Sections, viewSection(section, clusters))
 	}
-	if p.Root != nil && p.Root.tree != nil {
-		for _, f := range usageFacts(p.Root) {
+	if s != nil && s.tree != nil {
+		for _, f := range usageFacts(s) {
 			v.Facts = append(v.Facts, factView{Fact: f})
 		}
-		v.Warnings = p.Root.Warnings()
+		v.Warnings = s.Warnings()
 		var total time.Duration
-		v.Top, v.Steps, total = p.Root.rows(p.Show, clusters)
+		v.Top, v.Steps, total = s.rows(show, clusters)
 		v.Total = durationText(total)
-		if at := p.Root.Started(); !at.IsZero() {
+		if at := s.Started(); !at.IsZero() {
 			v.Started = at.UTC().Format("2006-01-02 15:04:05 UTC")
 		}
 	}
@@ -142,8 +110,8 @@ func (p Page) view() pageView {
 // colours is how many clusters have a colour of their own. Later ones have none.
 const colours = 6
 
-// view adds the colours of its clusters to those by sample.
-func (s Section) view(clusters map[string]string) sectionView {
+// viewSection adds the colours of the clusters of a section to those by sample.
+func viewSection(s tracepage.Section, clusters map[string]string) sectionView {
 	v := sectionView{Section: s}
 	for i, b := range s.Bars {
 		f := factView{Fact: b, Width: thousandths(clamp(b.Share))}
@@ -192,8 +160,8 @@ func numeric(rows [][]string, c int) bool {
 }
 
 // usageFacts returns the figures of a whole trace.
-func usageFacts(root *Span) []Fact {
-	facts := []Fact{{Name: "Time", Value: durationText(root.Duration())}}
+func usageFacts(root *Span) []tracepage.Fact {
+	facts := []tracepage.Fact{{Name: "Time", Value: durationText(root.Duration())}}
 	u := root.Usage()
 	if u == (Usage{}) {
 		return facts
@@ -206,9 +174,9 @@ func usageFacts(root *Span) []Fact {
 	if u.Partial {
 		tokens, money = tokens+", or more", money+", or more"
 	}
-	facts = append(facts, Fact{Name: "Model calls", Value: words.Thousands(u.Calls)}, Fact{Name: "Tokens", Value: tokens})
+	facts = append(facts, tracepage.Fact{Name: "Model calls", Value: words.Thousands(u.Calls)}, tracepage.Fact{Name: "Tokens", Value: tokens})
 	if u.Money != 0 {
-		facts = append(facts, Fact{Name: "Cost", Value: money})
+		facts = append(facts, tracepage.Fact{Name: "Cost", Value: money})
 	}
 	return facts
 }

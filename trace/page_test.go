@@ -16,14 +16,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/internal/tracepage"
 	"github.com/texttosql/texttosql/trace"
 )
 
-func render(t *testing.T, p trace.Page) string {
+func render(t *testing.T, p shownPage) string {
 	t.Helper()
 	var out bytes.Buffer
-	need.OK(t, p.WriteHTML(&out))
+	testutil.OK(t, p.root.WritePage(&out, p.Page, p.show))
 	return out.String()
 }
 
@@ -82,7 +83,7 @@ func TestPage_hostile(t *testing.T) {
 
 // The style is let in by its hash, and nothing else is.
 func TestPage_policy(t *testing.T) {
-	page := render(t, trace.Page{Title: "x"})
+	page := render(t, shownPage{Page: tracepage.Page{Title: "x"}})
 	style := page[strings.Index(page, "<style>")+len("<style>") : strings.Index(page, "</style>")]
 	sum := sha256.Sum256([]byte(style))
 	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
@@ -97,11 +98,11 @@ func TestPage_policy(t *testing.T) {
 
 func TestPage_sameFromJSON(t *testing.T) {
 	root := shop(0)
-	b := need.Value(root.JSON(trace.PrivateSQL))(t)
+	b := testutil.Value(root.JSON(trace.PrivateSQL))(t)
 	var back trace.Span
-	need.OK(t, json.Unmarshal(b, &back))
+	testutil.OK(t, json.Unmarshal(b, &back))
 	p := shopPage(root)
-	p.Show = trace.PrivateSQL
+	p.show = trace.PrivateSQL
 	if diff := cmp.Diff(render(t, p), render(t, shopPage(&back))); diff != "" {
 		t.Errorf("a trace read from JSON shows otherwise (-live +read)\n%s", diff)
 	}
@@ -110,21 +111,28 @@ func TestPage_sameFromJSON(t *testing.T) {
 func TestPage_partial(t *testing.T) {
 	tests := []struct {
 		name, why     string
-		page          trace.Page
+		page          shownPage
 		with, without []string
 	}{
-		{"empty", "the zero page is a page", trace.Page{}, []string{"<h1 dir=\"auto\">Answer</h1>", "<title>Answer</title>"}, []string{"<h2", "<dl"}},
-		{"title", "the title stands in for a question", trace.Page{Title: "T"}, []string{">T</h1>", "<title>T</title>"}, nil},
-		{"question", "the question stands in for a title", trace.Page{Question: "Q?"}, []string{">Q?</h1>", "<title>Q?</title>"}, nil},
-		{"zero root", "a zero span is no trace", trace.Page{Root: new(trace.Span)}, nil, []string{"How it was found", "Time"}},
-		{"bare root", "one step, no usage", trace.Page{Root: trace.New("ask")}, []string{"1 step in"}, []string{"Tokens</dt>", "Cost"}},
-		{"share", "a share that is none is no bar", trace.Page{Facts: []trace.Fact{{Name: "n", Value: "v", Share: math.NaN()}}}, []string{">n</dt>"},
+		{"empty", "the zero page is a page",
+			shownPage{Page: tracepage.Page{}}, []string{"<h1 dir=\"auto\">Answer</h1>", "<title>Answer</title>"}, []string{"<h2", "<dl"}},
+		{"title", "the title stands in for a question",
+			shownPage{Page: tracepage.Page{Title: "T"}}, []string{">T</h1>", "<title>T</title>"}, nil},
+		{"question", "the question stands in for a title",
+			shownPage{Page: tracepage.Page{Question: "Q?"}}, []string{">Q?</h1>", "<title>Q?</title>"}, nil},
+		{"zero root", "a zero span is no trace", shownPage{root: new(trace.Span)}, nil, []string{"How it was found", "Time"}},
+		{"bare root", "one step, no usage", shownPage{root: trace.Tracer{}.New("ask")}, []string{"1 step in"}, []string{"Tokens</dt>", "Cost"}},
+		{"share", "a share that is none is no bar",
+			shownPage{Page: tracepage.Page{Facts: []tracepage.Fact{{Name: "n", Value: "v", Share: math.NaN()}}}}, []string{">n</dt>"},
 			[]string{"<rect"}},
-		{"bar", "a bar that is none is empty", trace.Page{Sections: []trace.Section{{Title: "s", Bars: []trace.Fact{{Share: math.NaN()}, {Share: math.Inf(1)}}}}},
+		{"bar", "a bar that is none is empty",
+			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Title: "s", Bars: []tracepage.Fact{{Share: math.NaN()}, {Share: math.Inf(1)}}}}}},
 			[]string{`width="0.0"`, `width="1000.0"`}, []string{"NaN", "Inf"}},
-		{"ragged", "short rows and missing heads are filled up", trace.Page{Sections: []trace.Section{{Columns: []string{"a"}, Rows: [][]string{{"1", "x"}, {}}}}},
+		{"ragged", "short rows and missing heads are filled up",
+			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Columns: []string{"a"}, Rows: [][]string{{"1", "x"}, {}}}}}},
 			[]string{`<td dir="auto" class="number"></td><td dir="auto"></td>`}, nil},
-		{"list", "a column without a name needs no head", trace.Page{Sections: []trace.Section{{Columns: []string{""}, Rows: [][]string{{"a note"}}}}},
+		{"list", "a column without a name needs no head",
+			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Columns: []string{""}, Rows: [][]string{{"a note"}}}}}},
 			[]string{`<td dir="auto">a note</td>`}, []string{"<thead"}},
 	}
 	for _, tt := range tests {
@@ -148,17 +156,17 @@ func TestPage_partial(t *testing.T) {
 // Steps stand below the step that made them; samples have the colour of their cluster, whose statement is shown; a step
 // without details cannot be opened; numbers have the digits that a person reads.
 func TestPage_steps(t *testing.T) {
-	root := trace.New("ask", trace.Attr{Key: "confidence", Value: 0.559094}, trace.Attr{Key: "tokens", Value: 12345})
-	ctx := trace.Into(t.Context(), root)
+	root := trace.Tracer{}.New("ask", trace.Attr{Key: "confidence", Value: 0.559094}, trace.Attr{Key: "tokens", Value: 12345})
+	ctx := trace.NewContext(t.Context(), root)
 	for i := range 3 {
-		of, sample := trace.StartAt(ctx, i, "sample", trace.Attr{Key: "sample", Value: i})
+		of, sample := trace.FromContext(ctx).StartAt(ctx, i, "sample", trace.Attr{Key: "sample", Value: i})
 		_, call := trace.Start(of, "call")
 		call.End()
 		sample.End()
 	}
 	root.End()
-	page := render(t, trace.Page{Root: root, Sections: []trace.Section{{Title: "Votes", Bars: []trace.Fact{
-		{Name: "Cluster 1", Detail: "SELECT 1", Samples: []int{0, 2}}, {Name: "Cluster 2", Detail: "SELECT 2", Samples: []int{1}}}}}})
+	page := render(t, shownPage{root: root, Page: tracepage.Page{Sections: []tracepage.Section{{Title: "Votes", Bars: []tracepage.Fact{
+		{Name: "Cluster 1", Detail: "SELECT 1", Samples: []int{0, 2}}, {Name: "Cluster 2", Detail: "SELECT 2", Samples: []int{1}}}}}}})
 	for text, n := range map[string]int{
 		`class="span k1"`: 2, `class="span k2"`: 1, `rect class="k1"`: 1, `rect class="k2"`: 1, `>SELECT 2</pre>`: 1, "<details": 4, `<div class="row leaf">`: 3,
 		">0.559<": 1, ">12,345<": 1, "No details": 0, "7 steps in": 1,
@@ -179,7 +187,7 @@ func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestPage_writeError(t *testing.T) {
 	want := errors.New("disk full")
-	if err := (trace.Page{}).WriteHTML(brokenWriter{want}); !errors.Is(err, want) {
+	if err := (*trace.Span)(nil).WritePage(brokenWriter{want}, tracepage.Page{}, 0); !errors.Is(err, want) {
 		t.Errorf("error = %v, want %v", err, want)
 	}
 }
@@ -187,7 +195,7 @@ func TestPage_writeError(t *testing.T) {
 func BenchmarkPage(b *testing.B) {
 	p := shopPage(shop(0))
 	for b.Loop() {
-		if err := p.WriteHTML(&bytes.Buffer{}); err != nil {
+		if err := p.root.WritePage(&bytes.Buffer{}, p.Page, p.show); err != nil {
 			b.Fatal(err)
 		}
 	}

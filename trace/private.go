@@ -6,18 +6,20 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"github.com/texttosql/texttosql/internal/redact"
 )
 
-// Private is a set of kinds of private values. The zero set is empty.
-type Private uint8
+// Sensitivity is a set of kinds of private values. The zero set is empty.
+type Sensitivity uint8
 
 // The kinds of private values, to be combined with |.
 const (
-	PrivateSQL     Private = 1 << iota // statements, with their literals
-	PrivatePrompts                     // text that is sent to a model
-	PrivateReplies                     // text of a model
-	PrivateRows                        // content of the database: rows, cells and stored values in any form
-	PrivateScopes                      // on whose behalf it was asked, which is often a name or an address
+	PrivateSQL     Sensitivity = 1 << iota // statements, with their literals
+	PrivatePrompts                         // text that is sent to a model
+	PrivateReplies                         // text that a model returned
+	PrivateRows                            // content of the database: rows, cells and stored values in any form
+	PrivateScopes                          // the user or tenant of the question, often a name or an address
 
 	privateAll = PrivateSQL | PrivatePrompts | PrivateReplies | PrivateRows | PrivateScopes
 )
@@ -25,35 +27,36 @@ const (
 // kindNames are the names of the kinds in JSON and for a person, in the order of the constants.
 var kindNames = []string{"sql", "prompt", "reply", "rows", "scope"}
 
-func (k Private) name() string {
+func (k Sensitivity) name() string {
 	return kindNames[min(bits.TrailingZeros8(uint8(k)), len(kindNames)-1)]
 }
 
 // kindNamed returns the kind of a name; 0 if there is none.
-func kindNamed(name string) Private {
+func kindNamed(name string) Sensitivity {
 	if i := slices.Index(kindNames, name); i >= 0 {
 		return 1 << i
 	}
 	return 0
 }
 
-// Secret is a private value of an attribute. The tree holds it if it is SQL or [Tracer.Keep] has its kind. JSON, pages
-// and logs show it only when asked to. A secret that is not held or not shown is withheld.
+// Secret is a private value of an attribute. The tree stores it if it is SQL or [Tracer.Keep] has its kind. JSON,
+// pages and logs show it only on request. Otherwise the secret is withheld.
 type Secret struct {
-	Kind     Private // exactly one kind
-	Text     string  // the value; "" if it is withheld
-	Withheld bool    // Bytes and Sum stand for the text
+	Kind     Sensitivity // exactly one kind
+	Text     string      // the value; "" if it is withheld
+	Withheld bool        // Bytes and Sum replace the text
 
 	Bytes int // length of a withheld text
-	// Sum is the first 16 hexadecimal digits of the SHA-256 of withheld SQL, a withheld prompt or a scope, so that equal texts
-	// show as equal. Rows and replies have no sum, because a short text could be found from it by trying.
+	// Sum is the first 16 hexadecimal digits of the SHA-256 of a withheld statement, prompt or scope, so that equal
+	// texts can be recognised. Rows and replies have no sum, because a short text could be found from it by trying.
 	Sum string
 }
 
-// SQL makes a statement, or a name of the schema, the value of an attribute.
-func SQL(text string) Secret { return Secret{Kind: PrivateSQL, Text: text} }
+// Secret returns text as a private value of kind k. For a statement or a name of the schema use
+// PrivateSQL.Secret(text).
+func (k Sensitivity) Secret(text string) Secret { return Secret{Kind: k, Text: text} }
 
-// String returns the text, or says what is left out.
+// String returns the text, or a description of a withheld text.
 func (s Secret) String() string {
 	if !s.Withheld {
 		return s.Text
@@ -65,8 +68,8 @@ func (s Secret) String() string {
 	return text + ")"
 }
 
-// Shown returns s, withheld unless show has its kind.
-func (s Secret) Shown(show Private) Secret {
+// Shown returns s, and withholds its text unless show has its kind.
+func (s Secret) Shown(show Sensitivity) Secret {
 	if s.Withheld || show&s.Kind != 0 {
 		return s
 	}
@@ -79,9 +82,15 @@ func (s Secret) Shown(show Private) Secret {
 }
 
 // shown returns v, withheld if it is a secret of a kind that show does not have.
-func shown(v any, show Private) any {
+func shown(v any, show Sensitivity) any {
 	if s, ok := v.(Secret); ok {
 		return s.Shown(show)
 	}
 	return v
 }
+
+// RedactCredentials replaces everything in text that looks like a credential by "***". Credentials are parameters such
+// as key=, token= and password=, Authorization and Cookie headers, and the password of a URL or DSN. Well-known forms
+// of provider keys and tokens are credentials, too. It cannot find every credential, so do not pass any in the first
+// place.
+func RedactCredentials(text string) string { return redact.Credentials(text) }

@@ -10,19 +10,20 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/internal/tracepage"
 	"github.com/texttosql/texttosql/trace"
 )
 
 const canary = "s3cret-7f3a"
 
 // secretive is a trace with a canary in every private value, told to log.
-func secretive(keep trace.Private, observe func(trace.Notice)) *trace.Span {
+func secretive(keep trace.Sensitivity, observe func(trace.Notice)) *trace.Span {
 	root := trace.Tracer{Keep: keep, Observe: observe}.New("ask")
-	ctx := trace.Into(context.Background(), root)
+	ctx := trace.NewContext(context.Background(), root)
 	_, s := trace.Start(ctx, "llm", trace.Attr{Key: "prompt", Value: prompt(canary + "-prompt")})
 	s.Set("reply", reply(canary+"-reply"))
-	s.Set("sql", trace.SQL("SELECT '"+canary+"-sql'"))
+	s.Set("sql", trace.PrivateSQL.Secret("SELECT '"+canary+"-sql'"))
 	s.Event("probed", trace.Attr{Key: "rows", Value: rows(canary + "-rows")})
 	s.Fail(fmt.Errorf("401: key=%s-key", canary))
 	s.End()
@@ -41,29 +42,29 @@ func (engineError) Public() string { return "engine error" }
 
 // Each way out of a trace shows what it was asked to show, and nothing else.
 func TestPrivate(t *testing.T) {
-	logged := func(show trace.Private) func(keep trace.Private) string {
-		return func(keep trace.Private) string {
+	logged := func(show trace.Sensitivity) func(keep trace.Sensitivity) string {
+		return func(keep trace.Sensitivity) string {
 			var out bytes.Buffer
 			l := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-			root := secretive(keep, trace.LogTo(context.Background(), l, show))
+			root := secretive(keep, func(n trace.Notice) { n.Log(context.Background(), l, show) })
 			l.Info("done", "trace", root, "llm", root.Children()[0])
 			return out.String()
 		}
 	}
-	asJSON := func(show trace.Private) func(keep trace.Private) string {
-		return func(keep trace.Private) string {
-			b := need.Value(secretive(keep, nil).JSON(show))(t)
+	asJSON := func(show trace.Sensitivity) func(keep trace.Sensitivity) string {
+		return func(keep trace.Sensitivity) string {
+			b := testutil.Value(secretive(keep, nil).JSON(show))(t)
 			return string(b)
 		}
 	}
-	asPage := func(show trace.Private) func(keep trace.Private) string {
-		return func(keep trace.Private) string {
+	asPage := func(show trace.Sensitivity) func(keep trace.Sensitivity) string {
+		return func(keep trace.Sensitivity) string {
 			var out bytes.Buffer
-			need.OK(t, (trace.Page{Root: secretive(keep, nil), Show: show}).WriteHTML(&out))
+			testutil.OK(t, secretive(keep, nil).WritePage(&out, tracepage.Page{}, show))
 			return out.String()
 		}
 	}
-	printed := func(keep trace.Private) string {
+	printed := func(keep trace.Sensitivity) string {
 		root := secretive(keep, nil)
 		return fmt.Sprintf("%v %+v %s %+v", root, root, root, struct{ Trace *trace.Span }{root})
 	}
@@ -71,8 +72,8 @@ func TestPrivate(t *testing.T) {
 	tests := []struct {
 		name   string
 		why    string
-		out    func(keep trace.Private) string
-		keep   trace.Private
+		out    func(keep trace.Sensitivity) string
+		keep   trace.Sensitivity
 		want   []string
 		public bool // shows what may be said of a failure
 	}{
@@ -148,10 +149,10 @@ func TestPublicFailures(t *testing.T) {
 		{other, "model: 503", "nothing to hide"},
 	}
 	for _, tt := range tests {
-		s := trace.New("ask")
+		s := trace.Tracer{}.New("ask")
 		s.Fail(tt.err)
 		var back trace.Span
-		b := need.Value(s.JSON(0))(t)
+		b := testutil.Value(s.JSON(0))(t)
 		if err := back.UnmarshalJSON(b); err != nil || back.Failure() != tt.want {
 			t.Errorf("%v: %q, %v, want %q: %s", tt.err, back.Failure(), err, tt.want, tt.why)
 		}

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/texttosql/texttosql/internal/redact"
 )
 
 // Span is one piece of work for an answer: a stage, a model call, a statement, a vote. Spans form a tree.
 //
-// The order of children does not depend on timing if parallel ones are started by [StartAt]. A child of [Start] comes
+// The order of children does not depend on timing if parallel ones are started by [Span.StartAt]. A child of [Start] comes
 // after everything that its parent started before. The children of StartAt between two calls of Start are ordered by
 // slot, then by start.
 //
@@ -42,7 +44,7 @@ type failure struct {
 	public string // without parts of statements
 }
 
-func (f failure) shown(show Private) string {
+func (f failure) shown(show Sensitivity) string {
 	if show&PrivateSQL != 0 {
 		return f.text
 	}
@@ -55,7 +57,7 @@ type tree struct {
 	mu    sync.Mutex
 	start time.Time
 	now   func() time.Time
-	keep  Private
+	keep  Sensitivity
 
 	observing sync.Mutex // must not be locked while mu is held
 	observe   func(Notice)
@@ -80,15 +82,16 @@ type Tracer struct {
 	Now func() time.Time
 	// Keep has the kinds of secrets that the tree holds, and shows in JSON, pages and notices. SQL is always held; it
 	// is shown if Keep has PrivateSQL.
-	Keep Private
+	Keep Sensitivity
 	// Observe is called with every start, end, event and warning as it happens, in the goroutine that does the work;
 	// nil: no observer. Calls never overlap. A span's start comes after its parent's. Observe may read spans. It must
-	// not start, end or change a span of the same trace, because that call would wait for itself. A slow function slows
-	// the answer.
+	// not start, end or change a span of the same trace, because that call would wait for itself. A slow Observe
+	// delays the answer.
 	Observe func(Notice)
-	// Follow is called when a span starts, before its work, so that another system of traces has a span of its own around
-	// that work. It returns the context of the work, made of ctx, and a function that is called once, when the span has
-	// ended; nil: none. Calls of parallel spans overlap. Follow may read spans; it must not start, end or change one.
+	// Follow is called when a span starts, before its work, so that another tracing system can create its own span
+	// for the work. It returns a context for the work, derived from ctx, and a function that is called once when the
+	// span has ended; nil: no function. Calls of parallel spans overlap. Follow may read spans; it must not start,
+	// end or change one.
 	Follow func(ctx context.Context, s *Span) (work context.Context, ended func())
 }
 
@@ -101,7 +104,7 @@ func (t Tracer) Start(ctx context.Context, name string, attrs ...Attr) (context.
 
 // followedBy returns the context of the work of s.
 func (s *Span) followedBy(ctx context.Context) context.Context {
-	ctx = Into(ctx, s)
+	ctx = NewContext(ctx, s)
 	if s.tree.follow != nil {
 		ctx, s.followed = s.tree.follow(ctx, s)
 	}
@@ -120,18 +123,15 @@ func (t Tracer) New(name string, attrs ...Attr) *Span {
 	return s
 }
 
-// New starts a trace with the zero [Tracer] and returns its root span.
-func New(name string, attrs ...Attr) *Span { return Tracer{}.New(name, attrs...) }
-
 type contextKey struct{}
 
-// Into returns a context that carries s, for [Start] and [From]. A nil s ends tracing below the context.
-func Into(ctx context.Context, s *Span) context.Context {
+// NewContext returns a context that carries s, for [Start] and [FromContext]. A nil s ends tracing for this context.
+func NewContext(ctx context.Context, s *Span) context.Context {
 	return context.WithValue(ctx, contextKey{}, s)
 }
 
-// From returns the span in ctx, or nil.
-func From(ctx context.Context) *Span {
+// FromContext returns the span in ctx, or nil.
+func FromContext(ctx context.Context) *Span {
 	s, _ := ctx.Value(contextKey{}).(*Span)
 	return s
 }
@@ -139,17 +139,16 @@ func From(ctx context.Context) *Span {
 // Start adds a child to the span in ctx and returns it with a context that carries it. The child comes after everything
 // that its parent started before. Without a span in ctx it returns ctx and nil. The caller calls [Span.End].
 func Start(ctx context.Context, name string, attrs ...Attr) (context.Context, *Span) {
-	return start(ctx, order{}, name, attrs)
+	return FromContext(ctx).startChild(ctx, order{}, name, attrs)
 }
 
-// StartAt is [Start] for parallel work: slot gives the child's place among the siblings since the last Start, the
-// lowest first.
-func StartAt(ctx context.Context, slot int, name string, attrs ...Attr) (context.Context, *Span) {
-	return start(ctx, order{parallel: 1, slot: slot}, name, attrs)
+// StartAt adds a child to s for parallel work: slot is the child's place among the siblings since the last [Start],
+// the lowest first. It returns the child with a context that carries it. A nil s returns ctx and nil.
+func (s *Span) StartAt(ctx context.Context, slot int, name string, attrs ...Attr) (context.Context, *Span) {
+	return s.startChild(ctx, order{parallel: 1, slot: slot}, name, attrs)
 }
 
-func start(ctx context.Context, o order, name string, attrs []Attr) (context.Context, *Span) {
-	s := From(ctx)
+func (s *Span) startChild(ctx context.Context, o order, name string, attrs []Attr) (context.Context, *Span) {
 	if s == nil || s.tree == nil {
 		return ctx, nil
 	}
@@ -164,8 +163,9 @@ func start(ctx context.Context, o order, name string, attrs []Attr) (context.Con
 	return c.followedBy(ctx), c
 }
 
-// SetSlot moves a span that was started by [StartAt] to another slot. Work that several samples share belongs to the
-// lowest of them, which may show only after the work has begun. It does nothing to a root and to a span of [Start].
+// SetSlot moves a span that was started by [Span.StartAt] to another slot. Work that several samples share belongs to
+// the sample with the lowest index, which may be known only after the work has begun. It does nothing to a root and
+// to a span of [Start].
 func (s *Span) SetSlot(slot int) {
 	s.locked(func() {
 		if s.order.parallel == 1 {
@@ -193,7 +193,7 @@ func (s *Span) locked(f func()) {
 	}
 }
 
-// Set gives s an attribute, in place of one of the same key. Later changes to the value do not reach the trace.
+// Set sets an attribute of s, and replaces one with the same key. Later changes to the value do not reach the trace.
 func (s *Span) Set(key string, value any) {
 	if s == nil || s.tree == nil {
 		return
@@ -204,7 +204,7 @@ func (s *Span) Set(key string, value any) {
 	s.attrs = put(s.attrs, a)
 }
 
-// Event records that something happened now.
+// Event records an event at the present time.
 func (s *Span) Event(name string, attrs ...Attr) {
 	if s == nil || s.tree == nil {
 		return
@@ -222,7 +222,7 @@ func (s *Span) Warn(code, message string) {
 	if s == nil || s.tree == nil {
 		return
 	}
-	w := Warning{Code: valid(code), Message: outsideText(message)}
+	w := Warning{Code: valid(code), Message: redact.Text(message)}
 	s.tree.mu.Lock()
 	s.warnings = append(s.warnings, w)
 	s.tree.mu.Unlock()
@@ -242,23 +242,24 @@ func (s *Span) AddUsage(u Usage) {
 	s.locked(func() { s.usage = s.usage.Add(u) })
 }
 
-// Cancelled says that s was given up in flight, because its outcome no longer mattered or the caller went away. How far
-// such work came depends on timing, so [Span.Comparable] and [Span.Warnings] leave out s and everything below it. Its
-// usage counts. It still needs End.
+// Cancelled marks s as stopped before its end, because its outcome no longer matters or the caller cancelled. The
+// progress of such work depends on timing, so [Span.Comparable] and [Span.Warnings] leave out s and all spans under
+// it. Its usage counts. It still needs End.
 func (s *Span) Cancelled() {
 	s.locked(func() { s.cancelled = true })
 }
 
 // Fail records why s failed. Only the first error counts, because later ones mostly repeat it. A nil err does nothing.
-// The text is scrubbed ([Scrub]) and cut at 1,000 bytes.
+// The text is scrubbed ([RedactCredentials]) and cut at 1,000 bytes.
 //
 // The text of an engine's error may repeat parts of a statement. If an error has a method Public() string, JSON, pages
-// and logs show what it returns in place of the error's text, also inside an error that wraps it, unless they show SQL.
+// and logs show its result in place of the error's text. This also applies to an error that wraps it. It does not
+// apply if they show SQL.
 func (s *Span) Fail(err error) {
 	if s == nil || s.tree == nil || err == nil {
 		return
 	}
-	f := failure{text: failureText(err.Error()), public: Public(err)}
+	f := failure{text: redact.Failure(err.Error()), public: redact.Error(err)}
 	s.tree.mu.Lock()
 	defer s.tree.mu.Unlock()
 	if s.failure.text == "" {
@@ -266,7 +267,7 @@ func (s *Span) Fail(err error) {
 	}
 }
 
-// End ends s. Only the first call counts. It does not end the children, and s still takes attributes.
+// End ends s. Only the first call counts. It does not end the children, and attributes may still be set on s.
 func (s *Span) End() {
 	if s == nil || s.tree == nil {
 		return
@@ -287,7 +288,7 @@ func (s *Span) End() {
 	}
 }
 
-// Usage returns the cost of s and everything below it, cancelled spans included.
+// Usage returns the cost of s and all spans under it, including cancelled spans.
 func (s *Span) Usage() (u Usage) {
 	s.locked(func() { u = s.sum(true) })
 	return u
@@ -307,7 +308,7 @@ func (s *Span) sum(cancelled bool) Usage {
 	return u
 }
 
-// Warnings returns the warnings of s and everything below it in tree order, each once. Warnings of cancelled spans are
+// Warnings returns the warnings of s and all spans under it in tree order, each once. Warnings of cancelled spans are
 // left out, because they depend on timing.
 func (s *Span) Warnings() (out []Warning) {
 	seen := make(map[Warning]bool)
@@ -324,7 +325,7 @@ func (s *Span) Warnings() (out []Warning) {
 	return out
 }
 
-// Duration returns how long s took, or has been going if it has not ended.
+// Duration returns how long s took, or its duration so far if it has not ended.
 func (s *Span) Duration() (d time.Duration) {
 	s.locked(func() { d = s.until(s.tree.since()) - s.start })
 	return d
@@ -338,7 +339,7 @@ func (s *Span) until(now time.Duration) time.Duration {
 	return max(s.start, now) // a trace read from JSON has no clock
 }
 
-// Name returns the name that s was started with.
+// Name returns the name of s.
 func (s *Span) Name() string {
 	if s == nil {
 		return ""
@@ -362,18 +363,18 @@ func (s *Span) Started() time.Time {
 	return s.tree.start.Add(s.start)
 }
 
-// Failure returns the text of the first error that [Span.Fail] was given; "" without one.
+// Failure returns the text of the first error passed to [Span.Fail]; "" without one.
 func (s *Span) Failure() string { return s.failed().text }
 
-// FailureShown is Failure without parts of statements, unless show has PrivateSQL.
-func (s *Span) FailureShown(show Private) string { return s.failed().shown(show) }
+// FailureShown returns Failure without parts of statements, unless show has PrivateSQL.
+func (s *Span) FailureShown(show Sensitivity) string { return s.failed().shown(show) }
 
 func (s *Span) failed() (f failure) {
 	s.locked(func() { f = s.failure })
 	return f
 }
 
-// IsCancelled reports whether [Span.Cancelled] was called on s or on a span above it.
+// IsCancelled reports whether [Span.Cancelled] was called on s or on one of its ancestors.
 func (s *Span) IsCancelled() (is bool) {
 	s.locked(func() {
 		for at := s; at != nil; at = at.parent {
@@ -383,7 +384,7 @@ func (s *Span) IsCancelled() (is bool) {
 	return is
 }
 
-// Attr returns the value of an attribute as the tree holds it. A [Secret] that was not kept is withheld.
+// Attr returns the value of an attribute as the tree stores it. A [Secret] that the tree does not store is withheld.
 func (s *Span) Attr(key string) (value any, ok bool) {
 	s.locked(func() {
 		if i := slices.IndexFunc(s.attrs, func(a Attr) bool { return a.Key == key }); i >= 0 {
@@ -416,8 +417,8 @@ func (s *Span) childrenWhere(cancelled bool) (children []*Span) {
 	return children
 }
 
-// All returns s and everything below it, without cancelled spans below s. Parents come before children, children in
-// order. It sees the tree as it is when the loop begins.
+// All returns s and all spans under it, without cancelled ones. Parents come before children, and children are in
+// order. It returns the state of the tree at the start of the loop.
 func (s *Span) All() iter.Seq[*Span] {
 	return func(yield func(*Span) bool) {
 		var all []*Span

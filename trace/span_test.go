@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -45,49 +45,49 @@ func TestStart_order(t *testing.T) {
 		}, []string{"schema", "link", "vote"}},
 		{"slots", "parallel work stands by slot, whatever started first", func(ctx context.Context) {
 			for _, slot := range []int{2, 0, 1} {
-				trace.StartAt(ctx, slot, fmt.Sprint(slot))
+				trace.FromContext(ctx).StartAt(ctx, slot, fmt.Sprint(slot))
 			}
 		}, []string{"0", "1", "2"}},
 		{"same slot", "two of one slot stand as they were started", func(ctx context.Context) {
-			trace.StartAt(ctx, 0, "first")
-			trace.StartAt(ctx, 0, "second")
+			trace.FromContext(ctx).StartAt(ctx, 0, "first")
+			trace.FromContext(ctx).StartAt(ctx, 0, "second")
 		}, []string{"first", "second"}},
 		{"mixed", "Start comes after all slots before it and before all after it", func(ctx context.Context) {
-			trace.StartAt(ctx, 9, "wave 1 sample 9")
-			trace.StartAt(ctx, 8, "wave 1 sample 8")
+			trace.FromContext(ctx).StartAt(ctx, 9, "wave 1 sample 9")
+			trace.FromContext(ctx).StartAt(ctx, 8, "wave 1 sample 8")
 			trace.Start(ctx, "count")
-			trace.StartAt(ctx, 1, "wave 2 sample 1")
-			trace.StartAt(ctx, 0, "wave 2 sample 0")
+			trace.FromContext(ctx).StartAt(ctx, 1, "wave 2 sample 1")
+			trace.FromContext(ctx).StartAt(ctx, 0, "wave 2 sample 0")
 			trace.Start(ctx, "vote")
 		}, []string{"wave 1 sample 8", "wave 1 sample 9", "count", "wave 2 sample 0", "wave 2 sample 1", "vote"}},
 		{"moved", "SetSlot moves a span among those beside it", func(ctx context.Context) {
-			_, a := trace.StartAt(ctx, 2, "a")
-			trace.StartAt(ctx, 1, "b")
+			_, a := trace.FromContext(ctx).StartAt(ctx, 2, "a")
+			trace.FromContext(ctx).StartAt(ctx, 1, "b")
 			a.SetSlot(0)
 		}, []string{"a", "b"}},
 		{"moved, not across", "SetSlot does not move a span past a call of Start, nor one of Start", func(ctx context.Context) {
-			_, a := trace.StartAt(ctx, 0, "a")
+			_, a := trace.FromContext(ctx).StartAt(ctx, 0, "a")
 			_, b := trace.Start(ctx, "b")
-			trace.StartAt(ctx, 0, "c")
+			trace.FromContext(ctx).StartAt(ctx, 0, "c")
 			a.SetSlot(9)
 			b.SetSlot(9)
-			trace.From(ctx).SetSlot(9)
+			trace.FromContext(ctx).SetSlot(9)
 		}, []string{"a", "b", "c"}},
 		{"negative slot", "any int is a slot", func(ctx context.Context) {
-			trace.StartAt(ctx, 0, "0")
-			trace.StartAt(ctx, math.MinInt, "min")
-			trace.StartAt(ctx, math.MaxInt, "max")
+			trace.FromContext(ctx).StartAt(ctx, 0, "0")
+			trace.FromContext(ctx).StartAt(ctx, math.MinInt, "min")
+			trace.FromContext(ctx).StartAt(ctx, math.MaxInt, "max")
 		}, []string{"min", "0", "max"}},
 		{"cancelled", "what was given up is not among the others", func(ctx context.Context) {
-			_, s := trace.StartAt(ctx, 0, "given up")
+			_, s := trace.FromContext(ctx).StartAt(ctx, 0, "given up")
 			s.Cancelled()
-			trace.StartAt(ctx, 1, "kept")
+			trace.FromContext(ctx).StartAt(ctx, 1, "kept")
 		}, []string{"kept"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			root := trace.New("root")
-			tt.run(trace.Into(context.Background(), root))
+			root := trace.Tracer{}.New("root")
+			tt.run(trace.NewContext(context.Background(), root))
 			var got []string
 			for _, c := range root.Children() {
 				got = append(got, c.Name())
@@ -100,12 +100,12 @@ func TestStart_order(t *testing.T) {
 // The tree of 100 goroutines is the same bytes every time.
 func TestStartAt_concurrent(t *testing.T) {
 	run := func() string {
-		root := trace.New("root")
-		ctx := trace.Into(context.Background(), root)
+		root := trace.Tracer{}.New("root")
+		ctx := trace.NewContext(context.Background(), root)
 		var wg sync.WaitGroup
 		for i := range 100 {
 			wg.Go(func() {
-				ctx, sample := trace.StartAt(ctx, i, "sample", trace.Attr{Key: "sample", Value: i})
+				ctx, sample := trace.FromContext(ctx).StartAt(ctx, i, "sample", trace.Attr{Key: "sample", Value: i})
 				defer sample.End()
 				for j := range 3 {
 					_, call := trace.Start(ctx, "llm")
@@ -126,7 +126,7 @@ func TestStartAt_concurrent(t *testing.T) {
 		}
 		wg.Wait()
 		root.End()
-		b := need.Value(root.Comparable())(t)
+		b := testutil.Value(root.Comparable())(t)
 		return string(b) + fmt.Sprint(root.Warnings(), root.Usage())
 	}
 	first := run()
@@ -165,17 +165,17 @@ func TestSpan_nilAndZero(t *testing.T) {
 			if s.String() != "no trace" {
 				t.Errorf("String = %q", s)
 			}
-			ctx := trace.Into(context.Background(), s)
+			ctx := trace.NewContext(context.Background(), s)
 			got, child := trace.Start(ctx, "child")
 			if child != nil || got != ctx {
 				t.Error("Start below no span made one")
 			}
-			if _, child := trace.StartAt(ctx, 1, "child"); child != nil {
+			if _, child := trace.FromContext(ctx).StartAt(ctx, 1, "child"); child != nil {
 				t.Error("StartAt below no span made one")
 			}
 		})
 	}
-	if s := trace.From(context.Background()); s != nil {
+	if s := trace.FromContext(context.Background()); s != nil {
 		t.Errorf("From(background) = %v", s)
 	}
 }
@@ -208,8 +208,8 @@ func TestSpan_usage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			root := trace.New("root")
-			ctx := trace.Into(context.Background(), root)
+			root := trace.Tracer{}.New("root")
+			ctx := trace.NewContext(context.Background(), root)
 			for _, u := range tt.own {
 				root.AddUsage(u)
 			}
@@ -255,7 +255,7 @@ func TestUsage_Add(t *testing.T) {
 
 // TestSpan_Warn: a warning about an error holds no credential and no whole body.
 func TestSpan_Warn(t *testing.T) {
-	s := trace.New("x")
+	s := trace.Tracer{}.New("x")
 	s.Warn("failed", "the embedder failed: Post \"https://x.ai/v1?key=hunter2\": "+strings.Repeat("body ", 1000))
 	got := s.Warnings()[0].Message
 	if !strings.HasPrefix(got, "the embedder failed: Post \"https://x.ai/v1?key=***") || len(got) > 1010 || !strings.HasSuffix(got, "…") {
@@ -264,11 +264,11 @@ func TestSpan_Warn(t *testing.T) {
 }
 
 func TestSpan_Warnings(t *testing.T) {
-	root := trace.New("root")
-	ctx := trace.Into(context.Background(), root)
-	_, b := trace.StartAt(ctx, 1, "b")
-	_, a := trace.StartAt(ctx, 0, "a")
-	_, c := trace.StartAt(ctx, 2, "c")
+	root := trace.Tracer{}.New("root")
+	ctx := trace.NewContext(context.Background(), root)
+	_, b := trace.FromContext(ctx).StartAt(ctx, 1, "b")
+	_, a := trace.FromContext(ctx).StartAt(ctx, 0, "a")
+	_, c := trace.FromContext(ctx).StartAt(ctx, 2, "c")
 	b.Warn("two", "second")
 	b.Warn("one", "first")
 	a.Warn("one", "first")
@@ -285,7 +285,7 @@ func TestSpan_times(t *testing.T) {
 	c := newClock()
 	root := trace.Tracer{Now: c.read}.New("root")
 	c.add(time.Second)
-	_, s := trace.Start(trace.Into(context.Background(), root), "child")
+	_, s := trace.Start(trace.NewContext(context.Background(), root), "child")
 	c.add(2 * time.Second)
 	s.Event("half")
 	if got := s.Duration(); got != 2*time.Second {
@@ -307,7 +307,7 @@ func TestSpan_times(t *testing.T) {
 }
 
 func TestSpan_Fail(t *testing.T) {
-	s := trace.New("s")
+	s := trace.Tracer{}.New("s")
 	s.Fail(nil)
 	if s.Failure() != "" {
 		t.Error("nil is a failure")
@@ -317,12 +317,12 @@ func TestSpan_Fail(t *testing.T) {
 	if want := "opening: dsn postgres://me:***@host/db?password=***"; s.Failure() != want {
 		t.Errorf("Failure = %q, want %q", s.Failure(), want)
 	}
-	long := trace.New("long")
+	long := trace.Tracer{}.New("long")
 	long.Fail(errors.New(strings.Repeat("é", 5000) + "\xff"))
 	if got := long.Failure(); len(got) > 1010 || !strings.HasSuffix(got, "é…") {
 		t.Errorf("Failure is %d bytes, ends in %q", len(got), got[len(got)-8:])
 	}
-	empty := trace.New("empty")
+	empty := trace.Tracer{}.New("empty")
 	empty.Fail(errors.New(""))
 	if empty.Failure() == "" {
 		t.Error("an error without a text is no failure")
@@ -330,8 +330,8 @@ func TestSpan_Fail(t *testing.T) {
 }
 
 func TestSpan_All_stops(t *testing.T) {
-	root := trace.New("root")
-	ctx := trace.Into(context.Background(), root)
+	root := trace.Tracer{}.New("root")
+	ctx := trace.NewContext(context.Background(), root)
 	trace.Start(ctx, "a")
 	trace.Start(ctx, "b")
 	seen := 0
@@ -356,7 +356,7 @@ func BenchmarkSpan(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				if n%1000 == 0 {
-					ctx = trace.Into(context.Background(), trace.New("root"))
+					ctx = trace.NewContext(context.Background(), trace.Tracer{}.New("root"))
 				}
 				n++
 				work(ctx)
@@ -368,7 +368,7 @@ func BenchmarkSpan(b *testing.B) {
 		s.End()
 	})
 	bench("as a model call", func(ctx context.Context) {
-		_, s := trace.StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "sample", Value: 3})
+		_, s := trace.FromContext(ctx).StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "sample", Value: 3})
 		s.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
 		s.End()
 	})
@@ -380,12 +380,12 @@ func BenchmarkSpan(b *testing.B) {
 	b.Run("one trace, 100 goroutines", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			ctx := trace.Into(context.Background(), trace.New("root"))
+			ctx := trace.NewContext(context.Background(), trace.Tracer{}.New("root"))
 			var wg sync.WaitGroup
 			for i := range 100 {
 				wg.Go(func() {
 					for range 10 {
-						_, s := trace.StartAt(ctx, i, "llm")
+						_, s := trace.FromContext(ctx).StartAt(ctx, i, "llm")
 						s.End()
 					}
 				})
@@ -403,7 +403,7 @@ func TestFollow(t *testing.T) {
 	tracer := trace.Tracer{Follow: func(ctx context.Context, s *trace.Span) (context.Context, func()) {
 		around, _ := ctx.Value(at{}).(string)
 		told = append(told, s.Name()+" in "+around)
-		if trace.From(ctx) != s {
+		if trace.FromContext(ctx) != s {
 			t.Errorf("%s: another span is in the context", s.Name())
 		}
 		if s.Name() == "quiet" {
@@ -412,7 +412,7 @@ func TestFollow(t *testing.T) {
 		return context.WithValue(ctx, at{}, s.Name()), func() { told = append(told, fmt.Sprint(s.Name(), " ended after ", s.Duration() >= 0)) }
 	}}
 	ctx, root := tracer.Start(context.WithValue(t.Context(), at{}, "service"), "question")
-	within, step := trace.StartAt(ctx, 1, "step")
+	within, step := trace.FromContext(ctx).StartAt(ctx, 1, "step")
 	_, quiet := trace.Start(within, "quiet")
 	quiet.End()
 	step.End()

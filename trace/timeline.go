@@ -43,7 +43,7 @@ const maxDepth = 8
 
 // rows returns s with everything below it, each parent's cancelled children last, how many steps these are, and the time
 // from the first start to the last end. clusters has the class of a sample, by its number.
-func (s *Span) rows(show Private, clusters map[string]string) (*rowView, int, time.Duration) {
+func (s *Span) rows(show Sensitivity, clusters map[string]string) (*rowView, int, time.Duration) {
 	now := s.tree.since()
 	s.tree.mu.Lock()
 	defer s.tree.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Span) rows(show Private, clusters map[string]string) (*rowView, int, ti
 }
 
 // row returns s in the timeline between from and to. The caller holds the lock.
-func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show Private) rowView {
+func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show Sensitivity) rowView {
 	const narrowest = 0.004                                                                  // a bar that is too short to be seen is drawn as wide as a line
 	at := func(t time.Duration) float64 { return clamp(float64(t-from) / float64(to-from)) } // 0 if to is from
 	x := min(at(s.start), 1-narrowest)
@@ -118,7 +118,7 @@ func tokensText(u Usage) string {
 	return text
 }
 
-func attrViews(attrs []Attr, show Private) []attrView {
+func attrViews(attrs []Attr, show Sensitivity) []attrView {
 	var out []attrView
 	for _, a := range attrs {
 		v := shown(a.Value, show)

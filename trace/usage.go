@@ -2,24 +2,24 @@ package trace
 
 import "math"
 
-// Usage is the cost of model calls. The zero Usage is that of no call.
+// Usage is the cost of model calls. The zero Usage means no calls.
 type Usage struct {
 	Calls            int `json:"calls"`             // attempts sent to a provider, failed ones included
-	PromptTokens     int `json:"prompt_tokens"`     // sent, from and to a cache included
+	PromptTokens     int `json:"prompt_tokens"`     // sent, including tokens read from or written to a cache
 	CompletionTokens int `json:"completion_tokens"` // received, reasoning included
 
-	CachedTokens     int `json:"cached_tokens,omitempty"`      // part of PromptTokens: read from the provider's cache, at a lower price
-	CacheWriteTokens int `json:"cache_write_tokens,omitempty"` // part of PromptTokens: put into it at a price of its own, as Anthropic does
-	ReasoningTokens  int `json:"reasoning_tokens,omitempty"`   // part of CompletionTokens: thought and not said; 0 also where nobody tells
+	CachedTokens     int `json:"cached_tokens,omitempty"`      // the part of PromptTokens from the cache, at a lower price
+	CacheWriteTokens int `json:"cache_write_tokens,omitempty"` // the part of PromptTokens written to it, at a separate price
+	ReasoningTokens  int `json:"reasoning_tokens,omitempty"`   // the part of CompletionTokens for reasoning; 0 also if unknown
 
 	Money   float64 `json:"money,omitempty"`   // the cost in the unit of the user's price table; 0 without one
 	Known   bool    `json:"known"`             // every provider reported its tokens; false: some are estimates or missing
 	Partial bool    `json:"partial,omitempty"` // a cancelled or failed call may have cost more
 }
 
-// Add returns the sum of u and v. It is Known if both are known, where a Usage without calls does not count. It is
+// Add returns the sum of u and v. It is Known if both are known; a Usage without calls is ignored for this. It is
 // Partial if one of them is. Money that is not finite is left out and makes the sum unknown, because one bad price must
-// not spoil all sums above it.
+// not spoil all sums that include it.
 func (u Usage) Add(v Usage) Usage {
 	known := u.Known && v.Known
 	switch {

@@ -12,72 +12,69 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// ErrNoVote says that no candidate had a vote. The error that wraps it tells how many abstained and the first reasons;
-// the ballot has all reasons.
+// ErrNoVote reports that no candidate had a vote. The error that wraps it has the number of abstentions and the first
+// reasons; the ballot has all reasons.
 var ErrNoVote = errors.New("vote: no vote")
 
-// Ballot is a counted vote. The zero Ballot has no vote. Numbers that name candidates are indices into the list that
-// was counted. Its JSON is the same for the same vote.
+// Ballot is a counted vote. The zero Ballot has no vote. Numbers that name candidates are indices into the counted
+// list. Equal votes have equal JSON.
 type Ballot struct {
-	Sampled   int          `json:"sampled"`             // candidates counted, abstaining ones included
+	Sampled   int          `json:"sampled"`             // candidates counted, including abstaining ones
 	Voted     int          `json:"voted"`               // candidates that did not abstain
 	Clusters  []Cluster    `json:"clusters"`            // the winner first
 	Abstained []Abstention `json:"abstained,omitempty"` // candidates without a vote
 
-	// Confidence is that of the winner, in 0..1; 0 without a vote. It is, or
-	// Majority.Calibrate makes it of,
+	// Confidence is the winner's confidence, in 0..1; 0 without a vote. It is the value of this formula, or of
+	// Majority.Calibrate for it:
 	//
 	//	((1 − split) × credit + Prior) ÷ (credit of all clusters + Against + 2·Prior) × e^(−doubt/2)
 	//	credit = weight × (1 − repeated ÷ members) ÷ mean weight × e^(−doubt)
 	//
-	// Without doubts, abstentions, Prior and split that is the share. A rival that is
-	// doubted takes little from the winner, and a unanimous but doubted answer is not
-	// sure. With a Prior, few votes are less sure than many.
+	// Without doubts, abstentions, Prior and split it equals the share. A doubted rival takes little from the winner,
+	// and a unanimous but doubted answer has less confidence. With a Prior, few votes give less confidence than many.
 	Confidence float64 `json:"confidence"`
 
-	// Against counts against every answer: 1 for each abstention. Invalid statements, failed samples and repeated
-	// replies count only beyond three for each other reply, because a slip in one statement says little about the others.
+	// Against counts against every answer: 1 for each abstention. Up to three invalid statements, failed samples and
+	// repeated replies for each other reply do not count, because an error in one statement means little for the
+	// others.
 	Against float64 `json:"against,omitempty"`
-	Missing int     `json:"missing,omitempty"` // that of the Majority
-	Prior   float64 `json:"prior,omitempty"`   // that of the Majority
+	Missing int     `json:"missing,omitempty"` // Majority.Missing
+	Prior   float64 `json:"prior,omitempty"`   // Majority.Prior
 
-	Calibrated bool `json:"calibrated,omitempty"` // Majority.Calibrate made the confidence of what the formula gives
+	Calibrated bool `json:"calibrated,omitempty"` // Majority.Calibrate computed Confidence from the formula
 
-	// Weak says that the winner's share is below Majority.MinShare: ask a judge, take more samples, or abstain.
+	// Second is the name of a second model whose statement has the winner's result; "": no second model was called,
+	// or its result differs.
+	Second string `json:"second,omitempty"`
+
+	// Weak reports that the winner's share is below Majority.MinShare: call a judge, take more samples, or abstain.
 	Weak bool `json:"weak,omitempty"`
 
-	// Overruled says that a judge or a correction chose the winner against the count.
+	// Overruled reports that a judge or a correction chose the winner against the count.
 	Overruled bool `json:"overruled,omitempty"`
 }
 
 // Cluster is a group of equal candidates. One member, Best, represents it.
 //
-// Where members have different results, as equal plans may, Best is one of those with the most frequent result; where
-// they were not run, with the most frequent normalised text. If more than half of these have a top-level ORDER BY, it
-// is one of those with the most frequent sequence of rows. Among these it is the one with the lowest Cost, then the
-// shortest SQL, then the earliest sample. A result without a value is represented by the most frequent text of its most
-// frequent plan instead.
+// Members may have different results, as equal plans may. Best then has the most frequent result; if members did not
+// run, it has the most frequent normalised text. If more than half of these have a top-level ORDER BY, Best has the
+// most frequent sequence of rows. Among these it has the most frequent text, ignoring blanks and the case of letters;
+// then the lowest Cost, the shortest SQL, and the earliest sample. If the result has no value, Best has the most
+// frequent text of the most frequent plan instead.
 type Cluster struct {
-	Key     string  `json:"key"`              // what its members have in common
-	Members []int   `json:"members"`          // the members in the order of samples
-	Best    int     `json:"best"`             // the member that represents it
-	SQL     string  `json:"sql"`              // that of Best
-	Weight  float64 `json:"weight"`           // weights of its members, added up; their number where votes are equal
-	Share   float64 `json:"share"`            // Weight ÷ the weight of all votes, in 0..1
-	Split   float64 `json:"split,omitempty"`  // part of Weight that answers something else than Best; 0 where the key is not the plan
-	Doubt   float64 `json:"doubt"`            // weighted mean over the members of what their findings add up to
-	Score   float64 `json:"score"`            // what clusters are ordered by: ln(share) − Penalty × doubt
-	Doubts  []Doubt `json:"doubts,omitempty"` // the rules that its members broke
+	Key     string    `json:"key"`              // the common key of its members
+	Members []int     `json:"members"`          // the members in the order of samples
+	Best    int       `json:"best"`             // the member that represents it
+	SQL     string    `json:"sql"`              // the SQL of Best
+	Weight  float64   `json:"weight"`           // sum of its members' weights; their number if votes are equal
+	Share   float64   `json:"share"`            // Weight ÷ the weight of all votes, in 0..1
+	Split   float64   `json:"split,omitempty"`  // part of Weight with another answer than Best; 0 unless keys are plans
+	Doubt   float64   `json:"doubt"`            // weighted mean over the members of the sum of their findings
+	Score   float64   `json:"score"`            // orders the clusters: ln(share) − Penalty × doubt
+	Doubts  []Finding `json:"doubts,omitempty"` // broken rules, each with its part of Doubt and the first member's Detail
 
-	Repeated   int     `json:"repeated,omitempty"` // members that repeat the ReplyGroup of another one: they vote, and add no confidence
-	Confidence float64 `json:"confidence"`         // that of the ballot, if this cluster is the answer
-}
-
-// Doubt is one rule that members of a cluster broke.
-type Doubt struct {
-	Rule   string  `json:"rule"`             // name of the rule
-	Detail string  `json:"detail,omitempty"` // the detail as the first member that broke the rule has it
-	Doubt  float64 `json:"doubt"`            // part of the cluster's doubt
+	Repeated   int     `json:"repeated,omitempty"` // members with a repeated ReplyGroup: they vote, without more confidence
+	Confidence float64 `json:"confidence"`         // the ballot's confidence if this cluster is the answer
 }
 
 // Abstention is a candidate without a vote.
@@ -86,7 +83,7 @@ type Abstention struct {
 	Why       string `json:"why"`       // one line
 }
 
-// Winner returns the cluster that won. Without one the error wraps ErrNoVote and says what is known of why.
+// Winner returns the cluster that won. If there is none, the error wraps ErrNoVote with the known reasons.
 func (b Ballot) Winner() (Cluster, error) {
 	if len(b.Clusters) == 0 {
 		return Cluster{}, b.noVote()
@@ -94,7 +91,7 @@ func (b Ballot) Winner() (Cluster, error) {
 	return b.Clusters[0], nil
 }
 
-// RunnerUp returns the second cluster; ok is false when there is none.
+// RunnerUp returns the second cluster; ok is false if there is none.
 func (b Ballot) RunnerUp() (c Cluster, ok bool) {
 	if len(b.Clusters) < 2 {
 		return Cluster{}, false
@@ -102,24 +99,18 @@ func (b Ballot) RunnerUp() (c Cluster, ok bool) {
 	return b.Clusters[1], true
 }
 
-// Disputed reports whether a person should choose: there are two clusters or more, and the winner holds less than the
-// share below, in 0..1, of the samples. Samples that abstained count as such; candidates of weight 0 are no samples.
-// below 0: never. A ballot that leaves Voted 0 is not disputed.
+// Disputed reports whether a person should choose: there are two clusters or more, and the winner has less than the
+// share below, in 0..1, of the samples. Abstaining samples count as samples; candidates of weight 0 do not. below 0
+// means never. A ballot with Voted 0 is not disputed.
 func (b Ballot) Disputed(below float64) bool {
 	if len(b.Clusters) < 2 || b.Voted == 0 {
 		return false
 	}
-	samples := b.Sampled
-	for _, a := range b.Abstained {
-		if a.Why == noWeight {
-			samples--
-		}
-	}
-	return b.Clusters[0].Share*float64(b.Voted) < below*float64(samples)-1e-9
+	return b.Clusters[0].Share*float64(b.Voted) < below*float64(b.requested()-b.Missing)-1e-9
 }
 
 // Overrule makes cluster i the winner, against the count. The others keep their order, and the ballot gets the
-// confidence of cluster i. An i that names no cluster, or the winner, changes nothing.
+// confidence of cluster i. If i names no cluster, or the winner, Overrule changes nothing.
 func (b *Ballot) Overrule(i int) {
 	if i <= 0 || i >= len(b.Clusters) {
 		return
@@ -158,55 +149,6 @@ func (b Ballot) noVote() error {
 	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Sampled, strings.Join(reasons, "; "))
 }
 
-// From these confidences on an answer is sure, or to be checked, in [InWords].
-const (
-	surely = 0.85
-	maybe  = 0.60
-)
-
-// InWords is a confidence for a person: "Sure" from 0.85 on, "Check this" from 0.60 on, else "Not sure".
-func InWords(confidence float64) string {
-	switch {
-	case confidence >= surely:
-		return "Sure"
-	case confidence >= maybe:
-		return "Check this"
-	}
-	return "Not sure"
-}
-
-// Summary says in plain words how sure the winner is, [InWords] first. [Ballot.Explain] has the factors.
-//
-//	Check this: 6 of 7 votes agree (2 samples gave no usable statement). Confidence 0.70.
-//	Not sure: nothing confirms the only vote. Doubted: more columns than asked. Confidence 0.41.
-func (b Ballot) Summary() string {
-	if len(b.Clusters) == 0 {
-		return "No answer: " + strings.TrimPrefix(b.noVote().Error(), "vote: ") + "."
-	}
-	w := b.Clusters[0]
-	word, how := InWords(b.Confidence), fmt.Sprintf("%d of %d votes agree", len(w.Members), b.Voted)
-	switch {
-	case b.Overruled:
-		how = fmt.Sprintf("chosen over the count, by which it has %d of %d votes", len(w.Members), b.Voted)
-	case b.Voted == 1:
-		how = "nothing confirms the only vote"
-	}
-	var without []string
-	if n := len(b.Abstained); n > 0 {
-		without = append(without, fmt.Sprintf("%d %s gave no usable statement", n, words.Plural("sample", n)))
-	}
-	if b.Missing > 0 {
-		without = append(without, fmt.Sprintf("%d gave no reply", b.Missing))
-	}
-	if len(without) > 0 {
-		how += " (" + strings.Join(without, ", ") + ")"
-	}
-	if details := w.doubts(); len(details) > 0 {
-		how += ". Doubted: " + strings.Join(details, "; ")
-	}
-	return fmt.Sprintf("%s: %s. Confidence %.2f.", word, how, b.Confidence)
-}
-
 // doubts are the rules that most members broke, in words.
 func (c Cluster) doubts() (details []string) {
 	for _, d := range c.Doubts {
@@ -218,7 +160,7 @@ func (c Cluster) doubts() (details []string) {
 	return details
 }
 
-// Explain says in one line why the winner won, and names every factor of its confidence:
+// Explain returns one line about why the winner won. It names every factor of the confidence:
 //
 //	9 of 12 samples, 1 doubt: more columns than asked; 1 vote either way taken for granted
 //	5 of 9 samples, no doubt; the 4 votes for other answers are doubted or repeated and count as 0.2
@@ -244,8 +186,6 @@ func (b Ballot) Explain() string {
 		s.WriteString(" (" + strings.Join(notes, ", ") + ")")
 	}
 	details := w.doubts()
-	number := func(x float64) string { return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") }
-	plural := func(x float64) string { return number(x) + " " + words.Plural("vote", int(math.Ceil(x))) }
 	switch n := number(w.Doubt); n {
 	case "0":
 		s.WriteString(", no doubt")
@@ -267,18 +207,12 @@ func (b Ballot) Explain() string {
 	if w.Repeated > 0 && len(w.Members) > w.Repeated+1 {
 		fmt.Fprintf(&s, "; repeated replies made %d of these votes, which add no confidence", w.Repeated)
 	}
-	votes, credit, mean := 0.0, 0.0, b.weight()/float64(b.Voted)
-	for _, c := range b.Clusters[1:] {
-		votes, credit = votes+c.Weight/mean, credit+c.credit(mean)
-	}
-	if votes-credit > 0.05 {
-		fmt.Fprintf(&s, "; the %s for other answers are doubted or repeated and count as %s", plural(votes), number(credit))
-	}
+	s.WriteString(b.rivals())
 	if b.Against > 0 && b.Against != float64(len(b.Abstained)) {
-		fmt.Fprintf(&s, "; %s against it for abstentions, failures and repeated replies", plural(b.Against))
+		fmt.Fprintf(&s, "; %s against it for abstentions, failures and repeated replies", inVotes(b.Against))
 	}
 	if b.Prior > 0 {
-		fmt.Fprintf(&s, "; %s either way taken for granted", plural(b.Prior))
+		fmt.Fprintf(&s, "; %s either way taken for granted", inVotes(b.Prior))
 	}
 	if b.Calibrated {
 		s.WriteString("; calibrated")
@@ -289,7 +223,33 @@ func (b Ballot) Explain() string {
 	return s.String()
 }
 
-// weight is that of all votes.
+// rivals says how little the votes for other answers count; "": they count as much as they are.
+func (b *Ballot) rivals() string {
+	votes, credit, mean := 0.0, 0.0, b.weight()/float64(b.Voted)
+	for _, c := range b.Clusters[1:] {
+		votes, credit = votes+c.Weight/mean, credit+c.credit(mean)
+	}
+	switch all := inVotes(votes); {
+	case votes-credit <= 0.05:
+		return ""
+	case all == "1 vote":
+		return "; the vote for another answer is doubted or repeated and counts as " + number(credit)
+	default:
+		return "; the " + all + " for other answers are doubted or repeated and count as " + number(credit)
+	}
+}
+
+// number writes a count of votes with one decimal at most.
+func number(x float64) string { return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") }
+
+func inVotes(x float64) string {
+	if n := number(x); n != "1" {
+		return n + " votes"
+	}
+	return "1 vote"
+}
+
+// weight returns the weight of all votes.
 func (b *Ballot) weight() (total float64) {
 	for _, c := range b.Clusters {
 		total += c.Weight

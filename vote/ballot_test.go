@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // mixedVote has clusters of every kind: doubted, empty, truncated, abstaining.
@@ -76,8 +76,8 @@ func TestBallotGolden(t *testing.T) {
 		"penalty.json": {Penalty: 1, MaxDoubt: 6, MinShare: 0.6},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := need.Value(m.Count(mixedVote()))(t)
-			got := need.Value(json.MarshalIndent(b, "", "\t"))(t)
+			b := testutil.Value(m.Count(mixedVote()))(t)
+			got := testutil.Value(json.MarshalIndent(b, "", "\t"))(t)
 			got = append(got, '\n')
 			golden.Check(t, name, got)
 			for range 20 {
@@ -142,6 +142,8 @@ func TestExplain(t *testing.T) {
 		// These three confidences were right by the formula, and nothing said why.
 		{"rivals are doubted", Majority{Prior: 1}, doubted("bbbbbaaaa", more, more, more), "0.83: 5 of 9 samples, no doubt; " +
 			"the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote either way taken for granted"},
+		{"one rival is doubted", Majority{Prior: 1}, doubted("bbba", more, more, more), "0.79: 3 of 4 samples, no doubt; " +
+			"the vote for another answer is doubted or repeated and counts as 0; 1 vote either way taken for granted"},
 		{"some votes repeat a reply", Majority{Prior: 1}, spoken("aaaaaaaabbbb", 4), "0.55: 8 of 12 samples, no doubt; " +
 			"repeated replies made 3 of these votes, which add no confidence; 1 vote either way taken for granted"},
 		{"one repair made all votes", Majority{Prior: 1}, spoken("aaaaaaaaaaaa", 12), "0.18: 12 of 12 samples, no doubt; " +
@@ -157,7 +159,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := need.Value(tt.m.Count(tt.cands))(t)
+			b := testutil.Value(tt.m.Count(tt.cands))(t)
 			if tt.name == "judged" {
 				b.Overrule(1)
 			}
@@ -214,28 +216,84 @@ func TestRunnerUp(t *testing.T) {
 	}
 }
 
-// TestSummary: three words for three ranges, and what stands beside them.
-func TestSummary(t *testing.T) {
-	cluster := Cluster{Members: []int{0, 1, 2, 3, 4, 5}}
+// TestClosing: a level is named by its evidence, and the sentence beside it says which.
+func TestClosing(t *testing.T) {
+	six := []int{0, 1, 2, 3, 4, 5}
+	cluster := Cluster{Members: six}
+	doubted := Cluster{Members: six, Doubts: []Finding{{Rule: "r", Detail: "the question says 2024, the statement 2023", Doubt: 1}}}
 	for _, tt := range []struct {
-		why  string
-		b    Ballot
-		want string
+		why   string
+		b     Ballot
+		level Level
+		want  string
 	}{
-		{"sure from .85 on", Ballot{Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85}, "Sure: 6 of 6 votes agree. Confidence 0.85."},
-		{"below it", Ballot{Voted: 7, Clusters: []Cluster{cluster}, Confidence: .70, Abstained: make([]Abstention, 2)},
-			"Check this: 6 of 7 votes agree (2 samples gave no usable statement). Confidence 0.70."},
-		{"below .60", Ballot{Voted: 9, Clusters: []Cluster{cluster}, Confidence: .59, Missing: 3, Abstained: make([]Abstention, 1)},
-			"Not sure: 6 of 9 votes agree (1 sample gave no usable statement, 3 gave no reply). Confidence 0.59."},
-		{"one vote", Ballot{Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .67},
-			"Check this: nothing confirms the only vote. Confidence 0.67."},
-		{"doubted", Ballot{Voted: 6, Clusters: []Cluster{{Members: cluster.Members, Doubts: []Doubt{{Rule: "r", Detail: "more columns than asked", Doubt: 1}}}},
-			Confidence: .5}, "Not sure: 6 of 6 votes agree. Doubted: more columns than asked. Confidence 0.50."},
-		{"a judge", Ballot{Voted: 9, Clusters: []Cluster{cluster}, Confidence: .6, Overruled: true},
-			"Check this: chosen over the count, by which it has 6 of 9 votes. Confidence 0.60."},
+		{"from .85 on", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85}, LevelAgreed, "All 6 samples agree."},
+		{"another model agrees", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85, Second: "m"}, LevelAgreed,
+			"Two models agree. All 6 samples agree."},
+		{"one abstained", Ballot{Sampled: 7, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86, Abstained: make([]Abstention, 1)},
+			LevelAgreed, "6 of 7 samples agree."},
+		{"a candidate without weight is no sample", Ballot{Sampled: 7, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86,
+			Abstained: []Abstention{{6, noWeight}}}, LevelAgreed, "All 6 samples agree."},
+		{"lost samples beside enough votes", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86, Missing: 2},
+			LevelAgreed, "All 6 samples agree. 2 of 8 samples did not reply."},
+		{"a split", Ballot{Sampled: 9, Voted: 7, Clusters: []Cluster{cluster}, Confidence: .70, Abstained: make([]Abstention, 2)},
+			LevelCheck, "Check this: 6 of 9 samples agree; 2 gave no usable statement."},
+		{"half of them", Ballot{Sampled: 12, Voted: 12, Clusters: []Cluster{cluster}, Confidence: .5}, LevelCheck, "Check this: 6 of 12 samples agree."},
+		{"fewer than half", Ballot{Sampled: 13, Voted: 13, Clusters: []Cluster{cluster}, Confidence: .5}, LevelUnsure,
+			"Not sure: this answer has 6 of 13 samples."},
+		{"an outage took the others", Ballot{Sampled: 3, Voted: 3, Clusters: []Cluster{{Members: []int{0, 1, 2}}}, Confidence: .8, Missing: 9},
+			LevelUnsure, "Not sure: only 3 samples were compared, and all agree. 9 of 12 samples did not reply."},
+		{"one of two votes", Ballot{Sampled: 3, Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .4, Abstained: make([]Abstention, 2)},
+			LevelUnsure, "Not sure: this answer has 1 of 3 samples; 2 gave no usable statement."},
+		{"four equal votes are not enough", Ballot{Sampled: 4, Voted: 4, Clusters: []Cluster{{Members: []int{0, 1, 2, 3}}}, Confidence: .83},
+			LevelCheck, "Check this: only 4 samples were compared, and all agree."},
+		{"one statement", Ballot{Sampled: 1, Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .67}, LevelSingle,
+			"One statement; not voted on."},
+		{"one doubted statement", Ballot{Sampled: 1, Voted: 1, Clusters: []Cluster{{Members: []int{0}, Doubt: 1, Doubts: doubted.Doubts}}, Confidence: .4},
+			LevelCheck, "Check this: the question says 2024, the statement 2023. One statement; not voted on."},
+		{"a doubt about the meaning", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{doubted}, Confidence: .5}, LevelCheck,
+			"Check this: the question says 2024, the statement 2023."},
+		{"a doubt and a split", Ballot{Sampled: 20, Voted: 20, Clusters: []Cluster{doubted}, Confidence: .2}, LevelUnsure,
+			"Not sure: this answer has 6 of 20 samples; the question says 2024, the statement 2023."},
+		{"a judge", Ballot{Sampled: 9, Voted: 9, Clusters: []Cluster{cluster}, Confidence: .6, Overruled: true}, LevelCheck,
+			"Check this: this answer has 6 of 9 samples and was chosen over the count."},
+		{"no vote", Ballot{}, "", "No answer: no vote: no candidate."},
 	} {
-		if got := tt.b.Summary(); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+		if got := tt.b.Closing(); got != tt.want || tt.b.Level() != tt.level {
+			t.Errorf("%s: %s %q, want %s %q", tt.why, tt.b.Level(), got, tt.level, tt.want)
+		}
+	}
+}
+
+// TestAgreedFrom: five equal votes are enough with one vote either way taken for granted, four are not.
+func TestAgreedFrom(t *testing.T) {
+	for n, want := range map[string]Level{"aaaa": LevelCheck, "aaaaa": LevelAgreed} {
+		if b := testutil.Value(Majority{Prior: 1}.Count(pool(n)))(t); b.Level() != want {
+			t.Errorf("%s: %s at %.2f", n, b.Level(), b.Confidence)
+		}
+	}
+}
+
+// TestAfterAgreeing: a small vote goes on until it can show that all agree; a split or larger one does not.
+func TestAfterAgreeing(t *testing.T) {
+	stop := Stop(Decided).AfterAgreeing(5)
+	for _, tt := range []struct {
+		why   string
+		votes string
+		n     int
+		want  bool
+	}{
+		{"three of five decide, and cannot show that all agree", "aaa", 5, false},
+		{"four of five", "aaaa", 5, false},
+		{"all of them", "aaaaa", 5, true},
+		{"fewer than five were asked for", "aaa", 4, true},
+		{"a split vote is not made better by more samples", "baaa", 5, true},
+		{"of twelve seven decide anyway", "aaaaaaa", 12, true},
+		{"six do not", "aaaaaa", 12, false},
+	} {
+		state := testutil.Value(Majority{}.State(pool(tt.votes), tt.n))(t)
+		if got := stop(state); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
 		}
 	}
 }

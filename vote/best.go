@@ -10,7 +10,8 @@ import (
 // best returns the member that represents a cluster. members are in the order of samples.
 //
 // Members may answer differently: equal plans may return different rows. The most frequent answer represents the
-// cluster, because the shortest of all statements is often one that forgot a condition.
+// cluster, and of its statements the most frequent text. The shortest or cheapest one often forgot something that the
+// stored rows do not show: a join, or a condition. So cost decides among texts that are equally frequent only.
 func (m *Majority) best(candidates []Candidate, members []int) int {
 	if len(members) == 1 {
 		return members[0]
@@ -24,13 +25,17 @@ func (m *Majority) best(candidates []Candidate, members []int) int {
 		return usual[i]
 	}
 	if candidates[usual[0]].valueless() {
-		return m.frequent(candidates, usual)
+		usual = m.most(candidates, usual, func(c *Candidate) string { return cmp.Or(c.Plan, spelled(c.SQL)) })
+		return m.most(candidates, usual, text)[0]
 	}
-	return slices.MinFunc(m.sorted(candidates, usual), func(i, j int) int {
+	return slices.MinFunc(m.most(candidates, m.sorted(candidates, usual), text), func(i, j int) int {
 		a, b := &candidates[i], &candidates[j]
 		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(len(a.SQL), len(b.SQL)))
 	})
 }
+
+// text is what two spellings of one statement have in common.
+func text(c *Candidate) string { return spelled(c.SQL) }
 
 // usual returns the members that give the most frequent answer of a cluster, of all most frequent ones where their
 // votes are equal. A member that was not run, or not to the end, answers with its text. Texts are normalised only where
@@ -64,26 +69,20 @@ func (m *Majority) usual(candidates []Candidate, members []int) (usual []int) {
 	return usual
 }
 
-// frequent returns the first member with the most frequent text of the most frequent plan, of members whose results
-// have no value. Such results do not say which statement is right, and the cheapest or shortest one often forgot
-// something.
-func (m *Majority) frequent(candidates []Candidate, members []int) int {
-	for _, of := range []func(*Candidate) string{
-		func(c *Candidate) string { return cmp.Or(c.Plan, spelled(c.SQL)) },
-		func(c *Candidate) string { return spelled(c.SQL) },
-	} {
-		votes, most := make(map[string]float64), 0.0
-		for _, i := range members {
-			votes[of(&candidates[i])] += m.weight(&candidates[i])
-		}
-		for _, i := range members { // the first of several, so no map is ranged over
-			most = max(most, round9(votes[of(&candidates[i])]))
-		}
-		first := slices.IndexFunc(members, func(i int) bool { return round9(votes[of(&candidates[i])]) == most })
-		usual := of(&candidates[members[first]])
-		members = slices.DeleteFunc(slices.Clone(members), func(i int) bool { return of(&candidates[i]) != usual })
+// most returns the members that have the most frequent text of a kind, of all most frequent ones where their votes are equal.
+func (m *Majority) most(candidates []Candidate, members []int, of func(*Candidate) string) (frequent []int) {
+	texts, votes := make([]string, len(members)), make(map[string]float64)
+	for at, i := range members {
+		texts[at] = of(&candidates[i])
+		votes[texts[at]] += m.weight(&candidates[i])
 	}
-	return members[0]
+	greatest := slices.Max(slices.Collect(maps.Values(votes)))
+	for at, i := range members {
+		if round9(votes[texts[at]]) == round9(greatest) {
+			frequent = append(frequent, i)
+		}
+	}
+	return frequent
 }
 
 // spelled returns a text without blanks, semicolons and the case of letters.

@@ -2,13 +2,23 @@ package vote
 
 import (
 	"math"
+	"slices"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
+// costing returns candidates with costs.
+func costing(candidates []Candidate, costs ...float64) []Candidate {
+	candidates = slices.Clone(candidates)
+	for i := range candidates {
+		candidates[i].Cost = costs[i]
+	}
+	return candidates
+}
+
 // TestSplitCluster: statements of one plan that return different rows. Cost and
-// length decide among those that answer as most of them do, never which answer.
+// length decide among the most frequent texts of those that answer as most of them do, never which answer.
 func TestSplitCluster(t *testing.T) {
 	const long, longer, short = "SELECT name FROM c WHERE d = 'USA'", "SELECT name  FROM c WHERE d IN ('USA')", "SELECT id FROM c"
 	plan := func(sql, fingerprint string) Candidate {
@@ -29,13 +39,11 @@ func TestSplitCluster(t *testing.T) {
 		confidence float64
 		why        string
 	}{
-		{"by result", Majority{}, run, 2, 0, 0.75, "the cluster has one result: the shortest represents it"},
-		{"run", Majority{Key: ByPlan}, run, 2, 0.25, 0.75, "the shortest of the most frequent result"},
-		{"cost", Majority{Key: ByPlan}, func() []Candidate {
-			c := append([]Candidate{}, run...)
-			c[2].Cost = 50
-			return c
-		}(), 0, 0.25, 0.75, "cost goes before length, among equal results"},
+		{"by result", Majority{}, run, 0, 0, 0.75, "the cluster has one result: the most frequent text represents it"},
+		{"run", Majority{Key: ByPlan}, run, 0, 0.25, 0.75, "the most frequent text of the most frequent result"},
+		{"frequent before cheap", Majority{Key: ByPlan}, costing(run, 50, 0, 10, 50), 0, 0.25, 0.75, "a cheap statement often forgot something"},
+		{"cost", Majority{Key: ByPlan}, costing(run[:3], 0, 0, 50), 0, 1. / 3, 2. / 3, "of texts that are as frequent the cheapest"},
+		{"length", Majority{Key: ByPlan}, costing(run[:3], 0, 0, 0), 2, 1. / 3, 2. / 3, "then the shortest"},
 		{"not run", Majority{Key: ByPlan}, unrun, 2, 0.5, 0.5, "equal texts speak for one another, whatever their case and blanks"},
 		{"as many", Majority{Key: ByPlan}, even, 1, 0.5, 0.5, "then the rules of any cluster decide"},
 		{"weights", Majority{Key: ByPlan, Weight: func(c Candidate) float64 {
@@ -45,14 +53,14 @@ func TestSplitCluster(t *testing.T) {
 			return 1
 		}}, run, 1, 3. / 7, 4. / 7, "a vote counts what it weighs"},
 		{"sorted", Majority{Key: ByPlan}, sorted, 0, 0.25, 0.75, "most of those with the answer sort"},
-		{"prior", Majority{Key: ByPlan, Prior: 1}, run, 2, 0.25, 4. / 6, "only votes for the answer are votes for it"},
+		{"prior", Majority{Key: ByPlan, Prior: 1}, run, 0, 0.25, 4. / 6, "only votes for the answer are votes for it"},
 		{"empty key", Majority{Key: func(Candidate) (string, bool) { return "", true }}, unplanned, 1, 0, 1, "is not the plan of candidates that have none"},
-		{"own key", Majority{Key: byFirst}, run, 2, 0, 1, "such a key says what is equal"},
+		{"own key", Majority{Key: byFirst}, run, 0, 0, 1, "such a key says what is equal"},
 	} {
 		for i := range tt.candidates {
 			tt.candidates[i].Sample = i
 		}
-		b := need.Value(tt.m.Count(tt.candidates))(t)
+		b := testutil.Value(tt.m.Count(tt.candidates))(t)
 		w := b.Clusters[0]
 		if w.Best != tt.best || w.SQL != tt.candidates[tt.best].SQL || math.Abs(w.Split-tt.split) > 1e-9 || math.Abs(b.Confidence-tt.confidence) > 1e-9 {
 			t.Errorf("%s: best %d, split %v, confidence %v; want %d, %v, %v: %s", tt.name, w.Best, w.Split, b.Confidence, tt.best, tt.split, tt.confidence, tt.why)

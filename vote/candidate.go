@@ -6,27 +6,23 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Digits is how many significant digits of a float count where results are compared for a vote: the same sum in another
-// order differs in the last bits.
-const Digits = 9
-
-// Candidate is one generated statement with what checks found out about it. It holds the fingerprint of its result and
+// Candidate is one generated statement with the findings of the checks. It holds the fingerprint of its result, but
 // never the result. Every list of candidates is ordered by Sample.
 type Candidate struct {
-	SQL    string `json:"sql"`             // the statement as extracted from the reply, refused or not; "" when the reply held none
+	SQL    string `json:"sql"`             // the statement from the reply, also if refused; "": the reply has none
 	Sample int    `json:"sample"`          // index of the sample that made it
-	Model  string `json:"model,omitempty"` // name of the model, where several answer
+	Model  string `json:"model,omitempty"` // name of the model, if several answer
 
 	Rejected string `json:"rejected,omitempty"` // why the candidate may not vote; "" when it may
-	Reason   string `json:"reason,omitempty"`   // why, in a stable word: of sqltext.Reason, exec.Fault, "limit"; "" when a check of the caller's own rejects it
+	Reason   string `json:"reason,omitempty"`   // a sqltext.Reason, an exec.Fault or "limit"; "": a check of the caller's
 	Writes   bool   `json:"writes,omitempty"`   // rejected because the statement writes or changes state
-	Invalid  bool   `json:"invalid,omitempty"`  // rejected because of how it is written, as with a wrong name: another statement may do
+	Invalid  bool   `json:"invalid,omitempty"`  // rejected because of a mistake, such as a wrong name
 
-	// Metrics are the metrics from whose definitions SQL was compiled; nil: a model wrote SQL. Where nothing else decides,
-	// such a candidate represents its cluster, and its cluster wins.
+	// Metrics are the metrics from whose definitions SQL was compiled; nil: a model wrote SQL. In a tie such a
+	// candidate represents its cluster, and its cluster wins.
 	Metrics []string `json:"metrics,omitempty"`
 
-	// ReplyGroup is above 0 where one reply stands behind several candidates, as a repair that mended every copy of a
+	// ReplyGroup is above 0 if several candidates come from one reply, such as a repair that fixed every copy of a
 	// statement. Candidates of one ReplyGroup all vote, but the confidence counts them as one.
 	ReplyGroup int `json:"voice,omitempty"`
 
@@ -38,7 +34,7 @@ type Candidate struct {
 	Columns     int     `json:"columns"`               // columns of its result
 	Empty       bool    `json:"empty,omitempty"`       // executed, no rows
 	AllNull     bool    `json:"all_null,omitempty"`    // executed, every value NULL
-	Zero        bool    `json:"zero,omitempty"`        // executed, one row with nothing but 0, and perhaps NULL
+	Zero        bool    `json:"zero,omitempty"`        // executed, one row with only zeros, or zeros and NULLs
 	Truncated   bool    `json:"truncated,omitempty"`   // executed, cut at a limit
 
 	Statement *sqltext.Statement `json:"-"` // SQL as it was checked and parsed; nil: Parsed parses it
@@ -47,7 +43,7 @@ type Candidate struct {
 	Findings []Finding `json:"findings,omitempty"` // what checks and doubt rules noticed
 }
 
-// Parsed returns Statement, or SQL parsed under d where Statement is nil.
+// Parsed returns Statement. If Statement is nil, it parses SQL with d.
 func (c Candidate) Parsed(d sqltext.Dialect) *sqltext.Statement {
 	if c.Statement != nil {
 		return c.Statement
@@ -55,11 +51,15 @@ func (c Candidate) Parsed(d sqltext.Dialect) *sqltext.Statement {
 	return d.Parse(c.SQL)
 }
 
-// Finding is what a check or a doubt rule noticed about a candidate. It is never a veto.
+// Finding is a fact that a check or a doubt rule noticed about a candidate. It never rejects the candidate.
 type Finding struct {
 	Rule   string  `json:"rule"`             // stable name: "empty", "more_columns", …
 	Detail string  `json:"detail,omitempty"` // one line for a person
 	Doubt  float64 `json:"doubt,omitempty"`  // weight of the broken rule in a vote with a Penalty; 0: information only
+
+	// Form reports that the rule is about the form of the statement, not about its meaning. Such a doubt helps to
+	// choose between answers. It has no effect if all votes are for one answer.
+	Form bool `json:"form,omitempty"`
 }
 
 // valueless reports whether the result of c is known to hold no value.

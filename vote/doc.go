@@ -1,9 +1,8 @@
-// Package vote counts candidates: which of several generated statements wins, how
-// sure its answer is, and when more samples cannot change the winner.
+// Package vote counts candidates. It decides which of several generated statements wins, computes the confidence of
+// its answer, and detects when more samples cannot change the winner.
 //
-// The package calls no model and runs no SQL. Candidates carry what package exec
-// found out about them, and the findings of the rules of package doubt.
-// strategy.Election samples the samples. Package eval fits a [Calibration].
+// The package calls no model and runs no SQL. Candidates have the facts from package exec and the findings from
+// package doubt. strategy.Election makes the samples.
 //
 //	ballot, err := vote.Majority{Key: vote.ByResult}.Count(candidates)
 //	winner, err := ballot.Winner()
@@ -11,8 +10,8 @@
 //
 // The parts:
 //
-//   - a [Key] says which candidates are equal: [ByResult], [ByPlan], [ByText];
-//   - [Majority] counts, with weights of models and with doubts;
+//   - a [Key] defines which candidates are equal: [ByResult], [ByPlan], [ByText];
+//   - [Majority] counts, with weights and doubts;
 //   - a [Stop] ends an election early: [Decided], [AheadBy], [Posterior];
-//   - a [State] is the state of a vote that goes on.
+//   - a [State] is the state of an unfinished vote.
 package vote

@@ -1,7 +1,6 @@
 package vote_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,10 +44,13 @@ func ExampleBallot_Disputed() {
 	// Output: 2 of 5 true false
 }
 
-func ExampleBallot_Summary() {
+func ExampleBallot_Closing() {
 	ballot, _ := vote.Majority{Key: vote.ByResult, Prior: 1}.Count(samples())
-	fmt.Println(ballot.Summary())
-	// Output: Not sure: 2 of 4 votes agree (1 sample gave no usable statement). Confidence 0.50.
+	fmt.Println(ballot.Level(), ballot.Closing())
+	fmt.Printf("%q\n", ballot.Reasons())
+	// Output:
+	// unsure Not sure: this answer has 2 of 5 samples; 1 gave no usable statement.
+	// ["this answer has 2 of 5 samples; 1 gave no usable statement"]
 }
 
 func ExampleMajority_byPlan() {
@@ -158,17 +160,4 @@ func ExampleState_Wave() {
 	// Output:
 	// 7 3 4
 	// 2
-}
-
-func ExampleCalibration() {
-	// Fitted by package eval, saved as JSON.
-	var c vote.Calibration
-	if err := json.Unmarshal([]byte(`{"raw":[0.2,0.9],"right":[0.4,0.96],"n":496}`), &c); err != nil {
-		fmt.Println(err)
-		return
-	}
-	ballot, _ := vote.Majority{Calibrate: c.At}.Count(samples())
-	fmt.Printf("%.2f\n", ballot.Confidence)
-	// Output:
-	// 0.64
 }

@@ -13,71 +13,62 @@ import (
 // greatestWeight keeps sums of weights far from where floats end.
 const greatestWeight = 1e12
 
-// Majority elects the largest group of equal candidates: the self-consistency of
-// Wang et al. (ICLR 2023) on results instead of final answers, with doubts of ours.
+// Majority elects the largest group of equal candidates. It is the self-consistency of Wang et al. (ICLR 2023) on
+// results instead of final answers; the doubts are our addition.
 //
-// Two candidates are equal when Key gives them the same string. A candidate that is
-// rejected, or for which Key reports false, abstains. Clusters are ordered by
+// Two candidates are equal if Key gives them the same string. A candidate that is rejected, or for which Key reports
+// false, abstains. Clusters are ordered by
 //
 //	score = ln(share) − Penalty × doubt
 //
-// where share is the cluster's weight ÷ the weight of all votes, and doubt the mean
-// over its members of the Doubt of their findings. Scores are rounded to 1e-9. Ties
-// go to a cluster that a metric stands behind (Candidate.Metrics), then to Tie, then to the cluster with the earliest sample, so equal input gives
-// equal output, whatever the order of the list.
+// where share is the cluster's weight ÷ the weight of all votes, and doubt is the mean over its members of the Doubt
+// of their findings. Scores are rounded to 1e-9. Ties go to a cluster with a metric (Candidate.Metrics), then to Tie,
+// then to the cluster with the earliest sample. So equal input gives equal output, whatever the order of the list.
 //
-// A Majority is plain data. It calls no model and runs no SQL. Safe for concurrent
-// use where its functions are.
+// A Majority is plain data. It calls no model and runs no SQL. Safe for concurrent use if its functions are.
 type Majority struct {
 	Key Key // nil: ByResult
 
-	// Weight is what a candidate's vote counts, from 0 to 1e12; nil: 1. Any other weight is an error of Count. A weight
-	// of 0 is no vote.
+	// Weight returns the weight of a candidate's vote, from 0 to 1e12; nil: 1. Count returns an error for any other
+	// weight. A candidate of weight 0 does not vote.
 	Weight func(Candidate) float64
 
-	// Penalty is how much one doubt costs, in ln(votes): at 1 a broken rule costs a factor of 2.7. 0: doubts do not
-	// change the winner, only the confidence.
+	// Penalty is the cost of one doubt, in ln(votes): at 1 a broken rule costs a factor of 2.7. At 0 doubts change
+	// only the confidence, not the winner.
 	Penalty float64
 
-	// Tie orders the representatives of two clusters with the same score: negative when a goes first. nil: PreferRows.
+	// Tie orders the representatives of two clusters with the same score: negative if a goes first. nil: PreferRows.
 	Tie func(a, b Candidate) int
 
-	// DemoteEmpty puts clusters whose representative has no rows, or only NULL, behind all others, whatever their
-	// votes. It is for databases where no right answer is empty: it won 2 and 3 of 99 questions on two pools of
-	// recorded answers, and lost 11 of 496 on another. The vote is then never decided before its last sample, because
-	// one result with rows can still win.
-	DemoteEmpty bool
-
-	// MinShare, in 0..1, marks the ballot as weak when the winner's share is below it. 0: never.
+	// MinShare, in 0..1, marks the ballot as weak if the winner's share is below it. 0: never.
 	MinShare float64
 
-	// Prior is the number of votes for the winner, and of votes against it, that the confidence takes for granted: see
-	// Ballot. With 1 it is Laplace's rule of succession, by which 5 of 5 votes say less than 77 of 77.
+	// Prior is the number of votes that the confidence assumes for the winner and also against it: see Ballot. With 1
+	// it is Laplace's rule of succession, so 5 of 5 votes give less confidence than 77 of 77.
 	Prior float64
 
-	// Missing is how many samples were asked for and are not among the candidates, because their calls failed. They
+	// Missing is the number of planned samples that are not among the candidates because their calls failed. They
 	// count against the confidence.
 	Missing int
 
-	// Calibrate turns the raw confidence (see Ballot) into the chance of being right, as Calibration.At does. nil: no
-	// change.
+	// Calibrate returns the chance of being right for a raw confidence (see Ballot). nil: no change.
 	Calibrate func(float64) float64
 
-	// MaxWeight and MaxDoubt bound what a vote still to come can bring: see the fields of State. Count does not use
-	// them. MaxWeight 0 is 1. MaxDoubt is the spread of the rules that doubt candidates (doubt.Rules.Spread); it must
-	// be given where Penalty is.
+	// MaxWeight and MaxDoubt limit the effect of a vote still to come: see the fields of State. Count does not use
+	// them. MaxWeight 0 means 1. MaxDoubt is the spread of the rules that doubt candidates (doubt.Rules.Spread); it
+	// is required if Penalty is set.
 	MaxWeight, MaxDoubt float64
 
-	// MaxExtraDoubt is MaxDoubt for the votes that join a candidate: by how much one with the same key can be doubted more.
-	// MaxDoubt is then for a vote without any candidate yet. nil: MaxDoubt for all.
+	// MaxExtraDoubt is MaxDoubt for the votes that join a candidate: how much more a vote with the same key can be
+	// doubted. MaxDoubt then applies to a vote without any candidate yet. nil: MaxDoubt for all.
 	MaxExtraDoubt func(Candidate) float64
 
-	// Dialect reads the SQL of candidates without a Statement. The zero Dialect is SQLite.
+	// Dialect is the dialect of candidates without a Statement. The zero Dialect is SQLite.
 	Dialect sqltext.Dialect
 }
 
-// PreferRows is the default tie rule: a result with a value in it goes before one that is empty or all NULL. It helps
-// as a tie rule only, because many questions have an empty answer.
+// PreferRows is the default tie rule: a result with a value goes before one that is empty or all NULL. Use it only
+// for ties, because many questions have an empty answer.
 func PreferRows(a, b Candidate) int {
 	switch x, y := a.valueless(), b.valueless(); {
 	case x == y:
@@ -88,10 +79,8 @@ func PreferRows(a, b Candidate) int {
 	return -1
 }
 
-// Earliest is the tie rule without an opinion: the earliest sample wins.
-func Earliest(Candidate, Candidate) int { return 0 }
-
-// Ties returns a tie rule that asks rules one after the other, until one has an opinion.
+// Ties returns a tie rule that applies rules one after the other, until one of them decides. Without rules the
+// earliest sample wins.
 func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 	return func(a, b Candidate) int {
 		for _, rule := range rules {
@@ -103,8 +92,8 @@ func Ties(rules ...func(a, b Candidate) int) func(a, b Candidate) int {
 	}
 }
 
-// Count counts the votes of candidates. The ballot has every cluster, best first, and every abstention with its reason,
-// also when the error is ErrNoVote because nobody voted. Other errors name a field of m that is wrong, as Validate
+// Count counts the votes of candidates. The ballot has every cluster, best first, and every abstention with its
+// reason, also if the error is ErrNoVote because there was no vote. Other errors name a wrong field of m, as Validate
 // does, or the candidate with a wrong weight.
 func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	b := Ballot{Sampled: len(candidates), Missing: m.Missing, Prior: m.Prior, Calibrated: m.Calibrate != nil}
@@ -114,6 +103,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	}
 	slips, repeats := m.Missing, 0
 	places, replies := make(map[string]int), make(map[int]bool)
+	var votes []ballotPaper
 	for _, i := range bySample(candidates) {
 		c := &candidates[i]
 		key, w, why, err := m.voteOf(i, c)
@@ -137,7 +127,7 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 			places[key] = at
 			b.Clusters = append(b.Clusters, Cluster{Key: key, Members: make([]int, 0, 8)})
 		}
-		b.Clusters[at].add(i, c.Findings, w)
+		votes = append(votes, ballotPaper{at, i, w})
 		if c.ReplyGroup > 0 && replies[c.ReplyGroup] {
 			b.Clusters[at].Repeated++
 			repeats++
@@ -147,6 +137,9 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	}
 	if b.Voted == 0 {
 		return b, b.noVote()
+	}
+	for _, v := range votes {
+		b.Clusters[v.cluster].add(v.candidate, candidates[v.candidate].Findings, v.weight, len(b.Clusters) > 1)
 	}
 	total := b.weight()
 	for i := range b.Clusters {
@@ -168,6 +161,12 @@ func (m Majority) Count(candidates []Candidate) (Ballot, error) {
 	return b, nil
 }
 
+// ballotPaper is the vote of one candidate.
+type ballotPaper struct {
+	cluster, candidate int
+	weight             float64
+}
+
 // order sorts clusters, best first. They come in the order of their first samples, which stays where nothing else
 // decides.
 func (m *Majority) order(candidates []Candidate, clusters []Cluster) {
@@ -177,11 +176,6 @@ func (m *Majority) order(candidates []Candidate, clusters []Cluster) {
 	}
 	slices.SortStableFunc(clusters, func(x, y Cluster) int {
 		a, b := candidates[x.Best], candidates[y.Best]
-		if m.DemoteEmpty {
-			if c := PreferRows(a, b); c != 0 {
-				return c
-			}
-		}
 		if c := cmp.Compare(round9(y.Score), round9(x.Score)); c != 0 {
 			return c
 		}
@@ -255,19 +249,20 @@ func noKey(c *Candidate) string {
 // round9 makes scores comparable that differ in the last bits only, because their sums were made in another order.
 func round9(x float64) float64 { return math.Round(x * 1e9) }
 
-// add adds a member with its findings. Doubt and Doubts hold weighted sums until settle.
-func (c *Cluster) add(member int, findings []Finding, weight float64) {
+// add adds a member with its findings. Doubt and Doubts hold weighted sums until settle. The form of an answer counts only
+// beside another one.
+func (c *Cluster) add(member int, findings []Finding, weight float64, rivalled bool) {
 	c.Members = append(c.Members, member)
 	c.Weight += weight
 	for _, f := range findings {
-		if !f.weighs() {
+		if !f.weighs() || f.Form && !rivalled {
 			continue
 		}
 		c.Doubt += weight * f.Doubt
-		at := slices.IndexFunc(c.Doubts, func(d Doubt) bool { return d.Rule == f.Rule })
+		at := slices.IndexFunc(c.Doubts, func(d Finding) bool { return d.Rule == f.Rule })
 		if at < 0 {
 			at = len(c.Doubts)
-			c.Doubts = append(c.Doubts, Doubt{Rule: f.Rule, Detail: f.Detail})
+			c.Doubts = append(c.Doubts, Finding{Rule: f.Rule, Detail: f.Detail})
 		}
 		c.Doubts[at].Doubt += weight * f.Doubt
 	}
@@ -279,7 +274,7 @@ func (c *Cluster) settle() {
 	for i := range c.Doubts {
 		c.Doubts[i].Doubt /= c.Weight
 	}
-	slices.SortStableFunc(c.Doubts, func(a, b Doubt) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
+	slices.SortStableFunc(c.Doubts, func(a, b Finding) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
 }
 
 // slipsPerReply is how many invalid statements for each reply behind it do not count against the answer. On recorded answers
@@ -308,8 +303,8 @@ func (m Majority) settleConfidence(b *Ballot) {
 	b.Confidence = b.Clusters[0].Confidence
 }
 
-// Validate says what is wrong with the fields of m: a number below 0, NaN or infinite, a MinShare above 1, a MaxWeight
-// above 1e12, and a Penalty without MaxDoubt. Count and State validate m themselves.
+// Validate reports the wrong fields of m: a number below 0, NaN or infinite, a MinShare above 1, a MaxWeight above
+// 1e12, and a Penalty without MaxDoubt. Count and State validate m themselves.
 func (m Majority) Validate() error {
 	var errs []error
 	for _, f := range []struct {

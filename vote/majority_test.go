@@ -2,14 +2,16 @@ package vote
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // weighing counts with the weights of the samples.
@@ -37,8 +39,8 @@ func pool(votes string) []Candidate {
 // winner returns the key and the representative of the winner.
 func winner(t *testing.T, m Majority, candidates []Candidate) (key string, best int) {
 	t.Helper()
-	b := need.Value(m.Count(candidates))(t)
-	w := need.Value(b.Winner())(t)
+	b := testutil.Value(m.Count(candidates))(t)
+	w := testutil.Value(b.Winner())(t)
 	return w.Key, w.Best
 }
 
@@ -67,7 +69,7 @@ func TestMajority(t *testing.T) {
 			with("aabb", func(c []Candidate) { c[0].AllNull, c[1].AllNull = true, true }), "b", 2},
 		{"empty majority", "only ties: an empty result may well be right", Majority{},
 			with("aaab", func(c []Candidate) { c[0].Empty, c[1].Empty, c[2].Empty = true, true, true }), "a", 0},
-		{"tie: off", "Earliest has no opinion", Majority{Tie: Earliest},
+		{"tie: off", "Earliest has no opinion", Majority{Tie: Ties()},
 			with("aabb", func(c []Candidate) { c[0].Empty, c[1].Empty = true, true }), "a", 0},
 		{"tie: own, then default", "Ties asks in order", Majority{Tie: Ties(func(a, b Candidate) int { return b.Rows - a.Rows }, PreferRows)},
 			with("abc", func(c []Candidate) { c[1].Rows, c[2].Rows, c[1].Empty = 5, 5, true }), "c", 2},
@@ -88,10 +90,12 @@ func TestMajority(t *testing.T) {
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 0), doubt("x", -3) }), "a", 0},
 		{"broken doubt", "NaN and infinity are ignored", Majority{Penalty: 1, MaxDoubt: 6},
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", math.NaN()), doubt("x", math.Inf(1)) }), "a", 0},
-		{"represented by cost", "the cheapest plan", Majority{},
+		{"represented by the usual text", "however cheap another one is", Majority{},
+			with("aaa", func(c []Candidate) { c[0].SQL, c[0].Cost, c[1].Cost, c[2].Cost = "TABLE a", 10, 50, 150 }), "a", 1},
+		{"represented by cost", "the cheapest plan of one text", Majority{},
 			with("aaa", func(c []Candidate) { c[0].Cost, c[1].Cost, c[2].Cost = 100, 50, 150 }), "a", 1},
-		{"represented by length", "then the shortest text", Majority{},
-			with("aaa", func(c []Candidate) { c[2].SQL = "TABLE a" }), "a", 2},
+		{"represented by length", "of texts that are as frequent the shortest", Majority{},
+			with("aa", func(c []Candidate) { c[1].SQL = "TABLE a" }), "a", 1},
 		{"represented by sample", "then the earliest sample, whatever the order of the list", Majority{},
 			with("aa", func(c []Candidate) { c[0].Sample, c[1].Sample = 1, 0 }), "a", 1},
 		{"ordered", "most members sort, so the answer does, however short the other is", Majority{},
@@ -101,7 +105,7 @@ func TestMajority(t *testing.T) {
 		{"ordered inside", "an ORDER BY of a subquery sorts nothing", Majority{},
 			with("aaa", func(c []Candidate) {
 				for i := range 2 {
-					c[i].SQL = "SELECT x FROM (SELECT x FROM t ORDER BY x LIMIT 3)"
+					c[i].SQL = fmt.Sprintf("SELECT x FROM (SELECT x FROM t ORDER BY x LIMIT %d)", i+3)
 				}
 			}), "a", 2},
 		{"ordered as most", "among those that sort the most frequent sequence, though it costs more", Majority{},
@@ -206,36 +210,6 @@ func TestMajorityErrors(t *testing.T) {
 				t.Errorf("State: %v, want %q", err, tt.want)
 			}
 		})
-	}
-}
-
-// TestDemoteEmpty: an empty result wins against nothing but another one, and no
-// lead of it is safe.
-func TestDemoteEmpty(t *testing.T) {
-	candidates := pool("aaaaaabbc")
-	for i := range 6 {
-		candidates[i].Empty = true
-	}
-	candidates[8].AllNull = true
-	m := Majority{DemoteEmpty: true}
-	b, err := m.Count(candidates)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var order []string
-	for _, c := range b.Clusters {
-		order = append(order, c.Key)
-	}
-	if d := cmp.Diff([]string{"b", "a", "c"}, order); d != "" || b.Confidence != 2.0/9 {
-		t.Errorf("confidence %v, clusters (-want +got):\n%s", b.Confidence, d)
-	}
-	for sampled := range candidates {
-		if state, err := m.State(candidates[:sampled], len(candidates)); err != nil || Decided(state) {
-			t.Errorf("decided after %d samples, %v", sampled, err)
-		}
-	}
-	if b, err = m.Count(candidates[:6]); err != nil || b.Clusters[0].Key != "a" {
-		t.Errorf("nothing but empty results: %+v, %v", b, err)
 	}
 }
 
@@ -387,7 +361,7 @@ func randomCandidates(r *rand.Rand, n int) []Candidate {
 }
 
 func TestOverrule(t *testing.T) {
-	b := need.Value(Majority{}.Count(pool("aaabbc")))(t)
+	b := testutil.Value(Majority{}.Count(pool("aaabbc")))(t)
 	kept := b
 	b.Overrule(1)
 	var keys []string
@@ -404,6 +378,38 @@ func TestOverrule(t *testing.T) {
 		b := kept
 		if b.Overrule(i); b.Overruled {
 			t.Errorf("Overrule(%d) did something", i)
+		}
+	}
+}
+
+// TestForm: what is doubted of the form of an answer decides between answers, and takes nothing from one that all votes are for.
+func TestForm(t *testing.T) {
+	form := Finding{Rule: "more_columns", Doubt: 1, Form: true}
+	sense := Finding{Rule: "sum", Doubt: 1}
+	count := func(findings ...Finding) (list []Candidate) {
+		for i, f := range findings {
+			list = append(list, Candidate{Sample: i, SQL: "SELECT 1", Fingerprint: "a", Findings: []Finding{f}})
+		}
+		return list
+	}
+	other := Candidate{Sample: 9, SQL: "SELECT 2", Fingerprint: "b"}
+	for _, tt := range []struct {
+		why   string
+		votes []Candidate
+		doubt float64 // of the answer a
+	}{
+		{"all votes agree", count(form, form, form), 0},
+		{"a doubt about the meaning stays", count(sense, sense, sense), 1},
+		{"beside another answer the form counts", append(count(form, form), other), 1},
+		{"an abstention is no other answer", append(count(form, form), Candidate{Sample: 8, Rejected: "no SQL"}), 0},
+	} {
+		b, err := Majority{Penalty: 1, MaxDoubt: 6, Prior: 1}.Count(tt.votes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(b.Clusters, func(c Cluster) bool { return c.Key == "a" || c.SQL == "SELECT 1" })
+		if got := b.Clusters[at].Doubt; got != tt.doubt {
+			t.Errorf("%s: doubt %v, want %v", tt.why, got, tt.doubt)
 		}
 	}
 }

@@ -6,30 +6,30 @@ import (
 	"slices"
 )
 
-// State is the state of a vote while samples are still to come. A [Stop] decides by it.
+// State is the state of a vote while samples are still to come. A [Stop] reads it.
 //
-// [Majority.State] makes one of candidates. For a vote on anything else that has a key, start from a State with
-// Remaining set, and add each sample with Vote or Abstain, in the order of the samples. A State is plain data: copies
-// of it share Clusters. Not safe for concurrent use.
+// [Majority.State] makes one from candidates. For a vote on anything else that has a key, start from a State with
+// Remaining set. Add each sample with Vote or Abstain, in the order of the samples. A State is plain data: copies of it
+// share Clusters. Not safe for concurrent use.
 type State struct {
-	Sampled   int            // samples so far, those that abstained included
+	Sampled   int            // samples so far, including those that abstained
 	Remaining int            // samples that may still come
 	Clusters  []ClusterState // one for each cluster, in the order of their first votes
 
-	MaxWeight float64 // greatest weight that a vote still to come can have; 0 means 1
-	Penalty   float64 // that of the Majority
+	MaxWeight float64 // greatest weight of a vote still to come; 0 means 1
+	Penalty   float64 // Majority.Penalty
 	MaxDoubt  float64 // how much more a vote still to come can be doubted than the cluster it joins
 }
 
 // ClusterState is one cluster of a [State].
 type ClusterState struct {
-	Key    string  // what its votes have in common
+	Key    string  // the common key of its votes
 	Weight float64 // weights of its votes, added up
-	Doubt  float64 // weight × doubt of each of its votes, added up
+	Doubt  float64 // sum over its votes of weight × doubt
 	Spared float64 // how far the extra doubt of a vote that joins it stays below State.MaxDoubt; may be below 0
 }
 
-// Vote adds a sample that votes for key. A weight that is not above 0 is no vote.
+// Vote adds a sample that votes for key. A sample with a weight of 0 or less does not vote.
 func (t *State) Vote(key string, weight, doubt float64) {
 	at := slices.IndexFunc(t.Clusters, func(s ClusterState) bool { return s.Key == key })
 	t.vote(at, key, weight, doubt)
@@ -55,8 +55,8 @@ func (t *State) Abstain() {
 	t.Remaining = max(t.Remaining-1, 0)
 }
 
-// Leader returns the cluster that would win now: the one with the highest score, and of several the one that was voted
-// for first. It is zero if nobody has voted.
+// Leader returns the cluster that would win now: the one with the highest score, and of several the one with the
+// earliest vote. It is zero without votes.
 func (t State) Leader() ClusterState { first, _ := t.leading(); return t.standing(first) }
 
 // RunnerUp returns the cluster that would be second now. It is zero if there is none.
@@ -88,12 +88,12 @@ func (t State) leading() (first, second int) {
 // unit is the weight of one whole vote.
 func (t State) unit() float64 { return cmp.Or(t.MaxWeight, 1) }
 
-// Wave returns how many samples to send at once: the smallest number with which stop would hold if all of them voted
-// for one cluster, with the greatest weight and without doubt. Then no sample is wasted, as if they were sent one by
-// one; with a Penalty a few may be, because a doubted vote for a rival can end the vote sooner.
+// Wave returns how many samples to send at once. It is the smallest number with which stop would hold if all of them
+// voted for one cluster, with the greatest weight and without doubt. So it wastes no sample compared with sending them
+// one by one. With a Penalty it may waste a few, because a doubted vote for a rival can end the vote sooner.
 //
-// The number is at least least, at most Remaining, and 0 only if none remains. Without a stop it is Remaining. For 12
-// plain votes the first wave has 7 samples with [Decided], 3 with AheadBy(3) and 4 with Posterior(0.95).
+// The number is at least least, at most Remaining, and 0 only if no sample remains. Without a stop it is Remaining.
+// For 12 plain votes the first wave has 7 samples with [Decided], 3 with AheadBy(3) and 4 with Posterior(0.95).
 func (t State) Wave(stop Stop, least int) int {
 	n := t.Remaining
 	for k := 1; k < n && stop != nil; k++ {
@@ -123,8 +123,8 @@ func (t State) couldStop(k int, stop Stop) bool {
 	return false
 }
 
-// State returns the state of the vote after candidates, which are the first of planned samples, in their order. The
-// errors are those of Count, except ErrNoVote, and one for a weight above MaxWeight.
+// State returns the state of the vote after candidates, which are the first of planned samples, in their order. It
+// returns the errors of Count, except ErrNoVote, and an error for a weight above MaxWeight.
 func (m Majority) State(candidates []Candidate, planned int) (State, error) {
 	t := State{Remaining: planned, MaxWeight: cmp.Or(m.MaxWeight, 1), Penalty: m.Penalty, MaxDoubt: m.MaxDoubt}
 	if err := m.Validate(); err != nil {
@@ -139,7 +139,7 @@ func (m Majority) State(candidates []Candidate, planned int) (State, error) {
 			return State{}, err
 		case w > t.MaxWeight+1e-9:
 			return State{}, fmt.Errorf("vote: weight of candidate %d is %v, above the MaxWeight of %v: set Majority.MaxWeight to the greatest weight", i, w, t.MaxWeight)
-		case why != "" || m.DemoteEmpty: // a vote without standings is never decided
+		case why != "":
 			t.Abstain()
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // votes is a state of two clusters of plain votes.
@@ -178,16 +178,16 @@ func TestDecidedNeverChangesTheWinner(t *testing.T) {
 		}
 		candidates := randomCandidates(r, n)
 		sampled := 1 + r.IntN(n)
-		state := need.Value(m.State(candidates[:sampled], n))(t)
+		state := testutil.Value(m.State(candidates[:sampled], n))(t)
 		if !Decided(state) {
 			continue
 		}
 		stopped[name]++
-		before := need.Value(m.Count(candidates[:sampled]))(t)
+		before := testutil.Value(m.Count(candidates[:sampled]))(t)
 		want := before.Clusters[0]
 		check := func(how string) {
 			t.Helper()
-			after := need.Value(m.Count(candidates))(t)
+			after := testutil.Value(m.Count(candidates))(t)
 			if got := after.Clusters[0]; got.Key != want.Key {
 				t.Fatalf("%s, %s: decided after %d of %d for %+v, but %+v won\ntally %+v", name, how, sampled, n, want, got, state)
 			}
@@ -315,7 +315,7 @@ func TestWavesWasteNothing(t *testing.T) {
 		}
 		stop := []Stop{Decided, AheadBy(2), AheadBy(3).Or(Decided), Posterior(0.9), AheadBy(2).Every(4), Posterior(0.9).Every(3).Or(Decided)}[r.IntN(6)]
 		after := func(sampled int) State {
-			state := need.Value(m.State(candidates[:sampled], n))(t)
+			state := testutil.Value(m.State(candidates[:sampled], n))(t)
 			return state
 		}
 		oneByOne := 0

@@ -15,8 +15,10 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
@@ -35,7 +37,7 @@ type ask struct {
 	Choose       bool     `short:"i" help:"Choose here where the answers disagree, instead of asking again in other words."`
 	ShowPrompts  bool     `help:"Write what the model was sent to standard error."`
 	ShowReplies  bool     `help:"Write what the model replied to standard error."`
-	Log          bool     `default:"true" negatable:"" help:"Keep question, statement and cost of the answer, and no rows, for the verbs log and last; default: keep them."`
+	Log          bool     `default:"true" negatable:"" help:"Keep question, statement and cost of the answer, and no rows, for texttosql log and last; default: keep them."`
 	Question     []string `arg:"" optional:"" help:"The question; without it, or for -, standard input is read."`
 }
 
@@ -43,7 +45,8 @@ type ask struct {
 func (ask) Help() string {
 	return `Examples:
 
-  texttosql ask --db shop.db --model openai:gpt-4o-mini "Which customers never ordered?"
+  texttosql ask --db shop.db --model openai:gpt-4o-mini \
+    "Which customers never ordered?"
   texttosql ask --csv -o never.csv "Which customers never ordered?"
   echo "Which customers never ordered?" | texttosql ask --profile prod
 
@@ -70,40 +73,42 @@ func (a *ask) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if file != nil {
-		defer file.Discard()
-	}
-	var shown trace.Private
+	defer file.Discard()
+	var shown trace.Sensitivity
 	if a.ShowPrompts {
 		shown |= trace.PrivatePrompts
 	}
 	if a.ShowReplies {
 		shown |= trace.PrivateReplies
 	}
-	e, err := a.Open(p.ctx, p.getenv, nil, cli.Progress(p.err), texttosql.WithReveal(shown))
+	e, err := a.Open(p.ctx, p.getenv, nil, cli.Progress(p.err), texttosql.WithTraceContent(shown))
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	if told := p.notice(e.Warnings); told != "" {
-		cli.Say(p.err, "%s\n", strings.TrimPrefix(told, ", "))
-	}
 	r, err := a.asked(p, e, question)
 	if r != nil && shown != 0 {
 		p.show(r.Trace)
 	}
-	if err == nil && a.Log {
-		if kerr := p.keep(e, r, a.Evidence); kerr != nil {
+	if a.Log {
+		if kerr := p.keep(e, r, a.Evidence, err); kerr != nil {
 			cli.Say(p.err, "texttosql: the answer is not kept for the verbs log and last: %s\n", p.line(kerr))
 		}
 	}
 	if werr := a.write(p, file, e.Dialect.Language().Text, r, err); werr != nil {
-		return werr
+		return a.rescue(p, e.Dialect.Language().Text, r, err, werr)
 	}
 	if page != nil {
 		if werr := cli.WritePage(page, r, err, a.TraceRows); werr != nil {
 			return fmt.Errorf("--trace %s: %w", a.Trace, cli.PathlessError(werr))
 		}
+	}
+	var asked *session.QuestionError
+	switch {
+	case err == nil:
+		return a.cut(r.Rows)
+	case errors.As(err, &asked) && !a.alone() && a.form() != "json":
+		return &toldError{err}
 	}
 	return err
 }
@@ -129,14 +134,16 @@ var errNoQuestion = &setup.UsageError{Err: errors.New("no question is asked: wri
 // asked asks the question, and with --choose lets the person choose until there is an answer.
 func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Result, error) {
 	if !a.Choose {
-		return e.Ask(p.ctx, question, texttosql.Question{Evidence: a.Evidence})
+		return e.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
 	}
-	talk := e.NewConversation(&session.Memory{})
-	r, err := talk.Ask(p.ctx, question, texttosql.Question{Evidence: a.Evidence})
+	talk := e.NewConversation(&session.MemoryStore{})
+	r, err := talk.Ask(p.ctx, question, texttosql.WithEvidence(a.Evidence))
+	if stopped := (*session.InterruptedError)(nil); errors.As(err, &stopped) {
+		err = stopped.Err // this conversation ends with the program
+	}
 	lines := bufio.NewScanner(p.in)
 	for asked := (*session.QuestionError)(nil); errors.As(err, &asked); asked = nil {
-		width, _ := p.size()
-		if werr := cli.Readings(p.err, e.Dialect.Language().Text, width, asked); werr != nil {
+		if werr := cli.Readings(p.err, e.Dialect.Language().Text, p.width(), asked); werr != nil {
 			return r, werr
 		}
 		cli.Say(p.err, "Which one is meant? ")
@@ -151,7 +158,10 @@ func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Re
 			cli.Say(p.err, "%s is none of them.\n", id)
 			continue
 		}
-		r, err = talk.Choose(p.ctx, id)
+		before := r
+		if r, err = talk.Choose(p.ctx, id); r != nil && before != nil {
+			r.Usage = before.Usage.Add(r.Usage)
+		}
 	}
 	return r, err
 }
@@ -191,17 +201,37 @@ func (a *ask) write(p *program, file *atomicfile.File, dialect sqltext.Dialect, 
 			return nil // they are told
 		}
 		return p.write(nil, func(w io.Writer) error {
-			width, _ := p.size()
-			if err := cli.Readings(w, dialect, width, asked); err != nil {
+			if err := cli.Readings(w, dialect, p.width(), asked); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(w, "Say in the question which is meant, choose with -i, or take the first with --ask-below 0.")
+			_, err := fmt.Fprintln(w, textformat.Wrap("Say in the question which is meant, choose with -i, or take the first with --ask-below 0.", p.width()))
 			return err
 		})
 	case r != nil && exitCode(err) != exitInterrupted:
 		p.tried(r, err)
 	}
 	return nil
+}
+
+// rescue writes what could not be written where it belongs, since it is paid for: to standard output, else to standard error. It
+// returns what was wrong with the first place.
+func (a *ask) rescue(p *program, dialect sqltext.Dialect, r *texttosql.Result, err, failed error) error {
+	again, out := *a, *p
+	if again.Out = ""; again.form() == "xlsx" {
+		again.Format = "csv"
+	}
+	out.getenv = func(string) string { return "" } // without PAGER
+	if a.Out != "" {
+		failed = fmt.Errorf("--out %s: %w", a.Out, cli.PathlessError(failed))
+	} else if p.getenv("PAGER") == "" {
+		out.out = p.err
+	}
+	cli.Say(p.err, "texttosql: the answer cannot be written where it belongs, so it follows here\n")
+	if again.write(&out, nil, dialect, r, err) != nil {
+		out.out = p.err
+		failed = errors.Join(failed, again.write(&out, nil, dialect, r, err))
+	}
+	return failed
 }
 
 // tried writes the best answer so far, or up to three statements that were tried, and what they cost.
@@ -216,14 +246,14 @@ func (p *program) tried(r *texttosql.Result, err error) {
 			}
 		}
 		for _, sql := range all[:min(len(all), 3)] {
-			cli.Say(p.err, "tried: %s\n", trace.Scrub(words.Line(sql)))
+			cli.Say(p.err, "tried: %s\n", redact.Credentials(words.Line(sql)))
 		}
-		if len(all) == 0 && texttosql.Failure(err).Class == failure.NoStatement {
+		if len(all) == 0 && failure.Of(err).Class == failure.NoAnswer {
 			cli.Say(p.err, "the model wrote no SQL; see its replies with --show-replies\n")
 		}
 	}
 	if r.Usage.Calls > 0 {
-		cli.Say(p.err, "%s\n", cli.Cost(r))
+		cli.Say(p.err, "%s\n", cli.Cost(r.Usage))
 	}
 }
 
@@ -243,6 +273,9 @@ type reply struct {
 
 func (o output) writeResult(p *program, w io.Writer, r *texttosql.Result, asked *session.QuestionError, err error) error {
 	told := reply{Exit: exitCode(err)}
+	if err == nil && r != nil {
+		told.Exit = exitCode(o.cut(r.Rows))
+	}
 	if err != nil {
 		told.Error = p.line(err)
 	}

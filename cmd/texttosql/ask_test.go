@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 )
@@ -57,12 +57,12 @@ func TestRecording(t *testing.T) {
 	db := shopFile(t)
 	env := asking(t, always(neverOrdered))
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	recorder := need.Value(replay.Append(path))(t)
+	recorder := testutil.Value(replay.Append(path))(t)
 	p := &program{ctx: t.Context(), getenv: func(name string) string { return env[name] }}
 	var a ask
 	a.DB, a.Strategy = []string{db}, "direct"
-	e := need.Value(a.Open(p.ctx, p.getenv, []llm.Middleware{recorder.Record}))(t)
-	need.Value(e.Ask(p.ctx, "Who never ordered?"))(t)
+	e := testutil.Value(a.Open(p.ctx, p.getenv, []llm.Middleware{recorder.Record}))(t)
+	testutil.Value(e.Ask(p.ctx, "Who never ordered?"))(t)
 	e.Close()
 	recorder.Close()
 
@@ -92,7 +92,7 @@ func TestSQL(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "rows.csv")
 	code, shown, told := try(t, env, "SELECT name FROM customers ORDER BY id\n", "sql", "--csv", "--rows", "2", "-o", out, "-")
 	text, err := os.ReadFile(out)
-	if code != exitAnswer || shown != "" || err != nil || strings.Count(string(text), "\n") != 3 || !strings.Contains(told, "the first 2 rows") {
+	if code != exitCut || shown != "" || err != nil || strings.Count(string(text), "\n") != 3 || !strings.Contains(told, "the first 2 rows") {
 		t.Errorf("code %d, %v: %q%q%s", code, err, text, shown, told)
 	}
 	if code, _, told := try(t, env, "DELETE FROM customers", "sql", "-o", out, "-"); code != exitRefused {
@@ -136,11 +136,11 @@ func TestExitCodes(t *testing.T) {
 		code     int
 		out, err string
 	}{
-		{"an answer", always("SELECT count(*) AS n FROM customers"), []string{"ask", "How many?"}, exitAnswer, "Confidence", ""},
+		{"an answer", always("SELECT count(*) AS n FROM customers"), []string{"ask", "How many?"}, exitAnswer, "samples agree", ""},
 		{"a question back", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "How many?"}, exitUnsure,
-			"\n  2  ", "texttosql: The answers disagree; which one is meant? Choose one of the options.\n"},
+			"\n  2  ", "texttosql: Choose one of the options.\n"},
 		{"a warning is told once", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--calls", "1", "How many?"}, exitAnswer,
-			"2 samples saved\n  warning: the budget allowed 1 of 3 samples\n", ""},
+			" tokens\n  warning: the budget allowed 1 of 3 samples\n", ""},
 		{"the same as JSON", disagree, []string{"ask", "-s", "self-consistency", "-n", "3", "--ask-below", "0.9", "--json", "How many?"},
 			exitUnsure, `"options":[{`, ""},
 		{"only refused statements", always("DELETE FROM customers"), []string{"ask", "-s", "direct", "Remove all"}, exitRefused, "",

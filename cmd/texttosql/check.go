@@ -7,6 +7,7 @@ import (
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/exec"
 )
 
@@ -56,24 +57,29 @@ func (c *check) Run(p *program) error {
 		}
 		return errors.Join(p.json(v), err)
 	}
+	width := p.width()
+	say := func(format string, args ...any) {
+		cli.Say(p.out, "%s\n", textformat.Hanging(fmt.Sprintf(format, args...), width, 2))
+	}
 	if err == nil {
-		cli.Say(p.out, "accepted: %s\n", found.SQL)
+		const accepted = "accepted: "
+		cli.Say(p.out, "%s%s\n", accepted, textformat.WrapSQL(e.Dialect.Language().Text, found.SQL, max(0, width-len(accepted))))
 	}
 	if a := found.Analysis; a != nil {
 		for _, t := range a.Tables {
-			cli.Say(p.out, "reads %s.%s: %s\n", t.Schema, t.Table, orNone(t.Columns, "its rows only"))
+			say("reads %s.%s: %s", t.Schema, t.Table, orNone(t.Columns, "its rows only"))
 		}
-		cli.Say(p.out, "calls %s\n", orNone(a.Functions, "no function"))
+		say("calls %s", orNone(a.Functions, "no function"))
 	}
 	for _, f := range found.Findings {
-		cli.Say(p.out, "%s: %s\n", f.Rule, f.Detail)
+		say("%s: %s", f.Rule, f.Detail)
 	}
 	if found.Plan != nil {
 		for _, row := range found.Plan.Rows {
-			cli.Say(p.out, "plan: %s\n", row.Detail)
+			say("plan: %s", row.Detail)
 		}
 		if found.Plan.EngineCost > 0 {
-			fmt.Fprintf(p.out, "plan: cost %g, %g rows, as the engine estimates\n", found.Plan.EngineCost, found.Plan.EngineRows)
+			say("plan: cost %g, %g rows, as the engine estimates", found.Plan.EngineCost, found.Plan.EngineRows)
 		}
 	}
 	return err

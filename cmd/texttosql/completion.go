@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -158,6 +159,6 @@ type list struct{}
 
 // Run lists it.
 func (list) Run(p *program) error {
-	_, err := fmt.Fprintln(p.out, setup.Help())
+	_, err := io.WriteString(p.out, setup.Help(p.width()))
 	return err
 }

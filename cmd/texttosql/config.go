@@ -21,11 +21,12 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// settings are what the environment and a file say in place of flags.
+// settings holds values from the environment and a file, for flags that the command line does not set.
 type settings struct {
 	p       *program
 	file    string            // "": there is none
 	profile string            // "": none
+	chosen  map[string]any    // what the profile says
 	values  map[string]any    // of the file, by flag; nil before it is read
 	where   map[string]string // where the value of a flag comes from
 	err     error             // of reading the file
@@ -33,10 +34,11 @@ type settings struct {
 	profiles, models []string // that the file names
 }
 
-// Validate is that of a kong.Resolver. The file is checked as it is read.
+// Validate implements kong.Resolver. It returns nil, because read checks the file.
 func (s *settings) Validate(*kong.Application) error { return nil }
 
-// Resolve returns what stands in place of a flag that the command line does not have: a variable, else what the file says.
+// Resolve returns the value of a flag that the command line does not set: first from its
+// variable, then from the file.
 func (s *settings) Resolve(k *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if flag.Name == "help" || flag.Name == "version" {
 		return nil, nil
@@ -63,7 +65,7 @@ func (s *settings) Resolve(k *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	value, found := s.values[flag.Name]
 	if found {
 		s.where[flag.Name] = "the file"
-		if s.profile != "" {
+		if _, ok := s.chosen[flag.Name]; ok {
 			s.where[flag.Name] = "profile " + s.profile
 		}
 	}
@@ -80,7 +82,7 @@ func (s *settings) given(k *kong.Context, name string) string {
 	return s.p.getenv("TEXTTOSQL_" + strings.ToUpper(name))
 }
 
-// read reads the file: what stands at its top, and over it the profile.
+// read reads the file: first the values at the top level, then those in the profile, which replace them.
 func (s *settings) read(k *kong.Context) error {
 	s.values, s.profile, s.file = map[string]any{}, s.given(k, "profile"), s.given(k, "config")
 	named := s.file != ""
@@ -124,6 +126,7 @@ func (s *settings) read(k *kong.Context) error {
 			all = map[string]any{}
 		}
 		maps.Copy(all, chosen)
+		s.chosen = chosen
 	}
 	known := flagNames(k.Model.Node, map[string]bool{})
 	for name, value := range all {
@@ -180,7 +183,7 @@ A key is the name of a flag. A flag of the command line comes first, then its va
 profile (--profile prod, or profile = "prod" in the file), then the top of the file.`
 }
 
-// Run shows it.
+// Run prints the configuration.
 func (c *configuration) Run(p *program, k *kong.Context) error {
 	s := p.settings
 	place := "there is no file of settings"
@@ -209,26 +212,36 @@ func (c *configuration) Run(p *program, k *kong.Context) error {
 		if from == "" {
 			continue
 		}
-		value := fmt.Sprint(target.Interface())
-		if list, ok := target.Interface().([]string); ok {
-			shown := make([]string, len(list))
-			for i, text := range list {
-				shown[i] = withoutPassword(text)
-			}
-			value = strings.Join(shown, " ")
+		list, ok := target.Interface().([]string)
+		if !ok {
+			list = []string{fmt.Sprint(target.Interface())}
 		}
+		shown := make([]string, len(list))
+		for i, text := range list {
+			shown[i] = withoutPassword(text)
+		}
+		value := strings.Join(shown, " ")
 		cli.Say(w, "%s\t%s\t%s\n", flag.Name, value, from)
 	}
 	return w.Flush()
 }
+
+// serverKinds are the kinds of a URL whose host is a server. Of another kind the host may be a project, a bucket or a key.
+var serverKinds = []string{"postgres", "postgresql", "mysql", "mariadb", "http", "https"}
 
 // withoutPassword shows a DSN without what may be secret.
 func withoutPassword(text string) string {
 	if !setup.IsDSN(text) {
 		return text
 	}
-	if u, err := url.Parse(text); err == nil && u.Host != "" {
-		return u.Scheme + "://…@" + u.Host + u.Path
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme == "" || u.Host == "":
+		return "(a DSN)"
+	case !slices.Contains(serverKinds, u.Scheme):
+		return u.Scheme + "://…"
+	case u.User == nil && strings.Contains(text, "@"): // a sign of the password ended the name of the host
+		return u.Scheme + "://…"
 	}
-	return "(a DSN)"
+	return u.Scheme + "://…@" + u.Host + u.Path
 }

@@ -35,8 +35,8 @@ stratgy = "direct"
 		{"its policy", "TEXTTOSQL_PROFILE=prod", []string{"sql", "SELECT name FROM customers"}, exitRefused, "", "policy"},
 		{"a variable before the profile", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", count}, exitAnswer, "(first 3 rows", ""},
 		{"a flag before the variable", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", "--rows", "4", count}, exitAnswer, "(first 4 rows", ""},
-		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitAnswer, "id\n1\n", "first 1 rows"},
-		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "the only vote", ""},
+		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitCut, "id\n1\n", "first 1 rows"},
+		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "not voted on", ""},
 		{"what is in force", "TEXTTOSQL_ASK_BELOW=0.5", []string{"config", "--profile", "prod", "--calls", "7"}, exitAnswer,
 			"ask-below      0.5", ""},
 		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer, "postgres://…@127.0.0.1:1/shop", ""},
@@ -63,6 +63,39 @@ stratgy = "direct"
 	for _, line := range []string{"TEXTTOSQL_ASK_BELOW", "profile prod", "command line", "default", "file " + conf} {
 		if !strings.Contains(out, line) {
 			t.Errorf("no %q in\n%s", line, out)
+		}
+	}
+}
+
+// TestConfigShowsNoSecret: the verb config shows of a DSN the server and the database, and nothing that only some know.
+func TestConfigShowsNoSecret(t *testing.T) {
+	for _, tt := range []struct{ why, db, want string }{
+		{"a password", "postgres://reader:s3cret@h:5432/shop", "postgres://…@h:5432/shop"},
+		{"without a password", "mysql://h/shop", "mysql://…@h/shop"},
+		{"a key in the query", "https://h:8443?catalog=c&access_token=s3cret", "https://…@h:8443"},
+		{"a project", "bigquery://s3cret", "bigquery://…"},
+		{"a project and a dataset", "bigquery://s3cret/s3cret", "bigquery://…"},
+		{"in capitals", "BigQuery://s3cret", "bigquery://…"},
+		{"a bucket", "gs://s3cret/db.sqlite", "gs://…"},
+		{"a password with a slash", "postgres://u:1/s3cret@h/d", "postgres://…"},
+		{"a password with a number sign", "postgres://u:1#s3cret@h/d", "postgres://…"},
+		{"a password with a question mark", "postgres://u:1?s3cret@h/d", "postgres://…"},
+		{"a password with a percent sign", "postgres://u:%s3cret@h/d", "(a DSN)"},
+		{"the form of the driver", "u:s3cret@tcp(h:1)/d", "(a DSN)"},
+		{"words", "host=h password=s3cret", "(a DSN)"},
+		{"a file", "data/shop.sqlite", "data/shop.sqlite"},
+	} {
+		for _, flag := range []string{"db", "lessons", "confirmed"} { // all of them take a DSN
+			_, out, _ := try(t, nil, "", "config", "--"+flag, tt.db)
+			shown := ""
+			for line := range strings.Lines(out) {
+				if rest, ok := strings.CutPrefix(line, flag+" "); ok {
+					shown = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "command line"))
+				}
+			}
+			if shown != tt.want || strings.Contains(out, "s3cret") {
+				t.Errorf("%s: --%s is shown as %q, want %q in\n%s", tt.why, flag, shown, tt.want, out)
+			}
 		}
 	}
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	columns "github.com/texttosql/texttosql/describe"
+	columns "github.com/texttosql/texttosql/internal/describe"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	tables "github.com/texttosql/texttosql/schema"
 )
@@ -17,7 +17,7 @@ type describe struct {
 	setup.Models   `embed:""`
 	setup.Spending `embed:""`
 	WithoutValues  bool   `help:"Show the model no stored value."`
-	Out            string `required:"" short:"o" placeholder:"FILE" help:"The JSON file of descriptions, for --descriptions of other verbs. What it has is not asked again."`
+	Out            string `required:"" short:"o" placeholder:"FILE" help:"The JSON file of descriptions, for --descriptions of other commands. What it has is not asked again."`
 }
 
 // Help is the part of --help below the flags.
@@ -60,11 +60,12 @@ func (d *describe) Run(p *program) error {
 	for _, note := range file.Notes {
 		cli.Say(p.err, "texttosql: %s\n", note)
 	}
+	have, lack := len(file.Descriptions), len(file.Failed)
 	if err != nil {
+		cli.Say(p.err, "%s: %d %s so far; the same command goes on\n", d.Out, have, words.Plural("description", have))
 		return err
 	}
-	used := account.Usage()
-	fmt.Fprintf(p.out, "%s: %d descriptions, %d columns without one; %d calls, %d tokens\n", d.Out, len(file.Descriptions), len(file.Failed), used.Calls,
-		used.PromptTokens+used.CompletionTokens)
+	cli.Say(p.out, "%s: %d %s, %d %s without one; %s\n", d.Out, have, words.Plural("description", have), lack, words.Plural("column", lack),
+		cli.Cost(account.Usage()))
 	return nil
 }

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -39,7 +38,6 @@ type examination struct {
 
 // say writes a line: "ok", "see" or "bad", about what, and what was found.
 func (x *examination) say(verdict, about, format string, args ...any) {
-	width, _ := x.size()
 	if verdict == "bad" {
 		x.bad++
 	}
@@ -49,9 +47,9 @@ func (x *examination) say(verdict, about, format string, args ...any) {
 		shown = x.paint(colour, verdict)
 	}
 	const indent = 15
-	text := form.Wrap(words.Line(fmt.Sprintf(format, args...)), max(0, width-indent))
+	text := textformat.Hanging(words.Line(fmt.Sprintf(format, args...)), x.width(), indent)
 	fmt.Fprintf(x.out, "%s%*s", shown, 5-len(verdict), "")
-	cli.Say(x.out, "%-*s%s\n", indent-5, about, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", indent)))
+	cli.Say(x.out, "%-*s%s\n", indent-5, about, text)
 }
 
 // Run looks.
@@ -116,7 +114,7 @@ func (x *examination) database(d *setup.Database) {
 		}
 	}
 	if told == 0 {
-		x.say("ok", "rights", "nothing is known of the role that it does not need for reading")
+		x.say("ok", "rights", "no right beyond reading is known")
 	}
 }
 

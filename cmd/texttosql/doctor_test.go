@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestDoctor: what keeps questions from being answered is bad and ends with 1; what may be meant so is told.
@@ -51,9 +51,9 @@ func TestDoctorOfServers(t *testing.T) {
 	owner := postgresOf(t, "examined", "CREATE TABLE t (id INT); CREATE ROLE looks LOGIN; CREATE ROLE writes LOGIN; "+
 		"GRANT SELECT ON t TO looks; GRANT SELECT, UPDATE ON t TO writes")
 	port := mariaDBShop(t)
-	pool := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/shop?multiStatements=true", port)))(t)
+	pool := testutil.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/shop?multiStatements=true", port)))(t)
 	defer pool.Close()
-	need.Value(pool.Exec("CREATE TABLE t (id INT); CREATE USER looks; CREATE USER writes; " +
+	testutil.Value(pool.Exec("CREATE TABLE t (id INT); CREATE USER looks; CREATE USER writes; " +
 		"GRANT SELECT ON shop.* TO looks; GRANT SELECT, UPDATE ON shop.* TO writes"))(t)
 	defer pool.Exec("DROP USER looks; DROP USER writes")
 	mariaDB := func(user string) string { return fmt.Sprintf("mysql://%s@127.0.0.1:%d/shop", user, port) }

@@ -1,18 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evalbounds"
+	"github.com/texttosql/texttosql/internal/leakguard"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -23,17 +29,17 @@ type evaluate struct {
 	MinEX        float64 `name:"min-ex" placeholder:"SHARE" help:"End with code 1 if EX is below this share, 0 to 1: for CI."`
 	MostWrong    int     `default:"-1" placeholder:"N" help:"Say from which confidence on at most so many answers are wrong; default: say nothing."`
 	Workers      int     `default:"4" placeholder:"N" help:"Questions at a time; default: 4."`
-	Questions    string  `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV; or one of evaltest, which says what else is expected."`
+	Questions    string  `arg:"" help:"The file of questions: JSON lines {\"question\", \"sql\"}, a JSON list or CSV; or one of texttosqltest, which says what else is expected."`
 }
 
 // Help is the part of --help below the flags.
 func (evaluate) Help() string {
 	return `EX is the share of questions whose answer has the rows of the right statement, with the interval of 95 % of a bootstrap
 over questions. VA is the share whose statement runs. A question without an answer is wrong; one whose right statement has no
-result is told and counts as wrong. An exemplar or a confirmed answer that gives a question away is told too.
+result is reported and counts as wrong. An exemplar or a confirmed answer that gives a question away is reported too.
 
-A file of package evaltest says for each question what is expected: {"question", "rows", "sql", "reads", "metric", "asks", "refuses", "within",
-"calls"}. It is told what is not so, and the exit code is 1 where something is not.
+A file of package texttosqltest says for each question what is expected: {"question", "rows", "sql", "reads", "metric", "asks", "refuses", "within",
+"calls"}. What is not as expected is printed, and then the exit code is 1.
 
 ` + exitHelp
 }
@@ -87,7 +93,7 @@ func (v *evaluate) Run(p *program) error {
 	}
 	defer e.Close()
 	db, err := exec.New(e.Pool, e.Dialect, exec.Config{Policy: e.Config.Policy, Limits: exec.Limits{
-		Answer: exec.Bounds{Rows: eval.DefaultRows, Bytes: eval.DefaultBytes, Timeout: eval.DefaultTimeout},
+		Answer: exec.Bounds{Rows: evalbounds.Rows, Bytes: evalbounds.Bytes, Timeout: evalbounds.Timeout},
 	}})
 	if err != nil {
 		return err
@@ -110,7 +116,7 @@ func (v *evaluate) Run(p *program) error {
 	var done atomic.Int64
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
 	report, err := eval.Run(p.ctx, func(ctx context.Context, q eval.Question) (eval.Answer, error) {
-		r, err := e.Generate(ctx, q.Text, texttosql.Question{Evidence: q.Evidence})
+		r, err := e.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
 		if n := done.Add(1); cli.IsTerminal(p.err) {
 			fmt.Fprintf(p.err, "\r%d of %d", n, len(dataset.Questions))
 		}
@@ -120,7 +126,7 @@ func (v *evaluate) Run(p *program) error {
 		return eval.Answer{SQL: r.SQL, Confidence: r.Confidence, Usage: r.Usage}, err
 	}, dataset, scorer)
 	if cli.IsTerminal(p.err) {
-		fmt.Fprintln(p.err)
+		fmt.Fprint(p.err, "\r\x1b[K")
 	}
 	if err != nil {
 		return err
@@ -129,7 +135,7 @@ func (v *evaluate) Run(p *program) error {
 		return err
 	}
 	if v.MostWrong >= 0 {
-		outcomes, err := scorer.Outcomes(report, eval.EX{}.Name())
+		outcomes, err := report.Outcomes(eval.EX{})
 		if err != nil {
 			return err
 		}
@@ -174,13 +180,13 @@ func (v *evaluate) read() (*eval.Dataset, error) {
 func (v *evaluate) leaks(e *setup.Engine, dataset *eval.Dataset) (n int, err error) {
 	shown, err := e.Confirmed.PairsOf(e.ScopeKey())
 	if v.Exemplars != "" && err == nil {
-		var more []memory.Pair
-		more, err = memory.ReadPairs(v.Exemplars)
+		var more []memory.Exemplar
+		more, err = memory.ReadExemplars(v.Exemplars)
 		shown = append(shown, more...)
 	}
-	guard := memory.NewGuard(e.Dialect.Language().Text, shown)
+	guard := leakguard.New(e.Dialect.Language().Text, shown)
 	for _, q := range dataset.Questions {
-		if leak, _ := guard.Find(memory.Pair{Question: q.Text, SQL: q.Gold}); leak != "" {
+		if leak, _ := guard.Find(memory.Exemplar{Question: q.Text, SQL: q.Gold}); leak != "" {
 			n++
 		}
 	}
@@ -192,6 +198,8 @@ func (v *evaluate) write(p *program, r *eval.Report, leaks int) error {
 		Tokens: r.Cost.Usage.PromptTokens + r.Cost.Usage.CompletionTokens, Known: r.Cost.Usage.Known, Seconds: r.Cost.Wall.Round(time.Millisecond).Seconds()}
 	all.EX, _ = r.Estimate(eval.EX{}.Name())
 	all.VA, _ = r.Estimate(eval.VA{}.Name())
+	width := p.width()
+	counts := map[string]int{}
 	for _, verdict := range r.Verdicts {
 		line := scored{ID: verdict.Question.ID, Question: verdict.Question.Text, SQL: verdict.SQL, Fault: verdict.Fault}
 		if len(verdict.Scores) == 2 {
@@ -200,29 +208,48 @@ func (v *evaluate) write(p *program, r *eval.Report, leaks int) error {
 		if verdict.Err != nil {
 			line.Error = p.line(verdict.Err)
 		}
-		switch {
-		case v.JSON:
+		became := verdictOf(line)
+		counts[became]++
+		if v.JSON {
 			if err := p.json(line); err != nil {
 				return err
 			}
-		case line.Fault != "":
-			cli.Say(p.out, "%s: cannot be scored: %s\n   %s\n", line.ID, line.Question, line.Fault)
-		case line.Error != "":
-			cli.Say(p.out, "%s: no answer: %s\n   %s\n", line.ID, line.Question, line.Error)
-		case line.EX == 0:
-			cli.Say(p.out, "%s: wrong: %s\n   %s\n", line.ID, line.Question, line.SQL)
+			continue
+		}
+		if became != isRight {
+			about := strings.TrimSpace(cmp.Or(line.Fault, line.Error, words.Line(line.SQL)))
+			cli.Say(p.out, "%s: %s: %s\n   %s\n", line.ID, became, textformat.Hanging(line.Question, width, 3), textformat.Hanging(about, width, 3))
 		}
 	}
 	if v.JSON {
 		return p.json(all)
 	}
-	about := ""
-	if !all.Known {
-		about = "about "
-	}
-	_, err := fmt.Fprintf(p.out, "EX %.3f (95 %%: %.3f to %.3f), VA %.3f of %d questions; %d without an answer, %d that cannot be scored\n%d calls, %s%d tokens, %.1f s\n",
-		all.EX.Value, all.EX.Low, all.EX.High, all.VA.Value, all.N, all.Unanswered, all.Faults, all.Calls, about, all.Tokens, all.Seconds)
+	_, err := fmt.Fprintf(p.out, `EX %.3f (95 %%: %.3f to %.3f), VA %.3f of %d %s
+%d right, %d wrong, %d without an answer, %d that cannot be scored
+%s, %.1f s
+`, all.EX.Value, all.EX.Low, all.EX.High, all.VA.Value, all.N, words.Plural("question", all.N),
+		counts[isRight], counts[isWrong], counts[noAnswer], counts[unscored], cli.Cost(r.Cost.Usage), all.Seconds)
 	return err
+}
+
+// The verdicts about an answer, as they are printed.
+const (
+	isRight  = "right"
+	isWrong  = "wrong"
+	noAnswer = "no answer"
+	unscored = "cannot be scored"
+)
+
+func verdictOf(s scored) string {
+	switch {
+	case s.Fault != "":
+		return unscored
+	case s.Error != "":
+		return noAnswer
+	case s.EX == 0:
+		return isWrong
+	}
+	return isRight
 }
 
 // last returns the error of the last question.

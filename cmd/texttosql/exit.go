@@ -8,10 +8,13 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -23,6 +26,7 @@ const (
 	exitUnsure      = 3 // a question back, or no answer that is sure enough
 	exitRefused     = 4 // the guard or the policy refused the statement, or those of all samples
 	exitBudget      = 5 // a budget or a limit is spent
+	exitCut         = 6 // rows are missing in a form that another program reads
 	exitInterrupted = 130
 )
 
@@ -32,7 +36,21 @@ func exitCode(err error) int {
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
-	return texttosql.Failure(err).ExitCode
+	if errors.Is(err, errCut) {
+		return exitCut
+	}
+	return failure.Of(err).ExitCode
+}
+
+// errCut is the error of rows that a limit cut, in a form that another program reads. Standard error or the JSON says so.
+var errCut = errors.New("not all rows are written")
+
+// cut returns errCut where rows are missing in such a form.
+func (o output) cut(t *result.Table) error {
+	if t != nil && t.Truncated && !o.read() {
+		return errCut
+	}
+	return nil
 }
 
 // wordedError is an error whose text says more than its class.
@@ -40,22 +58,39 @@ type wordedError struct{ error }
 
 func (e *wordedError) Unwrap() error { return e.error }
 
+// toldError is an error whose message stands above the line that ends the program, which has the advice alone.
+type toldError struct{ error }
+
+func (e *toldError) Unwrap() error { return e.error }
+
 // exitHelp explains the codes.
 const exitHelp = `Exit codes: 0 an answer, 1 an error, 2 a mistake in the command line or in a file it names, 3 a question back or no answer
-that is sure enough, 4 refused by the guard or the policy, 5 a budget or limit is spent, 130 interrupted.`
+that is sure enough, 4 refused by the guard or the policy, 5 a budget or limit is spent, 6 the first rows only, in a form for
+programs (csv, json, xlsx …), 130 interrupted.`
 
 // report prints an error as one line and returns its exit code.
 func (p *program) report(err error) int {
-	if err != nil && err != error(errBare) { // the help has told
-		cli.Say(p.err, "texttosql: %s\n", p.line(err))
+	var told *toldError
+	switch {
+	case err == nil, err == error(errBare), errors.Is(err, errCut): // these are told
+	case errors.As(err, &told):
+		cli.Say(p.err, "texttosql: %s\n", failure.Of(err).Advice)
+	default:
+		p.tell("texttosql: " + p.line(err))
 	}
 	return exitCode(err)
 }
 
-// notice is what an operator should know, for the first line of a program; "": nothing.
+// tell writes lines to standard error, in the width of the terminal that it may be.
+func (p *program) tell(text string) {
+	width, _ := sizeOf(p.err)
+	cli.Say(p.err, "%s\n", textformat.Wrap(text, width))
+}
+
+// notice is what an operator should know, a line each, for the start of a server; "": nothing.
 func (p *program) notice(all []trace.Warning) (text string) {
 	for _, w := range all {
-		text += ", warning: " + w.Code + ": " + p.withoutDSN(w.Message)
+		text += "warning: " + p.withoutDSN(w.Message) + "\n"
 	}
 	return text
 }
@@ -66,15 +101,18 @@ func (p *program) line(err error) string {
 		return "interrupted"
 	}
 	text := cli.Brief(err).Error()
-	f := texttosql.Failure(err)
+	f := failure.Of(err)
 	if errors.Is(err, texttosql.ErrNoScope) {
 		f.Advice = "Name the user with --scope, or those of a server with --scopes."
 	}
 	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && refused.Reason == exec.ReasonFunction {
 		f.Advice = "Write the statement without it, or name it in AllowFunctions of --policy."
 	}
-	switch f.Class {
-	case failure.Other, failure.Config, failure.Provider, failure.Database, failure.Unguarded:
+	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && strings.HasSuffix(refused.Detail, "no statement reads the catalog") {
+		f.Advice = "See them with texttosql schema."
+	}
+	switch config := f.Class == failure.Config && !errors.Is(err, texttosql.ErrNoTables); {
+	case config, f.Class == failure.Other, f.Class == failure.Provider, f.Class == failure.Database:
 		// Who runs a command may know where it asks, and needs to.
 		if e := (*llm.Error)(nil); errors.As(err, &e) && e.Status == 0 && e.Class == llm.ClassPermanent {
 			text = strings.TrimPrefix(e.Error(), "llm: permanent: ") // no call ended otherwise, so the class says nothing
@@ -89,7 +127,7 @@ func (p *program) line(err error) string {
 	// Joined errors have a line each.
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	// The form of a DSN is no secret.
-	return words.Clean(strings.ReplaceAll(trace.Scrub(text), "USER:***@", "USER:PASSWORD@"))
+	return words.Clean(strings.ReplaceAll(redact.Credentials(text), "USER:***@", "USER:PASSWORD@"))
 }
 
 // withoutDSN takes every DSN of the command line and of the environment out of a text: kong repeats arguments that it does

@@ -9,11 +9,11 @@ import (
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/evaltest"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/texttosqltest"
 )
 
-// expects reports whether a file of questions is one of package evaltest: some line expects what is no statement.
+// expects reports whether a file of questions is one of package texttosqltest: some line expects what is no statement.
 func expects(path string) bool {
 	text, _ := os.ReadFile(path) // whoever reads it tells of faults
 	for line := range bytes.Lines(text) {
@@ -30,15 +30,15 @@ func expects(path string) bool {
 	return false
 }
 
-// checked is a line of --json about one question of evaltest.
+// checked is a line of --json about one question of texttosqltest.
 type checked struct {
 	Question string   `json:"question"`
 	Drift    []string `json:"drift"` // what is not as expected
 }
 
-// check asks the questions of a file of evaltest, one after the other, and tells what is not as expected.
+// check asks the questions of a file of texttosqltest, one after the other, and tells what is not as expected.
 func (v *evaluate) check(p *program) error {
-	list, err := evaltest.Read(v.Questions)
+	list, err := texttosqltest.ReadExpectations(v.Questions)
 	if err != nil {
 		return &setup.UsageError{Err: err}
 	}
@@ -60,7 +60,7 @@ func (v *evaluate) check(p *program) error {
 				return err
 			}
 		case len(told.Drift) > 0:
-			cli.Say(p.out, "%s\n   %s\n", words.Line(told.Question), strings.Join(told.Drift, "\n   "))
+			cli.Say(p.out, "%s\n   %s\n", words.Line(told.Question), strings.ReplaceAll(strings.Join(told.Drift, "\n"), "\n", "\n   "))
 		}
 	}
 	if drifted > 0 {

@@ -23,7 +23,6 @@ require (
 	github.com/texttosql/texttosql/exec/postgres v0.1.0
 	github.com/texttosql/texttosql/exec/trino v0.1.0
 	github.com/texttosql/texttosql/knowledge/yaml v0.1.0
-	github.com/texttosql/texttosql/llm/providers v0.1.0
 	github.com/texttosql/texttosql/otel v0.1.0
 	github.com/texttosql/texttosql/session/pgstore v0.1.0
 	github.com/tmc/langchaingo v0.1.14
@@ -107,8 +106,6 @@ require (
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/sqlc-dev/marino v0.3.1 // indirect
 	github.com/sqlc-dev/oliphant v0.2.0 // indirect
-	github.com/texttosql/texttosql/llm/anthropic v0.1.0 // indirect
-	github.com/texttosql/texttosql/llm/openai v0.1.0 // indirect
 	github.com/tiendc/go-deepcopy v1.7.2 // indirect
 	github.com/xuri/efp v0.0.3-0.20260924042702-217b81952dec // indirect
 	github.com/xuri/nfp v0.0.2-0.20250530014748-2ddeb826f9a9 // indirect

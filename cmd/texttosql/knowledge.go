@@ -4,16 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
+	"github.com/texttosql/texttosql/internal/words"
 	facts "github.com/texttosql/texttosql/knowledge"
 )
 
 // knowledge is the verb about what people know of a database.
 type knowledge struct {
-	Import importing `cmd:"" help:"Write a file of dbt, Ossie, Snowflake or WrenAI in the project's own form."`
-	Check  claims    `cmd:"" help:"Say what of a file does not hold in a database."`
+	Import importing `cmd:"" help:"Write a file of dbt, Ossie, Snowflake or WrenAI as the JSON of texttosql."`
+	Check  claims    `cmd:"" help:"Try what a file says against a database, and tell what does not hold."`
 }
 
 // format is what a file may be written in.
@@ -86,16 +89,21 @@ func (c *claims) Run(p *program) error {
 			return err
 		}
 	}
-	if err == nil && len(faults) > 0 {
-		return fmt.Errorf("%d of what the file says does not hold", len(faults))
+	switch n := len(faults); {
+	case err != nil:
+		return err
+	case n > 0:
+		return fmt.Errorf("%d %s of the file failed", n, words.Plural("check", n))
 	}
-	return err
+	cli.Say(p.err, "all that the file says holds in the database\n")
+	return nil
 }
 
 func (c *claims) write(p *program, f facts.Fault) error {
 	if c.JSON {
 		return p.json(f)
 	}
-	cli.Say(p.out, "%s\n", f)
+	f.Detail = strings.TrimPrefix(f.Detail, "exec: ")
+	cli.Say(p.out, "%s\n", textformat.Hanging(f.String(), p.width(), 2))
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	facts "github.com/texttosql/texttosql/knowledge"
 )
 
@@ -77,7 +77,7 @@ func TestAskByMetric(t *testing.T) {
 	}), "TEXTTOSQL_DSN", shopFile(t))
 	path := file(t, "model", strings.NewReplacer(`, ["country"]`, "", "%s", "").Replace(claimed))
 	code, out, told := try(t, env, "", "ask", "-n", "4", "--ask-below", "0", "--knowledge", path, "How many orders are there?")
-	if code != exitAnswer || !strings.Contains(out, "COUNT(*) AS `orders`") || !strings.Contains(out, "by metric orders") {
+	if code != exitAnswer || !strings.Contains(out, "COUNT(*) AS `orders`") || !strings.Contains(out, "By the metric orders. ") {
 		t.Errorf("code %d, %s%s", code, out, told)
 	}
 	if code, _, told := try(t, env, "", "ask", "--knowledge", file(t, "model", "{"), "How many?"); code != exitUsage {
@@ -87,23 +87,23 @@ func TestAskByMetric(t *testing.T) {
 
 // TestKnowledgePage runs the commands of docs/knowledge.md, with the file that it shows, on a database with its columns.
 func TestKnowledgePage(t *testing.T) {
-	page := string(need.Value(os.ReadFile("../../docs/knowledge.md"))(t))
+	page := string(testutil.Value(os.ReadFile("../../docs/knowledge.md"))(t))
 	_, shown, _ := strings.Cut(page, "```json\n")
 	shown, _, _ = strings.Cut(shown, "```")
 	dir := t.TempDir()
-	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, "shop.db")))(t)
-	need.Value(db.Exec(`CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT);
+	db := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, "shop.db")))(t)
+	testutil.Value(db.Exec(`CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, total REAL, status TEXT, ordered_at TEXT);
 INSERT INTO customers VALUES (1, 'NO'); INSERT INTO orders VALUES (1, 1, 5, 'paid', '2026-01-01')`))(t)
-	need.OK(t, db.Close())
-	need.OK(t, os.Mkdir(filepath.Join(dir, "target"), 0o700))
+	testutil.OK(t, db.Close())
+	testutil.OK(t, os.Mkdir(filepath.Join(dir, "target"), 0o700))
 	manifest := `{"semantic_models": [{"name": "orders", "node_relation": {"alias": "orders"}}], "metrics": []}`
-	need.OK(t, os.WriteFile(filepath.Join(dir, "target", "semantic_manifest.json"), []byte(manifest), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(dir, "target", "semantic_manifest.json"), []byte(manifest), 0o600))
 	ran := 0
 	for _, block := range strings.Split(page, "```sh\n")[1:] {
 		line, _, _ := strings.Cut(block, "\n")
 		if strings.Contains(line, "knowledge check") {
-			need.OK(t, os.WriteFile(filepath.Join(dir, "knowledge.json"), []byte(shown), 0o600))
+			testutil.OK(t, os.WriteFile(filepath.Join(dir, "knowledge.json"), []byte(shown), 0o600))
 		}
 		ran++
 		if out, err := shell(t, dir, nil, line).CombinedOutput(); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +14,12 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -31,12 +32,19 @@ type entry struct {
 	Scope      string    `json:"scope,omitempty"`
 	Question   string    `json:"question"`
 	Evidence   string    `json:"evidence,omitempty"`
-	SQL        string    `json:"sql"`
+	SQL        string    `json:"sql"` // "" if the question was rejected
 	Confidence float64   `json:"confidence"`
+	Level      string    `json:"level,omitempty"`    // of the answer; "" for one of an earlier version
+	Rejected   string    `json:"rejected,omitempty"` // the class of the error; "": there is an answer
 	Models     []string  `json:"models"`
 	Calls      int       `json:"calls"`
 	Tokens     int       `json:"tokens"`
+	Money      float64   `json:"money,omitempty"`
 }
+
+// rejections are the errors of questions that the verb log lists. Others are about the program or the provider.
+var rejections = []failure.Class{failure.Refused, failure.Unanswerable, failure.Unsure, failure.Unclear, failure.NoAnswer, failure.Invalid,
+	failure.Budget, failure.Limit}
 
 // keptAnswers is how many entries are kept.
 const keptAnswers = 1000
@@ -44,30 +52,79 @@ const keptAnswers = 1000
 // state is a place for what the program keeps of its own; "": none is known.
 func (p *program) state(name string) string { return setup.State(p.getenv, name) }
 
-// answers are the entries, the last one first.
-func (p *program) answers() (all []entry, err error) {
-	text, err := os.ReadFile(p.state(answersFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.PathlessError(err)
-	}
-	for line := range bytes.Lines(text) {
-		var e entry
-		if json.Unmarshal(line, &e) == nil && e.SQL != "" {
-			all = append(all, e)
-		}
-	}
-	slices.Reverse(all)
-	return all, nil
+const (
+	answersFile    = "answers.jsonl"
+	answersVersion = 1 // of a line
+)
+
+// answers is the content of the file.
+type answers struct {
+	all   []entry  // the last one first
+	lines [][]byte // as they are to be written, the first one first
+	old   []int    // the numbers of those that had no checksum or no version
+	notes []string // what is wrong with the file
 }
 
-const answersFile = "answers.jsonl"
-
-// keep adds an answer to the file, which its owner alone can read.
-func (p *program) keep(e *setup.Engine, r *texttosql.Result, evidence string) error {
-	path := p.state(answersFile)
-	if path == "" {
-		return nil
+// readAnswers reads the file. A line that is damaged stays in the file, and is no entry.
+func (p *program) readAnswers() (*answers, error) {
+	text, err := os.ReadFile(p.state(answersFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &answers{}, nil
 	}
+	if err != nil {
+		return nil, cli.PathlessError(err)
+	}
+	a := &answers{}
+	if len(text) == 0 {
+		a.notes = []string{answersFile + " is empty"}
+	}
+	for line := range bytes.Lines(text) {
+		a.lines = append(a.lines, line)
+		var e entry
+		old, err := atomicfile.Read(line, answersVersion, &e)
+		if err == nil && e.SQL == "" && e.Rejected == "" {
+			err = errors.New("it has no statement")
+		}
+		switch number := len(a.lines); {
+		case err != nil:
+			a.notes = append(a.notes, fmt.Sprintf("%s: record %d is left out: %v", answersFile, number, err))
+			continue
+		case old:
+			a.old = append(a.old, number)
+			a.lines[number-1] = append(atomicfile.Sealed(answersVersion, line), '\n')
+		}
+		a.all = append(a.all, e)
+	}
+	slices.Reverse(a.all)
+	slices.SortStableFunc(a.all, func(x, y entry) int { return y.At.Compare(x.At) })
+	return a, nil
+}
+
+// answers are the entries, the last one first. Lines of an earlier version are written anew.
+func (p *program) answers() ([]entry, error) {
+	a, err := p.readAnswers()
+	if err != nil {
+		return nil, err
+	}
+	p.warn(a.notes...)
+	if len(a.old) > 0 {
+		if err := p.changeAnswers(func(*answers) error { return nil }); err != nil {
+			p.warn(answersFile + " cannot be written anew: " + p.line(err))
+		}
+	}
+	return a.all, nil
+}
+
+// warn writes what is wrong with a file to standard error.
+func (p *program) warn(notes ...string) {
+	for _, note := range notes {
+		cli.Say(p.err, "texttosql: warning: %s\n", note)
+	}
+}
+
+// changeAnswers writes the file anew after a change of its lines, for its owner alone.
+func (p *program) changeAnswers(change func(*answers) error) error {
+	path := p.state(answersFile)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return cli.PathlessError(err)
 	}
@@ -76,28 +133,52 @@ func (p *program) keep(e *setup.Engine, r *texttosql.Result, evidence string) er
 		return cli.PathlessError(err)
 	}
 	defer unlock()
-
-	one := entry{
-		At: time.Now().UTC().Truncate(time.Second), Engine: e.Opened.Engine, Place: e.Place, Scope: e.ScopeKey(), Question: r.Question, Evidence: evidence,
-		SQL: r.SQL, Confidence: r.Confidence, Models: e.Asked, Calls: r.Usage.Calls, Tokens: r.Usage.PromptTokens + r.Usage.CompletionTokens,
+	a, err := p.readAnswers()
+	if err == nil {
+		err = change(a)
 	}
-	if one.Place, err = placeOf(e); err != nil {
+	if err != nil {
 		return err
+	}
+	if note := atomicfile.OldNote(answersFile, a.old); note != "" {
+		p.warn(note)
+	}
+	lines := a.lines[max(0, len(a.lines)-keptAnswers):]
+	return atomicfile.Write(path, bytes.Join(lines, nil), 0o600)
+}
+
+// keep adds an answer, or a rejected question, to the file.
+func (p *program) keep(e *setup.Engine, r *texttosql.Result, evidence string, failed error) error {
+	rejected := failure.Of(failed).Class
+	if p.state(answersFile) == "" || r == nil || failed != nil && !slices.Contains(rejections, rejected) {
+		return nil
+	}
+	place, err := placeOf(e)
+	if err != nil {
+		return err
+	}
+	one := entry{
+		At: time.Now().UTC().Truncate(time.Millisecond), Engine: e.Opened.Engine, Place: place, Scope: e.ScopeKey(), Question: r.Question, Evidence: evidence,
+		SQL: r.SQL, Confidence: r.Confidence, Level: string(r.Level), Rejected: string(rejected), Models: e.Asked,
+		Calls: r.Usage.Calls, Tokens: r.Usage.PromptTokens + r.Usage.CompletionTokens, Money: r.Usage.Money,
+	}
+	if failed != nil {
+		one.SQL, one.Level = "", ""
 	}
 	if prefix, ok := files[one.Engine]; ok {
 		one.DB = prefix + one.Place
 	}
-	all, err := p.answers()
-	if err != nil {
+	var line bytes.Buffer
+	if err := writeJSON(&line, one); err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	for _, e := range slices.Backward(append([]entry{one}, all[:min(len(all), keptAnswers-1)]...)) {
-		if err := writeJSON(&text, e); err != nil {
-			return err
+	return p.changeAnswers(func(a *answers) error {
+		if n := len(a.lines); n > 0 && !bytes.HasSuffix(a.lines[n-1], []byte("\n")) {
+			a.lines[n-1] = append(bytes.Clone(a.lines[n-1]), '\n')
 		}
-	}
-	return atomicfile.Write(path, text.Bytes(), 0o600)
+		a.lines = append(a.lines, append(atomicfile.Sealed(answersVersion, line.Bytes()), '\n'))
+		return nil
+	})
 }
 
 // files are the engines whose databases are files, with what stands before the path in --db.
@@ -119,7 +200,7 @@ type history struct {
 
 // Help is the part of --help below the flags.
 func (history) Help() string {
-	return `ask keeps the question, the statement and the cost of each answer, and no rows, in texttosql/answers.jsonl below XDG_STATE_HOME or
+	return `ask keeps the question, the statement and the cost of each answer and of each rejected question, and no rows, in texttosql/answers.jsonl below XDG_STATE_HOME or
 ~/.local/state, which its owner alone can read: the last 1000. --no-log, or TEXTTOSQL_LOG=false, keeps nothing.`
 }
 
@@ -129,7 +210,7 @@ func (h *history) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	width, _ := p.size()
+	width := p.width()
 	for i, e := range all[:min(len(all), max(h.N, 0))] {
 		if h.JSON {
 			if err := p.json(e); err != nil {
@@ -137,8 +218,11 @@ func (h *history) Run(p *program) error {
 			}
 			continue
 		}
-		line := fmt.Sprintf("%3d  %s  %.2f  %s  %s", i+1, e.At.Local().Format("2006-01-02 15:04"), e.Confidence, filepath.Base(e.Place), words.Line(e.Question))
-		cli.Say(p.out, "%s\n", form.Wrap(line, width))
+		cost := cli.Cost(llm.Usage{Calls: e.Calls, PromptTokens: e.Tokens, Money: e.Money, Known: true})
+		status := cmp.Or(e.Rejected, e.Level, fmt.Sprintf("%.2f", e.Confidence))
+		line := fmt.Sprintf("%3d  %s  %s  %s  %s  %s", i+1, e.At.Local().Format("2006-01-02 15:04"), status, cost,
+			filepath.Base(e.Place), words.Line(e.Question))
+		cli.Say(p.out, "%s\n", textformat.Wrap(line, width))
 	}
 	if len(all) == 0 && !h.JSON {
 		cli.Say(p.err, "texttosql: no answer is kept yet\n")
@@ -151,7 +235,7 @@ type lastAnswer struct {
 	setup.Database `embed:""`
 	output         `embed:"" group:"The output"`
 	Show           bool `help:"Show the question and the statement, and run nothing."`
-	Number         int  `arg:"" optional:"" default:"1" help:"Which one, as the verb log numbers them; default: 1, the last one."`
+	Number         int  `arg:"" optional:"" help:"Which one, as texttosql log numbers them; default: the last one with an answer."`
 }
 
 // Help is the part of --help below the flags.
@@ -173,13 +257,18 @@ func (l *lastAnswer) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if l.Number == 0 {
+		l.Number = 1 + slices.IndexFunc(all, func(e entry) bool { return e.Rejected == "" })
+	}
 	if l.Number < 1 || l.Number > len(all) {
-		return &setup.UsageError{Err: fmt.Errorf("there is no answer %d: %d are kept, see texttosql log", l.Number, len(all))}
+		return &setup.UsageError{Err: fmt.Errorf("there is no answer %d: %d are kept, see texttosql log", max(l.Number, 1), len(all))}
 	}
 	e := all[l.Number-1]
+	if e.Rejected != "" {
+		return &setup.UsageError{Err: fmt.Errorf("question %d has no answer (%s): ask it again", l.Number, e.Rejected)}
+	}
 	if l.Show {
-		width, _ := p.size()
-		cli.Say(p.out, "%s\n\n%s\n", form.Wrap(e.Question, width), e.SQL)
+		cli.Say(p.out, "%s\n\n%s\n", textformat.Wrap(e.Question, p.width()), e.SQL)
 		return nil
 	}
 	if dsn := cmp.Or(l.DSN(p.getenv), e.DB); dsn != "" {
@@ -187,7 +276,7 @@ func (l *lastAnswer) Run(p *program) error {
 	} else {
 		return &setup.UsageError{Err: fmt.Errorf("the answer is about %s: name that database with --db, --profile or TEXTTOSQL_DSN", e.Place)}
 	}
-	return (&statement{Database: l.Database, output: l.output, SQL: e.SQL, about: &e}).Run(p)
+	return (&statement{Database: l.Database, output: l.output, SQL: &e.SQL, about: &e}).Run(p)
 }
 
 // same says why an engine is not the one that an answer came from; nil: it is.
@@ -207,9 +296,9 @@ func (e *entry) same(of *setup.Engine) error {
 // asked writes the question above the rows, where they do not stand alone.
 func (e *entry) asked(p *program, w io.Writer, o output, of *setup.Engine, t *result.Table) error {
 	if !o.alone() {
-		width, _ := p.size()
-		sql := form.WrapSQL(of.Dialect.Language().Text, e.SQL, width)
-		cli.Say(w, "%s\n\n%s\n\n", form.Wrap(e.Question, width), sql)
+		width := p.width()
+		sql := textformat.WrapSQL(of.Dialect.Language().Text, e.SQL, width)
+		cli.Say(w, "%s\n\n%s\n\n", textformat.Wrap(e.Question, width), sql)
 	}
 	return o.rows(p, w, t)
 }

@@ -2,7 +2,7 @@
 //
 //	texttosql ask --db shop.db --model openai:gpt-4o-mini "Which customers in the USA never ordered?"
 //
-// The README beside this file has every verb, and the exit codes. "texttosql VERB --help" lists the flags.
+// The README in this folder lists the verbs and the exit codes. "texttosql VERB --help" lists the flags.
 package main
 
 import (
@@ -45,7 +45,7 @@ type verbs struct {
 	Serve    serve    `cmd:"" group:"Serve" help:"Serve a page for people: ask, choose, correct, confirm, ask on."`
 	ServeMCP serveMCP `cmd:"" group:"Serve" name:"serve-mcp" help:"Serve clients of the Model Context Protocol."`
 
-	Profile string           `placeholder:"NAME" predictor:"profile" help:"The profile of the file of settings; see the verb config."`
+	Profile string           `placeholder:"NAME" predictor:"profile" help:"The profile of the file of settings; see texttosql config."`
 	File    string           `name:"config" placeholder:"FILE" help:"The file of settings; default: ~/.config/texttosql/config.toml."`
 	Version kong.VersionFlag `help:"Show the version."`
 }

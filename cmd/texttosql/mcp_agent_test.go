@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // reader is an agent by a script. It knows SQL and English words, and of the server nothing but what the list of tools says: it
@@ -97,7 +97,7 @@ func (r *reader) do(wanted string, known ...fact) string {
 			args[names[i]] = f.value
 		}
 	}
-	res := need.Value(r.cs.CallTool(r.t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: args}))(r.t)
+	res := testutil.Value(r.cs.CallTool(r.t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: args}))(r.t)
 	text := ""
 	for _, c := range res.Content {
 		text += c.(*mcp.TextContent).Text
@@ -111,9 +111,10 @@ const (
 )
 
 // rows runs a statement and returns the lines of its rows. It goes on where the text says that there are more.
-func (r *reader) rows(statement string) (lines []string) {
+func (r *reader) rows(statement string, more ...fact) (lines []string) {
 	r.t.Helper()
-	known := []fact{{"the statement", statement}}
+	told := append([]fact{{"the statement", statement}}, more...)
+	known := told
 	for {
 		text := r.do(running, known...)
 		_, rows, found := strings.Cut(text, "CSV")
@@ -126,7 +127,7 @@ func (r *reader) rows(statement string) (lines []string) {
 		if next == nil {
 			return lines
 		}
-		known = []fact{known[0], {next[1], next[2]}}
+		known = append(slices.Clone(told), fact{next[1], next[2]})
 	}
 }
 
@@ -193,6 +194,26 @@ var shopTasks = []task{
 		list := r.shown(`group_concat|string_agg`)
 		return strings.Join(r.rows("SELECT "+list+"(category, '; ') FROM (SELECT DISTINCT category FROM products ORDER BY 1) AS c"), " ")
 	}, "; "},
+	{"all of 2,144 rows", func(r *reader) string {
+		most := regexp.MustCompile(`(\d+) at most`).FindStringSubmatch(r.tool(running).Description)[1]
+		rows := r.rows("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2144) SELECT x FROM n", fact{"how many rows to give", most})
+		return fmt.Sprint(len(rows), " ", rows[0], " ", rows[len(rows)-1])
+	}, "2144 1 2144"},
+	{"why is the answer to a vague question unsure?", func(r *reader) string {
+		text := r.do("answers a question, statements are sampled and vote", fact{"what to know, the user's words", "How much do we have?"})
+		id := regexp.MustCompile(`answer id (\w+)`).FindStringSubmatch(text)
+		if id == nil {
+			return text
+		}
+		return text + r.do("why an answer was chosen, how the samples voted", fact{"of a result of ask", id[1]})
+	}, "Why it is in doubt: this answer has "},
+	{"how many people work here, asked of the wrong database?", func(r *reader) string {
+		told := strings.Join(r.rows("SELECT count(*) FROM staff"), " ")
+		if other := regexp.MustCompile(`The database (\w+) has it`).FindStringSubmatch(told); other != nil {
+			r.of = other[1]
+		}
+		return strings.Join(r.rows("SELECT count(*) FROM staff"), " ")
+	}, "2"},
 	{"the name of a customer, with a slip", func(r *reader) string {
 		told := strings.Join(r.rows("SELECT nme FROM customers WHERE id = 1"), " ")
 		if !strings.Contains(told, "schema") {
@@ -212,17 +233,28 @@ var shopTasks = []task{
 func TestServeMCPToAReader(t *testing.T) {
 	shop := shopFile(t)
 	duck := filepath.Join(t.TempDir(), "shop.duckdb")
-	script := string(need.Value(os.ReadFile("../../examples/shop/shop.sql"))(t))
-	db := need.Value(sql.Open("duckdb", duck))(t)
-	need.Value(db.Exec(strings.Replace(script, "PRAGMA foreign_keys = ON;", "", 1)))(t)
-	need.OK(t, db.Close())
+	script := string(testutil.Value(os.ReadFile("../../examples/shop/shop.sql"))(t))
+	db := testutil.Value(sql.Open("duckdb", duck))(t)
+	testutil.Value(db.Exec(strings.Replace(script, "PRAGMA foreign_keys = ON;", "", 1)))(t)
+	testutil.OK(t, db.Close())
 
 	errs := newNotes(t)
-	cmd := asProgram(newFakeProvider(t), "serve-mcp", "--db", "shop="+shop, "--db", "mart=duckdb:"+duck)
+	staff := filepath.Join(t.TempDir(), "staff.db")
+	other := testutil.Value(sql.Open("sqlite3", staff))(t)
+	testutil.Value(other.Exec("CREATE TABLE staff (name TEXT); INSERT INTO staff VALUES ('Al'), ('Bo')"))(t)
+	testutil.OK(t, other.Close())
+
+	things := func(_ string, call int) string {
+		return "SELECT count(*) FROM " + []string{"customers", "orders", "products"}[call%3]
+	}
+	cmd := asProgram(newFakeProvider(t), "serve-mcp", "--db", "shop="+shop, "--db", "mart=duckdb:"+duck, "--db", "hr="+staff, "-n", "3")
+	for name, value := range asking(t, things) {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
 	cmd.Stderr = errs.File
-	cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil))(t)
+	cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil))(t)
 	defer cs.Close()
-	list := need.Value(cs.ListTools(t.Context(), nil))(t)
+	list := testutil.Value(cs.ListTools(t.Context(), nil))(t)
 	for _, name := range []string{"shop", "mart"} {
 		for _, task := range shopTasks {
 			t.Run(name+"/"+task.wish, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // raw is a client that writes JSON-RPC itself, in the protocol of 2026-07-28: no handshake, no session.
@@ -52,8 +52,8 @@ func (c *raw) send(url, method string, params map[string]any) (m message, head h
 	}
 	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "raw", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": capabilities}
-	body := need.Value(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.nextID, "method": method, "params": params}))(c.t)
-	req := need.Value(http.NewRequestWithContext(c.t.Context(), "POST", url, strings.NewReader(string(body))))(c.t)
+	body := testutil.Value(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.nextID, "method": method, "params": params}))(c.t)
+	req := testutil.Value(http.NewRequestWithContext(c.t.Context(), "POST", url, strings.NewReader(string(body))))(c.t)
 	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method} {
 		req.Header.Set(name, value)
@@ -64,9 +64,9 @@ func (c *raw) send(url, method string, params map[string]any) (m message, head h
 	if name, ok := params["name"].(string); ok {
 		req.Header.Set("Mcp-Name", name)
 	}
-	resp := need.Value(http.DefaultClient.Do(req))(c.t)
+	resp := testutil.Value(http.DefaultClient.Do(req))(c.t)
 	defer resp.Body.Close()
-	text := string(need.Value(io.ReadAll(resp.Body))(c.t))
+	text := string(testutil.Value(io.ReadAll(resp.Body))(c.t))
 	for line := range strings.Lines(text) { // of an event stream, or all of it
 		data := strings.TrimPrefix(line, "data: ")
 		if strings.HasPrefix(data, "{") && json.Unmarshal([]byte(data), &m) == nil {
@@ -110,9 +110,9 @@ func postgresOf(t *testing.T, name, script string) (dsn string) {
 		return fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%d/%s", secret, pg.Get(t).Port, name)
 	}
 	run := func(dsn, script string) {
-		pool := need.Value(sql.Open("pgx", dsn))(t)
+		pool := testutil.Value(sql.Open("pgx", dsn))(t)
 		defer pool.Close()
-		need.Value(pool.Exec(script))(t)
+		testutil.Value(pool.Exec(script))(t)
 	}
 	run(at("postgres"), "CREATE DATABASE "+name)
 	run(at(name), script)
@@ -184,7 +184,7 @@ func TestServeMCPBehindABalancer(t *testing.T) {
 // with its own conversations alone.
 func TestServeMCPStateless(t *testing.T) {
 	connected := func(url, protocol string) *mcp.ClientSession {
-		cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 			&mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1, DisableStandaloneSSE: true}, &mcp.ClientSessionOptions{ProtocolVersion: protocol}))(t)
 		t.Cleanup(func() { cs.Close() })
 		if got := cs.InitializeResult().ProtocolVersion; got != protocol {
@@ -197,7 +197,7 @@ func TestServeMCPStateless(t *testing.T) {
 		if conversation != nil {
 			args["conversation"] = conversation
 		}
-		return need.Value(cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "ask", Arguments: args}))(t)
+		return testutil.Value(cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "ask", Arguments: args}))(t)
 	}
 	for _, store := range []string{"", filepath.Join(t.TempDir(), "kept")} {
 		a, b := twoServers(t, store, "--stateless")
@@ -225,7 +225,7 @@ func TestServeMCPAccessLog(t *testing.T) {
 	cmd := asProgram(f, "serve-mcp", "--db", singers(t), "--policy", policy, "--scopes", scopes, "--model", "openai:m", "--http", "127.0.0.1:0", "--access-log")
 	said := newNotes(t)
 	cmd.Stderr = said.File
-	need.OK(t, cmd.Start())
+	testutil.OK(t, cmd.Start())
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
 	for !served.MatchString(said.text()) && t.Context().Err() == nil {
 		time.Sleep(20 * time.Millisecond)
@@ -249,14 +249,14 @@ func TestServeMCPAccessLog(t *testing.T) {
 func TestServeMCPBudgetOfASession(t *testing.T) {
 	budget := file(t, "budget.json", `{"Calls": 2}`)
 	url, _ := serveHTTP(t, newFakeProvider(t), "--session-budget", budget)
-	cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+	cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 		&mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1}, nil))(t)
 	defer cs.Close()
 	if got := cs.InitializeResult().ProtocolVersion; got != "2025-11-25" {
 		t.Errorf("protocol %s", got)
 	}
 	for i, wanted := range []bool{false, true} {
-		res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howManySingers}}))(t)
+		res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howManySingers}}))(t)
 		if res.IsError != wanted {
 			t.Errorf("question %d: %v", i, res.Content)
 		}

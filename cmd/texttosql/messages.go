@@ -61,7 +61,7 @@ func fault(line []byte) (code int, why string) {
 	case len(line) > maxLine:
 		return jsonrpc.CodeInvalidRequest, "the message is longer than 16 MiB"
 	case !json.Valid(line):
-		return jsonrpc.CodeParseError, "this line is no JSON"
+		return jsonrpc.CodeParseError, "this line is not one JSON message"
 	case line[0] == '[':
 		return jsonrpc.CodeInvalidRequest, "batches are no part of this version of the protocol: send one message a line"
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,8 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/xlsx"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
@@ -30,6 +29,7 @@ type output struct {
 	JSON     bool   `name:"json" xor:"form" help:"As --format json: one object, with the error if there is one."`
 	CSV      bool   `name:"csv" xor:"form" help:"As --format csv: the rows and nothing else. A field such as =1+1 stays a formula to a spreadsheet."`
 	Vertical bool   `xor:"form" help:"As --format vertical: a line a value."`
+	Types    bool   `help:"Write the types of the columns under their names, in a table."`
 	BOM      bool   `name:"bom" help:"Begin CSV with a byte order mark, by which Excel on Windows knows that it is UTF-8."`
 	Escape   bool   `name:"escape-formulas" help:"Put ' in front of a CSV or TSV field that a spreadsheet would take for a formula."`
 	Decimals bool   `name:"decimal-text" help:"Write decimals as texts in json and jsonl, for readers that make a float of every number."`
@@ -50,9 +50,12 @@ func (o output) form() string {
 	return o.Format
 }
 
+// read reports whether the format is for a person, who sees in it how many rows there are.
+func (o output) read() bool { return o.form() == "table" || o.form() == "vertical" }
+
 // alone reports whether the format holds rows and nothing else.
 func (o output) alone() bool {
-	return o.form() != "table" && o.form() != "vertical" && o.form() != "json"
+	return !o.read() && o.form() != "json"
 }
 
 // begin begins the file of --out, before anything costs money: nil without one. db is the database, which stays.
@@ -84,7 +87,7 @@ func (p *program) write(file *atomicfile.File, f func(w io.Writer) error) error 
 		return err
 	}
 	pager := p.getenv("PAGER")
-	if _, height := p.size(); height == 0 || pager == "" || bytes.Count(text.Bytes(), []byte("\n")) < height {
+	if _, height := sizeOf(p.out); height == 0 || pager == "" || bytes.Count(text.Bytes(), []byte("\n")) < height {
 		_, err := p.out.Write(text.Bytes())
 		return err
 	}
@@ -96,9 +99,15 @@ func (p *program) write(file *atomicfile.File, f func(w io.Writer) error) error 
 	return nil
 }
 
-// size is that of the terminal that standard output is; 0, 0: it is none.
-func (p *program) size() (width, height int) {
-	if f, ok := p.out.(*os.File); ok && cli.IsTerminal(f) {
+// width is that of the terminal that standard output is; 0: it is none.
+func (p *program) width() int {
+	width, _ := sizeOf(p.out)
+	return width
+}
+
+// sizeOf is the size of the terminal that w is; 0, 0: it is none.
+func sizeOf(w io.Writer) (width, height int) {
+	if f, ok := w.(*os.File); ok && cli.IsTerminal(f) {
 		if width, height, err := term.GetSize(int(f.Fd())); err == nil {
 			return width, height
 		}
@@ -108,7 +117,7 @@ func (p *program) size() (width, height int) {
 
 // paint wraps a text in a colour of a terminal, where there is one and nobody forbids it (NO_COLOR).
 func (p *program) paint(colour int, text string) string {
-	if width, _ := p.size(); width == 0 || p.getenv("NO_COLOR") != "" || p.getenv("TERM") == "dumb" {
+	if p.width() == 0 || p.getenv("NO_COLOR") != "" || p.getenv("TERM") == "dumb" {
 		return text
 	}
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, text)
@@ -123,22 +132,24 @@ const (
 
 // look are the colours of an answer.
 func (p *program) look() cli.Look {
-	width, _ := p.size()
-	return cli.Look{Width: width, SQL: func(text string) string { return p.paint(cyan, text) }, Confidence: func(text string) string { return p.paint(yellow, text) }}
+	return cli.Look{
+		Width: p.width(), SQL: func(text string) string { return p.paint(cyan, text) },
+		Confidence: func(text string) string { return p.paint(yellow, text) },
+	}
 }
 
 // rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent no
 // character that it would obey; any other reader gets the values of CSV and TSV as they are.
 func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 	t = o.numbers(t).Shown()
-	if t.Truncated && o.form() != "table" && o.form() != "vertical" {
+	if t.Truncated && !o.read() {
 		cli.Say(p.err, "texttosql: these are the first %d rows: %s\n", len(t.Rows), limitOf(t))
 	}
-	width, _ := p.size()
+	width := p.width()
 	switch o.form() {
 	case "csv":
 		if o.BOM {
-			if _, err := io.WriteString(w, form.BOM); err != nil {
+			if _, err := io.WriteString(w, textformat.BOM); err != nil {
 				return err
 			}
 		}
@@ -146,18 +157,18 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 	case "tsv":
 		return clean(w, width > 0 && o.Out == "", o.guarded(t).writeTSV)
 	case "markdown":
-		return form.Markdown(w, t)
+		return textformat.Markdown(w, t)
 	case "jsonl":
 		return p.jsonLines(w, t)
 	case "xlsx":
-		return xlsx.Write(w, xlsx.Head{Columns: t.Columns, Types: t.Types}, inOrder(t.Rows))
+		return xlsx.WriteTable(w, t)
 	case "vertical":
 		return writeVertical(w, t)
 	}
 	if o.Out != "" {
 		width = 0
 	}
-	return form.Within(w, t, width, "--vertical or --csv has all")
+	return textformat.Within(w, t, width, "--vertical or --csv has all", o.Types)
 }
 
 // mostExact is the largest integer up to which a float64 holds every integer.
@@ -198,88 +209,30 @@ func limitOf(t *result.Table) string {
 	return "there are more than --rows says (1000 without it); sql --all writes all"
 }
 
-// inOrder yields rows as a stream does.
-func inOrder(rows [][]any) iter.Seq2[[]any, error] {
-	return func(yield func([]any, error) bool) {
-		for _, row := range rows {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
-}
-
 // streams reports whether rows can be written in this form one after the other.
 func (o output) streams() bool {
 	return slices.Contains([]string{"csv", "tsv", "jsonl", "xlsx"}, o.form())
 }
 
-// streamRows is how many rows are written at a time.
-const streamRows = 256
-
 // stream writes the rows of a stream as rows does those of a table.
-func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) error {
-	defer rows.Close()
-	if o.form() == "xlsx" {
-		if err := xlsx.Write(file, xlsx.Head{Columns: rows.Columns, Types: rows.Types}, shown(rows)); err != nil {
-			return err
-		}
-		return file.Commit()
-	}
+func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) (err error) {
 	out := p.out
 	if file != nil {
 		out = file
 	}
-	part := &result.Table{Columns: rows.Columns, Types: rows.Types}
-	var text bytes.Buffer
-	if err := o.rows(p, &text, part); err != nil {
-		return err
+	if o.form() == "xlsx" {
+		err = xlsx.Write(out, rows)
+	} else {
+		err = textformat.Stream(out, rows, "", "", func(t *result.Table) ([]byte, error) {
+			var text bytes.Buffer
+			err := o.rows(p, &text, t)
+			return text.Bytes(), err
+		})
 	}
-	head := text.Len() // the names, which stand above the first rows only; jsonl has none
-	begin := 0
-	write := func() error {
-		text.Reset()
-		if err := o.rows(p, &text, part); err != nil {
-			return err
-		}
-		_, err := out.Write(text.Bytes()[begin:])
-		part.Rows, begin = part.Rows[:0], head
-		return err
+	if err == nil && file != nil {
+		err = file.Commit()
 	}
-	for row, err := range rows.Rows() {
-		if err != nil {
-			return errors.Join(write(), err)
-		}
-		if part.Rows = append(part.Rows, row); len(part.Rows) < streamRows {
-			continue
-		}
-		if err := write(); err != nil {
-			return err
-		}
-	}
-	if len(part.Rows) > 0 || begin == 0 {
-		if err := write(); err != nil {
-			return err
-		}
-	}
-	if file != nil {
-		return file.Commit()
-	}
-	return nil
-}
-
-// shown yields the rows of a stream as a table shows them.
-func shown(rows *result.Stream) iter.Seq2[[]any, error] {
-	return func(yield func([]any, error) bool) {
-		for row, err := range rows.Rows() {
-			if err == nil {
-				row = (&result.Table{Columns: rows.Columns, Types: rows.Types, Rows: [][]any{row}}).Shown().Rows[0]
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
-	}
+	return err
 }
 
 // clean takes out what a terminal would obey, if w is one.
@@ -303,7 +256,7 @@ func (o output) guarded(t *result.Table) fields {
 	if !o.Escape {
 		return fields{t}
 	}
-	return fields{form.Escaped(t)}
+	return fields{textformat.Escaped(t)}
 }
 
 // plain are the characters that separate fields, as PostgreSQL's COPY and MySQL's LOAD DATA read them.
@@ -348,7 +301,11 @@ func writeVertical(w io.Writer, t *result.Table) error {
 	for n, row := range t.Rows {
 		fmt.Fprintf(&b, "-[ row %d ]-\n", n+1)
 		for i, v := range row {
-			fmt.Fprintf(&b, "%s: %s\n", words.Line(t.Columns[i]), result.Show(v))
+			var of result.Type
+			if i < len(t.Types) {
+				of = t.Types[i]
+			}
+			fmt.Fprintf(&b, "%s: %s\n", words.Line(t.Columns[i]), of.Format(v))
 		}
 	}
 	tail := &result.Table{Rows: make([][]any, len(t.Rows)), Truncated: t.Truncated}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // shell returns a command of bash in a folder, in which texttosql is this program.
@@ -22,7 +22,7 @@ func shell(t *testing.T, dir string, env map[string]string, line string) *exec.C
 	t.Helper()
 	bin := t.TempDir()
 	script := "#!/bin/sh\nTEXTTOSQL_TEST_PROGRAM=1 exec '" + os.Args[0] + "' \"$@\"\n"
-	need.OK(t, os.WriteFile(filepath.Join(bin, "texttosql"), []byte(script), 0o755))
+	testutil.OK(t, os.WriteFile(filepath.Join(bin, "texttosql"), []byte(script), 0o755))
 	c := exec.CommandContext(t.Context(), "bash", "-c", line)
 	c.Dir = dir
 	c.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
@@ -35,8 +35,8 @@ func shell(t *testing.T, dir string, env map[string]string, line string) *exec.C
 // commands returns the lines of the code blocks of the README, and those of other pages that use files of the test.
 func commands(t *testing.T) (found []string) {
 	t.Helper()
-	for _, page := range []string{"README.md", "../../docs/tuning.md", "../../docs/cookbook.md"} {
-		text := need.Value(os.ReadFile(page))(t)
+	for _, page := range []string{"README.md", "../../docs/guide.md", "../../docs/tuning.md", "../../docs/cookbook.md"} {
+		text := testutil.Value(os.ReadFile(page))(t)
 		for _, block := range strings.Split(string(text), "```sh\n")[1:] {
 			block, _, _ = strings.Cut(block, "```")
 			found = append(found, strings.Split(strings.TrimSpace(block), "\n")...)
@@ -58,16 +58,16 @@ func TestReadme(t *testing.T) {
 	})
 	env["TEXTTOSQL_DSN"] = "shop.db"
 	dir := filepath.Dir(shopFile(t))
-	page := need.Value(os.ReadFile("README.md"))(t)
+	page := testutil.Value(os.ReadFile("README.md"))(t)
 	for line := range strings.Lines(string(page)) { // "    policy.json   {…}"
 		name, content, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if ok && strings.HasPrefix(line, "    ") && strings.HasSuffix(name, ".json") {
-			need.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+			testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
 	}
 	questions := `{"question": "Which customers in the USA never ordered?", "sql": "` + neverOrdered + `"}
 {"question": "How many orders are there?", "sql": "SELECT count(*) FROM orders"}`
-	need.OK(t, os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600))
 	wants := map[string]string{
 		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted",
 		"sql": "country", "sql --all": "", "schema": "customer_id",
@@ -113,15 +113,15 @@ func startServer(t *testing.T, c *exec.Cmd, verb string) {
 	}
 	var told bytes.Buffer
 	c.Stderr = &told
-	out := need.Value(c.StdoutPipe())(t)
-	need.OK(t, c.Start())
+	out := testutil.Value(c.StdoutPipe())(t)
+	testutil.OK(t, c.Start())
 	if verb == "serve" {
 		line := make([]byte, 100)
 		n, err := out.Read(line)
 		if err != nil || !strings.Contains(string(line[:n]), "http://127.0.0.1:") {
 			t.Errorf("%s: %q, %v, %s", verb, line[:n], err, &told)
 		}
-		need.OK(t, c.Process.Signal(syscall.SIGINT))
+		testutil.OK(t, c.Process.Signal(syscall.SIGINT))
 	}
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != 0 && code != exitInterrupted {
@@ -135,9 +135,9 @@ var before = regexp.MustCompile(`^\s*(?:[$] )?(?:[A-Z_]+=\S* )*$`)
 // TestCommandsOfPages: each command of a page that stands in a line of its own is one that the program reads.
 func TestCommandsOfPages(t *testing.T) {
 	count := 0
-	for _, folder := range []string{".", "../..", "../../docs", "../../docs/start", "../../docs/lab"} {
-		for _, page := range need.Value(filepath.Glob(filepath.Join(folder, "*.md")))(t) {
-			for line := range strings.Lines(string(need.Value(os.ReadFile(page))(t))) {
+	for _, folder := range []string{".", "../..", "../../docs", "../../docs/databases", "../../docs/lab"} {
+		for _, page := range testutil.Value(filepath.Glob(filepath.Join(folder, "*.md")))(t) {
+			for line := range strings.Lines(string(testutil.Value(os.ReadFile(page))(t))) {
 				lead, words, ok := strings.Cut(line, "texttosql ")
 				if verb, _, _ := strings.Cut(words, " "); !ok || !before.MatchString(lead) || !isVerb(t, strings.TrimSpace(verb)) {
 					continue
@@ -166,13 +166,13 @@ func TestCommandsOfPages(t *testing.T) {
 func parsed(t *testing.T, args []string) (*kong.Context, error) {
 	t.Helper()
 	p := &program{ctx: t.Context(), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, args: args}
-	return need.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}}, kong.Exit(func(int) {})))(t).Parse(args)
+	return testutil.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}}, kong.Exit(func(int) {})))(t).Parse(args)
 }
 
 // isVerb reports whether the program has a verb.
 func isVerb(t *testing.T, name string) bool {
 	t.Helper()
 	p := &program{ctx: t.Context(), getenv: func(string) string { return "" }}
-	parser := need.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}}))(t)
+	parser := testutil.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}}))(t)
 	return slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == name })
 }

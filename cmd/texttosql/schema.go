@@ -45,7 +45,8 @@ func (s *schema) Run(p *program) error {
 	if len(known.Tables) == 0 {
 		cli.Say(p.err, "texttosql: the database has no table that may be read: is it the right file or database?\n")
 	}
-	if known, err = only(known, s.Tables); err != nil {
+	all := known
+	if known, err = only(all, s.Tables); err != nil {
 		return err
 	}
 	if s.Values {
@@ -64,17 +65,26 @@ func (s *schema) Run(p *program) error {
 	if s.JSON {
 		return p.json(known)
 	}
-	r := tables.Renderer{Names: e.Dialect.Language(), WithoutValues: !s.Values}
+	r := tables.Renderer{WithoutValues: !s.Values}
 	for _, form := range forms {
 		if form.String() == s.Form {
 			r.Form = form
 		}
 	}
-	text, err := r.Render(p.ctx, known)
+	return showTables(p, e, all, known, r)
+}
+
+// showTables writes the tables of part, with the keys to and from those of all that it leaves out.
+func showTables(p *program, e *setup.Engine, all, part *tables.Schema, r tables.Renderer) error {
+	r.Names = e.Dialect.Language()
+	text, err := r.Render(p.ctx, part)
 	if err != nil {
 		return err
 	}
 	cli.Say(p.out, "%s\n", strings.TrimRight(text.Text, "\n"))
+	if keys := cli.KeysBeyond(all, part); len(keys) > 0 {
+		cli.Say(p.out, "\n-- Keys to and from tables that are not shown:\n-- %s\n", strings.Join(keys, "\n-- "))
+	}
 	return nil
 }
 

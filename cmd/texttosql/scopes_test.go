@@ -18,7 +18,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // caller is a client: what it shows with each request.
@@ -40,7 +40,7 @@ func TestScopesOfClients(t *testing.T) {
 	db, dir := singers(t), t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		need.OK(t, os.WriteFile(path, []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	policy := file("policy", `{"Rows": {"singer": "id = :id"}}`)
@@ -74,7 +74,7 @@ func TestScopesOfClients(t *testing.T) {
 				req, _ := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("X-Texttosql", "1")
-				resp := need.Value((&http.Client{Transport: c}).Do(req))(t)
+				resp := testutil.Value((&http.Client{Transport: c}).Do(req))(t)
 				defer resp.Body.Close()
 				text, _ := io.ReadAll(resp.Body)
 				return resp.StatusCode, string(text)
@@ -150,11 +150,11 @@ func TestScopesOfClients(t *testing.T) {
 				}
 			}
 			for own, c := range map[string]caller{"Ann": tt.ann, "Bo": tt.bo} {
-				cs := need.Value(client(c))(t)
+				cs := testutil.Value(client(c))(t)
 				for tool, in := range map[string]map[string]any{
 					"ask": {"question": "Which singers are the best?"}, "query": {"sql": "SELECT name FROM singer"},
 				} {
-					res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: in}))(t)
+					res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: in}))(t)
 					text, _ := json.Marshal(res)
 					other := map[string]string{"Ann": "Bo", "Bo": "Ann"}[own]
 					if bytes.Contains(text, []byte(`"`+other+`\"`)) || bytes.Contains(text, []byte(other+" ")) || tool == "query" && !bytes.Contains(text, []byte(own)) {

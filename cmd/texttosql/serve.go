@@ -14,11 +14,12 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/web"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/internal/sessionscope"
 )
 
 // serve is the verb of the page for people.
@@ -29,8 +30,21 @@ type serve struct {
 	Listen   string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen; another machine's browser needs a token; default: 127.0.0.1:8080."`
 	Sessions string `placeholder:"FOLDER" help:"Keep conversations here, or on PostgreSQL (postgres://…); default: a folder of the database in the user's settings."`
 	Sweep    bool   `help:"Delete conversations that nobody has changed for 30 days, and for 90 days those without an answer: at the start and every day."`
-	Title    string `placeholder:"TEXT" help:"What the page calls the database; default: its name."`
+	Title    string `placeholder:"TEXT" help:"What the page is called, such as the name of a company; default: texttosql."`
+	Accent   string `placeholder:"COLOUR" help:"The colour of buttons, links and charts: #2457d6."`
 	Parallel int    `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
+}
+
+// Help is the part of --help below the flags.
+func (serve) Help() string {
+	return `Examples:
+
+  texttosql serve --db shop.db --model openai:gpt-4o-mini
+  texttosql serve --db shop.db
+  TEXTTOSQL_TOKEN=$(openssl rand -hex 32) \
+    texttosql serve --listen 0.0.0.0:8080
+
+Open the address that it prints. Without a model the page shows tables and runs statements, and answers no questions.`
 }
 
 // Run serves until the program is interrupted.
@@ -58,6 +72,7 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	options := []texttosql.Option{texttosql.WithProgress(steps.Tell), followed}
+	s.Beside = s.besideSessions
 	open := func() (*setup.Engine, error) { return s.Open(p.ctx, p.getenv, nil, options...) }
 	if !s.Named(p.getenv) {
 		open = func() (*setup.Engine, error) { return s.OpenWithout(p.ctx, p.getenv, options...) }
@@ -84,7 +99,7 @@ func (s *serve) Run(p *program) error {
 		}
 	}
 	defer closePages()
-	made := func(user string, scope *exec.Scope, entry door.Door) (http.Handler, error) {
+	made := func(user string, scope *exec.Scope, entry httpserver.Door) (http.Handler, error) {
 		mine := setup.Engine{Opened: new(*e.Opened)}
 		mine.Scope = cmp.Or(scope, mine.Scope)
 		if mine.Engine, err = setup.As(e.Engine, scope); err != nil {
@@ -95,12 +110,10 @@ func (s *serve) Run(p *program) error {
 			return nil, err
 		}
 		page, err := web.New(web.Config{
-			Engine: mine.Engine, DB: db, Store: session.Within(store, mine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
+			Engine: mine.Engine, DB: db, Store: sessionscope.Of(store, mine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
 			NoModel: !s.Named(p.getenv), Who: user,
-			Title: cmp.Or(s.Title, strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place))),
-			Hide: func(text string) string {
-				return withoutParts(withoutParts(withoutParts(text, dsn), s.Sessions), s.Lessons)
-			},
+			Title: s.Title, Accent: s.Accent, Database: strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place)),
+			Hide: hiding(dsn, s.Sessions, s.Lessons),
 		})
 		if err != nil {
 			return nil, err
@@ -115,8 +128,27 @@ func (s *serve) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	cli.Say(p.out, "the page is at http://%s, conversations are kept in %s%s\n", listener.Addr(), place, p.notice(e.Warnings))
-	return door.Serve(p.ctx, listener, p.watched(sent, handler, entry, s.Serving, e.Pool.PingContext), closePages)
+	asks := ""
+	if !s.Named(p.getenv) {
+		asks = "no model is named with --model: the page shows tables and runs statements, and answers no questions\n"
+	}
+	lines := fmt.Sprintf("the page is at http://%s, until Ctrl-C\nconversations are stored in %s\n%s%s", listener.Addr(), place, asks, p.notice(e.Warnings))
+	cli.Say(p.out, "%s", textformat.Wrap(lines, p.width()))
+	return httpserver.Serve(p.ctx, listener, p.watched(sent, handler, entry, s.Serving, e.Pool.PingContext), closePages)
+}
+
+// besideSessions is the file of confirmed answers in the folder of conversations. Those on PostgreSQL have none, and the default
+// folder has it.
+func (s *serve) besideSessions(o *setup.Opened) (string, error) {
+	of := *s
+	if setup.IsShared(s.Sessions) {
+		of.Sessions = ""
+	}
+	folder, err := of.place(o)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	return filepath.Join(folder, "confirmed.jsonl"), err
 }
 
 // place is where conversations about a database are kept: those about another one could not go on.
@@ -140,6 +172,16 @@ func (s *serve) place(o *setup.Opened) (string, error) {
 
 // credentials finds user, password and address in the forms of a DSN that are no URL.
 var credentials = regexp.MustCompile(`^([^:@/]+):(.*)@\w+\((.+?)\)|\b(?:user|password|host|hostaddr)\s*=\s*('[^']*'|\S+)`)
+
+// hiding takes what DSNs say of user, password and place out of a text.
+func hiding(dsns ...string) func(string) string {
+	return func(text string) string {
+		for _, dsn := range dsns {
+			text = withoutParts(text, dsn)
+		}
+		return text
+	}
+}
 
 // withoutParts takes a DSN, and what it says of user, password and place, out of a text.
 func withoutParts(text, dsn string) string {

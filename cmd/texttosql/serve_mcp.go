@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,10 +15,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/selectstar"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/telemetry"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
@@ -46,15 +47,17 @@ func (serveMCP) Help() string {
 	return `Examples:
 
   claude mcp add shop -- texttosql serve-mcp --db shop.db
-  texttosql serve-mcp --db shop=shop.db --db crm=postgres://reader@host/crm --policy crm=crm.json
-  texttosql serve-mcp --db shop.db --model openai:gpt-4o-mini --http 127.0.0.1:8808
+  texttosql serve-mcp --db shop=shop.db --db crm=postgres://reader@host/crm \
+    --policy crm=crm.json
+  texttosql serve-mcp --db shop.db --model openai:gpt-4o-mini \
+    --http 127.0.0.1:8808
 
 Without a model it has tools that run and check statements and show the schema; with one, tools that ask in words too.
 
 ` + exitHelp
 }
 
-// Run serves until the client goes away, or the program is told to end.
+// Run serves until the client disconnects or the program receives a signal to stop.
 func (s *serveMCP) Run(p *program) error {
 	sent, err := p.telemetry(s.HTTP != "")
 	if err != nil {
@@ -81,7 +84,7 @@ type servedMCP struct {
 	pools    []*sql.DB
 	ends     []func() error
 
-	confirmed []*memory.Confirmed
+	confirmed []*memory.VerifiedAnswers
 }
 
 func (m *servedMCP) close() {
@@ -110,15 +113,14 @@ func (s *serveMCP) open(p *program, sent *telemetry.Telemetry) (_ *servedMCP, er
 	if err != nil {
 		return nil, err
 	}
+	places := []string{s.KeptIn}
+	for _, d := range all {
+		places = append(places, d.DSN(p.getenv))
+	}
 	m := &servedMCP{Config: mcpserver.Config{
 		Model: s.Named(p.getenv), Budget: budget, Stateless: s.Stateless,
 		Rows: s.ShownRows, Questions: s.Questions, Sessions: s.MaxSessions, Idle: s.Idle, Version: version(),
-		Logger: p.logger(), Hide: func(text string) string {
-			for _, d := range all {
-				text = withoutParts(text, d.DSN(p.getenv))
-			}
-			return withoutParts(text, s.KeptIn)
-		},
+		Logger: p.logger(), Hide: hiding(places...),
 	}}
 	defer func() {
 		if err != nil {
@@ -132,7 +134,7 @@ func (s *serveMCP) open(p *program, sent *telemetry.Telemetry) (_ *servedMCP, er
 		}
 		m.Store, m.ends = store, append(m.ends, end)
 		if s.Sweep {
-			if _, err := session.Sweep(p.ctx, store, time.Now()); err != nil {
+			if _, err := session.DeleteExpired(p.ctx, store, time.Now()); err != nil {
 				return nil, err
 			}
 		}
@@ -173,7 +175,7 @@ func (s *serveMCP) add(p *program, sent *telemetry.Telemetry, m *servedMCP, d se
 		return err
 	}
 	of := mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Metrics: d.Knowledge != "",
-		Schemas: func(ctx context.Context) (star.Schemas, error) { return e.Schemas(ctx, e.Schema) }}
+		Schemas: func(ctx context.Context) (selectstar.Schemas, error) { return e.Schemas(ctx, e.Schema) }}
 	if m.Model {
 		of.Confirmed = e.Confirmed
 		m.confirmed = append(m.confirmed, e.Confirmed)
@@ -191,8 +193,12 @@ func (s *serveMCP) overStdio(p *program, m *servedMCP) error {
 	if s.Scopes != "" || s.Stateless {
 		return &setup.UsageError{Err: errors.New("--scopes and --stateless need --http; --scope names the scope of the one client")}
 	}
+	if in, ok := p.in.(io.Writer); ok && cli.IsTerminal(in) {
+		p.tell("serving " + strings.Join(m.places, ", ") + " to the program that started this one, over standard input and output. " +
+			"A person needs texttosql serve; Ctrl-D ends this.")
+	}
 	if m.warnings != "" {
-		cli.Say(p.err, "serving %s%s\n", strings.Join(m.places, ", "), m.warnings)
+		p.tell(strings.TrimSpace(m.warnings))
 	}
 	out := &writer{Writer: p.out}
 	in := &messages{in: bufio.NewReaderSize(p.in, 64<<10), out: out}
@@ -216,7 +222,7 @@ func (s *serveMCP) overHTTP(p *program, sent *telemetry.Telemetry, m *servedMCP)
 		}
 	}
 	defer closeAll()
-	made := func(_ string, scope *exec.Scope, d door.Door) (http.Handler, error) {
+	made := func(_ string, scope *exec.Scope, d httpserver.Door) (http.Handler, error) {
 		mine := m.Config
 		mine.Databases = slices.Clone(m.Databases)
 		for i := range mine.Databases {
@@ -242,8 +248,9 @@ func (s *serveMCP) overHTTP(p *program, sent *telemetry.Telemetry, m *servedMCP)
 	if err != nil {
 		return err
 	}
-	cli.Say(p.err, "serving %s to clients of the Model Context Protocol at http://%s/%s\n", strings.Join(m.places, ", "), l.Addr(), m.warnings)
-	return door.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, m.ready), closeAll)
+	text := fmt.Sprintf("serving %s to clients of the Model Context Protocol at http://%s/\n", strings.Join(m.places, ", "), l.Addr())
+	p.tell(strings.TrimSpace(text + m.warnings))
+	return httpserver.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, m.ready), closeAll)
 }
 
 // maxLine bounds a message of a client on standard input, in bytes. A longer one is refused.

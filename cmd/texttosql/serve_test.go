@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestServe: the program serves the page, keeps conversations in their folder, and ends when it is told to.
@@ -24,11 +24,11 @@ func TestServe(t *testing.T) {
 	}))
 	defer provider.Close()
 	dir := filepath.Join(t.TempDir(), "s3cret")
-	need.OK(t, os.Mkdir(dir, 0o700))
+	testutil.OK(t, os.Mkdir(dir, 0o700))
 	db := filepath.Join(dir, "shop.sqlite")
-	need.OK(t, os.Rename(shopFile(t), db))
+	testutil.OK(t, os.Rename(shopFile(t), db))
 	token := filepath.Join(dir, "token")
-	need.OK(t, os.WriteFile(token, []byte("a token of the tests\n"), 0o600))
+	testutil.OK(t, os.WriteFile(token, []byte("a token of the tests\n"), 0o600))
 	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": provider.URL, "TEXTTOSQL_DSN": db}
 	folder := t.TempDir()
 	serveTwice(t, env, "--sessions", folder, "--token-file", token)
@@ -55,6 +55,7 @@ func TestServe(t *testing.T) {
 		{[]string{"--ask-below", "2"}, "--ask-below 2: want 0 to 1"},
 		{[]string{"--sessions", "postgres://me:sesame@127.0.0.1:1/x"}, "--sessions: pgstore"},
 		{[]string{"--lessons", "postgres://me:sesame@127.0.0.1:1/x"}, "--lessons: pgstore"},
+		{[]string{"--confirmed", "postgres://me:sesame@127.0.0.1:1/x"}, "--confirmed: pgstore"},
 	} {
 		var said strings.Builder
 		p := &program{ctx: t.Context(), out: io.Discard, err: &said, getenv: func(name string) string { return env[name] }}
@@ -78,7 +79,7 @@ func serveTwice(t *testing.T, env map[string]string, args ...string) {
 				req.Header.Set("X-Texttosql", "1")
 			}
 			req.Header.Set("Authorization", "Bearer a token of the tests")
-			resp := need.Value(http.DefaultClient.Do(req))(t)
+			resp := testutil.Value(http.DefaultClient.Do(req))(t)
 			defer resp.Body.Close()
 			text, _ := io.ReadAll(resp.Body)
 			if json.Unmarshal(text, &got) != nil || resp.StatusCode >= 300 || strings.Contains(string(text), "s3cret") {
@@ -131,12 +132,12 @@ func send(t *testing.T, address, path, body string) (status int, text string) {
 	if body != "" {
 		method = http.MethodPost
 	}
-	req := need.Value(http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body)))(t)
+	req := testutil.Value(http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Texttosql", "1")
-	resp := need.Value(http.DefaultClient.Do(req))(t)
+	resp := testutil.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	return resp.StatusCode, string(need.Value(io.ReadAll(resp.Body))(t))
+	return resp.StatusCode, string(testutil.Value(io.ReadAll(resp.Body))(t))
 }
 
 // TestServeWithoutAModel: the page serves statements, and says that there is no model to ask.
@@ -156,10 +157,10 @@ func TestServeWithoutAModel(t *testing.T) {
 
 // TestServeDocument: the commands of SERVE.md serve.
 func TestServeDocument(t *testing.T) {
-	text := need.Value(os.ReadFile("SERVE.md"))(t)
+	text := testutil.Value(os.ReadFile("SERVE.md"))(t)
 	t.Chdir(filepath.Dir(shopFile(t)))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	need.OK(t, os.WriteFile("token", []byte(strings.Repeat("t", 64)), 0o600))
+	testutil.OK(t, os.WriteFile("token", []byte(strings.Repeat("t", 64)), 0o600))
 	commands := 0
 	for line := range strings.Lines(string(text)) {
 		command, _, _ := strings.Cut(line, " #")
@@ -212,5 +213,63 @@ func TestWithoutParts(t *testing.T) {
 	}
 	if got := withoutParts("no such file", "shop.sqlite"); got != "no such file" {
 		t.Error(got)
+	}
+}
+
+// TestServeKeepsConfirmed: without --confirmed an answer that was confirmed is beside the conversations at the next start, until it is
+// removed. The page has the name of --title.
+func TestServeKeepsConfirmed(t *testing.T) {
+	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": newFakeProvider(t).URL, "TEXTTOSQL_DSN": shopFile(t)}
+	folder := filepath.Join(t.TempDir(), "not", "there", "yet")
+	args := []string{"--model", "openai:m", "-n", "2", "--sessions", folder, "--title", "Northwind", "--accent", "#00875a"}
+	var saved struct {
+		Answers []struct{ ID, Question string }
+	}
+	for run, want := range []int{0, 1, 0} {
+		address, stop := servePage(t, env, args...)
+		_, text := send(t, address, "/api/saved", "")
+		testutil.OK(t, json.Unmarshal([]byte(text), &saved))
+		if len(saved.Answers) != want {
+			t.Errorf("run %d: %s", run, text)
+		}
+		switch run {
+		case 0:
+			_, text = send(t, address, "/api/query", `{"sql": "SELECT count(*) FROM customers", "question": "x"}`)
+			var made struct{ ID string }
+			testutil.OK(t, json.Unmarshal([]byte(text), &made))
+			if status, text := send(t, address, "/api/conversations/"+made.ID+"/keep", `{"turn": 0, "text": "How many customers are there?"}`); status != http.StatusOK {
+				t.Error(status, text)
+			}
+		case 1:
+			if status, text := send(t, address, "/saved/"+saved.Answers[0].ID+".csv", ""); status != http.StatusOK || !strings.Contains(text, "count(*)\n") {
+				t.Error(status, text)
+			}
+			req := testutil.Value(http.NewRequestWithContext(t.Context(), http.MethodDelete, address+"/api/saved/"+saved.Answers[0].ID, nil))(t)
+			req.Header.Set("X-Texttosql", "1")
+			testutil.Value(http.DefaultClient.Do(req))(t).Body.Close()
+		}
+		if _, text := send(t, address, "/api/conversations", ""); !strings.Contains(text, `"title":"Northwind"`) {
+			t.Error(text)
+		}
+		stop()
+	}
+	if _, err := os.Stat(filepath.Join(folder, "confirmed.jsonl")); err != nil {
+		t.Error(err)
+	}
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, "confirmed.jsonl"), []byte("{\"question\": 1}\n"), 0o600))
+	code, _, told := try(t, env, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	if code != exitUsage || !strings.Contains(told, "confirmed.jsonl, line 1") || strings.Contains(told, "--confirmed") {
+		t.Errorf("a broken file: %d: %s", code, told)
+	}
+	testutil.OK(t, os.Remove(filepath.Join(folder, "confirmed.jsonl")))
+	testutil.OK(t, os.Mkdir(filepath.Join(folder, "confirmed.jsonl"), 0o700))
+	address, stop := servePage(t, env, args...) // the answers end with the program
+	if status, text := send(t, address, "/api/saved", ""); status != http.StatusOK {
+		t.Error(status, text)
+	}
+	stop()
+	code, _, told = try(t, env, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, append(args, "--accent", "blue")...)...)
+	if code == 0 || !strings.Contains(told, "#2457d6") {
+		t.Errorf("code %d: %s", code, told)
 	}
 }

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/selectstar"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
+	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -17,10 +19,10 @@ import (
 type statement struct {
 	setup.Database `embed:""`
 	output         `embed:""`
-	All            bool   `help:"Write every row as it comes, in any number, as csv, tsv, jsonl or xlsx; --timeout bounds the time (10 minutes)."`
-	Explain        bool   `help:"Say what it reads and its plan, and do not run it, as the verb check."`
-	SQL            string `arg:"" help:"The statement; - reads standard input."`
-	about          *entry // the answer that it comes from; nil: the user wrote it
+	All            bool    `help:"Write every row as it comes, in any number, as csv, tsv, jsonl or xlsx; --timeout bounds the time (10 minutes)."`
+	Explain        bool    `help:"Say what it reads and its plan, and do not run it, as texttosql check does."`
+	SQL            *string `arg:"" optional:"" help:"The statement; - reads it from standard input. Without it a session begins."`
+	about          *entry  // the answer that it comes from; nil: the user wrote it
 }
 
 // Help is the part of --help below the flags.
@@ -30,6 +32,9 @@ func (statement) Help() string {
   texttosql sql "SELECT name FROM customers"
   texttosql sql --csv - < report.sql > report.csv
   texttosql sql --all --csv "SELECT * FROM orders" > orders.csv
+  texttosql sql
+
+The last one begins a session: each statement ends with ";", \d lists the tables, \q ends it.
 
 The statement runs as one of a model would: it only reads, under the policy and within the limits. No model is asked.
 
@@ -46,13 +51,20 @@ type ran struct {
 
 // Run runs it.
 func (s *statement) Run(p *program) error {
+	given := ""
+	if s.SQL != nil {
+		given = *s.SQL
+	}
 	if s.Explain {
-		return (&check{Database: s.Database, JSON: s.form() == "json", SQL: s.SQL}).Run(p)
+		return (&check{Database: s.Database, JSON: s.form() == "json", SQL: given}).Run(p)
 	}
 	if s.All && !s.streams() {
 		return &setup.UsageError{Err: errors.New("--all writes csv, tsv, jsonl or xlsx: choose one with --format or --csv")}
 	}
-	sql, err := p.typed(s.SQL)
+	if s.SQL == nil && s.Out != "" {
+		return &setup.UsageError{Err: errors.New("--out is for one statement: write it after the flags")}
+	}
+	sql, err := p.typed(given)
 	if err != nil {
 		return err
 	}
@@ -60,9 +72,8 @@ func (s *statement) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if file != nil {
-		defer file.Discard()
-	}
+	defer file.Discard()
+	s.Whole = s.All
 	e, err := s.Engine(p.ctx, p.getenv)
 	if err != nil {
 		return err
@@ -73,6 +84,14 @@ func (s *statement) Run(p *program) error {
 			return err
 		}
 	}
+	if s.SQL == nil {
+		return (&sqlSession{statement: s, program: p, engine: e}).run()
+	}
+	return s.execute(p, e, sql, file)
+}
+
+// execute runs one statement and writes its rows.
+func (s *statement) execute(p *program, e *setup.Engine, sql string, file *atomicfile.File) error {
 	if s.All {
 		rows, err := starred(p, e, sql, func(sql string) (*result.Stream, error) { return e.Stream(p.ctx, sql, p.warnings()) })
 		if err != nil {
@@ -82,27 +101,29 @@ func (s *statement) Run(p *program) error {
 	}
 	rows, err := starred(p, e, sql, func(sql string) (*result.Table, error) { return e.Query(p.ctx, sql, p.warnings()) })
 	if s.form() == "json" {
+		err = cmp.Or(err, s.cut(rows))
 		told := ran{Exit: exitCode(err), SQL: sql, Rows: s.numbers(rows)}
-		if err != nil {
+		if err != nil && err != errCut {
 			told.Error = p.line(err)
 		}
-		return errors.Join(p.write(file, func(w io.Writer) error { return writeJSON(w, told) }), err)
+		return cmp.Or(p.write(file, func(w io.Writer) error { return writeJSON(w, told) }), err)
 	}
 	if err != nil {
 		return err
 	}
-	return p.write(file, func(w io.Writer) error {
+	err = p.write(file, func(w io.Writer) error {
 		if s.about != nil {
 			return s.about.asked(p, w, s.output, e, rows)
 		}
 		return s.rows(p, w, rows)
 	})
+	return cmp.Or(err, s.cut(rows))
 }
 
 // starred runs a statement, and tells which columns of a star are left out since they look like secrets.
 func starred[T any](p *program, e *setup.Engine, sql string, run func(string) (T, error)) (T, error) {
-	known := func() (star.Schemas, error) { return e.Schemas(p.ctx, e.Schema) }
-	rows, told, err := star.Run(e.Dialect.Language(), known, sql, run)
+	known := func() (selectstar.Schemas, error) { return e.Schemas(p.ctx, e.Schema) }
+	rows, told, err := selectstar.Run(e.Dialect.Language(), known, sql, run)
 	if told != "" {
 		cli.Say(p.err, "texttosql: %s\n", told)
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
@@ -70,9 +70,8 @@ func (c *conversation) Run(p *program) error {
 	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Dialect: e.Dialect.Language().Text, Lessons: e.Lessons, Again: func(id string) string {
 		return fmt.Sprintf("--sessions %s --resume %s", place, id)
 	}}
-	width, _ := p.size()
-	t.Width = width
-	t.Rows = func(rows *result.Table) error { return form.Within(p.out, rows, width, "/csv has all") }
+	t.Width = p.width()
+	t.Rows = func(rows *result.Table) error { return textformat.Within(p.out, rows, t.Width, "/csv has all", false) }
 	lines, restore := p.edited()
 	defer restore()
 	t.Lines = lines
@@ -91,7 +90,7 @@ func (c *conversation) Run(p *program) error {
 // gives the terminal back as it was.
 func (p *program) edited() (lines func() (string, error), restore func()) {
 	in, ok := p.in.(*os.File)
-	if width, _ := p.size(); !ok || width == 0 {
+	if !ok || p.width() == 0 {
 		return nil, func() {}
 	}
 	before, err := term.GetState(int(in.Fd()))
@@ -108,7 +107,7 @@ func (p *program) edited() (lines func() (string, error), restore func()) {
 			return "", err
 		}
 		defer restore() // Ctrl-C is a signal again while a question runs
-		if width, height := p.size(); width > 0 {
+		if width, height := sizeOf(p.out); width > 0 {
 			t.SetSize(width, height)
 		}
 		fmt.Fprint(p.out, "\r\n")

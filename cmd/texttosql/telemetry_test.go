@@ -17,7 +17,7 @@ import (
 	traces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // receiver is a receiver of OTLP over HTTP.
@@ -195,11 +195,11 @@ func watched(t *testing.T, env map[string]string) {
 	}
 	address, _, _ := strings.Cut(strings.TrimPrefix(line, "the page is at "), ",")
 	get := func(method, path, body, token string) (int, string) {
-		req := need.Value(http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body)))(t)
+		req := testutil.Value(http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body)))(t)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Texttosql", "1")
 		req.Header.Set("Authorization", "Bearer "+token)
-		resp := need.Value(http.DefaultClient.Do(req))(t)
+		resp := testutil.Value(http.DefaultClient.Do(req))(t)
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(resp.Body)
 		return resp.StatusCode, string(text)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestValuesOnServers: the command, MCP and the page give values and their types as PostgreSQL and MariaDB have them, and a stream has every
@@ -35,13 +35,13 @@ func TestValuesOnServers(t *testing.T) {
 		},
 	} {
 		t.Run(test.engine, func(t *testing.T) {
-			pool := need.Value(sql.Open(test.driver, test.admin))(t)
+			pool := testutil.Value(sql.Open(test.driver, test.admin))(t)
 			defer pool.Close()
 			dsn := test.admin
 			if test.dsn != "" {
 				dsn = test.dsn
-				need.Value(pool.Exec("CREATE DATABASE shown"))(t)
-				need.Value(pool.Exec("CREATE TABLE shown.numbers AS SELECT seq FROM shown.seq_1_to_100000"))(t)
+				testutil.Value(pool.Exec("CREATE DATABASE shown"))(t)
+				testutil.Value(pool.Exec("CREATE TABLE shown.numbers AS SELECT seq FROM shown.seq_1_to_100000"))(t)
 			}
 			env := map[string]string{"TEXTTOSQL_DSN": dsn}
 			var shown struct {
@@ -51,7 +51,7 @@ func TestValuesOnServers(t *testing.T) {
 				}
 			}
 			code, out, told := try(t, env, "", "sql", "--json", test.sql)
-			need.OK(t, json.Unmarshal([]byte(out), &shown))
+			testutil.OK(t, json.Unmarshal([]byte(out), &shown))
 			var names []string
 			for _, of := range shown.Rows.Types {
 				names = append(names, strings.ToLower(of.Name))
@@ -70,24 +70,24 @@ func TestValuesOnServers(t *testing.T) {
 			defer stop()
 			page := func(sql string) string {
 				var c struct{ ID string }
-				_, text := send(t, address, "/api/query", string(need.Value(json.Marshal(map[string]string{"sql": sql}))(t)))
-				need.OK(t, json.Unmarshal([]byte(text), &c), text)
+				_, text := send(t, address, "/api/query", string(testutil.Value(json.Marshal(map[string]string{"sql": sql}))(t)))
+				testutil.OK(t, json.Unmarshal([]byte(text), &c), text)
 				return "/api/conversations/" + c.ID
 			}
-			if _, text := send(t, address, page(test.sql)+"/rows/0?save&form=csv", ""); text != form.BOM+test.csv {
+			if _, text := send(t, address, page(test.sql)+"/rows/0?save&form=csv", ""); text != textformat.BOM+test.csv {
 				t.Errorf("the page's file: %q", text)
 			}
 			all := page(test.many)
-			if _, text := send(t, address, all, ""); !strings.Contains(text, `"the first 1,000 rows, and there are more"`) {
+			if _, text := send(t, address, all, ""); !strings.Contains(text, `"the first 1,000 rows"`) {
 				t.Errorf("the page: %.300s", text)
 			}
 			if _, text := send(t, address, all+"/rows/0?save&form=csv", ""); strings.Count(text, "\n") != 100_001 {
 				t.Errorf("the page's file of all rows: %d lines", strings.Count(text, "\n"))
 			}
-			cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+			cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 				&mcp.CommandTransport{Command: asProgram(newFakeProvider(t), "serve-mcp", "--db", dsn)}, nil))(t)
 			defer cs.Close()
-			res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": test.sql}}))(t)
+			res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": test.sql}}))(t)
 			structured, _ := json.Marshal(res.StructuredContent)
 			for _, want := range []string{"1.10", "100.00", `"2024-02-29"`, strings.Fields(test.types)[0]} {
 				if !strings.Contains(strings.ToLower(string(structured)), want) {

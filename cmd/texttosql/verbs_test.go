@@ -71,9 +71,9 @@ func TestTalk(t *testing.T) {
 	talk := []string{"talk", "-s", "self-consistency", "-n", "4", "--confirmed", confirmed}
 	typed := "2\nhelp\n/sql\nHow many?\nr9\n/magic\n1\nok\n/sql\n/csv\n/csv " + csv + "\nexit\nWho?\n"
 	code, out, told := try(t, env, typed, talk...)
-	for _, want := range []string{"  1  Counts orders (2 of 4 samples)\n     120\n", "  2  Counts customers (",
+	for _, want := range []string{"  1  Number of orders (2 of 4 samples)\n     120\n", "  2  Number of customers (",
 		"120 orders.\n\nSELECT count(*) AS n FROM orders\n\nn\n---", "nothing is to be chosen", "/csv [FILE]",
-		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "Confidence", "kept"} {
+		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "You chose this reading.", "kept"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Fatalf("code %d, no %q in\n%s%s", code, want, out, told)
 		}
@@ -144,7 +144,7 @@ words=(texttosql ask --strategy pet); CURRENT=4; _texttosql'`,
 	}
 }
 
-// TestEvalExpectations: a file of evaltest is told by its keys; what is not as expected is told, with code 1.
+// TestEvalExpectations: the keys tell a file of texttosqltest; a miss is printed, with code 1.
 func TestEvalExpectations(t *testing.T) {
 	env := with(asking(t, func(prompt string, call int) string {
 		switch _, asked, _ := strings.Cut(prompt, "### Question"); {

@@ -46,7 +46,7 @@ func (question) InsertOpts() river.InsertOpts {
 const tables = `
 CREATE TABLE IF NOT EXISTS batch_answers (
 	id text, key text, queue text NOT NULL,
-	sql text NOT NULL, failure text NOT NULL, -- a class of texttosql.Failure; '': none
+	sql text NOT NULL, failure text NOT NULL, -- a class of package failure; '': none
 	answer json,                              -- texttosql.Result with its rows and its trace
 	attempt int NOT NULL, answered timestamptz NOT NULL DEFAULT now(),
 	PRIMARY KEY (id, key)
@@ -229,8 +229,8 @@ func (w *worker) Work(ctx context.Context, job *river.Job[question]) error {
 	if err != nil {
 		return err
 	}
-	res, err := w.engine.Ask(context.WithValue(ctx, replies{}, recorded), q.Question, texttosql.Question{ID: q.ID, Evidence: q.Evidence})
-	failed := texttosql.Failure(err).Class
+	res, err := w.engine.AskQuestion(context.WithValue(ctx, replies{}, recorded), texttosql.Question{ID: q.ID, Text: q.Question, Evidence: q.Evidence})
+	failed := failure.Of(err).Class
 	switch failed {
 	case failure.Key:
 		// Every other question would end like this one, and be paid for with an attempt.
@@ -246,6 +246,10 @@ func (w *worker) Work(ctx context.Context, job *river.Job[question]) error {
 			return river.JobSnooze(0)
 		}
 		return err
+	case failure.Internal:
+		if res.Rows != nil { // a reply could not be recorded, and the recording is deleted below
+			failed = ""
+		}
 	case failure.Time, failure.Busy, failure.Database:
 		return err
 	case failure.Provider:

@@ -7,10 +7,11 @@
 //	go run . -db shop.db -model openai:gpt-4o-mini status
 //	go run . -db shop.db -model openai:gpt-4o-mini results > answers.jsonl
 //
-// A question is asked once: its job's key is its ID and what its answer depends on (its words, the schema, the model, the
-// samples), so that "add" may be called again at any time, and asks anew where one of these is another. The answer, its rows and its
-// trace are stored in the transaction that completes the job. Each reply of the model is stored when it is there: where a process
-// is killed, the question is another one's after -deadline and half a minute, and only the calls in flight are paid for again.
+// A question runs once. The key of its job is its ID and all that its answer depends on: its words, the schema, the
+// model and the samples. So "add" may be called again at any time, and asks again only if one of these has changed. The
+// answer, its rows and its trace are stored in the transaction that completes the job. Each reply of the model is
+// stored as soon as it arrives. If a process is killed, another one takes its question after -deadline and half a
+// minute. Only the calls in flight are paid for again.
 //
 // What may pass (a rate limit, a provider or a database that is down, a deadline) is tried again, later and later, up to 25 times. What will
 // not (no statement passes, content that is declined) is an answer too: its class is in the column failure. A refused key pauses
@@ -33,8 +34,8 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 )
 
 func main() {
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	case *path == "" || *spec == "":
 		return errors.New("-db and -model are needed (-h lists the flags)")
 	}
-	model, err := providers.Model(*spec, getenv)
+	model, err := shop.Model(*spec, getenv)
 	if err != nil {
 		return err
 	}

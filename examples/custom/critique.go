@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Critique retrieves solved questions that are like the new one, drafts a statement, asks the model what is wrong with it,
-// and has it revised: at most 3 calls a question. Its confidence says nothing, because it has no second opinion.
+// Critique retrieves solved questions that are like the new one, and drafts a statement. It asks the model what is
+// wrong with the statement, and has it revised. It makes at most 3 calls a question. Its confidence says nothing,
+// because it has no second opinion.
 type Critique struct{}
 
 // Generate answers one question.
@@ -20,18 +20,12 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 	if err := env.Validate(t); err != nil {
 		return nil, err
 	}
-	alike, err := env.Similar(ctx, memory.Similar{K: 3}, t.Question)
-	if err != nil {
-		return nil, err
-	}
-	shown := *env
-	shown.Exemplars = &memory.Pool{Pairs: alike}
-	messages, err := strategy.Prompt{Shots: len(alike)}.Prompt(ctx, &shown, strategy.PromptInput{Task: t, Schema: env.Schema})
+	messages, err := strategy.Prompt{Shots: 3}.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: env.Schema})
 	if err != nil {
 		return nil, err
 	}
 	model, name := env.Model(0)
-	examiner := strategy.NewExaminer(ctx, env, t, nil, nil)
+	examiner := strategy.NewChecker(ctx, env, t, nil, nil)
 	defer examiner.Close()
 	out := &strategy.Outcome{}
 	try := func(purpose string) (*vote.Candidate, error) { // one call for a statement, which is checked
@@ -42,7 +36,7 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 		}
 		candidate, err := examiner.Examine(ctx, i, name, reply)
 		out.Candidates = append(out.Candidates, candidate)
-		out.Steps = append(out.Steps, strategy.NewStep(candidate, i, purpose))
+		out.Steps = append(out.Steps, examiner.Step(candidate, i, purpose))
 		return &candidate, err
 	}
 	draft, err := try(strategy.PurposeGenerate)
@@ -54,16 +48,16 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 		tables, _ := env.SchemaSection(ctx, schema.Renderer{}, env.Schema, 0) // where ctx ended the call fails too
 		reply, err := model.Complete(ctx, strategy.Sampler{Purpose: "critique"}.Request(env, 0, []llm.Message{
 			{Role: llm.System, Text: env.System("Does the statement answer the question? Reply OK, or say in one line what is wrong.\n")},
-			{Role: llm.User, Text: tables + t.Section() + "### Statement\n" + strategy.Fence(draft.SQL)},
+			{Role: llm.User, Text: tables + t.Section() + "### Statement\n" + strategy.CodeBlock(draft.SQL)},
 		}))
 		if err != nil {
 			return out, err
 		}
-		problem = strategy.OneLine(strategy.AnswerText(reply.Text))
+		problem = env.ErrorLine(reply.Answer())
 	}
 	if !strings.HasPrefix(strings.ToUpper(problem), "OK") {
-		messages = append(messages, llm.Message{Role: llm.Assistant, Text: strategy.Fence(draft.SQL)},
-			llm.Message{Role: llm.User, Text: "### Problem\n" + strategy.ErrorLine(problem, env.WithoutValues) + "\nWrite a better statement in one ```sql block.\n"})
+		messages = append(messages, llm.Message{Role: llm.Assistant, Text: strategy.CodeBlock(draft.SQL)},
+			llm.Message{Role: llm.User, Text: "### Problem\n" + env.ErrorLine(problem) + "\nWrite a better statement in one ```sql block.\n"})
 		if revised, err := try("revise"); err == nil && revised.Rejected == "" {
 			out.Note("the draft was revised: %s", problem)
 			out.Candidates[0].Rejected = problem

@@ -23,7 +23,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/shop"
-	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -31,7 +30,7 @@ import (
 var replies []byte
 
 // solved are questions about the shop with their answers, to show in prompts.
-var solved = []memory.Pair{
+var solved = []memory.Exemplar{
 	{Question: "Which customers in France never ordered?", SQL: "SELECT name FROM customers WHERE country = 'France' AND id NOT IN (SELECT customer_id FROM orders)"},
 	{Question: "How many orders are open?", SQL: "SELECT count(*) FROM orders WHERE status = 'open'"},
 	{Question: "Which product has the highest price?", SQL: "SELECT name FROM products ORDER BY price DESC LIMIT 1"},
@@ -62,7 +61,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	model, questions := script.Model(), script.Questions()
 	if *spec != "" {
 		var err error
-		if model, err = providers.Model(*spec, getenv); err != nil {
+		if model, err = shop.Model(*spec, getenv); err != nil {
 			return err
 		}
 	} else {

@@ -56,11 +56,11 @@ func TestCritique(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			model := &llmtest.Script{}
 			for purpose, text := range map[string]string{"generate": tt.draft, "critique": tt.critique, "revise": tt.revise} {
-				reply := llmtest.Reply{Text: text}
+				replies := llmtest.Texts(text)
 				if text == "" {
-					reply.Err = &llm.Error{Class: llm.ClassPermanent, Message: "no reply"}
+					replies = llmtest.Errors(&llm.Error{Class: llm.ClassPermanent, Message: "no reply"})
 				}
-				model.Rules = append(model.Rules, llmtest.Rule{Purpose: purpose, Replies: []llmtest.Reply{reply}, Repeat: true})
+				model.Rules = append(model.Rules, llmtest.Rule{Purpose: purpose, Replies: replies, Repeat: true})
 			}
 			db, closeDB, err := shop.Open("")
 			if err != nil {
@@ -75,7 +75,7 @@ func TestCritique(t *testing.T) {
 			if r == nil || r.SQL != tt.sql || (err == nil) != (tt.sql != "") || len(model.Requests()) != tt.calls {
 				t.Fatalf("%q after %d calls, %v; want %q after %d", r.SQL, len(model.Requests()), err, tt.sql, tt.calls)
 			}
-			if first := model.Requests()[0].Messages; !strings.Contains(first[3].Text, solved[0].Question) || len(first) != 8 {
+			if first := model.Requests()[0].Messages; !strings.Contains(first[1].Text, solved[0].Question) || len(first) != 8 {
 				t.Errorf("the draft is not shown the solved question that is most alike: %+v", first)
 			}
 		})

@@ -24,7 +24,7 @@ func (f facts) find(in, name string) *guard.Relation {
 	if in != "" && !schema.EqualFold(in, "main") {
 		return nil
 	}
-	return f.named[schema.Fold(name)]
+	return f.named[schema.FoldCase(name)]
 }
 
 // Version implements [exec.Conn].
@@ -62,7 +62,7 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		r := guard.RelationOf("main", &t)
 		r.Own, r.View = t.PrimaryKey, o[3] == "view"
 		out.Relations = append(out.Relations, r)
-		f.named[schema.Fold(o[0])], f.roots[o[2]] = r, r
+		f.named[schema.FoldCase(o[0])], f.roots[o[2]] = r, r
 		if broken != nil || !r.View && t.Kind != schema.BaseTable {
 			r.Refused = guard.Refuse(exec.ReasonTable, "%s cannot be opened, or is a virtual table or a part of one", o[0])
 			continue
@@ -71,7 +71,7 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		for _, made := range t.Columns { // of which others, its text says: it may be any
 			for _, name := range r.Columns() {
 				if made.Generated {
-					out.Flows = append(out.Flows, guard.Flow{From: r, Column: name, To: r, As: made.Name})
+					out.Flows = append(out.Flows, guard.LineageEdge{From: r, Column: name, To: r, As: made.Name})
 				}
 			}
 		}
@@ -91,7 +91,7 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		}
 	}
 	for _, o := range objects {
-		switch r := f.named[schema.Fold(o[1])]; {
+		switch r := f.named[schema.FoldCase(o[1])]; {
 		case r == nil:
 		case o[3] == "index":
 			f.roots[o[2]] = r

@@ -31,11 +31,11 @@ func (Dialect) Language() exec.Language {
 
 // Guard implements [exec.Dialect].
 func (Dialect) Guard(config exec.GuardConfig) (exec.Open, error) {
-	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.GuardedConn, error) {
 		c := &connection{Conn: conn, config: config, longest: max(1_000_000, config.CellBytes)}
 		o, err := c.open(ctx, timeout)
 		if err != nil {
-			return exec.Opened{}, errors.Join(err, c.Close(false))
+			return exec.GuardedConn{}, errors.Join(err, c.Close(false))
 		}
 		return o, nil
 	}, nil
@@ -77,9 +77,14 @@ func classify(err error, fault exec.Fault) error {
 	case begins("no such ", "ambiguous column name", "cannot join using"):
 		invalid.Fault = exec.FaultSchema
 		_, invalid.Name, _ = strings.Cut(message, ": ")
+		if _, of, using := strings.Cut(message, "cannot join using column "); using {
+			invalid.Name, _, _ = strings.Cut(of, " - ")
+		}
 	}
 	return invalid
 }
+
+var _ exec.UseEnder = (*connection)(nil)
 
 // connection is one connection under guard.
 type connection struct {
@@ -95,7 +100,7 @@ type connection struct {
 }
 
 // open reads and changes the settings.
-func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Opened, err error) {
+func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.GuardedConn, err error) {
 	if err := c.begin(ctx); err != nil {
 		return o, err
 	}
@@ -107,7 +112,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Op
 	if err == nil {
 		o.Version, err = c.Version(ctx)
 	}
-	if _, ferr := c.Finish(ctx); err != nil || ferr != nil {
+	if _, ferr := c.EndUse(ctx); err != nil || ferr != nil {
 		return o, errors.Join(err, ferr)
 	}
 	s := settings[0]
@@ -131,10 +136,10 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Op
 	// The functions of the application may do anything, also under the name of one of SQLite's.
 	c.functions = guard.Set(safe)
 	for own := range strings.SplitSeq(s[6], ",") {
-		delete(c.functions, schema.Fold(own))
+		delete(c.functions, schema.FoldCase(own))
 	}
 	for _, name := range c.config.Policy.AllowFunctions {
-		c.functions[schema.Fold(strings.Trim(name, `"`))] = true
+		c.functions[schema.FoldCase(strings.Trim(name, `"`))] = true
 	}
 	if err := c.limit(ctx); err != nil {
 		return o, err
@@ -203,8 +208,8 @@ func (c *connection) begin(ctx context.Context) error {
 	return err
 }
 
-// Finish implements [exec.Finisher].
-func (c *connection) Finish(ctx context.Context) (fit bool, err error) {
+// EndUse implements [exec.UseEnder].
+func (c *connection) EndUse(ctx context.Context) (fit bool, err error) {
 	if c.begun {
 		_, err = guard.Texts(ctx, c.Conn, "ROLLBACK")
 	}
@@ -226,7 +231,7 @@ func (c *connection) Close(drop bool) (err error) {
 	if drop && !c.private {
 		err = driver.ErrBadConn
 	} else {
-		_, err = c.Finish(context.Background())
+		_, err = c.EndUse(context.Background())
 		for _, undo := range slices.Backward(c.undo) {
 			err = cmp.Or(err, undo())
 		}
@@ -237,5 +242,5 @@ func (c *connection) Close(drop bool) (err error) {
 	if c.private {
 		return fmt.Errorf("%w: %v; its database lives in memory and would be lost with it", exec.ErrBroken, err)
 	}
-	return guard.Drop(c.Conn)
+	return guard.Discard(c.Conn)
 }

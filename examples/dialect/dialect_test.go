@@ -86,7 +86,7 @@ func Example() {
 	// SELECT name, since FROM customer ORDER BY since DESC
 	//   [[Bob 2021-11-30] [Ada 2019-05-01]]
 	// SELECT surname FROM customer
-	//   exec: invalid statement (schema): no such column: surname
+	//   exec: refused (column): surname: no such column, or you may not read it
 	// SELECT * FROM customer
 	//   exec: refused (column): * would read columns of customer that may not be read: name the columns that you need
 	// SELECT load_extension('x.so')

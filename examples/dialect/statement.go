@@ -59,13 +59,13 @@ func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *
 	}
 	ctes := map[string]bool{}
 	for _, ref := range s.Tables() {
-		if ctes[schema.Fold(ref.Name)] = ref.CTE; ref.Base() {
+		if ctes[schema.FoldCase(ref.Name)] = ref.CTE; ref.Base() {
 			table(ref.Schema, ref.Name)
 		} else {
 			n.Sources = append(n.Sources, guard.Source{Alias: cmp.Or(ref.Alias, ref.Name)})
 		}
 	}
-	folded := schema.Fold(s.SQL())
+	folded := schema.FoldCase(s.SQL())
 	using, rowid := strings.Contains(folded, "using"), strings.Contains(folded, "oid") || strings.Contains(folded, "rowid")
 	var queries []bool // of each open bracket, whether it has a query
 	for i := range tokens {
@@ -97,8 +97,8 @@ func namesOf(s *sqltext.Statement, find func(in, name string) *guard.Relation) *
 		switch {
 		case name == "", before == "AS": // an alias or a type
 		case behind == "(":
-			if !noCall[word] && !ctes[schema.Fold(name)] {
-				n.Functions = append(n.Functions, schema.Fold(name))
+			if !noCall[word] && !ctes[schema.FoldCase(name)] {
+				n.Functions = append(n.Functions, schema.FoldCase(name))
 			}
 		case before == "IN":
 			table("", name)
@@ -150,7 +150,7 @@ func (c *connection) callable(functions ...string) error {
 
 // Confirm implements [exec.Conn]. SQLite lists the program that it makes of a statement: it opens tables and indexes by
 // the number of their first page, and calls functions by their names.
-func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen, err error) {
+func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard.EngineReport, err error) {
 	if version, err := c.Version(ctx); err != nil || version != s.Catalog.Version {
 		return seen, cmp.Or(err, guard.ErrStale)
 	}
@@ -176,7 +176,7 @@ func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard
 			calls++
 		case name == "Function", name == "PureFunc", strings.HasPrefix(name, "Agg"):
 			calls++
-			function, _, _ := strings.Cut(schema.Fold(p4), "(")
+			function, _, _ := strings.Cut(schema.FoldCase(p4), "(")
 			if err := c.callable(function); err != nil {
 				return seen, err
 			}
@@ -191,7 +191,7 @@ func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard
 }
 
 // Explain implements [exec.Conn]. The plan calls a table by its alias, so the tables stand in front.
-func (c *connection) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
+func (c *connection) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err error) {
 	lines := ""
 	for _, r := range s.Seen.Relations {
 		lines += "OPEN " + r.Name + "\n"
@@ -200,7 +200,8 @@ func (c *connection) Explain(ctx context.Context, s *exec.Statement) (exec.Plan,
 	for _, row := range plan {
 		lines += row[3] + "\n"
 	}
-	return exec.RawPlan(lines), err
+	p.AddText(lines)
+	return p, err
 }
 
 // Run implements [exec.Conn]. The driver makes times of the texts in columns of some types. In such a statement the

@@ -32,13 +32,13 @@ import (
 	driver "github.com/trinodb/trino-go-client/trino"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 )
 
 func main() {
@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	switch {
 	case *spec != "":
 		var err error
-		if model, err = providers.Model(*spec, getenv); err != nil {
+		if model, err = shop.Model(*spec, getenv); err != nil {
 			return err
 		}
 	case *dsn == "" && question == "":

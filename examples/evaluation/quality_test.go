@@ -12,24 +12,24 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/evaltest"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
+	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/texttosqltest"
 )
 
 // least is the share of right answers below which the build fails. With few questions one more wrong one is no proof: the interval
 // that is printed says how much one can know.
 const least = 0.6
 
-// shop makes an engine over a new shop, and returns the path of its database.
-func shop(t *testing.T, options ...texttosql.Option) (engine *texttosql.Engine, file string) {
+// openShop makes an engine over a new shop, and returns the path of its database.
+func openShop(t *testing.T, options ...texttosql.Option) (engine *texttosql.Engine, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "shop.db")
 	db, err := sql.Open("sqlite3", file)
@@ -46,7 +46,7 @@ func shop(t *testing.T, options ...texttosql.Option) (engine *texttosql.Engine, 
 	}
 	model := scripted
 	if spec := os.Getenv("MODEL"); spec != "" {
-		if model, err = providers.Model(spec, os.Getenv); err != nil {
+		if model, err = shop.Model(spec, os.Getenv); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,12 +59,12 @@ func shop(t *testing.T, options ...texttosql.Option) (engine *texttosql.Engine, 
 
 // TestExpected holds single questions to what is expected of them: a report of what drifted.
 func TestExpected(t *testing.T) {
-	engine, _ := shop(t, texttosql.WithRefuseBelow(0.2))
-	evaltest.Run(t, engine, "testdata/expected.jsonl")
+	engine, _ := openShop(t, texttosql.WithRefuseBelow(0.2))
+	texttosqltest.Run(t, engine, "testdata/expected.jsonl")
 }
 
 func TestQuality(t *testing.T) {
-	engine, file := shop(t)
+	engine, file := openShop(t)
 	questions, err := eval.ReadDataset("testdata/questions.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestQuality(t *testing.T) {
 	})
 	defer store.Close()
 	report, err := eval.Run(t.Context(), func(ctx context.Context, q eval.Question) (eval.Answer, error) {
-		r, err := engine.Generate(ctx, q.Text, texttosql.Question{Evidence: q.Evidence})
+		r, err := engine.Generate(ctx, q.Text, texttosql.WithEvidence(q.Evidence))
 		if r == nil {
 			return eval.Answer{}, err
 		}
@@ -96,16 +96,11 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// scripted stands for a model that gets two of three right.
-var scripted = llm.Named("scripted", llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-	prompt := req.Messages[len(req.Messages)-1].Text
-	switch {
-	case strings.Contains(prompt, "never ordered"):
-		return llm.Response{Text: "SELECT name FROM customers WHERE country = 'USA' AND id NOT IN (SELECT customer_id FROM orders)"}, nil
-	case strings.Contains(prompt, "How many orders"):
-		return llm.Response{Text: "SELECT count(*) FROM orders"}, nil
-	case strings.Contains(prompt, "humidity"):
-		return llm.Response{Text: "No table has anything about humidity."}, nil
-	}
-	return llm.Response{Text: "SELECT name FROM customers"}, nil
-}))
+// scripted is a model that answers two of three questions right.
+var scripted = llm.Named("scripted", &llmtest.Script{Rules: []llmtest.Rule{
+	{Contains: "never ordered", Repeat: true,
+		Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA' AND id NOT IN (SELECT customer_id FROM orders)")},
+	{Contains: "How many orders", Repeat: true, Replies: llmtest.Texts("SELECT count(*) FROM orders")},
+	{Contains: "humidity", Repeat: true, Replies: llmtest.Texts("No table has anything about humidity.")},
+	{Repeat: true, Replies: llmtest.Texts("SELECT name FROM customers")},
+}})

@@ -23,7 +23,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/shop"
-	"github.com/texttosql/texttosql/llm/providers"
 )
 
 func main() {
@@ -56,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	model, questions := shop.Listed().Model(), shop.Listed().Questions()
 	if *spec != "" {
 		var err error
-		if model, err = providers.Model(*spec, getenv); err != nil {
+		if model, err = shop.Model(*spec, getenv); err != nil {
 			return err
 		}
 	}
@@ -116,7 +115,7 @@ func report(w io.Writer, r *texttosql.Result, why bool) error {
 	if !r.Usage.Known {
 		about = "about "
 	}
-	fmt.Fprintf(w, "\n%s\n", printable(r.Ballot.Summary()))
+	fmt.Fprintf(w, "\n%s\n", printable(r.Closing()))
 	if why {
 		fmt.Fprintln(w, printable(r.Ballot.Explain()))
 	}

@@ -45,7 +45,7 @@ func TestShowsWhatItIsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"had no vote: not-read-only", "was repaired", "samples saved", "Welche Produkte", "Sure: 7 of 7 votes agree. Confidence 0."} {
+	for _, want := range []string{"had no vote: not-read-only", "was repaired", "samples saved", "Welche Produkte", "All 7 samples agree."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the output", want)
 		}

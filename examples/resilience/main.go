@@ -23,8 +23,8 @@ import (
 	"github.com/failsafe-go/failsafe-go/cachepolicy"
 	"github.com/failsafe-go/failsafe-go/hedgepolicy"
 
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 )
 
 func main() {
@@ -34,7 +34,7 @@ func main() {
 	model := hanging()
 	if *spec != "" {
 		var err error
-		if model, err = providers.Model(*spec, os.Getenv); err != nil {
+		if model, err = shop.Model(*spec, os.Getenv); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -4,9 +4,9 @@
 //	go run ./examples/safety -db FILE -statements FILE.jsonl -json  # yours, on a SQLite file, which is opened for reading
 //	go run ./examples/safety -db postgres://… -statements FILE.jsonl
 //
-// A line of a file is {"id": …, "text": …} at least. It may have base64 or generator in place of text, as hostile.jsonl has; "engine",
-// sqlite or postgres, where it is for one only; "policy", with deny_tables and deny_columns; and "expect": refuse, accept (with
-// "rows", how many), or survive, which is to end in time.
+// A line of a file is {"id": …, "text": …} at least. Instead of text it may have base64 or generator, as hostile.jsonl
+// has. "engine" is sqlite or postgres, for a statement of one engine only. "policy" has deny_tables and deny_columns.
+// "expect" is refuse, accept (with "rows", how many) or survive: the statement must end in time.
 //
 // The verdict of a statement is "refused", with nothing of it run, "failed", or "answered". The last lines say how many of each there
 // were, which did something else than expected, and whether the database is as before.
@@ -143,12 +143,22 @@ type statement struct {
 func read(text []byte, engine string) (items []statement, err error) {
 	n := 0
 	for line := range bytes.Lines(text) {
-		var s statement
+		var in struct {
+			statement
+			Text *string // nil: the key is missing
+		}
 		if n++; len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if err := json.Unmarshal(line, &s); err != nil {
+		if err := json.Unmarshal(line, &in); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		s := in.statement
+		switch {
+		case in.Text != nil:
+			s.Text = *in.Text
+		case s.Base64 == nil && s.Generator.Times == 0:
+			return nil, fmt.Errorf("line %d: the key text is missing", n)
 		}
 		if g := s.Generator; g.Times < 0 || g.Times > 1<<24 {
 			return nil, fmt.Errorf("line %d: the generator repeats %d times", n, g.Times)
@@ -156,9 +166,6 @@ func read(text []byte, engine string) (items []statement, err error) {
 			s.Text = g.Prefix + strings.Repeat(g.Repeat, g.Times) + g.Middle + strings.Repeat(g.Close, g.Times) + g.Suffix
 		}
 		s.Text += string(s.Base64)
-		if s.Text == "" {
-			return nil, fmt.Errorf("line %d: the key text is missing", n)
-		}
 		if s.Engine == "" || s.Engine == engine {
 			items = append(items, s)
 		}

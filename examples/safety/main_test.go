@@ -56,6 +56,9 @@ func TestVerdicts(t *testing.T) {
 {"id":"overflow","text":"SELECT abs(-9223372036854775808)"}
 {"id":"typo","text":"SELECT a FROM tt"}
 {"id":"nowhere","expect":"accept","text":"SELECT a FROM t","policy":{"deny_tables":["nowhere"]}}
+{"id":"empty","expect":"refuse","text":""}
+{"id":"no bytes","expect":"refuse","base64":""}
+{"id":"blank","expect":"refuse","text":" \n"}
 {"id":"postgres-001","engine":"postgres","expect":"refuse","text":"DROP TABLE t"}
 `)
 	var out, told bytes.Buffer
@@ -72,6 +75,9 @@ func TestVerdicts(t *testing.T) {
 		{ID: "overflow", Verdict: "failed", Rule: "run"},
 		{ID: "typo", Verdict: "refused", Rule: "schema"},
 		{ID: "nowhere", Verdict: "refused", Rule: "policy"},
+		{ID: "empty", Verdict: "refused", Rule: "empty"},
+		{ID: "no bytes", Verdict: "refused", Rule: "empty"},
+		{ID: "blank", Verdict: "refused", Rule: "empty"},
 	}
 	var got []verdict
 	for lines := json.NewDecoder(&out); lines.More(); {
@@ -85,7 +91,7 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	var s summary
-	if err := json.Unmarshal(told.Bytes(), &s); err != nil || s.Refused != 5 || s.Failed != 2 || s.Answered != 2 || s.Expected != 5 || !s.Unchanged ||
+	if err := json.Unmarshal(told.Bytes(), &s); err != nil || s.Refused != 8 || s.Failed != 2 || s.Answered != 2 || s.Expected != 8 || !s.Unchanged ||
 		!slices.Equal(s.Unexpected, []string{"no policy", "nowhere"}) {
 		t.Errorf("%v: %s", err, &told)
 	}
@@ -155,6 +161,7 @@ func TestFaults(t *testing.T) {
 		{"an empty file", []string{"-db", db, "-statements", write("")}, "no statement for sqlite"},
 		{"only other engines", []string{"-db", db, "-statements", write(`{"engine":"mysql","text":"SELECT 1"}`)}, "no statement for sqlite"},
 		{"another key", []string{"-db", db, "-statements", write(`{"sql":"SELECT 1"}`)}, "line 1: the key text is missing"},
+		{"a text that is null", []string{"-db", db, "-statements", write(`{"text":null}`)}, "line 1: the key text is missing"},
 		{"no JSON", []string{"-db", db, "-statements", write(good + "\nSELECT 1\n")}, "line 2: invalid"},
 		{"broken base64", []string{"-db", db, "-statements", write(`{"base64":"?"}`)}, "line 1: illegal base64"},
 		{"an endless generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","times":9000000000000000000}}`)}, "the generator repeats"},

@@ -4,11 +4,12 @@
 //	go run ./examples/service -model openai:gpt-4o-mini -tenants tenants.json
 //	curl -N -H 'Authorization: Bearer demo' -d '{"question": "Which customers in the USA never ordered?"}' localhost:8080/ask
 //
-// The reply is a stream of server-sent events: "progress" for each sample and step that ends, then one "answer" with the
-// result as JSON, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy": {"DenyTables": […]}}.
-// Tenants of one database have its policy with rules about rows, and a scope each that gives the parameters of the rules:
-// {"db": FILE, "policy": {"Rows": {"orders": "tenant_id = :tenant"}}, "scope": {"Key": "acme", "Params": {"tenant": 42}}};
-// in place of a file a "db" may be a DSN of PostgreSQL, postgres://…. The routes are those of a chi router.
+// The reply is a stream of server-sent events. It has "progress" for each sample and step that ends, then one "answer"
+// with the result as JSON, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy":
+// {"DenyTables": […]}}. Tenants of one database share its policy with rules about rows. Each tenant has a scope that
+// gives the parameters of the rules: {"db": FILE, "policy": {"Rows": {"orders": "tenant_id = :tenant"}}, "scope":
+// {"Key": "acme", "Params": {"tenant": 42}}}. Instead of a file a "db" may be a DSN of PostgreSQL, postgres://…. A chi
+// router has the routes.
 package main
 
 import (
@@ -39,8 +40,8 @@ import (
 	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -69,7 +70,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	}
 	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: json.RawMessage(`{"DenyColumns": ["customers.joined"]}`)}}
 	if *spec != "" {
-		m, err := providers.Model(*spec, getenv)
+		m, err := shop.Model(*spec, getenv)
 		if err != nil {
 			return err
 		}
@@ -231,10 +232,10 @@ func (s service) ask(w http.ResponseWriter, r *http.Request) {
 			send("progress", map[string]any{"id": q.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
 		}
 	})
-	res, err := engine.Ask(ctx, q.Question, texttosql.Question{ID: q.ID, Evidence: q.Evidence}, tell)
+	res, err := engine.AskQuestion(ctx, texttosql.Question{ID: q.ID, Text: q.Question, Evidence: q.Evidence}, tell)
 	answer := map[string]any{"id": q.ID} // an error has its result beside it: the best answer so far, and the cost
 	if err != nil {
-		f := texttosql.Failure(err)
+		f := failure.Of(err)
 		answer["error"] = map[string]string{"class": string(f.Class), "message": f.Message, "advice": f.Advice}
 	}
 	if res != nil {

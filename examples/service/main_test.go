@@ -113,7 +113,7 @@ func TestAsk(t *testing.T) {
 		{"a table of the shop", "demo", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
 			"SELECT count(*) FROM orders", "", "it may be read"},
 		{"denied to another tenant", "other", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
-			"", "denied", "by its policy"},
+			"", "refused", "by its policy"},
 		{"a function", "demo", `{"question": "Who is first?"}`, says("SELECT load_extension('x')"), time.Minute, 200, "", "refused", "no name of Go"},
 		{"a deadline", "demo", `{"question": "Who is first?"}`, half, 3 * time.Second, 200, names, "time", "the best answer so far"},
 		{"a provider that is down", "demo", `{"question": "Who is first?"}`, func(context.Context, llm.Request) (llm.Response, error) {

@@ -28,8 +28,8 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/examples/shop"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -51,7 +51,7 @@ var strategies = map[string]strategy.Strategy{
 const listed = "Which customers in the USA never ordered?"
 
 //go:embed shop.sql
-var shop string
+var schemaSQL string
 
 //go:embed replies.json
 var replies []byte
@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer, getenv func(string) 
 	name := flags.String("s", "consensus", "the `name` of a strategy: "+strings.Join(slices.Sorted(maps.Keys(strategies)), ", "))
 	var models []llm.Model
 	flags.Func("model", "a model, as openai:NAME, ollama:NAME or anthropic:NAME; may be repeated", func(spec string) error {
-		m, err := providers.Model(spec, getenv)
+		m, err := shop.Model(spec, getenv)
 		models = append(models, m)
 		return err
 	})
@@ -100,12 +100,12 @@ func run(ctx context.Context, args []string, out io.Writer, getenv func(string) 
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection would have a database of its own
-	if _, err := db.ExecContext(ctx, shop); err != nil {
+	if _, err := db.ExecContext(ctx, schemaSQL); err != nil {
 		return err
 	}
 	engine, err := texttosql.New(db, models[0], texttosql.WithModels(models[1:]...),
 		texttosql.WithStrategy(chosen), // the one line that differs
-		texttosql.WithReveal(trace.PrivateReplies|trace.PrivateRows),
+		texttosql.WithTraceContent(trace.PrivateReplies|trace.PrivateRows),
 		texttosql.WithProgress(func(p texttosql.Progress) {
 			if p.Kind == trace.Ended {
 				step(out, p.Span)

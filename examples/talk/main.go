@@ -34,8 +34,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/examples/shop"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, 
 	listed := readScript()
 	model := llm.Named("scripted", listed)
 	if *spec != "" {
-		if model, err = providers.Model(*spec, getenv); err != nil {
+		if model, err = shop.Model(*spec, getenv); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func start(ctx context.Context, db *sql.DB, model llm.Model, samples int, dir, i
 		return nil, err
 	}
 	t.engine, err = texttosql.New(db, model, texttosql.WithStrategy(threephase.Strategy{}), texttosql.WithSamples(samples),
-		texttosql.WithAskBelow(0.6), texttosql.WithMemory(memory.Options{Lessons: lessons}))
+		texttosql.WithClarifyBelow(0.6), texttosql.WithMemory(memory.Options{Lessons: lessons}))
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (t *talk) hear(ctx context.Context, line string) error {
 			wording = ""
 		}
 		err := t.Confirm(ctx, strings.TrimSpace(wording))
-		if err == nil || errors.Is(err, memory.ErrForgotten) { // until the program ends
+		if err == nil || errors.Is(err, memory.ErrNotPersisted) { // until the program ends
 			fmt.Fprintln(t.out, "kept")
 			return nil
 		}
@@ -221,7 +221,7 @@ func (t *talk) tell(r *texttosql.Result, err error) error {
 			return err
 		}
 		fmt.Fprintf(t.out, "confidence %.2f, %d calls\n", r.Confidence, r.Usage.Calls)
-		var shown memory.Recall
+		var shown memory.RetrievedLessons
 		json.Unmarshal(t.Record().Lessons, &shown)
 		for _, l := range shown.Lessons {
 			fmt.Fprintf(t.out, "by a lesson: %q is %s\n", l.From, printable(l.To))
@@ -234,7 +234,7 @@ func (t *talk) tell(r *texttosql.Result, err error) error {
 	case errors.As(err, &stopped):
 		return err
 	default:
-		f := texttosql.Failure(err)
+		f := failure.Of(err)
 		fmt.Fprintf(t.out, "no answer: %s %s\n", printable(f.Message), f.Advice)
 	}
 	return nil

@@ -53,7 +53,7 @@ func run(ctx context.Context, arguments string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ask, err := utils.InferTool(tool.Name, tool.Description, tool.Ask(engine, nil))
+	ask, err := utils.InferTool("ask_database", tool.Description, tool.Ask(engine, nil))
 	if err != nil {
 		return "", err
 	}

@@ -26,7 +26,7 @@ import (
 )
 
 // solved are questions with their answers, as people confirmed them.
-var solved = []memory.Pair{
+var solved = []memory.Exemplar{
 	{Question: "What is the turnover of 2024?", SQL: "SELECT sum(total) FROM orders WHERE ordered_on LIKE '2024%' AND status <> 'cancelled'"},
 	{Question: "Which buyers come from France?", SQL: "SELECT name FROM customers WHERE country = 'France'"},
 	{Question: "How many orders are open?", SQL: "SELECT count(*) FROM orders WHERE status = 'open'"},

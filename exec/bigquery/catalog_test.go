@@ -13,7 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -42,7 +42,7 @@ func TestInspect(t *testing.T) {
 	f.tables[in+"few"] = fakeTable{meta: metaView("SELECT id FROM " + home + ".customers")}
 	f.tables["public-project.pub.cities"] = fakeTable{meta: metaT}
 	db := database(t, f, bq.Config{Datasets: []string{"public-project.pub"}}, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	s.Version = ""
 	want := &schema.Schema{Dialect: "bigquery", Default: home, Tables: []schema.Table{
 		{Schema: "public-project.pub", Name: "cities", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "a", Type: "INT64"}, {Name: "b", Type: "STRING"}}},
@@ -76,7 +76,7 @@ func TestInspect(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	f := hostileFake(t)
 	db := database(t, f, bq.Config{Refresh: time.Hour}, exec.Config{})
-	first := need.Value(db.Schema(t.Context()))(t)
+	first := testutil.Value(db.Schema(t.Context()))(t)
 	asked := f.count("table")
 	second, err := db.Schema(t.Context())
 	if err != nil || second != first || f.count("table") != asked || f.count("list") != 1 {
@@ -91,7 +91,7 @@ func TestRefresh(t *testing.T) {
 func TestStrict(t *testing.T) {
 	f := hostileFake(t)
 	db := database(t, f, bq.Config{Refresh: time.Hour}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
-	need.Value(db.Query(t.Context(), "SELECT * FROM t"))(t)
+	testutil.Value(db.Query(t.Context(), "SELECT * FROM t"))(t)
 	f.mu.Lock()
 	f.tables[project+"."+home+".t"] = fakeTable{meta: metaKeys}
 	f.mu.Unlock()
@@ -213,7 +213,7 @@ func TestSampleCostsNothing(t *testing.T) {
 	}
 	f.tables[name] = users
 	db := database(t, f, bq.Config{}, exec.Config{Policy: noPass})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	looked := f.count("dry") // at views, for the policy
 	table, _ := s.Lookup("", "users")
 	view, _ := s.Lookup("", "v_ok")
@@ -228,7 +228,7 @@ func TestSampleCostsNothing(t *testing.T) {
 	if err != nil || len(spread.Rows) != 100 || spread.Rows[99][0].(int64) < 1100 || !slices.IsSortedFunc(spread.Rows, byID) {
 		t.Errorf("a spread sample: %v, %v", spread, err)
 	}
-	profiled := need.Value(db.Profile(t.Context(), &schema.Schema{Dialect: s.Dialect, Default: home, Tables: []schema.Table{*table}},
+	profiled := testutil.Value(db.Profile(t.Context(), &schema.Schema{Dialect: s.Dialect, Default: home, Tables: []schema.Table{*table}},
 		exec.ProfileOptions{Rows: 100, Count: 1000, Seed: 1}))(t)
 	if p, _ := profiled.Lookup("", "users"); p.Rows == nil || *p.Rows != 1000 || !p.RowsAtLeast {
 		t.Errorf("the profile has %v rows", p.Rows)

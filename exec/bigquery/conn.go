@@ -95,7 +95,7 @@ func (g *guarded) Read(_ context.Context, s *exec.Statement) (*guard.Names, erro
 }
 
 // Confirm implements exec.Conn: what the dry run says decides, whatever the text looks like.
-func (g *guarded) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen, err error) {
+func (g *guarded) Confirm(ctx context.Context, s *exec.Statement) (seen guard.EngineReport, err error) {
 	if err := g.fresh(ctx, s, g.suspects); err != nil {
 		return seen, err
 	}
@@ -183,10 +183,11 @@ func (g *guarded) fresh(ctx context.Context, s *exec.Statement, tables []ref) er
 
 // Explain implements exec.Conn: the plan is what the dry run told, the bytes and the tables. The bytes are
 // Plan.EngineCost, so that exec.Limits.EngineCost bounds them. Of clustered tables they are an upper bound.
-func (g *guarded) Explain(_ context.Context, s *exec.Statement) (exec.Plan, error) {
+func (g *guarded) Explain(_ context.Context, s *exec.Statement) (p exec.Plan, err error) {
 	dry, ok := s.Names.Own.(*bigquery.QueryStatistics)
 	if !ok {
-		return exec.RawPlan("rows are listed, and no job runs"), nil
+		p.AddText("rows are listed, and no job runs")
+		return p, nil
 	}
 	how := ""
 	if dry.TotalBytesProcessedAccuracy != "" {
@@ -197,7 +198,7 @@ func (g *guarded) Explain(_ context.Context, s *exec.Statement) (exec.Plan, erro
 		tables[i] = schema.TableName{Schema: g.service.schemaName(dataset{t.ProjectID, t.DatasetID}), Name: t.TableID}
 	}
 	slices.SortFunc(tables, func(a, b schema.TableName) int { return strings.Compare(a.String(), b.String()) })
-	p := exec.RawPlan(fmt.Sprintf("%d bytes are read%s", dry.TotalBytesProcessed, how))
+	p.AddText(fmt.Sprintf("%d bytes are read%s", dry.TotalBytesProcessed, how))
 	for _, t := range tables {
 		p.Rows = append(p.Rows, exec.PlanRow{ID: len(p.Rows) + 1, Detail: "read " + t.String(), Scans: []schema.TableName{t}})
 	}
@@ -231,5 +232,5 @@ func (g *guarded) Close(drop bool) error {
 	if !drop {
 		return nil
 	}
-	return guard.Drop(g.conn)
+	return guard.Discard(g.conn)
 }

@@ -12,26 +12,28 @@
 //
 // # The guard
 //
-// A dry run is the guard, and it is free: the service says that a statement is a SELECT, which tables it reads, which
-// have to be in the datasets of the Config, and how many bytes. What it does not tell is decided before it:
+// A dry run is the guard, and it is free. The service reports whether a statement is a SELECT, which tables it reads,
+// and how many bytes. The tables have to be in the datasets of the Config. Before the dry run the guard checks three
+// things:
 //
 //   - the text check, as on every engine;
-//   - the syntax tree (github.com/sqlc-dev/zetajones) tells the columns and the functions. It may be made of the parts
-//     of a query and call functions of a list: no time travel, hints, table functions, ML, AI, EXTERNAL_QUERY or
-//     function of the user;
-//   - the names, with those in the texts of views: the tables are in a dataset of the Config, and the [exec.Policy]
-//     allows them and the columns. So wildcard tables, INFORMATION_SCHEMA and __TABLES__ are refused.
+//   - the syntax tree (github.com/sqlc-dev/zetajones), which shows columns and functions. A statement may have only
+//     the parts of a query and listed functions. Time travel, hints, table functions, ML, AI, EXTERNAL_QUERY and
+//     functions of the user are refused;
+//   - the names, including the names in views: each table must be in a dataset of the Config, and the [exec.Policy]
+//     must allow the table and its columns. So wildcard tables, INFORMATION_SCHEMA and __TABLES__ are refused.
 //
-// Then it runs as a job of its own, never legacy SQL, with Config.MaxBytesBilled and the time-out of exec set. The job
-// is cancelled when the context ends. Columns in exec.Analysis are more than are read where a name may mean several.
+// Then the statement runs as a job of its own, never as legacy SQL, with Config.MaxBytesBilled and the time-out of exec
+// set. The job is cancelled when the context ends. If a name may mean several columns, exec.Analysis may list more
+// columns than the statement reads.
 //
 // # What it does not stop
 //
-//   - Cost below MaxBytesBilled, of each statement anew. Set a quota of your project too, and exec.Limits.EngineCost.
+//   - Cost below MaxBytesBilled, for each statement. Also set a quota for your project, and exec.Limits.EngineCost.
 //   - Slots that a statement uses until its time is over: bytes are bounded, work is not.
-//   - External tables and views, as their owner built them. A view that calls what is not on the list is refused.
-//   - A table that changes in the second before a statement that reads it.
+//   - External tables and views, as their owner built them. A view that calls a function outside the list is refused.
+//   - A table that changes within the second before a statement reads it.
 //
-// So for askers who are not trusted, give the client an account with the roles BigQuery Job User and, on the datasets,
-// BigQuery Data Viewer, and nothing else.
+// So if you do not trust the askers, give the client an account with two roles only: BigQuery Job User, and BigQuery
+// Data Viewer on the datasets.
 package bigquery

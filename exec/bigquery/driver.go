@@ -23,21 +23,21 @@ import (
 	"github.com/texttosql/texttosql/exec/guard"
 )
 
-// Config says what a pool reads and what its statements may cost.
+// Config configures the datasets that a pool reads and what its statements may cost.
 type Config struct {
 	// Dataset is the default dataset: "dataset" in the project of the client, or "project.dataset". Required.
 	Dataset string
-	// Datasets are others that may be read, written like Dataset: "bigquery-public-data.samples".
+	// Datasets are further datasets that statements may read, written like Dataset: "bigquery-public-data.samples".
 	Datasets []string
-	// MaxBytesBilled is the most bytes that one statement may be billed for. The service fails a statement that would
-	// need more, without a charge. 0 is 1 GiB. Ten MiB is the least that the service bills for a table.
+	// MaxBytesBilled is the largest number of bytes that one statement may be billed for. The service rejects a
+	// statement that needs more and charges nothing. 0 is 1 GiB. The service bills at least 10 MiB for each table.
 	MaxBytesBilled int64
-	// Labels are put on each job, so that a bill can be taken apart. The service sets the rules for their text.
+	// Labels are put on each job, so that a bill can be split by label. The service sets the rules for their text.
 	Labels map[string]string
-	// Refresh is how old what is known of the tables may be. After it all of them are asked for again before a statement:
-	// one request a table, 16 at a time, and one for each 1,000 tables of a dataset, which are free. 0 is one minute;
-	// take more for datasets of thousands of tables. Under a policy that denies columns, the tables of a statement are
-	// never older than a second, and those of a statement that is refused are asked for again at once.
+	// Refresh is the maximum age of cached table metadata. When it has passed, the next statement reloads all tables:
+	// one request for each table, 16 at a time, and one for each 1,000 tables of a dataset. The requests are free. 0 is
+	// one minute; use more for datasets with thousands of tables. If a policy denies columns, the metadata of a
+	// statement's tables is never older than one second. After a refusal, the statement's tables are reloaded at once.
 	Refresh time.Duration
 }
 
@@ -49,12 +49,12 @@ const (
 	mostPage       = 10_000 // rows of one request
 )
 
-// Open returns a pool whose statements run as jobs of client, for [exec.New] with [Dialect]. It sends nothing: a Config
-// without a proper Dataset is an error of the pool's first use. The client stays the caller's, who closes it after the
-// pool. A pool outlives no limit: statements that a program runs on it by itself have Config.MaxBytesBilled too.
+// Open returns a pool whose statements run as jobs of client. Pass it to [exec.New] with [Dialect]. Open sends nothing:
+// an invalid Dataset is reported at the first use of the pool. The caller owns client and closes it after the pool.
+// Config.MaxBytesBilled also limits statements that a program runs on the pool directly.
 //
-// Connections hold nothing but the client, so that any number of them costs nothing. There are no transactions and no
-// Exec. Closing the pool waits until jobs that were given up are cancelled, for some seconds at most.
+// A connection holds only the client, so any number of connections costs nothing. There are no transactions and no
+// Exec. Closing the pool waits a few seconds at most for the cancellation of abandoned jobs.
 func Open(client *bigquery.Client, c Config) *sql.DB { return sql.OpenDB(newConnector(client, c)) }
 
 // dataset is where tables are.
@@ -113,7 +113,7 @@ func (c *connector) Connect(context.Context) (driver.Conn, error) {
 
 func (c *connector) Driver() driver.Driver { return bigqueryDriver{} }
 
-// Close implements io.Closer, for sql.DB.Close.
+// Close implements io.Closer. sql.DB.Close calls it.
 func (c *connector) Close() error {
 	c.cancels.Wait()
 	return nil
@@ -135,7 +135,7 @@ func (c *conn) Prepare(text string) (driver.Stmt, error) { return &stmt{c, text}
 func (c *conn) Begin() (driver.Tx, error)                { return nil, errNoTransaction }
 func (c *conn) Close() error                             { return nil }
 
-// CheckNamedValue lets what the guard says about a statement pass as one of its arguments.
+// CheckNamedValue accepts the guard's information about a statement as one of its arguments.
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	switch v.Value.(type) {
 	case job, *listing:
@@ -206,7 +206,7 @@ func (c *connector) query(text string, values []any) *bigquery.Query {
 	return q
 }
 
-// dryRun asks what a statement would do.
+// dryRun returns the service's statistics of a statement without running it.
 func (c *connector) dryRun(ctx context.Context, text string, values []any) (*bigquery.QueryStatistics, error) {
 	q := c.query(text, values)
 	q.DryRun = true
@@ -226,7 +226,7 @@ func (c *connector) dryRun(ctx context.Context, text string, values []any) (*big
 	return nil, errors.New("bigquery: the dry run says nothing of a query")
 }
 
-// mayRun reports whether a job may go on after an error: it does not where the service itself said that it failed.
+// mayRun reports whether a job may still run after an error. It does not if the service itself reported a failure.
 func mayRun(err error) bool {
 	var failed *bigquery.Error
 	var answer *googleapi.Error
@@ -246,7 +246,7 @@ func (c *connector) cancel(j *bigquery.Job, id string) {
 			}
 			select {
 			case <-ctx.Done():
-				return // there is no such job
+				return // the job does not exist
 			case <-time.After(cancelAgain):
 			}
 		}
@@ -274,7 +274,7 @@ func (r *rows) Columns() []string {
 // ColumnTypeDatabaseTypeName returns the type as GoogleSQL writes it: "NUMERIC(10, 2)", "ARRAY<STRING>".
 func (r *rows) ColumnTypeDatabaseTypeName(i int) string { return typeName(r.schema[i]) }
 
-// Close implements driver.Rows. The job is over, and what is not read is never sent.
+// Close implements driver.Rows. The job has already ended, and the service never sends the rows that are not read.
 func (r *rows) Close() error { return nil }
 
 func (r *rows) Next(dest []driver.Value) error {
@@ -304,7 +304,7 @@ func (r *rows) Next(dest []driver.Value) error {
 	return nil
 }
 
-// listing is what tabledata.list is asked for, which is free.
+// listing is a request to tabledata.list, which is free.
 type listing struct {
 	Count       bool     // how many rows there are, and nothing else
 	Columns     []string // the columns as a schema has them: "address.city"
@@ -313,8 +313,8 @@ type listing struct {
 	table       ref
 }
 
-// listingMark stands behind the SELECT of a statement that a listing answers too, and listingEnd behind the listing. They
-// open nothing: such a statement passes the guard like any other, and has the same rows.
+// listingMark follows the SELECT of a statement that a listing can answer too, and listingEnd follows the listing. They
+// bypass no check: such a statement passes the guard like any other, and has the same rows.
 const (
 	listingMark = "/* tabledata.list "
 	listingEnd  = " */ "

@@ -21,6 +21,7 @@ var suggestion = regexp.MustCompile(`;? ?[Dd]id you mean [^?]*\??`)
 // unknown finds the name in the words of the service for one that it does not know.
 var unknown = []*regexp.Regexp{
 	regexp.MustCompile(`^Unrecognized name: ([^;\s]+)`),
+	regexp.MustCompile(`^Column (\S+) in USING clause not found`),
 	regexp.MustCompile(`^Name (\S+) not found inside`),
 	regexp.MustCompile(`^Field name (\S+) does not exist`),
 	regexp.MustCompile(`^Function not found: ([^;\s]+)`),
@@ -51,7 +52,7 @@ func reasonOf(e *googleapi.Error) string {
 // classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for
 // no reason that its words tell.
 func classify(err error, fault exec.Fault) error {
-	if err == nil || exec.IsTyped(err) || errors.As(err, new(*apiError)) {
+	if err == nil || exec.IsClassified(err) || errors.As(err, new(*apiError)) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -77,7 +78,7 @@ func classify(err error, fault exec.Fault) error {
 	if limit := limits[reason]; limit != "" {
 		return &exec.LimitError{Limit: limit, Max: message}
 	}
-	return &apiError{"bigquery: " + trace.Scrub(err.Error()), err, isBusy(reason, code)}
+	return &apiError{"bigquery: " + trace.RedactCredentials(err.Error()), err, isBusy(reason, code)}
 }
 
 var (
@@ -129,7 +130,7 @@ func unblamed(err error) error {
 	if typed := classify(err, exec.FaultRun); !exec.IsRejection(typed) {
 		return typed
 	}
-	return &apiError{"bigquery: looking at the datasets: " + trace.Scrub(err.Error()), err, false}
+	return &apiError{"bigquery: looking at the datasets: " + trace.RedactCredentials(err.Error()), err, false}
 }
 
 func tooManyBytes(most int64) error {

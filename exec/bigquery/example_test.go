@@ -66,7 +66,7 @@ func ExampleOpen() {
 	fmt.Println(err)
 	// Output:
 	// [[1]] <nil>
-	// exec: refused (column): users.password may not be read
+	// exec: refused (column): password: no such column, or you may not read it
 	// exec: refused (function): the table function EXTERNAL_QUERY is not allowed
 }
 

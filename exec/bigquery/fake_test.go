@@ -24,7 +24,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 const (
@@ -107,7 +107,7 @@ func newFake(t testing.TB) *fake {
 		tables: map[string]fakeTable{}, cut: map[string]bool{}, bytes: 1000,
 	}
 	f.db = sql.OpenDB(liteConnector{f.dsn()})
-	f.lite = need.Value(exec.New(f.db, sqlite.Dialect{}, exec.Config{Policy: open}))(t)
+	f.lite = testutil.Value(exec.New(f.db, sqlite.Dialect{}, exec.Config{Policy: open}))(t)
 	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(func() {
 		f.mu.Lock()

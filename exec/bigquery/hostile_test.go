@@ -15,6 +15,7 @@ import (
 	bq "github.com/texttosql/texttosql/exec/bigquery"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -361,7 +362,7 @@ func TestHostile(t *testing.T) {
 	db := func(p exec.Policy) *exec.DB {
 		key := fmt.Sprint(p)
 		if dbs[key] == nil {
-			made := exectest.NewDB(t, pool, bq.Dialect{}, exec.Config{Policy: p, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}}})
+			made := dbtest.NewDB(t, pool, bq.Dialect{}, exec.Config{Policy: p, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}}})
 			dbs[key] = made
 		}
 		return dbs[key]
@@ -407,9 +408,9 @@ func TestPayloads(t *testing.T) {
 	t.Cleanup(func() { client.Close() })
 	pool := bq.Open(client, bq.Config{Dataset: "d"})
 	t.Cleanup(func() { pool.Close() })
-	counts := map[exectest.Expectation]int{}
+	counts := map[string]int{}
 	for _, p := range attack.Payloads(t, "bigquery") {
-		db := exectest.NewDB(t, pool, bq.Dialect{}, exec.Config{Policy: p.Policy})
+		db := dbtest.NewDB(t, pool, bq.Dialect{}, exec.Config{Policy: p.Policy})
 		counts[p.Expect]++
 		jobs, start := f.count("insert"), time.Now()
 		_, err = db.Query(t.Context(), p.SQL)

@@ -290,6 +290,9 @@ func liteError(err error) *refusal {
 	message := err.Error()
 	name := message[strings.LastIndex(message, " ")+1:]
 	switch {
+	case strings.HasPrefix(message, "cannot join using column "):
+		name, _, _ := strings.Cut(strings.TrimPrefix(message, "cannot join using column "), " ")
+		return invalid("Column %s in USING clause not found on left side of join at [1:1]", name)
 	case strings.HasPrefix(message, "no such column"):
 		return invalid("Unrecognized name: %s at [1:8]", name)
 	case strings.HasPrefix(message, "no such table"):

@@ -10,9 +10,9 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestNested holds the parser to statements of the greatest length: what it recurses on is refused before, and nothing
@@ -71,7 +71,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// writer makes statements over the tables of exectest.PolicyScript. Aliases are few, so that they often mean several
+// writer makes statements over the tables of dbtest.PolicyScript. Aliases are few, so that they often mean several
 // things.
 type writer struct{ *rand.Rand }
 
@@ -137,9 +137,9 @@ func (w writer) query(depth int) string {
 // TestRandom holds the guard to what SQLite says that a statement reads: what reads a denied column is refused.
 func TestRandom(t *testing.T) {
 	f := newFake(t)
-	f.script(strings.TrimSuffix(exectest.PolicyScript, "\n"))
-	db := database(t, f, bq.Config{}, exec.Config{Policy: exectest.DenyColumn})
-	conn := need.Value(f.db.Conn(t.Context()))(t)
+	f.script(strings.TrimSuffix(dbtest.PolicyScript, "\n"))
+	db := database(t, f, bq.Config{}, exec.Config{Policy: dbtest.DenyColumn})
+	conn := testutil.Value(f.db.Conn(t.Context()))(t)
 	defer conn.Close()
 	w := writer{rand.New(rand.NewPCG(1, 2))}
 	compiled, reading, accepted := 0, 0, 0

@@ -17,7 +17,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
 	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // service returns a client of the real service and a new dataset in it, which goes with the test. It skips the test
@@ -28,14 +28,14 @@ func service(t testing.TB) (client *bigquery.Client, set string) {
 	if name == "" {
 		t.Skip("TEXTTOSQL_BIGQUERY_PROJECT names no project: the real service is not asked; see README.md")
 	}
-	client = need.Value(bigquery.NewClient(context.Background(), name))(t)
+	client = testutil.Value(bigquery.NewClient(context.Background(), name))(t)
 	set = fmt.Sprintf("texttosql_test_%d", time.Now().UnixNano())
 	location := os.Getenv("TEXTTOSQL_BIGQUERY_LOCATION")
 	if location == "" {
 		location = "US"
 	}
 	meta := &bigquery.DatasetMetadata{Location: location, DefaultTableExpiration: time.Hour} // in case the test ends badly
-	need.OK(t, client.Dataset(set).Create(context.Background(), meta))
+	testutil.OK(t, client.Dataset(set).Create(context.Background(), meta))
 	t.Cleanup(func() {
 		if err := client.Dataset(set).DeleteWithContents(context.Background()); err != nil {
 			t.Error(err)
@@ -102,7 +102,7 @@ func TestServiceConformance(t *testing.T) {
 		o := owner{client, set}
 		for statement := range strings.SplitSeq(script, ";\n") {
 			if strings.TrimSpace(statement) != "" {
-				need.OK(t, o.run(t.Context(), statement), statement)
+				testutil.OK(t, o.run(t.Context(), statement), statement)
 			}
 		}
 		return exectest.Database{
@@ -141,9 +141,9 @@ func TestServiceStatements(t *testing.T) {
 		"CREATE VIEW v_ok AS SELECT id, name FROM `" + client.Project() + "." + set + ".users`",
 		"CREATE VIEW v_pw AS SELECT id, password AS pw FROM `" + client.Project() + "." + set + ".users`",
 	} {
-		need.OK(t, o.run(t.Context(), statement), statement)
+		testutil.OK(t, o.run(t.Context(), statement), statement)
 	}
-	before := need.Value(contents(t.Context(), client, set))(t)
+	before := testutil.Value(contents(t.Context(), client, set))(t)
 	pool := bq.Open(client, bq.Config{Dataset: set})
 	defer pool.Close()
 	here := strings.NewReplacer(home, set, project, client.Project())

@@ -10,7 +10,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	bq "github.com/texttosql/texttosql/exec/bigquery"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
@@ -48,7 +48,7 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 		}
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 	})
-	e := need.Value(texttosql.New(f.pool(bq.Config{}), model, texttosql.WithDialect(bq.Dialect{}),
+	e := testutil.Value(texttosql.New(f.pool(bq.Config{}), model, texttosql.WithDialect(bq.Dialect{}),
 		texttosql.WithStrategy(threephase.Strategy{})))(t)
 	res, err := e.Ask(t.Context(), "Which customers have an order over 5?")
 	if err != nil || fmt.Sprint(res.Rows.Rows) != "[[Bo]]" || res.SQL != strings.Replace(wrong, "nmae", "name", 1) {
@@ -71,7 +71,7 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 // may be old now.
 func TestDryRunAgain(t *testing.T) {
 	f := hostileFake(t)
-	runner := need.Value(database(t, f, bq.Config{}, exec.Config{}).Runner(exec.Bounds{}))(t)
+	runner := testutil.Value(database(t, f, bq.Config{}, exec.Config{}).Runner(exec.Bounds{}))(t)
 	defer runner.Close()
 	for use := 1; use <= 2; use++ {
 		if _, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || f.count("dry") != use || f.count("insert") != use {

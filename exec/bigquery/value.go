@@ -208,7 +208,7 @@ func converter(_ int, c *sql.ColumnType) func(any) (any, error) {
 	case "NUMERIC", "BIGNUMERIC":
 		return func(v any) (any, error) {
 			if text, ok := v.(string); ok {
-				return result.ParseDecimal(text)
+				return result.Type{Kind: result.KindDecimal}.ParseNumber(text)
 			}
 			return v, nil
 		}

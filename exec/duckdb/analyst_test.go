@@ -73,7 +73,7 @@ CREATE TABLE users(id INT, name VARCHAR, salary INT); INSERT INTO users VALUES (
 		{"SUMMARIZE of the others", "SUMMARIZE SELECT id, name FROM users", "[[id INTEGER 1 2 2"},
 		{"SUMMARIZE of the others, by EXCLUDE", "SUMMARIZE SELECT * EXCLUDE (salary) FROM users", "[[id INTEGER 1 2 2"},
 		{"DESCRIBE with a denied column", "DESCRIBE users", "may not be read"},
-		{"DESCRIBE of a denied column", "DESCRIBE SELECT salary FROM users", "may not be read"},
+		{"DESCRIBE of a denied column", "DESCRIBE SELECT salary FROM users", "salary: no such column, or you may not read it"},
 		{"DESCRIBE of a file", "DESCRIBE 'a.csv'", "does not exist"},
 		{"DESCRIBE of a function that reads a file", "DESCRIBE SELECT * FROM read_csv('a.csv')", "not on the list"},
 		{"SUMMARIZE of a table of the engine", "SUMMARIZE FROM duckdb_settings()", "duckdb_settings is not on the list"},

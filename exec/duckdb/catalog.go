@@ -9,6 +9,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
@@ -32,14 +35,14 @@ type facts struct {
 	macros    map[string]bool               // of the database
 }
 
-func key(in, name string) [2]string { return [2]string{schema.Fold(in), schema.Fold(name)} }
+func key(in, name string) [2]string { return [2]string{schema.FoldCase(in), schema.FoldCase(name)} }
 
 // lookup finds a relation as the engine does: a.b is in the schema a, or in the database a.
 func (f *facts) lookup(database, in, name string) *guard.Relation {
 	if database != "" && !schema.EqualFold(database, f.database) {
 		return nil
 	}
-	if in == "" || database == "" && schema.EqualFold(in, f.database) && !f.schemas[schema.Fold(in)] {
+	if in == "" || database == "" && schema.EqualFold(in, f.database) && !f.schemas[schema.FoldCase(in)] {
 		in = defaultSchema
 	}
 	return f.relations[key(in, name)]
@@ -86,8 +89,8 @@ const (
 //   - Foreign keys come in the order of their declaration. Unique is what UNIQUE constraints and unique indexes say.
 //   - A view over a Parquet or CSV file is a view: its columns are those that the file had when the view was made.
 //
-// Definition stays empty. A view that DuckDB cannot open, since a table or a file is gone, is left out with a warning "broken-view";
-// the first 200 views of a file are tried.
+// Definition stays empty. DuckDB cannot open a view whose table or file is gone. Such a view is left out with a warning
+// "broken-view"; the first 200 views of a file are tried.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	version, err := h.Version(ctx)
 	if err != nil {
@@ -99,7 +102,10 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			relations: map[[2]string]*guard.Relation{}, schemas: map[string]bool{}, columns: map[string]bool{},
 			functions: map[string]bool{}, added: map[string]bool{}, macros: map[string]bool{},
 		},
-		s: &schema.Schema{Dialect: language.Name, Default: defaultSchema, Zone: guard.OtherZone(h.made.zone), Tables: []schema.Table{}},
+		s: &schema.Schema{Dialect: language.Name, Default: defaultSchema, Tables: []schema.Table{}},
+	}
+	if zone, name := guard.Zone(h.made.zone); zone != time.UTC {
+		r.s.Zone = name
 	}
 	for _, part := range []func() error{r.tables, r.columns, r.constraints, r.indexes, r.functions} {
 		if err := part(); err != nil {
@@ -122,9 +128,13 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			}
 			if views++; views <= mostTried {
 				if why := r.broken(relation); why != "" && h.allows(relation.Schema, relation.Name) {
+					reason := "a table or file under it is gone"
+					if why == filesClosed {
+						reason = why
+					}
 					r.s.Tables[i].Columns = nil
-					r.s.LeftOut = append(r.s.LeftOut, schema.LeftOut{
-						Item: schema.View, Table: r.s.Tables[i].TableName(), Reason: "DuckDB cannot open it: a table or file under it is gone",
+					r.s.LeftOut = append(r.s.LeftOut, schema.Omitted{
+						Item: schema.View, Table: r.s.Tables[i].TableName(), Reason: "DuckDB cannot open it: " + reason,
 					})
 					c.Warnings = append(c.Warnings, trace.Warning{
 						Code: "broken-view", Message: "the view " + relation.Name + " is left out of the schema, since DuckDB cannot open it: " + why,
@@ -142,18 +152,24 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 
 const mostTried = 200 // views that are tried, some of which open files
 
-// broken says why a view fails at its use: a table or file under it is gone, or another one than it was. "": it does not. DuckDB
+// broken says why a view fails at its use: a table or file under it is gone, another one than it was, or may not be read. "": it does not. DuckDB
 // prepares a statement over it, which runs nothing.
 func (r *reader) broken(view *guard.Relation) string {
 	statement, err := r.conn.PrepareContext(ours(r.ctx), "SELECT 1 FROM "+language.Quote(view.Schema)+"."+language.Quote(view.Name))
 	if err == nil {
 		err = statement.Close()
 	}
-	if err == nil || r.ctx.Err() != nil {
+	var known *duckdb.Error
+	switch {
+	case err == nil || r.ctx.Err() != nil:
 		return ""
+	case errors.As(err, &known) && known.Type == duckdb.ErrorTypePermission:
+		return filesClosed
 	}
 	return masked(firstLine(err))
 }
+
+const filesClosed = "it reads files that Options.Files does not name"
 
 // each calls row for each row of a query about a table of the schema.
 func (r *reader) each(query string, row func(t *schema.Table) error, dest ...any) error {
@@ -184,7 +200,7 @@ func (r *reader) tables() error {
 		if isView {
 			t.Kind = schema.View
 		}
-		r.facts.schemas[schema.Fold(t.Schema)] = true
+		r.facts.schemas[schema.FoldCase(t.Schema)] = true
 		r.at[[2]string{t.Schema, t.Name}] = len(r.s.Tables)
 		r.s.Tables, r.definitions = append(r.s.Tables, t), append(r.definitions, definition.String)
 		return nil
@@ -206,7 +222,7 @@ func (r *reader) columns() error {
 		for _, name := range []string{c.Name, language.Quote(c.Name)} {
 			c.Generated = c.Generated || c.Default != "" && strings.Contains(definition, name+" "+c.Type+" GENERATED ALWAYS AS(")
 		}
-		r.facts.columns[schema.Fold(c.Name)] = true
+		r.facts.columns[schema.FoldCase(c.Name)] = true
 		t.Columns = append(t.Columns, c)
 		return nil
 	}, &c.Name, &c.Type, &c.NotNull, &standard, &comment)
@@ -216,19 +232,23 @@ func (r *reader) constraints() error {
 	var kind string
 	var target sql.NullString
 	var columns, referenced any
-	return r.each(`SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
-		FROM system.main.duckdb_constraints() WHERE database_name = system.main.current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+	var condition string
+	return r.each(`SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names,
+		COALESCE(expression, '') FROM system.main.duckdb_constraints()
+		WHERE database_name = system.main.current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY', 'CHECK')
 		ORDER BY schema_name, table_name, constraint_index`, func(t *schema.Table) error {
 		switch kind {
 		case "PRIMARY KEY":
 			t.PrimaryKey = texts(columns)
 		case "UNIQUE":
 			t.Unique = append(t.Unique, texts(columns))
+		case "CHECK":
+			guard.NewText(language.Text.Parse(condition)).AllowValues(t)
 		default:
 			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: texts(columns), RefTable: target.String, RefColumns: texts(referenced)})
 		}
 		return nil
-	}, &kind, &columns, &target, &referenced)
+	}, &kind, &columns, &target, &referenced, &condition)
 }
 
 // indexes reads unique indexes on plain columns.
@@ -263,7 +283,7 @@ func (r *reader) functions() error {
 		var definition sql.NullString
 		var internal bool
 		err := scan(&name, &internal, &definition)
-		if name = schema.Fold(name); !internal {
+		if name = schema.FoldCase(name); !internal {
 			f.macros[name] = true
 		} else {
 			calls[name] = append(calls[name], called(definition.String)...)
@@ -286,7 +306,7 @@ func (r *reader) functions() error {
 		f.functions[name] = !shadowed[name]
 	}
 	for _, name := range r.added {
-		f.functions[schema.Fold(name)], f.added[schema.Fold(name)] = true, true
+		f.functions[schema.FoldCase(name)], f.added[schema.FoldCase(name)] = true, true
 	}
 	return nil
 }
@@ -294,7 +314,7 @@ func (r *reader) functions() error {
 // called are the names and operators in an expression, in lower case, and what a list in brackets calls.
 func called(expression string) (names []string) {
 	for t := range language.Text.Parse(expression).Tokens() {
-		names = append(names, schema.Fold(language.Text.Value(t)))
+		names = append(names, schema.FoldCase(language.Text.Value(t)))
 		if t.Text == "[" {
 			names = append(names, implied["ARRAY_CONSTRUCTOR"])
 		}
@@ -311,12 +331,12 @@ func (r *reader) relation(t *schema.Table) *guard.Relation {
 }
 
 // flowsIn are the ways from columns to those that are generated of them.
-func flowsIn(relation *guard.Relation, columns []schema.Column) (flows []guard.Flow) {
+func flowsIn(relation *guard.Relation, columns []schema.Column) (flows []guard.LineageEdge) {
 	for _, made := range columns {
 		names := called(made.Default)
 		for _, c := range columns {
-			if slices.Contains(names, schema.Fold(c.Name)) {
-				flows = append(flows, guard.Flow{From: relation, Column: c.Name, To: relation, As: made.Name})
+			if slices.Contains(names, schema.FoldCase(c.Name)) {
+				flows = append(flows, guard.LineageEdge{From: relation, Column: c.Name, To: relation, As: made.Name})
 			}
 		}
 	}

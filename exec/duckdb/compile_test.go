@@ -17,7 +17,9 @@ import (
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 const (
@@ -73,9 +75,9 @@ var compiled = []struct {
 func TestStacks(t *testing.T) {
 	e := engine()
 	e.Open = func(t testing.TB, script string) exectest.Database {
-		return exectest.Database{User: need.Value(duckdb.NewConnector(makeFile(t, script), duckdb.Options{}))(t)}
+		return exectest.Database{User: testutil.Value(duckdb.NewConnector(makeFile(t, script), duckdb.Options{}))(t)}
 	}
-	exectest.Stacks(t, e)
+	dialecttest.Stacks(t, e)
 }
 
 // TestCompile: what takes DuckDB long to compile is refused, and what is like it and does not is read.
@@ -95,9 +97,9 @@ func TestCompile(t *testing.T) {
 func BenchmarkCompile(b *testing.B) {
 	for _, c := range compiled {
 		b.Run(c.why, func(b *testing.B) {
-			pool := need.Value(duckdb.Open(makeFile(b, c.script), duckdb.Options{}))(b)
+			pool := testutil.Value(duckdb.Open(makeFile(b, c.script), duckdb.Options{}))(b)
 			defer pool.Close()
-			conn := need.Value(pool.Conn(b.Context()))(b)
+			conn := testutil.Value(pool.Conn(b.Context()))(b)
 			defer conn.Close()
 			most := 0.0
 			for b.Loop() {
@@ -115,7 +117,7 @@ func grown(b *testing.B, conn *sql.Conn, text string) float64 {
 	defer cancel()
 	runtime.GC()
 	before := peak(true)
-	need.Value(exectest.Texts(ctx, conn, "EXPLAIN "+text))(b)
+	testutil.Value(dbtest.Texts(ctx, conn, "EXPLAIN "+text))(b)
 	return float64(peak(false)-before) / 1024
 }
 

@@ -54,7 +54,7 @@ func (m *made) location() (*time.Location, string) {
 // handleDriver is the driver of a handle of Open, by which it is recognised.
 type handleDriver struct{}
 
-// Open refuses to open what only the functions Open and OpenFolder open.
+// Open always fails: only the functions Open and OpenFolder open a database.
 func (handleDriver) Open(string) (driver.Conn, error) {
 	return nil, errors.New("duckdb: the functions Open and OpenFolder make handles")
 }

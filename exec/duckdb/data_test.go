@@ -19,27 +19,28 @@ import (
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/race"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // script copies a SQLite database: DuckDB's own reader of SQLite is an extension. A column has the type of what is in it.
 func script(t *testing.T, path string) string {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", "file:"+url.PathEscape(path)+"?mode=ro"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+url.PathEscape(path)+"?mode=ro"))(t)
 	defer pool.Close()
-	tables, err := exectest.Texts(t.Context(), pool, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1")
+	tables, err := dbtest.Texts(t.Context(), pool, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	quote := duckdb.Dialect{}.Language().Quote
 	for _, table := range tables {
-		columns := need.Value(exectest.Texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')"))(t)
+		columns := testutil.Value(dbtest.Texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')"))(t)
 		var declared, quoted []string
 		for _, c := range columns {
-			kinds := need.Value(exectest.Texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c), quote(table))))(t)
+			kinds := testutil.Value(dbtest.Texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c), quote(table))))(t)
 			kind := "VARCHAR"
 			switch {
 			case slices.Contains(kinds, "text") || slices.Contains(kinds, "blob") || len(kinds) == 0:
@@ -52,7 +53,7 @@ func script(t *testing.T, path string) string {
 			quoted = append(quoted, "quote("+quote(c)+")")
 		}
 		fmt.Fprintf(&out, "CREATE TABLE %s(%s);\n", quote(table), strings.Join(declared, ", "))
-		rows, err := exectest.Texts(t.Context(), pool, fmt.Sprintf("SELECT '(' || %s || ')' FROM %s", strings.Join(quoted, " || ', ' || "), quote(table)))
+		rows, err := dbtest.Texts(t.Context(), pool, fmt.Sprintf("SELECT '(' || %s || ')' FROM %s", strings.Join(quoted, " || ', ' || "), quote(table)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestPayloads(t *testing.T) {
 	e.Payloads = slices.DeleteFunc(attack.Payloads(t, "duckdb"), func(p exectest.Payload) bool {
 		return race.Enabled && p.Expect == exectest.Survive // the race detector takes memory and time of its own
 	})
-	exectest.Payloads(t, e)
+	e.CheckPayloads(t)
 }
 
 // TestGolds: what DuckDB runs of the gold statements of Spider the guard lets through, and Analyze names all columns that
@@ -101,14 +102,14 @@ func TestGolds(t *testing.T) {
 			if err != nil {
 				continue // SQLite's own words, or its types
 			}
-			need.OK(t, errors.Join(rows.Err(), rows.Close()))
+			testutil.OK(t, errors.Join(rows.Err(), rows.Close()))
 			ran++
 			if _, err := db.Query(t.Context(), gold); err != nil {
 				refused++
 				t.Errorf("%s: %s: %v", name, gold, err)
 				continue
 			}
-			a := need.Value(db.Analyze(t.Context(), gold))(t)
+			a := testutil.Value(db.Analyze(t.Context(), gold))(t)
 			for table, columns := range planned(t, bare, gold) {
 				i := slices.IndexFunc(a.Tables, func(r exec.TableRead) bool { return strings.EqualFold(r.Table, table) })
 				for _, c := range columns {
@@ -133,13 +134,13 @@ func TestGolds(t *testing.T) {
 func planned(t *testing.T, pool *sql.DB, text string) map[string][]string {
 	t.Helper()
 	var kind, raw string
-	need.OK(t, pool.QueryRowContext(t.Context(), "EXPLAIN (FORMAT JSON) "+text).Scan(&kind, &raw))
+	testutil.OK(t, pool.QueryRowContext(t.Context(), "EXPLAIN (FORMAT JSON) "+text).Scan(&kind, &raw))
 	type step struct {
 		Children []step         `json:"children"`
 		Info     map[string]any `json:"extra_info"`
 	}
 	var steps []step
-	need.OK(t, json.Unmarshal([]byte(raw), &steps))
+	testutil.OK(t, json.Unmarshal([]byte(raw), &steps))
 	found := map[string][]string{}
 	var walk func(s step)
 	walk = func(s step) {

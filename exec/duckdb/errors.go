@@ -44,7 +44,7 @@ var overLimit = map[duckdb.ErrorType]string{
 	duckdb.ErrorTypeInterrupt: "time", duckdb.ErrorTypeOutOfMemory: "memory", duckdb.ErrorTypeObjectSize: "cell",
 }
 
-// Classify gives an error of the driver its type.
+// Classify gives a driver error its type.
 func (Dialect) Classify(err error) error {
 	var e *duckdb.Error
 	switch {
@@ -102,9 +102,15 @@ func isOpenTransaction(err error) bool {
 // quotedName finds what a message says is absent or ambiguous.
 var quotedName = regexp.MustCompile(`(?:does not have a column named|Referenced column|Referenced table|Ambiguous reference to (?:column|table)(?: name)?|Table with name|Function with name|View with name|Type with name|Collation with name|schema) "?([^"\s]+|[^"]+)"? ?`)
 
+// notJoined is the message about a column of USING that a table lacks.
+var notJoined = regexp.MustCompile(`^Column "(.+)" does not exist on (?:left|right) side of join`)
+
 // nameIn is the table, column or function that a message names; "" for none.
 func nameIn(message string) string {
-	m := quotedName.FindStringSubmatch(message)
+	m := notJoined.FindStringSubmatch(message)
+	if m == nil {
+		m = quotedName.FindStringSubmatch(message)
+	}
 	if m == nil {
 		return ""
 	}

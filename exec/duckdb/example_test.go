@@ -45,7 +45,7 @@ func ExampleOpen() {
 	fmt.Println(err)
 	// Output:
 	// [total] [[29.75]]
-	// exec: refused (function): the table function read_text is not on the list
+	// exec: refused (function): the table function read_text is not on the list: a statement reads no files: the files that may be read are tables of the schema
 	// exec: refused (not-read-only): the statement starts with DROP
 }
 

@@ -21,12 +21,12 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// remedy is what to do about a handle that cannot be guarded.
+// remedy is the advice for a handle that cannot be guarded.
 const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql/exec/duckdb, which makes a handle that only reads and reaches no file"
 
-// Guard makes the guard of a DB. See the package comment for what it does.
+// Guard returns the guard of a DB. See the package comment for what it does.
 func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
-	return func(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.Opened, error) {
+	return func(ctx context.Context, conn *sql.Conn, _ time.Duration) (exec.GuardedConn, error) {
 		h := &held{conn: conn, added: c.Policy.AllowFunctions, allows: c.Policy.AllowsTable}
 		version := ""
 		err := h.look(ctx, c.Unwrap)
@@ -34,9 +34,9 @@ func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 			version, err = h.Version(ctx)
 		}
 		if err != nil {
-			return exec.Opened{}, errors.Join(err, h.Close(!errors.Is(err, exec.ErrUnguarded)))
+			return exec.GuardedConn{}, errors.Join(err, h.Close(!errors.Is(err, exec.ErrUnguarded)))
 		}
-		return exec.Opened{Conn: h, Place: h.made.place, Version: version}, nil
+		return exec.GuardedConn{Conn: h, Place: h.made.place, Version: version}, nil
 	}, nil
 }
 
@@ -46,14 +46,14 @@ type held struct {
 	made  *made
 	added []string // functions that the policy adds
 
-	allows func(in, table string) bool // what the policy says of a table
+	allows func(in, table string) bool // whether the policy allows a table
 
 	begun bool // a transaction of ours is open
 	lost  bool // the connection is not used again
 }
 
-// look refuses a connection that cannot be guarded. What Open set nobody can change, so look asks only for what others
-// may have left.
+// look refuses a connection that cannot be guarded. Nobody can change the settings from Open, so look only checks what
+// others may have left.
 func (h *held) look(ctx context.Context, unwrap func(any) any) error {
 	var on *conn
 	foreign := ""
@@ -111,10 +111,10 @@ func ours(ctx context.Context) context.Context { return context.WithValue(ctx, g
 
 // each runs a query of ours.
 func (h *held) each(ctx context.Context, query string, row func(scan func(...any) error) error, args ...any) error {
-	return guard.Each(ours(ctx), h.conn, query, row, args...)
+	return guard.QueryEach(ours(ctx), h.conn, query, row, args...)
 }
 
-// none is the rows of a statement that has none.
+// none reads no rows.
 func none(func(...any) error) error { return nil }
 
 // begin opens a transaction that only reads.
@@ -138,8 +138,8 @@ func (h *held) rollback() {
 	lost = h.each(context.Background(), "ROLLBACK", none) != nil
 }
 
-// Version implements exec.Conn. A database that is open for reading does not change, so it is asked for once a handle. The
-// files under its views may go.
+// Version implements exec.Conn. A database that is open for reading does not change, so its version is read once for
+// each handle. The files under its views may disappear.
 func (h *held) Version(ctx context.Context) (string, error) {
 	h.made.mu.Lock()
 	defer h.made.mu.Unlock()
@@ -164,16 +164,16 @@ func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 	return w.names(tree)
 }
 
-// Confirm implements exec.Conn: the engine compiles the statement and tells its plan.
-func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
+// Confirm implements exec.Conn: the engine compiles the statement and returns its plan.
+func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.EngineReport, error) {
 	if absent := s.Names.Absent; len(absent) > 0 { // the engine might look for a file of that name
 		message := "Table with name " + absent[0] + " does not exist!"
 		for _, why := range h.made.left {
-			if strings.HasPrefix(schema.Fold(why), "the file "+schema.Fold(absent[0])+".") {
+			if strings.HasPrefix(schema.FoldCase(why), "the file "+schema.FoldCase(absent[0])+".") {
 				message += " (" + why + ")"
 			}
 		}
-		return guard.Seen{}, &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: absent[0]}
+		return guard.EngineReport{}, &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: absent[0]}
 	}
 	steps, err := h.plan(ctx, s)
 	if err != nil {
@@ -181,15 +181,15 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 			h.rollback() // DuckDB takes no other statement of the transaction
 			h.made.lost(firstLine(err))
 		}
-		return guard.Seen{}, err
+		return guard.EngineReport{}, err
 	}
-	var seen guard.Seen
+	var seen guard.EngineReport
 	err = s.Catalog.Own.(*facts).scans(steps, &seen)
 	return seen, err
 }
 
-// Run implements exec.Conn. The driver makes a whole result before its first row, so the statement around the text ends
-// behind the rows that are wanted.
+// Run implements exec.Conn. The driver builds the whole result before its first row, so the statement is wrapped in one
+// that stops after the wanted rows.
 func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	if err := h.begin(ctx); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ type column struct{ name, kind string }
 
 type columns []column
 
-// describe asks for the columns of a statement, which does not run for that.
+// describe returns the columns of a statement without running it.
 func (h *held) describe(ctx context.Context, s *exec.Statement) (out columns, err error) {
 	text := s.SQL()
 	if shows(s.Statement) {
@@ -228,18 +228,18 @@ func (h *held) describe(ctx context.Context, s *exec.Statement) (out columns, er
 	return out, err
 }
 
-// shows reports whether a statement is DESCRIBE or SUMMARIZE, of which there is no DESCRIBE.
+// shows reports whether a statement is DESCRIBE or SUMMARIZE, for which DESCRIBE does not exist.
 func shows(s *sqltext.Statement) bool {
 	for t := range s.Tokens() {
 		if t.Kind == sqltext.Word {
-			return slices.Contains([]string{"describe", "desc", "summarize"}, schema.Fold(t.Text))
+			return slices.Contains([]string{"describe", "desc", "summarize"}, schema.FoldCase(t.Text))
 		}
 	}
 	return false
 }
 
-// around returns a statement around text that gives its first rows, and as text what the driver would change. The order of
-// its rows is that of the statement, as DuckDB keeps it by default (preserve_insertion_order).
+// around returns a statement that wraps text and returns its first rows. It converts to text the values that the driver
+// would change. DuckDB keeps the row order of text by default (preserve_insertion_order).
 func (c columns) around(text string, rows int) string {
 	inner, outer := make([]string, len(c)), make([]string, len(c))
 	for i, column := range c {
@@ -254,7 +254,7 @@ func (c columns) around(text string, rows int) string {
 	return fmt.Sprintf("SELECT %s FROM (%s\n) AS stored(%s) LIMIT %d", strings.Join(outer, ", "), text, strings.Join(inner, ", "), rows)
 }
 
-func (h *held) Finish(context.Context) (bool, error) {
+func (h *held) EndUse(context.Context) (bool, error) {
 	if !h.lost {
 		h.rollback()
 	}
@@ -265,7 +265,7 @@ func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {
 		if !fit { // also where the driver panics
-			_ = guard.Drop(h.conn)
+			_ = guard.Discard(h.conn)
 		}
 	}()
 	if drop || h.lost {
@@ -283,7 +283,7 @@ type step struct {
 	Info     map[string]any `json:"extra_info"`
 }
 
-// texts is what a step says of itself under a name: one text or several.
+// texts returns the texts of a step under a name: one or several.
 func (s step) texts(name string) []string {
 	if text := str(s.Info[name]); text != "" {
 		return []string{text}
@@ -291,7 +291,8 @@ func (s step) texts(name string) []string {
 	return texts(s.Info[name])
 }
 
-// plan is the engine's plan of a statement, which is asked for once. The engine runs nothing for it but what is constant.
+// plan returns the engine's plan of a statement and reads it once. For a plan the engine runs only constant
+// expressions.
 func (h *held) plan(ctx context.Context, s *exec.Statement) ([]step, error) {
 	if steps, ok := s.Names.Own.([]step); ok {
 		return steps, nil
@@ -312,8 +313,8 @@ func (h *held) plan(ctx context.Context, s *exec.Statement) ([]step, error) {
 	return steps, nil
 }
 
-// Explain implements exec.Conn: each row is an operator with all that DuckDB says of it. DuckDB tells no cost; EngineRows
-// is its estimate for the outermost operator that has one.
+// Explain implements exec.Conn: each row is an operator with all details from DuckDB. DuckDB reports no cost;
+// EngineRows is its estimate for the outermost operator that has one.
 func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
 	steps, err := h.plan(ctx, s)
 	if err != nil {
@@ -324,7 +325,7 @@ func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 	return p, nil
 }
 
-// addRows adds operators that stand beside each other, and those below them.
+// addRows adds operators of one parent, and their children.
 func (f *facts) addRows(p *exec.Plan, steps []step, parent int) {
 	for _, s := range steps {
 		detail := strings.TrimSpace(s.Name)
@@ -345,9 +346,9 @@ func (f *facts) addRows(p *exec.Plan, steps []step, parent int) {
 	}
 }
 
-// scans notes what a plan reads, and refuses one that reads a column which may not be: the engine's own word, beside that
-// of the tree.
-func (f *facts) scans(steps []step, seen *guard.Seen) error {
+// scans records what a plan reads, and refuses a plan that reads a denied column. It is the engine's own report, in
+// addition to the names in the tree.
+func (f *facts) scans(steps []step, seen *guard.EngineReport) error {
 	for _, s := range steps {
 		if r := f.scanned(s); r != nil {
 			seen.Relations = append(seen.Relations, r)

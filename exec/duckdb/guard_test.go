@@ -1,6 +1,7 @@
 package duckdb_test
 
 import (
+	"compress/gzip"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -18,7 +19,9 @@ import (
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -39,7 +42,7 @@ func TestMacros(t *testing.T) {
 		{"a count", "count_star()", "SELECT count(*) FROM t"},
 		{"rows", "range(x)", "SELECT range(3)"},
 	} {
-		db := newDB(t, exectest.Fixture+"CREATE MACRO "+test.macro+secret, exec.Config{})
+		db := newDB(t, dbtest.Fixture+"CREATE MACRO "+test.macro+secret, exec.Config{})
 		table, err := db.Query(t.Context(), test.text)
 		if reasonOf(err) != "function" {
 			t.Errorf("%s: %v, %v, want a refusal", test.why, table, err)
@@ -49,15 +52,15 @@ func TestMacros(t *testing.T) {
 		}
 	}
 	// What none of these rules knows DuckDB's plan tells, as long as DuckDB reads the table and not its statistics.
-	pool := openFile(t, exectest.Fixture+"CREATE MACRO list_aggr(x, y) AS (SELECT string_agg(password) FROM users);", small)
-	db := need.Value(exec.New(pool, exectest.Change(duckdb.Dialect{}, exectest.Changes{
+	pool := openFile(t, dbtest.Fixture+"CREATE MACRO list_aggr(x, y) AS (SELECT string_agg(password) FROM users);", small)
+	db := testutil.Value(exec.New(pool, exectest.Change(duckdb.Dialect{}, exectest.Changes{
 		Read: func(*exec.Statement, func() (*guard.Names, error)) (*guard.Names, error) { return nil, nil },
 	}), exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}))(t)
 	if _, err := db.Query(t.Context(), "SELECT list_sum(range(3))"); reasonOf(err) != "guard" {
 		t.Errorf("without a tree: %v", err)
 	}
 	// The guard's own queries name the functions of DuckDB itself, and what Open calls unnamed makes it fail.
-	db = newDB(t, exectest.Fixture+"CREATE MACRO duckdb_tables() AS TABLE SELECT 1; CREATE MACRO json_serialize_sql(x) AS 'x';", exec.Config{})
+	db = newDB(t, dbtest.Fixture+"CREATE MACRO duckdb_tables() AS TABLE SELECT 1; CREATE MACRO json_serialize_sql(x) AS 'x';", exec.Config{})
 	if err := answer(t, db, "SELECT a FROM t"); err != nil {
 		t.Error(err)
 	}
@@ -100,8 +103,8 @@ func TestProfile(t *testing.T) {
 	j JSON, b BLOB, big VARCHAR[], e ENUM('x', 'y'), t VARCHAR);
 INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 	MAP {'k': i}, i::INTEGER, '{"k": 1}', 'ab'::BLOB, [repeat('x', 2000)], 'x', repeat('y', 2000) FROM range(6) r(i);`, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
-	s = need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
+	s = testutil.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	for _, c := range s.Tables[0].Columns {
 		if c.Profile == nil || c.Profile.Sampled != 6 {
 			t.Errorf("%s %s: %+v", c.Name, c.Type, c.Profile)
@@ -124,20 +127,20 @@ INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 
 // TestOnce counts what one examination of a new statement sends: its tree, its plan, its columns and its rows, each once.
 func TestOnce(t *testing.T) {
-	file := makeFile(t, exectest.Fixture)
-	connector := need.Value(duckdb.NewConnector(file, small))(t)
+	file := makeFile(t, dbtest.Fixture)
+	connector := testutil.Value(duckdb.NewConnector(file, small))(t)
 	faults := &exectest.Faults{Connector: connector}
 	pool := sql.OpenDB(faults)
 	defer pool.Close()
-	db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Unwrap: exectest.Unwrap, Policy: denied})
-	need.Value(db.Schema(t.Context()))(t)
+	db := dbtest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Unwrap: exectest.Unwrap, Policy: denied})
+	testutil.Value(db.Schema(t.Context()))(t)
 	const text = "SELECT name FROM users WHERE id = 2"
 	events := map[string]int{}
 	faults.Fail(func(event string) error {
 		events[strings.SplitN(event, "\n", 2)[0]]++
 		return nil
 	})
-	need.Value(db.Examine(t.Context(), text))(t)
+	testutil.Value(db.Examine(t.Context(), text))(t)
 	delete(events, "next")
 	delete(events, "reset")
 	want := map[string]int{"rows closed": 6, "statement closed": 6}
@@ -158,12 +161,12 @@ func TestOnce(t *testing.T) {
 
 // TestDriver: a handle of Open is recognised by its driver.
 func TestDriver(t *testing.T) {
-	pool := openFile(t, exectest.Fixture, small)
+	pool := openFile(t, dbtest.Fixture, small)
 	const path = "github.com/texttosql/texttosql/exec/duckdb"
 	if got := reflect.TypeOf(pool.Driver()).PkgPath(); got != path {
 		t.Errorf("the driver is of %s", got)
 	}
-	foreign := need.Value(sql.Open("duckdb", ""))(t)
+	foreign := testutil.Value(sql.Open("duckdb", ""))(t)
 	defer foreign.Close()
 	l := duckdb.Dialect{}.Language()
 	if !l.Recognises(pool.Driver()) || !l.Recognises(foreign.Driver()) {
@@ -179,7 +182,8 @@ func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, text := range files {
-		need.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+		testutil.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700))
+		testutil.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
 }
@@ -192,10 +196,10 @@ func TestOpenFolder(t *testing.T) {
 	})
 	made := makeFile(t, "COPY (SELECT range AS n FROM range(5)) TO '"+folder+"/numbers.parquet'")
 	_ = made
-	pool := need.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
+	pool := testutil.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
 	defer pool.Close()
 	db := onPool(t, pool, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	var got []string
 	for _, table := range s.Tables {
 		for _, c := range table.Columns {
@@ -211,7 +215,7 @@ func TestOpenFolder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	table := need.Value(db.Query(t.Context(), `SELECT p.name, p.born, o.lines, (SELECT sum(n) FROM numbers), w.b
+	table := testutil.Value(db.Query(t.Context(), `SELECT p.name, p.born, o.lines, (SELECT sum(n) FROM numbers), w.b
 		FROM people p LEFT JOIN orders o USING (id), "odd [1] * name" w ORDER BY p.id`))(t)
 	if diff := cmp.Diff([][]any{{"ann", "2001-02-03", `[{"n":2}]`, int64(10), "x"}, {"bob", nil, nil, int64(10), "x"}}, table.Rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
@@ -220,10 +224,103 @@ func TestOpenFolder(t *testing.T) {
 	if err != nil || len(before) == 0 {
 		t.Fatal(before, err)
 	}
-	need.OK(t, pool.Close())
+	testutil.OK(t, pool.Close())
 	after, err := filepath.Glob(filepath.Join(os.TempDir(), "texttosql-duckdb-*"))
 	if err != nil || len(after) >= len(before) {
 		t.Errorf("left behind: %v, %v", after, err)
+	}
+}
+
+// TestFolders: what stands in folders of a folder is read too, or named.
+func TestFolders(t *testing.T) {
+	folder := write(t, map[string]string{
+		"top.csv": "a\n1\n", "sales/year=2023/a.csv": "id,v\n1,10\n", "sales/year=2024/a.CSV.csv": "id,v\n2,20\n", "sales/year=2024/b.csv": "id,v\n3,30\n",
+		"q/may.csv": "x\n1\n", "q/deep/june.tsv": "y\tz\n1\t2\n", "q_may.csv": "first\n1\n", "parts/part-0001.csv": "p\n1\n", "parts/part-0002.csv": "p\n2\n",
+		".git/x.csv": "h\n1\n", "book.xlsx": "PK", "README.md": "text", "it's [1]/k=1/x.csv": "n\n1\n", "bad/x.parquet": "nothing",
+	})
+	zipped := testutil.Value(os.Create(filepath.Join(folder, "events.jsonl.gz")))(t)
+	w := gzip.NewWriter(zipped)
+	testutil.Value(w.Write([]byte("{\"n\": 1}\n{\"n\": 2}\n")))(t)
+	testutil.OK(t, w.Close())
+	testutil.OK(t, zipped.Close())
+	pool := testutil.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
+	defer pool.Close()
+	db := onPool(t, pool, exec.Config{})
+	var got []string
+	for _, table := range testutil.Value(db.Schema(t.Context()))(t).Tables {
+		var names []string
+		for _, c := range table.Columns {
+			names = append(names, c.Name)
+		}
+		got = append(got, table.Name+": "+strings.Join(names, ","))
+	}
+	slices.Sort(got)
+	want := []string{"events: n", "it's [1]: n,k", "parts: p", "q_deep_june: y,z", "q_may: x", "sales: id,v,year", "top: a"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+	for _, test := range []struct{ why, sql, want string }{
+		{"a partition is a column", "SELECT year, sum(v) FROM sales GROUP BY ALL ORDER BY 1", "[[2023 10] [2024 50]]"},
+		{"parts are one table", "SELECT sum(p) FROM parts", "[[3]]"},
+		{"a compressed file", "SELECT sum(n) FROM events", "[[3]]"},
+	} {
+		if table, err := db.Query(t.Context(), test.sql); err != nil || fmt.Sprint(table.Rows) != test.want {
+			t.Errorf("%s: %v, %v", test.why, table, err)
+		}
+	}
+	told := ""
+	for _, warning := range db.Warnings() {
+		told += warning.Message + "\n"
+	}
+	for _, file := range []string{"book.xlsx", "q_may.csv", "bad/x.parquet"} {
+		if !strings.Contains(told, "the file "+file+" is left out") {
+			t.Errorf("%s is not named in:\n%s", file, told)
+		}
+	}
+	if strings.Contains(told, "README") || strings.Contains(told, ".git") {
+		t.Errorf("what holds no rows is named:\n%s", told)
+	}
+}
+
+// TestOddCSV: files as programs write them.
+func TestOddCSV(t *testing.T) {
+	wide := "\xff\xfe"
+	for _, c := range "a,b\n1,ä\n" {
+		wide += string([]byte{byte(c), byte(c >> 8)})
+	}
+	folder := write(t, map[string]string{
+		"excel.csv": "sep=;\na;b\n1;2\n", "wide.csv": wide, "short.csv": "a,b,c\n1,2,3\n4,5\n", "points.csv": "a;b\n1;x,y\n2;z\n", "one.csv": "a\n1\n2\n",
+		"titled.csv": "a report\nx,y\n1,2\n", "quoted.csv": "a,b\n1,\"x,\ny\"\n", "padded.csv": "a,b,c\n1,\"x,\ny\",3\n4,\"z\"\n",
+		"key.csv": "id,note\n1,x\n2\n3,y\n", "german.csv": "sep=;\na;b\n1;\"x;y\"\n2\n", "swapped.csv": "\xfe\xff\x00a\x00,\x00b",
+		"prose.csv":  "Dear all, hello\nand good bye\n",
+		"titles.csv": "Artikel, Nr.;Preis\nSchraube;1,50\nMutter;2\n",
+	})
+	pool := testutil.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
+	defer pool.Close()
+	db := onPool(t, pool, exec.Config{})
+	for _, test := range []struct{ why, table, want string }{
+		{"the line of Excel", "excel", "[a b] [[1 2]]"},
+		{"UTF-16", "wide", "[a b] [[1 ä]]"},
+		{"a line without its last field", "short", "[a b c] [[1 2 3] [4 5 <nil>]]"},
+		{"a comma in a field", "points", "[a b] [[1 x,y] [2 z]]"},
+		{"one column", "one", "[a] [[1] [2]]"},
+		{"a title", "titled", "[x y] [[1 2]]"},
+		{"a comma and a line break in quotes", "quoted", "[a b] [[1 x,\ny]]"},
+		{"a short line, and commas in quotes", "padded", "[a b c] [[1 x,\ny 3] [4 z <nil>]]"},
+		{"a line of its key alone", "key", "[id note] [[1 x] [2 <nil>] [3 y]]"},
+		{"the line of Excel, and a short one", "german", "[a b] [[1 x;y] [2 <nil>]]"},
+		{"commas in the names and the numbers", "titles", "[Artikel, Nr. Preis] [[Schraube 1,50] [Mutter 2]]"},
+		{"prose", "prose", "[Dear all, hello] [[and good bye]]"},
+	} {
+		table, err := db.Query(t.Context(), "SELECT * FROM "+test.table)
+		if err != nil {
+			t.Errorf("%s: %v %v", test.why, err, db.Warnings())
+		} else if got := fmt.Sprint(table.Columns, table.Rows); got != test.want {
+			t.Errorf("%s: %s, want %s", test.why, got, test.want)
+		}
+	}
+	if why := fmt.Sprint(db.Warnings()); !strings.Contains(why, "swapped.csv is left out, since DuckDB cannot read it: ") {
+		t.Errorf("the larger byte first: %s", why)
 	}
 }
 
@@ -289,7 +386,7 @@ CREATE UNIQUE INDEX b_n ON b(n); CREATE INDEX b_l ON b(a_id);
 CREATE TABLE s2.c(x INTEGER);
 CREATE VIEW v AS SELECT id, d FROM a;
 COMMENT ON TABLE a IS 'the a'; COMMENT ON COLUMN a.d IS 'in euros'; COMMENT ON VIEW v IS 'the v';`, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	want := []schema.Table{
 		{
 			Schema: "main", Name: "a", Kind: schema.BaseTable, Description: "the a", PrimaryKey: []string{"id"}, Unique: [][]string{{"u"}},
@@ -320,7 +417,7 @@ COMMENT ON TABLE a IS 'the a'; COMMENT ON COLUMN a.d IS 'in euros'; COMMENT ON V
 
 // TestErrors: each fault has its type, and none a hint that names what else there is.
 func TestErrors(t *testing.T) {
-	db := newDB(t, exectest.Fixture, exec.Config{})
+	db := newDB(t, dbtest.Fixture, exec.Config{})
 	for text, want := range map[string]string{
 		"SELECT FROM WHERE":                     "syntax ",
 		"SELECT nosuch FROM t":                  "schema nosuch",
@@ -364,9 +461,9 @@ func TestErrors(t *testing.T) {
 
 // TestPlans: the operators as DuckDB has them, with its estimate, and a signature without numbers.
 func TestPlans(t *testing.T) {
-	db := newDB(t, exectest.Fixture+"CREATE TABLE big AS SELECT range AS id, range % 10 AS k FROM range(10000);", exec.Config{})
+	db := newDB(t, dbtest.Fixture+"CREATE TABLE big AS SELECT range AS id, range % 10 AS k FROM range(10000);", exec.Config{})
 	explain := func(text string) exec.Plan {
-		p := need.Value(db.Explain(t.Context(), text))(t, text)
+		p := testutil.Value(db.Explain(t.Context(), text))(t, text)
 		return p
 	}
 	p := explain("SELECT k, count(*) FROM big WHERE id > 5 GROUP BY k")
@@ -377,7 +474,7 @@ func TestPlans(t *testing.T) {
 	if p.Signature() != same.Signature() || p.Signature() == explain("SELECT id FROM big").Signature() {
 		t.Errorf("signatures %q, %q", p.Signature(), same.Signature())
 	}
-	exectest.Scans(t, db, []exectest.Scan{
+	dialecttest.Scans(t, db, []dialecttest.Scan{
 		{SQL: "SELECT k FROM big b WHERE id > 5", Want: "big"},
 		{SQL: "SELECT b.k FROM Big b JOIN t ON t.a = b.id UNION ALL SELECT id FROM big", Want: "big t"},
 		{SQL: "SELECT 1"},
@@ -428,7 +525,7 @@ var values = []exectest.Value{
 
 // TestUnguarded: each handle that is not fit says what to do.
 func TestUnguarded(t *testing.T) {
-	file := makeFile(t, exectest.Fixture)
+	file := makeFile(t, dbtest.Fixture)
 	ctx := t.Context()
 	for _, test := range []struct {
 		why, want string
@@ -446,12 +543,12 @@ func TestUnguarded(t *testing.T) {
 		if test.dsn != "" {
 			open = func() (*sql.DB, error) { return sql.Open("duckdb", test.dsn) }
 		}
-		pool := need.Value(open())(t)
+		pool := testutil.Value(open())(t)
 		pool.SetMaxOpenConns(1)
 		if test.then != "" {
-			need.Value(pool.ExecContext(ctx, test.then))(t)
+			testutil.Value(pool.ExecContext(ctx, test.then))(t)
 		}
-		db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{})
+		db := dbtest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{})
 		_, err := db.Query(ctx, "SELECT a FROM t")
 		var unguarded *exec.UnguardedError
 		if !errors.As(err, &unguarded) || !strings.Contains(err.Error(), test.want) || unguarded.Remedy == "" {
@@ -471,7 +568,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"text that is no JSON", "bad.ndjson", "{a: }\n", "bad.ndjson is left out"},
 	} {
 		folder := write(t, map[string]string{"good.csv": "id,name\n1,Ann\n2,Bob\n", test.name: test.content})
-		pool := need.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
+		pool := testutil.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
 		db := onPool(t, pool, exec.Config{})
 		table, err := db.Query(t.Context(), "SELECT count(*) FROM good")
 		if err != nil || fmt.Sprint(table.Rows) != "[[2]]" {

@@ -12,12 +12,13 @@ import (
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/internal/race"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // traps are what an attacker would like to find, beside the tables of the suite.
-const traps = exectest.Fixture + `CREATE SCHEMA s2;
+const traps = dbtest.Fixture + `CREATE SCHEMA s2;
 CREATE TABLE s2.deep(id INTEGER, password TEXT);
 INSERT INTO s2.deep VALUES (1, 's3cret-9');
 CREATE TABLE nested(id INTEGER, secret STRUCT(pin INTEGER, word TEXT), open STRUCT(pin INTEGER),
@@ -81,7 +82,7 @@ var refusals = []statements{
 	}},
 	{"functions that tell of settings, files, the process and other statements", "function", exec.Policy{}, []string{
 		"SELECT getenv('HOME')", "SELECT current_setting('memory_limit')", "SELECT getvariable('x')", "SELECT version()", "SELECT current_query()",
-		"SELECT current_database()", "SELECT current_schemas(true)",
+		"SELECT current_schemas(true)", "SELECT current_setting(version())",
 		"SELECT * FROM duckdb_settings()", "SELECT * FROM duckdb_secrets()", "SELECT * FROM duckdb_functions()", "SELECT * FROM duckdb_tables()",
 		"SELECT * FROM duckdb_columns()", "SELECT * FROM duckdb_databases()",
 		"SELECT * FROM duckdb_extensions()", "SELECT * FROM duckdb_memory()", "SELECT * FROM duckdb_temporary_files()", "SELECT * FROM duckdb_logs()",
@@ -347,7 +348,7 @@ func TestHostile(t *testing.T) {
 				accepted += len(s.list)
 			}
 		}
-		exectest.Payloads(t, e)
+		e.CheckPayloads(t)
 	}
 	t.Logf("%d refused, %d accepted", refused, accepted)
 	if refused < 150 {
@@ -363,7 +364,7 @@ func sameText(a, b exec.Policy) bool {
 func TestReasons(t *testing.T) {
 	pool := openFile(t, traps, small)
 	for _, s := range refusals {
-		db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Policy: s.policy})
+		db := dbtest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Policy: s.policy})
 		for _, text := range s.list {
 			_, err := db.Query(t.Context(), text)
 			if reason := reasonOf(err); reason != s.reason && (s.reason != "error" || err == nil) {
@@ -388,9 +389,9 @@ func reasonOf(err error) string {
 // leaves the database, so no wall stands alone.
 func TestAblation(t *testing.T) {
 	file := makeFile(t, traps)
-	pool := need.Value(duckdb.Open(file, small))(t)
+	pool := testutil.Value(duckdb.Open(file, small))(t)
 	defer pool.Close()
-	before := need.Value(contents(file))(t)
+	before := testutil.Value(contents(file))(t)
 	for _, text := range []string{
 		"DROP TABLE t", "INSERT INTO t VALUES (6, 'x')", "COPY t TO '/tmp/x.csv'", "EXPORT DATABASE '/tmp/x'", "ATTACH '/tmp/evil.db' AS e", "INSTALL httpfs",
 		"LOAD httpfs", "SET enable_external_access = true",
@@ -417,17 +418,17 @@ func TestFiles(t *testing.T) {
 	folder := t.TempDir()
 	allowed, other := filepath.Join(folder, "in"), filepath.Join(folder, "out")
 	for _, name := range []string{allowed, other} {
-		need.OK(t, os.Mkdir(name, 0o700))
-		need.OK(t, os.WriteFile(filepath.Join(name, "people.csv"), []byte("id,name,password\n1,ann,s3cret-1\n2,bob,s3cret-2\n"), 0o600))
+		testutil.OK(t, os.Mkdir(name, 0o700))
+		testutil.OK(t, os.WriteFile(filepath.Join(name, "people.csv"), []byte("id,name,password\n1,ann,s3cret-1\n2,bob,s3cret-2\n"), 0o600))
 	}
 	in, out := filepath.Join(allowed, "people.csv"), filepath.Join(other, "people.csv")
 	file := makeFile(t, strings.NewReplacer("ALLOWED", allowed, "IN", in, "OUT", out).Replace(`
 		COPY (SELECT 1 AS id, 9.5::DECIMAL(9,2) AS total) TO 'ALLOWED/orders.parquet';
 		CREATE VIEW people AS SELECT * FROM 'IN'; CREATE VIEW orders AS SELECT * FROM read_parquet('ALLOWED/*.parquet');
 		CREATE VIEW outside AS SELECT * FROM read_csv('OUT'); CREATE VIEW names AS SELECT id, name FROM people; CREATE VIEW words AS SELECT password FROM people;`))
-	pool := need.Value(duckdb.Open(file, duckdb.Options{Files: []string{allowed}}))(t)
+	pool := testutil.Value(duckdb.Open(file, duckdb.Options{Files: []string{allowed}}))(t)
 	defer pool.Close()
-	db := exectest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.password"}}})
+	db := dbtest.NewDB(t, pool, duckdb.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.password"}}})
 	for _, test := range []struct{ why, text, reason string }{
 		{"a view over CSV", "SELECT name FROM people", ""},
 		{"a view over Parquet", "SELECT sum(total) FROM orders", ""},
@@ -463,10 +464,10 @@ func FuzzGuard(f *testing.F) {
 			}
 		}
 	}
-	file := makeFile(f, exectest.Fixture)
+	file := makeFile(f, dbtest.Fixture)
 	pool, bare := openPath(f, file, small), openPath(f, file, small)
 	db := onPool(f, pool, exec.Config{Policy: denied})
-	before := need.Value(contents(file))(f)
+	before := testutil.Value(contents(file))(f)
 	d := duckdb.Dialect{}.Language().Text
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := db.Analyze(t.Context(), text); err != nil {

@@ -11,8 +11,10 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/internal/race"
+	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // survivors may answer, fail or be refused, but neither take long nor much memory.
@@ -56,7 +58,7 @@ func TestSurvivors(t *testing.T) {
 	for _, text := range survivors {
 		e.Payloads = append(e.Payloads, exectest.Payload{Name: "survivor", SQL: text, Expect: exectest.Survive})
 	}
-	exectest.Payloads(t, e)
+	e.CheckPayloads(t)
 }
 
 // TestMemory: what DuckDB keeps outside of its own limit ends by what the process grows.
@@ -64,7 +66,7 @@ func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" || race.Enabled {
 		t.Skip("the system does not tell the memory of a process, or the race detector takes some of its own")
 	}
-	db := onPool(t, openFile(t, exectest.Fixture, small), exec.Config{})
+	db := onPool(t, openFile(t, dbtest.Fixture, small), exec.Config{})
 	for text, want := range map[string]string{
 		"SELECT histogram(i) FROM range(100000000) r(i)":           "memory",
 		"SELECT quantile_cont(i, 0.5) FROM range(1000000000) r(i)": "memory",
@@ -81,9 +83,9 @@ func TestMemory(t *testing.T) {
 // TestLate: the driver returns half a second after the end of a context. A statement ends with the deadline of its context
 // here, and nobody waits for the driver where somebody cancels.
 func TestLate(t *testing.T) {
-	pool := openFile(t, exectest.Fixture, small)
+	pool := openFile(t, dbtest.Fixture, small)
 	db := onPool(t, pool, exec.Config{})
-	for _, text := range []string{exectest.Endless, "SELECT i FROM range(100000000000) r(i) WHERE i < 0 OR i = 99999999999"} {
+	for _, text := range []string{dbtest.Endless, "SELECT i FROM range(100000000000) r(i) WHERE i < 0 OR i = 99999999999"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		start := time.Now()
 		_, err := db.Query(ctx, text)
@@ -100,7 +102,7 @@ func TestLate(t *testing.T) {
 	}
 	// A limit on time is the statement's own.
 	db = onPool(t, pool, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 2 * time.Second}}})
-	_, err := db.Query(t.Context(), exectest.Endless)
+	_, err := db.Query(t.Context(), dbtest.Endless)
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "time" || limit.Running {
 		t.Errorf("%v, want the limit on time", err)
@@ -109,12 +111,12 @@ func TestLate(t *testing.T) {
 
 // TestCut: of a long answer no more is made than is read, and an error behind the first rows is one.
 func TestCut(t *testing.T) {
-	db := newDB(t, exectest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 10, CellBytes: 1 << 20, Timeout: 20 * time.Second}}})
+	db := newDB(t, dbtest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 10, CellBytes: 1 << 20, Timeout: 20 * time.Second}}})
 	table, err := db.Query(t.Context(), "SELECT i FROM range(100000000000) r(i)")
 	if err != nil || len(table.Rows) != 10 || !table.Truncated {
 		t.Errorf("a long answer: %v, %v", table, err)
 	}
-	db = newDB(t, exectest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1_000_000, Bytes: 1 << 30, Timeout: 20 * time.Second}}})
+	db = newDB(t, dbtest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1_000_000, Bytes: 1 << 30, Timeout: 20 * time.Second}}})
 	_, err = db.Query(t.Context(), "SELECT CASE WHEN i = 90000 THEN 'x' ELSE '1' END::INTEGER FROM range(100000) r(i)")
 	var invalid *exec.InvalidError
 	if !errors.As(err, &invalid) || invalid.Fault != exec.FaultRun {
@@ -124,8 +126,8 @@ func TestCut(t *testing.T) {
 
 // TestSession: many statements on one connection, some of which fail.
 func TestSession(t *testing.T) {
-	db := newDB(t, exectest.Fixture, exec.Config{})
-	s := need.Value(db.Runner(exec.Bounds{}))(t)
+	db := newDB(t, dbtest.Fixture, exec.Config{})
+	s := testutil.Value(db.Runner(exec.Bounds{}))(t)
 	defer s.Close()
 	for range 20 {
 		for text, ok := range map[string]bool{
@@ -135,5 +137,28 @@ func TestSession(t *testing.T) {
 				t.Fatalf("%s: %v", text, err)
 			}
 		}
+	}
+}
+
+// TestStopped: a statement that is cancelled, or that has little time left, stops, and nobody is warned that it runs on.
+func TestStopped(t *testing.T) {
+	db := newDB(t, "CREATE TABLE t AS SELECT range AS a FROM range(100000)", exec.Config{})
+	const long = "SELECT count(*) FROM t x JOIN t y ON x.a % 7 < y.a % 11"
+	root := trace.Tracer{}.New("question")
+	for _, within := range []time.Duration{50 * time.Millisecond, 300 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(trace.NewContext(t.Context(), root), time.Hour)
+		time.AfterFunc(within, cancel)
+		if _, err := db.Query(ctx, long); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		ctx, cancel = context.WithTimeout(trace.NewContext(t.Context(), root), within)
+		if _, err := db.Query(ctx, long); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("without time: %v", err)
+		}
+		cancel()
+	}
+	testutil.Value(db.Query(trace.NewContext(t.Context(), root), "SELECT 1"))(t)
+	if w := root.Warnings(); len(w) > 0 {
+		t.Errorf("warnings: %v", w)
 	}
 }

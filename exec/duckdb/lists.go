@@ -5,7 +5,8 @@ import "github.com/texttosql/texttosql/exec/guard"
 // functions are those that a statement may call: scalar functions, aggregates, window functions and the macros that
 // DuckDB itself defines, as version 1.5.4 has them. Left out is what reads settings, sequences, variables, the
 // environment, files or the text of statements, what sleeps, logs or sets a seed, what makes a value of any size
-// (list_reduce, bitstring_agg, equi_width_bins, approx_top_k), and what only DuckDB itself calls.
+// (list_reduce, bitstring_agg, equi_width_bins, approx_top_k), and what only DuckDB itself calls. current_database and current_schema tell what the
+// schema tells.
 const functions = `
 abs acos acosh add age aggregate ago any_value apply approx_count_distinct approx_quantile arbitrary arg_max arg_max_null
 arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin array_agg array_aggr array_aggregate array_append array_apply array_cat
@@ -15,7 +16,7 @@ array_negative_dot_product array_negative_inner_product array_pop_back array_pop
 array_resize array_reverse array_reverse_sort array_select array_slice array_sort array_to_json array_to_string array_transform array_unique
 array_value array_where array_zip ascii asin asinh atan atan2 atanh avg bar base64 bin bit_and bit_count bit_length bit_or bit_position bit_xor
 bitstring bool_and bool_or cardinality cbrt ceil ceiling century char_length character_length chr concat concat_ws contains corr cos cosh cot count
-count_if count_star countif covar_pop covar_samp cume_dist current_date current_localtime current_localtimestamp damerau_levenshtein date_add
+count_if count_star countif covar_pop covar_samp cume_dist current_database current_date current_localtime current_localtimestamp current_schema damerau_levenshtein date_add
 date_diff date_part date_sub date_trunc datediff datepart datesub datetrunc day dayname dayofmonth dayofweek dayofyear days_in_month decade decode
 degrees dense_rank divide editdist3 element_at encode ends_with entropy enum_code enum_first enum_last enum_range epoch epoch_ms epoch_ns epoch_us era
 even exp factorial favg fdiv fill filter first first_value flatten floor fmod format formatReadableDecimalSize formatReadableSize format_bytes

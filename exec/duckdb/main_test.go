@@ -14,7 +14,9 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/duckdb"
 	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // small are the options of tests: survivors may not take more than 64 MiB.
@@ -24,9 +26,9 @@ var small = duckdb.Options{MemoryBytes: 32 << 20, Threads: 2}
 func makeFile(t testing.TB, script string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "test.db")
-	pool := need.Value(sql.Open("duckdb", file))(t)
+	pool := testutil.Value(sql.Open("duckdb", file))(t)
 	defer pool.Close()
-	need.Value(pool.Exec(script))(t)
+	testutil.Value(pool.Exec(script))(t)
 	return file
 }
 
@@ -38,7 +40,7 @@ func openFile(t testing.TB, script string, o duckdb.Options) *sql.DB {
 
 func openPath(t testing.TB, file string, o duckdb.Options) *sql.DB {
 	t.Helper()
-	pool := need.Value(duckdb.Open(file, o))(t)
+	pool := testutil.Value(duckdb.Open(file, o))(t)
 	t.Cleanup(func() { pool.Close() })
 	return pool
 }
@@ -51,7 +53,7 @@ func newDB(t testing.TB, script string, c exec.Config) *exec.DB {
 
 func onPool(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
-	return exectest.ReadyDB(t, pool, duckdb.Dialect{}, c)
+	return dbtest.ReadyDB(t, pool, duckdb.Dialect{}, c)
 }
 
 // contents is what a statement must not change: the file, and what stands beside it and where files would be written.
@@ -75,7 +77,7 @@ func contents(file string) (string, error) {
 
 // stateOf is what a connection keeps: settings, variables, prepared statements, and relations in memory.
 func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
-	state, err = exectest.Lines(ctx, conn,
+	state, err = dbtest.Lines(ctx, conn,
 		"SELECT name || ' = ' || value FROM duckdb_settings() ORDER BY 1", "SELECT 'variable ' || name FROM duckdb_variables() ORDER BY 1",
 		"SELECT 'prepared ' || name FROM duckdb_prepared_statements() ORDER BY 1", "SELECT 'table ' || table_name FROM duckdb_tables() ORDER BY 1",
 		"SELECT 'view ' || view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1", "SELECT 'database ' || database_name FROM duckdb_databases() ORDER BY 1",
@@ -94,14 +96,14 @@ func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
 // engine is DuckDB for the suite.
 func engine() exectest.Engine {
 	return exectest.Engine{
-		Dialect: duckdb.Dialect{}, State: stateOf, Endless: exectest.Endless, InProcess: true, Values: values,
+		Dialect: duckdb.Dialect{}, State: stateOf, Endless: dbtest.Endless, InProcess: true, Values: values,
 		Skip: map[string]string{
 			"session": "it writes beside an open session, which nobody can: TestSession is about the rest",
 			"version": "a DuckDB file that is open for reading does not change: no process can open it for writing",
 		},
 		Open: func(t testing.TB, script string) exectest.Database {
 			file := makeFile(t, script)
-			connector := need.Value(duckdb.NewConnector(file, small))(t)
+			connector := testutil.Value(duckdb.NewConnector(file, small))(t)
 			return exectest.Database{User: connector, Contents: func(context.Context) (string, error) { return contents(file) }}
 		},
 	}
@@ -109,4 +111,4 @@ func engine() exectest.Engine {
 
 func TestConformance(t *testing.T) { exectest.Conformance(t, engine()) }
 
-func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine()) }
+func BenchmarkEngine(b *testing.B) { dialecttest.Benchmark(b, engine()) }

@@ -21,37 +21,36 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/schema"
 )
 
-// Options are what a handle may use. The zero value of each field is its default.
+// Options bound what a handle may use. A zero field has its default.
 type Options struct {
-	// Files are folders and files that views of the database may read: Parquet, CSV and JSON that a view of yours names.
-	// Statements reach them through such a view only. Default: none.
+	// Files are folders and files that views of the database may read: Parquet, CSV and JSON files that a view names.
+	// Statements reach them only through such a view. Default: none.
 	Files []string
-	// MemoryBytes bounds what DuckDB takes for sorts, groups and joins (memory_limit), and, on Linux, by how much the
-	// process may grow while one statement runs: 512 MiB.
+	// MemoryBytes bounds the memory that DuckDB takes for sorts, groups and joins (memory_limit). On Linux it also
+	// bounds how much the process may grow while one statement runs. Default: 512 MiB.
 	MemoryBytes int64
-	// TempBytes is how much it may write to disk for what does not fit into that: 0, nothing.
+	// TempBytes bounds what DuckDB may write to disk when that memory is not enough. Default: 0, nothing.
 	TempBytes int64
-	// TempFolder is where: by default a folder beside the database, with ".tmp" behind its name.
+	// TempFolder is the folder for these files. Default: a folder next to the database, with ".tmp" added to its name.
 	TempFolder string
-	// Threads is how many threads a statement may use: 4, or as many as there are CPUs.
+	// Threads is the number of threads that a statement may use. Default: 4, or the number of CPUs if that is smaller.
 	Threads int
 }
 
-// Open opens a DuckDB file for reading only and returns the handle that the guard of [Dialect] wants:
+// Open opens a DuckDB file read-only and returns the handle that the guard of [Dialect] requires:
 //
 //   - The file is opened read-only, and nothing else can be attached.
-//   - No file and no network is reached but o.Files, no extension is installed or loaded.
-//   - Memory and threads are bounded, and no setting can be changed any more.
+//   - Only the files in o.Files can be read. The network is blocked, and no extension is installed or loaded.
+//   - Memory and threads are bounded, and the settings are locked.
 //
 // While the handle is open no process can write to the file, so its schema does not change. Within one process a file
-// has one set of settings: where it is open already, with other settings or for writing, Open fails.
+// has one set of settings: Open fails if the file is already open with other settings or for writing.
 //
-// A handle that the driver itself opened is none of these: the guard refuses it, and says what to do.
+// A handle that the driver itself opened lacks this protection: the guard refuses it and says what to do.
 //
-// Close the handle as any other. Errors name the file.
+// Close the handle as usual. Errors name the file.
 func Open(path string, o Options) (*sql.DB, error) {
 	c, err := newConnector(path, o)
 	if err != nil {
@@ -88,7 +87,7 @@ func newConnector(path string, o Options) (_ *connector, err error) {
 // unclosed is a connector that a pool does not close.
 type unclosed struct{ driver.Connector }
 
-// lock makes the settings of a database that has just been opened, and looks at those of one that was open already.
+// lock changes the settings of a database that was just opened, and checks those of a database that was open already.
 func (c *connector) lock(want access) error {
 	pool := sql.OpenDB(unclosed{c})
 	defer pool.Close()
@@ -102,7 +101,7 @@ func (c *connector) lock(want access) error {
 		var found access
 		var locked, right bool
 		var folders, files any
-		err := guard.Each(ctx, conn, `SELECT system.main.current_setting('lock_configuration'), system.main.current_setting('access_mode') = 'read_only' AND NOT system.main.current_setting('enable_external_access')
+		err := guard.QueryEach(ctx, conn, `SELECT system.main.current_setting('lock_configuration'), system.main.current_setting('access_mode') = 'read_only' AND NOT system.main.current_setting('enable_external_access')
 			AND NOT system.main.current_setting('autoload_known_extensions') AND NOT system.main.current_setting('allow_community_extensions')
 			AND NOT EXISTS (FROM system.main.duckdb_databases() WHERE NOT internal OFFSET 1), system.main.current_setting('allowed_directories'), system.main.current_setting('allowed_paths')`,
 			func(scan func(...any) error) error { return scan(&locked, &right, &folders, &files) })
@@ -126,7 +125,7 @@ func (c *connector) lock(want access) error {
 	}
 }
 
-// access is what a handle may read beside its database.
+// access lists what a handle may read in addition to its database.
 type access struct {
 	folders, files []string // as SQL strings where they are wanted
 	database, temp string   // the path of the database, and of its temporary files
@@ -142,7 +141,7 @@ func (a access) settings() (out []string) {
 	return append(out, "SET allowed_configs = ['streaming_buffer_size']", "SET enable_external_access = false", "SET lock_configuration = true")
 }
 
-// same reports whether DuckDB allows what was wanted. It adds its own files beside the database.
+// same reports whether DuckDB allows exactly what was wanted. DuckDB adds its own files next to the database.
 func (a access) same(want access) bool {
 	for _, lists := range [][2][]string{{a.folders, want.folders}, {a.files, want.files}} {
 		n := 0
@@ -168,7 +167,7 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", want, err
 	}
-	// The driver takes the path for a part of an address, and unescapes none of it.
+	// The driver reads the path as part of a URL and does not unescape it.
 	if _, err := url.Parse(path); err != nil || strings.ContainsAny(path, "?#") {
 		return "", want, fmt.Errorf("duckdb: the driver cannot open %s: a path may hold no ?, # or %%", path)
 	}
@@ -176,7 +175,7 @@ func (o Options) read(path string) (dsn string, want access, err error) {
 	return path + "?" + o.config().Encode(), want, err
 }
 
-// check refuses what is no DuckDB file, and options that make no sense.
+// check rejects a file that DuckDB did not write, and options that make no sense.
 func (o Options) check(path string) error {
 	if path == "" || path == ":memory:" {
 		return errors.New("duckdb: Open needs the path of a file: a database in memory cannot be opened for reading only")
@@ -217,7 +216,7 @@ func (o Options) config() url.Values {
 	return config
 }
 
-// access is what the handle of a database may read beside it.
+// access returns what the handle of a database may read in addition to it.
 func (o Options) access(path string) (want access, err error) {
 	want = access{database: path, temp: strings.TrimSuffix(o.TempFolder, "/") + "/"}
 	for _, name := range o.Files {
@@ -242,7 +241,7 @@ func (o Options) access(path string) (want access, err error) {
 func isDatabase(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
-		return true // opening it says why
+		return true // opening it returns the reason
 	}
 	defer f.Close()
 	var head [12]byte
@@ -253,27 +252,24 @@ func isDatabase(path string) bool {
 // literal writes a string.
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// readers are the functions that read files, by the end of a file's name.
-var readers = []struct{ suffix, function string }{
-	{".parquet", "read_parquet"}, {".csv", "read_csv"}, {".tsv", "read_csv"}, {".csv.gz", "read_csv"}, {".tsv.gz", "read_csv"},
-	{".json", "read_json"}, {".jsonl", "read_ndjson"}, {".ndjson", "read_ndjson"},
-}
-
-// OpenFolder opens the Parquet, CSV and JSON files of a folder as the tables of a database: each is a view, called like
-// its file without the ending, in a database of its own among the temporary files, which Close of the handle removes.
-// Folders in the folder, hidden files and files of other kinds are left out. So is a file that DuckDB cannot read, half a
-// Parquet file or a CSV file in Latin-1: the warning "file-left-out" of the handle's exec.DB says which and why. A folder
-// without a file that can be read is an error.
+// OpenFolder opens the Parquet, CSV and JSON files of a folder as the tables of a database. Each file is a view with
+// the name of the file without its extension. The views are in a temporary database. Close of the handle removes it.
+//
+// A file in a subfolder is a view with both names: sales/may.csv is sales_may. The files in folders like year=2024 are
+// one view with a column year; its name is the name of the parent folder. Parts of one file, like part-0001.parquet,
+// are one view too. Hidden files are left out, and so is a file that DuckDB cannot read: a truncated Parquet file, a
+// CSV file in Latin-1, an Excel file. The warning "file-left-out" of the handle's exec.DB names the file and the
+// reason. A folder without a readable file is an error.
 //
 // The files are not copied: each statement reads them. DuckDB guesses the types of CSV and JSON columns when the view
-// is made; where it guesses wrong, make a database with views of your own and use [Open] with Options.Files. o is as
-// there; its Files are read beside the folder, by no view.
+// is created. If it guesses wrong, create a database with your own views and use [Open] with Options.Files. o is the
+// same as in Open. o.Files are allowed in addition to the folder, but no view reads them.
 func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err error) {
 	folder, err = filepath.Abs(folder)
 	if err != nil {
 		return nil, err
 	}
-	views, err := viewsOf(folder)
+	views, unread, err := viewsOf(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -300,44 +296,12 @@ func OpenFolder(ctx context.Context, folder string, o Options) (_ *sql.DB, err e
 		return nil, err
 	}
 	c.cleanup = func() error { return os.RemoveAll(place) }
-	c.made.left = left
+	c.made.left = append(left, unread...)
 	return sql.OpenDB(c), nil
 }
 
-// viewsOf are the files of a folder that are tables.
-func viewsOf(folder string) (views []fileView, err error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, fmt.Errorf("duckdb: opening a folder: %w", err)
-	}
-	names := map[string]string{} // of a view, the file
-	for _, entry := range entries {
-		file := entry.Name()
-		i := slices.IndexFunc(readers, func(r struct{ suffix, function string }) bool {
-			return strings.HasSuffix(strings.ToLower(file), r.suffix)
-		})
-		if i < 0 || entry.IsDir() || strings.HasPrefix(file, ".") {
-			continue
-		}
-		name := file[:len(file)-len(readers[i].suffix)]
-		if other := names[schema.Fold(name)]; other != "" {
-			return nil, fmt.Errorf("duckdb: opening %s: %s and %s would both be the table %s", folder, other, file, name)
-		}
-		names[schema.Fold(name)] = file
-		text := "CREATE VIEW %s AS SELECT * FROM %s(%s)"
-		text = fmt.Sprintf(text, language.Quote(name), readers[i].function, literal(pattern(filepath.Join(folder, file))))
-		views = append(views, fileView{file, text})
-	}
-	if len(views) == 0 {
-		return nil, fmt.Errorf("duckdb: opening %s: it has no Parquet, CSV or JSON file", folder)
-	}
-	return views, nil
-}
-
-// fileView is a file of a folder and the statement that makes its view.
-type fileView struct{ file, text string }
-
-// write makes a database with the views of the files that DuckDB can read, and says of each other one why it is left out.
+// write creates a database with the views of the files that DuckDB can read, and returns the reason for each file left
+// out.
 func write(ctx context.Context, path string, views []fileView) (left []string, err error) {
 	c, err := duckdb.NewConnector(path, nil)
 	if err != nil {
@@ -357,8 +321,8 @@ func write(ctx context.Context, path string, views []fileView) (left []string, e
 	return left, nil
 }
 
-// reason is what DuckDB says of a file, in one line: the first one names the place, and a later one what is wrong there.
-// Between them stands the content, which is not told.
+// reason returns DuckDB's error about a file in one line. The first line of the error names the place, and a later one
+// the fault. The lines between have content of the file, which reason leaves out.
 func reason(err error) string {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
 	for _, line := range lines[1:] {
@@ -369,7 +333,7 @@ func reason(err error) string {
 	return lines[0]
 }
 
-// wrong begins a line of DuckDB that says what is wrong with a file.
+// wrong matches the start of the line in which DuckDB names the fault of a file.
 var wrong = regexp.MustCompile(`^(?:Invalid|Value|Expected|Error when|Could not|Malformed)\b`)
 
 // pattern writes the path of one file for functions that take patterns.

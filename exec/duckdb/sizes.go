@@ -104,7 +104,7 @@ func (s *sizes) check(added int) {
 	// Each place of a chain makes a value of its own, as long as all before it.
 	size = max(size, s.made*(s.columns+float64(added))*s.joins)
 	if size > mostBytes {
-		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its calls may make a value of over %d MiB together", mostBytes>>20))
+		reject(exec.ReasonTooComplex, "its calls may make a value of over %d MiB together", mostBytes>>20)
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *sizes) aliases(selected []any) {
 	for _, v := range selected {
 		n := max(1, columnsIn(v, uses))
 		if e, _ := v.(node); str(e["alias"]) != "" {
-			uses[schema.Fold(str(e["alias"]))] = n
+			uses[schema.FoldCase(str(e["alias"]))] = n
 		}
 		most = max(most, n)
 	}
@@ -151,7 +151,7 @@ func columnsIn(v any, uses map[string]float64) (n float64) {
 			if uses == nil {
 				return 1
 			}
-			return uses[schema.Fold(str(names[len(names)-1]))]
+			return uses[schema.FoldCase(str(names[len(names)-1]))]
 		}
 		for _, part := range v {
 			n += columnsIn(part, uses)
@@ -162,7 +162,7 @@ func columnsIn(v any, uses map[string]float64) (n float64) {
 
 // call notes a call, and refuses one that makes too much by itself.
 func (s *sizes) call(v node) {
-	name, args := schema.Fold(str(v["function_name"])), list(v["children"])
+	name, args := schema.FoldCase(str(v["function_name"])), list(v["children"])
 	s.split = s.split || splitting[name]
 	s.times *= cmp.Or(factors[name], 1)
 	switch name {
@@ -202,10 +202,25 @@ func length(name string, at int, args []any) float64 {
 		return 0
 	}
 	n, isInt := integer(args[at])
+	if !isInt {
+		n, isInt = leastOf(args[at])
+	}
 	if !isInt || n > mostLength {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", name, mostLength))
+		reject(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d, or least(n, %[2]d)", name, mostLength)
 	}
 	return max(0, n)
+}
+
+// leastOf is a constant in a call of least, which gives no larger number. A text among its arguments makes a text of it,
+// which is no length to DuckDB.
+func leastOf(v any) (n float64, ok bool) {
+	e, _ := v.(node)
+	for _, arg := range list(e["children"]) {
+		if n, ok = integer(arg); ok && schema.EqualFold(str(e["function_name"]), "least") {
+			return n, true
+		}
+	}
+	return 0, false
 }
 
 // text is an argument that is a constant text.
@@ -250,7 +265,7 @@ func (s *sizes) separated(args []any) {
 func (s *sizes) format(name string, args []any) {
 	format, ok := text(args, 0)
 	if !ok || isWide.MatchString(format) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the text of %s has to be a constant without widths of four digits", name))
+		reject(exec.ReasonFunction, "the text of %s has to be a constant without widths of four digits", name)
 	}
 	s.texts += 200 * float64(len(format))
 	if n := strings.Count(format, "{") + strings.Count(format, "%"); n >= len(args) {
@@ -261,8 +276,8 @@ func (s *sizes) format(name string, args []any) {
 func (s *sizes) series(name string, args []any) {
 	n := elements(args)
 	if n > mostElements {
-		guard.Stop(guard.Refuse(exec.ReasonFunction,
-			"%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements))
+		reject(exec.ReasonFunction,
+			"%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements)
 	}
 	s.list(n)
 }
@@ -334,14 +349,14 @@ func days(v any, parts *int) bool {
 			if n, isInt := integer(v); isInt {
 				return math.Abs(n) < 400
 			}
-			return ok && isMoment.MatchString(schema.Fold(text))
+			return ok && isMoment.MatchString(schema.FoldCase(text))
 		case "COLUMN_REF":
 			names := list(v["column_names"])
-			return len(names) == 1 && nowNames[schema.Fold(str(names[0]))]
+			return len(names) == 1 && nowNames[schema.FoldCase(str(names[0]))]
 		case "OPERATOR_CAST":
 			return days(v["child"], parts)
 		case "FUNCTION":
-			return ofMoments[schema.Fold(str(v["function_name"]))] && days(v["children"], parts)
+			return ofMoments[schema.FoldCase(str(v["function_name"]))] && days(v["children"], parts)
 		}
 	}
 	return false

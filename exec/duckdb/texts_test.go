@@ -6,8 +6,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/duckdb"
-	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // texts are expressions of the types of "Data Types" of DuckDB's documentation. Of what holds other values the text is another one.
@@ -36,33 +36,33 @@ func TestTexts(t *testing.T) {
 	for _, zone := range []string{"UTC", "America/New_York", "Asia/Kolkata"} {
 		t.Run(zone, func(t *testing.T) {
 			t.Setenv("TZ", zone)
-			pool := need.Value(duckdb.Open(makeFile(t, "CREATE TABLE t(a INTEGER)"), small))(t)
+			pool := testutil.Value(duckdb.Open(makeFile(t, "CREATE TABLE t(a INTEGER)"), small))(t)
 			defer pool.Close()
-			db := need.Value(exec.New(pool, duckdb.Dialect{}, exec.Config{}))(t)
-			exectest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS VARCHAR)" }, texts)
+			db := testutil.Value(exec.New(pool, duckdb.Dialect{}, exec.Config{}))(t)
+			dialecttest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS VARCHAR)" }, texts)
 		})
 	}
 }
 
-// TestKinds: docs/dialects.md has what is shown.
+// TestKinds: the page about engines shows the values as a result has them.
 func TestKinds(t *testing.T) {
 	t.Setenv("TZ", "UTC")
-	pool := need.Value(duckdb.Open(makeFile(t, "CREATE TABLE t(a INTEGER)"), small))(t)
+	pool := testutil.Value(duckdb.Open(makeFile(t, "CREATE TABLE t(a INTEGER)"), small))(t)
 	defer pool.Close()
-	exectest.Kinds(t, need.Value(exec.New(pool, duckdb.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "DuckDB")
+	dialecttest.Kinds(t, testutil.Value(exec.New(pool, duckdb.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md", "DuckDB")
 }
 
 // TestExactRows: rows keep their order, number and names where the statement has another one around it.
 func TestExactRows(t *testing.T) {
-	pool := need.Value(duckdb.Open(makeFile(t, "CREATE TABLE t AS SELECT i, ('{\"n\": ' || i || '}')::JSON AS j FROM range(200000) r(i)"), small))(t)
+	pool := testutil.Value(duckdb.Open(makeFile(t, "CREATE TABLE t AS SELECT i, ('{\"n\": ' || i || '}')::JSON AS j FROM range(200000) r(i)"), small))(t)
 	defer pool.Close()
-	db := need.Value(exec.New(pool, duckdb.Dialect{}, exec.Config{}))(t)
+	db := testutil.Value(exec.New(pool, duckdb.Dialect{}, exec.Config{}))(t)
 	for _, sql := range []string{
 		"SELECT j AS a, i AS a FROM t ORDER BY hash(i) -- end", "FROM (SELECT j, i FROM t) ORDER BY hash(i)",
 		"WITH w AS (SELECT * FROM t) SELECT j, i FROM w ORDER BY hash(i)",
 	} {
-		got := need.Value(db.QueryWithin(t.Context(), sql, exec.Bounds{Rows: 500}))(t, sql)
-		want := need.Value(db.QueryWithin(t.Context(), "SELECT '{\"n\": ' || i || '}', i FROM t ORDER BY hash(i)", exec.Bounds{Rows: 500}))(t)
+		got := testutil.Value(db.QueryWithin(t.Context(), sql, exec.Bounds{Rows: 500}))(t, sql)
+		want := testutil.Value(db.QueryWithin(t.Context(), "SELECT '{\"n\": ' || i || '}', i FROM t ORDER BY hash(i)", exec.Bounds{Rows: 500}))(t)
 		for n := range want.Rows {
 			if got.Rows[n][0] != want.Rows[n][0] || got.Rows[n][1] != want.Rows[n][1] {
 				t.Fatalf("%s: row %d is %v, want %v", sql, n, got.Rows[n], want.Rows[n])

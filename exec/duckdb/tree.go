@@ -113,7 +113,7 @@ func (w *walker) names(d *document) (*guard.Names, error) {
 	w.called, w.sources = map[string]bool{}, map[int]int{}
 	w.found = &guard.Names{Fields: true, Call: func(string) bool { return false }} // the name of a relation is its row
 	w.sizes = sizes{times: 1, nested: 1}
-	err := guard.Walked(func() {
+	err := guard.RecoverWalk(func() {
 		w.walk(root)
 		w.sizes.check(w.added)
 	})
@@ -147,7 +147,7 @@ func (w *walker) walk(v any) {
 // count bounds the objects of a tree.
 func (w *walker) count() {
 	if w.visited++; w.visited > mostNodes {
-		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes))
+		reject(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes)
 	}
 }
 
@@ -157,13 +157,13 @@ func (w *walker) object(v node) {
 	kind, typed := v["type"].(string)
 	if typed && !kinds[kind] && !(w.arguments && kind == "VALUE_PARAMETER") {
 		what := strings.ToLower(strings.ReplaceAll(kind, "_", " "))
-		guard.Stop(guard.Refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", what))
+		reject(exec.ReasonStatement, "%s is not among what a statement may be made of", what)
 	}
 	if _, expression := v["class"]; expression {
 		w.depth++
 		defer func() { w.depth-- }()
 		if w.work += w.depth * w.depth; w.work > mostWork {
-			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "its expressions are too many or nested too deep"))
+			reject(exec.ReasonTooComplex, "its expressions are too many or nested too deep")
 		}
 	}
 	w.implies(implied[kind])
@@ -179,7 +179,7 @@ func (w *walker) object(v node) {
 // implies refuses a macro of the database in the place of a function that DuckDB calls by itself.
 func (w *walker) implies(name string) {
 	if w.facts.macros[name] && !w.facts.added[name] {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the database has a macro %s in the place of the function that is called here", name))
+		reject(exec.ReasonFunction, "the database has a macro %s in the place of the function that is called here", name)
 	}
 }
 
@@ -221,7 +221,7 @@ func (w *walker) ref(r guard.Ref) { w.found.Refs = append(w.found.Refs, r) }
 func (w *walker) source(s guard.Source) {
 	s.Select = w.current()
 	if w.sources[s.Select]++; w.sources[s.Select] > mostSources {
-		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources))
+		reject(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources)
 	}
 	w.found.Sources = append(w.found.Sources, s)
 }
@@ -237,7 +237,7 @@ func (w *walker) inScope(v node) {
 		// A name before its own definition is that of a table, unless the definition is recursive.
 		w.walk(value["query"])
 		w.walk(value["key_targets"])
-		w.with[last] = append(w.with[last], schema.Fold(str(cte["key"])))
+		w.with[last] = append(w.with[last], schema.FoldCase(str(cte["key"])))
 	}
 	w.fields(v, "cte_map", "aliases", "cte_name", "group_sets")
 	w.with = w.with[:last]
@@ -251,9 +251,9 @@ func (w *walker) table(v node) {
 		s.Alias = name
 	}
 	if v["at_clause"] != nil {
-		guard.Stop(guard.Refuse(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of"))
+		reject(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of")
 	}
-	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool { return slices.Contains(scope, schema.Fold(name)) }) {
+	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool { return slices.Contains(scope, schema.FoldCase(name)) }) {
 		w.source(s)
 		return
 	}
@@ -272,9 +272,9 @@ func isBuiltin(v node) bool {
 
 // function decides on a call. In a.upper() the parser takes what stands before the dot for a schema.
 func (w *walker) function(v node) {
-	name := schema.Fold(str(v["function_name"]))
+	name := schema.FoldCase(str(v["function_name"]))
 	if !w.facts.functions[name] {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not allowed here", name))
+		reject(exec.ReasonFunction, "%s is not allowed here", name)
 	}
 	var path []string
 	for _, part := range []string{str(v["catalog"]), str(v["schema"])} {
@@ -283,7 +283,7 @@ func (w *walker) function(v node) {
 		}
 	}
 	if !isBuiltin(v) {
-		if w.facts.added[name] && w.facts.macros[name] && len(path) == 1 && w.facts.schemas[schema.Fold(path[0])] {
+		if w.facts.added[name] && w.facts.macros[name] && len(path) == 1 && w.facts.schemas[schema.FoldCase(path[0])] {
 			path = nil
 		}
 		w.column(path)
@@ -299,3 +299,8 @@ func str(v any) string { s, _ := v.(string); return s }
 
 // list is a list of the tree.
 func list(v any) []any { l, _ := v.([]any); return l }
+
+// reject ends a walk with a refusal.
+func reject(reason sqltext.Reason, format string, args ...any) {
+	guard.Abort(guard.Refuse(reason, format, args...))
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,9 @@ func typeOf(name, zone string) result.Type {
 // 00:00:00 of the time 24:00:00, and cannot read a VARIANT. Their values come as text, wherever in a type they stand.
 var lossy = map[string]bool{"JSON": true, "TIME": true, "TIME_NS": true, "VARIANT": true}
 
+// unnamed finds what stands behind the first word of a member without a name, which is a word of its type.
+var unnamed = regexp.MustCompile(`^\s*(?:$|[(\[]|WITH )`)
+
 // asText is a type with VARCHAR in place of the lossy ones in it.
 func asText(kind string) string {
 	name, _, nests := strings.Cut(kind, "(")
@@ -63,11 +67,13 @@ func asText(kind string) string {
 	case !nests || name != "MAP" && name != "STRUCT" && name != "UNION":
 		return kind
 	}
-	parts := guard.SplitList(language.Text, inside(kind))
+	parts := language.Text.SplitList(inside(kind))
 	for i, part := range parts {
 		member := ""
 		if name != "MAP" {
-			member, part = cutMember(part)
+			if member, part = cutMember(part); unnamed.MatchString(part) { // a row: no cast can write its type
+				return "VARCHAR"
+			}
 		}
 		parts[i] = member + asText(strings.TrimSpace(part))
 	}
@@ -76,7 +82,7 @@ func asText(kind string) string {
 
 // converter makes the values of a column of a type what a result holds:
 //
-//   - Whole numbers are int64; HUGEINT and unsigned ones are exact, as result.ParseNumber makes them. A DECIMAL is a
+//   - Whole numbers are int64; HUGEINT and unsigned ones are exact, as result.Type.ParseNumber makes them. A DECIMAL is a
 //     result.Decimal with its digits. FLOAT is the float64 of its shortest text: 0.1 and not 0.10000000149.
 //   - DATE is "2006-01-02", TIME "15:04:05.999999", TIMESTAMP "2006-01-02 15:04:05.999999" and, with a zone, the same
 //     in the zone of the session with Z or an offset behind it. "infinity" and "(BC)" are as DuckDB writes them.
@@ -97,9 +103,9 @@ func (c conversion) value(v any, kind string) (any, error) {
 	case nil, bool, int64, float64, string:
 		return v, nil
 	case int8, int16, int32, uint8, uint16, uint32, uint64, *big.Int:
-		return result.ParseNumber(fmt.Sprint(v))
+		return result.Type{}.ParseNumber(fmt.Sprint(v))
 	case duckdb.Decimal:
-		return result.ParseDecimal(decimal(v))
+		return result.Type{Kind: result.KindDecimal}.ParseNumber(decimal(v))
 	case float32:
 		return strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 	case []byte:
@@ -253,7 +259,7 @@ func (c conversion) members(v map[string]any, of map[string]string, depth int) (
 
 // entries makes a map one whose keys are texts.
 func (c conversion) entries(v duckdb.OrderedMap, kind string, depth int) (any, error) {
-	parts := append(guard.SplitList(language.Text, inside(kind)), "", "")
+	parts := append(language.Text.SplitList(inside(kind)), "", "")
 	members, of := map[string]any{}, map[string]string{}
 	values := v.Values()
 	for i, key := range v.Keys() {
@@ -301,7 +307,7 @@ func inside(kind string) string {
 // memberKinds are the types of the members of a struct or union: STRUCT("f" INTEGER, "g" DATE).
 func memberKinds(kind string) map[string]string {
 	kinds := map[string]string{}
-	for _, part := range guard.SplitList(language.Text, inside(kind)) {
+	for _, part := range language.Text.SplitList(inside(kind)) {
 		name, of := cutMember(part)
 		for token := range language.Text.Parse(name).Tokens() {
 			kinds[language.Text.Value(token)] = strings.TrimSpace(of)

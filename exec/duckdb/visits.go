@@ -44,7 +44,7 @@ func (w *walker) selectNode(v node) {
 
 // recursive visits a common table expression whose name stands for itself inside.
 func (w *walker) recursive(v node) {
-	w.with = append(w.with, []string{schema.Fold(str(v["cte_name"]))})
+	w.with = append(w.with, []string{schema.FoldCase(str(v["cte_name"]))})
 	w.inScope(v)
 	w.with = w.with[:len(w.with)-1]
 }
@@ -86,7 +86,7 @@ func (w *walker) join(v node) {
 func (w *walker) subquery(v node) {
 	if _, expression := v["class"]; expression {
 		if w.nested++; w.nested > mostNested {
-			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested))
+			reject(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested)
 		}
 		defer func() { w.nested-- }()
 	} else {
@@ -102,13 +102,13 @@ func (w *walker) values(v node) {
 
 func (w *walker) tableFunction(v node) {
 	function, _ := v["function"].(node)
-	name := schema.Fold(str(function["function_name"]))
+	name := schema.FoldCase(str(function["function_name"]))
 	w.source(guard.Source{Alias: str(v["alias"])})
 	w.source(guard.Source{Alias: name})
 	listed := tableFunctions[name] || w.view && fileFunctions[name]
 	shadowed := w.facts.macros[name] || !listed
 	if !isBuiltin(function) || shadowed && !w.facts.added[name] {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the table function %s is not on the list", name))
+		reject(exec.ReasonFunction, "the table function %s is not on the list", name)
 	}
 	w.called[name] = true
 	w.walk(function["children"])
@@ -130,7 +130,7 @@ func (w *walker) pivot(v node) {
 func (w *walker) show(v node) {
 	query, _ := v["query"].(node)
 	if what := str(v["show_type"]); query == nil || what != "DESCRIBE" && what != "SUMMARY" {
-		guard.Stop(guard.Refuse(exec.ReasonStatement, "SHOW is not among what a statement may be made of"))
+		reject(exec.ReasonStatement, "SHOW is not among what a statement may be made of")
 	}
 	w.source(guard.Source{Alias: str(v["alias"])})
 	w.walk(query)
@@ -143,7 +143,7 @@ func (w *walker) columnRef(v node) {
 		path = append(path, str(name))
 	}
 	if len(path) == 1 {
-		name := schema.Fold(path[0])
+		name := schema.FoldCase(path[0])
 		w.implies(implied[name])
 		if nowNames[name] {
 			w.implies(name)
@@ -177,7 +177,7 @@ func (w *walker) call(v node) {
 
 func (w *walker) cast(v node) {
 	if n := arraySize(v["cast_type"]); n > mostArray {
-		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray))
+		reject(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray)
 	}
 	w.fields(v, "cast_type")
 }

@@ -7,27 +7,29 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Changes (API is not stable) are what a test changes about a dialect: to count its calls, to take a wall away, to break a
-// rule. A nil field changes nothing. The functions are called where the dialect's own are, with what calls those.
+// Changes (API is not stable) holds the changes of a test to a dialect, for example to count its calls, to remove a
+// check or to break a rule. A nil field changes nothing. Open, Read, Confirm, Explain, Run and Close are called in
+// place of the dialect's own functions, and their last parameter calls these.
 type Changes struct {
 	Language func(l *exec.Language)
 	Config   func(c *exec.GuardConfig)
-	Open     func(ctx context.Context, conn *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error)
+	Open     func(ctx context.Context, conn *sql.Conn, open func() (exec.GuardedConn, error)) (exec.GuardedConn, error)
 	Version  func(version string) string // changes the version of an opened connection, of a catalog and of Conn.Version
 	Catalog  func(c *exec.Catalog)
 	Read     func(s *exec.Statement, read func() (*guard.Names, error)) (*guard.Names, error)
-	Confirm  func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error)
+	Confirm  func(s *exec.Statement, confirm func() (guard.EngineReport, error)) (guard.EngineReport, error)
 	Explain  func(s *exec.Statement, explain func() (exec.Plan, error)) (exec.Plan, error)
 	Run      func(ctx context.Context, s *exec.Statement, b exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error)
 	Close    func(drop bool, close func(drop bool) error) error
 	Sample   func(s *exec.RowSample) // changes the row samples of a dialect that is an exec.Sampler
 }
 
-// Change (API is not stable) returns d with changes. It is an [exec.Sampler] if d is one, and its connections are an [exec.Finisher] if those
-// of d are.
+// Change (API is not stable) returns d with changes. It is an [exec.Sampler] if d is one, and its connections are
+// [exec.UseEnder] values if the connections of d are.
 func Change(d exec.Dialect, c Changes) exec.Dialect {
 	if s, ok := d.(exec.Sampler); ok {
 		return changedSampler{changed{d, c}, s}
@@ -57,9 +59,9 @@ func (d changed) Guard(config exec.GuardConfig) (exec.Open, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (o exec.Opened, err error) {
+	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (o exec.GuardedConn, err error) {
 		if c.Open != nil {
-			o, err = c.Open(ctx, conn, func() (exec.Opened, error) { return open(ctx, conn, timeout) })
+			o, err = c.Open(ctx, conn, func() (exec.GuardedConn, error) { return open(ctx, conn, timeout) })
 		} else {
 			o, err = open(ctx, conn, timeout)
 		}
@@ -70,7 +72,7 @@ func (d changed) Guard(config exec.GuardConfig) (exec.Open, error) {
 			o.Version = c.Version(o.Version)
 		}
 		changed := changedConn{o.Conn, c}
-		if f, ok := o.Conn.(exec.Finisher); ok {
+		if f, ok := o.Conn.(exec.UseEnder); ok {
 			o.Conn = changedFinisher{changed, f}
 		} else {
 			o.Conn = changed
@@ -84,7 +86,9 @@ type changedSampler struct {
 	sampler exec.Sampler
 }
 
-func (d changedSampler) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+func (d changedSampler) SampleRows(
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+) (exec.RowSample, error) {
 	s, err := d.sampler.SampleRows(ctx, run, t, o)
 	if d.changes.Sample != nil {
 		d.changes.Sample(&s)
@@ -99,7 +103,7 @@ type changedConn struct {
 
 type changedFinisher struct {
 	changedConn
-	exec.Finisher
+	exec.UseEnder
 }
 
 func (c changedConn) Version(ctx context.Context) (string, error) {
@@ -131,9 +135,9 @@ func (c changedConn) Read(ctx context.Context, s *exec.Statement) (*guard.Names,
 	return c.Conn.Read(ctx, s)
 }
 
-func (c changedConn) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
+func (c changedConn) Confirm(ctx context.Context, s *exec.Statement) (guard.EngineReport, error) {
 	if c.changes.Confirm != nil {
-		return c.changes.Confirm(s, func() (guard.Seen, error) { return c.Conn.Confirm(ctx, s) })
+		return c.changes.Confirm(s, func() (guard.EngineReport, error) { return c.Conn.Confirm(ctx, s) })
 	}
 	return c.Conn.Confirm(ctx, s)
 }

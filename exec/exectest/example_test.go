@@ -45,6 +45,22 @@ func ExampleConformance() {
 	_ = test
 }
 
+// A test of somebody else's program, whose tool runs statements. It logs "hostile statements executed: 0 of 60".
+func ExampleCheckTool() {
+	var callTool func(ctx context.Context, text string) error // a call of MCP, or a request of HTTP
+	var dump func(ctx context.Context) (string, error)
+
+	// func TestTool(t *testing.T) {
+	test := func(t *testing.T) {
+		// your tool's error, also of a rejected call
+		run := func(ctx context.Context, text string) error { return callTool(ctx, text) }
+		// all rows, as one text
+		contents := func(ctx context.Context) (string, error) { return dump(ctx) }
+		exectest.CheckTool(t, "sqlite", run, contents)
+	}
+	_ = test
+}
+
 // A connection that breaks while rows are read.
 func ExampleFaults() {
 	connector, err := (&sqliteDriver{}).OpenConnector("file:faults?mode=memory&cache=shared")

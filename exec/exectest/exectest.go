@@ -1,4 +1,4 @@
-// Package exectest tests dialects of exec against its contract, on a real database of the engine.
+// Package exectest tests a dialect of exec against its contract, on a real database of the engine.
 //
 //	func TestConformance(t *testing.T) {
 //		exectest.Conformance(t, exectest.Engine{
@@ -9,8 +9,7 @@
 //		})
 //	}
 //
-// It says nothing about the engine's own statements: hostile ones, values and policies of its own are data that the
-// caller adds.
+// It does not know the engine's own statements: the caller adds hostile statements, values and policies as data.
 package exectest
 
 import (
@@ -20,67 +19,69 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dbtest"
 )
-
-// Fixture makes the two tables that every part of [Conformance] starts from.
-const Fixture = `CREATE TABLE t(a INTEGER, b TEXT);
-CREATE TABLE users(id INTEGER, name TEXT, password TEXT);
-INSERT INTO t VALUES (1,'alpha'),(2,'beta;gamma'),(3,NULL),(4,'it''s'),(5,'北京');
-INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3cret-3');
-`
 
 // Engine is a database engine under test. Dialect, Open, State and Endless are required.
 type Engine struct {
 	Dialect exec.Dialect
-	// Open makes a new database, runs script in it, and removes it with t.Cleanup. A script has several statements, each
-	// ends in a semicolon and a line break. It fails t where it cannot.
+	// Open creates a database, runs script in it, and registers its removal with t.Cleanup. A script has several
+	// statements; each ends in a semicolon and a line break. Open fails t if it cannot create the database.
 	Open func(t testing.TB, script string) Database
-	// State tells all that the engine keeps for a connection between statements: settings, prepared statements, cursors,
-	// locks. It gives equal texts for equal states, and leaves the connection as it was. The driver's own connection is
-	// behind [Unwrap].
+	// State returns everything that the engine stores for a connection between statements: settings, prepared
+	// statements, cursors, locks. Equal states return equal texts. State leaves the connection unchanged. [Unwrap]
+	// returns the driver's own connection.
 	State func(ctx context.Context, conn *sql.Conn) (string, error)
 	// Endless is a reading statement that never ends by itself.
 	Endless string
 
-	// Write writes a statement of the suite as the engine has it, where its grammar differs: UNION DISTINCT. nil: as it is.
+	// Write translates a statement of the suite if the engine's grammar differs, for example UNION DISTINCT. nil: the
+	// statement is used unchanged.
 	Write func(sql string) string
 
-	Fixture  string       // makes the tables of the constant Fixture where its words are none of the engine
-	Payloads []Payload    // hostile and harmless statements on Fixture, beside those of the suite
-	Policies []PolicyCase // statements under a policy, beside those of the suite
-	// PolicyScript makes what Policies need beside the tables of the suite.
+	// Fixture creates the two tables that most parts use, for engines that cannot run these statements:
+	//
+	//	CREATE TABLE t(a INTEGER, b TEXT);
+	//	CREATE TABLE users(id INTEGER, name TEXT, password TEXT);
+	//	INSERT INTO t VALUES (1,'alpha'),(2,'beta;gamma'),(3,NULL),(4,'it''s'),(5,'北京');
+	//	INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3cret-3');
+	Fixture  string
+	Payloads []Payload    // more hostile and harmless statements on these tables
+	Policies []PolicyCase // more statements under a policy
+	// PolicyScript creates what Policies need in addition to the tables of the suite.
 	PolicyScript string
-	Values       []Value // expressions and what a result holds for them
+	Values       []Value // expressions and their values in a result
 
-	Lock string // takes a lock on the table t in a transaction, so that nobody can read it; "": there is none
-	// VersionDelay is how late or how coarse the version of a schema may be. A change waits this long for the one before.
+	Lock string // takes a lock on the table t in a transaction, so that nobody can read it; "": not possible
+	// VersionDelay is the delay or the resolution of the schema version. The suite waits this long between changes.
 	VersionDelay time.Duration
-	// VersionSeen is how long a change may not be seen, where that is longer than VersionDelay: a second at least where
-	// Opened.Version is empty.
+	// VersionSeen is how long a change may stay unseen, if that is longer than VersionDelay. It is at least one second
+	// if GuardedConn.Version is empty.
 	VersionSeen time.Duration
-	Flush       string            // what the owner runs behind a change, so that the version has it; "": nothing
-	InProcess   bool              // the engine runs in this process, and time is what the process had of the CPU where that is less
-	Deadline    time.Duration     // the deadline of statements that have to be stopped; 0: 1 s
-	Fault       error             // what the driver gives where a connection breaks; nil: io.ErrUnexpectedEOF
-	Skip        map[string]string // parts of the suite that cannot hold for the engine, and why
-	Unwrap      func(any) any     // finds the driver's own connection, as exec.Config.Unwrap; nil: it is not wrapped
+	Flush       string            // what the owner runs after a change to update the version; "": nothing
+	InProcess   bool              // the engine runs in this process: time is its CPU time, if that is less
+	Deadline    time.Duration     // the deadline of statements that the suite must stop; 0: 1 s
+	Fault       error             // the driver's error when a connection breaks; nil: io.ErrUnexpectedEOF
+	Skip        map[string]string // parts of the suite that the engine cannot pass, and why
+	Unwrap      func(any) any     // returns the driver's own connection, like exec.Config.Unwrap; nil: not wrapped
 }
 
 // Database is a database that [Engine.Open] made.
 type Database struct {
-	User  driver.Connector // whose connections run statements
-	Owner driver.Connector // whose connections may change data and schema; nil: User
-	// Contents tells from outside what a statement must not change: rows, tables, sequences, locks, files. It gives
-	// equal texts where nothing changed. nil: the rows of the fixture.
+	User  driver.Connector // opens the connections that run statements
+	Owner driver.Connector // opens connections that may change data and schema; nil: User
+	// Contents returns, from outside, everything that a statement must not change: rows, tables, sequences, locks,
+	// files. It returns equal texts if nothing changed. nil: the rows of the fixture.
 	Contents func(ctx context.Context) (string, error)
 }
 
-// ConnectorOf returns a connector for a driver that was registered with database/sql, and a data source name.
+// ConnectorOf returns a connector for a registered database/sql driver and a data source name.
 func ConnectorOf(t testing.TB, name, dsn string) driver.Connector {
 	t.Helper()
 	pool, err := sql.Open(name, dsn)
@@ -109,12 +110,13 @@ func (c plainConnector) Driver() driver.Driver                        { return c
 
 // Conformance tests a dialect against the contract of exec.Dialect:
 //
-//   - hostile statements are refused before they run, harmless ones answered, endless ones stopped;
-//   - values, limits, cancellation, policies, schemas, versions, plans, samples and sessions are those of exec;
-//   - whatever fails, also in the driver, at any of its calls, the next statement and the caller find their connection as it was.
+//   - Hostile statements are refused before they run, harmless statements are answered, and endless ones are stopped.
+//   - Values, limits, cancellation, policies, schemas, versions, plans, samples and sessions behave as exec specifies.
+//   - After any failure, also in a call of the driver, the connection is unchanged for the next statement and for the
+//     caller.
 //
-// It makes a database for each part. A part takes some seconds at most. Run it with -race, and not in parallel: it
-// looks at the memory of the process.
+// It creates a database for each part. A part takes some seconds at most. Run it with -race, and not in parallel,
+// because it measures the memory of the process.
 func Conformance(t *testing.T, e Engine) {
 	t.Helper()
 	for _, part := range parts() {
@@ -129,8 +131,8 @@ func Conformance(t *testing.T, e Engine) {
 	}
 }
 
-// Payloads runs nothing but the statements of e.Payloads, as [Conformance] does.
-func Payloads(t *testing.T, e Engine) {
+// CheckPayloads runs only the statements of e.Payloads, as [Conformance] does.
+func (e Engine) CheckPayloads(t *testing.T) {
 	t.Helper()
 	if err := checkPayloads(t, e, e.Payloads); err != nil {
 		t.Error(err)
@@ -148,7 +150,7 @@ func parts() []part {
 		{"names", checkNames},
 		{"odd_names", checkShownNames},
 		{"payloads", func(t testing.TB, e Engine) error {
-			return checkPayloads(t, e, append(portable(e.write), e.Payloads...))
+			return checkPayloads(t, e, slices.Concat(portable(e.write), hostile(e.Dialect.Language().Name), e.Payloads))
 		}},
 		{"values", checkValues},
 		{"limits", checkLimits},
@@ -176,7 +178,7 @@ func parts() []part {
 // patience bounds waits for what a loaded machine is slow at.
 const patience = 10 * time.Second
 
-// database is one of the engine, behind faults.
+// database is a database of the engine, with a driver that can fail.
 type database struct {
 	Engine
 	faults      *Faults
@@ -187,8 +189,8 @@ type database struct {
 // open makes a database of a script. Its user has one connection, so that what one statement leaves the next one finds.
 func (e Engine) open(t testing.TB, script string) *database { return e.opened(t, script, false) }
 
-// faulty is open with a driver that fails where faults says so. A dialect may do other things with a driver that is
-// wrapped.
+// faulty opens a database with a driver that fails where faults says so. A dialect may treat a wrapped driver
+// differently.
 func (e Engine) faulty(t testing.TB, script string) *database { return e.opened(t, script, true) }
 
 func (e Engine) opened(t testing.TB, script string, faulty bool) *database {
@@ -215,17 +217,13 @@ func (e Engine) write(sql string) string {
 	return e.Write(sql)
 }
 
-func (e Engine) fixture() string { return cmp.Or(e.Fixture, Fixture) }
+func (e Engine) fixture() string { return cmp.Or(e.Fixture, dbtest.Fixture) }
 
 func (e Engine) deadline() time.Duration { return cmp.Or(e.Deadline, time.Second) }
 
 // db returns a DB on the user's pool that is ready.
 func (d *database) db(c exec.Config) (*exec.DB, error) {
-	db, err := d.unready(c)
-	if err == nil {
-		err = db.Ready(context.Background())
-	}
-	return db, err
+	return dbtest.Ready(d.unready(c))
 }
 
 func (d *database) unready(c exec.Config) (*exec.DB, error) {
@@ -241,6 +239,12 @@ func (d *database) unready(c exec.Config) (*exec.DB, error) {
 		}
 	}
 	return exec.New(d.user, d.Dialect, c)
+}
+
+// Make creates a database from a script. It returns a function that creates DBs on its user's pool, which has one
+// connection. The columns named password in the suite's tables may be read there, unless the policy has Reveal.
+func (e Engine) Make(t testing.TB, script string) func(exec.Config) (*exec.DB, error) {
+	return e.open(t, script).unready
 }
 
 // change runs a statement of the owner.
@@ -285,7 +289,7 @@ func (d *database) idle() error {
 	}
 }
 
-// watch remembers contents and state, and returns what compares them with those of later.
+// watch records contents and state. It returns a function that compares them with the later ones.
 func (d *database) watch(ctx context.Context) (same func() error, err error) {
 	read := func() (contents, state string, err error) {
 		if contents, err = d.read(ctx); err == nil {
@@ -349,33 +353,14 @@ func (d *database) read(ctx context.Context) (string, error) {
 	return out, nil
 }
 
-// answers returns an error unless db answers the statement with so many rows.
-func answers(ctx context.Context, db *exec.DB, text string, rows int) error {
-	table, err := db.Query(ctx, text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", text, err)
-	}
-	if len(table.Rows) != rows || len(table.Columns) == 0 {
-		return fmt.Errorf("%s: %d rows of %d columns, want %d rows", text, len(table.Rows), len(table.Columns), rows)
-	}
-	return nil
-}
-
 // refused returns err as a refusal.
 func refused(err error) (r *exec.RefusedError, ok bool) { return r, errors.As(err, &r) }
 
-// limited returns the limit that err says the statement ran into.
+// limited returns the limit that err reports.
 func limited(err error) string {
 	var l *exec.LimitError
 	if errors.As(err, &l) {
 		return l.Limit
 	}
 	return ""
-}
-
-// ranNothing reports whether a statement failed before any of it ran.
-func ranNothing(err error) bool {
-	var invalid *exec.InvalidError
-	_, is := refused(err)
-	return is || errors.As(err, &invalid) && invalid.Fault != exec.FaultRun
 }

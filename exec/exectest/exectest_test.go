@@ -16,7 +16,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // engine is SQLite, broken or not.
@@ -29,7 +30,7 @@ func engine(d exec.Dialect) Engine {
 			if err == nil {
 				_, err = pool.Exec(script)
 			}
-			need.OK(t, cmp.Or(err, pool.Close()))
+			testutil.OK(t, cmp.Or(err, pool.Close()))
 			return Database{User: ConnectorOf(t, "sqlite3", file)}
 		},
 		State: func(ctx context.Context, conn *sql.Conn) (string, error) {
@@ -57,7 +58,7 @@ func TestConformanceFindsBrokenDialects(t *testing.T) {
 	for _, p := range parts() {
 		names[p.name] = p.check
 	}
-	open := func(ctx context.Context, conn *sql.Conn, open func() (exec.Opened, error)) (exec.Opened, error) {
+	open := func(ctx context.Context, conn *sql.Conn, open func() (exec.GuardedConn, error)) (exec.GuardedConn, error) {
 		o, err := open()
 		if err == nil {
 			o.Conn = naked{o.Conn, conn}
@@ -115,8 +116,8 @@ func TestConformanceFindsBrokenDialects(t *testing.T) {
 			return err
 		})}},
 		{"its catalog is always old", "once", "changes all the time", Changes{
-			Confirm: func(*exec.Statement, func() (guard.Seen, error)) (guard.Seen, error) {
-				return guard.Seen{}, guard.ErrStale
+			Confirm: func(*exec.Statement, func() (guard.EngineReport, error)) (guard.EngineReport, error) {
+				return guard.EngineReport{}, guard.ErrStale
 			},
 		}},
 	} {
@@ -139,8 +140,8 @@ func (n naked) Read(context.Context, *exec.Statement) (*guard.Names, error) {
 	return &guard.Names{}, nil
 }
 
-func (n naked) Confirm(context.Context, *exec.Statement) (guard.Seen, error) {
-	return guard.Seen{}, nil
+func (n naked) Confirm(context.Context, *exec.Statement) (guard.EngineReport, error) {
+	return guard.EngineReport{}, nil
 }
 
 func (n naked) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
@@ -162,7 +163,7 @@ func TestPayloadExpectations(t *testing.T) {
 		{Payload{Name: "p5", SQL: "SELECT 1"}, "p5: unknown expectation"},
 		{Payload{Name: "p6", SQL: "SELECT a FROM t", Expect: Accept, Rows: 5}, ""},
 		{Payload{Name: "p7", SQL: e.Endless, Expect: Survive}, ""},
-		{Payload{Name: "p8", SQL: "SELECT password FROM users", Expect: Refuse, Policy: DenyColumn}, ""},
+		{Payload{Name: "p8", SQL: "SELECT password FROM users", Expect: Refuse, Policy: dbtest.DenyColumn}, ""},
 	} {
 		err := checkPayloads(t, e, []Payload{test.payload})
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {

@@ -8,18 +8,19 @@ import (
 	"sync/atomic"
 )
 
-// Faults (API is not stable) is a connector whose connections fail where a test wants them to. Set Connector before its first use; the zero
-// value of the rest fails nowhere. Safe for concurrent use.
+// Faults (API is not stable) is a connector whose connections fail where a test wants them to. Set Connector before the
+// first use. With the other fields zero, nothing fails. Safe for concurrent use.
 type Faults struct {
 	driver.Connector
 	fail atomic.Pointer[func(event string) error]
 }
 
-// Fail has f asked before each call of the driver. An error of f is that of the call, which is not made; f may panic or
-// block. nil: nothing fails.
+// Fail sets a function that is called before each call of the driver. If ask returns an error, the driver is not called
+// and the call returns that error. ask may panic or block. nil: nothing fails.
 //
-// The events are "connect", "reset", "close", "begin", "commit", "rollback", "next", "prepare TEXT", "query TEXT",
-// "exec TEXT" and "run TEXT" for a prepared one; and "rows closed" and "statement closed", which come behind their call.
+// The events are "connect", "reset", "close", "begin", "commit", "rollback", "next", "prepare TEXT", "query TEXT" and
+// "exec TEXT". A prepared statement has "run TEXT". The events "rows closed" and "statement closed" come after their
+// call.
 func (f *Faults) Fail(ask func(event string) error) {
 	if ask == nil {
 		f.fail.Store(nil)
@@ -28,7 +29,7 @@ func (f *Faults) Fail(ask func(event string) error) {
 	f.fail.Store(&ask)
 }
 
-// Event is for calls of a driver that database/sql does not know: it asks the function of Fail.
+// Event reports a driver call that database/sql does not know: it calls the function that Fail set.
 func (f *Faults) Event(name string) error {
 	if ask := f.fail.Load(); ask != nil {
 		return (*ask)(name)
@@ -48,7 +49,8 @@ func (f *Faults) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{c, f}, nil
 }
 
-// Unwrap (API is not stable) returns the driver's connection inside one of [Faults], and any other value as it is.
+// Unwrap (API is not stable) returns the driver's connection inside a connection of [Faults], and any other value
+// unchanged.
 func Unwrap(driverConn any) any {
 	if c, ok := driverConn.(*conn); ok {
 		return c.Conn
@@ -56,7 +58,7 @@ func Unwrap(driverConn any) any {
 	return driverConn
 }
 
-// conn has all methods that database/sql may look for, and says of those that the driver lacks that they are not there.
+// conn has all methods that database/sql may look for. A method that the driver lacks reports that it is not supported.
 type conn struct {
 	driver.Conn
 	faults *Faults

@@ -5,60 +5,76 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/result"
 )
 
-// Payload is a statement and what must become of it.
+// Payload is a statement and its expected outcome.
 type Payload struct {
 	Name   string
 	SQL    string
 	Why    string // a reason for what is expected
-	Expect Expectation
-	Rows   int // rows of an accepted statement
+	Expect string // Refuse, Accept or Survive
+	Rows   int    // rows of an accepted statement
 	Policy exec.Policy
 }
 
-// Expectation says what must become of a statement.
-type Expectation string
-
-// The expectations.
+// The values of Payload.Expect.
 const (
-	Refuse Expectation = "refuse" // it is refused, or does not compile, before any of it ran
-	Accept Expectation = "accept" // it has so many rows, and a column at least
+	Refuse = "refuse" // it is refused or does not compile; no part of it runs
+	Accept = "accept" // it returns Rows rows and at least one column
 	// Survive: it may be refused, fail or answer, within 1.15 times the deadline and with less than 64 MiB of memory.
-	Survive Expectation = "survive"
+	Survive = "survive"
 )
 
 // portable are statements that every engine of SQL knows, on Fixture.
 func portable(write func(string) string) []Payload {
-	list := func(expect Expectation, rows int, statements ...string) (out []Payload) {
-		for _, s := range statements {
-			out = append(out, Payload{Name: "portable", SQL: write(s), Expect: expect, Rows: rows})
-		}
-		return out
+	all := slices.Concat(faulty(), hostile("any"), harmless())
+	for i := range all {
+		all[i].SQL = write(all[i].SQL)
 	}
-	out := list(Refuse, 0,
-		"", " ; ", "I cannot answer that.", "DELETE FROM t", "INSERT INTO t VALUES (6, 'x')", "UPDATE t SET a = 0", "DROP TABLE t", "CREATE TABLE x(a INTEGER)",
-		"CREATE VIEW x AS SELECT a FROM t", "ALTER TABLE t ADD COLUMN c INTEGER", "SELECT 1; DROP TABLE t", "SELECT 1; SELECT 2", "/* SELECT */ DELETE FROM t",
-		"-- SELECT\nDELETE FROM t", "BEGIN", "COMMIT", "ROLLBACK", "EXPLAIN SELECT a FROM t", "SELECT a FROM t WHERE a = "+"\x00 1", "SELECT \xff FROM t",
-		"WITH x AS (SELECT 1) DELETE FROM t", "WITH x AS (DELETE FROM t) SELECT 1", "SELECT nosuch FROM t", "SELECT a FROM nosuch",
+	return all
+}
+
+func payloads(expect string, rows int, statements ...string) (all []Payload) {
+	for _, s := range statements {
+		all = append(all, Payload{Name: "portable", SQL: s, Expect: expect, Rows: rows})
+	}
+	return all
+}
+
+// faulty are refused, and few of them would do harm.
+func faulty() []Payload {
+	return payloads(Refuse, 0,
+		"", " ; ", "I cannot answer that.", "SELECT 1; SELECT 2", "COMMIT", "ROLLBACK", "EXPLAIN SELECT a FROM t",
+		"SELECT a FROM t WHERE a = "+"\x00 1", "SELECT \xff FROM t",
+		"WITH x AS (DELETE FROM t) SELECT 1", "SELECT nosuch FROM t", "SELECT a FROM nosuch",
 		"SELECT nosuch(a) FROM t", "SELECT FROM WHERE",
 		"GRANT SELECT ON t TO x", "CALL p()", "SET x = 1", "SELECT "+strings.Repeat("(", 5000)+"1"+strings.Repeat(")", 5000))
-	out = append(out, list(Accept, 5, "SELECT a, b FROM t", "SELECT a FROM t ORDER BY a DESC;", "SELECT a FROM t -- all\n", "SELECT DISTINCT a FROM t",
-		"SELECT a + 1 FROM t WHERE b <> ';' OR b IS NULL", "WITH c AS (SELECT a FROM t) SELECT a FROM c", "SELECT x.a FROM (SELECT a FROM t) AS x",
+}
+
+func harmless() []Payload {
+	five := payloads(Accept, 5, "SELECT a, b FROM t", "SELECT a FROM t ORDER BY a DESC;", "SELECT a FROM t -- all\n",
+		"SELECT DISTINCT a FROM t", "SELECT a + 1 FROM t WHERE b <> ';' OR b IS NULL",
+		"WITH c AS (SELECT a FROM t) SELECT a FROM c", "SELECT x.a FROM (SELECT a FROM t) AS x",
 		"SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 0", "SELECT row_number() OVER (ORDER BY a) FROM t",
 		"SELECT a, (SELECT count(*) FROM users) FROM t", "SELECT CASE WHEN a > 2 THEN 'x' ELSE 'y' END FROM t",
-		"SELECT t.a, u.name FROM t LEFT JOIN users AS u ON u.id = t.a")...)
-	out = append(out, list(Accept, 1, "SELECT 1", "SELECT count(*) FROM t", "SELECT a FROM t WHERE b = 'it''s'", "SELECT a FROM t WHERE b = 'beta;gamma'",
-		"SELECT a FROM t WHERE b = '北京'", "SELECT sum(a), min(a), max(a), avg(a) FROM t", "SELECT upper(b), lower(b), length(b) FROM t WHERE a = 1")...)
-	return append(out, list(Accept, 3, "SELECT name FROM users UNION SELECT name FROM users", "SELECT a FROM t WHERE a IN (SELECT id FROM users)",
-		"SELECT a FROM t WHERE EXISTS (SELECT 1 FROM users WHERE id = a)", "SELECT a FROM t ORDER BY a LIMIT 3", "SELECT a FROM t WHERE a BETWEEN 1 AND 3")...)
+		"SELECT t.a, u.name FROM t LEFT JOIN users AS u ON u.id = t.a")
+	one := payloads(Accept, 1, "SELECT 1", "SELECT count(*) FROM t", "SELECT a FROM t WHERE b = 'it''s'",
+		"SELECT a FROM t WHERE b = 'beta;gamma'", "SELECT a FROM t WHERE b = '北京'",
+		"SELECT sum(a), min(a), max(a), avg(a) FROM t",
+		"SELECT upper(b), lower(b), length(b) FROM t WHERE a = 1")
+	three := payloads(Accept, 3, "SELECT name FROM users UNION SELECT name FROM users",
+		"SELECT a FROM t WHERE a IN (SELECT id FROM users)", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM users WHERE id = a)",
+		"SELECT a FROM t ORDER BY a LIMIT 3", "SELECT a FROM t WHERE a BETWEEN 1 AND 3")
+	return slices.Concat(five, one, three)
 }
 
 // checkPayloads runs statements on one database, and looks at what is left after each.
@@ -70,7 +86,7 @@ func checkPayloads(t testing.TB, e Engine, all []Payload) error {
 		return err
 	}
 	var errs []error
-	counts, longest := map[Expectation]int{}, time.Duration(0)
+	counts, longest := map[string]int{}, time.Duration(0)
 	dbs := map[string]*exec.DB{}
 	for _, p := range all {
 		spent, err := d.payload(ctx, p, dbs)
@@ -105,7 +121,7 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 		}
 		dbs[key] = db
 	}
-	grown := MemoryGrowth()
+	grown := dbtest.MemoryGrowth()
 	took := d.stopwatch()
 	var table *result.Table
 	err = catch(func() (err error) { table, err = db.Query(ctx, p.SQL); return err })
@@ -115,7 +131,7 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 		if err == nil {
 			return spent, fmt.Errorf("answered with %d rows", len(table.Rows))
 		}
-		if !ranNothing(err) {
+		if !dbtest.RanNothing(err) {
 			return spent, fmt.Errorf("not refused before it ran: %w", err)
 		}
 		wide := dbs[""]
@@ -125,7 +141,7 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 			}
 			dbs[""] = wide
 		}
-		if asked, err := underPolicy(ctx, wide, p.Policy, p.SQL); asked && !ranNothing(err) {
+		if asked, err := underPolicy(ctx, wide, p.Policy, p.SQL); asked && !dbtest.RanNothing(err) {
 			return spent, fmt.Errorf("not refused where the policy is that of a question: %w", orNone(err))
 		}
 	case Accept:
@@ -178,26 +194,4 @@ func cpuTime() time.Duration {
 	user, _ := strconv.ParseInt(fields[11], 10, 64)
 	system, _ := strconv.ParseInt(fields[12], 10, 64)
 	return time.Duration(user+system) * tick
-}
-
-// MemoryGrowth starts to watch the memory of the process and returns what tells by how many bytes it grew at most
-// since. An engine's memory may be outside of Go's heap, so the system has to say; where it does not, nothing grows.
-func MemoryGrowth() func() int64 {
-	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // 5 resets the peak
-		return func() int64 { return 0 }
-	}
-	before := memory("VmRSS:")
-	return func() int64 { return memory("VmHWM:") - before }
-}
-
-// memory reads one figure out of /proc/self/status.
-func memory(field string) int64 {
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, field); ok {
-			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -16,31 +17,13 @@ type PolicyCase struct {
 	Why    string
 	Policy exec.Policy
 	SQL    string
-	Want   sqltext.Reason // the reason of the refusal; "": it runs; AnyReason: it is refused
+	Want   sqltext.Reason // the reason for the refusal; "": it runs; "any": it is refused for any reason
 }
 
-// AnyReason stands in PolicyCase.Want for a refusal of whatever reason.
-const AnyReason sqltext.Reason = "any"
+const anyReason sqltext.Reason = "any"
 
-// PolicyScript makes the tables and views of the statements under a policy.
-const PolicyScript = `CREATE TABLE t(a INTEGER, b TEXT);
-CREATE TABLE users(id INTEGER PRIMARY KEY, name VARCHAR(40), password VARCHAR(40));
-CREATE TABLE keyring(password VARCHAR(40) PRIMARY KEY, note VARCHAR(40));
-CREATE TABLE orders(id INTEGER PRIMARY KEY, user_id INTEGER, total REAL);
-CREATE VIEW names AS SELECT id, name FROM users;
-CREATE VIEW logins AS SELECT id, password AS p FROM users;
-CREATE VIEW matched AS SELECT users.id FROM users JOIN keyring USING (password);
-CREATE VIEW matched_again AS SELECT id FROM matched;
-CREATE VIEW natural_keys AS SELECT note FROM keyring NATURAL JOIN users;
-INSERT INTO t VALUES (1, 'alpha'), (2, 'beta');
-INSERT INTO users(id, name, password) VALUES (1, 'ann', 's3cret-1'), (2, 'bob', 's3cret-2');
-INSERT INTO keyring VALUES ('s3cret-1', 'first');
-INSERT INTO orders VALUES (1, 1, 2.5);
-`
-
-// The policies of the suite's own cases, for cases of an engine's too.
+// The policies of the suite's own cases.
 var (
-	DenyColumn     = exec.Policy{DenyColumns: []string{"users.password"}}
 	denyEverywhere = exec.Policy{DenyColumns: []string{"PASSWORD"}}
 	denyTable      = exec.Policy{DenyTables: []string{"users"}}
 	allowOnly      = exec.Policy{AllowTables: []string{"t", "orders"}}
@@ -54,51 +37,58 @@ func portablePolicies() []PolicyCase {
 	)
 	return []PolicyCase{
 		// What a policy leaves alone.
-		{"an allowed column", DenyColumn, "SELECT name FROM users", runs},
-		{"counting reads no column", DenyColumn, "SELECT count(*) FROM users", runs},
-		{"a join that names its columns", DenyColumn, "SELECT u.name FROM users u JOIN orders o ON o.user_id = u.id", runs},
-		{"USING over an allowed column", DenyColumn, "SELECT name FROM users JOIN orders USING (id)", runs},
-		{"a view over allowed columns", DenyColumn, "SELECT name FROM names", runs},
-		{"the column of that name in another table", DenyColumn, "SELECT password FROM keyring", runs},
-		{"an alias that looks denied", DenyColumn, "SELECT name AS password FROM users", runs},
+		{"an allowed column", dbtest.DenyColumn, "SELECT name FROM users", runs},
+		{"counting reads no column", dbtest.DenyColumn, "SELECT count(*) FROM users", runs},
+		{"a join that names its columns", dbtest.DenyColumn, "SELECT u.name FROM users u JOIN orders o ON o.user_id = u.id", runs},
+		{"USING over an allowed column", dbtest.DenyColumn, "SELECT name FROM users JOIN orders USING (id)", runs},
+		{"a view over allowed columns", dbtest.DenyColumn, "SELECT name FROM names", runs},
+		{"the column of that name in another table", dbtest.DenyColumn, "SELECT password FROM keyring", runs},
+		{"an alias that looks denied", dbtest.DenyColumn, "SELECT name AS password FROM users", runs},
 		{"an allowed table", allowOnly, "SELECT total FROM orders", runs},
 		{"a recursive CTE", allowOnly, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT count(*) FROM n", runs},
-		{"a derived table", DenyColumn, "SELECT d.x, d.n FROM (SELECT id + 1 AS x, name AS n FROM users) AS d", runs},
-		{"a CTE of new columns", DenyColumn, "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d ON d.x = c.x", runs},
-		{"a compound", DenyColumn, "SELECT z FROM (SELECT id AS z FROM users UNION SELECT a FROM t) AS d ORDER BY z", runs},
-		{"a star of another table", DenyColumn, "SELECT o.*, u.name FROM orders AS o JOIN users AS u ON u.id = o.user_id", runs},
+		{"a derived table", dbtest.DenyColumn, "SELECT d.x, d.n FROM (SELECT id + 1 AS x, name AS n FROM users) AS d", runs},
+		{"a CTE of new columns", dbtest.DenyColumn, "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d ON d.x = c.x", runs},
+		{"a compound", dbtest.DenyColumn, "SELECT z FROM (SELECT id AS z FROM users UNION SELECT a FROM t) AS d ORDER BY z", runs},
+		{"a star of another table", dbtest.DenyColumn, "SELECT o.*, u.name FROM orders AS o JOIN users AS u ON u.id = o.user_id", runs},
 		{"a view with its table", exec.Policy{AllowTables: []string{"names", "users"}}, "SELECT name FROM names", runs},
 		{"NATURAL JOIN of ordinary tables", exec.Policy{}, "SELECT count(*) FROM users NATURAL JOIN orders", runs},
 		{"USING in a view, nothing denied", exec.Policy{}, "SELECT id FROM matched", runs},
 
 		// Columns.
-		{"by name", DenyColumn, "SELECT password FROM users", column},
-		{"by star", DenyColumn, "SELECT * FROM users", column},
-		{"by star of a table", DenyColumn, "SELECT u.* FROM users AS u", column},
-		{"by another case", DenyColumn, "SELECT PassWord FROM users", column},
-		{"by an alias", DenyColumn, "SELECT u.password FROM users AS u", column},
-		{"in a condition", DenyColumn, "SELECT 1 FROM users WHERE password > 'a'", column},
-		{"in a window", DenyColumn, "SELECT rank() OVER (ORDER BY password) FROM users", column},
-		{"in an order", DenyColumn, "SELECT name FROM users ORDER BY password", column},
-		{"in a group", DenyColumn, "SELECT count(*) FROM users GROUP BY password", column},
-		{"in HAVING", DenyColumn, "SELECT name FROM users GROUP BY name HAVING max(password) > 'a'", column},
-		{"in a join", DenyColumn, "SELECT k.note FROM keyring k JOIN users u ON u.password = k.password", column},
-		{"in a subquery", DenyColumn, "SELECT a FROM t WHERE b IN (SELECT password FROM users)", column},
-		{"in a correlated subquery", DenyColumn, "SELECT (SELECT max(k.note) FROM keyring k WHERE k.password = u.password) FROM users u", column},
-		{"in a CTE", DenyColumn, "WITH c AS (SELECT id, password AS x FROM users) SELECT x FROM c", column},
-		{"by a star in a CTE", DenyColumn, "WITH c AS (SELECT * FROM users) SELECT name FROM c", column},
-		{"in an arm of a compound", DenyColumn, "SELECT name FROM users UNION ALL SELECT password FROM users", column},
+		{"by name", dbtest.DenyColumn, "SELECT password FROM users", column},
+		{"by star", dbtest.DenyColumn, "SELECT * FROM users", column},
+		{"by star of a table", dbtest.DenyColumn, "SELECT u.* FROM users AS u", column},
+		{"by another case", dbtest.DenyColumn, "SELECT PassWord FROM users", column},
+		{"by an alias", dbtest.DenyColumn, "SELECT u.password FROM users AS u", column},
+		{"in a condition", dbtest.DenyColumn, "SELECT 1 FROM users WHERE password > 'a'", column},
+		{"in a window", dbtest.DenyColumn, "SELECT rank() OVER (ORDER BY password) FROM users", column},
+		{"in an order", dbtest.DenyColumn, "SELECT name FROM users ORDER BY password", column},
+		{"in a group", dbtest.DenyColumn, "SELECT count(*) FROM users GROUP BY password", column},
+		{"in HAVING", dbtest.DenyColumn, "SELECT name FROM users GROUP BY name HAVING max(password) > 'a'", column},
+		{"in a join", dbtest.DenyColumn, "SELECT k.note FROM keyring k JOIN users u ON u.password = k.password", column},
+		{"in a subquery", dbtest.DenyColumn, "SELECT a FROM t WHERE b IN (SELECT password FROM users)", column},
+		{"in a correlated subquery", dbtest.DenyColumn, "SELECT (SELECT max(k.note) FROM keyring k WHERE k.password = u.password) FROM users u", column},
+		{"in a CTE", dbtest.DenyColumn, "WITH c AS (SELECT id, password AS x FROM users) SELECT x FROM c", column},
+		{"by a star in a CTE", dbtest.DenyColumn, "WITH c AS (SELECT * FROM users) SELECT name FROM c", column},
+		{"in an arm of a compound", dbtest.DenyColumn, "SELECT name FROM users UNION ALL SELECT password FROM users", column},
 		{"in every table of that column", denyEverywhere, "SELECT password FROM keyring", column},
-		{"compared by USING", DenyColumn, "SELECT count(*) FROM keyring JOIN users USING (password)", column},
-		{"by the second name of USING", DenyColumn, "SELECT count(*) FROM users JOIN users v USING (id, password)", column},
-		{"by a CTE that guesses", DenyColumn, "WITH g(password) AS (SELECT 's3cret-1') SELECT count(*) FROM g JOIN users USING (password)", column},
-		{"by NATURAL JOIN", DenyColumn, "SELECT count(*) FROM keyring NATURAL JOIN users", column},
-		{"by NATURAL LEFT JOIN", DenyColumn, "SELECT count(*) FROM keyring natural left join users", column},
-		{"in a view by USING", DenyColumn, "SELECT id FROM matched", AnyReason},
-		{"in a view of that view", DenyColumn, "SELECT count(*) FROM matched_again", AnyReason},
-		{"in a view by NATURAL JOIN", DenyColumn, "SELECT note FROM natural_keys", AnyReason},
-		{"a view that renames it", DenyColumn, "SELECT p FROM logins", AnyReason},
-		{"another column of that view", DenyColumn, "SELECT id FROM logins", AnyReason},
+		{"compared by USING", dbtest.DenyColumn, "SELECT count(*) FROM keyring JOIN users USING (password)", column},
+		{"by the second name of USING", dbtest.DenyColumn, "SELECT count(*) FROM users JOIN users v USING (id, password)", column},
+		{"by a CTE that guesses", dbtest.DenyColumn, "WITH g(password) AS (SELECT 's3cret-1') SELECT count(*) FROM g JOIN users USING (password)", column},
+		{"by NATURAL JOIN", dbtest.DenyColumn, "SELECT count(*) FROM keyring NATURAL JOIN users", column},
+		{"by NATURAL LEFT JOIN", dbtest.DenyColumn, "SELECT count(*) FROM keyring natural left join users", column},
+		{"in a view by USING", dbtest.DenyColumn, "SELECT id FROM matched", anyReason},
+		{"in a view of that view", dbtest.DenyColumn, "SELECT count(*) FROM matched_again", anyReason},
+		{"in a view by NATURAL JOIN", dbtest.DenyColumn, "SELECT note FROM natural_keys", anyReason},
+		{"a view that renames it", dbtest.DenyColumn, "SELECT p FROM logins", anyReason},
+		{"another column of that view", dbtest.DenyColumn, "SELECT id FROM logins", anyReason},
+
+		// Absent columns have the error of denied ones.
+		{"an absent column", dbtest.DenyColumn, "SELECT nosuch FROM users", column},
+		{"an absent column of an alias", dbtest.DenyColumn, "SELECT u.nosuch FROM users AS u", column},
+		{"an absent column in a condition", dbtest.DenyColumn, "SELECT 1 FROM users WHERE nosuch > 'a'", column},
+		{"an absent column in an order", dbtest.DenyColumn, "SELECT name FROM users ORDER BY nosuch", column},
+		{"an absent column in USING", dbtest.DenyColumn, "SELECT count(*) FROM keyring JOIN users USING (nosuch)", column},
 
 		// Tables.
 		{"by name", denyTable, "SELECT name FROM users", table},
@@ -117,7 +107,7 @@ func portablePolicies() []PolicyCase {
 }
 
 func checkPolicy(t testing.TB, e Engine) error {
-	d := e.open(t, PolicyScript+e.PolicyScript)
+	d := e.open(t, dbtest.PolicyScript+e.PolicyScript)
 	ctx := t.Context()
 	same, err := d.watch(ctx)
 	if err != nil {
@@ -152,7 +142,7 @@ func checkPolicy(t testing.TB, e Engine) error {
 			fail("%w", err)
 		case test.Want != "" && !is:
 			fail("want a refusal (%s), got %v, %w", test.Want, table, orNone(err))
-		case test.Want != "" && test.Want != AnyReason && r.Reason != test.Want:
+		case test.Want != "" && test.Want != anyReason && r.Reason != test.Want:
 			fail("%w, want a refusal (%s)", err, test.Want)
 		case is && strings.Contains(err.Error(), "s3cret"):
 			fail("the error repeats a stored value: %w", err)
@@ -171,7 +161,7 @@ func checkPolicy(t testing.TB, e Engine) error {
 		}
 	}
 
-	db, err := d.db(exec.Config{Policy: DenyColumn})
+	db, err := d.db(exec.Config{Policy: dbtest.DenyColumn})
 	if err != nil {
 		return err
 	}
@@ -214,7 +204,7 @@ func isRefused(err error) bool { _, is := refused(err); return is }
 
 // checkPolicyNames: a name that nothing has must not leave a column open.
 func checkPolicyNames(t testing.TB, e Engine) error {
-	d := e.open(t, PolicyScript)
+	d := e.open(t, dbtest.PolicyScript)
 	var errs []error
 	for _, test := range []struct {
 		policy exec.Policy
@@ -230,7 +220,7 @@ func checkPolicyNames(t testing.TB, e Engine) error {
 		if err != nil {
 			return err
 		}
-		for name, err := range map[string]error{"Ready": db.Ready(t.Context()), "Query": answers(t.Context(), db, "SELECT a FROM t", 2)} {
+		for name, err := range map[string]error{"Ready": db.Ready(t.Context()), "Query": dbtest.Answers(t.Context(), db, "SELECT a FROM t", 2)} {
 			var unknown *exec.PolicyError
 			switch {
 			case test.want == "" && err != nil:
@@ -245,7 +235,7 @@ func checkPolicyNames(t testing.TB, e Engine) error {
 
 // checkAbsent: under a policy nobody can find out by the error which tables there are.
 func checkAbsent(t testing.TB, e Engine) error {
-	d := e.open(t, PolicyScript)
+	d := e.open(t, dbtest.PolicyScript)
 	var errs []error
 	for name, policy := range map[string]exec.Policy{"denied": denyTable, "not allowed": allowOnly} {
 		db, err := d.db(exec.Config{Policy: policy})

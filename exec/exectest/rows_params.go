@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
 // paramsScript makes a table for each type of column, with the same values as far as the type has them.
@@ -40,7 +41,7 @@ var paramValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc", ni
 // checkRowParams compares columns of each type with values of each kind, by each form of a rule: it is no policy, the value is
 // refused, or no row is given but those that have the value.
 func checkRowParams(t testing.TB, e Engine) error {
-	if _, ok := e.Dialect.(exec.Ruler); !ok {
+	if _, ok := e.Dialect.(exec.RowFilterDialect); !ok {
 		return nil
 	}
 	d := e.open(t, paramsScript)
@@ -92,7 +93,7 @@ func (d *database) equals(ctx context.Context, db *exec.DB, table string, value 
 	}
 	rows, err := view.Query(ctx, "SELECT id, c FROM "+table)
 	if err != nil {
-		if isRefused(err) || ranNothing(err) || errors.As(err, new(*exec.InvalidError)) {
+		if isRefused(err) || dbtest.RanNothing(err) || errors.As(err, new(*exec.InvalidError)) {
 			return "refused", nil
 		}
 		return "", err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
 // viewsScript makes views over views over views of tables with rules.
@@ -117,7 +118,7 @@ func (g *statements) condition(alias string, depth int) string {
 // checkRowViews runs random statements over views: what is answered without rules is answered with them, but for one in a
 // hundred.
 func checkRowViews(t testing.TB, e Engine) error {
-	if _, ok := e.Dialect.(exec.Ruler); !ok {
+	if _, ok := e.Dialect.(exec.RowFilterDialect); !ok {
 		return nil
 	}
 	d := e.open(t, viewsScript)
@@ -136,7 +137,7 @@ func checkRowViews(t testing.TB, e Engine) error {
 	}
 	g := statements{Rand: rand.New(rand.NewPCG(38, 11))}
 	var answered, heavy int
-	if err := prompted(t.Context(), ruled); err != nil {
+	if err := dbtest.Prompted(t.Context(), ruled); err != nil {
 		return err
 	}
 	var texts [300]string

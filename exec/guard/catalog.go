@@ -10,97 +10,109 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/execerr"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Catalog is what a guard knows of a database: its relations, as one connection sees them, and what a policy makes of
-// them. An engine fills in the exported fields, [Catalog.Apply] does the rest. It does not change then, and is safe for
-// concurrent use.
+// Catalog describes a database to a guard: its relations, as one connection sees them, and what a policy allows. An
+// engine fills in the exported fields, then [Catalog.Apply] computes the rest. After that the Catalog does not change,
+// and is safe for concurrent use.
 type Catalog struct {
 	Text      sqltext.Dialect // the dialect in which views are defined
 	Relations []*Relation
-	Rules     []Rule // those of the policy, by [ReadRules]; exec fills them in
-	// Flows are the ways by which the values of one column come to stand in another one, which is then denied, or
-	// sensitive, like the first: from a column to one that is generated of it, from an attribute to a column of its type.
-	// What a view reads is in Relation.Under or Body.
-	Flows []Flow
+	Rules     []Rule // the policy's rules, from [Policy.ReadRules]; exec fills them in
+	// Flows are pairs of columns in which values of the first reach the second: a column and one generated from it,
+	// or an attribute and a column of its type. If the first column is denied or sensitive, so is the second. The
+	// columns that a view reads are in Relation.Under or Body.
+	Flows []LineageEdge
 
-	// MostExpanded is how many tokens a statement may grow by, with its views, where the engine writes out what is named twice. It
-	// follows from what the engine takes to compile such statements. 0: 300,000.
+	// MostExpanded is the number of tokens by which a statement and its views may grow. It is for engines that write
+	// out a subquery at each use. It depends on how long the engine takes to compile such statements. 0: 300,000.
 	MostExpanded int
-	// MostBeside is how many of these tokens may stand in conditions, groups and orders, where an engine writes out what it does not in a
-	// select list. 0: as many as there may be.
+	// MostBeside limits how many of these tokens may be in conditions, groups and orders. It is for engines that
+	// write out subqueries there, but not in a select list. 0: no separate limit.
 	MostBeside int
 
-	restricts bool // something may not be read
-	hides     bool // the policy is about tables: which ones there are is not told
+	restricts bool // some relation or column may not be read
+	hides     bool // the policy is about tables: errors do not reveal which ones exist
 
 	applied bool
-	defined []*Relation // views that are written out, once applied
+	defined []*Relation // views that are written out, after Apply
 }
 
-// Relation is a table or view with all its columns. [NewRelation] makes one.
+// Relation is a table or view with all its columns. Create it with [NewRelation].
 type Relation struct {
 	Schema, Name string
-	View         bool // its rows are made when it is read: what it reads is read by whoever reads it
+	View         bool // a view, whose tables a statement reads too
 
-	// What the definition of a view names, read by the engine's parser as a statement is; or what it reads, where the
-	// engine tells. A table has neither; a materialized view has one of them and is no View.
+	// Body holds the names in the definition of a view, as the engine's parser reads them, or what the view reads, if
+	// the engine reports it. A table has neither. A materialized view has one of them, and View is false for it.
 	Body  *Names
 	Under []Read
-	// Definition is the text of a view's query, from which its size is told; "": it counts as a table.
+	// Definition is the text of a view's query, which gives its size; "": it counts as a table.
 	Definition string
 
-	// Refused is why it may not be read, whatever the policy says: its definition cannot be read, or calls what may not be
-	// called; nil: it may.
+	// Refused is the reason why it may not be read under any policy: its definition cannot be read, or it calls a
+	// forbidden function. nil: it may be read.
 	Refused error
-	Hidden  bool              // a rule of the engine's denies it as a policy does
-	Barred  map[string]string // columns that may not be used, though the policy allows them, and why
-	Unseen  []string          // columns that a star leaves out, and so does a splice: where r has a rule, no statement names one
-	Own     any               // what the engine keeps of it
-	Unruly  string            // what it is, where no rule can be about its rows: "a virtual table"
-	// Holds are relations whose rows it shows as its own: tables that inherit from it, its partitions, what a full-text table
-	// is about. Part says that it is a partition, which a policy need not name.
+	Hidden  bool              // a rule of the engine denies it, as a policy does
+	Barred  map[string]string // columns that may not be used although the policy allows them, and the reason
+	Unseen  []string          // columns that a star and a splice leave out; if r has a rule, statements may not name them
+	Own     any               // the engine's own data
+	Row     string            // a name for the position of a row, by which a fence sorts; "": the key does
+	Unruly  string            // the kind of relation, if it cannot have a row rule: "a virtual table"
+	// Holds are relations whose rows it shows as its own: tables that inherit from it, its partitions, or the table of
+	// a full-text table. Part marks it as a partition, which a policy need not name.
 	Holds []*Relation
 	Part  bool
 
 	rules     []*Rule
 	columns   []string // sorted
-	families  []Family // by column
+	families  []string // by column
+	traits    []traits // by column
+	key       []string // see Orders
 	denied    []bool   // by column
 	hides     bool
-	denies    bool // it may not be read at all
+	denies    bool // the relation may not be read at all
 	judged    bool
 	judging   bool
 	sized     bool
-	expansion sqltext.Expansion
+	expansion sqlshape.Expansion
 }
 
-// Flow is a way by which values of one column come to stand in another.
-type Flow struct {
+// LineageEdge is a way in which values of one column reach another.
+type LineageEdge struct {
 	From   *Relation
 	Column string
 	To     *Relation
 	As     string
 }
 
-// NewRelation makes a Relation.
+// NewRelation returns a new Relation.
 func NewRelation(schema, name string, columns []string) *Relation {
-	r := &Relation{Schema: schema, Name: name, columns: slices.Clone(columns), families: make([]Family, len(columns)), denied: make([]bool, len(columns))}
+	r := &Relation{Schema: schema, Name: name, columns: slices.Clone(columns), families: make([]string, len(columns)), traits: make([]traits, len(columns)), denied: make([]bool, len(columns))}
 	slices.Sort(r.columns)
 	return r
 }
 
-// Compares says of which family the type of each column is. Without it, a statement that names a column may fail: see
-// [Catalog.CannotFail].
-func (r *Relation) Compares(family func(column string) Family) {
+// Compares sets the family of each column's type. Values of one family can be compared with each other and with
+// constants, and no comparison fails on a value:
+//
+//   - "number", "float", "text", "time", "bool"
+//   - "any": the engine can compare any two values
+//   - "other": compared only with texts, which the engine parses before it reads a row
+//   - "": the column may fail when it is read (a computed column), or when it is compared
+//
+// Without it, a statement that names a column may fail: see [Catalog.CannotFail].
+func (r *Relation) Compares(family func(column string) string) {
 	for i, name := range r.columns {
 		r.families[i] = family(name)
 	}
 }
 
-// RelationOf makes the Relation of a table, which stands in a schema of that name.
+// RelationOf returns the Relation for a table in the named schema.
 func RelationOf(schema string, t *schema.Table) *Relation {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -112,7 +124,7 @@ func RelationOf(schema string, t *schema.Table) *Relation {
 // Columns returns the names of r's columns, sorted.
 func (r *Relation) Columns() []string { return r.columns }
 
-// Has reports whether r has a column of that name, whatever its case.
+// Has reports whether r has a column with that name, ignoring case.
 func (r *Relation) Has(column string) bool {
 	for range r.places(fold(column)) {
 		return true
@@ -120,7 +132,7 @@ func (r *Relation) Has(column string) bool {
 	return false
 }
 
-// places are those of the columns whose folded name is given.
+// places returns the indexes of the columns with the given folded name.
 func (r *Relation) places(folded string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, name := range r.columns {
@@ -138,10 +150,10 @@ func (r *Relation) exactly(column string) bool {
 	return ok
 }
 
-// Hides reports whether some column of r may not be read.
+// Hides reports whether r has a column that may not be read.
 func (r *Relation) Hides() bool { return r.hides }
 
-// Denies reports whether the column of that name, whatever its case, may not be read.
+// Denies reports whether the column with that name, ignoring case, may not be read.
 func (r *Relation) Denies(column string) bool {
 	for i := range r.places(fold(column)) {
 		if r.denied[i] {
@@ -151,14 +163,14 @@ func (r *Relation) Denies(column string) bool {
 	return false
 }
 
-// Allowed reports whether r may be read, as far as the policy goes.
+// Allowed reports whether the policy allows reading r.
 func (r *Relation) Allowed() bool { return !r.denies }
 
-// Restricts reports whether anything may not be read: a policy says so, or a column is called as secrets are.
+// Restricts reports whether anything may not be read, by a policy or because the name of a column looks secret.
 func (c *Catalog) Restricts() bool { return c.restricts }
 
-// Apply decides which relations and columns may be read: those that p denies may not, nor what shows them. It is called
-// once. Its error is a *PolicyError where p does not fit the database; the catalog may be used all the same.
+// Apply computes which relations and columns may be read. It excludes those that p denies, and the relations that show
+// them. Call it once. It returns a *exec.PolicyError if p does not match the database; the catalog can still be used.
 func (c *Catalog) Apply(p Policy) error {
 	c.restricts, c.hides = p.Restricts(), len(p.AllowTables) > 0 || len(p.DenyTables) > 0 || p.Scoped()
 	slices.SortFunc(c.Relations, byName)
@@ -180,13 +192,13 @@ func (c *Catalog) Apply(p Policy) error {
 		c.judge(r)
 	}
 	if len(wrong) > 0 {
-		return &PolicyError{Unknown: wrong}
+		return &execerr.PolicyError{Unknown: wrong}
 	}
 	return c.Missing(p)
 }
 
-// Spread returns the columns for which seed holds and those into which their values flow. A view is not followed: see
-// [Catalog.SpreadThroughViews].
+// Spread returns the columns for which seed returns true and the columns into which their values flow. It does not
+// follow views: see [Catalog.SpreadThroughViews].
 func (c *Catalog) Spread(seed func(r *Relation, column string) bool) ReadSet {
 	found := ReadSet{}
 	add := func(r *Relation, column string) bool { return r.exactly(column) && found.Add(r, column) }
@@ -206,8 +218,8 @@ func (c *Catalog) Spread(seed func(r *Relation, column string) bool) ReadSet {
 	return found
 }
 
-// SpreadThroughViews is Spread, and adds every column of a view, also of a materialized one, that reads one of the
-// columns: nobody knows under which name it shows it.
+// SpreadThroughViews is Spread with views. If a view or a materialized view reads one of the columns, it adds every
+// column of the view. The name under which the view shows the column is unknown.
 func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool) ReadSet {
 	found := c.Spread(seed)
 	for grown := len(found) > 0; grown; {
@@ -224,7 +236,7 @@ func (c *Catalog) SpreadThroughViews(seed func(r *Relation, column string) bool)
 	return found
 }
 
-// reads is what a view itself reads.
+// reads returns what a view itself reads.
 func (r *Relation) reads() []Read {
 	if r.Body != nil {
 		return r.Body.Columns()
@@ -243,12 +255,12 @@ func (c *Catalog) judge(r *Relation) {
 	const closed = "reads what may not be read"
 	refuse := func(reason sqltext.Reason, detail string) {
 		if r.Refused == nil {
-			r.Refused = &RefusedError{Reason: reason, Detail: "the view " + r.Name + " " + detail}
+			r.Refused = &execerr.RefusedError{Reason: reason, Detail: "the view " + r.Name + " " + detail}
 		}
 	}
 	for _, u := range r.reads() {
 		if u.Relation.judging {
-			refuse(reasonTable, "reads itself")
+			refuse(execerr.ReasonTable, "reads itself")
 			return
 		}
 		c.judge(u.Relation)
@@ -256,22 +268,22 @@ func (c *Catalog) judge(r *Relation) {
 	switch {
 	case r.Refused != nil:
 	case r.Body != nil:
-		var refused *RefusedError
+		var refused *execerr.RefusedError
 		switch err := c.Permit(r.Body); {
 		case err == nil:
-		case errors.As(err, &refused) && (refused.Reason == reasonTable || refused.Reason == reasonColumn):
-			refuse(reasonTable, closed)
+		case errors.As(err, &refused) && (refused.Reason == execerr.ReasonTable || refused.Reason == execerr.ReasonColumn):
+			refuse(execerr.ReasonTable, closed)
 		default:
-			refuse(reasonTable, "calls what may not be: "+detailOf(err))
+			refuse(execerr.ReasonTable, "calls what may not be: "+detailOf(err))
 		}
 	default:
 		for _, u := range r.Under {
 			if u.Relation.denies || u.Relation.Refused != nil {
-				refuse(reasonTable, closed)
+				refuse(execerr.ReasonTable, closed)
 			}
 			for _, column := range u.Columns {
 				if u.Relation.Denies(column) {
-					refuse(reasonColumn, closed)
+					refuse(execerr.ReasonColumn, closed)
 				}
 			}
 		}
@@ -280,16 +292,16 @@ func (c *Catalog) judge(r *Relation) {
 
 // detailOf is the text of a refusal without the words around it.
 func detailOf(err error) string {
-	if refused, ok := err.(*RefusedError); ok {
+	if refused, ok := err.(*execerr.RefusedError); ok {
 		return refused.Detail
 	}
 	return err.Error()
 }
 
-// Missing returns a *PolicyError about the entries of p that name no table or column of c; nil: each one names something.
+// Missing returns a *exec.PolicyError with the entries of p that name no table or column of c; nil: all entries match.
 // It needs no [Catalog.Apply], and changes nothing.
 func (c *Catalog) Missing(p Policy) error {
-	e := &PolicyError{}
+	e := &execerr.PolicyError{}
 	check := func(field string, entries []string, names func(entry string, r *Relation) bool) {
 		for _, entry := range entries {
 			if !slices.ContainsFunc(c.Relations, func(r *Relation) bool { return names(entry, r) }) {
@@ -313,29 +325,19 @@ func (c *Catalog) Missing(p Policy) error {
 
 var systemName = regexp.MustCompile(`^(?:"?\w+"?\.)?"?sqlite_|^information_schema\.|^pg_catalog\.|^mysql\.|^performance_schema\.`)
 
-// NotReadable is the refusal of a table that may not be read. With a policy about tables, an absent one has the same.
-func NotReadable(name string) *RefusedError {
+// NotReadable returns the refusal of a table that may not be read. With a policy about tables, a missing table returns
+// the same error.
+func NotReadable(name string) *execerr.RefusedError {
 	name = fold(name)
-	e := Refuse(reasonTable, "%s: no such table, or you may not read it", name)
+	e := Refuse(execerr.ReasonTable, "%s: no such table, or you may not read it", name)
 	if e.Name = name; systemName.MatchString(name) {
-		e.Detail += "; it is the engine's own: Engine.Schema, and the command schema, tell which tables there are"
+		e.Detail += "; it is the engine's own, and the schema tells which tables there are"
 	}
 	return e
 }
 
-// NotReadableColumn is the refusal of a column that may not be read. how is what reads it without its name: "*", "u.*", "a
-// NATURAL join"; "": the statement names it.
-func NotReadableColumn(table, column, how string) *RefusedError {
-	if how == "" {
-		return Refuse(reasonColumn, "%s.%s may not be read", table, column)
-	}
-	e := Refuse(reasonColumn, "%s would read columns of %s that may not be read: name the columns that you need", how, table)
-	e.Name = "*"
-	return e
-}
-
-// Permit refuses a statement, or the definition of a view, that names what may not be read. Where a policy is about tables
-// it tells by no word, nor by the table that it names, which of them are there.
+// Permit refuses a statement, or the definition of a view, that names something that may not be read. If a policy is
+// about tables, neither the text of the error nor its table name reveals which tables exist.
 func (c *Catalog) Permit(n *Names) error {
 	if c.hides {
 		unreadable := slices.Clone(n.Absent)
@@ -353,13 +355,13 @@ func (c *Catalog) Permit(n *Names) error {
 		case r.Refused != nil:
 			return r.Refused
 		case r.hides && len(n.Indexes) > 0:
-			return Refuse(reasonColumn, "an index hint may give the order of a column of %s that may not be read", r.Name)
+			return Refuse(execerr.ReasonColumn, "an index hint may give the order of a column of %s that may not be read", r.Name)
 		}
 	}
 	return n.denied()
 }
 
-// Reads returns what a statement reads: what it names, and what lies under its views.
+// Reads returns what a statement reads: the relations that it names, and those under its views.
 func (c *Catalog) Reads(n *Names) []Read {
 	found := ReadSet{}
 	var add func(reads []Read)
@@ -396,33 +398,34 @@ func (c *Catalog) Functions(n *Names) []string {
 	return slices.Compact(all)
 }
 
-// Seen is the engine's own word on what a statement reads, without running it.
-type Seen struct {
-	// Relations are those that the engine says it reads. Each has to be one that the statement or a view of it names, and
-	// that may be read. Told: the engine tells them, so a statement with relations and without an entry here is refused.
+// EngineReport is the engine's own report of what a statement reads. The engine does not run the statement for it.
+type EngineReport struct {
+	// Relations are those that the engine reports as read. The statement or one of its views must name each, and each
+	// must be allowed. Told means that the engine reports relations. Then a statement is refused if the report lacks
+	// one of its relations.
 	Relations []*Relation
 	Told      bool
-	// Reads is what the engine tells of relations and columns, views and what lies under them included, and Functions
-	// what is called. Not nil, they take the place of what the names tell.
+	// Reads lists the relations and columns that the engine reports, including views and the relations under them.
+	// Functions lists the functions called. If they are not nil, they replace what the names show.
 	Reads     []Read
 	Functions []string
-	Inexact   bool // Reads may have more columns than are read
+	Inexact   bool // Reads may list more columns than are read
 }
 
-// Confirm refuses a statement of which the engine says that it reads something else than the names tell. reads is what
-// [Catalog.Reads] returned for them.
-func (c *Catalog) Confirm(reads []Read, seen Seen) error {
+// Confirm refuses a statement if the engine reports a read that the names do not show. reads is the result of
+// [Catalog.Reads] for the same names.
+func (c *Catalog) Confirm(reads []Read, seen EngineReport) error {
 	if seen.Told && len(seen.Relations) == 0 && len(reads) > 0 {
-		return Refuse(reasonGuard, "the engine does not tell what the statement reads")
+		return Refuse(execerr.ReasonGuard, "the engine does not tell what the statement reads")
 	}
 	for _, r := range seen.Relations {
 		switch {
 		case r.denies || r.Refused != nil && c.hides:
-			return Refuse(reasonTable, "it reads what is no table that may be read")
+			return Refuse(execerr.ReasonTable, "it reads what is no table that may be read")
 		case r.Refused != nil:
 			return r.Refused
 		case !slices.ContainsFunc(reads, func(u Read) bool { return u.Relation == r }):
-			return Refuse(reasonGuard, "the engine reads %s, which the text does not name", r.Name)
+			return Refuse(execerr.ReasonGuard, "the engine reads %s, which the text does not name", r.Name)
 		}
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/execerr"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -30,7 +31,7 @@ func shop(change func(c *guard.Catalog, by map[string]*guard.Relation)) *guard.C
 	people := add(guard.NewRelation("public", "people", []string{"id", "name", "password", "shown"}))
 	staff := add(guard.NewRelation("public", "staff", []string{"id", "password"}))
 	orders := add(guard.NewRelation("public", "orders", []string{"id", "person"}))
-	c.Flows = []guard.Flow{{people, "password", people, "shown"}, {people, "password", staff, "password"}, {staff, "password", people, "password"}}
+	c.Flows = []guard.LineageEdge{{people, "password", people, "shown"}, {people, "password", staff, "password"}, {staff, "password", people, "password"}}
 	names := add(guard.NewRelation("public", "names", []string{"id", "name"}))
 	names.View, names.Under, names.Definition = true, []guard.Read{{Relation: people, Columns: []string{"id", "name"}}}, "SELECT id, name FROM people"
 	logins := add(guard.NewRelation("public", "logins", []string{"id", "p"}))
@@ -116,7 +117,7 @@ func TestPermit(t *testing.T) {
 			}},
 	} {
 		c := shop(test.change)
-		need.OK(t, c.Apply(test.policy), test.why)
+		testutil.OK(t, c.Apply(test.policy), test.why)
 		err := c.Permit(names(c, test.from, test.columns...))
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.why, err, test.want)
@@ -144,7 +145,7 @@ func TestMissing(t *testing.T) {
 	err := shop(nil).Apply(guard.Policy{
 		AllowTables: []string{"orders", "ordrs"}, DenyTables: []string{"public.people", "private.people"}, DenyColumns: []string{"password", "people.pasword"},
 	})
-	var p *guard.PolicyError
+	var p *execerr.PolicyError
 	if !errors.As(err, &p) {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestSpread(t *testing.T) {
 	}
 	// One column of a view is known to show it, by its type; the others may as well.
 	c = shop(func(c *guard.Catalog, by map[string]*guard.Relation) {
-		c.Flows = append(c.Flows, guard.Flow{From: by["people"], Column: "password", To: by["logins"], As: "p"})
+		c.Flows = append(c.Flows, guard.LineageEdge{From: by["people"], Column: "password", To: by["logins"], As: "p"})
 	})
 	if diff := cmp.Diff(want, show(c.SpreadThroughViews(seed))); diff != "" {
 		t.Error(diff)
@@ -185,7 +186,7 @@ func TestSpread(t *testing.T) {
 
 func TestReads(t *testing.T) {
 	c := shop(nil)
-	need.OK(t, c.Apply(guard.Policy{}))
+	testutil.OK(t, c.Apply(guard.Policy{}))
 	for _, test := range []struct{ from, want, functions string }{
 		{"people", "people(id)", "[]"},
 		{"names", "names(id) people(id,name)", "[]"},
@@ -209,20 +210,20 @@ func TestReads(t *testing.T) {
 // TestConfirm: the engine's own word against what the names tell.
 func TestConfirm(t *testing.T) {
 	c := shop(nil)
-	need.OK(t, c.Apply(guard.Policy{DenyTables: []string{"staff"}}))
+	testutil.OK(t, c.Apply(guard.Policy{DenyTables: []string{"staff"}}))
 	relation := func(name string) *guard.Relation { return names(c, name).Sources[0].Relation }
 	for _, test := range []struct {
 		why, from string
-		seen      guard.Seen
+		seen      guard.EngineReport
 		want      string
 	}{
-		{"the same", "people", guard.Seen{Told: true, Relations: []*guard.Relation{relation("people")}}, ""},
-		{"what lies under a view", "names", guard.Seen{Told: true, Relations: []*guard.Relation{relation("names"), relation("people")}}, ""},
-		{"an engine that tells nothing", "people", guard.Seen{}, ""},
-		{"an engine that should tell", "people", guard.Seen{Told: true}, "does not tell"},
-		{"a table that the text does not name", "people", guard.Seen{Told: true, Relations: []*guard.Relation{relation("people"), relation("orders")}},
+		{"the same", "people", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people")}}, ""},
+		{"what lies under a view", "names", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("names"), relation("people")}}, ""},
+		{"an engine that tells nothing", "people", guard.EngineReport{}, ""},
+		{"an engine that should tell", "people", guard.EngineReport{Told: true}, "does not tell"},
+		{"a table that the text does not name", "people", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people"), relation("orders")}},
 			"orders, which the text does not name"},
-		{"a denied one", "people", guard.Seen{Told: true, Relations: []*guard.Relation{relation("people"), relation("staff")}}, "no table that may be read"},
+		{"a denied one", "people", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people"), relation("staff")}}, "no table that may be read"},
 	} {
 		err := c.Confirm(c.Reads(names(c, test.from, "id")), test.seen)
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -268,15 +269,15 @@ func TestPlace(t *testing.T) {
 }
 
 func TestWalked(t *testing.T) {
-	if err := guard.Walked(func() {}); err != nil {
+	if err := guard.RecoverWalk(func() {}); err != nil {
 		t.Error(err)
 	}
-	err := guard.Walked(func() { guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it is %s", "DELETE")) })
-	if !errors.Is(err, guard.ErrNotReadOnly) || !strings.Contains(err.Error(), "it is DELETE") {
+	err := guard.RecoverWalk(func() { guard.Abort(guard.Refuse(sqltext.ReasonNotReadOnly, "it is %s", "DELETE")) })
+	if !errors.Is(err, execerr.ErrNotReadOnly) || !strings.Contains(err.Error(), "it is DELETE") {
 		t.Error(err)
 	}
-	var refused *guard.RefusedError
-	if err := guard.Walked(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard {
+	var refused *execerr.RefusedError
+	if err := guard.RecoverWalk(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard {
 		t.Error(err)
 	}
 }
@@ -301,7 +302,7 @@ func TestColumns(t *testing.T) {
 	u, p, o := guard.Source{Alias: "u", Relation: users}, guard.Source{Alias: "pets", Relation: pets}, guard.Source{Alias: "odd", Relation: odd}
 	sub := guard.Source{Alias: "x"}
 	c := &guard.Catalog{Relations: []*guard.Relation{users, pets, odd, loud}}
-	need.OK(t, c.Apply(guard.Policy{DenyColumns: []string{"users.Password", "secret"}}))
+	testutil.OK(t, c.Apply(guard.Policy{DenyColumns: []string{"users.Password", "secret"}}))
 	shout := guard.Source{Alias: "s", Relation: loud}
 	calls := func(name string) bool { return name == "to_json" }
 	for _, test := range []struct {
@@ -404,21 +405,6 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-func TestSplitList(t *testing.T) {
-	for _, test := range []struct {
-		why, list string
-		want      []string
-	}{
-		{"one part", "integer", []string{"integer"}},
-		{"brackets", "decimal(3,1), map(varchar, row(a integer, b date))", []string{"decimal(3,1)", "map(varchar, row(a integer, b date))"}},
-		{"quotes", `"a, (b" integer, c date`, []string{`"a, (b" integer`, "c date"}},
-	} {
-		if diff := cmp.Diff(test.want, guard.SplitList(sqltext.Trino(), test.list)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.why, diff)
-		}
-	}
-}
-
 // TestReadSet: the order does not depend on that of a map, and growth is told.
 func TestReadSet(t *testing.T) {
 	of := func(in, name string) *guard.Relation {
@@ -452,9 +438,9 @@ func TestReadSet(t *testing.T) {
 
 // TestQuery: after an error nothing is left open, and a connection that is dropped is gone.
 func TestQuery(t *testing.T) {
-	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", ":memory:"))(t)
 	defer pool.Close()
-	conn := need.Value(pool.Conn(t.Context()))(t)
+	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	if _, _, err := guard.Query(t.Context(), conn, "SELECT"); err == nil {
 		t.Error("half a statement")
 	}
@@ -469,7 +455,7 @@ func TestQuery(t *testing.T) {
 	if err = errors.Join(err, rows.Err(), rows.Close(), statement.Close()); err != nil || n != 2 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if err := errors.Join(guard.Drop(conn), guard.Drop(conn)); err != nil {
+	if err := errors.Join(guard.Discard(conn), guard.Discard(conn)); err != nil {
 		t.Errorf("dropped twice: %v", err)
 	}
 	if open := pool.Stats().OpenConnections; open > 0 {

@@ -11,11 +11,11 @@ import (
 // mostAllowed bounds the values that a CHECK shows.
 const mostAllowed = 100
 
-// CheckValues returns the column that the condition of a CHECK is about, and the values that it allows, as SQL: those of
-// "kind IN ('bug', 'wish')", of "kind = 'bug' OR kind = 'wish' OR kind IS NULL", and of "kind = ANY (ARRAY['bug'::text])".
-// A condition of another form has none. The domain of PostgreSQL calls its column VALUE.
-func CheckValues(d sqltext.Dialect, condition string) (column string, values []string) {
-	r := checkReader{text: NewText(d.Parse(condition))}
+// CheckValues reads a text, the condition of a CHECK. It returns the column of the condition and the values that it
+// allows, as SQL. It reads the forms "kind IN ('bug', 'wish')", "kind = 'bug' OR kind = 'wish' OR kind IS NULL" and
+// "kind = ANY (ARRAY['bug'::text])". A condition of another form has none. A PostgreSQL domain calls its column VALUE.
+func (t Text) CheckValues() (column string, values []string) {
+	r := checkReader{text: t}
 	for again := true; again; again = r.take("or") {
 		if !r.term() {
 			return "", nil
@@ -27,8 +27,8 @@ func CheckValues(d sqltext.Dialect, condition string) (column string, values []s
 	return r.column, r.values
 }
 
-// checkReader reads a condition without its brackets and casts, which PostgreSQL writes around everything. What calls a
-// function has two names side by side then.
+// checkReader reads a condition without its brackets and casts, because PostgreSQL writes them around everything. A
+// call of a function then has two names next to each other.
 type checkReader struct {
 	text   Text
 	i      int
@@ -59,7 +59,7 @@ func (r *checkReader) take(words ...string) bool {
 	return true
 }
 
-// term reads what says of one column which values it has.
+// term reads a condition on the values of one column.
 func (r *checkReader) term() bool {
 	r.next()
 	if !r.text.IsName(r.i) {
@@ -104,12 +104,8 @@ func (r *checkReader) value() bool {
 	return true
 }
 
-// Checks returns the conditions of the CHECKs in a CREATE TABLE.
-func Checks(d sqltext.Dialect, create string) (conditions []string) {
-	if !strings.Contains(fold(create), "check") {
-		return nil // most have none: do not lex them
-	}
-	t := NewText(d.Parse(create))
+// Checks returns the conditions of the CHECKs in a CREATE TABLE statement, whose text is create.
+func (t Text) Checks(create string) (conditions []string) {
 	for i := range t.Len() {
 		if t.Word(i) != "check" || t.Word(i+1) != "(" {
 			continue
@@ -130,11 +126,11 @@ func Checks(d sqltext.Dialect, create string) (conditions []string) {
 	return conditions
 }
 
-// AllowValues puts what a CHECK allows into the column of a table, unless the column has values already, as one of an
-// enum has.
-func AllowValues(d sqltext.Dialect, t *schema.Table, condition string) {
-	name, values := CheckValues(d, condition)
-	if c, ok := t.Column(name); ok && c.Values == "" {
+// AllowValues reads a text, the condition of a CHECK, and stores the values that it allows in the column of a table. A
+// column that already has values, for example an enum, is not changed.
+func (t Text) AllowValues(table *schema.Table) {
+	name, values := t.CheckValues()
+	if c, ok := table.Column(name); ok && c.Values == "" {
 		c.Values = strings.Join(values, ", ")
 	}
 }

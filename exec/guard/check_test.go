@@ -31,9 +31,9 @@ func TestCheckValues(t *testing.T) {
 		{"nothing", "", "", ""},
 		{"many", "a IN (" + strings.Repeat("1,", 200) + "2)", "a", "1, 2"},
 	} {
-		column, values := guard.CheckValues(sqltext.PostgreSQL(), test.condition)
+		column, values := guard.NewText(sqltext.PostgreSQL().Parse(test.condition)).CheckValues()
 		if strings.Contains(test.condition, "`") {
-			column, values = guard.CheckValues(sqltext.MySQL(), test.condition)
+			column, values = guard.NewText(sqltext.MySQL().Parse(test.condition)).CheckValues()
 		}
 		if diff := cmp.Diff([]string{test.column, test.values}, []string{column, strings.Join(values, ", ")}); diff != "" {
 			t.Errorf("%s: %s: %s", test.why, test.condition, diff)
@@ -41,7 +41,7 @@ func TestCheckValues(t *testing.T) {
 	}
 	const create = `CREATE TABLE t(kind TEXT CHECK (kind IN ('a)', 'b')), "check" INT, n INT, CONSTRAINT c CHECK((n) > 5) -- CHECK (x IN (1))
 )`
-	if diff := cmp.Diff([]string{"kind IN ('a)', 'b')", "(n) > 5"}, guard.Checks(sqltext.SQLite(), create)); diff != "" {
+	if diff := cmp.Diff([]string{"kind IN ('a)', 'b')", "(n) > 5"}, guard.NewText(sqltext.SQLite().Parse(create)).Checks(create)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -51,9 +51,9 @@ func FuzzCheckValues(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if column, values := guard.CheckValues(sqltext.PostgreSQL(), text); column == "" && len(values) > 0 {
+		if column, values := guard.NewText(sqltext.PostgreSQL().Parse(text)).CheckValues(); column == "" && len(values) > 0 {
 			t.Errorf("values without a column: %q", values)
 		}
-		guard.Checks(sqltext.SQLite(), text)
+		guard.NewText(sqltext.SQLite().Parse(text)).Checks(text)
 	})
 }

@@ -6,29 +6,33 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/execerr"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Names is what a statement names, with its subqueries and common table expressions: what the parser of an engine found.
+// Names holds the names in a statement, with its subqueries and common table expressions, as the engine's parser found
+// them.
 //
-// Where the engine does not tell which columns a statement reads, the names do: more than it does read, and never fewer.
-// The whole statement counts, not the scope of a name: a name reads the column of every relation that it could mean
-// anywhere in the text. That is short enough to be right. It reads too much where one alias stands for two things.
+// If the engine does not report which columns a statement reads, the names show them: possibly more than it reads, and
+// never fewer. Scopes of names are ignored: a name reads the column of every relation that it could mean anywhere in
+// the text. This keeps the code short enough to be right. If one alias means two relations, Names reports too many
+// columns.
 type Names struct {
 	Sources []Source // each item of each FROM
-	Refs    []Ref    // each place where a column may be named, the names in USING (…) and behind brackets included
+	Refs    []Ref    // each place where a column may be named, including names in USING (…) and after parentheses
 	Natural bool     // a NATURAL join
-	// Call reports whether q.name may call the function name with the row of q, as PostgreSQL has it. It is nil where
-	// the name of a relation never stands for its row.
+	// Call reports whether q.name may call the function name with the row of q, as in PostgreSQL. It is nil if the
+	// engine has no such calls.
 	Call func(name string) bool
-	// Fields says that fields of a column may stand behind its name: a.b.c may be the field c of the column b.
+	// Fields reports that fields of a column may follow its name: a.b.c may be the field c of the column b.
 	Fields bool
 
 	Absent    []string // tables that the catalog does not have, as the text writes them, each once
 	Functions []string // functions called, as the engine folds their names
-	Indexes   []string // indexes that the statement asks for, but for primary keys
-	Own       any      // what the engine keeps for its next look at the statement
+	Indexes   []string // indexes that the statement requests, except primary keys
+	Own       any      // the engine's own data for the next check of the statement
 }
 
 // Relations returns the relations of n's sources, each once, in the order of the sources.
@@ -41,7 +45,7 @@ func (n *Names) Relations() (all []*Relation) {
 	return all
 }
 
-// Lacks notes a table that the catalog does not have.
+// Lacks records a table that the catalog does not have.
 func (n *Names) Lacks(name string) {
 	if !slices.Contains(n.Absent, name) {
 		n.Absent = append(n.Absent, name)
@@ -50,35 +54,35 @@ func (n *Names) Lacks(name string) {
 
 // Source is one item of a FROM.
 type Source struct {
-	Alias    string    // the name that the statement gives it, else the relation's name; "" for none
+	Alias    string    // the name in the statement, otherwise the relation's name; "" for none
 	Relation *Relation // nil for a subquery, a common table expression, a function or a whole join
-	Select   int       // number of the SELECT whose FROM it stands in, joins in that FROM included
-	Renamed  bool      // a list of columns stands behind the alias
-	Joined   bool      // the alias is that of a whole join, or of its USING (…)
+	Select   int       // number of the SELECT whose FROM contains it, also inside joins
+	Renamed  bool      // a list of columns follows the alias
+	Joined   bool      // the alias names a whole join, or its USING (…)
 
-	// Pos and End are where the name of the relation stands in the text, with its schema, in bytes. [Names.Place] finds
-	// them; End is 0 where the place is not known.
+	// Pos and End locate the name of the relation in the text, with its schema, in bytes. [Names.Place] sets them; End
+	// is 0 if the place is unknown.
 	Pos, End int
 }
 
 // Ref is one place where a column may be named.
 type Ref struct {
-	Path   []string // column; qualifier, column; schema, qualifier, column. With Star what stands before the star
+	Path   []string // column; qualifier, column; schema, qualifier, column. With Star: the part before the star
 	Star   bool
 	Select int      // number of the SELECT whose FROM a star without Path means
 	Except []string // columns that a star leaves out, of every relation
 }
 
-// Read is what is read of one relation.
+// Read lists what is read from one relation.
 type Read struct {
 	Relation *Relation
-	Columns  []string // sorted; empty where only the rows count
+	Columns  []string // sorted; empty if only the rows count
 }
 
-// ReadSet collects what is read: columns by relation.
+// ReadSet collects the columns that are read, by relation.
 type ReadSet map[*Relation]map[string]bool
 
-// Add adds a relation and some of its columns, and reports whether s lacked one of them.
+// Add adds a relation with some of its columns, and reports whether one of them is new.
 func (s ReadSet) Add(r *Relation, columns ...string) (grown bool) {
 	if s[r] == nil {
 		s[r], grown = map[string]bool{}, true
@@ -90,7 +94,7 @@ func (s ReadSet) Add(r *Relation, columns ...string) (grown bool) {
 	return grown
 }
 
-// Reads returns what was added, in the order of schema and name. It is not nil.
+// Reads returns the relations and columns of s, in the order of schema and name. It is not nil.
 func (s ReadSet) Reads() []Read {
 	out := make([]Read, 0, len(s))
 	for r, columns := range s {
@@ -100,8 +104,8 @@ func (s ReadSet) Reads() []Read {
 	return out
 }
 
-// Columns returns the relations of s, each once, in the order of schema and name, with the columns that are read. What
-// lies under views is not among them.
+// Columns returns the relations of s, each once, in the order of schema and name, with the columns that are read. It
+// does not list the relations under views.
 func (s *Names) Columns() []Read {
 	found := s.find()
 	out := make([]Read, 0, len(found))
@@ -132,16 +136,16 @@ func (s *Names) denied() error {
 				if how == named {
 					how = ""
 				}
-				return NotReadableColumn(f.relation.Name, column, how)
+				return execerr.NotReadableColumn(f.relation.Name, column, how)
 			case why != "":
-				return &RefusedError{Reason: reasonFunction, Detail: why}
+				return &execerr.RefusedError{Reason: execerr.ReasonFunction, Detail: why}
 			}
 		}
 	}
 	return nil
 }
 
-// How a column comes to be read, where no name says it.
+// Reasons why a column is read without being named.
 const (
 	named   = "its name"
 	natural = "a NATURAL join"
@@ -219,7 +223,7 @@ func (f *finder) anywhere(column string) {
 	}
 }
 
-// unwritten reads what no name says: columns of NATURAL joins, and those that a list behind an alias renames.
+// unwritten reads columns that are not named: columns of NATURAL joins, and those that a list after an alias renames.
 func (f *finder) unwritten() {
 	if f.Natural {
 		f.everything(natural)
@@ -260,7 +264,7 @@ func (f *finder) reference(ref Ref) {
 	f.qualified(ref, path)
 }
 
-// fields reads the column that has fields, where those stand behind its name.
+// fields reads the column whose fields follow its name.
 func (f *finder) fields(path []string) {
 	if !f.Fields {
 		return
@@ -274,7 +278,8 @@ func (f *finder) fields(path []string) {
 	}
 }
 
-// row reads a relation whose name stands alone, or behind its schema: that is its row, unless it has a column of that name.
+// row reads a relation whose name is used alone, or after its schema: the name means its row, unless the relation has a
+// column of that name.
 func (f *finder) row(ref Ref, path []string) {
 	if f.Call == nil || len(path) > 2 {
 		return
@@ -334,22 +339,6 @@ func Set(text string) map[string]bool {
 	return set
 }
 
-// SplitList cuts a text at the commas that stand in no brackets and quotes: the types in a type, say.
-func SplitList(d sqltext.Dialect, list string) (parts []string) {
-	depth, from := 0, 0
-	for t := range d.Tokens(list + ",") {
-		switch {
-		case t.Text == "(":
-			depth++
-		case t.Text == ")":
-			depth--
-		case t.Text == "," && depth == 0:
-			parts, from = append(parts, strings.TrimSpace(list[from:t.Pos])), t.Pos+1
-		}
-	}
-	return parts
-}
-
 // fold makes names equal that any engine takes for the same, whatever their letters.
 func fold(s string) string {
 	for i := range len(s) {
@@ -360,8 +349,8 @@ func fold(s string) string {
 	return s
 }
 
-// Place finds where the text names each relation of n. Two references that are written alike mean the same, so it does not
-// matter which of them is which.
+// Place locates the name of each relation of n in the text. Equal names mean the same relation, so their order does
+// not matter.
 func (n *Names) Place(s *sqltext.Statement) {
 	refs := s.Tables()
 	for i := range n.Sources {
@@ -369,7 +358,7 @@ func (n *Names) Place(s *sqltext.Statement) {
 		if o.Relation == nil || o.End > 0 {
 			continue
 		}
-		k := slices.IndexFunc(refs, func(r sqltext.TableRef) bool {
+		k := slices.IndexFunc(refs, func(r sqlshape.TableRef) bool {
 			alias := cmp.Or(r.Alias, r.Name)
 			return !r.Function && schema.EqualFold(r.Name, o.Relation.Name) && schema.EqualFold(alias, o.Alias)
 		})
@@ -381,7 +370,7 @@ func (n *Names) Place(s *sqltext.Statement) {
 	}
 }
 
-// nameEnd returns where the name that begins at a byte ends, with all that stands behind its dots.
+// nameEnd returns the end of the name that begins at a byte, with all its parts after dots.
 func nameEnd(s *sqltext.Statement, pos int) (end int) {
 	name := false // the last token was one
 	for t := range s.Tokens() {

@@ -1,8 +1,8 @@
-// Package guard (API is not stable) has the parts that the guards of all engines share: what a statement names, what a
-// database has, what a policy makes of both, and samples of tables.
+// Package guard (API is not stable) has the code that the guards of all engines share. It finds the names in a
+// statement and the relations of a database, works out how a policy affects both, and reads samples of tables.
 //
-// It runs no SQL and is no guard by itself. An implementation of exec.Conn reads a statement with the parser of its
-// engine and writes down what it found as [Names]. A [Catalog] says whether that may be read:
+// It runs no SQL and does not guard a connection by itself. An implementation of exec.Conn parses a statement with the
+// parser of its engine and stores the names as [Names]. A [Catalog] decides whether they may be read:
 //
 //	users := guard.NewRelation("public", "users", []string{"id", "name", "password"})
 //	c := &guard.Catalog{Text: sqltext.PostgreSQL(), Relations: []*guard.Relation{users}}
@@ -12,5 +12,5 @@
 //		Refs:    []guard.Ref{{Path: []string{"password"}}},
 //	}) // users.password may not be read
 //
-// Refusals and policies are here too, and have their names in exec as well.
+// Policies are defined here; exec has an alias. Refusals are errors of exec.
 package guard

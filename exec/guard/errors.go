@@ -2,84 +2,18 @@ package guard
 
 import (
 	"errors"
-	"fmt"
 	"strings"
-	"unicode"
 
-	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// ErrNotReadOnly matches a refusal of a statement that writes or changes state.
-var ErrNotReadOnly = errors.New("exec: not a reading statement")
-
-// ErrStale is an error of an engine's own look at a statement: the catalog by which it was judged is old. exec reads the
-// catalog again and judges again.
+// ErrStale reports that the catalog is older than the schema in which the engine reads the statement. exec then reads
+// the catalog and checks the statement again.
 var ErrStale = errors.New("exec: the catalog is old")
 
-// ErrNoScope matches the refusal of a statement that needs a scope.
-var ErrNoScope = errors.New("exec: no scope")
-
-// The reasons of a [RefusedError] about rules for rows.
-const (
-	ReasonScope sqltext.Reason = "scope" // there is no scope, or it lacks what the rules need
-	ReasonRows  sqltext.Reason = "rows"  // a table is read where no rule can stand
-)
-
-// The reasons of a [RefusedError] that come from this package. exec has them all.
-const (
-	reasonTable      sqltext.Reason = "table"
-	reasonColumn     sqltext.Reason = "column"
-	reasonFunction   sqltext.Reason = "function"
-	reasonTooComplex sqltext.Reason = "too-complex"
-	reasonGuard      sqltext.Reason = "guard"
-)
-
-// RefusedError says that a statement may not run. Nothing of it ran.
-type RefusedError struct {
-	Reason sqltext.Reason
-	Detail string // one line for a person, without stored values
-	Writes bool   // the statement writes or changes state
-	// Name is what another statement may do without: a table that may not be read or is not there, in lower case; "*" for
-	// a star, and whatever else reads columns that it does not name. "": there is nothing to write in another way.
-	Name string
-}
-
-// Error returns "exec: refused (REASON): DETAIL".
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("exec: refused (%s): %s", e.Reason, visible(e.Detail))
-}
-
-// Public is the error without the names in it, for logs and exported traces (trace.Span.Fail).
-func (e *RefusedError) Public() string { return fmt.Sprintf("exec: refused (%s)", e.Reason) }
-
-// Is makes a refusal of a statement that writes match [ErrNotReadOnly], and one that lacks its scope [ErrNoScope].
-func (e *RefusedError) Is(target error) bool {
-	return target == ErrNotReadOnly && e.Writes || target == ErrNoScope && e.Reason == ReasonScope
-}
-
-// Fault is what is wrong with a statement that the engine rejected, one of those of package exec.
-type Fault string
-
-// InvalidError says that the engine rejected a statement, or a check on its behalf.
-type InvalidError struct {
-	Fault   Fault  // what is wrong with it
-	Message string // the engine's own words; they may repeat parts of the statement
-	Name    string // the table, column or function that does not exist or is ambiguous, where the engine names it
-}
-
-// Error returns "exec: invalid statement (FAULT): MESSAGE".
-func (e *InvalidError) Error() string {
-	return fmt.Sprintf("exec: invalid statement (%s): %s", e.Fault, visible(e.Message))
-}
-
-// Public is the error without the engine's words, for logs and exported traces (trace.Span.Fail).
-func (e *InvalidError) Public() string {
-	return fmt.Sprintf("exec: invalid statement (%s)", e.Fault)
-}
-
-// Masked returns a message without what stands between the first of the opening marks and the last of the closing ones. An
-// error of a running statement repeats values there that it read.
+// Masked returns a message without the text between the first opening mark and the last closing mark. An engine's
+// error about a running statement may repeat stored values in this text.
 func Masked(message, opening, closing string) string {
 	i, j := strings.IndexAny(message, opening), strings.LastIndexAny(message, closing)
 	switch {
@@ -91,31 +25,7 @@ func Masked(message, opening, closing string) string {
 	return message[:i+1] + "…" + message[j:]
 }
 
-// visible writes out the characters of a message that a person would not see: "no such column: a\u200b".
-func visible(message string) string {
-	return words.Visible(message, "", func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
-// PolicyError says that a [Policy] names tables or columns that the database does not have, or that a rule of it cannot hold.
-// A guard says so at its first use only: what is dropped later is no error, and a table that comes to be read past a rule
-// is refused.
-type PolicyError struct {
-	// Unknown are the entries with the field in front, `DenyColumns: "users.pasword"`, and behind them what is wrong and what
-	// to write, where the name is known.
-	Unknown []string
-}
-
-// Error returns all entries that do not fit, in one line.
-func (e *PolicyError) Error() string {
-	return "exec: the policy does not fit the database: " + strings.Join(e.Unknown, ", ")
-}
-
-// Public is the error without the names, for logs and exported traces (trace.Span.Fail).
-func (e *PolicyError) Public() string {
-	return fmt.Sprintf("exec: the policy names %d things that the database does not have", len(e.Unknown))
-}
-
-// Refuse makes a refusal. A reason of sqltext.ReasonNotReadOnly says that the statement writes.
-func Refuse(reason sqltext.Reason, format string, args ...any) *RefusedError {
-	return &RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == sqltext.ReasonNotReadOnly}
+// Refuse returns an *exec.RefusedError. The reason sqltext.ReasonNotReadOnly sets Writes.
+func Refuse(reason sqltext.Reason, format string, args ...any) *execerr.RefusedError {
+	return execerr.Refuse(reason, format, args...)
 }

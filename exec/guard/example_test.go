@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/sampling"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -17,7 +18,7 @@ func ExampleCatalog() {
 	c := &guard.Catalog{
 		Text:      sqltext.PostgreSQL(),
 		Relations: []*guard.Relation{people, logins},
-		Flows:     []guard.Flow{{From: people, Column: "password", To: people, As: "login"}},
+		Flows:     []guard.LineageEdge{{From: people, Column: "password", To: people, As: "login"}},
 	}
 	if err := c.Apply(guard.Policy{DenyColumns: []string{"people.password"}}); err != nil {
 		fmt.Println(err)
@@ -65,11 +66,11 @@ func ExampleNames_Place() {
 }
 
 // A walk over a tree ends where something may not stand.
-func ExampleWalked() {
-	err := guard.Walked(func() {
+func ExampleRecoverWalk() {
+	err := guard.RecoverWalk(func() {
 		for _, kind := range []string{"SelectStmt", "IntoClause"} {
 			if kind == "IntoClause" {
-				guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", kind))
+				guard.Abort(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", kind))
 			}
 		}
 	})
@@ -83,7 +84,7 @@ func ExampleSampleRows() {
 		fmt.Println(sql, "--", rows)
 		return &result.Table{Columns: []string{"name"}, Rows: [][]any{{"ann"}, {"bob"}}}, nil
 	}
-	sample, err := guard.SampleRows(context.Background(), run, guard.Sampled{From: `"people" AS t`, List: `t."name"`}, guard.SampleOptions{
+	sample, err := guard.SampleRows(context.Background(), run, guard.Sampled{From: `"people" AS t`, List: `t."name"`}, sampling.Options{
 		Columns: []string{"name"}, Rows: 2,
 	})
 	fmt.Println(sample.Rows, err)

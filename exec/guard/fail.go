@@ -9,45 +9,45 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Family is a family of types. Values of one family are compared with each other and with constants, and no comparison
-// fails on a value.
-type Family uint8
-
-// The families. A column of NoFamily may fail when it is read, as one that is computed then, or when it is compared.
+// The families of types: see [Relation.Compares].
 const (
-	NoFamily  Family = iota
-	AnyFamily        // of an engine in which every two values can be compared
-	NumberFamily
-	FloatFamily
-	TextFamily
-	TimeFamily
-	BoolFamily
-	OtherFamily // compared with texts alone, which the engine reads before it looks at a row
+	noFamily     = ""
+	anyFamily    = "any"
+	numberFamily = "number"
+	floatFamily  = "float"
+	textFamily   = "text"
+	timeFamily   = "time"
+	boolFamily   = "bool"
+	otherFamily  = "other"
 )
 
 // longestPattern bounds a LIKE pattern, in bytes: SQLite takes no longer one under the guard.
 const longestPattern = 100
 
-// CannotFail reports whether no part of a statement can fail on a value of a row, but for the list of results of its
-// outermost SELECT, which an engine evaluates on the rows that are left. Such a statement needs no fence: that it is
-// answered does not tell whether an index led the engine to a hidden row.
+// CannotFail reports whether no part of a statement can fail on a value of a row. The results of the outermost SELECT
+// are excluded: an engine evaluates them on the remaining rows. Such a statement needs no fence, because its success
+// does not reveal whether an index led the engine to a hidden row.
 //
-// What is on the list: columns of a [Family], constants, parameters; comparisons within one family, AND, OR,
-// NOT, IS NULL, IS TRUE, BETWEEN, IN of constants, LIKE with a short constant pattern without a backslash; EXISTS, IN,
-// derived tables, common table expressions and views of such queries; joins ON such conditions or USING such columns;
-// GROUP BY and ORDER BY of columns; count, min and max of a column; LIMIT of the whole, whose list has these alone then, as
-// its plan decides how much of it is computed. Everything else may fail, also
-// what this reader does not know: the next function of an engine costs time then, and tells nothing.
+// The parts in this list cannot fail. Everything else may fail, including syntax that the reader does not know. A
+// function that is new in an engine therefore costs time, but reveals nothing.
 //
-// names is what the parser of the engine found in s; nil where no name but that of a column is read as one. list says which
-// functions may stand in the outermost list of results; nil: all.
+//   - columns of a family of types, constants, parameters
+//   - comparisons within one family, AND, OR, NOT, IS NULL, IS TRUE, BETWEEN, IN of constants
+//   - LIKE with a short constant pattern without a backslash
+//   - EXISTS, IN, derived tables, common table expressions and views of such queries
+//   - joins ON such conditions or USING such columns
+//   - GROUP BY and ORDER BY of columns; count, min and max of a column
+//   - LIMIT of the whole statement, if its results have only such parts, because the plan decides how many are computed
+//
+// names holds the names that the engine's parser found in s; nil if every name is read as a column. list reports which
+// functions may be in the outermost list of results; nil: all.
 func (c *Catalog) CannotFail(s *sqltext.Statement, names *Names, list func(function string) bool) bool {
-	r := failReader{catalog: c, list: list, families: map[string]Family{}, views: map[*Relation]bool{}}
-	return (names == nil || !names.rows()) && r.statement(s) && r.holds()
+	r := newFailReader(c, list)
+	return (names == nil || !names.rows()) && r.statement(s) && !r.fails && r.holds()
 }
 
-// rows reports whether a name may stand for the row of a source, or call a function with it, as PostgreSQL has it: the name of
-// the source, or one behind it, that is no column of each source of that name.
+// rows reports whether a name may stand for the row of a source, or call a function with it, as in PostgreSQL. It is
+// the name of the source, or a name after it that is missing as a column in some source of that name.
 func (n *Names) rows() bool {
 	return n.Call != nil && slices.ContainsFunc(n.Refs, func(ref Ref) bool {
 		if ref.Star || len(ref.Path) == 0 {
@@ -72,18 +72,35 @@ type failReader struct {
 	text    Text
 	i       int // the token that is read next
 
-	families map[string]Family // of columns, by name as anyCase has it, in all of the statement
-	commons  []string          // names of common table expressions, folded
+	families map[string]string // of columns, by name as anyCase has it, in all of the statement
+	commons  []common
 	views    map[*Relation]bool
 	pairs    [][2]operand
 	any      bool // the engine compares every two values
 	having   bool // aggregates may stand here, and queries may not
+	fails    bool // a condition was skipped, or a rule may fail: only where rows come from and how they are sorted is known
+
+	at            *level            // that is read
+	traits        map[string]traits // as families; a name of two columns has the traits of both
+	exact, sorted []string          // columns that need a trait, folded
+	series        []series          // of the outermost list
+	loose         bool              // a value depends on the order of rows
+}
+
+func newFailReader(c *Catalog, list func(string) bool) *failReader {
+	return &failReader{catalog: c, list: list, families: map[string]string{}, views: map[*Relation]bool{}, at: &level{}, traits: map[string]traits{}}
+}
+
+// common is a common table expression.
+type common struct {
+	name    string   // folded
+	columns []string // as they are written; nil: they are not known
 }
 
 // operand is one side of a comparison.
 type operand struct {
 	column   string // folded; "" for a constant
-	family   Family // of a constant whose type is written
+	family   string // of a constant whose type is written
 	constant sqltext.Kind
 	null     bool // NULL, or a parameter: it is compared with anything
 	logical  bool // it is a condition
@@ -119,51 +136,62 @@ func (r *failReader) holds() bool {
 func (r *failReader) comparable(a, b operand) bool {
 	fa, fb := r.family(a), r.family(b)
 	switch {
-	case a.logical || b.logical || a.column != "" && fa == NoFamily || b.column != "" && fb == NoFamily:
+	case a.logical || b.logical || a.column != "" && fa == noFamily || b.column != "" && fb == noFamily:
 		return false
 	case r.any || a.null || b.null || fa == fb:
 		return true // two constants without a type, too: the engine compares them before it reads a row
-	case fa == NoFamily:
+	case fa == noFamily:
 		return a.fits(fb)
-	case fb == NoFamily:
+	case fb == noFamily:
 		return b.fits(fa)
 	}
 	return false
 }
 
 // fits reports whether a constant without a type is compared as what a family is.
-func (o operand) fits(family Family) bool {
+func (o operand) fits(family string) bool {
 	switch o.constant {
 	case sqltext.Number:
-		return family == NumberFamily || family == FloatFamily
+		return family == numberFamily || family == floatFamily
 	case sqltext.String:
-		return family != NumberFamily && family != FloatFamily && family != BoolFamily
+		return family != numberFamily && family != floatFamily && family != boolFamily
 	}
-	return family == BoolFamily // TRUE or FALSE
+	return family == boolFamily // TRUE or FALSE
 }
 
-func (r *failReader) family(o operand) Family {
+func (r *failReader) family(o operand) string {
 	if o.column != "" {
 		return r.families[anyCase(o.column)]
 	}
 	return o.family
 }
 
-// name notes what a name stands for. One that stands for two families stands for none.
-func (r *failReader) name(folded string, family Family) {
-	r.any = r.any || family == AnyFamily
-	if r.any && family != NoFamily {
-		family = AnyFamily
+// name records the family of a name. A name with two families has no family.
+func (r *failReader) name(folded, family string, trait traits) {
+	r.any = r.any || family == anyFamily
+	if r.any && family != noFamily {
+		family = anyFamily
 	}
 	folded = anyCase(folded)
 	if was, known := r.families[folded]; known && was != family {
-		family = NoFamily
+		family = noFamily
 	}
-	r.families[folded] = family
+	if was, known := r.traits[folded]; known {
+		trait &= was
+	}
+	r.families[folded], r.traits[folded] = family, trait
 }
 
-// anyCase folds all letters of a name, as MariaDB does where it compares names: what two names are told apart by here is more
-// than their case on every engine.
+// trait returns the traits of an operand.
+func (r *failReader) trait(o operand) traits {
+	if o.column != "" {
+		return r.traits[anyCase(o.column)]
+	}
+	return everyTrait
+}
+
+// anyCase folds all letters of a name, as MariaDB does when it compares names. Two names that differ here differ in
+// more than case on every engine.
 func anyCase(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

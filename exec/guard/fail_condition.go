@@ -32,7 +32,7 @@ func (r *failReader) terms() (operand, bool) {
 // truth takes an operand as a condition: a column is one where its engine says so.
 func (r *failReader) truth(o operand) bool {
 	if !o.logical {
-		r.pairs = append(r.pairs, [2]operand{o, {family: BoolFamily}})
+		r.pairs = append(r.pairs, [2]operand{o, {family: boolFamily}})
 	}
 	return o.logical || o.column != "" || o.constant == sqltext.Word // TRUE or FALSE
 }
@@ -50,7 +50,7 @@ func (r *failReader) term() (operand, bool) {
 		if r.having {
 			return condition, false
 		}
-		_, ok := r.bracketed()
+		_, _, ok := r.bracketed()
 		return condition, ok
 	}
 	left, ok := r.operand()
@@ -97,7 +97,7 @@ func (r *failReader) members(left operand) bool {
 		if r.having {
 			return false
 		}
-		items, ok := r.bracketed()
+		items, _, ok := r.bracketed()
 		return ok && len(items) == 1 && r.pair(left, items[0])
 	}
 	if !r.take("(") {
@@ -117,7 +117,7 @@ func (r *failReader) members(left operand) bool {
 func (r *failReader) pattern(left operand) bool {
 	text := r.text.Token(r.i)
 	r.i++
-	r.pair(left, operand{family: TextFamily})
+	r.pair(left, operand{family: textFamily})
 	short := text.Kind == sqltext.String && len(text.Text) <= longestPattern && !strings.Contains(text.Text, `\`)
 	return short && left.column != "" && r.word() != "escape"
 }
@@ -145,17 +145,19 @@ func (r *failReader) operand() (o operand, ok bool) {
 		o.constant = sqltext.Number
 	case (r.word() == "date" || r.word() == "timestamp") && r.text.Token(r.i+1).Kind == sqltext.String:
 		r.i += 2
-		o.family = TimeFamily
+		o.family = timeFamily
 	case r.text.Word(r.i+1) == "(":
 		if o, ok = r.aggregate(); !ok {
 			return o, false
 		}
 	default:
+		at := r.i
 		path, ok := r.path()
 		if !ok {
 			return o, false
 		}
 		o.column = path[len(path)-1]
+		r.note(at, r.i, path)
 	}
 	return r.cast(o)
 }
@@ -166,11 +168,12 @@ func (r *failReader) aggregate() (o operand, ok bool) {
 	if !r.having || function != "count" && function != "min" && function != "max" {
 		return o, false
 	}
+	noted := r.at.notes
 	r.i += 2
-	r.having = false
-	defer func() { r.having = true }()
+	r.having, r.at.notes, r.at.aggregated = false, false, true
+	defer func() { r.having, r.at.notes = true, noted }()
 	if function == "count" && r.take("*", ")") {
-		return operand{family: NumberFamily}, true
+		return operand{family: numberFamily}, true
 	}
 	r.take("distinct")
 	if o, ok = r.operand(); !ok || o.column == "" && function != "count" || !r.take(")") {
@@ -178,18 +181,20 @@ func (r *failReader) aggregate() (o operand, ok bool) {
 	}
 	r.pair(o, operand{null: true})
 	if function == "count" {
-		o = operand{family: NumberFamily}
+		o = operand{family: numberFamily}
+	} else {
+		r.exact = append(r.exact, o.column)
 	}
 	return o, true
 }
 
 // castable are types to which PostgreSQL, which writes them into the queries of views, casts a constant before it reads a
 // row, and their families.
-var castable = map[string]Family{
-	"text": TextFamily, "character varying": TextFamily, "bpchar": TextFamily,
-	"integer": NumberFamily, "bigint": NumberFamily, "smallint": NumberFamily, "numeric": NumberFamily,
-	"double precision": FloatFamily, "boolean": BoolFamily,
-	"date": TimeFamily, "timestamp without time zone": TimeFamily,
+var castable = map[string]string{
+	"text": textFamily, "character varying": textFamily, "bpchar": textFamily,
+	"integer": numberFamily, "bigint": numberFamily, "smallint": numberFamily, "numeric": numberFamily,
+	"double precision": floatFamily, "boolean": boolFamily,
+	"date": timeFamily, "timestamp without time zone": timeFamily,
 }
 
 // cast reads a cast of a constant that is written out, or of a text to a text. PostgreSQL makes another one for each row.
@@ -201,14 +206,14 @@ func (r *failReader) cast(o operand) (operand, bool) {
 		}
 		family := castable[strings.Join(words, " ")]
 		switch {
-		case family == NoFamily || o.logical || r.word() == "(":
+		case family == noFamily || o.logical || r.word() == "(":
 			return o, false
-		case o.column == "" && o.family == NoFamily:
+		case o.column == "" && o.family == noFamily:
 			o = operand{family: family}
-		case family != TextFamily || o.column == "" && o.family != TextFamily:
+		case family != textFamily || o.column == "" && o.family != textFamily:
 			return o, false
 		case o.column != "":
-			r.pair(o, operand{family: TextFamily})
+			r.pair(o, operand{family: textFamily})
 		}
 	}
 	return o, true

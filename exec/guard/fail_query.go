@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ func (r *failReader) ident() (folded string, ok bool) {
 		return "", false
 	}
 	r.i++
-	return schema.Fold(r.text.Value(r.i - 1)), true
+	return schema.FoldCase(r.text.Value(r.i - 1)), true
 }
 
 // path reads names with dots between them, at most three.
@@ -61,7 +62,7 @@ func (r *failReader) path() (folded []string, ok bool) {
 
 // statement reads a whole one.
 func (r *failReader) statement(s *sqltext.Statement) bool {
-	r.text = NewText(s)
+	r.text, r.at.renamed = NewText(s), map[string]string{}
 	if r.take("with") {
 		for again := true; again; again = r.take(",") {
 			if !r.common() {
@@ -77,7 +78,15 @@ func (r *failReader) statement(s *sqltext.Statement) bool {
 		return false
 	}
 	limited := r.word() == "limit"
-	return r.limit() && r.i == r.text.Len() && (!limited || r.plain(list))
+	if !r.limit() {
+		return false
+	}
+	r.take(";")
+	if r.i != r.text.Len() {
+		return false
+	}
+	r.fails = r.fails || limited && !r.plain(list)
+	return true
 }
 
 // plain reports whether the list of results that begins at a token has columns, constants and counts and the like alone. Of
@@ -108,14 +117,14 @@ func (r *failReader) common() bool {
 	if !ok {
 		return false
 	}
-	var columns []string
+	var columns, written []string
 	if r.take("(") {
 		for again := true; again; again = r.take(",") {
 			column, ok := r.ident()
 			if !ok {
 				return false
 			}
-			columns = append(columns, column)
+			columns, written = append(columns, column), append(written, r.text.Raw(r.i-1))
 		}
 		if !r.take(")") {
 			return false
@@ -127,43 +136,46 @@ func (r *failReader) common() bool {
 	if !r.take("materialized") {
 		r.take("not", "materialized")
 	}
-	items, ok := r.bracketed()
+	items, shown, ok := r.bracketed()
 	if !ok || len(columns) > 0 && len(columns) != len(items) {
 		return false
 	}
 	for i, column := range columns {
-		r.name(column, r.later(items[i]))
+		r.name(column, r.later(items[i]), r.trait(items[i]))
 	}
-	r.commons = append(r.commons, name)
+	if len(columns) > 0 {
+		shown = written
+	}
+	r.commons = append(r.commons, common{name, shown})
 	return true
 }
 
 // later is the family of an item of a query that was read whole: its columns are known.
-func (r *failReader) later(o operand) Family {
-	if o.column == "" && o.family == NoFamily {
-		return map[sqltext.Kind]Family{sqltext.Number: NumberFamily, sqltext.String: TextFamily}[o.constant]
+func (r *failReader) later(o operand) string {
+	if o.column == "" && o.family == noFamily {
+		return map[sqltext.Kind]string{sqltext.Number: numberFamily, sqltext.String: textFamily}[o.constant]
 	}
 	return r.family(o)
 }
 
 // results skips the outermost list of results. A query in it has conditions of its own, so there may be none.
 func (r *failReader) results() bool {
-	r.one("distinct", "all")
+	r.at.distinct = r.take("distinct")
+	r.take("all")
 	for depth, begin := 0, r.i; r.i < r.text.Len(); r.i++ {
 		word, before := r.word(), r.text.Word(r.i-1)
+		queryWord := word == "select" || word == "values" || word == "table" || word == "with"
+		r.fails = r.fails || queryWord || r.list != nil && (word == "||" || strings.HasPrefix(word, "current_"))
 		switch {
-		case word == "select", word == "values", word == "table", word == "with", word == "on" && before == "distinct":
-			return false
-		case r.list != nil && (word == "||" || strings.HasPrefix(word, "current_")):
-			return false
-		case r.list != nil && word == "(" && r.text.IsName(r.i-1) && !clauseWords[before] && !r.list(before):
+		case depth == 0 && (queryWord || word == "union"), word == "on" && before == "distinct":
 			return false
 		case word == "(":
 			depth++
+			r.fails = r.fails || r.list != nil && r.text.IsName(r.i-1) && !clauseWords[before] && !r.list(before)
 		case word == ")":
 			depth--
 		case depth == 0 && (word == "," || word == "from"):
-			r.item(begin, r.i)
+			r.listed(begin, r.item(begin, r.i))
 			begin = r.i + 1
 			if word == "from" {
 				return true
@@ -173,54 +185,121 @@ func (r *failReader) results() bool {
 	return true
 }
 
-// item notes what an item of the outermost list is called: what may fail, if that is not the name of a column in it.
-func (r *failReader) item(begin, end int) {
+// item notes what an item of the outermost list is called: what may fail, if that is not the name of a column in it. It
+// returns the token behind the item without its alias.
+func (r *failReader) item(begin, end int) (behind int) {
 	outer := r.i
 	defer func() { r.i = outer }()
 	r.i = begin
 	path, column := r.path()
 	r.take("as")
 	last := r.text.Token(end - 1)
-	if column && r.i >= end || last.Kind != sqltext.String && !r.text.IsName(end-1) {
-		return // a column alone, or without a name
+	if column && r.i >= end {
+		r.at.names = append(r.at.names, path[len(path)-1])
+		return end // a column alone
 	}
-	if name := schema.Fold(r.text.Value(end - 1)); !column || r.i != end-1 || name != path[len(path)-1] {
-		r.name(name, NoFamily)
+	if last.Kind != sqltext.String && !r.text.IsName(end-1) {
+		return end // without a name
 	}
+	name := schema.FoldCase(r.text.Value(end - 1))
+	if r.at.names = append(r.at.names, name); !column || r.i != end-1 || name != path[len(path)-1] {
+		r.name(name, noFamily, everyTrait) // no aggregate is of it
+	}
+	if column && r.i == end-1 {
+		r.at.renamed[name] = path[len(path)-1]
+	}
+	switch before := r.text.Token(end - 2); {
+	case end-2 > begin && r.text.Word(end-2) == "as":
+		return end - 2
+	case end-1 > begin && !clauseWords[r.text.Word(end-1)] && (before.Text == ")" || r.text.Word(end-2) == "end" ||
+		before.Kind != sqltext.Operator && !clauseWords[r.text.Word(end-2)]):
+		return end - 1
+	}
+	return end
 }
 
 // clauses reads what stands behind a list of results, but for the LIMIT. outermost: ORDER BY may name results.
 func (r *failReader) clauses(outermost bool) bool {
-	if r.take("from") && !r.sources() || r.take("where") && !r.condition() {
+	if r.take("from") && !r.sources() {
 		return false
 	}
-	if r.take("group", "by") && !r.columns(false) {
+	if r.take("where") {
+		r.skippable(r.condition)
+	}
+	if r.take("group", "by") && !r.columns(false, func(m mention) { r.at.groups = append(r.at.groups, m) }) {
 		return false
 	}
+	r.at.notes = true
+	defer func() { r.at.notes = false; r.at.end = r.i; r.settle() }()
 	if r.take("having") {
 		r.having = true
-		ok := r.condition()
-		if r.having = false; !ok {
-			return false
+		r.skippable(r.condition)
+		r.having = false
+	}
+	r.at.ordered = r.take("order", "by")
+	return !r.at.ordered || r.columns(outermost, func(mention) {})
+}
+
+// conditionEnds stand behind a condition, outside of brackets.
+var conditionEnds = Set(`, ) ; where group having order limit offset fetch union except intersect window for join inner left right full cross natural
+asc desc nulls`)
+
+// skippable reads a condition or a value by a method, or skips another one.
+func (r *failReader) skippable(read func() bool) {
+	at := r.i
+	if read() && r.ended() {
+		return
+	}
+	r.fails = true
+	for r.i = at; !r.ended(); r.i++ {
+		if r.word() == "(" {
+			r.i = r.behind(r.i + 1)
 		}
 	}
-	return !r.take("order", "by") || r.columns(outermost)
+	end := r.i
+	r.loose = r.loose || r.aggregates(at, end) || !r.expression(at, end)
+	r.i = end
+}
+
+// ended reports whether what comes next ends a condition or a value.
+func (r *failReader) ended() bool {
+	function := (r.word() == "left" || r.word() == "right") && r.text.Raw(r.i+1) == "("
+	return r.i >= r.text.Len() || conditionEnds[r.word()] && !function
 }
 
 // columns reads what is grouped or sorted by: columns, counts and the like, or places in the list of results. named: also
 // a name of the list.
-func (r *failReader) columns(named bool) bool {
+func (r *failReader) columns(named bool, each func(mention)) bool {
 	for again := true; again; again = r.take(",") {
 		at := r.i
-		if name, ok := r.ident(); !named || !ok || name == "" || r.word() == "." || r.word() == "(" {
+		name, ok := r.ident()
+		if !named || !ok || name == "" || !r.ended() {
+			var o operand
 			r.i, r.having = at, true
-			o, ok := r.operand()
-			if r.having = false; !ok || o.constant == sqltext.String {
+			r.skippable(func() (ok bool) {
+				if o, ok = r.operand(); !ok || o.constant == sqltext.String {
+					o, ok = operand{}, false
+				}
+				return ok
+			})
+			if r.having = false; r.i == at {
 				return false
 			}
 			r.pairs = append(r.pairs, [2]operand{o, {null: true}})
+			each(r.place(at, o))
+			name = o.column
+		} else {
+			if !slices.Contains(r.at.names, name) {
+				r.note(at, r.i, []string{name})
+			}
+			name = cmp.Or(r.at.renamed[name], name)
 		}
-		r.one("asc", "desc")
+		if name != "" {
+			r.sorted = append(r.sorted, name)
+		}
+		if r.at.descending = r.take("desc"); !r.at.descending {
+			r.take("asc")
+		}
 		if r.take("nulls") && !r.one("first", "last") {
 			return false
 		}
@@ -262,9 +341,7 @@ func (r *failReader) joined() bool {
 			return false
 		case cross:
 		case r.take("on"):
-			if !r.condition() {
-				return false
-			}
+			r.skippable(r.condition)
 		case !r.take("using") || !r.using():
 			return false
 		}
@@ -288,116 +365,145 @@ func (r *failReader) using() bool {
 
 // source reads one item of a FROM with its alias.
 func (r *failReader) source() bool {
+	var of source
 	if r.word() == "(" {
 		at := r.i
-		if _, ok := r.bracketed(); !ok {
+		_, columns, ok := r.bracketed()
+		if !ok {
 			if r.i = at + 1; slices.Contains([]string{"select", "with", "values"}, r.word()) || !r.joined() || !r.take(")") {
 				return false
 			}
 			return true
 		}
-	} else if !r.table() {
+		of.columns = columns
+	} else if ok := r.table(&of); !ok {
 		return false
 	}
 	as := r.take("as")
-	if _, named := r.ident(); as && !named {
+	if _, named := r.ident(); named {
+		of.alias = r.text.Raw(r.i - 1)
+	} else if as {
 		return false
 	}
+	r.at.sources = append(r.at.sources, of)
 	return r.word() != "("
 }
 
 // table reads the name of a table, a view or a common table expression.
-func (r *failReader) table() bool {
+func (r *failReader) table(of *source) bool {
 	path, ok := r.path()
 	if !ok {
 		return false
 	}
-	name := path[len(path)-1]
-	found := len(path) == 1 && slices.Contains(r.commons, name)
+	of.alias = r.text.Raw(r.i - 1)
+	name, found := path[len(path)-1], 0
+	if i := slices.IndexFunc(r.commons, func(c common) bool { return len(path) == 1 && c.name == name }); i >= 0 {
+		of.columns = r.commons[i].columns
+		found++
+	}
 	for _, relation := range r.catalog.Relations {
 		if fold(relation.Name) != name {
 			continue
 		}
-		if found = true; !r.relation(relation) {
+		if of.relation = relation; !r.relation(relation) {
 			return false
 		}
+		found++
 	}
-	return found
+	if found > 1 { // nobody knows which one it is
+		of.relation, of.columns = nil, nil
+	}
+	return found > 0
 }
 
 // relation notes the columns of a table, or reads the query of a view.
 func (r *failReader) relation(t *Relation) bool {
 	for i, column := range t.columns {
-		r.name(fold(column), t.families[i])
+		r.name(fold(column), t.families[i], t.traits[i])
 	}
 	switch {
 	case !t.View: // a table without any may be one of another server, or of a module
-		return slices.ContainsFunc(t.families, func(f Family) bool { return f != NoFamily }) && r.rule(t)
+		r.fails = r.fails || !slices.ContainsFunc(t.families, func(f string) bool { return f != noFamily }) || !r.rule(t)
+		return true
 	case r.views[t]:
 		return true
 	case t.Definition == "":
 		return false
 	}
 	r.views[t] = true
-	return r.within(ViewQuery(r.catalog.Text, t.Definition), func() bool { _, ok := r.query(); return ok })
+	return r.within(r.catalog.ViewQuery(t.Definition), func() bool { _, _, ok := r.query(); return ok })
 }
 
-// bracketed reads a query in brackets and returns the items of its list.
-func (r *failReader) bracketed() (items []operand, ok bool) {
+// bracketed reads a query in brackets and returns the items of its list, and their names as they are written: nil where one
+// has none.
+func (r *failReader) bracketed() (items []operand, names []string, ok bool) {
 	if !r.take("(") {
-		return nil, false
+		return nil, nil, false
 	}
-	items, ok = r.query()
-	return items, ok && r.take(")")
+	items, names, ok = r.query()
+	return items, names, ok && r.take(")")
 }
 
 // query reads a query in another one, whose list counts: an engine may write it into the conditions around it.
-func (r *failReader) query() (items []operand, ok bool) {
+func (r *failReader) query() (items []operand, names []string, ok bool) {
 	if !r.take("select") {
-		return nil, false
+		return nil, nil, false
 	}
-	distinct := r.take("distinct")
-	if !distinct {
+	around := r.at
+	defer func() { r.at = around }()
+	r.at = &level{distinct: r.take("distinct")}
+	if !r.at.distinct {
 		r.take("all")
 	}
-	type named struct {
-		name string
-		is   operand
-	}
-	var names []named
 	for again := true; again; again = r.take(",") {
-		if r.take("*") || r.star() {
-			if distinct {
-				return nil, false
-			}
-			items = append(items, operand{logical: true}) // not one value
-			continue
+		o, ok := r.shown()
+		if !ok {
+			return nil, nil, false
 		}
-		r.having = true
-		o, ok := r.operand()
-		if r.having = false; !ok {
-			return nil, false
-		}
-		as := r.take("as")
-		if name, ok := r.ident(); ok {
-			names = append(names, named{name, o})
-		} else if as {
-			return nil, false
-		}
-		if items = append(items, o); distinct {
-			r.pair(o, operand{null: true})
-		}
+		items = append(items, o)
 	}
 	if !r.clauses(false) {
-		return nil, false
+		return nil, nil, false
 	}
-	for _, n := range names {
-		if n.is.column != n.name {
-			r.name(n.name, r.family(n.is))
+	for i, o := range items {
+		if name := r.at.aliases[i]; name != "" {
+			if o.column != name {
+				r.name(name, r.family(o), r.trait(o))
+			}
+			r.pairs = append(r.pairs, [2]operand{o, {null: true}})
 		}
-		r.pairs = append(r.pairs, [2]operand{n.is, {null: true}})
 	}
-	return items, true
+	if !slices.Contains(r.at.written, "") {
+		names = r.at.written
+	}
+	return items, names, true
+}
+
+// shown reads an item of the list of a query in another one.
+func (r *failReader) shown() (o operand, ok bool) {
+	if r.take("*") || r.star() {
+		r.at.starred = true
+		r.at.add("", "", mention{})
+		return operand{logical: true}, !r.at.distinct // not one value
+	}
+	at := r.i
+	r.having, r.at.notes = true, true
+	o, ok = r.operand()
+	r.having, r.at.notes = false, false
+	item, written := r.place(at, o), ""
+	if item.path != nil {
+		written = r.text.Raw(r.i - 1)
+	}
+	as := r.take("as")
+	name, named := r.ident()
+	if named {
+		written = r.text.Raw(r.i - 1)
+	}
+	r.at.add(name, written, item)
+	if r.at.distinct {
+		r.pair(o, operand{null: true})
+	}
+	return o, ok && (named || !as)
 }
 
 // star reads all columns of one source.

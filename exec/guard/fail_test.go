@@ -11,16 +11,16 @@ import (
 // failCatalog has two tables, one of an engine of its own kinds of values, and two views.
 func failCatalog(t testing.TB, d sqltext.Dialect, any bool) *guard.Catalog {
 	t.Helper()
-	families := map[string]guard.Family{
-		"id": guard.NumberFamily, "customer_id": guard.NumberFamily, "total": guard.NumberFamily, "rate": guard.FloatFamily, "name": guard.TextFamily,
-		"memo": guard.TextFamily, "team": guard.TextFamily, "paid": guard.BoolFamily, "day": guard.TimeFamily,
-		"n": guard.NumberFamily, "code": guard.OtherFamily, "größe": guard.NumberFamily,
+	families := map[string]string{
+		"id": "number", "customer_id": "number", "total": "number", "rate": "float", "name": "text",
+		"memo": "text", "team": "text", "paid": "bool", "day": "time",
+		"n": "number", "code": "other", "größe": "number",
 	}
 	relation := func(name string, columns ...string) *guard.Relation {
 		r := guard.NewRelation("main", name, columns)
-		r.Compares(func(column string) guard.Family {
-			if families[column] != guard.NoFamily && any {
-				return guard.AnyFamily
+		r.Compares(func(column string) string {
+			if families[column] != "" && any {
+				return "any"
 			}
 			return families[column]
 		})
@@ -32,7 +32,7 @@ func failCatalog(t testing.TB, d sqltext.Dialect, any bool) *guard.Catalog {
 		return r
 	}
 	policy := guard.Policy{Rows: map[string]string{"orders": "team = :team", "ruled": "lower(team) = :team", "listed": "team IN (:a, :b) AND paid IS NOT TRUE"}}
-	rules, err := guard.ReadRules(d, policy)
+	rules, err := policy.ReadRules(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,9 @@ func TestCannotFail(t *testing.T) {
 		typed, any bool
 	}{
 		{"columns alone", "SELECT * FROM orders", true, true},
+		{"a query in HAVING", "SELECT team FROM orders GROUP BY team HAVING team IN (SELECT name FROM customers)", false, false},
+		{"EXISTS in HAVING", "SELECT team FROM orders GROUP BY team HAVING EXISTS (SELECT name FROM customers)", false, false},
+		{"a list in HAVING", "SELECT team FROM orders GROUP BY team HAVING team IN ('a', 'b')", true, true},
 		{"the outermost list is not looked at", "SELECT 1 / total, sum(total) FROM orders WHERE id = 5", true, true},
 		{"but for a function that makes a long value", "SELECT hex(memo) FROM orders", true, false},
 		{"and the clock", "SELECT current_timestamp FROM orders", true, false},
@@ -156,6 +159,27 @@ func TestCannotFail(t *testing.T) {
 		}
 		if got := any.CannotFail(sqltext.SQLite().Parse(test.sql), nil, list); got != test.any {
 			t.Errorf("%s: %s: %v where they are not", test.why, test.sql, got)
+		}
+	}
+}
+
+// TestRejectRuled: a table with a rule is refused where the rule cannot stand, and by its name.
+func TestRejectRuled(t *testing.T) {
+	c := failCatalog(t, sqltext.PostgreSQL(), false)
+	spot := func(name string) guard.TablePosition {
+		for _, r := range c.Relations {
+			if r.Name == name {
+				return guard.TablePosition{Relation: r}
+			}
+		}
+		return guard.TablePosition{}
+	}
+	for _, test := range []struct{ why, first, second, refused string }{
+		{"no rule", "customers", "good", ""}, {"a rule", "orders", "", "orders"}, {"the second has one", "customers", "listed", "listed"}, {"no table", "", "", ""},
+	} {
+		err := (&guard.RowFilterRewrite{}).RejectRuled([]guard.TablePosition{spot(test.first), spot(test.second)})
+		if (err != nil) != (test.refused != "") || err != nil && !strings.Contains(err.Error(), test.refused+" is named") {
+			t.Errorf("%s: %v", test.why, err)
 		}
 	}
 }

@@ -13,67 +13,70 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Policy says which relations, columns and functions a statement may read.
+// Policy defines which relations, columns and functions a statement may read.
 //
-// The zero Policy allows every table and view of the schema, every column whose name does not say that it holds secrets
-// (passwords, keys, tokens, card numbers), and the dialect's list of functions. What is denied stays denied, whatever is
-// allowed. Names compare without regard to ASCII case. A name that holds a dot is
-// written in double quotes: `"order.items".id`. An entry for a table or column that names nothing is a [*PolicyError]
-// of exec.DB.Ready, or of the first statement, so that a slip of the pen leaves no column open. Some engines have catalogs
-// of schemas: there the schema of a table in another catalog is called "catalog.schema".
+// The zero Policy allows every table and view of the schema and the dialect's list of functions. It allows every
+// column, except those whose name looks secret (passwords, keys, tokens, card numbers). Denied names stay denied,
+// whatever is allowed.
+//
+// Names compare without regard to ASCII case. A name with a dot is written in double quotes: `"order.items".id`. In an
+// engine with catalogs of schemas, the schema of a table in another catalog is "catalog.schema". An entry that matches
+// no table or column is a *exec.PolicyError from exec.DB.Ready, or from the first statement. So a typing error leaves
+// no column open.
 type Policy struct {
-	// AllowTables, when not empty, is all that may be read: "table", "schema.table" or "catalog.schema.table". A view
-	// needs its base tables on the list too.
+	// AllowTables, if not empty, lists all tables that may be read: "table", "schema.table" or "catalog.schema.table".
+	// The base tables of a view must be on the list too.
 	AllowTables []string
-	// DenyTables may not be read, not even counted or joined: a table as in AllowTables. A view over one is refused
-	// whole.
+	// DenyTables lists tables that may not be read, counted or joined, written as in AllowTables. A view over one is
+	// refused whole.
 	DenyTables []string
-	// DenyColumns may not be read: a table as in AllowTables and ".column", or "column" for the columns of that name in
-	// every table. A view over one is refused whole.
+	// DenyColumns lists columns that may not be read: a table as in AllowTables and ".column", or "column" for the
+	// columns with that name in every table. A view over one is refused whole.
 	DenyColumns []string
-	// AllowFunctions adds to the dialect's list of functions, table-valued ones included. A function that the
-	// application registered is on that list only through here: it may have side effects.
+	// AllowFunctions adds functions to the dialect's list, including table-valued ones. A function that the application
+	// registered must be added here, because it may have side effects.
 	AllowFunctions []string
-	// Reveal names columns that hold no secrets though they look so: as in DenyColumns, or "*" for all. Without an entry
-	// here a column whose name looks like that of passwords, keys, tokens or card numbers is denied as one of DenyColumns
-	// is, but for the walls that a server itself has to put up (exec/trino, exec/mysql, exec/bigquery); and one whose
-	// values look so is Sensitive ([schema.Column]): it is not sampled, profiled, matched or shown to a model.
+	// Reveal lists columns that hold no secrets although they look secret: as in DenyColumns, or "*" for all. Without
+	// an entry, a column whose name suggests passwords, keys, tokens or card numbers is denied like an entry of
+	// DenyColumns. The exception is protection by the server itself (exec/trino, exec/mysql, exec/bigquery). A column
+	// whose values look secret is Sensitive ([schema.Column]): it is not sampled, profiled, matched or shown to a
+	// model.
 	Reveal []string
 
-	// Rows names tables of which only some rows may be read, and the rule that tells them: one expression over the columns
-	// of that table and the parameters (":name") of an exec.Scope, without a subquery: "tenant_id = :tenant". A statement
-	// gives what it would give on a copy of the database without the other rows; a view is read through the rules of the
-	// tables under it. A table is written as in AllowTables; if several entries name one, all of their rules hold. On MariaDB
-	// a parameter stands beside columns of its kind.
+	// Rows maps a table to the rule for its readable rows. A rule is one expression over the columns of that table and
+	// the parameters (":name") of an exec.Scope, without a subquery: "tenant_id = :tenant". A statement returns what it
+	// would return on a copy of the database without the other rows. A view is read through the rules of the tables
+	// under it. A table is written as in AllowTables; if several entries match it, all of their rules apply. On MariaDB
+	// each parameter must be compared with columns of its type.
 	Rows map[string]string
-	// Shared are the tables that may be read whole beside Rows, none of which has rows of a table with a rule: the parent of a
-	// partition, say, or a materialized view. A partition needs no entry. Where either has entries, a table that is in neither is
-	// denied, and no statement runs without a scope (exec.DB.For).
+	// Shared lists the tables without a rule that may be read whole, in addition to Rows. They must not contain rows of
+	// a table with a rule, as the parent of a partition or a materialized view may. A partition needs no entry. If Rows
+	// or Shared has entries, a table in neither is denied, and no statement runs without a scope (exec.DB.For).
 	Shared []string
-	// Settings names settings of the database that each scope has to give in Scope.Settings, none empty, since rules of the
-	// database's own read them: "app.tenant". Where it has entries no statement runs without a scope. It is for the engines
-	// that take settings.
+	// Settings lists settings of the database that each scope must set in Scope.Settings to a value that is not empty,
+	// because rules of the database itself read them: "app.tenant". If it has entries, no statement runs without a
+	// scope. It is for engines that support settings.
 	Settings []string
-	// Fence says when the engine applies the rule of a row before it evaluates anything else on the row. "": unless all of
-	// a statement, its list of results apart, is on the list of what cannot fail on a value ([Catalog.CannotFail]), so that
-	// whether it fails tells nothing of other rows. "always": for every statement; an index that the statement asks for by
-	// a column of its own is not used then.
+	// Fence controls when the engine applies a row rule before it evaluates anything else on the row. "": unless every
+	// part of a statement, except its list of results, cannot fail on a value ([Catalog.CannotFail]), so that a failure
+	// reveals nothing about other rows. "always": for every statement; the engine then uses no index for the
+	// statement's own conditions.
 	Fence string
 }
 
 // Scoped reports whether p has rules about rows.
 func (p Policy) Scoped() bool { return len(p.Rows) > 0 || len(p.Shared) > 0 }
 
-// NeedsScope reports whether no statement may run without a scope.
+// NeedsScope reports whether statements run only in a scope.
 func (p Policy) NeedsScope() bool { return p.Scoped() || len(p.Settings) > 0 }
 
-// Allows reports whether a relation may be read, as far as its name goes: where p is Scoped a table has to be in Rows or
-// Shared, and what is under a view decides about the view.
+// Allows reports whether the name of a relation allows reading it. If p is Scoped, a table must be in Rows or Shared;
+// for a view, the tables under it decide.
 func (p Policy) Allows(r *Relation) bool {
 	return p.AllowsTable(r.Schema, r.Name) && (r.View || p.lists(r.Schema, r.Name))
 }
 
-// Ruled reports whether Rows has a rule about the relation.
+// Ruled reports whether Rows has a rule for the relation.
 func (p Policy) Ruled(r *Relation) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)), func(entry string) bool { return matches(entry, r.Schema, r.Name) })
 }
@@ -98,24 +101,24 @@ func (p Policy) AllowsTable(schema, table string) bool {
 	return len(p.AllowTables) == 0 || slices.ContainsFunc(p.AllowTables, names)
 }
 
-// AllowsColumn reports whether the column may be read, its table being allowed.
+// AllowsColumn reports whether the column may be read, assuming that its table is allowed.
 func (p Policy) AllowsColumn(schema, table, column string) bool {
 	return !p.Hides(schema, table, column) && !slices.ContainsFunc(p.DenyColumns, func(entry string) bool {
 		return matches(entry, schema, table, column)
 	})
 }
 
-// Hides reports whether the column may not be read because its name says that it holds secrets.
+// Hides reports whether the column may not be read because its name looks secret.
 func (p Policy) Hides(schema, table, column string) bool {
 	return words.SecretName(column) && !p.Reveals(schema, table, column)
 }
 
-// Reveals reports whether a column is said to hold no secrets.
+// Reveals reports whether an entry of Reveal matches the column.
 func (p Policy) Reveals(schema, table, column string) bool {
 	return slices.ContainsFunc(p.Reveal, func(entry string) bool { return entry == "*" || matches(entry, schema, table, column) })
 }
 
-// Mentions reports whether a text has the name of a table or a column that DenyTables or DenyColumns has.
+// Mentions reports whether a text contains the name of a table or a column in DenyTables or DenyColumns.
 func (p Policy) Mentions(text string) bool {
 	return slices.ContainsFunc(slices.Concat(p.DenyTables, p.DenyColumns), func(entry string) bool {
 		parts, ok := splitName(entry)
@@ -123,7 +126,7 @@ func (p Policy) Mentions(text string) bool {
 	})
 }
 
-// Validate reports entries that cannot be read as names.
+// Validate returns an error if entries cannot be parsed as names.
 func (p Policy) Validate() error {
 	var errs []error
 	for _, list := range []struct {
@@ -155,7 +158,7 @@ func (p Policy) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Narrow returns the policy that denies what p denies and what n denies: see exec.DB.For.
+// Narrow returns the policy that denies everything that p or n denies: see exec.DB.For.
 func (p Policy) Narrow(n Policy) (Policy, error) {
 	out := p
 	out.DenyTables = slices.Concat(p.DenyTables, n.DenyTables)
@@ -178,6 +181,74 @@ func (p Policy) Narrow(n Policy) (Policy, error) {
 	}
 	out.Rows, err = p.narrowRows(n.Rows)
 	return out, err
+}
+
+// And returns the policy under which a statement may read only what both p and q allow. It denies what either denies,
+// and both rules of a table apply. AllowTables, AllowFunctions and Reveal have the entries that both name, or the
+// entries of one policy if the other has none. If both have Rows or Shared, a table must be in both.
+func (p Policy) And(q Policy) Policy {
+	out := Policy{
+		DenyTables: union(p.DenyTables, q.DenyTables), DenyColumns: union(p.DenyColumns, q.DenyColumns), Settings: union(p.Settings, q.Settings),
+		AllowFunctions: grantedByBoth(p.AllowFunctions, q.AllowFunctions), Reveal: grantedByBoth(p.Reveal, q.Reveal), Fence: cmp.Or(p.Fence, q.Fence),
+	}
+	out.allowBoth(p.AllowTables, q.AllowTables)
+	one, other := p.ruledOrShared(), q.ruledOrShared()
+	if p.Scoped() && q.Scoped() && !slices.Equal(one, other) {
+		listed := out.AllowTables
+		out.allowBoth(one, other)
+		out.allowBoth(listed, out.AllowTables)
+	}
+	for _, rows := range []map[string]string{p.Rows, q.Rows} {
+		for table, rule := range rows {
+			if out.Rows == nil {
+				out.Rows = map[string]string{}
+			}
+			if old, ok := out.Rows[table]; ok && old != rule {
+				rule = "(" + old + ") AND (" + rule + ")"
+			}
+			out.Rows[table] = rule
+		}
+	}
+	for _, entry := range union(p.Shared, q.Shared) {
+		if ruled := inBoth([]string{entry}, slices.Collect(maps.Keys(out.Rows))); len(out.Rows) == 0 || len(ruled) == 0 {
+			out.Shared = append(out.Shared, entry)
+		}
+	}
+	return out
+}
+
+// ruledOrShared are the entries of Rows and Shared, sorted.
+func (p Policy) ruledOrShared() []string {
+	return slices.Sorted(slices.Values(slices.Concat(p.Shared, slices.Collect(maps.Keys(p.Rows)))))
+}
+
+// allowBoth sets AllowTables to what two lists allow. Lists that have nothing in common allow nothing.
+func (p *Policy) allowBoth(a, b []string) {
+	if p.AllowTables = inBoth(a, b); len(p.AllowTables) == 0 && len(a) > 0 {
+		p.AllowTables, p.DenyTables = a, union(p.DenyTables, a)
+	}
+}
+
+// union returns the entries of a, followed by the entries of b that a lacks.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, entry := range b {
+		if !slices.Contains(out, entry) {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// grantedByBoth returns the entries that are in both lists, or the only list that has any. "*" names all.
+func grantedByBoth(a, b []string) []string {
+	if len(a) == 0 || len(b) == 0 {
+		return union(a, b)
+	}
+	lacks := func(list []string) func(string) bool {
+		return func(entry string) bool { return !slices.Contains(list, entry) && !slices.Contains(list, "*") }
+	}
+	return union(slices.DeleteFunc(slices.Clone(a), lacks(b)), slices.DeleteFunc(slices.Clone(b), lacks(a)))
 }
 
 // inBoth returns the entries that name what one of a and one of b name. An empty list names everything.
@@ -250,7 +321,7 @@ func matches(entry string, path ...string) bool {
 	return true
 }
 
-// namePart is one part of a name with the dot behind it. A part in double quotes may hold dots.
+// namePart matches one part of a name and the dot after it. A part in double quotes may contain dots.
 var namePart = regexp.MustCompile(`^(?:"((?:[^"]|"")+)"|([^".][^.]*))(\.|$)`)
 
 // splitName cuts a name at its dots.

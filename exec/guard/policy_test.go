@@ -95,6 +95,54 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// TestAnd: of any two policies, what both allow is allowed, and no more.
+func TestAnd(t *testing.T) {
+	list := []guard.Policy{
+		{}, {DenyTables: []string{"a"}}, {DenyColumns: []string{"b.c"}}, {AllowTables: []string{"s.a", "b"}}, {AllowTables: []string{"a", "d"}},
+		{AllowTables: []string{"d"}, DenyColumns: []string{"c"}}, {Rows: map[string]string{"a": "x = 1"}, Shared: []string{"b"}},
+		{Rows: map[string]string{"s.a": "y = 2", "d": "z"}}, {Shared: []string{"d", "a"}},
+	}
+	for i, p := range list {
+		for j, q := range list {
+			both := p.And(q)
+			if err := both.Validate(); err != nil {
+				t.Errorf("%d and %d: %v", i, j, err)
+			}
+			for _, schema := range []string{"s", "t"} {
+				for _, name := range []string{"a", "b", "d"} {
+					r := &guard.Relation{Schema: schema, Name: name}
+					if got, want := both.Allows(r), p.Allows(r) && q.Allows(r); got != want {
+						t.Errorf("%d and %d allow %s.%s: %v, %+v", i, j, schema, name, got, both)
+					}
+					if got, want := both.Ruled(r), p.Ruled(r) || q.Ruled(r); both.Allows(r) && got != want {
+						t.Errorf("%d and %d have a rule about %s.%s: %v", i, j, schema, name, got)
+					}
+					if got, want := both.AllowsColumn(schema, name, "c"), p.AllowsColumn(schema, name, "c") && q.AllowsColumn(schema, name, "c"); got != want {
+						t.Errorf("%d and %d allow %s.%s.c: %v", i, j, schema, name, got)
+					}
+				}
+			}
+		}
+	}
+	for _, tt := range []struct {
+		why        string
+		p, q, want guard.Policy
+	}{
+		{"rules of one table", guard.Policy{Rows: map[string]string{"a": "x"}}, guard.Policy{Rows: map[string]string{"a": "y"}},
+			guard.Policy{Rows: map[string]string{"a": "(x) AND (y)"}}},
+		{"a rule and a shared table", guard.Policy{Rows: map[string]string{"a": "x"}}, guard.Policy{Shared: []string{"a"}},
+			guard.Policy{Rows: map[string]string{"a": "x"}}},
+		{"grants", guard.Policy{AllowFunctions: []string{"f", "g"}, Reveal: []string{"*"}},
+			guard.Policy{AllowFunctions: []string{"g", "h"}, Reveal: []string{"c"}}, guard.Policy{AllowFunctions: []string{"g"}, Reveal: []string{"c"}}},
+		{"settings and the fence", guard.Policy{Settings: []string{"s"}}, guard.Policy{Settings: []string{"s", "u"}, Fence: "always"},
+			guard.Policy{Settings: []string{"s", "u"}, Fence: "always"}},
+	} {
+		if diff := cmp.Diff(fmt.Sprintf("%+v", tt.want), fmt.Sprintf("%+v", tt.p.And(tt.q))); diff != "" {
+			t.Errorf("%s: %s", tt.why, diff)
+		}
+	}
+}
+
 // TestForeignLetters: names are the same in any case, also in letters that ASCII does not have.
 func TestForeignLetters(t *testing.T) {
 	r := guard.NewRelation("main", "t", []string{"Ärger", "id"})
@@ -122,7 +170,7 @@ func TestPastRules(t *testing.T) {
 	} {
 		all, orders := guard.NewRelation("main", "all", []string{"id"}), guard.NewRelation("main", "orders", []string{"id"})
 		all.Holds, orders.Part = []*guard.Relation{orders}, test.part
-		rules, err := guard.ReadRules(sqltext.SQLite(), test.policy)
+		rules, err := test.policy.ReadRules(sqltext.SQLite())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestQueryFails: an error of the query itself, behind the preparation, is told.
 func TestQueryFails(t *testing.T) {
-	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", ":memory:"))(t)
 	defer pool.Close()
-	conn := need.Value(pool.Conn(t.Context()))(t)
+	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	if rows, _, err := guard.Query(t.Context(), conn, "SELECT ?"); err == nil {
 		rows.Close()
@@ -22,12 +22,12 @@ func TestQueryFails(t *testing.T) {
 
 // TestAssign: a column becomes what it is scanned into, and NULL becomes only what may be nothing.
 func TestAssign(t *testing.T) {
-	pool := need.Value(sql.Open("sqlite3", ":memory:"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", ":memory:"))(t)
 	defer pool.Close()
-	conn := need.Value(pool.Conn(t.Context()))(t)
+	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	scan := func(text string, dest ...any) error {
-		return guard.Each(t.Context(), conn, text, func(scan func(...any) error) error { return scan(dest...) })
+		return guard.QueryEach(t.Context(), conn, text, func(scan func(...any) error) error { return scan(dest...) })
 	}
 	var (
 		s    string

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Rule is one entry of [Policy].Rows, cut into its parts. [ReadRules] makes it.
+// Rule is one entry of [Policy].Rows, cut into its parts. [Policy.ReadRules] makes it.
 type Rule struct {
 	Table  string // the key in Policy.Rows
 	Text   string
@@ -24,10 +25,10 @@ type Rule struct {
 // piece is a part of a rule: text as it stands, a parameter, or a column.
 type piece struct{ text, param, column string }
 
-// ReadRules reads the rules of a policy, in the order of their tables. It refuses one that is no single expression: it has a
-// subquery, a comment, a semicolon, an open bracket, a parameter that is not written as ":name", or a column of another
-// table. It does not know the columns of the tables: see [Catalog.Apply].
-func ReadRules(d sqltext.Dialect, p Policy) (rules []Rule, err error) {
+// ReadRules reads the rules of p, in the order of their tables. It rejects a rule that is not one expression, because
+// it has a subquery, a comment, a semicolon or an open bracket. It also rejects a parameter that is not written as
+// ":name", and a column of another table. It does not know the columns of the tables: see [Catalog.Apply].
+func (p Policy) ReadRules(d sqltext.Dialect) (rules []Rule, err error) {
 	for _, table := range slices.Sorted(maps.Keys(p.Rows)) {
 		r, rerr := readRule(d, table, p.Rows[table])
 		if rerr != nil {
@@ -67,15 +68,15 @@ type ruleReader struct {
 	*Rule
 	table   string // its name alone
 	tokens  []sqltext.Token
-	columns map[int]sqltext.ColumnRef // by where they begin
-	depth   int                       // of brackets
-	done    int                       // the text before it is in pieces
-	asked   int                       // and in question
+	columns map[int]sqlshape.ColumnRef // by where they begin
+	depth   int                        // of brackets
+	done    int                        // the text before it is in pieces
+	asked   int                        // and in question
 }
 
 func newRuleReader(d sqltext.Dialect, r *Rule, table string) *ruleReader {
 	const head = "SELECT 1 FROM t WHERE "
-	reader := &ruleReader{Rule: r, table: table, tokens: slices.Collect(d.Tokens(r.Text)), columns: map[int]sqltext.ColumnRef{}}
+	reader := &ruleReader{Rule: r, table: table, tokens: slices.Collect(d.Tokens(r.Text)), columns: map[int]sqlshape.ColumnRef{}}
 	for _, c := range d.Parse(head + r.Text).Columns() {
 		reader.columns[c.Pos-len(head)] = c
 	}
@@ -157,7 +158,7 @@ func (r *ruleReader) asks(name string, pos, end int) {
 }
 
 // mention adds a column, whose names and dots begin with token i.
-func (r *ruleReader) mention(i int, c sqltext.ColumnRef) (next int, err error) {
+func (r *ruleReader) mention(i int, c sqlshape.ColumnRef) (next int, err error) {
 	if c.Qualifier != "" {
 		if q, ok := splitName(c.Qualifier); !ok || fold(q[len(q)-1]) != fold(r.table) {
 			return 0, fmt.Errorf("%s.%s is no column of the table", c.Qualifier, c.Column)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -32,7 +33,7 @@ func (c *Catalog) putRules() (wrong []string) {
 	return wrong
 }
 
-// Ruled reports whether only some rows of r may be read: it has a rule, or is a view over a relation that has.
+// Ruled reports whether only some rows of r may be read: r has a rule, or is a view over a relation with a rule.
 func (r *Relation) Ruled() bool { return r.ruled(map[*Relation]bool{}) }
 
 func (r *Relation) ruled(seen map[*Relation]bool) bool {
@@ -46,80 +47,100 @@ func (r *Relation) ruled(seen map[*Relation]bool) bool {
 	return slices.ContainsFunc(r.reads(), func(u Read) bool { return u.Relation.ruled(seen) })
 }
 
-// InRule reports whether a rule of r names the column: a splice reads it, though the policy may deny it.
+// InRule reports whether a rule of r names the column. A splice reads such a column even if the policy denies it.
 func (r *Relation) InRule(column string) bool {
 	return slices.ContainsFunc(r.rules, func(rule *Rule) bool {
 		return slices.ContainsFunc(rule.pieces, func(p piece) bool { return p.column != "" && schema.EqualFold(p.column, column) })
 	})
 }
 
-// Unnamed reports whether no statement may name a column, because it is Unseen and r has a rule.
+// Unnamed reports whether statements may not name a column, because it is Unseen and r has a rule.
 func (r *Relation) Unnamed(column string) bool {
 	return slices.ContainsFunc(r.Unseen, func(name string) bool { return fold(name) == fold(column) }) && r.Ruled()
 }
 
-// Splicing is how an engine's text is written around a rule.
+// RewriteRules describes how to write a row rule into a statement of an engine.
 //
-// A reference of a table with a rule becomes (SELECT * FROM schema.table WHERE (rule)) AS alias; where a column of the table
-// may not be read, the others take the place of the star. A view over such a table becomes its definition, in which the
-// same is done and every other table has its schema in front.
-type Splicing struct {
-	// Fence stands behind the rule and makes the engine apply it before it evaluates anything else on a row: "LIMIT -1" in
-	// SQLite. %s in it is the query without its WHERE.
+// A reference to a table with a rule becomes (SELECT * FROM schema.table WHERE (rule)) AS alias. If a column of the
+// table may not be read, the other columns replace the star. A view over such a table becomes its definition, which is
+// rewritten in the same way, with every other table qualified by its schema.
+type RewriteRules struct {
+	// Fence wraps the query with the rule, so that the engine applies the rule before it evaluates anything else on a
+	// row: "%s LIMIT 18446744073709551615" in MySQL. The first %s is that query. It ends in an ORDER BY, so that no
+	// index that the engine uses for the rule decides which row comes first. A second %s is the query without its WHERE
+	// and ORDER BY.
 	Fence string
-	// Quote and QuoteSchema write names, Placeholder parameter n, 1 is the first. Numbered says that Placeholder has its
-	// number in it; else parameters count as they stand in the text, and those of a statement of exec's own stand behind its
-	// tables.
+	// Pin wraps the result of Fence (its %s), if a statement depends on an order that cannot be written into it. The
+	// engine's estimate then does not depend on the content of the table, and neither does the plan of the rest. "":
+	// the Fence alone has such an estimate.
+	Pin string
+	// Hoisted writes a fence before the statement: "%s AS MATERIALIZED (%s)" in PostgreSQL. "": the fence replaces the
+	// table. A fence also replaces the table if the statement has a view or a WITH inside. Inside means that the name
+	// of a hoisted fence is known there, so that it need not.
+	Hoisted string
+	Inside  bool
+	// FenceView is appended to a view that is written out, for the same purpose: " LIMIT -1" in SQLite. "": the fences
+	// of its tables are enough.
+	FenceView string
+	// Quote and QuoteSchema quote names. Placeholder writes parameter n, counted from 1. Numbered means that
+	// Placeholder contains the number. Otherwise parameters count in the order of the text, and the parameters of a
+	// statement by exec come after its tables.
 	Quote, QuoteSchema func(string) string
 	Placeholder        func(n int) string
 	Numbered           bool
-	// Results says which functions may stand in the outermost list of results of a statement without a fence: see
+	// Results reports which functions may be in the outermost list of results of a statement without a fence: see
 	// [Catalog.CannotFail]. nil: all.
 	Results func(function string) bool
-	// Settings says that the engine takes the settings of a scope.
+	// Exactly writes a column for ORDER BY so that two different values never tie; nil: this is not possible.
+	Exactly func(column string) string
+	// Ordered reports which aggregates accept an ORDER BY after their arguments; nil: no aggregate does.
+	Ordered func(function string) bool
+	// Settings reports that the engine supports the settings of a scope.
 	Settings bool
 }
 
-// Spot is a place in the text of a statement that names a table or a view. Offsets are in bytes.
-type Spot struct {
-	Relation *Relation // nil: the text from Pos to End is left out
+// TablePosition is a place in the text of a statement that names a table or a view. Offsets are in bytes.
+type TablePosition struct {
+	Relation *Relation // nil: the text from Pos to End is removed
 	Pos, End int       // of the name, with its schema
-	Alias    string    // the name that the statement gives it, quoted, where no alias stands behind the name; else ""
-	// HintPos and HintEnd are where words stand that belong behind the name, INDEXED BY say: they move into the splice.
+	Alias    string    // the quoted name in the statement, if no alias follows the name; otherwise ""
+	// HintPos and HintEnd locate words that follow the name, for example INDEXED BY. They move into the splice.
 	HintPos, HintEnd int
-	// Insert is what stands in place of Pos to End where Relation is nil, as "" for a word that has no place beside a
-	// splice. Exec/postgres writes such spots.
+	// Insert replaces Pos to End if Relation is nil; "" removes a word that is not allowed next to a splice.
+	// exec/postgres sets such spots.
 	Insert string
 }
 
-// Splice is a statement into which the rules were written.
-type Splice struct {
+// RowFilterRewrite is a statement with the row rules written into it.
+type RowFilterRewrite struct {
 	Text   string // the statement
 	Args   []any  // values of its parameters
-	Ranges []Range
-	// Bare is the text with a stand-in in place of each splice, which reads no table and has the same columns: any table
-	// with a rule that an engine finds in it is read around the rules. It has no parameters of rules.
+	Ranges []spliceRange
+	// Bare is the text with a stand-in for each splice. A stand-in reads no table and has the same columns. If the
+	// engine finds a table with a rule in Bare, the statement reads it without the rule. Bare has no parameters of
+	// rules.
 	Bare   string
-	Fenced bool // a fence stands behind each rule
+	Fenced bool // a fence follows each rule
+	Pinned bool // no order makes the order of the rows unique
 
-	params []param // those that rules have, in their order
+	params []param // the parameters of rules, in their order
 	edits  []edit
 }
 
-// Range is the place of one splice in the text.
-type Range struct {
+// spliceRange is the place of one splice in the text.
+type spliceRange struct {
 	Relation *Relation // the table that is read in it, or the view that is written out
 	Pos, End int
 }
 
 // edit is a place where the text is not what the statement was.
 type edit struct {
-	pos, end int    // in Splice.Text
+	pos, end int    // in RowFilterRewrite.Text
 	was      string // what stood there
 }
 
-// Original returns what stood in the statement where the engine names a column by the text of an expression.
-func (s *Splice) Original(name string) string {
+// Original returns the original text of an expression if the engine names a column by that text.
+func (s *RowFilterRewrite) Original(name string) string {
 	if !strings.ContainsAny(name, "(.") {
 		return name
 	}
@@ -151,8 +172,8 @@ func (s *Splice) Original(name string) string {
 	}
 }
 
-// With returns s with other values of the parameters. It is for a statement without arguments of its own.
-func (s *Splice) With(params map[string]any) (*Splice, error) {
+// With returns s with other values for the parameters. It is for a statement without arguments of its own.
+func (s *RowFilterRewrite) With(params map[string]any) (*RowFilterRewrite, error) {
 	other := *s
 	other.Args = make([]any, len(s.params))
 	for i, p := range s.params {
@@ -164,44 +185,42 @@ func (s *Splice) With(params map[string]any) (*Splice, error) {
 	return &other, nil
 }
 
-// Bind makes the value of a parameter what is bound, for the place of a rule in which it stands: nil, a bool, an int64, a
-// float64, a string or a []byte. NULL does not come to it. The error says what the parameter is not: "is no number".
-type Bind func(value any) (any, error)
-
 // param is a parameter in a rule.
 type param struct {
 	name string
-	bind Bind // nil: a value is bound as it is
+	bind func(value any) (any, error) // nil: a value is bound as it is
 }
 
 // value returns what is bound.
 func (p param) value(params map[string]any) (any, error) {
 	value, ok := params[p.name]
 	if !ok {
-		return nil, Refuse(ReasonScope, "the scope has no parameter %s", p.name)
+		return nil, Refuse(execerr.ReasonScope, "the scope has no parameter %s", p.name)
 	}
 	if value == nil || p.bind == nil {
 		return value, nil
 	}
 	bound, err := p.bind(value)
 	if err != nil {
-		return nil, Refuse(ReasonScope, "the parameter %s of the scope %v, as what a rule compares it with", p.name, err)
+		return nil, Refuse(execerr.ReasonScope, "the parameter %s of the scope %v, as what a rule compares it with", p.name, err)
 	}
 	return bound, nil
 }
 
-// SpliceOptions says how [Catalog.Splice] writes.
-type SpliceOptions struct {
-	Splicing
-	Params map[string]any // the values of parameters
+// RewriteOptions configures [Catalog.Splice].
+type RewriteOptions struct {
+	RewriteRules
+	Params map[string]any // the values of the parameters
 	Fenced bool
+	Pinned bool  // the order of rows cannot be written into the statement
 	Own    []any // the arguments of the statement itself
-	// Compared says how each parameter of a rule of r is bound. text is the rule with "?" for a parameter, params are their
-	// names in that order. A refusal says that a parameter stands where nothing tells what it is compared with. nil: the engine
-	// compares each value as what it is.
-	Compared func(r *Relation, text string, params []string) ([]Bind, error)
+	// Compared returns one conversion function for each parameter in a rule of r: see exec.CoercingConn. text is the
+	// rule with "?" in place of each parameter; params has the names of the parameters in that order. An error means
+	// that the type of a parameter cannot be determined from its comparison. nil: the engine compares each value
+	// unchanged.
+	Compared func(r *Relation, text string, params []string) ([]func(value any) (any, error), error)
 	// View returns the query of a view, its columns in order, and the spots in the query.
-	View func(v *Relation) (query string, columns []string, spots []Spot, err error)
+	View func(v *Relation) (query string, columns []string, spots []TablePosition, err error)
 }
 
 // The rules may add mostAdded tokens to a statement. Views that are written out count for themselves, twice, as in
@@ -213,10 +232,14 @@ const (
 	deepestView = 16
 )
 
-// Splice writes the rules into a statement, whose spots are in the order of the text. What it returns has to be read and
-// confirmed as any statement; a second look has to say that no rule was missed.
-func (c *Catalog) Splice(text string, spots []Spot, o SpliceOptions) (*Splice, error) {
-	w := spliceWriter{SpliceOptions: o, out: &Splice{Fenced: o.Fenced}}
+// Splice writes the rules into a statement. spots are in the order of the text. The result must be read and confirmed
+// like any statement. A second check must confirm that no rule was missed.
+func (c *Catalog) Splice(text string, spots []TablePosition, o RewriteOptions) (*RowFilterRewrite, error) {
+	t := NewText(c.Text.Parse(text))
+	if !o.Inside && withInside(t, spots) {
+		o.Hoisted = ""
+	}
+	w := spliceWriter{RewriteOptions: o, out: &RowFilterRewrite{Fenced: o.Fenced, Pinned: o.Pinned}}
 	if o.Numbered {
 		w.out.Args = slices.Clone(o.Own)
 	}
@@ -227,9 +250,10 @@ func (c *Catalog) Splice(text string, spots []Spot, o SpliceOptions) (*Splice, e
 		w.out.Args = append(w.out.Args, o.Own...)
 	}
 	w.out.Text, w.out.Bare = w.text.String(), w.bare.String()
+	w.hoist(t)
 	most := min(mostAdded+2*c.tokens(w.views.String()), mostWritten)
 	if n := c.tokens(w.out.Text) - c.tokens(text); n > most {
-		return nil, Refuse(reasonTooComplex, "the rules about rows and the views would add %d tokens; at most %d may be added", n, most)
+		return nil, Refuse(execerr.ReasonTooComplex, "the rules about rows and the views would add %d tokens; at most %d may be added", n, most)
 	}
 	return w.out, nil
 }
@@ -244,10 +268,38 @@ func (c *Catalog) tokens(text string) (n int) {
 }
 
 type spliceWriter struct {
-	SpliceOptions
+	RewriteOptions
 	text, bare strings.Builder
 	views      strings.Builder // the queries of the views that are written out
-	out        *Splice
+	fences     []string        // that are hoisted
+	out        *RowFilterRewrite
+}
+
+// withInside reports whether a statement has a WITH after its first word, or in a view that is written out.
+func withInside(t Text, spots []TablePosition) bool {
+	return slices.ContainsFunc(t.tokens[min(1, t.Len()):], func(token sqltext.Token) bool { return fold(token.Text) == "with" }) ||
+		slices.ContainsFunc(spots, func(s TablePosition) bool { return s.Relation != nil && s.Relation.View })
+}
+
+// hoist puts the fences in front of a statement, into its own WITH if it has one.
+func (w *spliceWriter) hoist(t Text) {
+	if len(w.fences) == 0 {
+		return
+	}
+	pos, begin, end := 0, "WITH ", " "
+	for i := 0; t.Word(i) == "with" || t.Word(i) == "recursive"; i++ {
+		pos, begin, end = t.End(i), " ", ","
+	}
+	head := begin + strings.Join(w.fences, ", ") + end
+	w.out.Text = w.out.Text[:pos] + head + w.out.Text[pos:]
+	for i := range w.out.Ranges {
+		w.out.Ranges[i].Pos += len(head)
+		w.out.Ranges[i].End += len(head)
+	}
+	for i := range w.out.edits {
+		w.out.edits[i].pos += len(head)
+		w.out.edits[i].end += len(head)
+	}
 }
 
 func (w *spliceWriter) both(text string) {
@@ -256,11 +308,11 @@ func (w *spliceWriter) both(text string) {
 }
 
 // write writes a statement, or the query of a view at a depth over 0.
-func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
+func (w *spliceWriter) write(text string, spots []TablePosition, depth int) error {
 	done := 0
 	for _, s := range spots {
 		if s.Pos < done {
-			return Refuse(ReasonRows, "the places where it names tables overlap")
+			return Refuse(execerr.ReasonRows, "the places where it names tables overlap")
 		}
 		w.both(text[done:s.Pos])
 		done = s.End
@@ -284,7 +336,7 @@ func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
 			w.both(name + alias)
 			continue
 		case s.Relation.View && (hint != "" || depth == deepestView):
-			return Refuse(ReasonRows, "the view %s is named with a hint, or too deep in other views", s.Relation.Name)
+			return Refuse(execerr.ReasonRows, "the view %s is named with a hint, or too deep in other views", s.Relation.Name)
 		case s.Relation.View:
 			if err := w.view(s, depth); err != nil {
 				return err
@@ -294,12 +346,12 @@ func (w *spliceWriter) write(text string, spots []Spot, depth int) error {
 				return err
 			}
 		}
-		if w.text.Len() > mostSpliced {
-			return Refuse(reasonTooComplex, "the statement is over %d bytes with the rules about rows", mostSpliced)
+		if w.text.Len()+len(strings.Join(w.fences, "")) > mostSpliced {
+			return Refuse(execerr.ReasonTooComplex, "the statement is over %d bytes with the rules about rows", mostSpliced)
 		}
 		w.both(alias)
 		if depth == 0 {
-			w.out.Ranges = append(w.out.Ranges, Range{Relation: s.Relation, Pos: begin, End: w.text.Len()})
+			w.out.Ranges = append(w.out.Ranges, spliceRange{Relation: s.Relation, Pos: begin, End: w.text.Len()})
 		}
 		w.edited(begin, text[s.Pos:s.End], depth)
 		if s.HintEnd > 0 {
@@ -320,7 +372,7 @@ func (w *spliceWriter) edited(begin int, was string, depth int) {
 }
 
 // table writes a table through its rules.
-func (w *spliceWriter) table(s Spot, name, hint string) error {
+func (w *spliceWriter) table(s TablePosition, name, hint string) error {
 	r := s.Relation
 	columns, bare := "*", make([]string, 0, len(r.columns))
 	readable := make([]string, 0, len(r.columns))
@@ -337,21 +389,54 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 		columns, bare = "NULL AS x", []string{"NULL AS x"}
 	}
 	w.bare.WriteString("(SELECT " + strings.Join(bare, ", ") + ")")
-	w.text.WriteString("(SELECT " + columns + " FROM " + name)
-	if hint != "" {
-		w.text.WriteString(" " + hint)
+	where, err := w.conditions(r, name)
+	if err != nil {
+		return err
 	}
-	for i, rule := range r.rules {
-		if i == 0 {
-			w.text.WriteString(" WHERE (")
-		} else {
-			w.text.WriteString(" AND (")
+	query := "SELECT " + columns + " FROM " + name
+	if hint != "" {
+		query += " " + hint
+	}
+	query += where
+	if w.Fenced && w.Fence != "" {
+		if columns == "*" { // of this table alone
+			columns = w.Quote(r.Name) + ".*"
 		}
-		binds := make([]Bind, len(rule.order))
+		query += r.apart(name, w.RewriteRules)
+		w.text.WriteString(w.fence(query, "SELECT "+columns+" FROM "+name))
+		return nil
+	}
+	w.text.WriteString("(" + query + ")")
+	return nil
+}
+
+// fence returns the replacement for the query of a table. bare is the query without its conditions.
+func (w *spliceWriter) fence(query, bare string) string {
+	fence := w.Fence
+	if w.Pinned && w.Pin != "" {
+		fence = strings.Replace(w.Pin, "%s", fence, 1)
+	}
+	before, behind, _ := strings.Cut(fence, "%s")
+	fence = before + query + strings.Replace(behind, "%s", bare, 1)
+	if w.Hoisted == "" {
+		return "(" + fence + ")"
+	}
+	// The statement must not use the same name.
+	name := w.Quote(fmt.Sprintf("fence %d of rules", len(w.fences)+1))
+	w.fences = append(w.fences, fmt.Sprintf(w.Hoisted, name, fence))
+	return name
+}
+
+// conditions returns the rules about a table, as its WHERE.
+func (w *spliceWriter) conditions(r *Relation, name string) (where string, err error) {
+	for i, rule := range r.rules {
+		if where += " AND ("; i == 0 {
+			where = " WHERE ("
+		}
+		binds := make([]func(value any) (any, error), len(rule.order))
 		if w.Compared != nil && len(binds) > 0 {
-			var err error
 			if binds, err = w.Compared(r, rule.question, rule.order); err != nil {
-				return err
+				return "", err
 			}
 		}
 		for _, p := range rule.pieces {
@@ -361,27 +446,23 @@ func (w *spliceWriter) table(s Spot, name, hint string) error {
 				binds = binds[1:]
 				value, err := bound.value(w.Params)
 				if err != nil {
-					return err
+					return "", err
 				}
 				w.out.Args, w.out.params = append(w.out.Args, value), append(w.out.params, bound)
-				w.text.WriteString(w.Placeholder(len(w.out.Args)))
+				where += w.Placeholder(len(w.out.Args))
 			case p.column != "":
-				w.text.WriteString(name + "." + w.Quote(p.column))
+				where += name + "." + w.Quote(p.column)
 			default:
-				w.text.WriteString(p.text)
+				where += p.text
 			}
 		}
-		w.text.WriteString(")")
+		where += ")"
 	}
-	if w.Fenced {
-		w.text.WriteString(" " + strings.Replace(w.Fence, "%s", "SELECT "+columns+" FROM "+name, 1))
-	}
-	w.text.WriteString(")")
-	return nil
+	return where, nil
 }
 
 // view writes a view out.
-func (w *spliceWriter) view(s Spot, depth int) error {
+func (w *spliceWriter) view(s TablePosition, depth int) error {
 	v := s.Relation
 	if v.Refused != nil {
 		return v.Refused
@@ -394,24 +475,24 @@ func (w *spliceWriter) view(s Spot, depth int) error {
 		columns[i] = w.Quote(column)
 	}
 	w.views.WriteString(query + "\n")
-	// The name must be none that the query may mean.
+	// The query must not use the same name.
 	name := w.Quote(fmt.Sprintf("view %d of rules", depth))
 	w.both("(WITH " + name + "(" + strings.Join(columns, ", ") + ") AS (")
 	if err := w.write(query, spots, depth+1); err != nil {
 		return err
 	}
 	w.both(") SELECT * FROM " + name)
-	if w.Fenced && !strings.Contains(w.Fence, "%s") {
-		w.both(" " + w.Fence)
+	if w.Fenced && w.Fence != "" {
+		w.both(w.FenceView)
 	}
 	w.both(")")
 	return nil
 }
 
-// ViewQuery returns the query in the definition of a view, which may be a whole CREATE VIEW.
-func ViewQuery(d sqltext.Dialect, definition string) string {
+// ViewQuery returns the query in the definition of a view. The definition may be a whole CREATE VIEW.
+func (c *Catalog) ViewQuery(definition string) string {
 	depth, begun := 0, false
-	for t := range d.Parse(definition).Tokens() {
+	for t := range c.Text.Parse(definition).Tokens() {
 		switch word := fold(t.Text); {
 		case !begun && word != "create":
 			return definition

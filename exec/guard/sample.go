@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sampling"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -14,47 +15,29 @@ import (
 // sampleParts is the number of places of a long table that a spread sample comes from.
 const sampleParts = 20
 
-// Runner is what runs the statements.
-type Runner = func(ctx context.Context, sql string, rows int) (*result.Table, error)
+// runner runs a statement under guard and limits.
+type runner = func(ctx context.Context, sql string, rows int) (*result.Table, error)
 
-// SampleOptions says which rows of a table are read.
-type SampleOptions struct {
-	Columns []string // the columns to read, as the table writes them; none: only count. exec.DB.Sample chooses them itself
-	Rows    int      // most rows to read, 1 or more
-	Count   int64    // most rows to count; 0: no count
-	Spread  bool     // read rows from all over a long table instead of its first ones
-	Seed    uint64   // where Spread begins in each part of the table
-	Cut     int      // texts and blobs are cut to this many characters or bytes; 0: as stored
-}
-
-// RowSample is some rows of a table.
-type RowSample struct {
-	Rows         [][]any // one value for each of SampleOptions.Columns, in their order
-	Count        int64   // number of rows of the table; 0 if they were not counted
-	CountAtLeast bool    // the table has more rows than Count
-	Complete     bool    // Rows are all rows of the table
-}
-
-// Sampled is how an engine writes the table that is read. [NewSampled] fills in the first three fields.
+// Sampled describes how an engine reads the table of a sample. [NewSampled] fills in the first three fields.
 type Sampled struct {
-	From    string // what stands behind FROM
-	Counted string // the same where the engine may take any index
+	From    string // the text after FROM
+	Counted string // the same, if the engine may use any index
 	List    string // the columns to read
-	Key     string // an integer by which rows are found quickly; "": there is none, or it may not exist
-	Order   string // what stands behind From to read the first rows: " ORDER BY …" or nothing
+	Key     string // an integer that finds rows quickly; "": there is none, or it may not exist
+	Order   string // the text after From that orders the first rows: " ORDER BY …" or nothing
 
 	Count    string // the function that counts rows; "": count
-	Numbered bool   // LIMIT … OFFSET finds rows quickly, and counting them all costs nothing
-	// Hint is what stands behind SELECT to read rows from a place on; to count them where rows is 0. nil: nothing.
+	Numbered bool   // LIMIT … OFFSET finds rows quickly, and counting all rows costs nothing
+	// Hint returns the text after SELECT for reading rows from a start; if rows is 0, for counting. nil: no text.
 	Hint func(start, rows int64) string
-	// Spread reads rows from all over a long table in a way of the engine's own; nil: by Key. known has the number of rows,
-	// if it was asked for. Where it reads less than half of SampleOptions.Rows, the first rows are taken.
-	Spread func(ctx context.Context, known RowSample) ([][]any, error)
+	// Spread reads rows from all parts of a long table in the engine's own way; nil: by Key. known has the number of
+	// rows, if it was requested. If it reads less than half of exec.SampleOptions.Rows, the first rows are taken.
+	Spread func(ctx context.Context, known sampling.Rows) ([][]any, error)
 }
 
-// NewSampled writes the columns of o behind a table, whose alias is t. cut writes the start of a column, and returns the
-// column itself where the engine cannot cut its type; nil: no column is cut by the engine.
-func NewSampled(table string, t schema.Table, o SampleOptions, quote func(string) string, cut func(kind, column string) string) Sampled {
+// NewSampled writes the columns of o for a table with alias t. cut writes an expression for the start of a column. It
+// returns the column itself if the engine cannot cut its type. nil: the engine cuts no column.
+func NewSampled(table string, t schema.Table, o sampling.Options, quote func(string) string, cut func(kind, column string) string) Sampled {
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
 		columns[i] = "t." + quote(name)
@@ -65,16 +48,19 @@ func NewSampled(table string, t schema.Table, o SampleOptions, quote func(string
 	return Sampled{From: table + " AS t", Counted: table + " AS t", List: strings.Join(columns, ", ")}
 }
 
-// SampleRows reads the first rows of t. With Spread, a table longer than o.Rows is read in 20 places, evenly between its
-// smallest and its largest key, or its first and last row where they are Numbered, a twentieth of o.Rows in each. The
-// first place is the start of the table. Fewer than 20 rows are read in as many places, each at random in its part. Gaps
-// in the keys make the sample smaller. If it is less than half of o.Rows, or there is no key, the first rows are taken.
-func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (RowSample, error) {
-	out, total := RowSample{Rows: [][]any{}}, int64(0)
+// SampleRows reads the first rows of t. With Spread, it reads a table longer than o.Rows in 20 places, a twentieth of
+// o.Rows in each. The places are spaced evenly between the smallest and the largest key, or between the first and the
+// last row if rows are Numbered. The first place is the start of the table. If o.Rows is under 20, each row is read at
+// a random place in its part. Gaps in the keys make the sample smaller. If it has less than half of o.Rows, or t has no
+// key, the first rows are taken.
+func SampleRows(
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t Sampled, o sampling.Options,
+) (sampling.Rows, error) {
+	out, total := sampling.Rows{Rows: [][]any{}}, int64(0)
 	if o.Count > 0 || t.Numbered && o.Spread {
 		var err error
 		if total, err = t.CountRows(ctx, run, "", o.Count+1); err != nil {
-			return RowSample{}, err
+			return sampling.Rows{}, err
 		}
 		if o.Count > 0 {
 			out.Count, out.CountAtLeast = min(total, o.Count), total > o.Count
@@ -86,7 +72,7 @@ func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (Ro
 	if o.Spread && (o.Count == 0 || out.CountAtLeast || out.Count > int64(o.Rows)) {
 		rows, err := t.spread(ctx, run, o, out, total)
 		if err != nil {
-			return RowSample{}, err
+			return sampling.Rows{}, err
 		}
 		if len(rows) >= max(1, o.Rows/2) {
 			out.Rows = rows
@@ -95,7 +81,7 @@ func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (Ro
 	}
 	rows, err := t.read(ctx, run, fmt.Sprintf("%s LIMIT %d", t.Order, o.Rows+1), 0, int64(o.Rows+1), o)
 	if err != nil {
-		return RowSample{}, err
+		return sampling.Rows{}, err
 	}
 	out.Rows = append(out.Rows, rows...)
 	out.Complete = o.Count > 0 && !out.CountAtLeast && out.Count == int64(len(out.Rows))
@@ -103,12 +89,12 @@ func SampleRows(ctx context.Context, run Runner, t Sampled, o SampleOptions) (Ro
 }
 
 // read reads rows of a table, o.Rows at most.
-func (t Sampled) read(ctx context.Context, run Runner, behind string, start, rows int64, o SampleOptions) ([][]any, error) {
+func (t Sampled) read(ctx context.Context, run runner, behind string, start, rows int64, o sampling.Options) ([][]any, error) {
 	found, err := run(ctx, "SELECT "+t.hint(start, rows)+t.List+" FROM "+t.From+behind, min(int(rows), o.Rows))
 	if err != nil {
 		return nil, err
 	}
-	Cut(found.Rows, o.Cut)
+	sampling.Truncate(found.Rows, o.Cut)
 	return found.Rows, nil
 }
 
@@ -120,10 +106,10 @@ func (t Sampled) hint(start, rows int64) string {
 }
 
 // spread reads rows from all over a table.
-func (t Sampled) spread(ctx context.Context, run Runner, o SampleOptions, known RowSample, total int64) (rows [][]any, err error) {
+func (t Sampled) spread(ctx context.Context, run runner, o sampling.Options, known sampling.Rows, total int64) (rows [][]any, err error) {
 	if t.Spread != nil {
 		rows, err = t.Spread(ctx, known)
-		Cut(rows, o.Cut)
+		sampling.Truncate(rows, o.Cut)
 		return rows, err
 	}
 	low, high, ok := int64(0), total-1, total > int64(o.Rows)
@@ -147,29 +133,10 @@ func (t Sampled) spread(ctx context.Context, run Runner, o SampleOptions, known 
 	return rows, nil
 }
 
-// Cut leaves the first characters of each text, and the first bytes of each blob; 0: all of them. SampleRows does it where the
-// engine did not: not every type can be cut in SQL.
-func Cut(rows [][]any, most int) {
-	if most == 0 {
-		return
-	}
-	for _, row := range rows {
-		for i, v := range row {
-			switch v := v.(type) {
-			case string:
-				if len(v) > most {
-					r := []rune(v)
-					row[i] = string(r[:min(most, len(r))])
-				}
-			case []byte:
-				row[i] = v[:min(most, len(v))]
-			}
-		}
-	}
-}
-
-// CountRows counts the rows of a table up to limit. sample stands behind the table.
-func (t Sampled) CountRows(ctx context.Context, run Runner, sample string, limit int64) (int64, error) {
+// CountRows counts the rows of a table, up to limit. sample is the text after the table.
+func (t Sampled) CountRows(
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), sample string, limit int64,
+) (int64, error) {
 	text := fmt.Sprintf("SELECT %s%s(*) FROM (SELECT 1 FROM %s%s LIMIT %d) AS n", t.hint(0, 0), cmp.Or(t.Count, "count"), t.Counted, sample, limit)
 	rows, err := run(ctx, text, 1)
 	if err != nil {
@@ -183,8 +150,8 @@ func (t Sampled) CountRows(ctx context.Context, run Runner, sample string, limit
 	return 0, fmt.Errorf("exec: counting the rows of %s: no number came back", t.Counted)
 }
 
-// keyRange returns the smallest and the largest key. ok is false where there is none that is an int64.
-func keyRange(ctx context.Context, run Runner, t Sampled) (low, high int64, ok bool) {
+// keyRange returns the smallest and the largest key. ok is false if they are not int64.
+func keyRange(ctx context.Context, run runner, t Sampled) (low, high int64, ok bool) {
 	if t.Key == "" {
 		return 0, 0, false
 	}
@@ -210,7 +177,7 @@ func (p part) where(key string) string {
 
 // spread divides the keys from low to high into parts. Each begins at a random place, so that data written in a rhythm
 // is not met at the same beat each time. Only the first of many begins at low, the smallest value of most keys.
-func spread(low, high int64, o SampleOptions) []part {
+func spread(low, high int64, o sampling.Options) []part {
 	var (
 		random = rand.New(rand.NewPCG(o.Seed, 0))
 		// The distance of two int64 fits an uint64.

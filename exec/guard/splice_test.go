@@ -10,7 +10,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/execerr"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -20,19 +21,19 @@ func TestSpliceGrows(t *testing.T) {
 	policy := guard.Policy{Rows: map[string]string{"orders": "id = 1"}}
 	orders, view := guard.NewRelation("main", "orders", []string{"id"}), guard.NewRelation("main", "shown", []string{"id"})
 	view.View, view.Under = true, []guard.Read{{Relation: orders, Columns: []string{"id"}}}
-	c := &guard.Catalog{Text: d, Relations: []*guard.Relation{orders, view}, Rules: need.Value(guard.ReadRules(d, policy))(t)}
-	need.OK(t, c.Apply(policy))
+	c := &guard.Catalog{Text: d, Relations: []*guard.Relation{orders, view}, Rules: testutil.Value(policy.ReadRules(d))(t)}
+	testutil.OK(t, c.Apply(policy))
 	quote := func(name string) string { return `"` + name + `"` }
-	splice := func(of *guard.Relation, times, size int) (*guard.Splice, error) {
-		text, spots := "SELECT 1 FROM ", []guard.Spot(nil)
+	splice := func(of *guard.Relation, times, size int) (*guard.RowFilterRewrite, error) {
+		text, spots := "SELECT 1 FROM ", []guard.TablePosition(nil)
 		for range times {
-			spots = append(spots, guard.Spot{Relation: of, Pos: len(text), End: len(text) + len(of.Name)})
+			spots = append(spots, guard.TablePosition{Relation: of, Pos: len(text), End: len(text) + len(of.Name)})
 			text += of.Name + ", "
 		}
 		const query = "SELECT id FROM orders"
-		o := guard.SpliceOptions{Splicing: guard.Splicing{Quote: quote, QuoteSchema: quote}}
-		o.View = func(*guard.Relation) (string, []string, []guard.Spot, error) {
-			return query + strings.Repeat(" -1", size), []string{"id"}, []guard.Spot{{Relation: orders, Pos: len(query) - len("orders"), End: len(query)}}, nil
+		o := guard.RewriteOptions{RewriteRules: guard.RewriteRules{Quote: quote, QuoteSchema: quote}}
+		o.View = func(*guard.Relation) (string, []string, []guard.TablePosition, error) {
+			return query + strings.Repeat(" -1", size), []string{"id"}, []guard.TablePosition{{Relation: orders, Pos: len(query) - len("orders"), End: len(query)}}, nil
 		}
 		return c.Splice(strings.TrimSuffix(text, ", "), spots, o)
 	}
@@ -52,7 +53,7 @@ func TestSpliceGrows(t *testing.T) {
 		{"over a megabyte", view, 20, 30_000, true},
 	} {
 		out, err := splice(test.of, test.times, test.size)
-		var refused *guard.RefusedError
+		var refused *execerr.RefusedError
 		if (err != nil) != test.refused || err != nil && (!errors.As(err, &refused) || refused.Reason != exec.ReasonTooComplex) {
 			t.Errorf("%s: %v", test.why, err)
 		}
@@ -85,7 +86,7 @@ func TestReadRules(t *testing.T) {
 		{"a bracket too many", "id = 1) OR (1 = 1", "", "did not open"},
 		{"a bracket too few", "(id = 1", "", "a bracket is open"},
 	} {
-		rules, err := guard.ReadRules(sqltext.PostgreSQL(), guard.Policy{Rows: map[string]string{"public.orders": test.rule}})
+		rules, err := guard.Policy{Rows: map[string]string{"public.orders": test.rule}}.ReadRules(sqltext.PostgreSQL())
 		if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%s: %v, want %q", test.why, err, test.err)
 		}
@@ -100,13 +101,13 @@ func shopRules(t *testing.T, rule string) *guard.Catalog {
 	policy := guard.Policy{Rows: map[string]string{"orders": rule}, Shared: []string{"items"}, DenyColumns: []string{"orders.secret"}}
 	orders, items := guard.NewRelation("main", "orders", []string{"id", "tenant", "secret", "hidden"}), guard.NewRelation("main", "items", []string{"id"})
 	orders.Unseen = []string{"hidden"}
-	c := &guard.Catalog{Text: sqltext.SQLite(), Relations: []*guard.Relation{orders, items}, Rules: need.Value(guard.ReadRules(sqltext.SQLite(), policy))(t)}
-	need.OK(t, c.Apply(policy))
+	c := &guard.Catalog{Text: sqltext.SQLite(), Relations: []*guard.Relation{orders, items}, Rules: testutil.Value(policy.ReadRules(sqltext.SQLite()))(t)}
+	testutil.OK(t, c.Apply(policy))
 	return c
 }
 
-func spliced(c *guard.Catalog, text string, o guard.SpliceOptions) (*guard.Splice, error) {
-	f := guard.NewFinder(c.Text.Parse(text))
+func spliced(c *guard.Catalog, text string, o guard.RewriteOptions) (*guard.RowFilterRewrite, error) {
+	f := &guard.Finder{Text: guard.NewText(c.Text.Parse(text))}
 	for i := range f.Len() {
 		for _, r := range c.Relations {
 			if f.Raw(i) == r.Name {
@@ -133,27 +134,47 @@ func TestSplice(t *testing.T) {
 	params := map[string]any{"a": int64(7), "b": "x", "n": nil}
 	const open = "(SELECT [main].[orders].[id], [main].[orders].[tenant] FROM [main].[orders]"
 	const bare = "(SELECT NULL AS [id], NULL AS [tenant])"
+	hoisted := guard.RewriteRules{Fence: "%s LIMIT 9", Hoisted: "%s AS (%s)"}
 	for _, test := range []struct {
 		why, rule, sql string
-		o              guard.SpliceOptions
+		o              guard.RewriteOptions
 		text, bare     string
 		args           string
 	}{
-		{"a table", "tenant = :a", "SELECT id FROM orders", guard.SpliceOptions{},
+		{"a table", "tenant = :a", "SELECT id FROM orders", guard.RewriteOptions{},
 			"SELECT id FROM " + open + " WHERE ([main].[orders].[tenant] = ?1)) AS orders", "SELECT id FROM " + bare + " AS orders", "[7]"},
-		{"an alias, and a table without a rule", "id > 0", "SELECT 1 FROM items, orders AS o", guard.SpliceOptions{},
+		{"an alias, and a table without a rule", "id > 0", "SELECT 1 FROM items, orders AS o", guard.RewriteOptions{},
 			"SELECT 1 FROM items, " + open + " WHERE ([main].[orders].[id] > 0)) AS o", "SELECT 1 FROM items, " + bare + " AS o", "[]"},
 		{"a fence, and a hint that moves into it", "tenant = :b",
-			"SELECT 1 FROM orders INDEXED BY x WHERE 1", guard.SpliceOptions{Fenced: true, Splicing: guard.Splicing{Fence: "LIMIT -1"}},
+			"SELECT 1 FROM orders INDEXED BY x WHERE 1",
+			guard.RewriteOptions{Fenced: true, RewriteRules: guard.RewriteRules{Fence: "%s LIMIT -1", FenceView: " LIMIT -1"}},
 			"SELECT 1 FROM " + open + " INDEXED BY x WHERE ([main].[orders].[tenant] = ?1) LIMIT -1) AS orders  WHERE 1",
 			"SELECT 1 FROM " + bare + " AS orders  WHERE 1", "[x]"},
 		{"parameters in their order, before those of the statement", "tenant = :b OR :a = id OR id = :n",
-			"SELECT 1 FROM orders", guard.SpliceOptions{Own: []any{"own"}},
+			"SELECT 1 FROM orders", guard.RewriteOptions{Own: []any{"own"}},
 			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?1 OR ?2 = [main].[orders].[id] OR [main].[orders].[id] = ?3)) AS orders",
 			"SELECT 1 FROM " + bare + " AS orders", "[x 7 <nil> own]"},
 		{"behind those of the statement where they have numbers", "tenant = :b", "SELECT 1 FROM orders",
-			guard.SpliceOptions{Own: []any{"own"}, Splicing: guard.Splicing{Numbered: true}},
+			guard.RewriteOptions{Own: []any{"own"}, RewriteRules: guard.RewriteRules{Numbered: true}},
 			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?2)) AS orders", "SELECT 1 FROM " + bare + " AS orders", "[own x]"},
+		{"fences in front of the statement", "tenant = :a", "SELECT 1 FROM orders AS o, orders AS p", guard.RewriteOptions{Fenced: true, RewriteRules: hoisted},
+			"WITH [fence 1 of rules] AS " + open + " WHERE ([main].[orders].[tenant] = ?1) LIMIT 9), [fence 2 of rules] AS " + open +
+				" WHERE ([main].[orders].[tenant] = ?2) LIMIT 9) SELECT 1 FROM [fence 1 of rules] AS o, [fence 2 of rules] AS p",
+			"SELECT 1 FROM " + bare + " AS o, " + bare + " AS p", "[7 7]"},
+		{"fences in the WITH of a statement", "id > 0", " with Recursive x AS (SELECT 1) SELECT 1 FROM orders",
+			guard.RewriteOptions{Fenced: true, RewriteRules: hoisted},
+			" with Recursive [fence 1 of rules] AS " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9), x AS (SELECT 1) SELECT 1 FROM [fence 1 of rules] AS orders",
+			" with Recursive x AS (SELECT 1) SELECT 1 FROM " + bare + " AS orders", "[]"},
+		{"not where its name is not known", "id > 0", "SELECT 1 FROM (WITH x AS (SELECT 1 FROM orders) SELECT 1 FROM x) AS y",
+			guard.RewriteOptions{Fenced: true, RewriteRules: guard.RewriteRules{Fence: "%s LIMIT 9", Hoisted: "%s AS (%s)"}},
+			"SELECT 1 FROM (WITH x AS (SELECT 1 FROM " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9) AS orders) SELECT 1 FROM x) AS y",
+			"SELECT 1 FROM (WITH x AS (SELECT 1 FROM " + bare + " AS orders) SELECT 1 FROM x) AS y", "[]"},
+		{"no fence is hoisted where there is none", "id > 0", "SELECT 1 FROM orders", guard.RewriteOptions{RewriteRules: hoisted},
+			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[id] > 0)) AS orders", "SELECT 1 FROM " + bare + " AS orders", "[]"},
+		{"a fence that is pinned", "id > 0", "SELECT 1 FROM orders",
+			guard.RewriteOptions{Fenced: true, Pinned: true, RewriteRules: guard.RewriteRules{Fence: "%s LIMIT 9", Pin: "SELECT * FROM (%s)"}},
+			"SELECT 1 FROM (SELECT * FROM " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9)) AS orders",
+			"SELECT 1 FROM " + bare + " AS orders", "[]"},
 	} {
 		test.o.Params = params
 		got, err := spliced(shopRules(t, test.rule), test.sql, test.o)
@@ -165,7 +186,9 @@ func TestSplice(t *testing.T) {
 			t.Errorf("%s: %s", test.why, diff)
 		}
 		for _, place := range got.Ranges {
-			if part := got.Text[place.Pos:place.End]; !strings.HasPrefix(part, open) || place.Relation.Name != "orders" {
+			part := got.Text[place.Pos:place.End]
+			read := strings.Contains(part, open) || strings.HasPrefix(part, "[fence ")
+			if !read || place.Relation.Name != "orders" {
 				t.Errorf("%s: the place of %s is %q", test.why, place.Relation.Name, part)
 			}
 		}
@@ -181,10 +204,12 @@ func TestSpliceParams(t *testing.T) {
 		}
 		return nil, errors.New("is no number")
 	}
-	o := guard.SpliceOptions{Params: map[string]any{"a": 1}}
-	o.Compared = func(*guard.Relation, string, []string) ([]guard.Bind, error) { return []guard.Bind{number}, nil }
-	s := need.Value(spliced(c, "SELECT 1 FROM orders", o))(t)
-	other := need.Value(s.With(map[string]any{"a": 2}))(t)
+	o := guard.RewriteOptions{Params: map[string]any{"a": 1}}
+	o.Compared = func(*guard.Relation, string, []string) ([]func(any) (any, error), error) {
+		return []func(any) (any, error){number}, nil
+	}
+	s := testutil.Value(spliced(c, "SELECT 1 FROM orders", o))(t)
+	other := testutil.Value(s.With(map[string]any{"a": 2}))(t)
 	if diff := cmp.Diff("[1] [2]", fmt.Sprint(s.Args, other.Args)); diff != "" {
 		t.Error(diff)
 	}
@@ -192,22 +217,24 @@ func TestSpliceParams(t *testing.T) {
 		o.Params = params
 		_, err := spliced(c, "SELECT 1 FROM orders", o)
 		_, werr := s.With(params)
-		if !errors.Is(err, guard.ErrNoScope) || !errors.Is(werr, guard.ErrNoScope) {
+		if !errors.Is(err, execerr.ErrNoScope) || !errors.Is(werr, execerr.ErrNoScope) {
 			t.Errorf("%v: %v, %v", params, err, werr)
 		}
 	}
-	o.Compared = func(*guard.Relation, string, []string) ([]guard.Bind, error) { return nil, errors.New("nothing tells") }
+	o.Compared = func(*guard.Relation, string, []string) ([]func(any) (any, error), error) {
+		return nil, errors.New("nothing tells")
+	}
 	if _, err := spliced(c, "SELECT 1 FROM orders", o); err == nil {
 		t.Error("nothing tells what a parameter is compared with")
 	}
-	if _, err := c.Splice("SELECT 1", []guard.Spot{{Pos: 3, End: 5, Insert: "x"}, {Pos: 4, End: 5}}, o); err == nil {
+	if _, err := c.Splice("SELECT 1", []guard.TablePosition{{Pos: 3, End: 5, Insert: "x"}, {Pos: 4, End: 5}}, o); err == nil {
 		t.Error("places that overlap")
 	}
 }
 
 // TestOriginal: the name of a result that an engine makes of the text is that of the statement.
 func TestOriginal(t *testing.T) {
-	s := need.Value(spliced(shopRules(t, "id > 0"), "SELECT (SELECT max(id) FROM orders) + 1, count(*) FROM orders AS o", guard.SpliceOptions{}))(t)
+	s := testutil.Value(spliced(shopRules(t, "id > 0"), "SELECT (SELECT max(id) FROM orders) + 1, count(*) FROM orders AS o", guard.RewriteOptions{}))(t)
 	inner := s.Text[strings.Index(s.Text, "(SELECT max"):strings.Index(s.Text, " + 1")]
 	for name, want := range map[string]string{
 		inner + " + 1": "(SELECT max(id) FROM orders) + 1", "count(*)": "count(*)", "id": "id", "none(x)": "none(x)",

@@ -1,6 +1,10 @@
 package guard
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/texttosql/texttosql/internal/execerr"
+)
 
 // The bounds of a tree. The text check, which bounds brackets, comes before.
 const (
@@ -8,12 +12,12 @@ const (
 	mostDepth = 4_000
 )
 
-// Nodes are the types of which the tree of a statement may be made, with the numbers of their exported fields.
-type Nodes map[reflect.Type][]int
+// nodeFields are the types of which the tree of a statement may be made, with the numbers of their exported fields.
+type nodeFields map[reflect.Type][]int
 
-// NodesOf returns the types of some structs.
-func NodesOf(structs ...any) Nodes {
-	nodes := Nodes{}
+// NodesOf returns the types of some structs, for [Walker].Nodes.
+func NodesOf(structs ...any) nodeFields {
+	nodes := nodeFields{}
 	for _, s := range structs {
 		t := reflect.TypeOf(s)
 		nodes[t] = []int{}
@@ -26,13 +30,13 @@ func NodesOf(structs ...any) Nodes {
 	return nodes
 }
 
-// Walker visits the tree that a parser made of a statement, and stops at what is not on its list: new syntax of the parser is
-// refused. It is for one tree, in the function that [Walked] runs.
+// Walker visits the parse tree of a statement and stops at a node that is not on its list. So it refuses syntax that
+// is new in the parser. A Walker is for one tree. Use it in the function that [RecoverWalk] runs.
 type Walker struct {
-	Nodes Nodes
-	// Wrapped says that each value behind an interface is a struct around a pointer to the node, as protobuf has it.
+	Nodes nodeFields // made by [NodesOf]
+	// Wrapped reports that each interface value is a struct with a pointer to the node, as in protobuf.
 	Wrapped bool
-	// Visit looks at a node, which is a pointer to it. inside visits what the node holds.
+	// Visit is called with a pointer to each node. inside visits the children of the node.
 	Visit func(node any, inside func())
 	// Unlisted returns the refusal of a type that is not on the list. nil: it is a leaf.
 	Unlisted func(t reflect.Type) error
@@ -40,7 +44,7 @@ type Walker struct {
 	visited, depth int
 }
 
-// Walk visits a value with all that the exported fields in it hold. The visitors that parsers bring skip some.
+// Walk visits a value with everything in its exported fields. The parsers' own visitors skip some fields.
 func (w *Walker) Walk(v any) { w.walk(reflect.ValueOf(v)) }
 
 func (w *Walker) walk(v reflect.Value) {
@@ -77,20 +81,20 @@ func (w *Walker) unwrapped(wrapper reflect.Value) reflect.Value {
 
 func (w *Walker) unlisted(t reflect.Type) {
 	if err := w.Unlisted(t); err != nil {
-		Stop(err)
+		Abort(err)
 	}
 }
 
 func (w *Walker) node(v reflect.Value) {
 	if w.visited++; w.visited > mostNodes || w.depth > mostDepth {
-		Stop(Refuse(reasonTooComplex, "its tree has over %d parts or is over %d deep", mostNodes, mostDepth))
+		Abort(Refuse(execerr.ReasonTooComplex, "its tree has over %d parts or is over %d deep", mostNodes, mostDepth))
 	}
 	fields, listed := w.Nodes[v.Type()]
 	if !listed {
 		w.unlisted(v.Type())
 	}
 	if !v.CanAddr() { // a struct behind an interface; parsers make pointers only
-		Stop(Refuse(reasonGuard, "%s is not where the parser has it", v.Type().Name()))
+		Abort(Refuse(execerr.ReasonGuard, "%s is not where the parser has it", v.Type().Name()))
 	}
 	w.depth++
 	w.Visit(v.Addr().Interface(), func() {
@@ -104,19 +108,19 @@ func (w *Walker) node(v reflect.Value) {
 // stopped ends a walk over a tree.
 type stopped struct{ err error }
 
-// Stop ends the function that [Walked] runs, with an error.
-func Stop(err error) { panic(stopped{err}) }
+// Abort ends the function that [RecoverWalk] runs, with an error.
+func Abort(err error) { panic(stopped{err}) }
 
-// Walked runs f, which reads a statement or walks its tree, and returns the error by which f was stopped. Any other panic
-// becomes a refusal: no text may end the program.
-func Walked(f func()) (err error) {
+// RecoverWalk runs f, which reads a statement or walks its tree, and returns the error passed to [Abort]. Any other
+// panic becomes a refusal, so that no statement can end the program.
+func RecoverWalk(f func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case stopped:
 			err = r.err
 		default:
-			err = Refuse(reasonGuard, "the guard panicked: %v", r)
+			err = Refuse(execerr.ReasonGuard, "the guard panicked: %v", r)
 		}
 	}()
 	f()

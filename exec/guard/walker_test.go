@@ -11,6 +11,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -44,7 +45,7 @@ func walked(tree any, w guard.Walker) (names string, err error) {
 	if w.Unlisted == nil {
 		w.Unlisted = func(t reflect.Type) error { return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", t) }
 	}
-	err = guard.Walked(func() { w.Walk(tree) })
+	err = guard.RecoverWalk(func() { w.Walk(tree) })
 	return found.String(), err
 }
 
@@ -97,7 +98,7 @@ func TestWalker(t *testing.T) {
 			}
 		}
 	}
-	var refused *guard.RefusedError
+	var refused *execerr.RefusedError
 	if _, err := walked(deep(5000), guard.Walker{}); !errors.As(err, &refused) || refused.Reason != exec.ReasonTooComplex || refused.Writes {
 		t.Errorf("too deep: %v", err)
 	}
@@ -119,7 +120,7 @@ func TestFinder(t *testing.T) {
 	d := sqltext.PostgreSQL()
 	people := guard.NewRelation("public", "people", []string{"id"})
 	const text = `SELECT public.p.id, x.* FROM only people, public . "people" p tail`
-	f := guard.NewFinder(d.Parse(text))
+	f := &guard.Finder{Text: guard.NewText(d.Parse(text))}
 	at := func(part string) int { return strings.Index(text, part) }
 	last, err := f.Table(people, at(`public . "`), "people", "p")
 	if err != nil || f.Raw(last) != `"people"` {
@@ -152,12 +153,12 @@ func TestFinder(t *testing.T) {
 		"a subquery is called so":           f.Unqualify(n, at("public.p"), "x", same),
 		"two tables are called so":          f.Unqualify(n, at("public.p"), "y", same),
 	} {
-		var refused *guard.RefusedError
-		if !errors.As(err, &refused) || refused.Reason != guard.ReasonRows {
+		var refused *execerr.RefusedError
+		if !errors.As(err, &refused) || refused.Reason != execerr.ReasonRows {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
-	long := guard.NewFinder(d.Parse("SELECT a.b.p.id FROM people p"))
+	long := &guard.Finder{Text: guard.NewText(d.Parse("SELECT a.b.p.id FROM people p"))}
 	if err := long.Unqualify(n, 7, "p", same); err == nil {
 		t.Error("a catalog in front of the schema")
 	}
@@ -176,7 +177,7 @@ func ExampleWalker() {
 			inside()
 		},
 	}
-	fmt.Println(guard.Walked(func() { w.Walk(&query{Columns: []*name{{"id"}}, From: &newer{}}) }))
+	fmt.Println(guard.RecoverWalk(func() { w.Walk(&query{Columns: []*name{{"id"}}, From: &newer{}}) }))
 	// Output:
 	// *guard_test.query
 	// *guard_test.name
@@ -185,7 +186,7 @@ func ExampleWalker() {
 
 func ExampleFinder() {
 	statement := sqltext.SQLite().Parse("SELECT o.id FROM orders o NOT INDEXED")
-	f := guard.NewFinder(statement)
+	f := &guard.Finder{Text: guard.NewText(statement)}
 	last, err := f.Table(guard.NewRelation("main", "orders", []string{"id"}), 17, "orders", "o")
 	f.Hint(last+2, last+3)
 	for _, s := range f.Spots() {

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/execerr"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 // size finds what a view adds to a statement, with the views under it. One that names itself adds nothing there.
-func (c *Catalog) size(r *Relation) sqltext.Expansion {
+func (c *Catalog) size(r *Relation) sqlshape.Expansion {
 	if !r.sized && r.Definition != "" {
 		r.sized = true
 		r.expansion = c.Text.Parse(r.Definition).Expand(c.expansionOf)
@@ -31,7 +33,7 @@ func (c *Catalog) written() (all []*Relation) {
 }
 
 // expansionOf tells what a view adds to a statement where it is written out, for sqltext.Statement.Expand.
-func (c *Catalog) expansionOf(in, name string) (e sqltext.Expansion, ok bool) {
+func (c *Catalog) expansionOf(in, name string) (e sqlshape.Expansion, ok bool) {
 	for _, r := range c.written() {
 		if !schema.EqualFold(r.Name, name) || in != "" && !schema.EqualFold(r.Schema, in) {
 			continue
@@ -52,16 +54,16 @@ const (
 	mostExpanded = 300_000
 )
 
-// Weigh refuses a statement that grows where its common table expressions, views and subqueries are written out. A guard
-// may call it before Apply, for a query of its own, once Text and Relations are filled in.
-func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
+// Weigh refuses a statement that becomes too large when its common table expressions, views and subqueries are
+// written out. A guard may call it before Apply, for its own query, if Text and Relations are filled in.
+func (c *Catalog) Weigh(s *sqltext.Statement) (sqlshape.Expansion, error) {
 	if c.applied && len(c.defined) == 0 && len(s.SQL()) < 2000 {
-		if text := schema.Fold(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+strings.Count(text, "table") <= 1 {
-			return sqltext.Expansion{}, nil // too little to grow
+		if text := schema.FoldCase(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+strings.Count(text, "table") <= 1 {
+			return sqlshape.Expansion{}, nil // too little to grow
 		}
 	}
 	views := 0
-	e := s.Expand(func(in, name string) (sqltext.Expansion, bool) {
+	e := s.Expand(func(in, name string) (sqlshape.Expansion, bool) {
 		e, ok := c.expansionOf(in, name)
 		views += e.Added
 		return e, ok
@@ -76,7 +78,7 @@ func (c *Catalog) Weigh(s *sqltext.Statement) (sqltext.Expansion, error) {
 		added, most = e.Beside, c.MostBeside
 	}
 	if added > most {
-		return e, Refuse(reasonTooComplex, "the engine writes a subquery, view or column out at each place that uses it, "+
+		return e, Refuse(execerr.ReasonTooComplex, "the engine writes a subquery, view or column out at each place that uses it, "+
 			"which would add %d tokens; at most %d may be added", added, most)
 	}
 	return e, nil

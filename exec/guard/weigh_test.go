@@ -8,7 +8,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestWeigh: a statement that is short and grows, by itself or through views.
@@ -20,7 +20,7 @@ func TestWeigh(t *testing.T) {
 	c := shop(func(c *guard.Catalog, by map[string]*guard.Relation) {
 		by["names"].Definition = bomb + " SELECT a FROM x16"
 	})
-	need.OK(t, c.Apply(guard.Policy{}))
+	testutil.OK(t, c.Apply(guard.Policy{}))
 	for sql, refused := range map[string]bool{
 		"SELECT id FROM people": false, bomb + " SELECT a FROM x3": false, bomb + " SELECT a FROM x16": true,
 		"SELECT a FROM names": true, "SELECT a FROM public.names": true,
@@ -60,7 +60,7 @@ func TestWeighBounds(t *testing.T) {
 		c := shop(func(c *guard.Catalog, by map[string]*guard.Relation) {
 			by["names"].Definition, c.MostExpanded, c.MostBeside = stack, test.most, test.beside
 		})
-		need.OK(t, c.Apply(guard.Policy{}))
+		testutil.OK(t, c.Apply(guard.Policy{}))
 		if _, err := c.Weigh(c.Text.Parse(test.sql)); (err != nil) != test.refused {
 			t.Errorf("%s: %v", test.why, err)
 		}

@@ -2,7 +2,7 @@ package guard
 
 import "time"
 
-// Zone is the time zone that a session names, and its name: UTC where it is written in a way that only the server reads.
+// Zone returns the time zone with the name that a session has, and its name; UTC if Go does not know the name.
 func Zone(name string) (*time.Location, string) {
 	l, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
@@ -15,15 +15,7 @@ func Zone(name string) (*time.Location, string) {
 	return l, name
 }
 
-// OtherZone is the name of the zone of a session; "" for UTC.
-func OtherZone(name string) string {
-	if l, name := Zone(name); l != time.UTC {
-		return name
-	}
-	return ""
-}
-
-// Offset is what stands behind an instant: Z or +01:00, with seconds where a zone of old times had some.
+// Offset returns the zone suffix of an instant: Z or +01:00, with seconds if a historical zone has them.
 func Offset(t time.Time) string {
 	if _, seconds := t.Zone(); seconds%60 != 0 {
 		return t.Format("-07:00:00")

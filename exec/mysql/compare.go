@@ -17,23 +17,23 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// kind is what values are compared as.
+// kind is the kind as which values are compared.
 type kind struct {
 	numbers bool // literals of it are numbers, else strings
 	bind    func(value any, scale int) (any, error)
-	family  guard.Family
+	family  string
 }
 
-// kinds are those of columns, by the first word of the type. A parameter is compared with no other type.
+// kinds holds the kinds of columns by the first word of their type. A parameter can be compared with no other type.
 var kinds = map[string]*kind{}
 
 func init() {
 	for words, of := range map[string]kind{
-		"tinyint smallint mediumint int bigint decimal float double": {true, asNumber, guard.NumberFamily},
-		"bit": {true, asNumber, guard.NoFamily},
-		"char varchar tinytext text mediumtext longtext enum set":             {false, asText, guard.TextFamily},
-		"binary varbinary tinyblob blob mediumblob longblob uuid inet4 inet6": {false, asText, guard.NoFamily},
-		"date datetime timestamp": {false, asDate, guard.TimeFamily},
+		"tinyint smallint mediumint int bigint decimal float double": {true, asNumber, "number"},
+		"bit": {true, asNumber, ""},
+		"char varchar tinytext text mediumtext longtext enum set":             {false, asText, "text"},
+		"binary varbinary tinyblob blob mediumblob longblob uuid inet4 inet6": {false, asText, ""},
+		"date datetime timestamp": {false, asDate, "time"},
 	} {
 		for word := range guard.Set(words) {
 			kinds[word] = &of
@@ -46,12 +46,13 @@ func kindOf(columnType string) *kind {
 	return kinds[strings.FieldsFunc(columnType+" ", func(r rune) bool { return r == '(' || r == ' ' })[0]]
 }
 
-// Compared implements [exec.LooseConn], by the tree of the rule: a parameter stands beside columns of one kind, and literals
-// of it, in a comparison, IN, BETWEEN or LIKE, which AND, OR, NOT and brackets join. The server takes a text that is no
-// number for 0, so a number beside anything else could equal every text, and a text every 0.
-func (h *held) Compared(r *guard.Relation, rule string, params []string) (binds []guard.Bind, err error) {
-	c := comparisons{table: r.Own.(*schema.Table), binds: map[int]guard.Bind{}}
-	err = guard.Walked(func() {
+// Compared implements [exec.CoercingConn] with the tree of the rule. A parameter must be in a comparison, IN, BETWEEN
+// or LIKE with columns of one kind and literals of that kind. AND, OR, NOT and parentheses may join such conditions.
+// The server reads a text that is not a number as 0. So a number that is compared with anything else could equal every
+// such text, and such a text every 0.
+func (h *held) Compared(r *guard.Relation, rule string, params []string) (binds []func(value any) (any, error), err error) {
+	c := comparisons{table: r.Own.(*schema.Table), binds: map[int]func(value any) (any, error){}}
+	err = guard.RecoverWalk(func() {
 		tree, _ := parse(h.server.dialect.Language().Text.Parse("SELECT 1 FROM t WHERE ("+rule+")"), h.at.mode)
 		c.condition(tree.(*ast.SelectStmt).Where)
 	})
@@ -68,10 +69,10 @@ func (h *held) Compared(r *guard.Relation, rule string, params []string) (binds 
 // comparisons finds what the parameters of a rule are compared with.
 type comparisons struct {
 	table *schema.Table
-	binds map[int]guard.Bind // by the places of the parameters
+	binds map[int]func(value any) (any, error) // by the places of the parameters
 }
 
-// condition reads a condition. What it does not know may bind more tightly than the comparisons in it.
+// condition reads a condition. Unknown syntax may bind more tightly than the comparisons in it.
 func (c *comparisons) condition(e ast.ExprNode) {
 	switch n := bare(e).(type) {
 	case *ast.BinaryOperationExpr:
@@ -99,7 +100,7 @@ func (c *comparisons) condition(e ast.ExprNode) {
 	}
 }
 
-// beside notes the parameters among what is compared, if all else is of one kind.
+// beside records the parameters among the compared expressions, if all others have one kind.
 func (c *comparisons) beside(all ...ast.ExprNode) {
 	var of *kind
 	scale := 1 << 10
@@ -147,7 +148,7 @@ func (c *comparisons) note(bind func(value any, scale int) (any, error), scale i
 	}
 }
 
-// bare returns what stands in brackets.
+// bare returns the expression inside parentheses.
 func bare(e ast.ExprNode) ast.ExprNode {
 	if brackets, ok := e.(*ast.ParenthesesExpr); ok {
 		return bare(brackets.Expr)
@@ -166,8 +167,8 @@ func written(value any) string {
 	return fmt.Sprint(value)
 }
 
-// asNumber makes an integer of what is one, so that the server compares it exactly. A number with more digits behind the
-// point than the column has is refused: where the server looks it up in an index, it is rounded.
+// asNumber converts a value to an integer if it is one, so that the server compares it exactly. It rejects a number
+// with more digits after the point than the column has, because the server rounds it for a lookup in an index.
 func asNumber(value any, scale int) (any, error) {
 	if _, ok := value.(bool); ok {
 		return value, nil

@@ -13,9 +13,10 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/race"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -77,6 +78,9 @@ func literal(kind string, value any) string {
 // TestCompared: columns of every type, with an index, and values of every kind. A value that is none of the kind of the
 // column gives no row, and any other the rows that its literal gives.
 func TestCompared(t *testing.T) {
+	if race.Enabled {
+		t.Skip("runs without the race detector")
+	}
 	types := slices.Sorted(func(yield func(string) bool) {
 		for name := range comparedTypes {
 			if !yield(name) {
@@ -137,10 +141,10 @@ func (c *compared) form(t *testing.T, form string) {
 			p.Rows[fmt.Sprintf("t%d", i)] = strings.Replace(form, "t.c", fmt.Sprintf("t%d.c", i), 1)
 		}
 	}
-	db := need.Value(exec.New(c.user, mysql.Dialect{}, exec.Config{Policy: p}))(t)
-	need.OK(t, db.Ready(t.Context()))
+	db := testutil.Value(exec.New(c.user, mysql.Dialect{}, exec.Config{Policy: p}))(t)
+	testutil.OK(t, db.Ready(t.Context()))
 	for _, value := range comparedValues {
-		view := need.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"x": value, "y": value}}, nil))(t)
+		view := testutil.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"x": value, "y": value}}, nil))(t)
 		for i, name := range c.types {
 			table := fmt.Sprintf("t%d", i)
 			if p.Rows[table] == "" {
@@ -164,7 +168,7 @@ func (c *compared) form(t *testing.T, form string) {
 				continue
 			}
 			rule := strings.ReplaceAll(strings.ReplaceAll(p.Rows[table], ":x", of), ":y", of)
-			want := need.Value(exectest.Texts(t.Context(), c.owner, "SELECT id FROM "+table+" IGNORE INDEX (c) WHERE "+rule+" ORDER BY id"))(t)
+			want := testutil.Value(dbtest.Texts(t.Context(), c.owner, "SELECT id FROM "+table+" IGNORE INDEX (c) WHERE "+rule+" ORDER BY id"))(t)
 			for _, row := range got.Rows { // there may be fewer: an index has no rows of a text that is no address
 				if !slices.Contains(want, fmt.Sprint(row[0])) {
 					t.Errorf("%s: %s with %#v gives %v, and its literal %v", name, form, value, got.Rows, want)
@@ -252,7 +256,7 @@ func TestComparedModes(t *testing.T) {
 	} {
 		d := engine("sql_mode="+"%27"+test.mode+"%27", "reader").Open(t, "CREATE TABLE t(id INTEGER, c VARCHAR(9))")
 		user := sql.OpenDB(d.User)
-		db := need.Value(exec.New(user, mysql.Dialect{ANSIQuotes: test.mode == "ANSI_QUOTES", NoBackslashEscapes: test.mode == "NO_BACKSLASH_ESCAPES"},
+		db := testutil.Value(exec.New(user, mysql.Dialect{ANSIQuotes: test.mode == "ANSI_QUOTES", NoBackslashEscapes: test.mode == "NO_BACKSLASH_ESCAPES"},
 			exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": test.rule}}}))(t)
 		err := db.Ready(t.Context())
 		if test.accepted && err != nil || !test.accepted && (!errors.As(err, new(*exec.PolicyError)) || !strings.Contains(err.Error(), "write column = :x")) {

@@ -24,9 +24,12 @@ type held struct {
 	conn   *sql.Conn
 
 	at    place
-	where string     // what it sees, see exec.Opened.Place
+	where string     // what it sees, see exec.GuardedConn.Place
 	old   []variable // what Close sets back, in order
 	rows  string     // sql_select_limit now
+
+	memory sql.NullString // tmp_memory_table_size, but for a statement that is pinned; NULL: the server has none
+	onDisk bool           // it is 0 now
 
 	statement *sql.Stmt
 	text      *sql.Stmt       // a statement around it, that writes its dates; nil: there is none
@@ -89,8 +92,8 @@ func (h *held) unparsed(ctx context.Context, s *exec.Statement, err error) error
 
 // Confirm implements exec.Conn: the server prepares the statement. COM_STMT_PREPARE takes one statement, whatever
 // multiStatements says, so text from outside is never sent in another way.
-func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
-	return guard.Seen{}, h.prepare(ctx, s)
+func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.EngineReport, error) {
+	return guard.EngineReport{}, h.prepare(ctx, s)
 }
 
 // prepare has the server prepare a statement, and looks at how it resolved the names where a column may not be read.
@@ -231,18 +234,30 @@ func (h *held) around(ctx context.Context, texts []string) (_ *sql.Stmt, err err
 // syntaxError is the number of ER_PARSE_ERROR.
 const syntaxError = 1064
 
-// limit sets sql_select_limit.
+// limit sets sql_select_limit. Behind a fence without a unique order no temporary table is in memory: there MariaDB sorts rows
+// that are alike by their addresses, so that the first of them is another one each time.
 func (h *held) limit(ctx context.Context, rows string) (err error) {
+	var set []variable
 	if rows != h.rows {
-		err = h.set(ctx, variable{"sql_select_limit", value(rows)})
-		h.rows = rows
+		set = append(set, variable{"sql_select_limit", value(rows)})
+	}
+	onDisk := h.memory.Valid && h.of != nil && h.of.Splice != nil && h.of.Splice.Fenced && h.of.Splice.Pinned
+	switch {
+	case onDisk && !h.onDisk:
+		set = append(set, variable{memoryTables, value("0")})
+	case !onDisk && h.onDisk:
+		set = append(set, variable{memoryTables, h.memory})
+	}
+	if len(set) > 0 {
+		err = h.set(ctx, set...)
+		h.rows, h.onDisk = rows, onDisk
 	}
 	return err
 }
 
 // warnings returns what the server warned of while it ran the last statement, whose rows are closed.
 func (h *held) warnings(ctx context.Context) (warnings []string, err error) {
-	err = guard.Each(ctx, h.conn, "SHOW WARNINGS LIMIT 5", func(scan func(...any) error) error {
+	err = guard.QueryEach(ctx, h.conn, "SHOW WARNINGS LIMIT 5", func(scan func(...any) error) error {
 		var level, code, message string
 		err := scan(&level, &code, &message)
 		if level != "Note" {
@@ -263,8 +278,8 @@ func (h *held) close() {
 	h.statement, h.text, h.of = nil, nil, nil
 }
 
-// Finish implements exec.Finisher. It reports whether the connection is open, as far as its driver knows.
-func (h *held) Finish(context.Context) (fit bool, err error) {
+// EndUse implements exec.UseEnder. It reports whether the connection is open, as far as its driver knows.
+func (h *held) EndUse(context.Context) (fit bool, err error) {
 	h.close()
 	err = h.conn.Raw(func(dc any) error {
 		if v, ok := dc.(driver.Validator); ok && !v.IsValid() {
@@ -279,7 +294,7 @@ func (h *held) Close(drop bool) error {
 	fit := false
 	defer func() {
 		if !fit { // also where the driver panics
-			_ = guard.Drop(h.conn)
+			_ = guard.Discard(h.conn)
 		}
 	}()
 	if drop {

@@ -14,13 +14,15 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/mysql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/trace"
 )
 
 func guarded(t testing.TB, pool *sql.DB, p exec.Policy) *exec.DB {
 	t.Helper()
-	return exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(p)})
+	return dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(p)})
 }
 
 // TestBrokenViews: a view that the server cannot open is told of once a schema, by name only where the policy has it.
@@ -49,14 +51,14 @@ func TestBrokenViews(t *testing.T) {
 func TestDroppedInBetween(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT); CREATE TABLE u(b INT); INSERT INTO u VALUES (1)", "")
 	db := guarded(t, pool, exec.Policy{})
-	runner := need.Value(db.Runner(exec.Bounds{}))(t)
+	runner := testutil.Value(db.Runner(exec.Bounds{}))(t)
 	defer runner.Close()
 	p, err := runner.Explain(t.Context(), "SELECT b FROM u")
 	if err != nil || !strings.Contains(p.Signature(), `"table_name": "u"`) {
 		t.Fatalf("%q, %v", p.Signature(), err)
 	}
-	need.Value(db.Schema(t.Context()))(t)
-	need.OK(t, runner.Close())
+	testutil.Value(db.Schema(t.Context()))(t)
+	testutil.OK(t, runner.Close())
 	exec1(t, pool, "DROP TABLE u")
 	if _, err := runner.Query(t.Context(), "SELECT b FROM u"); !exec.IsRejection(err) {
 		t.Errorf("the table is gone: %v", err)
@@ -71,6 +73,7 @@ func TestDroppedInBetween(t *testing.T) {
 func TestStringsForNames(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(name TEXT, secret TEXT); INSERT INTO t VALUES ('a', 'b')", "")
 	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"t.secret"}})
+	names := exec.PlanChecks()[1]
 	for _, c := range []struct {
 		sql  string
 		want bool
@@ -82,11 +85,11 @@ func TestStringsForNames(t *testing.T) {
 		{`SELECT name, "secret" FROM t`, false, "nothing tells that there is such a column"},
 		{"SELECT `name` FROM t", false, "a name"},
 	} {
-		checked, err := db.Examine(t.Context(), c.sql, exec.ReadOnly{}, exec.UnknownNames{})
+		checked, err := db.Examine(t.Context(), c.sql, exec.ReadOnly{}, names)
 		if err != nil || (len(checked.Findings) > 0) != c.want || c.want && !strings.Contains(checked.Findings[0].Detail, "column `name`") {
 			t.Errorf("%s: %+v, %v (%s)", c.sql, checked.Findings, err, c.why)
 		}
-		_, err = db.Examine(t.Context(), c.sql, exec.ReadOnly{}, exec.UnknownNames{Reject: true})
+		_, err = db.Examine(t.Context(), c.sql, exec.ReadOnly{}, names.(interface{ Strict() exec.Check }).Strict())
 		var invalid *exec.InvalidError
 		if errors.As(err, &invalid) != c.want || c.want && invalid.Fault != exec.FaultSchema {
 			t.Errorf("%s: %v (%s)", c.sql, err, c.why)
@@ -97,8 +100,8 @@ func TestStringsForNames(t *testing.T) {
 // TestWarningsOfStatements: the person who asked is told what the server made of texts that are no numbers.
 func TestWarningsOfStatements(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x1')", "")
-	span := trace.New("test")
-	got, err := guarded(t, pool, exec.Policy{}).Query(trace.Into(t.Context(), span), "SELECT a + 1 FROM t")
+	span := trace.Tracer{}.New("test")
+	got, err := guarded(t, pool, exec.Policy{}).Query(trace.NewContext(t.Context(), span), "SELECT a + 1 FROM t")
 	if err != nil || fmt.Sprint(got.Rows) != "[[1]]" {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -173,7 +176,7 @@ func TestOnce(t *testing.T) {
 			[]string{"prepare S", "prepare SELECT `name` FROM users", "prepare EXPLAIN FORMAT=JSON S", "run EXPLAIN FORMAT=JSON S", "prepare S", "run S",
 				"query SHOW WARNINGS LIMIT 5"}, "another one is prepared between, to see whether it is meant"},
 	} {
-		db := exectest.NewDB(t, pool, counted, exec.Config{Policy: c.policy})
+		db := dbtest.NewDB(t, pool, counted, exec.Config{Policy: c.policy})
 		if _, err := db.Query(t.Context(), "SELECT 1"); err != nil { // reads the catalog
 			t.Fatal(err)
 		}
@@ -208,7 +211,7 @@ ANALYZE TABLE customers, orders;`
 func TestPlans(t *testing.T) {
 	pool, _ := open(t, planScript, "")
 	var version string
-	need.OK(t, pool.QueryRow("SELECT VERSION()").Scan(&version))
+	testutil.OK(t, pool.QueryRow("SELECT VERSION()").Scan(&version))
 	db := guarded(t, pool, exec.Policy{})
 	signatures := map[string]bool{}
 	for _, sql := range []string{
@@ -222,7 +225,7 @@ func TestPlans(t *testing.T) {
 		"SELECT `a\nb`.id FROM orders `a\nb` JOIN customers c ON `a\nb`.day = c.name WHERE c.id = 7 AND c.city = 't7'",
 		"VALUES (1), (2)",
 	} {
-		p := need.Value(db.Explain(t.Context(), sql))(t, sql)
+		p := testutil.Value(db.Explain(t.Context(), sql))(t, sql)
 		if signatures[p.Signature()] {
 			t.Errorf("%s has the signature of another plan", sql)
 		}
@@ -248,7 +251,7 @@ func TestPlans(t *testing.T) {
 			last = got
 		}
 	}
-	exectest.Scans(t, db, []exectest.Scan{
+	dialecttest.Scans(t, db, []dialecttest.Scan{
 		{SQL: "SELECT c.id FROM customers c WHERE c.id = 7"},
 		{SQL: "SELECT x.id FROM customers x WHERE x.name LIKE '%a'", Want: "customers"},
 		{SQL: "SELECT id FROM (SELECT a.id FROM orders a UNION ALL SELECT b.id FROM customers b) a", Want: "customers orders"},

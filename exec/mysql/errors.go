@@ -16,7 +16,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Classify gives an error of the driver its type. What it does not know comes back as it is.
+// Classify gives a driver error its type. It returns an unknown error unchanged.
 func (Dialect) Classify(err error) error {
 	e, ok := errors.AsType[*driverpkg.MySQLError](err)
 	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {

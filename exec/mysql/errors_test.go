@@ -16,7 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // invalidAs reports whether err is an InvalidError with the fault and name of want.
@@ -53,7 +53,7 @@ func TestServerErrors(t *testing.T) {
 		CREATE TABLE u(id INT); CREATE VIEW broken AS SELECT id FROM u; DROP TABLE u`, "")
 	c := one(t, pool)
 	for _, q := range []string{"SET max_statement_time = 0.05", "SET lock_wait_timeout = 1", "SET sql_mode = ''"} {
-		need.Value(c.ExecContext(t.Context(), q))(t)
+		testutil.Value(c.ExecContext(t.Context(), q))(t)
 	}
 	for _, s := range []struct{ sql, want string }{
 		{"SELECT nmae FROM t", "invalid schema nmae"},
@@ -99,7 +99,7 @@ func TestServerErrors(t *testing.T) {
 			t.Errorf("%s: classified twice", s.sql)
 		}
 	}
-	need.Value(c.ExecContext(t.Context(), "SET SESSION tx_read_only = 1, max_statement_time = 0"))(t)
+	testutil.Value(c.ExecContext(t.Context(), "SET SESSION tx_read_only = 1, max_statement_time = 0"))(t)
 	_, err := c.ExecContext(t.Context(), "DELETE FROM t")
 	if got := kind((mysql.Dialect{}).Classify(err)); got != "refused not-read-only writes=true" {
 		t.Errorf("a write: %s (%v)", got, err)
@@ -162,10 +162,10 @@ func TestStatementWarnings(t *testing.T) {
 		{"EXPLAIN EXTENDED SELECT a FROM t", 0, ""},
 		{"SELECT 1/0", 1, "Division by 0"},
 	} {
-		rows := need.Value(c.QueryContext(t.Context(), s.sql))(t)
+		rows := testutil.Value(c.QueryContext(t.Context(), s.sql))(t)
 		for rows.Next() {
 		}
-		need.OK(t, errors.Join(rows.Err(), rows.Close()))
+		testutil.OK(t, errors.Join(rows.Err(), rows.Close()))
 		got, err := mysql.StatementWarnings(t.Context(), c)
 		if err != nil || len(got) != s.want || s.want > 0 && got[0] != s.text {
 			t.Errorf("%s: %q, %v", s.sql, got, err)
@@ -181,7 +181,7 @@ func TestServerGone(t *testing.T) {
 		{fmt.Sprintf("root:wrong@tcp(127.0.0.1:%d)/mysql", s.Port), "a wrong password"},
 		{fmt.Sprintf("root@tcp(127.0.0.1:%d)/no_such_database", s.Port), "no such database"},
 	} {
-		pool := need.Value(sql.Open("mysql", c.dsn))(t)
+		pool := testutil.Value(sql.Open("mysql", c.dsn))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if err := guarded(t, pool, exec.Policy{}).Ready(ctx); err == nil || exec.IsRejection(err) {
 			t.Errorf("%s: %v", c.why, err)
@@ -191,9 +191,9 @@ func TestServerGone(t *testing.T) {
 	}
 	pool, _ := open(t, "CREATE TABLE t(a INT)", "")
 	db := guarded(t, pool, exec.Policy{})
-	runner := need.Value(db.Runner(exec.Bounds{}))(t)
+	runner := testutil.Value(db.Runner(exec.Bounds{}))(t)
 	defer runner.Close()
-	need.Value(runner.Query(t.Context(), "SELECT a FROM t"))(t)
+	testutil.Value(runner.Query(t.Context(), "SELECT a FROM t"))(t)
 	if err := s.Kill(); err != nil {
 		t.Log("the server ended:", err)
 	}
@@ -202,7 +202,7 @@ func TestServerGone(t *testing.T) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
-	need.OK(t, s.Resume())
+	testutil.OK(t, s.Resume())
 	if _, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil {
 		t.Errorf("restarted: %v", err)
 	}
@@ -243,7 +243,7 @@ func TestValues(t *testing.T) {
 	pool, dsn := open(t, valueScript, "")
 	read := func(db *exec.DB, query string) (out []string) {
 		query = "SELECT " + query + " FROM v"
-		table := need.Value(db.Query(t.Context(), query))(t, query)
+		table := testutil.Value(db.Query(t.Context(), query))(t, query)
 		for _, row := range table.Rows {
 			out = append(out, fmt.Sprintf("%T %#v", row[0], row[0]))
 		}
@@ -257,8 +257,8 @@ func TestValues(t *testing.T) {
 	var first string
 	for _, mode := range []string{"", "parseTime=true", "parseTime=true&loc=Asia%2FTokyo",
 		"interpolateParams=true&multiStatements=true", "charset=utf8mb4&collation=utf8mb4_bin"} {
-		pool := need.Value(sql.Open("mysql", dsn+mode))(t)
-		db := need.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
+		pool := testutil.Value(sql.Open("mysql", dsn+mode))(t)
+		db := testutil.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
 		var b strings.Builder
 		for _, column := range append(columns, valueExpressions...) {
 			fmt.Fprintf(&b, "%-45s %s\n", column, strings.Join(read(db, column), " | "))

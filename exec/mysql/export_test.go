@@ -39,7 +39,7 @@ func StatementWarnings(ctx context.Context, conn *sql.Conn) ([]string, error) {
 
 // Fields is how many columns the parser sees in a SELECT without FROM.
 func Fields(text string) (n int, err error) {
-	err = guard.Walked(func() {
+	err = guard.RecoverWalk(func() {
 		tree, _ := parse(sqltext.MySQL().Parse(text), 0)
 		if s, ok := tree.(*ast.SelectStmt); ok {
 			n = len(s.Fields.Fields)

@@ -22,7 +22,7 @@ func (w *walker) call(node any) {
 		w.function("", n.Name)
 	case *ast.FuncCastExpr:
 		if n.Tp != nil && n.Tp.GetFlen() > mostLength && n.Tp.GetCharset() == "binary" {
-			guard.Stop(guard.Refuse(exec.ReasonFunction, "a cast makes a value of %d bytes; at most %d are allowed", n.Tp.GetFlen(), mostLength))
+			reject(exec.ReasonFunction, "a cast makes a value of %d bytes; at most %d are allowed", n.Tp.GetFlen(), mostLength)
 		}
 		w.functions["cast"] = true
 	}
@@ -37,7 +37,7 @@ func (w *walker) function(database, name string) {
 		if database != "" {
 			folded = lower(database) + "." + folded
 		}
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not allowed here", folded))
+		reject(exec.ReasonFunction, "%s is not allowed here", folded)
 	}
 	if called := parsedAs[folded]; called != "" {
 		folded = called
@@ -53,17 +53,18 @@ func (w *walker) length(function string, args []ast.ExprNode) {
 	}
 	v, ok := args[i].(*ast.ValueExprBase)
 	if !ok || (v.Kind() != ast.KindInt64 || v.GetInt64() > mostLength) && (v.Kind() != ast.KindUint64 || v.GetUint64() > mostLength) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", function, mostLength))
+		reject(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", function, mostLength)
 	}
 }
 
 // functions may be called: what they return depends on their arguments, the data and the time alone, and they wait for
-// nothing. User, version, server settings, files, locks, sleeps, ciphers and XML (whose errors tell values) are left out.
+// nothing. database() tells what the schema tells. User, version, server settings, files, locks, sleeps, ciphers and XML (whose errors tell values) are left out.
 var functions = strings.Fields(`
 abs acos add_months adddate addtime any_value ascii asin atan atan2 avg bin bin_to_uuid bit_and bit_count bit_length
-bit_or bit_xor ceil ceiling char char_length character_length charset chr coalesce coercibility collation concat
+bit_or bit_xor ceil ceiling char char_length character_length charset chr coalesce coercibility collation column_check column_exists column_get
+column_json column_list concat
 concat_ws conv convert convert_tz cos cot count crc32 crc32c cume_dist curdate current_date current_time
-current_timestamp curtime date date_add date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear
+current_timestamp curtime database date date_add date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear
 degrees dense_rank div elt exp export_set extract field find_in_set first_value floor format from_base64 from_days
 from_unixtime get_format greatest group_concat grouping hex hour if ifnull inet6_aton inet6_ntoa inet_aton inet_ntoa
 insert instr interval is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid isnull json_array json_array_append
@@ -75,7 +76,7 @@ lengthb linestring ln localtime localtimestamp locate log log10 log2 lower lpad 
 md5 median microsecond mid min minute mod month monthname natural_sort_key now nth_value ntile nullif nvl nvl2 oct
 octet_length ord percent_rank percentile_cont percentile_disc period_add period_diff pi point polygon position pow
 power quarter quote radians rand random_bytes rank regexp_instr regexp_like regexp_replace regexp_substr repeat
-replace reverse right round row_number rpad rtrim sec_to_time second sha sha1 sha2 sign sin soundex space sqrt st_area
+replace reverse right round row_number rpad rtrim schema sec_to_time second sha sha1 sha2 sign sin soundex space sqrt st_area
 st_asbinary st_astext st_centroid st_contains st_crosses st_disjoint st_distance st_distance_sphere st_envelope
 st_equals st_geometrytype st_geomfromtext st_intersects st_isempty st_length st_overlaps st_pointfromtext st_srid
 st_touches st_within st_x st_y std stddev stddev_pop stddev_samp str_to_date strcmp subdate substr substring

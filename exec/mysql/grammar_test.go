@@ -11,8 +11,8 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 const grammarSchema = "CREATE TABLE t(a INT PRIMARY KEY, b TEXT, c DECIMAL(10, 2), d DATETIME, j JSON, f BOOL, FULLTEXT (b)); CREATE TABLE u(a INT, b TEXT);" +
@@ -36,14 +36,14 @@ func TestParser(t *testing.T) {
 	without := map[string]*sql.DB{} // a user who may read all but one
 	for _, lacks := range tables {
 		user := "no_" + lacks[:1] + fmt.Sprint(len(lacks))
-		need.Value(pool.Exec("CREATE OR REPLACE USER " + user + "@'127.0.0.1'"))(t)
-		need.Value(pool.Exec("GRANT CREATE TEMPORARY TABLES ON " + database(t, pool) + ".* TO " + user + "@'127.0.0.1'"))(t)
+		testutil.Value(pool.Exec("CREATE OR REPLACE USER " + user + "@'127.0.0.1'"))(t)
+		testutil.Value(pool.Exec("GRANT CREATE TEMPORARY TABLES ON " + database(t, pool) + ".* TO " + user + "@'127.0.0.1'"))(t)
 		for _, has := range tables {
 			if has != lacks {
-				need.Value(pool.Exec("GRANT SELECT ON `" + has + "` TO " + user + "@'127.0.0.1'"))(t)
+				testutil.Value(pool.Exec("GRANT SELECT ON `" + has + "` TO " + user + "@'127.0.0.1'"))(t)
 			}
 		}
-		without[lacks] = need.Value(sql.Open("mysql", strings.Replace(dsn, "root@", user+"@", 1)))(t)
+		without[lacks] = testutil.Value(sql.Open("mysql", strings.Replace(dsn, "root@", user+"@", 1)))(t)
 		t.Cleanup(func() { without[lacks].Close() })
 	}
 	compared, unread, unknown := 0, 0, 0
@@ -75,7 +75,7 @@ func TestParser(t *testing.T) {
 			t.Errorf("%s: %s reads %v, the server %v: %v", chapter, text, got, want, err)
 		}
 	}
-	exectest.Grammar(t, "testdata/grammar.txt", func(chapter, text string, whole bool) {
+	dialecttest.Grammar(t, "testdata/grammar.txt", func(chapter, text string, whole bool) {
 		if whole {
 			try(chapter, text)
 			try(chapter, "SELECT count(*) FROM ("+text+") q")
@@ -92,7 +92,7 @@ func TestParser(t *testing.T) {
 
 // database is that of a pool.
 func database(t testing.TB, pool *sql.DB) (name string) {
-	need.OK(t, pool.QueryRow("SELECT DATABASE()").Scan(&name))
+	testutil.OK(t, pool.QueryRow("SELECT DATABASE()").Scan(&name))
 	return name
 }
 

@@ -3,14 +3,14 @@ package mysql_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // TestHidden: what a scope is told of hostile statements does not depend on hidden rows, whoever the user is.
 func TestHidden(t *testing.T) {
 	statements := attack.Hidden("mysql")
-	v := exectest.Verdicts{
+	v := dialecttest.Verdicts{
 		Columns: "n BIGINT, x DOUBLE, s VARCHAR(200), j VARCHAR(300), d DATE, g BIGINT GENERATED ALWAYS AS (n % 10) VIRTUAL, " +
 			"h BIGINT GENERATED ALWAYS AS (exp(n)) VIRTUAL",
 		Rows: []string{
@@ -27,7 +27,7 @@ func TestHidden(t *testing.T) {
 		Rules: map[string]string{"letters": attack.HiddenRule},
 	}
 	for _, user := range []string{"reader", "root"} {
-		answered, differ := engine("", user).Hidden(t, v, statements...)
+		answered, differ := dialecttest.Hidden(t, engine("", user), v, statements...)
 		t.Logf("%s: %d of %d statements are answered, and %d tell of a hidden row without the fence", user, answered, len(statements), differ)
 		if differ < 8 {
 			t.Error("the test cannot fail")

@@ -14,7 +14,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
@@ -22,14 +22,14 @@ import (
 
 func inspect(t testing.TB, pool *sql.DB) *schema.Schema {
 	t.Helper()
-	c := need.Value(held(t, pool).Catalog(t.Context()))(t)
+	c := testutil.Value(held(t, pool).Catalog(t.Context()))(t)
 	return c.Schema
 }
 
 // one returns a connection of its own: temporary tables and settings belong to it.
 func one(t testing.TB, pool *sql.DB) *sql.Conn {
 	t.Helper()
-	c := need.Value(pool.Conn(t.Context()))(t)
+	c := testutil.Value(pool.Conn(t.Context()))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -38,12 +38,12 @@ func exec1(t testing.TB, on interface {
 	Exec(string, ...any) (sql.Result, error)
 }, statement string) {
 	t.Helper()
-	need.Value(on.Exec(statement))(t, statement)
+	testutil.Value(on.Exec(statement))(t, statement)
 }
 
 func file(t testing.TB, name string) string {
 	t.Helper()
-	b := need.Value(os.ReadFile("testdata/" + name))(t)
+	b := testutil.Value(os.ReadFile("testdata/" + name))(t)
 	return string(b)
 }
 
@@ -54,12 +54,12 @@ func TestInspectRich(t *testing.T) {
 	for _, statement := range []string{"CREATE TEMPORARY TABLE passing(x INT)", "CREATE TEMPORARY TABLE two(b TEXT, other INT)"} {
 		exec1(t, pool, statement)
 	}
-	c := need.Value(held(t, pool).Catalog(t.Context()))(t)
+	c := testutil.Value(held(t, pool).Catalog(t.Context()))(t)
 	if got := fmt.Sprint(c.Warnings); strings.Count(got, "broken-view") != 1 || !strings.Contains(got, "the view broken is left out") {
 		t.Error("warnings:", got)
 	}
 	c.Schema.Default = "" // a number
-	got := need.Value(json.MarshalIndent(c.Schema, "", "  "))(t)
+	got := testutil.Value(json.MarshalIndent(c.Schema, "", "  "))(t)
 	golden.Check(t, "rich.golden.json", append(got, '\n'))
 }
 
@@ -85,7 +85,7 @@ DROP FUNCTION f`
 		pool, owner := sql.OpenDB(made.User), sql.OpenDB(made.Owner)
 		owner.SetMaxOpenConns(1)
 		t.Cleanup(func() { pool.Close(); owner.Close() })
-		c := need.Value(held(t, pool).Catalog(t.Context()))(t)
+		c := testutil.Value(held(t, pool).Catalog(t.Context()))(t)
 		var names, why []string
 		for _, table := range c.Schema.Tables {
 			names = append(names, table.Name)
@@ -109,7 +109,7 @@ func TestVersion(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT, b INT); CREATE VIEW v AS SELECT a FROM t; CREATE FUNCTION f() RETURNS INT RETURN 1", "")
 	conn := held(t, pool)
 	version := func() string {
-		v := need.Value(conn.Version(t.Context()))(t)
+		v := testutil.Value(conn.Version(t.Context()))(t)
 		if c, err := conn.Catalog(t.Context()); err != nil || c.Version != v {
 			t.Fatalf("the catalog has the version %q, want %q: %v", c.Version, v, err)
 		}
@@ -175,7 +175,7 @@ func TestGrants(t *testing.T) {
 	}
 	pool, _ := open(t, "", "")
 	warnings := func(pool *sql.DB) []trace.Warning {
-		c := need.Value(held(t, pool).Catalog(t.Context()))(t)
+		c := testutil.Value(held(t, pool).Catalog(t.Context()))(t)
 		return c.Warnings
 	}
 	found := warnings(pool)
@@ -184,9 +184,9 @@ func TestGrants(t *testing.T) {
 	}
 	exec1(t, pool, "CREATE USER IF NOT EXISTS plain@'127.0.0.1' IDENTIFIED BY 'p'")
 	var name string
-	need.OK(t, pool.QueryRow("SELECT DATABASE()").Scan(&name))
+	testutil.OK(t, pool.QueryRow("SELECT DATABASE()").Scan(&name))
 	exec1(t, pool, "GRANT SELECT, SHOW VIEW ON "+name+".* TO plain@'127.0.0.1'")
-	plain := need.Value(sql.Open("mysql", fmt.Sprintf("plain:p@tcp(127.0.0.1:%d)/%s", server.Get(t).Port, name)))(t)
+	plain := testutil.Value(sql.Open("mysql", fmt.Sprintf("plain:p@tcp(127.0.0.1:%d)/%s", server.Get(t).Port, name)))(t)
 	t.Cleanup(func() { plain.Close() })
 	if found := warnings(plain); len(found) != 0 {
 		t.Errorf("a role that reads: %v", found)
@@ -211,7 +211,7 @@ CREATE VIEW v AS SELECT id, w FROM keyed`, "")
 	read := func() (handler int) {
 		for _, name := range []string{"Handler_read_next", "Handler_read_rnd_next"} {
 			var n int
-			need.OK(t, c.QueryRowContext(t.Context(), "SHOW SESSION STATUS LIKE '"+name+"'").Scan(new(string), &n))
+			testutil.OK(t, c.QueryRowContext(t.Context(), "SHOW SESSION STATUS LIKE '"+name+"'").Scan(new(string), &n))
 			handler += n
 		}
 		return handler

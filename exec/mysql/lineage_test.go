@@ -3,7 +3,7 @@ package mysql_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // TestLineage: views of each kind, a partitioned table, one of system versions, and a table of an engine that reads others.
@@ -13,7 +13,7 @@ func TestLineage(t *testing.T) {
 		views  = "error error error | own,own all,all refused,refused | own,own all,all refused,refused"
 		others = "error error error | error error error | refused,own refused,all refused,refused"
 	)
-	exectest.Lineage(t, engine("", "reader"), `CREATE TABLE other(id INTEGER);
+	dialecttest.Lineage(t, engine("", "reader"), `CREATE TABLE other(id INTEGER);
 CREATE TABLE sales(shop VARCHAR(9), note VARCHAR(9)) ENGINE=MyISAM;
 INSERT INTO sales VALUES ('a', 'mine'), ('b', 'theirs');
 CREATE ALGORITHM=MERGE VIEW v_merge AS SELECT * FROM sales;

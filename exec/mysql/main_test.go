@@ -16,9 +16,11 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 var server = servers.Lazy{Start: servers.MariaDB}
@@ -31,11 +33,11 @@ func open(t testing.TB, script, parameters string) (pool *sql.DB, dsn string) {
 	s := server.Get(t)
 	databases++
 	name := fmt.Sprintf("d%d", databases)
-	root := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/?multiStatements=true", s.Port)))(t)
+	root := testutil.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/?multiStatements=true", s.Port)))(t)
 	defer root.Close()
-	need.Value(root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4; USE " + name + "; " + script))(t)
+	testutil.Value(root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4; USE " + name + "; " + script))(t)
 	dsn = fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s?%s", s.Port, name, parameters)
-	pool = need.Value(sql.Open("mysql", dsn))(t)
+	pool = testutil.Value(sql.Open("mysql", dsn))(t)
 	t.Cleanup(func() { pool.Close() })
 	return pool, dsn
 }
@@ -45,8 +47,8 @@ var databases int
 // held puts the guard on a connection of pool, until the end of the test.
 func held(t testing.TB, pool *sql.DB) exec.Conn {
 	t.Helper()
-	open := need.Value(mysql.Dialect{}.Guard(exec.GuardConfig{}))(t)
-	o := need.Value(open(t.Context(), one(t, pool), 10*time.Second))(t)
+	open := testutil.Value(mysql.Dialect{}.Guard(exec.GuardConfig{}))(t)
+	o := testutil.Value(open(t.Context(), one(t, pool), 10*time.Second))(t)
 	t.Cleanup(func() { o.Close(false) })
 	return o.Conn
 }
@@ -65,7 +67,7 @@ func engine(parameters, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      mysql.Dialect{},
 		State:        stateOf,
-		Endless:      exectest.Endless,
+		Endless:      dbtest.Endless,
 		Lock:         "LOCK TABLES t WRITE",
 		VersionDelay: 1100 * time.Millisecond, // the server knows when a table was made to the second
 		Open: func(t testing.TB, script string) exectest.Database {
@@ -75,7 +77,7 @@ func engine(parameters, user string) exectest.Engine {
 				"CREATE USER IF NOT EXISTS reader@'127.0.0.1', boss@'127.0.0.1'", "GRANT SELECT, SHOW VIEW ON " + name + ".* TO reader@'127.0.0.1'",
 				"GRANT ALL ON *.* TO boss@'127.0.0.1' WITH GRANT OPTION",
 			} {
-				need.Value(owner.Exec(grant))(t)
+				testutil.Value(owner.Exec(grant))(t)
 			}
 			as := strings.Replace(dsn, "root@", user+"@", 1)
 			if parameters != "" {
@@ -91,7 +93,7 @@ func engine(parameters, user string) exectest.Engine {
 
 // stateOf is what a connection keeps: settings, variables of its own, its database, its transaction.
 func stateOf(ctx context.Context, conn *sql.Conn) (string, error) {
-	return exectest.Lines(ctx, conn,
+	return dbtest.Lines(ctx, conn,
 		"SELECT CONCAT(VARIABLE_NAME, ' = ', IFNULL(VARIABLE_VALUE, 'NULL')) FROM information_schema.SESSION_VARIABLES"+
 			" WHERE VARIABLE_NAME NOT IN ('TIMESTAMP', 'RAND_SEED1', 'RAND_SEED2', 'LAST_INSERT_ID', 'INSERT_ID', 'IDENTITY', 'PSEUDO_THREAD_ID',"+
 			" 'WARNING_COUNT', 'ERROR_COUNT') ORDER BY 1",
@@ -105,7 +107,7 @@ var locks = []string{"x", "v", "fromfunc", "l", "a", "t1"}
 // contents is what a statement must not change: rows, relations, routines, sequences, users, databases, locks, settings
 // of the server, files.
 func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
-	tables, err := exectest.Texts(ctx, owner,
+	tables, err := dbtest.Texts(ctx, owner,
 		"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1")
 	if err != nil {
 		return "", err
@@ -130,7 +132,7 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 	if slices.Contains(tables, "log_") { // the large fixture has a sequence
 		whats = append(whats, "SELECT 'sequence', next_not_cached_value FROM s")
 	}
-	if out, err = exectest.Lines(ctx, owner, whats...); err != nil {
+	if out, err = dbtest.Lines(ctx, owner, whats...); err != nil {
 		return "", err
 	}
 	files, err := os.ReadDir("/tmp")
@@ -180,13 +182,13 @@ func TestPayloads(t *testing.T) {
 						e.Payloads = append(e.Payloads, p)
 					}
 				}
-				exectest.Payloads(t, e)
+				e.CheckPayloads(t)
 			}
 		})
 	}
 }
 
-func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine("", "root")) }
+func BenchmarkEngine(b *testing.B) { dialecttest.Benchmark(b, engine("", "root")) }
 
 func BenchmarkVersion(b *testing.B) {
 	attack.BenchmarkVersion(b, " ENGINE=MyISAM", func(b *testing.B) *sql.DB {

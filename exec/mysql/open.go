@@ -27,7 +27,7 @@ type server struct {
 	isMaria atomic.Pointer[bool] // nil: it was not asked yet
 	// parsesTime says that the driver makes a time.Time of each date: parseTime in the DSN.
 	parsesTime atomic.Bool
-	sights     sync.Map               // by exec.Opened.Place: the last sight
+	sights     sync.Map               // by exec.GuardedConn.Place: the last sight
 	rows       atomic.Pointer[string] // the sql_select_limit of the last statement: the next one will want it too
 }
 
@@ -40,7 +40,7 @@ func (s *server) isMariaDB(ctx context.Context, conn *sql.Conn) (bool, error) {
 		text string
 		day  any
 	)
-	err := guard.Each(ctx, conn, "SELECT VERSION(), CURRENT_DATE", func(scan func(...any) error) error { return scan(&text, &day) })
+	err := guard.QueryEach(ctx, conn, "SELECT VERSION(), CURRENT_DATE", func(scan func(...any) error) error { return scan(&text, &day) })
 	isMaria := strings.Contains(strings.ToLower(text), "mariadb")
 	if err == nil {
 		_, parses := day.(time.Time)
@@ -66,7 +66,7 @@ const firstColumns = ", @@sql_mode, @@character_set_client, DATABASE(), @@lower_
 
 // open implements exec.Open: it looks at the connection and changes its settings, in two round trips. Everything that it
 // sends is ours.
-func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration) (o exec.Opened, err error) {
+func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration) (o exec.GuardedConn, err error) {
 	h := &held{server: s, conn: conn, rows: noLimit}
 	drop := true // where the driver panics too
 	defer func() {
@@ -95,7 +95,7 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 		query += ", @@session." + v.name
 		dest = append(dest, &found[i])
 	}
-	if err = guard.Each(ctx, conn, query, func(scan func(...any) error) error { return scan(dest...) }); err != nil {
+	if err = guard.QueryEach(ctx, conn, query, func(scan func(...any) error) error { return scan(dest...) }); err != nil {
 		s.isMaria.Store(nil) // another server than the one before may be behind the pool
 		return o, err
 	}
@@ -113,6 +113,9 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 		wanted := value(v.wanted(found[i], timeout))
 		if last := s.rows.Load(); v.name == "sql_select_limit" && last != nil {
 			wanted.String, h.rows = *last, *last
+		}
+		if v.name == memoryTables {
+			h.memory = wanted
 		}
 		if found[i] != wanted || v.moves {
 			h.old = append(h.old, variable{v.name, found[i]})
@@ -187,7 +190,7 @@ func (d Dialect) place(f first) (p place, err error) {
 		{!strings.HasPrefix(f.charset.String, "utf8"), "the character set of the connection is " + f.charset.String +
 			", in which bytes of a letter may be read as a quote", "open it with charset=utf8mb4"},
 		{p.database == "", "the connection has no database", "name one behind the slash of the DSN: user@tcp(host:3306)/shop"},
-		{slices.Contains(systems, schema.Fold(p.database)), "the database of the connection is " + p.database +
+		{slices.Contains(systems, schema.FoldCase(p.database)), "the database of the connection is " + p.database +
 			", one of the server's own", "name another one behind the slash of the DSN"},
 	} {
 		if f.is {
@@ -232,7 +235,7 @@ var (
 		{name: "max_statement_time", lower: true},
 		{name: "max_recursive_iterations", value: "1000000"}, // its default of 1,000 ends a recursion without a word
 		{name: "max_session_mem_used", value: "134217728", lower: true},
-		{name: "tmp_memory_table_size", value: "16777216", lower: true},
+		{name: memoryTables, value: "16777216", lower: true, moves: true}, // 0 behind a fence
 		{name: "tmp_disk_table_size", value: "268435456", lower: true},
 	}, everywhere...)
 	ofMySQL = append([]setting{
@@ -242,6 +245,9 @@ var (
 		{name: "tmp_table_size", value: "16777216", lower: true},
 	}, everywhere...)
 )
+
+// memoryTables is how large a temporary table may be in memory.
+const memoryTables = "tmp_memory_table_size"
 
 const noLimit = "18446744073709551615"
 

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/sqlc-dev/marino/ast"
@@ -18,7 +19,9 @@ import (
 const mostReadings = 1 << 18
 
 // castTypes are types, with the token behind them, by which a cast calls one that the parser knows.
-var castTypes = map[string]string{"int)": "SIGNED", "integer)": "SIGNED", "varchar(": "CHAR"}
+var castTypes = map[string]string{
+	"int)": "SIGNED", "integer)": "SIGNED", "varchar(": "CHAR", "uuid)": "CHAR", "inet4)": "CHAR", "inet6)": "CHAR",
+}
 
 // isUnit tells the units of an interval.
 var isUnit = regexp.MustCompile(`^(?:(?:day|hour|minute|second)_)?(?:microsecond|second|minute|hour|day|week|month|quarter|year)$|^year_month$`)
@@ -35,6 +38,9 @@ var unread = []struct {
 	{regexp.MustCompile(`(?is)\bgroup_concat\s*\(.*\blimit\b`), "GROUP_CONCAT with a LIMIT: take the rows of a subquery with the LIMIT"},
 	{regexp.MustCompile(`(?is)\bfor\s+(?:system_time|portion)\b`), "FOR SYSTEM_TIME: compare the columns row_start and row_end"},
 	{regexp.MustCompile(`(?is)\bwithin\s+group\b`), "WITHIN GROUP: number the rows with ROW_NUMBER"},
+	{regexp.MustCompile(`(?is)\bmedian\s*\(.*\)\s*over\b`), "MEDIAN … OVER: number the rows with ROW_NUMBER, and take the AVG of the middle ones"},
+	{regexp.MustCompile(`(?is)\bjson_arrayagg\s*\(.*\border\s+by\b`),
+		"JSON_ARRAYAGG with an ORDER BY: write CONCAT('[', GROUP_CONCAT(JSON_QUOTE(x) ORDER BY x SEPARATOR ','), ']')"},
 	{regexp.MustCompile(`(?is)\bwith\s+ties\b`), "WITH TIES: compare with the last row that counts"},
 	{regexp.MustCompile(`(?is)\b(?:next|previous)\s+value\s+for\b`), "sequences"},
 	{regexp.MustCompile(`(?is)\bwith\b.*\bcycle\b.*\brestrict\b`), "CYCLE … RESTRICT: bound the recursion with a counter"},
@@ -71,9 +77,9 @@ func parse(s *sqltext.Statement, mode mysql.SQLMode) (ast.StmtNode, []edit) {
 	statements, _, err := p.ParseSQL(text)
 	switch {
 	case err != nil:
-		guard.Stop(unreadable(s.SQL(), err))
+		guard.Abort(unreadable(s.SQL(), err))
 	case len(statements) != 1:
-		guard.Stop(guard.Refuse(sqltext.ReasonSeveral, "it is %d statements", len(statements)))
+		reject(sqltext.ReasonSeveral, "it is %d statements", len(statements))
 	}
 	return statements[0], edits
 }
@@ -100,7 +106,7 @@ func origin(edits []edit, pos int) int {
 func forParser(s *sqltext.Statement) (string, []edit) {
 	r := newRewriter(s)
 	for i := 0; i < r.Len(); i++ {
-		if end := r.fetch(i); end > 0 {
+		if end := max(r.fetch(i), r.gotten(i)); end > 0 {
 			i = end - 1
 			continue
 		}
@@ -132,6 +138,8 @@ type rewriter struct {
 type level struct {
 	depth, inside int  // how often the parser reads a token, as a power of two: here, and behind the next comma
 	rows          bool // VALUES stands before, and then rows of it only
+	gets          bool // it holds the arguments of COLUMN_GET
+	casts         bool // it holds those of CAST or CONVERT
 }
 
 func newRewriter(s *sqltext.Statement) *rewriter {
@@ -190,9 +198,35 @@ func (r *rewriter) fetch(i int) (end int) {
 	return end
 }
 
-// castType writes the type of a cast as the parser knows it.
+// gotten leaves out the type of COLUMN_GET(d, 'name' AS CHAR(9)). It returns the token behind it; 0 where something else begins with
+// token i.
+func (r *rewriter) gotten(i int) (end int) {
+	if !r.in.gets || r.word(i) != "as" {
+		return 0
+	}
+	depth := 0
+	for end = i + 1; end < r.Len(); end++ {
+		token := r.Token(end)
+		n, err := strconv.Atoi(token.Text)
+		switch raw := r.Raw(end); {
+		case raw == ")" && depth == 0:
+			r.write(r.Pos(i), "", r.Pos(end))
+			return end
+		case raw == "(":
+			depth++
+		case raw == ")":
+			depth--
+		case token.Kind == sqltext.Word, raw == ",", err == nil && n <= mostLength:
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// castType writes the type of a cast as the parser knows it. Elsewhere uuid is a column or an alias.
 func (r *rewriter) castType(i int) {
-	if r.word(i-1) != "as" && r.Raw(i-1) != "," {
+	if !r.in.casts || r.word(i-1) != "as" && r.Raw(i-1) != "," { // UNSIGNED INTEGER is known
 		return
 	}
 	if known := castTypes[r.words[i]+r.Raw(i+1)]; known != "" {
@@ -224,7 +258,7 @@ func (r *rewriter) bracket(i int) {
 		if before == "json_value" || r.leads[i] && r.Raw(i+1) == "(" {
 			r.in.depth++
 		}
-		r.in = level{depth: r.in.depth, inside: r.in.depth}
+		r.in = level{depth: r.in.depth, inside: r.in.depth, gets: before == "column_get", casts: before == "cast" || before == "convert"}
 	case ")":
 		if last := len(r.open) - 1; last >= 0 {
 			r.in, r.open = r.open[last], r.open[:last]
@@ -254,6 +288,6 @@ func (r *rewriter) count(i int) {
 		r.readings += r.joins
 	}
 	if r.readings += 1 << min(r.in.depth, 30); r.readings > mostReadings {
-		guard.Stop(guard.Refuse(exec.ReasonTooComplex, "it has too many joins, or brackets around queries, JSON_VALUE or INTERVAL are nested too deep"))
+		reject(exec.ReasonTooComplex, "it has too many joins, or brackets around queries, JSON_VALUE or INTERVAL are nested too deep")
 	}
 }

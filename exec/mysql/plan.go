@@ -28,7 +28,7 @@ func (h *held) traced(ctx context.Context, s *exec.Statement) error {
 		query, expanded       sql.NullString
 		missing, unprivileged int
 	)
-	err := guard.Each(ctx, h.conn, traceQuery, func(scan func(...any) error) error {
+	err := guard.QueryEach(ctx, h.conn, traceQuery, func(scan func(...any) error) error {
 		return scan(&query, &missing, &unprivileged, &expanded)
 	})
 	switch {

@@ -14,7 +14,8 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/mysql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -78,7 +79,7 @@ func TestPolicy(t *testing.T) {
 		{tables, "SELECT (WITH users AS (SELECT 1 AS x) SELECT x FROM users) FROM users", exec.ReasonTable, "the name ends with its subquery"},
 		{tables, "WITH a AS (SELECT 1 FROM users), users AS (SELECT 1) SELECT 1 FROM a", exec.ReasonTable, "the name begins behind its text"},
 	} {
-		db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(tt.policy)})
+		db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(tt.policy)})
 		_, err := db.Query(t.Context(), tt.sql)
 		_, aerr := db.Analyze(t.Context(), tt.sql)
 		for _, err := range []error{err, aerr} {
@@ -92,7 +93,7 @@ func TestPolicy(t *testing.T) {
 			continue // NATURAL compares no denied column here, and the order of rows is in no trace
 		}
 		// The trace of the server alone refuses denied columns too.
-		lax := exectest.NewDB(t, pool, withoutNames(), exec.Config{Policy: revealed(tt.policy)})
+		lax := dbtest.NewDB(t, pool, withoutNames(), exec.Config{Policy: revealed(tt.policy)})
 		if _, err = lax.Query(t.Context(), tt.sql); !exec.IsRejection(err) {
 			t.Errorf("by its trace: %s: %v", tt.sql, err)
 		}
@@ -108,7 +109,7 @@ func withoutNames() exec.Dialect {
 			found[s.SQL()] = names
 			return &guard.Names{}, err
 		},
-		Confirm: func(s *exec.Statement, confirm func() (guard.Seen, error)) (guard.Seen, error) {
+		Confirm: func(s *exec.Statement, confirm func() (guard.EngineReport, error)) (guard.EngineReport, error) {
 			s.Names = found[s.SQL()]
 			return confirm()
 		},
@@ -118,13 +119,13 @@ func withoutNames() exec.Dialect {
 // TestNewColumn: a column that is there since a moment ago is denied at once, and a table is seen at once.
 func TestNewColumn(t *testing.T) {
 	pool, _ := open(t, people, "")
-	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
-	s := need.Value(db.Runner(exec.Bounds{}))(t)
+	db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
+	s := testutil.Value(db.Runner(exec.Bounds{}))(t)
 	defer s.Close()
-	need.Value(s.Query(t.Context(), "SELECT * FROM t"))(t)
+	testutil.Value(s.Query(t.Context(), "SELECT * FROM t"))(t)
 	for _, change := range []string{"ALTER TABLE t ADD password TEXT", "CREATE TABLE late(x INTEGER, password TEXT)",
 		"CREATE OR REPLACE VIEW v_ok AS SELECT id, password AS name FROM users"} {
-		need.Value(pool.Exec(change))(t)
+		testutil.Value(pool.Exec(change))(t)
 	}
 	for _, sql := range []string{"SELECT * FROM t", "SELECT password FROM t", "SELECT * FROM late", "SELECT * FROM v_ok", "SELECT name FROM v_over"} {
 		if _, err := s.Query(t.Context(), sql); !errors.As(err, new(*exec.RefusedError)) {
@@ -139,7 +140,7 @@ func TestNewColumn(t *testing.T) {
 // TestAnalysis: what a statement reads, never less.
 func TestAnalysis(t *testing.T) {
 	pool, _ := open(t, people, "")
-	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
+	db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
 	for _, tt := range []struct{ sql, want string }{
 		{"SELECT 1", " |"},
 		{"SELECT UPPER(name) FROM users", "users(name) | upper"},
@@ -169,10 +170,10 @@ func TestAnalysis(t *testing.T) {
 // TestShowView: a view whose text the user may not see is refused, with the statement that mends it.
 func TestShowView(t *testing.T) {
 	pool, dsn := open(t, people+"; CREATE USER IF NOT EXISTS blind@'127.0.0.1' IDENTIFIED BY 'r'", "")
-	need.Value(pool.Exec("GRANT SELECT ON " + databaseOf(dsn) + ".* TO blind@'127.0.0.1'"))(t)
-	blind := need.Value(sql.Open("mysql", strings.Replace(dsn, "root@", "blind:r@", 1)))(t)
+	testutil.Value(pool.Exec("GRANT SELECT ON " + databaseOf(dsn) + ".* TO blind@'127.0.0.1'"))(t)
+	blind := testutil.Value(sql.Open("mysql", strings.Replace(dsn, "root@", "blind:r@", 1)))(t)
 	defer blind.Close()
-	db := exectest.NewDB(t, blind, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
+	db := dbtest.NewDB(t, blind, mysql.Dialect{}, exec.Config{Policy: revealed(exec.Policy{})})
 	_, err := db.Query(t.Context(), "SELECT * FROM v_ok")
 	var refused *exec.RefusedError
 	if !errors.As(err, &refused) || !strings.Contains(refused.Detail, "GRANT SHOW VIEW ON `"+databaseOf(dsn)+"`.*") {
@@ -194,7 +195,7 @@ func databaseOf(dsn string) string {
 // its schema; files, locks and other databases are open, so the tree is needed.
 func TestWithoutTree(t *testing.T) {
 	pool, _ := open(t, strings.ReplaceAll(fixture, "OUTFILE", ""), "multiStatements=true")
-	db := need.Value(exec.New(pool, exectest.Change(mysql.Dialect{}, exectest.Changes{
+	db := testutil.Value(exec.New(pool, exectest.Change(mysql.Dialect{}, exectest.Changes{
 		Read: func(*exec.Statement, func() (*guard.Names, error)) (*guard.Names, error) { return &guard.Names{}, nil },
 	}), exec.Config{}))(t)
 	for _, tt := range []struct {
@@ -245,7 +246,7 @@ func TestReaderOfViews(t *testing.T) {
 		CREATE VIEW shown AS SELECT id AS a, name AS password FROM users`, "multiStatements=true")
 	_, database, _ := strings.Cut(strings.TrimSuffix(dsn, "?multiStatements=true"), "/")
 	exec1(t, owner, "CREATE OR REPLACE USER viewer@'127.0.0.1'; GRANT SELECT, SHOW VIEW ON "+database+".* TO viewer@'127.0.0.1'")
-	pool := need.Value(sql.Open("mysql", strings.Replace(dsn, "root@", "viewer@", 1)))(t)
+	pool := testutil.Value(sql.Open("mysql", strings.Replace(dsn, "root@", "viewer@", 1)))(t)
 	defer pool.Close()
 	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"password"}})
 	refused := func(text string) {
@@ -275,8 +276,8 @@ func TestSecrets(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE people(id INT, name TEXT, password TEXT, shown TEXT AS (CONCAT(password, '!')) VIRTUAL,
 		again TEXT AS (UPPER(shown)) STORED, hello TEXT AS (CONCAT('hello ', name)));
 		CREATE VIEW front AS SELECT id, again AS a FROM people; CREATE VIEW names AS SELECT hello FROM people`, "")
-	s := need.Value(guarded(t, pool, exec.Policy{Reveal: []string{}}).Schema(t.Context()))(t)
-	if diff := cmp.Diff([]string{"names.hello", "people.hello", "people.id", "people.name"}, exectest.Columns(s)); diff != "" {
+	s := testutil.Value(guarded(t, pool, exec.Policy{Reveal: []string{}}).Schema(t.Context()))(t)
+	if diff := cmp.Diff([]string{"names.hello", "people.hello", "people.id", "people.name"}, dbtest.Columns(s)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -285,7 +286,7 @@ func TestSecrets(t *testing.T) {
 func TestCatalogInASession(t *testing.T) {
 	pool, _ := open(t, people, "")
 	db := guarded(t, pool, exec.Policy{})
-	s := need.Value(db.Runner(exec.Bounds{Rows: 1}))(t)
+	s := testutil.Value(db.Runner(exec.Bounds{Rows: 1}))(t)
 	defer s.Close()
 	if got, err := s.Query(t.Context(), "SELECT a FROM t"); err != nil || !got.Truncated {
 		t.Fatal(got, err)

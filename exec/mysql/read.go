@@ -22,7 +22,7 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// The queries of a catalog, whose columns are those of the function that reads them.
+// The queries of a catalog. Their columns match the function that reads them.
 const (
 	objectsQuery = `SELECT TABLE_TYPE, TABLE_NAME, CREATE_TIME, TABLE_COMMENT, ENGINE FROM information_schema.TABLES
 	WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE <> 'TEMPORARY'
@@ -60,15 +60,15 @@ func (h *held) objects(ctx context.Context, order string, take func(kind, name, 
 	return fmt.Sprintf("%.16x", sha256.Sum256([]byte(strings.Join(lines, "\n")))), err
 }
 
-// Version implements exec.Conn. It is a hash of what the database has: the names, kinds, comments and CREATE_TIME of its
-// tables, the definitions of its views, and the names and times of its functions and procedures. The server raises
-// CREATE_TIME at each ALTER, to the second: what is altered twice within one second and read in between shows its new
-// version only at its next change.
+// Version implements exec.Conn. It is a hash of the content of the database. The hash covers the names, kinds, comments
+// and CREATE_TIME of its tables, the definitions of its views, and the names and times of its functions and procedures.
+// The server updates CREATE_TIME at each ALTER, with a resolution of one second. If a table is altered twice within one
+// second and read in between, the new version is visible only after its next change.
 //
-// A server reads a file for each table to tell that, a second for 10,000 tables. So while MariaDB has begun no statement
-// that changes a schema since the last hash, and nothing else ran then, the hash of that time stands, for a minute at most:
-// see still. Procedures and events are counted as clients are. Where the scheduler of events is on, or the server is a
-// replica or a node of Galera, a hash never stands.
+// To compute the hash, a server reads one file for each table: one second for 10,000 tables. The previous hash is
+// reused for at most one minute. During that time MariaDB must not begin a statement that changes a schema. Nothing
+// else may have run at the time of that hash: see still. Procedures and events count as clients. The hash is never
+// reused if the event scheduler is on, or if the server is a replica or a Galera node.
 func (h *held) Version(ctx context.Context) (string, error) {
 	now, err := h.count(ctx)
 	if err != nil {
@@ -88,12 +88,12 @@ func (h *held) Version(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// inspect runs a text of a catalog, which is not asked twice.
+// inspect runs a query of a catalog once.
 func (h *held) inspect(ctx context.Context, text string, row func(scan func(...any) error) error) error {
 	return h.conn.Raw(func(dc any) error { return guard.Inspect(ctx, dc, text, row) })
 }
 
-// counters are what the server has counted.
+// counters are counters of the server.
 type counters struct {
 	changes string // statements begun that change a schema, or who sees what of it
 	running string // threads that run a statement
@@ -105,7 +105,7 @@ type counters struct {
 func (h *held) count(ctx context.Context) (c counters, err error) {
 	c.at = time.Now()
 	var name, value string
-	err = guard.Each(ctx, h.conn, countsQuery, func(scan func(...any) error) error {
+	err = guard.QueryEach(ctx, h.conn, countsQuery, func(scan func(...any) error) error {
 		err := scan(&name, &value)
 		switch {
 		case name == "Threads_running": // on MariaDB those among them that apply a replica's changes, or run events
@@ -131,23 +131,26 @@ type sight struct {
 	quiet   bool // nothing else ran then: a statement is counted where it begins, and may take its time
 }
 
-const mostStill = time.Minute // for what no counter tells: files that are changed by hand
+const mostStill = time.Minute // for changes that no counter shows: files that are changed by hand
 
-// still reports whether the version of s is that of a server with the counters now.
+// still reports whether the version of s is valid for a server with the counters now.
 func (s sight) still(now counters) bool {
 	passed := now.at.Sub(s.at)
 	return s.quiet && s.changes != "" && s.changes == now.changes && passed < mostStill &&
 		now.up >= s.up+int64(passed/time.Second)-1 // else it was started anew
 }
 
-// Catalog implements exec.Conn. It takes five statements, whatever the number of tables, and has the server prepare one for each
-// of the first 1,000 views. Tables and views come by name, and have no Schema: the guard lets no other database be read. Types are those of SHOW COLUMNS, "bigint(20) unsigned";
-// an enum or set is "enum" or "set", with its labels in Values, as SQL strings. Foreign keys come by name; one to another
-// database is left out. Unique is what unique indexes say. Invisible columns are there: a statement may name
-// them, unless their table has a rule about rows.
+// Catalog implements exec.Conn. It takes five statements, whatever the number of tables, and has the server prepare one
+// statement for each of the first 1,000 views.
 //
-// Left out are sequences, temporary tables, and views that the server cannot open, because a table or their owner is gone, or
-// their owner may not read it: a warning "broken-view" tells of each that the policy allows.
+//   - Tables and views are sorted by name and have no Schema, because the guard lets statements read no other database.
+//   - Types are as in SHOW COLUMNS, "bigint(20) unsigned". An enum or set is "enum" or "set", with its labels in
+//     Values, as SQL strings.
+//   - Foreign keys are sorted by name; a key to another database is left out. Unique comes from unique indexes.
+//   - Invisible columns are included: a statement may name them, unless their table has a rule about rows.
+//
+// Sequences and temporary tables are left out. So are views that the server cannot open, because a table or their owner
+// is missing, or their owner may not read it. A warning "broken-view" names each such view that the policy allows.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	s := &schema.Schema{Dialect: "mysql", Default: h.at.database, Zone: h.at.zone}
 	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, unruly: map[string]string{}, faults: map[string]string{}}
@@ -199,7 +202,8 @@ func (r *reading) objects(ctx context.Context) (err error) {
 	return err
 }
 
-// engines keep the rows of their tables themselves. MERGE, FEDERATED, SPIDER, CONNECT and OQGRAPH read those of others.
+// engines store the rows of their tables themselves. MERGE, FEDERATED, SPIDER, CONNECT and OQGRAPH read rows that
+// others store.
 var engines = guard.Set("innodb myisam aria memory csv archive blackhole rocksdb tokudb columnstore s3 ndbcluster mroonga")
 
 // columns reads the columns of all tables. They come in order, and to ask for it doubles the time.
@@ -224,8 +228,8 @@ func (r *reading) columns(ctx context.Context) error {
 				c.Type = list
 			}
 		}
-		// MariaDB writes NULL for no default at all; MySQL says DEFAULT_GENERATED of an expression. A view has that of the
-		// column under it.
+		// MariaDB writes NULL for no default at all; MySQL writes DEFAULT_GENERATED for an expression. A view has the
+		// default of the column under it.
 		if string(standard) != "NULL" && t.Kind != schema.View {
 			c.Default = string(standard)
 		}
@@ -246,8 +250,9 @@ func (r *reading) columns(ctx context.Context) error {
 
 const mostProbed = 1000 // views that are tried, at some 0.2 ms each
 
-// broken takes the columns away from views that fail at their use, though the server tells columns of some of them. It has each
-// prepared, which checks names and rights, runs nothing, and gives back the locks on metadata at once. Somebody's lock ends it.
+// broken removes the columns from views that fail when they are used, though the server lists columns for some of them.
+// It prepares a statement on each. That checks names and rights, runs nothing, and releases the locks on metadata at
+// once. A lock that another client holds ends it.
 func (r *reading) broken(ctx context.Context) error {
 	probed := 0
 	for i := range r.s.Tables {
@@ -294,7 +299,7 @@ func (r *reading) checks(ctx context.Context) error {
 		var table, condition string
 		err := scan(&table, &condition)
 		if i, ok := r.at[table]; ok && err == nil {
-			guard.AllowValues(sqltext.MySQL(), &r.s.Tables[i], condition)
+			guard.NewText(sqltext.MySQL().Parse(condition)).AllowValues(&r.s.Tables[i])
 		}
 		return err
 	})
@@ -372,7 +377,7 @@ func (r *reading) grants(ctx context.Context) error {
 	return err
 }
 
-// readingPrivileges are those of a user who only reads.
+// readingPrivileges are the privileges of a user who only reads.
 var readingPrivileges = []string{"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES"}
 
 var (
@@ -411,7 +416,8 @@ func (r *reading) finish() {
 	r.out.Own, r.out.MostExpanded = own, mostExpanded
 	for _, t := range r.s.Tables {
 		relation := guard.RelationOf(r.s.Default, &t)
-		relation.Compares(func(name string) guard.Family { c, _ := t.Column(name); return familyOf(c) })
+		relation.Compares(func(name string) string { c, _ := t.Column(name); return familyOf(c) })
+		relation.Orders(guard.KeyOf(&t, inKey), func(name string) guard.Trait { c, _ := t.Column(name); return traitOf(c) })
 		relation.View, relation.Unruly, relation.Own = t.Kind == schema.View, r.unruly[t.Name], &t
 		relation.Hidden = relation.Unruly != "" && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
@@ -421,7 +427,7 @@ func (r *reading) finish() {
 			if why := r.faults[t.Name]; why != "" {
 				reason += ": " + why
 			}
-			r.s.LeftOut = append(r.s.LeftOut, schema.LeftOut{Item: schema.View, Table: t.TableName(), Reason: reason})
+			r.s.LeftOut = append(r.s.LeftOut, schema.Omitted{Item: schema.View, Table: t.TableName(), Reason: reason})
 			r.out.Warnings = append(r.out.Warnings, trace.Warning{
 				Code: "broken-view", Message: "the view " + t.Name + " is left out of the schema, since " + reason,
 			})

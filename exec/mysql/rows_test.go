@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // rowTraps are tables for the statements against rules about rows.
-var rowTraps = exectest.RowsOf{
+var rowTraps = dbtest.RowsOf{
 	Script: `CREATE TABLE invisible(id INTEGER, tenant_id INTEGER, hidden VARCHAR(40) INVISIBLE, Überzahl INTEGER INVISIBLE,
 	made INTEGER AS (id + 1) STORED, virtual_one VARCHAR(50) AS (concat(hidden, '!')) VIRTUAL, unique_one INTEGER INVISIBLE UNIQUE);
 INSERT INTO invisible(id, tenant_id, hidden) VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-i');
@@ -38,7 +39,7 @@ func TestRows(t *testing.T) {
 		of := rowTraps
 		of.Fence = fence
 		statements := attack.Rows()
-		if n := exectest.Rows(t, engine("", "reader"), of, statements...); n < 120 {
+		if n := dialecttest.Rows(t, engine("", "reader"), of, statements...); n < 120 {
 			t.Errorf("only %d of %d statements are answered", n, len(statements))
 		} else {
 			t.Logf("%d of %d statements are answered", n, len(statements))
@@ -50,7 +51,7 @@ func TestRows(t *testing.T) {
 // FROM that was merged, as a splice is.
 func TestSubqueryInHaving(t *testing.T) {
 	const condition = " GROUP BY a.customer_id HAVING count(*) = (SELECT count(*) FROM orders AS b WHERE b.customer_id = a.customer_id)"
-	of := exectest.RowsOf{Script: "CREATE VIEW counted AS SELECT a.customer_id FROM orders AS a" + condition + ";\n" +
+	of := dbtest.RowsOf{Script: "CREATE VIEW counted AS SELECT a.customer_id FROM orders AS a" + condition + ";\n" +
 		"CREATE ALGORITHM = TEMPTABLE VIEW bought AS SELECT customer_id AS by_whom FROM orders;\n"}
 	statements := []string{
 		"SELECT a.customer_id FROM orders AS a" + condition,
@@ -60,7 +61,7 @@ func TestSubqueryInHaving(t *testing.T) {
 		"SELECT a.customer_id FROM orders AS a GROUP BY a.customer_id HAVING max(a.id) IN (SELECT b.id FROM orders AS b WHERE b.customer_id >= a.customer_id)",
 		"SELECT a.customer_id c FROM orders AS a HAVING c > (SELECT min(b.customer_id) FROM orders AS b WHERE b.total > a.total)",
 	}
-	if n := exectest.Rows(t, engine("", "reader"), of, statements...); n != len(statements) {
+	if n := dialecttest.Rows(t, engine("", "reader"), of, statements...); n != len(statements) {
 		t.Errorf("%d of %d statements are answered", n, len(statements))
 	}
 }
@@ -75,7 +76,7 @@ func TestHeadings(t *testing.T) {
 		"SELECT Customer_id, max(ID) FROM orders GROUP BY CUSTOMER_ID HAVING customer_ID > 0 ORDER BY Customer_ID",
 		"SELECT ID, (SELECT Name FROM customers WHERE id = customer_id) FROM orders WHERE ID IN (SELECT Id FROM orders)", "SELECT * FROM orders",
 	}
-	if n := exectest.Rows(t, engine("", "reader"), exectest.RowsOf{}, statements...); n != len(statements) {
+	if n := dialecttest.Rows(t, engine("", "reader"), dbtest.RowsOf{}, statements...); n != len(statements) {
 		t.Errorf("%d of %d statements are answered", n, len(statements))
 	}
 }
@@ -125,39 +126,31 @@ func owned(t *testing.T) *exec.DB {
 		"INSERT INTO t VALUES (1, 1, 'mine'), (2, 2, 'hidden');\n")
 	user := sql.OpenDB(d.User)
 	t.Cleanup(func() { user.Close() })
-	db := need.Value(exec.New(user, mysql.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "owner = :v"}}}))(t)
-	return need.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"v": 1}}, nil))(t)
+	db := testutil.Value(exec.New(user, mysql.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "owner = :v"}}}))(t)
+	return testutil.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"v": 1}}, nil))(t)
 }
 
-// TestCommonNames: the forms of docs/dialects.md in which a name may be that of the table or of a common table expression.
+// TestCommonNames: the forms of docs/databases/mariadb.md in which a name may be that of the table or of a common table expression.
 func TestCommonNames(t *testing.T) {
 	db := owned(t)
-	for text, want := range map[string]string{
-		"WITH RECURSIVE t AS (SELECT 1 AS id UNION SELECT id FROM t) SELECT id FROM t":      "may be",
-		"WITH RECURSIVE a AS (SELECT id FROM t), t AS (SELECT 1 AS id) SELECT id FROM a":    "may be",
-		"WITH T AS (SELECT 7 AS id) SELECT id FROM t":                                       "may be",
-		"WITH t AS (SELECT 7 AS id) SELECT (WITH u AS (SELECT id FROM t) SELECT id FROM u)": "may be",
-		"WITH t AS (SELECT 7 AS id) SELECT id FROM t":                                       "[[7]]",
-		"WITH a AS (SELECT id FROM t), t AS (SELECT 7 AS id) SELECT id FROM a":              "[[1]]",
-		"SELECT (WITH t AS (SELECT 7 AS id) SELECT id FROM t), id FROM t":                   "[[7 1]]",
-	} {
-		table, err := db.Query(t.Context(), text)
-		got := fmt.Sprint(err)
-		if err == nil {
-			got = fmt.Sprint(table.Rows)
-		}
-		if !strings.Contains(got, want) {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
+	dialecttest.Gives(t, db, [][3]string{
+		{"it reads itself", "WITH RECURSIVE t AS (SELECT 1 AS id UNION SELECT id FROM t) SELECT id FROM t", "may be"},
+		{"a recursive WITH has the name", "WITH RECURSIVE a AS (SELECT id FROM t), t AS (SELECT 1 AS id) SELECT id FROM a", "may be"},
+		{"another case", "WITH T AS (SELECT 7 AS id) SELECT id FROM t", "may be"},
+		{"a query in a query", "WITH t AS (SELECT 7 AS id) SELECT (WITH u AS (SELECT id FROM t) SELECT id FROM u)", "may be"},
+		{"a name of a WITH", "WITH t AS (SELECT 7 AS id) SELECT id FROM t", "[[7]]"},
+		{"the table, and then the name", "WITH a AS (SELECT id FROM t), t AS (SELECT 7 AS id) SELECT id FROM a", "[[1]]"},
+		{"both", "SELECT (WITH t AS (SELECT 7 AS id) SELECT id FROM t), id FROM t", "[[7 1]]"},
+	})
 }
 
-// TestLongHeading: where the server cuts the text of an expression, no rule is seen in it.
+// TestLongHeading: the heading is what was written, and no rule is seen in it.
 func TestLongHeading(t *testing.T) {
-	const text = "(SELECT count(*) FROM t AS a WHERE a.id IN (SELECT b.id FROM t AS b WHERE b.id IN (SELECT c.id FROM t AS c"
-	table := need.Value(owned(t).Query(t.Context(), "SELECT "+text+" WHERE c.id IN (SELECT d.id FROM t AS d))))"))(t)
-	if !strings.HasPrefix(text, table.Columns[0]) {
-		t.Error(table.Columns[0])
+	const text = "(SELECT count(*) FROM t AS a WHERE a.id IN (SELECT b.id FROM t AS b WHERE b.id IN (SELECT c.id FROM t AS c" +
+		" WHERE c.id IN (SELECT d.id FROM t AS d))))"
+	table := testutil.Value(owned(t).Query(t.Context(), "SELECT "+text))(t)
+	if table.Columns[0] != text {
+		t.Errorf("%q", table.Columns[0])
 	}
 }
 
@@ -175,7 +168,7 @@ func TestRowsPlan(t *testing.T) {
 
 // TestOneInspection: a narrower policy asks the server for no schema of its own.
 func TestOneInspection(t *testing.T) {
-	if n := exectest.Inspections(t, engine("", "reader"), "information_schema.COLUMNS"); n != 1 {
+	if n := dialecttest.Inspections(t, engine("", "reader"), "information_schema.COLUMNS"); n != 1 {
 		t.Errorf("the columns were read %d times", n)
 	}
 }
@@ -194,12 +187,12 @@ func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine("", "reader"))
 
 // TestRowPlans: neither costs nor the choice of an index tell of hidden rows.
 func TestRowPlans(t *testing.T) {
-	exectest.RowPlans(t, engine("", "reader"), "ANALYZE TABLE bulk, orders;\n")
+	dialecttest.RowPlans(t, engine("", "reader"), "ANALYZE TABLE bulk, orders;\n")
 }
 
 // TestStreamed: a stream under rules about rows gives what the whole result has, and is refused where that is.
 func TestStreamed(t *testing.T) {
-	if n := engine("", "reader").Streamed(t, attack.Rows()...); n < 120 {
+	if n := dialecttest.Streamed(t, engine("", "reader"), attack.Rows()...); n < 120 {
 		t.Errorf("only %d statements are answered", n)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -26,20 +27,20 @@ var moving = []string{"timestamp", "warning_count", "error_count", "pseudo_threa
 // state is what a later user of the only connection of a pool finds: all variables and what statements leave behind.
 func state(t *testing.T, pool *sql.DB) map[string]string {
 	t.Helper()
-	conn := need.Value(pool.Conn(t.Context()))(t)
+	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	found := map[string]string{}
 	for _, query := range []string{"SHOW SESSION VARIABLES", "SHOW SESSION STATUS LIKE 'Prepared_stmt_count'", "SELECT 'open transaction', @@in_transaction",
 		"SELECT 'a user variable', @v", "SELECT 'lock', IS_USED_LOCK('x')"} {
-		rows := need.Value(conn.QueryContext(t.Context(), query))(t)
+		rows := testutil.Value(conn.QueryContext(t.Context(), query))(t)
 		for rows.Next() {
 			var name, value sql.NullString
-			need.OK(t, rows.Scan(&name, &value))
+			testutil.OK(t, rows.Scan(&name, &value))
 			if !slices.Contains(moving, name.String) {
 				found[name.String] = value.String
 			}
 		}
-		need.OK(t, rows.Close())
+		testutil.OK(t, rows.Close())
 	}
 	return found
 }
@@ -47,7 +48,7 @@ func state(t *testing.T, pool *sql.DB) map[string]string {
 // connection is the number of the only connection of a pool.
 func connection(t *testing.T, pool *sql.DB) (id int) {
 	t.Helper()
-	need.OK(t, pool.QueryRow("SELECT CONNECTION_ID()").Scan(&id))
+	testutil.OK(t, pool.QueryRow("SELECT CONNECTION_ID()").Scan(&id))
 	return id
 }
 
@@ -98,7 +99,7 @@ func TestState(t *testing.T) {
 		{why: "more rows than wanted, by a LIMIT that beats ours", sql: "SELECT a.id FROM big a, big b LIMIT 1000000000",
 			bounds: exec.Bounds{Rows: 3}, kept: dropped},
 		{why: "more bytes than wanted", sql: "SELECT a.v FROM big a, big b", bounds: exec.Bounds{Bytes: 1000}, kept: dropped},
-		{why: "values of 8 MiB", sql: "SELECT v FROM docs", kept: dropped},
+		{why: "values of 8 MiB, of which it keeps the beginning", sql: "SELECT v FROM docs", kept: kept},
 		{why: "values of 8 MiB that it counts", sql: "SELECT SUM(LENGTH(v)) FROM docs", kept: kept},
 		{why: "a recursion without end", sql: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) FROM c",
 			bounds: exec.Bounds{Timeout: 2 * time.Second}, kept: kept},
@@ -110,14 +111,14 @@ func TestState(t *testing.T) {
 			pool, now := single(t, fixture+"; CREATE TABLE docs(v LONGTEXT); INSERT INTO docs SELECT REPEAT('x', 8388608) FROM seq_1_to_5",
 				"multiStatements=true&parseTime=true")
 			if tt.odd {
-				need.Value(pool.Exec(odd))(t)
+				testutil.Value(pool.Exec(odd))(t)
 			}
 			before, id := state(t, pool), connection(t, pool)
 			if _, err := pool.Exec("ROLLBACK"); err != nil { // autocommit is off
 				t.Fatal(err)
 			}
-			db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: tt.policy})
-			need.OK(t, db.Ready(t.Context()))
+			db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: tt.policy})
+			testutil.OK(t, db.Ready(t.Context()))
 			ctx, cancel := context.WithCancel(t.Context())
 			if tt.cancel {
 				time.AfterFunc(100*time.Millisecond, cancel)
@@ -146,8 +147,8 @@ func TestState(t *testing.T) {
 func TestLeftOpen(t *testing.T) {
 	for _, begin := range []string{"START TRANSACTION", "BEGIN; SELECT 1", "START TRANSACTION READ ONLY", "SET autocommit=0; SELECT a FROM t; SELECT 1"} {
 		pool, _ := single(t, "CREATE TABLE t(a INTEGER)", "multiStatements=true")
-		need.Value(pool.Exec(begin))(t)
-		db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
+		testutil.Value(pool.Exec(begin))(t)
+		db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
 		_, err := db.Query(t.Context(), "SELECT 1")
 		var unguarded *exec.UnguardedError
 		if !errors.As(err, &unguarded) || !strings.Contains(unguarded.Reason, "transaction") {
@@ -183,9 +184,9 @@ func TestUnguarded(t *testing.T) {
 		{"@v=1; USE information_schema", mysql.Dialect{}, "one of the server's own"},
 	} {
 		pool, _ := single(t, "", "multiStatements=true")
-		need.Value(pool.Exec("SET " + tt.set))(t)
+		testutil.Value(pool.Exec("SET " + tt.set))(t)
 		before := state(t, pool)
-		db := exectest.NewDB(t, pool, tt.dialect, exec.Config{})
+		db := dbtest.NewDB(t, pool, tt.dialect, exec.Config{})
 		_, err := db.Query(t.Context(), "SELECT 1 + 1")
 		if tt.want == "" && err != nil || tt.want != "" && (!errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s, %+v: %v", tt.set, tt.dialect, err)
@@ -195,9 +196,9 @@ func TestUnguarded(t *testing.T) {
 		}
 	}
 	s := server.Get(t)
-	none := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port)))(t)
+	none := testutil.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port)))(t)
 	defer none.Close()
-	db := exectest.NewDB(t, none, mysql.Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, none, mysql.Dialect{}, exec.Config{})
 	if err := db.Ready(t.Context()); !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "no database") {
 		t.Error(err)
 	}
@@ -207,12 +208,12 @@ func TestUnguarded(t *testing.T) {
 func TestKilled(t *testing.T) {
 	pool, _ := single(t, fixture, "")
 	root, _ := open(t, "", "")
-	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
 	id := connection(t, pool)
-	s := need.Value(db.Runner(exec.Bounds{}))(t)
+	s := testutil.Value(db.Runner(exec.Bounds{}))(t)
 	defer s.Close()
-	need.Value(s.Query(t.Context(), "SELECT a FROM t"))(t)
-	need.Value(root.Exec(fmt.Sprint("KILL CONNECTION ", id)))(t)
+	testutil.Value(s.Query(t.Context(), "SELECT a FROM t"))(t)
+	testutil.Value(root.Exec(fmt.Sprint("KILL CONNECTION ", id)))(t)
 	if _, err := s.Query(t.Context(), "SELECT a FROM t"); err == nil || exec.IsRejection(err) {
 		t.Errorf("on a dead connection: %v", err)
 	}
@@ -228,9 +229,9 @@ func TestKilled(t *testing.T) {
 		done <- err
 	}()
 	for running := 0; running == 0; {
-		need.OK(t, root.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&running))
+		testutil.OK(t, root.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&running))
 	}
-	need.Value(root.Exec(fmt.Sprint("KILL CONNECTION ", id)))(t)
+	testutil.Value(root.Exec(fmt.Sprint("KILL CONNECTION ", id)))(t)
 	if err := <-done; err == nil || exec.IsRejection(err) && !errors.As(err, new(*exec.LimitError)) {
 		t.Errorf("killed while it ran: %v", err)
 	}
@@ -242,9 +243,9 @@ func TestKilled(t *testing.T) {
 // TestSocket: a user whom the server knows by the socket that he comes through has all rights, and the guard holds.
 func TestSocket(t *testing.T) {
 	_, dsn := open(t, people, "")
-	me := need.Value(user.Current())(t)
+	me := testutil.Value(user.Current())(t)
 	_, database, _ := strings.Cut(dsn, "/")
-	root := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", server.Get(t).Port)))(t)
+	root := testutil.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", server.Get(t).Port)))(t)
 	t.Cleanup(func() { root.Close() })
 	if me.Username == "root" { // the tests come as root by TCP, so this one is another root
 		t.Cleanup(func() { exec1(t, root, "ALTER USER root@localhost IDENTIFIED BY ''") })
@@ -253,15 +254,15 @@ func TestSocket(t *testing.T) {
 		exec1(t, root, "CREATE USER '"+me.Username+"'@localhost IDENTIFIED VIA unix_socket")
 		exec1(t, root, "GRANT ALL ON *.* TO '"+me.Username+"'@localhost WITH GRANT OPTION")
 	}
-	pool := need.Value(sql.Open("mysql", fmt.Sprintf("%s@unix(%s/s.sock)/%s", me.Username, server.Get(t).Dir, database)))(t)
+	pool := testutil.Value(sql.Open("mysql", fmt.Sprintf("%s@unix(%s/s.sock)/%s", me.Username, server.Get(t).Dir, database)))(t)
 	defer pool.Close()
 	var plugin string
 	if err := pool.QueryRow("SELECT plugin FROM mysql.user WHERE CONCAT(user, '@', host) = CURRENT_USER()").Scan(&plugin); err != nil || plugin != "unix_socket" {
 		t.Fatalf("the server knows the user by %q, %v", plugin, err)
 	}
 	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"users.password"}})
-	span := trace.New("question")
-	if err := db.Ready(trace.Into(t.Context(), span)); err != nil {
+	span := trace.Tracer{}.New("question")
+	if err := db.Ready(trace.NewContext(t.Context(), span)); err != nil {
 		t.Error(err)
 	}
 	if got := fmt.Sprint(span.Warnings()); !strings.Contains(got, "privileged-user") {
@@ -284,10 +285,10 @@ func TestSocket(t *testing.T) {
 // others, and the locks stay.
 func TestLockedTables(t *testing.T) {
 	pool, dsn := open(t, "CREATE TABLE t(a INT); INSERT INTO t VALUES (7); CREATE TABLE u(b INT); INSERT INTO u VALUES (8)", "")
-	other := need.Value(sql.Open("mysql", dsn))(t)
+	other := testutil.Value(sql.Open("mysql", dsn))(t)
 	defer other.Close()
 	pool.SetMaxOpenConns(1)
-	db := exectest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
 	exec1(t, pool, "LOCK TABLES t WRITE")
 	for range 2 {
 		if got, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {

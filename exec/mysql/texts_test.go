@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/mysql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 const textScript = `SET sql_mode = '';
@@ -41,6 +41,7 @@ var texts = []string{
 	"CAST(18446744073709551615 AS UNSIGNED)", "CAST(1.1 AS DECIMAL(10,3))", "ROUND(2.50, 1)",
 	"CONCAT('a', 1)", "HEX(255)", "x'6162'", "UUID() = ''", "JSON_OBJECT('a', 1.10)",
 	"GROUP_CONCAT(1.10)", "COALESCE(NULL, 1.10)", "IF(1, 1.10, 2)", "CAST('a' AS BINARY)",
+	"CAST('123E4567-e89b-12d3-a456-426655440000' AS UUID)", "CAST('0::1' AS INET6)", "CONVERT('1.2.3.4', INET4)",
 }
 
 // TestTexts: each value reads as the server writes it, with parseTime in zones with and without summer time too.
@@ -48,28 +49,28 @@ func TestTexts(t *testing.T) {
 	_, dsn := open(t, textScript, "")
 	for _, options := range []string{"", "parseTime=true", "parseTime=true&loc=America%2FNew_York",
 		"parseTime=true&loc=Europe%2FBerlin&time_zone=%27-05%3A00%27&interpolateParams=true"} {
-		pool := need.Value(sql.Open("mysql", dsn+options))(t)
-		db := need.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
-		exectest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS CHAR)" }, texts)
+		pool := testutil.Value(sql.Open("mysql", dsn+options))(t)
+		db := testutil.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
+		dialecttest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS CHAR)" }, texts)
 		pool.Close()
 	}
 }
 
-// TestKinds: docs/dialects.md has what is shown.
+// TestKinds: the page about engines shows the values as a result has them.
 func TestKinds(t *testing.T) {
 	_, dsn := open(t, "CREATE TABLE t(a INT)", "")
-	pool := need.Value(sql.Open("mysql", dsn))(t)
+	pool := testutil.Value(sql.Open("mysql", dsn))(t)
 	defer pool.Close()
-	exectest.Kinds(t, need.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "MariaDB")
+	dialecttest.Kinds(t, testutil.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md", "MariaDB")
 }
 
 // TestAsWritten: rows keep their order, number and names where the statement has another one around it.
 func TestAsWritten(t *testing.T) {
 	_, dsn := open(t, "SET sql_mode = ''; CREATE TABLE o(id INT, d DATE, b BIT(1)); "+
 		"INSERT INTO o VALUES (1, '2024-02-00', b'1'), (2, '2024-03-31', b'0'), (3, '2023-00-00', NULL)", "")
-	pool := need.Value(sql.Open("mysql", dsn+"parseTime=true&loc=Europe%2FBerlin"))(t)
+	pool := testutil.Value(sql.Open("mysql", dsn+"parseTime=true&loc=Europe%2FBerlin"))(t)
 	defer pool.Close()
-	db := need.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
+	db := testutil.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
 	for _, test := range []struct{ sql, want string }{
 		{"SELECT id, d AS a, d AS a FROM o ORDER BY d DESC", "[id a a] [[2 2024-03-31 2024-03-31] [1 2024-02-00 2024-02-00] [3 2023-00-00 2023-00-00]]"},
 		{"SELECT d FROM o ORDER BY id LIMIT 2 -- end", "[d] [[2024-02-00] [2024-03-31]]"},
@@ -80,12 +81,12 @@ func TestAsWritten(t *testing.T) {
 		{"SELECT MAX(b) AS `a``b`, MIN(d) FROM o", "[a`b MIN(d)] [[1 2023-00-00]]"},
 		{"SELECT d FROM o WHERE id > 9", "[d] []"},
 	} {
-		table := need.Value(db.Query(t.Context(), test.sql))(t, test.sql)
+		table := testutil.Value(db.Query(t.Context(), test.sql))(t, test.sql)
 		if got := fmt.Sprint(table.Columns, " ", table.Rows); got != test.want {
 			t.Errorf("%s: %s, want %s", test.sql, got, test.want)
 		}
 	}
-	cut := need.Value(db.QueryWithin(t.Context(), "SELECT d FROM o ORDER BY id", exec.Bounds{Rows: 2}))(t)
+	cut := testutil.Value(db.QueryWithin(t.Context(), "SELECT d FROM o ORDER BY id", exec.Bounds{Rows: 2}))(t)
 	if got := fmt.Sprint(cut.Rows, cut.Truncated); got != "[[2024-02-00] [2024-03-31]] true" {
 		t.Errorf("cut: %s", got)
 	}

@@ -50,7 +50,7 @@ func (c *catalog) read(s *sqltext.Statement, mode mysql.SQLMode, ours bool) (*gu
 func (c *catalog) walked(s *sqltext.Statement, mode mysql.SQLMode, ours bool) (*walker, error) {
 	w := walker{catalog: c, ours: ours, functions: map[string]bool{}, within: map[*ast.WithClause]bool{}}
 	w.Walker = guard.Walker{Nodes: nodes, Visit: w.visit, Unlisted: w.unlisted}
-	err := guard.Walked(func() {
+	err := guard.RecoverWalk(func() {
 		var tree ast.StmtNode
 		tree, w.edits = parse(s, mode)
 		w.Walk(tree)
@@ -118,7 +118,7 @@ func (w *walker) visit(node any, inside func()) {
 		w.inScope(n.With, inside)
 	case *ast.WithClause:
 		if !w.within[n] {
-			guard.Stop(guard.Refuse(exec.ReasonGuard, "a WITH stands where the guard does not expect one"))
+			reject(exec.ReasonGuard, "a WITH stands where the guard does not expect one")
 		}
 	case *ast.WildCardField:
 		w.names.Refs = append(w.names.Refs, guard.Ref{Path: path(n.Schema, n.Table), Star: true, Select: w.current})
@@ -159,7 +159,7 @@ func (w *walker) note(node any) {
 	switch n := node.(type) {
 	case *ast.SelectStmtOpts:
 		if n.CalcFoundRows {
-			guard.Stop(guard.Refuse(exec.ReasonStatement, "SQL_CALC_FOUND_ROWS counts rows for another statement"))
+			reject(exec.ReasonStatement, "SQL_CALC_FOUND_ROWS counts rows for another statement")
 		}
 	case *ast.SelectField:
 		w.headings = append(w.headings, heading{n, w.current})
@@ -225,7 +225,7 @@ func (w *walker) source(n *ast.TableSource) {
 		switch is, sure := w.common(source); {
 		case sure:
 		case !w.catalog.isCurrent(source.Schema.O):
-			guard.Stop(guard.Refuse(exec.ReasonTable, "%s.%s is outside of the database of the connection", source.Schema.O, source.Name.O))
+			reject(exec.ReasonTable, "%s.%s is outside of the database of the connection", source.Schema.O, source.Name.O)
 		default:
 			s.Relation = w.catalog.relations[w.catalog.key(source.Name.O)]
 			if s.Relation == nil && !is {
@@ -249,4 +249,9 @@ func (w *walker) common(table *ast.TableName) (is, sure bool) {
 		sure = sure || c.sure && c.name == table.Name.O
 	}
 	return is, sure
+}
+
+// reject ends a walk with a refusal.
+func reject(reason sqltext.Reason, format string, args ...any) {
+	guard.Abort(guard.Refuse(reason, format, args...))
 }

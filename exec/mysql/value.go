@@ -50,9 +50,9 @@ func conversion(kind string) func(any) (any, error) {
 	case result.KindBlob:
 		return nil
 	case result.KindDecimal:
-		return func(v any) (any, error) { return number(v, result.ParseDecimal) }
+		return func(v any) (any, error) { return number(v, result.Type{Kind: result.KindDecimal}.ParseNumber) }
 	case result.KindInt, result.KindFloat, result.KindBits:
-		return func(v any) (any, error) { return number(v, result.ParseNumber) }
+		return func(v any) (any, error) { return number(v, result.Type{}.ParseNumber) }
 	case result.KindDateTime, result.KindInstant, result.KindTime:
 		return moment
 	}
@@ -73,7 +73,7 @@ func number(v any, parse func(string) (any, error)) (any, error) {
 	case string:
 		return parse(v)
 	case uint64:
-		return result.ParseNumber(strconv.FormatUint(v, 10))
+		return result.Type{}.ParseNumber(strconv.FormatUint(v, 10))
 	case float32:
 		return strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 	}

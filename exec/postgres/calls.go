@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,8 +35,9 @@ func (w *walk) calls(message any) {
 			w.symbol("=")
 		}
 	case *ast.SQLValueFunction:
-		if m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N {
-			guard.Stop(guard.Refuse(exec.ReasonFunction, "%s is not on the list", schema.Fold(strings.TrimPrefix(m.Op.String(), "SVFOP_"))))
+		place := m.Op == ast.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG || m.Op == ast.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA
+		if !place && (m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N) {
+			reject(exec.ReasonFunction, "%s is not on the list", schema.FoldCase(strings.TrimPrefix(m.Op.String(), "SVFOP_")))
 		}
 	// Syntax to this parser, and to a server before 16 a call of a function that somebody may have made.
 	case *ast.JsonObjectConstructor:
@@ -66,7 +68,7 @@ type doubt struct {
 // doubtful refuses a name at once, or later if the statement has a value of one of the types.
 func (w *walk) doubtful(takes []uint32, symbol string, err error) {
 	if !w.c.apart(takes, symbol) {
-		guard.Stop(err)
+		guard.Abort(err)
 	}
 	w.doubts = append(w.doubts, doubt{takes, err})
 }
@@ -89,14 +91,14 @@ func (w *walk) decide() {
 	}
 	for _, d := range w.doubts {
 		if w.lent || slices.ContainsFunc(d.takes, func(id uint32) bool { return has[id] }) {
-			guard.Stop(d.err)
+			guard.Abort(d.err)
 		}
 	}
 }
 
 func (w *walk) own(name string) {
 	if w.c.functions[name].user && !w.c.allows(name) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "%s", unlisted(name)))
+		reject(exec.ReasonFunction, "%s", unlisted(name))
 	}
 }
 
@@ -112,7 +114,7 @@ func (w *walk) symbol(symbols ...string) {
 func (w *walk) operator(name []*ast.Node) {
 	parts := names(name)
 	if len(parts) != len(name) || len(parts) > 0 && !isBuiltin(parts) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the operator %s is not on the list", strings.Join(parts, ".")))
+		reject(exec.ReasonFunction, "the operator %s is not on the list", strings.Join(parts, "."))
 	}
 	if len(parts) == 1 {
 		w.symbol(parts[0])
@@ -122,11 +124,11 @@ func (w *walk) operator(name []*ast.Node) {
 func (w *walk) typeName(m *ast.TypeName) {
 	parts := names(m.Names)
 	if m.Setof || m.PctType || len(parts) == 0 || len(parts) != len(m.Names) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the type %s is not on the list", strings.Join(parts, ".")))
+		reject(exec.ReasonFunction, "the type %s is not on the list", strings.Join(parts, "."))
 	}
 	t, err := w.c.typed(parts)
 	if err != nil {
-		guard.Stop(err)
+		guard.Abort(err)
 	}
 	w.casts = append(w.casts, t)
 }
@@ -134,7 +136,7 @@ func (w *walk) typeName(m *ast.TypeName) {
 func (w *walk) call(m *ast.FuncCall) {
 	parts := names(m.Funcname)
 	if len(parts) == 0 || len(parts) > 2 || len(parts) != len(m.Funcname) {
-		guard.Stop(guard.Refuse(exec.ReasonFunction, "the function %s is not on the list", strings.Join(parts, ".")))
+		reject(exec.ReasonFunction, "the function %s is not on the list", strings.Join(parts, "."))
 	}
 	name, schemaName := parts[len(parts)-1], ""
 	if len(parts) == 2 {
@@ -150,22 +152,40 @@ func (w *walk) call(m *ast.FuncCall) {
 	if t := w.c.typeNamed(name); t != nil { // a cast that is written like a call
 		w.casts = append(w.casts, t)
 	}
-	w.n.Functions = append(w.n.Functions, schema.Fold(name))
+	w.n.Functions = append(w.n.Functions, schema.FoldCase(name))
 	if w.c.allows(name) {
 		w.lent = true
 		return
 	}
 	switch name {
 	case "repeat", "lpad", "rpad":
-		if len(m.Args) > 1 && (m.FuncVariadic || m.Args[1].GetAConst().GetIval() == nil || m.Args[1].GetAConst().GetIval().GetIval() > 10_000) {
-			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "%s takes a length that is a number of at most 10000", name))
+		if len(m.Args) > 1 && (m.FuncVariadic || !isShort(m.Args[1])) {
+			reject(exec.ReasonTooComplex, "%s takes a length of at most 10000: write a number, or least(n, 10000)", name)
+		}
+	case "xpath", "xpath_exists":
+		if len(m.Args) != 2 || m.FuncVariadic || !plainPath.MatchString(m.Args[0].GetAConst().GetSval().GetSval()) {
+			reject(exec.ReasonTooComplex, "%s takes a path that is written out, of plain steps as in /a/b/text()", name)
 		}
 	case "format":
 		if len(m.Args) > 0 && (m.Args[0].GetAConst().GetSval() == nil || wide(m.Args[0].GetAConst().GetSval().GetSval())) {
-			guard.Stop(guard.Refuse(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999"))
+			reject(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999")
 		}
 	}
 }
+
+// isShort reports whether a length is a number of at most 10,000, or a LEAST with one.
+func isShort(length *ast.Node) bool {
+	if n := length.GetAConst().GetIval(); n != nil {
+		return n.GetIval() <= 10_000
+	}
+	least := length.GetMinMaxExpr()
+	return least != nil && least.Op == ast.MinMaxOp_IS_LEAST && slices.ContainsFunc(least.Args, isShort)
+}
+
+// plainPath matches an XPath whose steps go down to children, or that ends in texts or attributes. The parts that it finds are apart:
+// //x may stand in itself, and its parts together would be longer than the document by its depth. Functions and conditions, which
+// nothing interrupts, are not in it.
+var plainPath = regexp.MustCompile(`^(?:(?:/[\w.-]+(?::[\w.-]+)?|/\*)+(?:/text\(\)|/@[\w.:-]+)?|//[\w.:-]+(?:/[\w.:-]+)*/(?:text\(\)|@[\w.:-]+))$`)
 
 // wide reports whether a format may make more of its arguments than they are.
 func wide(format string) bool {

@@ -48,15 +48,16 @@ type column struct {
 	number, at int
 	name       string
 	of         uint32
-	family     guard.Family // none for one that is computed, or of a collation of its own: two of those cannot be compared
+	written    string // its type, as the engine writes it
+	family     string // none for one that is computed, or of a collation of its own: two of those cannot be compared
 }
 
 // families are those of types, by OID. Types that are not here have comparisons that can fail, or that users make.
-var families = map[uint32]guard.Family{
-	16: guard.BoolFamily, 20: guard.NumberFamily, 21: guard.NumberFamily, 23: guard.NumberFamily, 1700: guard.NumberFamily,
-	700: guard.FloatFamily, 701: guard.FloatFamily, 25: guard.TextFamily, 1042: guard.TextFamily, 1043: guard.TextFamily,
-	1082: guard.TimeFamily, 1114: guard.TimeFamily,
-	1083: guard.OtherFamily, 1184: guard.OtherFamily, 2950: guard.OtherFamily, // time, timestamptz, uuid
+var families = map[uint32]string{
+	16: "bool", 20: "number", 21: "number", 23: "number", 1700: "number",
+	700: "float", 701: "float", 25: "text", 1042: "text", 1043: "text",
+	1082: "time", 1114: "time",
+	1083: "other", 1184: "other", 2950: "other", // time, timestamptz, uuid
 }
 
 // reading is a catalog that is being read.
@@ -93,7 +94,7 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 	var err error
 	allowed := slices.Sorted(maps.Keys(r.allowed))
 	ask := func(texts []string) ([][]row, error) { return c.script(ctx, texts...) }
-	if r.results, r.old, err = guard.Recall(ctx, systemTexts(r.standard, allowed, len(p.DenyColumns) > 0), ask); err != nil {
+	if r.results, r.old, err = guard.QueryOnce(ctx, systemTexts(r.standard, allowed, len(p.DenyColumns) > 0), ask); err != nil {
 		return nil, nil, fmt.Errorf("postgres: reading the catalog: %w", err)
 	}
 	r.version, r.snapshot = c.facts.version(r.results[readVersion])
@@ -107,7 +108,7 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 		step()
 	}
 	if p.Scoped() {
-		texts, _, err := guard.Recall(ctx, []string{viewText}, ask)
+		texts, _, err := guard.QueryOnce(ctx, []string{viewText}, ask)
 		if err != nil {
 			return nil, nil, fmt.Errorf("postgres: reading the catalog: %w", err)
 		}
@@ -133,7 +134,7 @@ func newCatalog(path []string, p exec.Policy) *catalog {
 		}
 	}
 	for _, entry := range p.AllowFunctions {
-		c.allowed[schema.Fold(strings.Trim(entry, `"`))] = true
+		c.allowed[schema.FoldCase(strings.Trim(entry, `"`))] = true
 	}
 	return c
 }
@@ -165,7 +166,7 @@ func (r *reading) readRelations() {
 	}
 	for _, row := range r.results[readColumns] {
 		if t := r.oids[row.oid(0)]; t != nil {
-			c := column{number: row.number(1), at: -1, name: row[2], of: row.oid(3)}
+			c := column{number: row.number(1), at: -1, name: row[2], of: row.oid(3), written: row[9]}
 			if row.is(10) && t.kind != "f" {
 				c.family = families[c.of]
 			}
@@ -211,13 +212,44 @@ func (r *reading) relate(oid uint32, t *relation) {
 		names[i] = c.name
 	}
 	t.Relation = guard.NewRelation(t.schema, t.name, names)
-	t.Compares(func(name string) guard.Family { return t.columns[slices.Index(names, name)].family })
+	t.Compares(func(name string) string { return t.columns[slices.Index(names, name)].family })
 	t.Own, t.View, t.Barred = t, t.kind == "v", map[string]string{}
 	if t.kind == "c" {
 		t.Refused = guard.NotReadable(t.name)
 	} else {
 		r.relations[t.schema][t.name] = t
 		r.byOID[oid] = t.Relation
+	}
+}
+
+// orders says how rows of a table are told apart: see [guard.Relation.Orders]. A key is not one of the rows of tables that
+// inherit from it.
+func (t *relation) orders() {
+	if t.table == nil {
+		return
+	}
+	var key []string
+	if t.kind == "p" || len(t.Holds) == 0 {
+		key = guard.KeyOf(t.table, func(c *schema.Column) bool { return c.NotNull && t.families()(c.Name) != "" })
+	}
+	t.Orders(key, func(name string) guard.Trait {
+		c, _ := t.table.Column(name)
+		switch of := t.families()(name); {
+		case c == nil || of == "" || of == "float" || c.Type == "bpchar":
+			return guard.Trait{Sorted: true}
+		case c.Type == "numeric": // 1.0 is 1.00
+			return guard.Trait{Whole: true, Sorted: true}
+		case of == "number":
+			return guard.Trait{Exact: true, Whole: true, Sorted: true}
+		}
+		return guard.Trait{Exact: true, Sorted: true}
+	})
+}
+
+// families returns the family of a column.
+func (t *relation) families() func(name string) string {
+	return func(name string) string {
+		return t.columns[slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })].family
 	}
 }
 
@@ -235,7 +267,7 @@ func (r *reading) flowOfRows(t *relation) {
 }
 
 func (r *reading) flow(from *relation, column string, to *relation, as string) {
-	r.out.Flows = append(r.out.Flows, guard.Flow{From: from.Relation, Column: column, To: to.Relation, As: as})
+	r.out.Flows = append(r.out.Flows, guard.LineageEdge{From: from.Relation, Column: column, To: to.Relation, As: as})
 }
 
 func (r *reading) warn(code, message string) {

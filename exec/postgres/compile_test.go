@@ -8,18 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // TestStacks: stacks of ordinary views are read.
-func TestStacks(t *testing.T) { exectest.Stacks(t, engine("", "reader")) }
+func TestStacks(t *testing.T) { dialecttest.Stacks(t, engine("", "reader")) }
 
 // BenchmarkCompile: the server plans the statement, and the system tells the most that its process had of memory beside what it
 // began with.
 func BenchmarkCompile(b *testing.B) {
 	growing := attack.Growing("AS NOT MATERIALIZED", 4, 6, 8, 10, 12, 14)
-	exectest.BenchmarkCompile(b, engine("", "postgres"), growing, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
+	dialecttest.BenchmarkCompile(b, engine("", "postgres"), growing, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
 		var pid int
 		if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 			return 0, err

@@ -31,7 +31,7 @@ type conn struct {
 	conn    *sql.Conn
 	timeout time.Duration // of a statement
 	pgx     *protocol
-	wrapped bool // a library stands between database/sql and pgx
+	wrapped bool // a library wraps pgx
 	lost    bool // it cannot be used any more
 
 	facts  facts
@@ -48,7 +48,7 @@ type conn struct {
 	declared bool     // the cursor is open
 	judged   *catalog // by which the last statement was read; nil: none was
 	settings []string // texts that make the settings of the scope
-	fresh    string   // the version of the catalog that was read last, until it is asked for
+	fresh    string   // the version of the catalog that was read last, until it is checked
 
 	statement *sql.Stmt
 	rows      *sql.Rows
@@ -75,8 +75,8 @@ func (c *conn) install(ctx context.Context) error {
 	return c.begin(ctx)
 }
 
-// begin begins a transaction with the settings of the guard. They need facts that are read with them, so they are made
-// for those of before, and made again where these were wrong.
+// begin begins a transaction with the settings of the guard. The settings depend on facts that are read in the same
+// request. So begin uses the previous facts, and sets them again if those were wrong.
 func (c *conn) begin(ctx context.Context) error {
 	for range 5 {
 		results, err := c.start(ctx, "READ COMMITTED", c.lowers())
@@ -127,7 +127,7 @@ func (c *conn) lowers() bool {
 	return c.plain && !c.dialect.KeepRole && c.facts.superuser == "on" && c.facts.major() >= 14
 }
 
-// unready is the error of what the guard does for itself. Nothing that a statement says is to blame for it.
+// unready returns the error of the guard's own work, which the statement did not cause.
 func unready(err error) error {
 	if class := stateCode(err); strings.HasPrefix(class, "42") || strings.HasPrefix(class, "22") {
 		return &exec.UnguardedError{Reason: "the server does not know what the guard needs: " + err.Error(), Remedy: "use PostgreSQL"}
@@ -150,8 +150,9 @@ func (c *conn) ready(ctx context.Context) error {
 	return err
 }
 
-// Version implements exec.Conn. The server counts changes of the catalog late: see versionText. After a statement was
-// read, when exec asks whether its names are refused by an old catalog, nobody may have written anything since.
+// Version implements exec.Conn. The server counts changes of the catalog with a delay: see versionText. exec may call
+// it after a statement was read, to find out whether an old catalog caused a refusal. Then it returns the version of
+// that catalog if nobody has written anything since, and otherwise "".
 func (c *conn) Version(ctx context.Context) (string, error) {
 	if fresh := c.fresh; fresh != "" {
 		c.fresh = ""
@@ -175,8 +176,8 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Catalog implements exec.Conn. It reads in a transaction of its own, which sees one state of the database, with the
-// settings of a guarded connection, so that names mean the same, and with the caller's role.
+// Catalog implements exec.Conn. It reads in its own transaction, which sees one state of the database. The transaction
+// has the settings of a guarded connection, so that names mean the same, and the caller's role.
 func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	c.close()
 	if c.lost {
@@ -193,7 +194,9 @@ func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	if err != nil {
 		return nil, unready(err)
 	}
-	read.Schema.Zone = guard.OtherZone(c.facts.zone)
+	if zone, name := guard.Zone(c.facts.zone); zone != time.UTC {
+		read.Schema.Zone = name
+	}
 	if err := c.rollback(ctx, true); err != nil {
 		return nil, err
 	}
@@ -212,30 +215,44 @@ func (c *conn) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 		return nil, err
 	}
 	w, err := c.judged.read(s.SQL(), len(s.Args) > 0 || s.Splice != nil)
+	if invalid, ok := err.(*exec.InvalidError); ok && invalid.Fault == exec.FaultSyntax {
+		return nil, c.unparsed(ctx, s, invalid)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return w.n, nil
 }
 
-// Confirm implements exec.Conn. The server parses the statement, by a protocol that takes one, and resolves its names:
-// nothing of it is planned or runs. The locks that it takes for that tell what it reads, and stay until Finish, so that
-// nobody replaces a table in between.
-func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen, err error) {
+// unparsed returns the error of a statement that our parser rejects. If the server accepts it, the error is a refusal,
+// so that nobody repairs a correct statement. The server parses a text after PREPARE, resolves no name in it, and runs
+// nothing.
+func (c *conn) unparsed(ctx context.Context, s *exec.Statement, fault *exec.InvalidError) error {
+	c.used = true
+	_, perr := c.ask(ctx, nil, "PREPARE unparsed AS "+s.SQL(), nil)
+	if perr == nil {
+		return guard.Refuse(exec.ReasonStatement, "the guard's parser does not know this form, though the server does: write it in another way (%s)", fault.Message)
+	}
+	if !c.pgx.aborted() {
+		return perr // of the connection
+	}
+	return fault
+}
+
+// Confirm implements exec.Conn. The server parses the statement with a protocol that accepts one statement, and
+// resolves its names. It does not plan or run any part of it. The locks that the server takes show what the statement
+// reads. They remain until EndUse, so that nobody can replace a table in between.
+func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.EngineReport, err error) {
 	own := s.Catalog.Own.(*catalog)
 	if err := c.ready(ctx); err != nil {
 		return seen, err
 	}
 	var others []string
-	if !c.single {
-		others = append(others, "SET LOCAL idle_in_transaction_session_timeout = "+milliseconds(2*c.timeout))
-	}
-	others = append(others, c.settings...) // rolled back with the use
 	if own.stamps != nil {
 		others = append(others, lockedStampText)
 	}
 	c.used, c.ran = true, true
-	results, err := c.ask(ctx, s.SQL(), nil, others...)
+	results, err := c.ask(ctx, c.settingsOf(ctx), s.SQL(), nil, others...)
 	if err != nil {
 		return seen, s.Unspliced(err, c.dialect)
 	}
@@ -264,8 +281,20 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen,
 	return seen, nil
 }
 
-// again makes the connection ready to explain or run the statement that was confirmed. Where another run of it failed,
-// and took the locks with it, the server is asked anew.
+// settingsOf are the settings of one use, with which it is rolled back. A statement that has less time than the connection waits
+// less long for a lock.
+func (c *conn) settingsOf(ctx context.Context) (texts []string) {
+	if !c.single {
+		texts = append(texts, "SET LOCAL idle_in_transaction_session_timeout = "+milliseconds(2*c.timeout))
+	}
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < c.timeout*8/9 {
+		texts = append(texts, lowered("lock_timeout", c.facts.lock, time.Until(end)*8/10)...)
+	}
+	return append(texts, c.settings...)
+}
+
+// again prepares the connection to explain or run the confirmed statement. If an earlier run of it failed and released
+// the locks, again confirms it anew.
 func (c *conn) again(ctx context.Context, s *exec.Statement) error {
 	c.close()
 	switch {
@@ -285,12 +314,13 @@ func (c *conn) again(ctx context.Context, s *exec.Statement) error {
 	return nil
 }
 
-// Explain implements exec.Conn. EXPLAIN runs functions that say they are IMMUTABLE, so without a guard it is not harmless.
+// Explain implements exec.Conn. EXPLAIN runs functions that are declared IMMUTABLE, so it is not harmless without a
+// guard.
 func (c *conn) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err error) {
 	if err := c.again(ctx, s); err != nil {
 		return p, err
 	}
-	results, err := c.ask(ctx, "", s.Args, "EXPLAIN "+s.SQL())
+	results, err := c.ask(ctx, nil, "", s.Args, "EXPLAIN "+s.SQL())
 	if err != nil {
 		return p, err
 	}
@@ -305,7 +335,8 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (p exec.Plan, err
 var planCost = regexp.MustCompile(`^[^\n]*\(cost=[0-9.]+\.\.([0-9.]+) rows=([0-9.]+) `)
 
 func planOf(text string) exec.Plan {
-	p := exec.RawPlan(text)
+	var p exec.Plan
+	p.AddText(text)
 	if m := planCost.FindStringSubmatch(text); m != nil {
 		p.EngineCost, _ = strconv.ParseFloat(m[1], 64)
 		p.EngineRows, _ = strconv.ParseFloat(m[2], 64)
@@ -328,8 +359,7 @@ func planOf(text string) exec.Plan {
 // seqScan is a step that reads a whole table: "  ->  Parallel Seq Scan on "Orders" o  (cost=…".
 var seqScan = regexp.MustCompile(`^\s*(?:->  )?(?:Parallel )?Seq Scan on ("(?:[^"]|"")*"|\S+)(?: .*)?  \(cost=`)
 
-// Run implements exec.Conn. The cursor takes SELECT and VALUES only, and the server stops after the rows that are asked
-// for.
+// Run implements exec.Conn. The cursor accepts SELECT and VALUES only, and the server stops after the requested rows.
 func (c *conn) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	if err := c.again(ctx, s); err != nil {
 		return nil, err
@@ -338,7 +368,7 @@ func (c *conn) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 	if len(args) == 0 || s.Splice != nil {
 		declare := "DECLARE " + cursor + " NO SCROLL CURSOR WITHOUT HOLD FOR " + text
 		if s.Splice != nil {
-			if _, err := c.ask(ctx, "", args, declare); err != nil {
+			if _, err := c.ask(ctx, nil, "", args, declare); err != nil {
 				return nil, err
 			}
 		} else if rows, err := c.stream(ctx, declare, nil); err != nil {
@@ -359,7 +389,9 @@ func (c *conn) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 	return &exec.Rows{
 		Rows: rows, Stop: c.stop,
 		Convert: func(_ int, column *sql.ColumnType) func(any) (any, error) { return converter(column, zone) },
-		Type:    func(_ int, column *sql.ColumnType) result.Type { return typeOf(column, name) },
+		Type: func(_ int, column *sql.ColumnType) result.Type {
+			return s.Catalog.Own.(*catalog).typeOf(column, name)
+		},
 	}, nil
 }
 
@@ -382,10 +414,10 @@ func (c *conn) script(ctx context.Context, texts ...string) (results [][]row, er
 	return results, err
 }
 
-// ask is that of protocol.
-func (c *conn) ask(ctx context.Context, parsed string, args []any, others ...string) (results [][]row, err error) {
+// ask calls the function of the same name in protocol.
+func (c *conn) ask(ctx context.Context, settings []string, parsed string, args []any, others ...string) (results [][]row, err error) {
 	err = c.conn.Raw(func(any) (err error) {
-		results, err = c.pgx.ask(ctx, parsed, args, others...)
+		results, err = c.pgx.ask(ctx, settings, parsed, args, others...)
 		return err
 	})
 	return results, err
@@ -420,7 +452,7 @@ func (c *conn) close() {
 	c.rows, c.statement, c.cancel = nil, nil, nil
 }
 
-func (c *conn) Finish(ctx context.Context) (fit bool, err error) {
+func (c *conn) EndUse(ctx context.Context) (fit bool, err error) {
 	c.close()
 	c.judged = nil
 	if !c.lost {

@@ -12,44 +12,64 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Dialect is PostgreSQL for exec.New and texttosql.WithDialect, by the driver github.com/jackc/pgx/v5/stdlib.
+// Dialect is the PostgreSQL dialect for exec.New and texttosql.WithDialect, with the driver
+// github.com/jackc/pgx/v5/stdlib.
 //
-// Safe for concurrent use.
+// A Dialect is safe for concurrent use.
 type Dialect struct {
-	// KeepRole leaves a superuser's role as it is. Otherwise the guard gives it up for pg_read_all_data while it holds
-	// a connection.
+	// KeepRole keeps a superuser's role. Otherwise the guard switches to pg_read_all_data while it holds a connection.
 	KeepRole bool
 }
 
 var (
 	_ exec.Dialect  = Dialect{}
 	_ exec.Sampler  = Dialect{}
-	_ exec.Finisher = (*conn)(nil)
+	_ exec.UseEnder = (*conn)(nil)
 )
 
-// Language says how PostgreSQL is named and how its SQL is written.
+// Language returns the name of PostgreSQL and the rules for writing its SQL.
 func (Dialect) Language() exec.Language {
 	return exec.Language{
 		Name: "postgres", Title: "PostgreSQL", Text: sqltext.PostgreSQL(), Drivers: []string{"github.com/jackc/pgx"},
+		Keywords: keywords, BareFunctions: bareFunctions,
+		Instead:   instead,
 		Dates:     "Today is CURRENT_DATE. All moments of a day are c >= DATE '2024-04-30' AND c < DATE '2024-05-01'.",
 		Parameter: func(n int) string { return "$" + strconv.Itoa(n) },
 	}
 }
 
-// Classify gives an error of the driver its type, by its SQLSTATE.
+// keywords are the words that quote_ident of version 15 puts in quotes, system_user of version 16, and operator,
+// which the guard's parser takes for a keyword.
+var keywords = guard.Set(`all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case cast
+char character check coalesce collate collation column concurrently constraint create cross current_catalog
+current_date current_role current_schema current_time current_timestamp current_user dec decimal default deferrable
+desc distinct do else end except exists extract false fetch float for foreign freeze from full grant greatest group
+grouping having ilike in initially inner inout int integer intersect interval into is isnull join lateral leading
+least left like limit localtime localtimestamp national natural nchar none normalize not notnull null nullif numeric
+offset on only operator or order out outer overlaps overlay placing position precision primary real references returning right
+row select session_user setof similar smallint some substring symmetric system_user table tablesample then time
+timestamp to trailing treat trim true union unique user using values varchar variadic verbose when where window with
+xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable`)
+
+// bareFunctions are described at exec.Language.
+var bareFunctions = guard.Set(`current_catalog current_date current_role current_schema current_time current_timestamp current_user localtime
+localtimestamp session_user system_user user`)
+
+// Classify gives a driver error its type, by its SQLSTATE.
 func (Dialect) Classify(err error) error { return classify(err) }
 
-// Guard makes the guard of a DB. See the package comment for what it does.
+// Guard returns the guard of a DB. See the package comment for what it does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 	g := &guarding{dialect: d, config: c, plain: map[string]bool{}}
 	return g.open, nil
 }
 
-// guarding is what is kept for one DB.
+// guarding holds the data of one DB.
 type guarding struct {
 	dialect Dialect
 	config  exec.GuardConfig
@@ -60,7 +80,7 @@ type guarding struct {
 }
 
 // open implements exec.Open.
-func (g *guarding) open(ctx context.Context, sc *sql.Conn, timeout time.Duration) (o exec.Opened, err error) {
+func (g *guarding) open(ctx context.Context, sc *sql.Conn, timeout time.Duration) (o exec.GuardedConn, err error) {
 	c := &conn{guarding: g, conn: sc, timeout: timeout}
 	defer func() {
 		if r := recover(); r != nil {
@@ -72,7 +92,7 @@ func (g *guarding) open(ctx context.Context, sc *sql.Conn, timeout time.Duration
 		c.leave(ctx.Err() != nil)
 		return o, err
 	}
-	return exec.Opened{Conn: c, Place: c.facts.place()}, nil
+	return exec.GuardedConn{Conn: c, Place: c.facts.place()}, nil
 }
 
 // met notes what a connection is, if f is known, and returns what the next one is likely to be, and whether no table
@@ -103,12 +123,14 @@ const (
 
 // SampleRows reads the first rows of t in the order in which the engine scans it.
 //
-// With Spread, a table longer than Rows is read by TABLESAMPLE SYSTEM, which reads some of its blocks and no others, and
-// chooses them by Seed. The share is found by counting rows of smaller and smaller samples, none of more than twice the
-// rows that are needed, so a table of any length costs the same. Where the sample has less than half of Rows, or the
-// engine cannot sample the relation (views, foreign tables), the first rows are taken. It does not use the statistics of
-// ANALYZE: they may be missing or old, and Profile promises what it saw.
-func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+// With Spread, a table longer than Rows is read by TABLESAMPLE SYSTEM, which reads only some of its blocks and chooses
+// them by Seed. SampleRows finds the share by counting the rows of smaller and smaller samples. Each sample has at most
+// twice the needed rows, so a table of any length costs the same. If the sample has less than half of Rows, or the
+// engine cannot sample the relation (views, foreign tables), the first rows are taken. SampleRows does not use the
+// statistics of ANALYZE: they may be missing or old, and Profile promises to report what it read.
+func (d Dialect) SampleRows(
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+) (exec.RowSample, error) {
 	s := guard.NewSampled(t.TableName().Quoted(d.Language()), t, o, d.Language().Quote, func(kind, column string) string {
 		switch kind, _, _ = strings.Cut(kind, "("); { // where a type keeps its meaning
 		case kind == "bytea":
@@ -135,7 +157,9 @@ func (d Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Tabl
 }
 
 // spread reads rows from all over a long table.
-func spread(ctx context.Context, run guard.Runner, s guard.Sampled, o exec.SampleOptions, known exec.RowSample) ([][]any, error) {
+func spread(
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), s guard.Sampled, o exec.SampleOptions, known exec.RowSample,
+) ([][]any, error) {
 	want := int64(max(o.Rows, sampleLeast))
 	of := func(percent float64) string {
 		return fmt.Sprintf(" TABLESAMPLE SYSTEM (%.6f) REPEATABLE (%d)", min(percent, 100), o.Seed%(1<<31))
@@ -155,7 +179,7 @@ func spread(ctx context.Context, run guard.Runner, s guard.Sampled, o exec.Sampl
 	}
 	percent *= float64(want) / float64(max(found, 1))
 	text := fmt.Sprintf("SELECT %s FROM %s%s LIMIT %d", s.List, s.From, of(percent), 2*want)
-	if step := min(found, want) / int64(o.Rows); step >= 2 { // every so many rows of more than are asked for
+	if step := min(found, want) / int64(o.Rows); step >= 2 { // of more rows than requested, every n-th
 		names := make([]string, len(o.Columns))
 		for i := range names {
 			names[i] = fmt.Sprintf("c%d", i+1)

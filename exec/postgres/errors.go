@@ -22,7 +22,7 @@ func classify(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case exec.IsTyped(err):
+	case exec.IsClassified(err):
 		return err
 	case !errors.As(err, &known):
 		if errors.As(err, new(*pgproto3.ExceededMaxBodyLenErr)) {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -83,11 +83,11 @@ func TestErrors(t *testing.T) {
 	pool.SetMaxOpenConns(1)
 	for _, setting := range []string{"CREATE ROLE errors_pgx", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO errors_pgx",
 		"SET statement_timeout = '5s'", "SET default_transaction_read_only = on", "SET ROLE errors_pgx"} {
-		need.Value(pool.Exec(setting))(t)
+		testutil.Value(pool.Exec(setting))(t)
 	}
 	for _, tt := range tests {
 		if tt.sql == "SELECT pg_sleep(10)" {
-			need.Value(pool.Exec("SET statement_timeout = '50ms'"))(t)
+			testutil.Value(pool.Exec("SET statement_timeout = '50ms'"))(t)
 		}
 		rows, err := pool.Query(tt.sql)
 		if err == nil {
@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s (%s)\n%v\n%s", tt.sql[:min(len(tt.sql), 80)], tt.reason, err, cmp.Diff(tt.want, got))
 		}
 		if tt.sql == "SELECT pg_sleep(10)" {
-			need.Value(pool.Exec("SET statement_timeout = '20s'"))(t)
+			testutil.Value(pool.Exec("SET statement_timeout = '20s'"))(t)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestValues(t *testing.T) {
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
 		t.Run(mode, func(t *testing.T) {
 			_, dsn := open(t, script)
-			pool := need.Value(sql.Open("pgx", dsn+"&timezone=Asia/Tokyo&default_query_exec_mode="+mode))(t)
+			pool := testutil.Value(sql.Open("pgx", dsn+"&timezone=Asia/Tokyo&default_query_exec_mode="+mode))(t)
 			defer pool.Close()
 			for _, v := range values {
 				got, err := one(pool, v.sql)
@@ -304,7 +304,7 @@ func (c *cell) Scan(v any) (err error) {
 // TestConvertersKeepNothing: what a driver gives may be overwritten by the next row.
 func TestConvertersKeepNothing(t *testing.T) {
 	buffer := []byte("12.5")
-	got, err := postgres.OnText(result.ParseNumber)(buffer)
+	got, err := postgres.OnText(result.Type{}.ParseNumber)(buffer)
 	copy(buffer, slices.Repeat([]byte("x"), 4))
 	if err != nil || got != result.Decimal("12.5") {
 		t.Errorf("%v, %v", got, err)

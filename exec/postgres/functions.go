@@ -12,7 +12,8 @@ import (
 
 // safeFunctions are the functions of pg_catalog, and of the extensions that come with the server, that a statement may call.
 // They read only their arguments, change nothing, and make no value much larger than what they are given. The last is why
-// array_fill, factorial and all that makes XML are missing; crypt of pgcrypto is as slow as it is asked to be, and crosstab
+// array_fill, factorial and all that makes XML are missing. xpath takes a path of plain steps (see plainPath), which finds no part of a
+// document twice. current_database, current_schema and pg_typeof tell what the schema tells. crypt of pgcrypto takes as long as its argument says, and crosstab
 // of tablefunc runs a text.
 const safeFunctions = `
 abbrev abs acos acosd acosh age akeys any_value area array_agg array_append array_cat array_dims array_length
@@ -21,7 +22,7 @@ array_sample array_shuffle array_sort array_to_json array_to_string array_to_tsv
 asinh atan atan2 atan2d atand atanh avals avg bit bit_and bit_count bit_length bit_or bit_xor bool bool_and bool_or
 bound_box box bpchar broadcast btrim cardinality casefold cash_words cbrt ceil ceiling center char_length
 character_length chr cidr circle clock_timestamp concat concat_ws convert_from convert_to corr cos cosd cosh cot cotd
-count covar_pop covar_samp crc32 crc32c cube cube_contained cube_contains cube_dim cube_distance cube_enlarge
+count covar_pop covar_samp crc32 crc32c cube current_catalog current_database current_schema cube_contained cube_contains cube_dim cube_distance cube_enlarge
 cube_inter cube_is_point cube_ll_coord cube_overlap cube_subset cube_union cube_ur_coord cume_dist daitch_mokotoff
 date date_add date_bin date_part date_subtract date_trunc datemultirange daterange decode defined degrees dense_rank
 diagonal diameter difference digest div dmetaphone dmetaphone_alt each earth earth_box earth_distance encode
@@ -44,7 +45,7 @@ lower lower_inc lower_inf lpad lseg ltree2text ltrim macaddr8_set7bit make_date 
 make_timestamptz make_valid masklen max md5 metaphone min min_scale mod mode money multirange netmask network nlevel
 normalize notlike now npoints nth_value ntile num_nonnulls num_nulls numeric nummultirange numnode numrange
 octet_length overlaps overlay parse_ident path pclose percent_rank percentile_cont percentile_disc pg_size_bytes
-pg_size_pretty phraseto_tsquery pi plainto_tsquery point polygon popen position pow power querytree quote_ident
+pg_size_pretty pg_typeof phraseto_tsquery pi plainto_tsquery point polygon popen position pow power querytree quote_ident
 quote_literal quote_nullable radians radius random random_normal range_agg range_intersect_agg range_merge rank
 regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace regexp_split_to_array
 regexp_split_to_table regexp_substr regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy
@@ -59,13 +60,14 @@ ts_headline ts_lexize ts_rank ts_rank_cd tsmultirange tsquery_phrase tsrange tst
 tsvector_to_array unaccent unicode_assigned uniq unistr unnest upper upper_inc upper_inf uuid_extract_timestamp
 uuid_extract_version uuid_generate_v3 uuid_generate_v4 uuid_generate_v5 uuid_nil uuid_ns_dns uuid_ns_oid uuid_ns_url
 uuid_ns_x500 uuidv4 uuidv7 var_pop var_samp varbit varchar variance websearch_to_tsquery width width_bucket
-word_similarity`
+word_similarity xpath xpath_exists`
 
 // safeTypes are the types of pg_catalog that a value may be cast to. No name of an object (reg*), no cursor, no row.
 const safeTypes = `
 bit bool bpchar bytea char date daterange float4 float8 int2 int4 int8 int4range int8range numrange tsrange tstzrange inet cidr
 macaddr interval json jsonb jsonpath name numeric money text time timetz timestamp timestamptz tsquery tsvector uuid varbit
-varchar point box circle line lseg path polygon`
+varchar point box circle line lseg path polygon macaddr8 int4multirange int8multirange nummultirange datemultirange tsmultirange
+tstzmultirange oid xml`
 
 // clocks move while a statement runs, or between the statements of one transaction.
 var clocks = guard.Set("clock_timestamp timeofday uuidv7 statement_timestamp")
@@ -187,7 +189,7 @@ func (c *catalog) hidden(name string) (calls, strict bool) {
 }
 
 // allows reports whether the policy has a function on its list.
-func (c *catalog) allows(name string) bool { return c.allowed[schema.Fold(name)] }
+func (c *catalog) allows(name string) bool { return c.allowed[schema.FoldCase(name)] }
 
 func qualified(schemaName, name string) string {
 	if schemaName == "" {

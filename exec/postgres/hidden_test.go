@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // TestHidden: what a scope is told of hostile statements does not depend on hidden rows, whoever the user is.
 func TestHidden(t *testing.T) {
 	statements := attack.Hidden("postgres")
-	v := exectest.Verdicts{
+	v := dialecttest.Verdicts{
 		Columns: `n BIGINT, i INTEGER, f NUMERIC, x DOUBLE PRECISION, s TEXT, j TEXT, d DATE, c TEXT COLLATE "POSIX", e VARCHAR(5)`,
 		Rows: []string{
 			"-9223372036854775808, -2147483648, -1e400, -1e308, '', '{', '-infinity', 'a', 'a'",
@@ -34,7 +34,7 @@ func TestHidden(t *testing.T) {
 		Rules: map[string]string{"letters": attack.HiddenRule, "docs": attack.HiddenRule, "kids": "team = :team"},
 	}
 	for _, user := range []string{"reader", "postgres"} {
-		answered, differ := engine("", user).Hidden(t, v, statements...)
+		answered, differ := dialecttest.Hidden(t, engine("", user), v, statements...)
 		t.Logf("%s: %d of %d statements are answered, and %d tell of a hidden row without the fence", user, answered, len(statements), differ)
 		if differ < 8 {
 			t.Error("the test cannot fail")

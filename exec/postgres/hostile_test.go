@@ -13,7 +13,8 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -48,13 +49,13 @@ CREATE OPERATOR ~~ (LEFTARG = integer, RIGHTARG = text, FUNCTION = eqf);
 
 // hostile are statements on the large fixture and the traps that try to get past the guard, beside those of the data set.
 func hostile() (all []exectest.Payload) {
-	add := func(expect exectest.Expectation, policy exec.Policy, why string, statements ...string) {
+	add := func(expect string, policy exec.Policy, why string, statements ...string) {
 		for _, s := range statements {
 			all = append(all, exectest.Payload{Name: fmt.Sprint("own-", len(all)), SQL: s, Why: why, Expect: expect, Policy: policy})
 		}
 	}
 	refuse := func(why string, statements ...string) { add(exectest.Refuse, exec.Policy{}, why, statements...) }
-	denied := func(why string, statements ...string) { add(exectest.Refuse, exectest.DenyColumn, why, statements...) }
+	denied := func(why string, statements ...string) { add(exectest.Refuse, dbtest.DenyColumn, why, statements...) }
 	survive := func(why string, statements ...string) { add(exectest.Survive, exec.Policy{}, why, statements...) }
 
 	refuse("the row of a function of one value is that value, and a name behind a dot calls a function with it",
@@ -89,7 +90,7 @@ func hostile() (all []exectest.Payload) {
 		"SELECT * FROM json_to_record('{\"a\": \"users\"}') AS x(a regclass)", "SELECT tableoid::regclass FROM t",
 		"SELECT '{users}'::regclass[]", "SELECT 1 FROM t, pg_class", "SELECT * FROM pg_catalog.pg_proc", "SELECT * FROM information_schema.columns",
 		"SELECT CURRENT_ROLE", "SELECT user",
-		"SELECT null::users", "SELECT NULL::t[]", "SELECT 'x'::refcursor", "SELECT pg_typeof(a) FROM t", "SELECT to_regclass('users')",
+		"SELECT null::users", "SELECT NULL::t[]", "SELECT 'x'::refcursor", "SELECT pg_typeof(a)::regtype FROM t", "SELECT to_regclass('users')",
 		"SELECT pg_input_is_valid('1', 'evil')")
 	refuse("SQL as text, files, XML, settings", "SELECT xmlparse(DOCUMENT '<a/>')", "SELECT * FROM xmltable('/a' PASSING '<a/>'::xml COLUMNS x int)",
 		"SELECT schema_to_xml('public', true, true, '')",
@@ -231,7 +232,7 @@ func TestRefusals(t *testing.T) {
 	functions := exec.Policy{AllowFunctions: []string{"one", "LOWER", "chk", "opf", "to_mood", "pg_sleep", "spy"}}
 	catalogs := map[string]postgres.Catalog{}
 	var version int
-	need.OK(t, pool.QueryRow("SELECT current_setting('server_version_num')::int").Scan(&version))
+	testutil.OK(t, pool.QueryRow("SELECT current_setting('server_version_num')::int").Scan(&version))
 	for _, test := range []struct {
 		why    string
 		policy exec.Policy
@@ -264,7 +265,7 @@ func TestRefusals(t *testing.T) {
 		{"functions of users", none, "SELECT one(1); SELECT public.one(1); SELECT other.apart(1)", "function"},
 		{"a user's function of a built-in's name", none, "SELECT lower(1); SELECT lower('A')", "function"},
 		{"it is a function to older servers", none, "SELECT json_array(1)", "function"},
-		{"who and where", none, "SELECT current_user; SELECT session_user; SELECT current_catalog; SELECT current_schema", "function"},
+		{"who and where", none, "SELECT current_user; SELECT session_user; SELECT current_role; SELECT user", "function"},
 		{"a function that nobody has", none, "SELECT strftime('%Y', now())", "schema"},
 		{"a relation that nobody has", none, "SELECT * FROM people; SELECT * FROM hr.pets", "schema"},
 		{"a name that is not there does not hide what is worse", none, "SELECT pg_sleep(1) FROM nothing; SELECT nothing(pg_sleep(1))", "function"},
@@ -282,7 +283,6 @@ func TestRefusals(t *testing.T) {
 			"SELECT u.area FROM users u; SELECT (u).area FROM users u; SELECT (5::oid).lo_unlink FROM pets; SELECT x.lo_unlink FROM (SELECT 5) x, pets; " +
 				"SELECT p.pg_sleep_for FROM pets p, (SELECT interval '1 s') AS p(a); SELECT p.lo_unlink FROM pets p(a, b)", "function"},
 		{"types that are names of things, rows, cursors", none, "SELECT 'users'::regclass; SELECT '(1,2)'::pair; SELECT 'a'::refcursor; SELECT NULL::users; " +
-			"SELECT 'a'::xml; " +
 			"SELECT '1'::public.users; SELECT x.a FROM json_to_record('{}') AS x(a regclass); SELECT 1::users.id%TYPE", "function"},
 		{"domains whose CHECK calls", none, "SELECT 1::evil; SELECT evil(1); SELECT CAST(1 AS nested); SELECT 'a'::inside; SELECT '{1}'::evil[]", "function"},
 		{"a text beside a column whose type has such a domain in it", none, "SELECT l = '{5}' FROM trapped; SELECT COALESCE(l, '{5}') FROM trapped; " +
@@ -387,7 +387,7 @@ func TestUnknownOfPolicy(t *testing.T) {
 	if c.RowSecurity() {
 		t.Error("row security, and no table has it")
 	}
-	need.Value(pool.Exec("ALTER TABLE users ENABLE ROW LEVEL SECURITY"))(t)
+	testutil.Value(pool.Exec("ALTER TABLE users ENABLE ROW LEVEL SECURITY"))(t)
 	if !readCatalog(t, pool, exec.Policy{}).RowSecurity() {
 		t.Error("row security is not noticed")
 	}
@@ -398,7 +398,7 @@ func TestPermit(t *testing.T) {
 	pool, _ := open(t, treeSchema)
 	oid := func(name string) (n uint32) {
 		t.Helper()
-		need.OK(t, pool.QueryRow("SELECT $1::regclass::oid::bigint", name).Scan(&n))
+		testutil.OK(t, pool.QueryRow("SELECT $1::regclass::oid::bigint", name).Scan(&n))
 		return n
 	}
 	const share = "AccessShareLock"
@@ -429,7 +429,7 @@ func TestPermit(t *testing.T) {
 		{why: "a server that tells no locks", sql: "SELECT id FROM users", want: "guard"},
 	} {
 		c := readCatalog(t, pool, test.policy)
-		n := need.Value(c.Check(test.sql))(t, test.why)
+		n := testutil.Value(c.Check(test.sql))(t, test.why)
 		locks := map[uint32]string{}
 		for name, mode := range test.locks {
 			locks[oid(name)] = mode

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -14,8 +15,11 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/postgres"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/trace"
 )
 
 // blind has the statement read, and forgets what was found.
@@ -25,7 +29,9 @@ func blind(_ *exec.Statement, read func() (*guard.Names, error)) (*guard.Names, 
 }
 
 // deaf does not ask the server.
-func deaf(*exec.Statement, func() (guard.Seen, error)) (guard.Seen, error) { return guard.Seen{}, nil }
+func deaf(*exec.Statement, func() (guard.EngineReport, error)) (guard.EngineReport, error) {
+	return guard.EngineReport{}, nil
+}
 
 func withoutTree(t testing.TB, pool *sql.DB) *exec.DB {
 	return changedDB(t, pool, exectest.Changes{Read: blind})
@@ -37,7 +43,7 @@ func withoutLocks(t testing.TB, pool *sql.DB) *exec.DB {
 
 func changedDB(t testing.TB, pool *sql.DB, c exectest.Changes) *exec.DB {
 	t.Helper()
-	return exectest.NewDB(t, pool, exectest.Change(postgres.Dialect{}, c), exec.Config{Unwrap: unwrap})
+	return dbtest.NewDB(t, pool, exectest.Change(postgres.Dialect{}, c), exec.Config{Unwrap: unwrap})
 }
 
 // TestWalls: what passes the tree is caught afterwards, and the connection is closed; what the tree refuses needs no
@@ -57,7 +63,7 @@ func TestWalls(t *testing.T) {
 		pool.SetMaxOpenConns(1)
 		tree, locks := withoutTree(t, pool), withoutLocks(t, pool)
 		pid := func() (pid int) {
-			need.OK(t, pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid))
+			testutil.OK(t, pool.QueryRow("SELECT pg_backend_pid()").Scan(&pid))
 			return pid
 		}
 		before := pid()
@@ -83,7 +89,7 @@ func TestWalls(t *testing.T) {
 		}
 		left := -1
 		for range 250 { // the server ends what belongs to a closed connection a moment later
-			need.OK(t, root.QueryRow(`SELECT (SELECT count(*) FROM pg_largeobject_metadata) +
+			testutil.OK(t, root.QueryRow(`SELECT (SELECT count(*) FROM pg_largeobject_metadata) +
 				(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')`).Scan(&left))
 			if left == 0 {
 				break
@@ -108,7 +114,7 @@ func TestNewColumns(t *testing.T) {
 	for _, change := range []string{
 		"ALTER TABLE w RENAME word TO password", "CREATE OR REPLACE VIEW v AS SELECT id, length(password) AS x FROM u",
 	} {
-		need.Value(root.Exec(change))(t)
+		testutil.Value(root.Exec(change))(t)
 	}
 	for _, text := range []string{"SELECT * FROM w", "SELECT x FROM v"} {
 		if got, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
@@ -121,19 +127,19 @@ func TestNewColumns(t *testing.T) {
 func TestRole(t *testing.T) {
 	root, dsn := open(t, fixture)
 	who := func(d postgres.Dialect) string {
-		db := exectest.NewDB(t, openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}), exec.Config{})
-		got := need.Value(db.Query(t.Context(), "SELECT current_user, count(*) FROM secured"))(t)
+		db := dbtest.NewDB(t, openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}), exec.Config{})
+		got := testutil.Value(db.Query(t.Context(), "SELECT current_user, count(*) FROM secured"))(t)
 		return fmt.Sprint(got.Rows[0])
 	}
 	if got := []string{who(postgres.Dialect{}), who(postgres.Dialect{KeepRole: true})}; !cmp.Equal(got, []string{"[pg_read_all_data 2]", "[postgres 2]"}) {
 		t.Error(got)
 	}
-	need.Value(root.Exec("ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON secured USING (who = current_user)"))(t)
+	testutil.Value(root.Exec("ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON secured USING (who = current_user)"))(t)
 	if got := who(postgres.Dialect{}); got != "[postgres 2]" {
 		t.Errorf("with row security: %s", got)
 	}
 	// An ordinary role sees its rows.
-	need.Value(root.Exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ann') THEN CREATE ROLE ann LOGIN; END IF; END $$;
+	testutil.Value(root.Exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ann') THEN CREATE ROLE ann LOGIN; END IF; END $$;
 		GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann`))(t)
 	db := newDB(t, openWay(t, "exec", strings.Replace(dsn, "postgres@", "ann@", 1)), exec.Config{})
 	if got, err := db.Query(t.Context(), "SELECT a FROM secured"); err != nil || !cmp.Equal(got.Rows, [][]any{{int64(1)}}) {
@@ -167,7 +173,7 @@ func TestLimits(t *testing.T) {
 	if err != nil || len(got.Rows) != 2 || !got.TooLarge {
 		t.Errorf("%s: 20 MB under a limit of 1 MiB: %v", way, err)
 	}
-	growth := exectest.MemoryGrowth()
+	growth := dbtest.MemoryGrowth()
 	_, err = db.Query(t.Context(), "SELECT v FROM huge")
 	if grown := growth(); kind(err) != "cell" || grown > 16<<20 {
 		t.Errorf("%s: a value of 32 MiB took %d bytes: %v", way, grown, err)
@@ -184,13 +190,13 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%s: a sort of more than temp_file_limit: %v", way, err)
 	}
 	// A limit of the role that is lower than ours holds.
-	need.Value(root.Exec("ALTER ROLE postgres SET statement_timeout = '150ms'"))(t)
+	testutil.Value(root.Exec("ALTER ROLE postgres SET statement_timeout = '150ms'"))(t)
 	start = time.Now()
 	_, err = newDB(t, openWay(t, way, dsn), exec.Config{}).Query(t.Context(), forever)
 	if kind(err) != "time" || time.Since(start) > 20*time.Second {
 		t.Errorf("%s: the server's own time-out: %v after %v", way, err, time.Since(start))
 	}
-	need.Value(root.Exec("ALTER ROLE postgres RESET statement_timeout"))(t)
+	testutil.Value(root.Exec("ALTER ROLE postgres RESET statement_timeout"))(t)
 }
 
 // TestSettings: limits of the caller that are lower than those of the guard hold, and his search path is the guard's.
@@ -201,13 +207,13 @@ func TestSettings(t *testing.T) {
 	quoted := make([]string, len(path))
 	for i, name := range path {
 		quoted[i] = postgres.Dialect{}.Language().Quote(name)
-		need.Value(pool.Exec("CREATE SCHEMA IF NOT EXISTS " + quoted[i]))(t)
+		testutil.Value(pool.Exec("CREATE SCHEMA IF NOT EXISTS " + quoted[i]))(t)
 	}
-	need.Value(pool.Exec("SET search_path = " + strings.Join(quoted, ", ")))(t)
+	testutil.Value(pool.Exec("SET search_path = " + strings.Join(quoted, ", ")))(t)
 	db := changedDB(t, pool, exectest.Changes{Read: blind, Confirm: deaf})
 	ask := func(expression string) string {
 		t.Helper()
-		got := need.Value(db.QueryWithin(t.Context(), "SELECT "+expression, exec.Bounds{Timeout: 10 * time.Second}))(t)
+		got := testutil.Value(db.QueryWithin(t.Context(), "SELECT "+expression, exec.Bounds{Timeout: 10 * time.Second}))(t)
 		return fmt.Sprint(got.Rows[0][0])
 	}
 	if diff := cmp.Diff(strings.Join(path, "|"), ask("array_to_string((current_schemas(false))[2:], '|')")); diff != "" {
@@ -217,7 +223,7 @@ func TestSettings(t *testing.T) {
 		"0": {"9s", "8s"}, "250us": {"9s", "8s"}, "150ms": {"150ms", "150ms"}, "2s": {"2s", "2s"}, "8500ms": {"8500ms", "8s"},
 		"7min": {"9s", "8s"}, "3h": {"9s", "8s"}, "1d": {"9s", "8s"},
 	} {
-		need.Value(pool.Exec("SET statement_timeout = '" + setting + "'; SET lock_timeout = '" + setting + "'"))(t)
+		testutil.Value(pool.Exec("SET statement_timeout = '" + setting + "'; SET lock_timeout = '" + setting + "'"))(t)
 		if got := [2]string{ask("current_setting('statement_timeout')"), ask("current_setting('lock_timeout')")}; got != want {
 			t.Errorf("%s: %v, want %v", setting, got, want)
 		}
@@ -238,7 +244,7 @@ func TestPlans(t *testing.T) {
 	db := newDB(t, pool, exec.Config{})
 	explain := func(text string) exec.Plan {
 		t.Helper()
-		p := need.Value(db.Explain(t.Context(), text))(t, text)
+		p := testutil.Value(db.Explain(t.Context(), text))(t, text)
 		if len(p.Rows) == 0 || len(p.Nodes) != 0 || p.EngineCost <= 0 && text != "SELECT 1" || p.EngineRows <= 0 || p.Cost() != p.EngineCost {
 			t.Errorf("%s: %+v", text, p)
 		}
@@ -265,7 +271,7 @@ func TestPlans(t *testing.T) {
 		t.Errorf("%+v, %+v", one, all)
 	}
 	explain("SELECT 1")
-	exectest.Scans(t, db, []exectest.Scan{
+	dialecttest.Scans(t, db, []dialecttest.Scan{
 		{SQL: "SELECT name FROM customers c WHERE id = 7"},
 		{SQL: "SELECT name FROM customers WHERE country = E'x\n  ->  Seq Scan on orders  (cost='", Want: "customers"},
 		{SQL: `SELECT o.id FROM app."Tags" x JOIN orders o ON o.id + 0 = x.customer + 0`, Want: "orders app.Tags"},
@@ -283,4 +289,39 @@ func FuzzPlan(f *testing.F) {
 		p := postgres.PlanOf(text)
 		p.Signature()
 	})
+}
+
+// TestLocks: a lock of somebody else is reported as a lock, also where a statement has less time than its connection.
+func TestLocks(t *testing.T) {
+	pool, dsn := open(t, "CREATE TABLE t(a int)")
+	db := newDB(t, pool, exec.Config{Limits: exec.Limits{
+		Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}, Answer: exec.Bounds{Timeout: time.Minute},
+	}})
+	testutil.Value(db.Schema(t.Context()))(t)
+	other := testutil.Value(sql.Open("pgx", dsn))(t)
+	defer other.Close()
+	tx := testutil.Value(other.Begin())(t)
+	testutil.Value(tx.Exec("LOCK TABLE t IN ACCESS EXCLUSIVE MODE"))(t)
+	start := time.Now()
+	for why, run := range map[string]func(ctx context.Context) error{
+		"a candidate": func(ctx context.Context) error { _, err := db.Examine(ctx, "SELECT a FROM t"); return err },
+		"an analysis": func(ctx context.Context) error { _, err := db.Analyze(ctx, "SELECT a FROM t"); return err },
+		"a bounded statement": func(ctx context.Context) error {
+			_, err := db.QueryWithin(ctx, "SELECT a FROM t", exec.Bounds{Timeout: 300 * time.Millisecond})
+			return err
+		},
+	} {
+		root := trace.Tracer{}.New("question")
+		if err := run(trace.NewContext(t.Context(), root)); !errors.Is(err, exec.ErrBusy) || exec.IsRejection(err) {
+			t.Errorf("%s: %v", why, err)
+		}
+		if w := root.Warnings(); len(w) > 0 {
+			t.Errorf("%s: %v", why, w)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("they took %v", took)
+	}
+	testutil.OK(t, tx.Rollback())
+	testutil.Value(db.Query(t.Context(), "SELECT a FROM t"))(t)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // lineageScript makes relations whose rows come from others, each with a row of the shop a and one of the shop b.
@@ -60,7 +60,7 @@ func TestLineage(t *testing.T) {
 		views     = "error error error | own,own all,all refused,refused | own,own all,all refused,refused"
 		stored    = "own,own own,all refused,refused | error all,all refused,refused | refused,own refused,all refused,refused"
 	)
-	exectest.Lineage(t, engine("", "postgres"), lineageScript, [][5]string{
+	dialecttest.Lineage(t, engine("", "postgres"), lineageScript, [][5]string{
 		{"a partition by list", "visits", "visits_1", "", parts},
 		{"by range", "by_range", "by_range_1", "", parts},
 		{"by hash, in another schema", "by_hash", "far.by_hash_1", "", parts},
@@ -113,18 +113,18 @@ func TestLineageRules(t *testing.T) {
 		}
 	}
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Shared: []string{"by_range", "by_range_1", "sales"}}})
-	need.OK(t, db.Ready(t.Context()))
-	narrower := need.Value(db.For(scope, &exec.Policy{Rows: map[string]string{"by_range_1": rule}}))(t)
+	testutil.OK(t, db.Ready(t.Context()))
+	narrower := testutil.Value(db.For(scope, &exec.Policy{Rows: map[string]string{"by_range_1": rule}}))(t)
 	if _, err := narrower.Query(t.Context(), "SELECT note FROM by_range"); !errors.As(err, new(*exec.PolicyError)) {
 		t.Errorf("a rule of a narrower policy on a partition: %v", err)
 	}
 	db = newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: map[string]string{"late": rule}, Shared: []string{"by_range"}}})
-	need.OK(t, db.Ready(t.Context()))
-	view := need.Value(db.For(scope, nil))(t)
+	testutil.OK(t, db.Ready(t.Context()))
+	view := testutil.Value(db.For(scope, nil))(t)
 	if _, err := view.Query(t.Context(), "SELECT note FROM by_range"); err != nil {
 		t.Error(err)
 	}
-	need.Value(pool.Exec("ALTER TABLE by_range ATTACH PARTITION late FOR VALUES FROM ('z') TO ('zzz')"))(t)
+	testutil.Value(pool.Exec("ALTER TABLE by_range ATTACH PARTITION late FOR VALUES FROM ('z') TO ('zzz')"))(t)
 	var err error
 	for range 100 {
 		if _, err = view.Query(t.Context(), "SELECT note FROM by_range"); err != nil {

@@ -68,8 +68,8 @@ func stateOf(rows []row) (s state, err error) {
 var errNoLocks = errors.New("postgres: the server does not list its locks as PostgreSQL does")
 
 // seen is what the locks that the server took for a statement say of what it reads.
-func (c *catalog) seen(locks []lock) (guard.Seen, error) {
-	s := guard.Seen{Told: true}
+func (c *catalog) seen(locks []lock) (guard.EngineReport, error) {
+	s := guard.EngineReport{Told: true}
 	for _, l := range locks {
 		r := c.byOID[l.relation]
 		switch {

@@ -17,10 +17,12 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -32,16 +34,16 @@ func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 func open(t testing.TB, script string) (pool *sql.DB, dsn string) {
 	t.Helper()
 	s := server.Get(t)
-	root := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
+	root := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
 	defer root.Close()
 	databases++
 	name := fmt.Sprintf("d%d", databases)
-	need.Value(root.Exec("CREATE DATABASE " + name))(t)
+	testutil.Value(root.Exec("CREATE DATABASE " + name))(t)
 	dsn = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port, name)
-	pool = need.Value(sql.Open("pgx", dsn))(t)
+	pool = testutil.Value(sql.Open("pgx", dsn))(t)
 	t.Cleanup(func() { pool.Close() })
 	if script != "" {
-		need.Value(pool.Exec(script))(t)
+		testutil.Value(pool.Exec(script))(t)
 	}
 	return pool, dsn
 }
@@ -51,7 +53,7 @@ var databases int
 func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
 	c.Unwrap, c.Policy = unwrap, revealed(c.Policy)
-	return exectest.NewDB(t, pool, postgres.Dialect{}, c)
+	return dbtest.NewDB(t, pool, postgres.Dialect{}, c)
 }
 
 // revealed is p, which reads the columns password and secret of the tests as any other, unless it says what to reveal.
@@ -67,7 +69,7 @@ func engine(parameters, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      postgres.Dialect{},
 		State:        stateOf,
-		Endless:      exectest.Endless,
+		Endless:      dbtest.Endless,
 		Lock:         "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE",
 		VersionDelay: 1050 * time.Millisecond,             // exec asks once a second
 		Flush:        "SELECT pg_stat_force_next_flush()", // else a backend writes its statistics within ten seconds
@@ -79,9 +81,9 @@ func engine(parameters, user string) exectest.Engine {
 				"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO reader",
 				"SELECT pg_stat_force_next_flush()",
 			} {
-				need.Value(owner.Exec(grant))(t)
+				testutil.Value(owner.Exec(grant))(t)
 			}
-			u := need.Value(url.Parse(dsn))(t)
+			u := testutil.Value(url.Parse(dsn))(t)
 			u.User = url.User(user)
 			if parameters != "" {
 				u.RawQuery += "&" + parameters
@@ -109,7 +111,7 @@ func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
 // contents is what a statement must not change: rows, relations, functions, sequences, large objects, locks, roles,
 // databases, settings, files. A table of many rows is only counted.
 func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
-	names, err := exectest.Texts(ctx, owner, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname")
+	names, err := dbtest.Texts(ctx, owner, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname")
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +134,7 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 		whats = append(whats, fmt.Sprintf("SELECT '%[1]s ' || md5(string_agg(x::text, ',' ORDER BY x::text)) || count(*) FROM (SELECT * FROM %[1]q LIMIT 1000) AS x"+
 			" UNION ALL SELECT count(*)::text FROM %[1]q", name))
 	}
-	return exectest.Lines(ctx, owner, whats...)
+	return dbtest.Lines(ctx, owner, whats...)
 }
 
 // connections are the ways in that are tested: pgx's five modes, and users.
@@ -158,7 +160,7 @@ func TestConformance(t *testing.T) {
 // TestPayloads runs every statement of the data set on its large fixture, in each mode and as each user. Other versions of
 // the server: TEXTTOSQL_SERVERS=1 TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
 func TestPayloads(t *testing.T) {
-	script := need.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
+	script := testutil.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
 	all := attack.Payloads(t, "postgres")
 	for i, c := range connections {
 		if i > 0 && race.Enabled {
@@ -178,7 +180,7 @@ func TestPayloads(t *testing.T) {
 						e.Payloads = append(e.Payloads, p)
 					}
 				}
-				exectest.Payloads(t, e)
+				e.CheckPayloads(t)
 			}
 		})
 	}
@@ -186,7 +188,7 @@ func TestPayloads(t *testing.T) {
 
 // TestPayloadsTree runs the hostile statements against the tree alone, which refuses them all, and the harmless ones.
 func TestPayloadsTree(t *testing.T) {
-	fixture := need.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
+	fixture := testutil.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
 	pool, _ := open(t, withoutRoles(string(fixture)))
 	checks := map[string]func(string) error{}
 	refused, accepted := 0, 0
@@ -222,15 +224,15 @@ func withoutRoles(script string) string {
 	return strings.Join(lines, "")
 }
 
-func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine("", "postgres")) }
+func BenchmarkEngine(b *testing.B) { dialecttest.Benchmark(b, engine("", "postgres")) }
 
 func BenchmarkVersion(b *testing.B) {
 	attack.BenchmarkVersion(b, "", func(b *testing.B) *sql.DB {
 		pool, _ := open(b, "")
 		return pool
 	}, func(b *testing.B, pool *sql.DB) exec.Conn {
-		open, conn := need.Value(postgres.Dialect{}.Guard(exec.GuardConfig{}))(b), need.Value(pool.Conn(b.Context()))(b)
-		held := need.Value(open(b.Context(), conn, time.Minute))(b)
+		open, conn := testutil.Value(postgres.Dialect{}.Guard(exec.GuardConfig{}))(b), testutil.Value(pool.Conn(b.Context()))(b)
+		held := testutil.Value(open(b.Context(), conn, time.Minute))(b)
 		b.Cleanup(func() { held.Close(false); conn.Close() })
 		return held.Conn
 	})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // oracleSchema has only columns of text, so that most statements of the generator compile, and names that mean two
@@ -52,16 +52,16 @@ const oracleStatements = 800
 // fewer; and what reads a denied column is refused.
 func TestOracle(t *testing.T) {
 	pool, _ := open(t, oracleSchema)
-	conn := need.Value(pool.Conn(context.Background()))(t)
+	conn := testutil.Value(pool.Conn(context.Background()))(t)
 	defer conn.Close()
-	need.Value(conn.ExecContext(context.Background(), "SET search_path = pg_catalog, public, pg_temp"))(t)
+	testutil.Value(conn.ExecContext(context.Background(), "SET search_path = pg_catalog, public, pg_temp"))(t)
 	names := map[string]string{} // "oid.number" → "schema.table.column"
-	rows := need.Value(conn.QueryContext(context.Background(), `SELECT a.attrelid::text || '.' || a.attnum,
+	rows := testutil.Value(conn.QueryContext(context.Background(), `SELECT a.attrelid::text || '.' || a.attnum,
  c.relnamespace::regnamespace::text || '.' || c.relname || '.' || a.attname
  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE a.attnum > 0 AND c.relnamespace IN ('public'::regnamespace, 'hr'::regnamespace)`))(t)
 	for rows.Next() {
 		var key, name string
-		need.OK(t, rows.Scan(&key, &name))
+		testutil.OK(t, rows.Scan(&key, &name))
 		names[key] = name
 	}
 	denied := []string{"public.users.password", "public.odd.secret", "public.parent.secret"}
@@ -71,7 +71,7 @@ func TestOracle(t *testing.T) {
 
 	count := oracleStatements
 	if s := os.Getenv("TEXTTOSQL_ORACLE"); s != "" {
-		count = need.Value(strconv.Atoi(s))(t)
+		count = testutil.Value(strconv.Atoi(s))(t)
 	}
 	var compiled, heavy, exact, leaking, needless int
 	i := 0
@@ -144,9 +144,9 @@ func oidOf(names map[string]string, name string) string {
 
 func readCatalog(t testing.TB, pool *sql.DB, p exec.Policy) postgres.Catalog {
 	t.Helper()
-	conn := need.Value(pool.Conn(context.Background()))(t)
+	conn := testutil.Value(pool.Conn(context.Background()))(t)
 	defer conn.Close()
-	c := need.Value(postgres.ReadCatalog(context.Background(), conn, revealed(p)))(t)
+	c := testutil.Value(postgres.ReadCatalog(context.Background(), conn, revealed(p)))(t)
 	return c
 }
 

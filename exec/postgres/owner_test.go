@@ -18,7 +18,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // ownerSchema is what the owner of a schema may build that shows values under another name, or calls his functions
@@ -179,9 +180,9 @@ func TestOwner(t *testing.T) {
 		if len(codes) < 4 || !strings.Contains(all, "pair_ops") || !strings.Contains(all, "int_ops") || !strings.Contains(all, "point_ops") {
 			t.Errorf("%s: warnings %q", user, codes)
 		}
-		s := need.Value(newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{}}}).Schema(t.Context()))(t)
+		s := testutil.Value(newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{}}}).Schema(t.Context()))(t)
 		secret := []string{"users.password", "users.shown", "v_w.n", "v_w.x", "w.c", "w.d", "w.h", "w.s", "w.u", "w.us"}
-		for _, name := range exectest.Columns(s) {
+		for _, name := range dbtest.Columns(s) {
 			if slices.Contains(secret, name) {
 				t.Errorf("%s: the schema shows %s", user, name)
 			}
@@ -195,14 +196,14 @@ func readerOf(t testing.TB, d exectest.Database) driver.Connector {
 	pool := sql.OpenDB(d.Owner)
 	defer pool.Close()
 	var port, name string
-	need.OK(t, pool.QueryRow("SELECT current_setting('port'), current_database()").Scan(&port, &name))
+	testutil.OK(t, pool.QueryRow("SELECT current_setting('port'), current_database()").Scan(&port, &name))
 	return exectest.ConnectorOf(t, "pgx", "postgres://reader@127.0.0.1:"+port+"/"+name+"?sslmode=disable")
 }
 
 // TestOnce: in an examination the server parses the text of a statement once. exectest counts the calls of the dialect.
 func TestOnce(t *testing.T) {
 	_, dsn := open(t, fixture)
-	c := need.Value(pgx.ParseConfig(dsn))(t)
+	c := testutil.Value(pgx.ParseConfig(dsn))(t)
 	const text = "SELECT a, b FROM t WHERE a = 7"
 	var sent atomic.Int64
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -265,7 +266,7 @@ func TestDrivers(t *testing.T) {
 		"an Unwrap that returns another type": {Unwrap: func(any) any { return struct{}{} }},
 		"an Unwrap that returns nothing":      {Unwrap: func(any) any { return nil }},
 	} {
-		db := exectest.NewDB(t, openWay(t, "wrapped", dsn), postgres.Dialect{}, c)
+		db := dbtest.NewDB(t, openWay(t, "wrapped", dsn), postgres.Dialect{}, c)
 		var unguarded *exec.UnguardedError
 		if err := db.Ready(t.Context()); !errors.As(err, &unguarded) || !strings.Contains(unguarded.Remedy, "github.com/jackc/pgx/v5/stdlib") {
 			t.Errorf("%s: %v", why, err)
@@ -277,7 +278,7 @@ func TestDrivers(t *testing.T) {
 func TestSearchPath(t *testing.T) {
 	_, dsn := open(t, fixture)
 	for path, guarded := range map[string]bool{"public,pg_temp": true, "public": true, "pg_temp,public": false, "pg_temp": false, `"pg_temp",public`: false} {
-		pool := need.Value(sql.Open("pgx", dsn+"&search_path="+path))(t)
+		pool := testutil.Value(sql.Open("pgx", dsn+"&search_path="+path))(t)
 		_, err := newDB(t, pool, exec.Config{}).Query(t.Context(), "SELECT count(*) FROM t")
 		var unguarded *exec.UnguardedError
 		if guarded && err != nil || !guarded && (!errors.As(err, &unguarded) || !strings.Contains(unguarded.Reason, "pg_temp")) {
@@ -310,5 +311,5 @@ func TestWritten(t *testing.T) {
 		}
 	}
 	stop()
-	need.OK(t, <-done)
+	testutil.OK(t, <-done)
 }

@@ -56,12 +56,15 @@ func (p *protocol) cap(n int) {
 // uncap takes the limit off.
 func (p *protocol) uncap() { p.conn.Frontend().SetMaxBodyLen(p.old) }
 
-// ask lets the server parse a text, as the unnamed statement, and lists the locks then, which are the first of the
-// results; "": neither. Then it runs the others, the last one with args. All goes in one message, each by the protocol that
-// takes one statement, and the server stops at the first that fails.
-func (p *protocol) ask(ctx context.Context, parsed string, args []any, others ...string) (results [][]row, err error) {
+// ask lets the server parse a text, as the unnamed statement, behind some settings, and lists the locks then, which are the first
+// of the results; "": neither. Then it runs the others, the last one with args. All goes in one message, each by the protocol
+// that takes one statement, and the server stops at the first that fails.
+func (p *protocol) ask(ctx context.Context, settings []string, parsed string, args []any, others ...string) (results [][]row, err error) {
 	line := p.conn.StartPipeline(ctx)
-	n := len(others)
+	n := len(settings) + len(others)
+	for _, setting := range settings {
+		line.SendQueryParams(setting, nil, nil, nil, nil)
+	}
 	if parsed != "" {
 		n += 2
 		line.SendPrepare("", parsed, nil)
@@ -89,7 +92,7 @@ func (p *protocol) ask(ctx context.Context, parsed string, args []any, others ..
 	if closed := line.Close(); err == nil {
 		err = closed
 	}
-	return results, err
+	return results[min(len(settings), len(results)):], err
 }
 
 // script runs texts of ours in one message and returns the rows of each.

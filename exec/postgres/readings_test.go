@@ -40,13 +40,13 @@ func TestReadings(t *testing.T) {
 			text, depth = next, n
 		}
 		least := time.Hour
-		for i := 0; i < 100 && (i < 3 || least > 10*time.Millisecond); i++ { // a loaded machine is slow at times
+		for i := 0; i < 100 && (i < 3 || least > 100*time.Millisecond); i++ { // a loaded machine is slow at times
 			start := time.Now()
 			_, _ = parser.ParseToTree(text) // one form has an error
 			least = min(least, time.Since(start))
 		}
 		t.Logf("%s: %d deep, %d tokens are read again, %v", form.why, depth, postgres.Readings(text), least)
-		if depth < 3 || least > 10*time.Millisecond && !race.Enabled {
+		if depth < 3 || least > 100*time.Millisecond && !race.Enabled {
 			t.Errorf("%s: %d deep and takes %v", form.why, depth, least)
 		}
 	}

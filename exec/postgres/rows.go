@@ -15,12 +15,26 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Rules says how SQL of PostgreSQL is written around a rule. Behind OFFSET 0 the planner evaluates nothing of the statement
-// on a row before the rule, and through a UNION it sees no statistics, on whose values it would try LIKE and the like.
-func (d Dialect) Rules() guard.Splicing {
+// fence is a common table expression. The planner estimates 10,001 rows for it, whatever the table holds: one row
+// because it expects ten values in the array, and 10,000 rows of a part that a filter ends before it begins. Its cost
+// counts for the whole statement, so it does not influence the plan of the rest. Through the UNION the planner sees no
+// statistics, so it cannot try LIKE and similar operators on their values.
+const fence = "(SELECT q.* FROM (%s OFFSET 0) AS q WHERE (q.* IS NULL)::text = ALL (ARRAY(SELECT '' WHERE false))) " +
+	"UNION ALL %s RIGHT JOIN pg_catalog.generate_series(1, 10000) ON false WHERE (SELECT false)"
+
+// Rules returns the rules for writing a row rule into PostgreSQL's SQL. The planner evaluates no other part of the
+// statement on a row before the row is in the common table expression.
+func (d Dialect) Rules() guard.RewriteRules {
 	l := d.Language()
-	return guard.Splicing{Fence: "UNION ALL %s WHERE false OFFSET 0", Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Numbered: true, Settings: true}
+	return guard.RewriteRules{
+		Fence: fence, Hoisted: "%s AS MATERIALIZED (%s)", Inside: true,
+		Quote: l.Quote, QuoteSchema: l.QuoteSchema, Placeholder: l.Placeholder, Numbered: true, Settings: true,
+		Ordered: func(function string) bool { return ordered[function] },
+		Exactly: func(column string) string { return column + `::text COLLATE "C"` },
+	}
 }
+
+var ordered = guard.Set("sum avg string_agg array_agg json_agg jsonb_agg")
 
 // viewText reads the queries of views, into which rules are written.
 const viewText = `SELECT c.oid, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c WHERE c.relkind = 'v' AND c.oid >= 16384`
@@ -46,22 +60,23 @@ type groupAt struct {
 // hiddenColumns are columns of every table that no splice has.
 var hiddenColumns = guard.Set("ctid xmin xmax cmin cmax tableoid")
 
-// Spots implements exec.RulerConn.
-func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.Spot, error) {
+// Spots implements exec.RowFilterConn.
+func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.TablePosition, error) {
 	return s.Catalog.Own.(*catalog).spots(s.Statement, len(s.Args) > 0 || s.Ours)
 }
 
-// Placed implements exec.RulerConn: no table with a rule is named where its splice is taken out. The locks that the server
-// takes for the whole text, which Confirm looks at, show that it reads no table which is not named.
+// Placed implements exec.RowFilterConn: outside the splices the statement names no table with a rule. Confirm checks
+// the locks that the server takes for the whole text. They show that the statement reads only tables that it names.
 func (c *conn) Placed(_ context.Context, s *exec.Statement) error {
 	spots, err := s.Catalog.Own.(*catalog).spots(sqltext.PostgreSQL().Parse(s.Splice.Bare), true)
 	if err != nil {
 		return err
 	}
-	return guard.Bare(spots)
+	return s.Splice.RejectRuled(spots)
 }
 
-// Set implements exec.SettingConn, for settings with a dot in their names: those of the guard are its own.
+// Set sets the settings of a scope (exec.RowFilterConn). Their names have a dot; names without a dot belong to the
+// guard.
 func (c *conn) Set(settings map[string]string) error {
 	c.settings = nil
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -73,8 +88,9 @@ func (c *conn) Set(settings map[string]string) error {
 	return nil
 }
 
-// secured refuses a statement of a scope with settings that reads a table, other than those of Policy.Shared, past the row
-// security of the database: there is none, the role bypasses it, or a view reads with the rights of its owner.
+// secured refuses a statement of a scope with settings if it reads a table past the row security of the database: the
+// table has none, the role bypasses it, or a view reads with the rights of its owner. Tables in Policy.Shared are
+// allowed.
 func (c *conn) secured(ctx context.Context, s *exec.Statement) error {
 	ruled := func(r *guard.Relation) bool { return r.Ruled() }
 	if len(c.settings) == 0 || s.Splice == nil && s.Names != nil && slices.ContainsFunc(s.Names.Relations(), ruled) {
@@ -98,12 +114,12 @@ func (c *conn) secured(ctx context.Context, s *exec.Statement) error {
 		"and connect as a role without BYPASSRLS that does not own the table, or list it in Policy.Shared", results[0][0][0])
 }
 
-func (c *catalog) spots(s *sqltext.Statement, ours bool) ([]guard.Spot, error) {
+func (c *catalog) spots(s *sqltext.Statement, ours bool) ([]guard.TablePosition, error) {
 	w, err := c.read(s.SQL(), ours)
 	if err != nil {
 		return nil, err
 	}
-	f := guard.NewFinder(s)
+	f := &guard.Finder{Text: guard.NewText(s)}
 	for _, table := range w.tables {
 		if err := w.placeTable(f, table); err != nil {
 			return nil, err
@@ -122,7 +138,7 @@ func (c *catalog) spots(s *sqltext.Statement, ours bool) ([]guard.Spot, error) {
 	return f.Spots(), nil
 }
 
-// placeTable finds where a table stands, and the words around its name that no splice may have.
+// placeTable finds the place of a table, and the words around its name that a splice cannot have.
 func (w *walk) placeTable(f *guard.Finder, table tableAt) error {
 	last, err := f.Table(table.relation.Relation, int(table.Location), table.Relname, table.Alias.GetAliasname())
 	if err != nil || !table.relation.Ruled() {
@@ -184,8 +200,9 @@ func (w *walk) isHidden(name string, qualifier []string, in int) bool {
 // ungroupable are types, by OID, that the engine has no equality for: json, xml and the geometric ones.
 var ungroupable = []uint32{114, 142, 600, 601, 602, 603, 604, 628, 718}
 
-// grouped returns what a GROUP BY over the primary key of a table lacks where the table stands behind a splice, whose key
-// the engine does not know: the other columns that the statement names, and where to write them. Groups stay as they are.
+// grouped returns the columns that a GROUP BY over the primary key of a table lacks when a splice replaces the table,
+// because the engine does not know the key of a splice: the other columns that the statement names. It also returns
+// where to write them. Groups stay the same.
 func (w *walk) grouped(g groupAt) (pos int, columns string) {
 	in := slices.DeleteFunc(slices.Clone(w.n.Sources), func(o guard.Source) bool { return o.Select != g.number })
 	pos, keys := g.keys(in)
@@ -204,7 +221,7 @@ func (w *walk) grouped(g groupAt) (pos int, columns string) {
 	return pos, columns
 }
 
-// keys returns the columns that are grouped, and where the first of them stands. in is the FROM.
+// keys returns the grouped columns, and the place of the first. in is the FROM.
 func (g groupAt) keys(in []guard.Source) (pos int, keys [][]string) {
 	for i, item := range g.GroupClause {
 		column, at := g.column(item, in)
@@ -240,7 +257,7 @@ func (g groupAt) column(item *ast.Node, in []guard.Source) (column *ast.ColumnRe
 	return column, at
 }
 
-// means reports whether a column as a key writes it is for sure that of a source.
+// means reports whether a column in a key certainly belongs to a source.
 func means(path []string, in []guard.Source, of guard.Source, column string) bool {
 	last := len(path) - 1
 	return path[last] == column && (last == 0 || path[last-1] == of.Alias) && !slices.ContainsFunc(in, func(o guard.Source) bool {
@@ -251,7 +268,7 @@ func means(path []string, in []guard.Source, of guard.Source, column string) boo
 	})
 }
 
-// beside lists the columns of a source beside its key that the statement names and the engine can group by.
+// beside lists the columns of a source, without its key, that the statement names and the engine can group by.
 func (w *walk) beside(o guard.Source, in int, key []string) (list string) {
 	for _, c := range o.Relation.Own.(*relation).columns {
 		if slices.Contains(key, c.name) || slices.Contains(ungroupable, c.of) || o.Relation.Denies(c.name) {
@@ -286,7 +303,7 @@ func values(args []any) [][]byte {
 		case []byte:
 			out[i] = fmt.Appendf(nil, `\x%x`, v)
 		default:
-			out[i] = fmt.Append([]byte{}, v) // an empty text is none that is NULL
+			out[i] = fmt.Append([]byte{}, v) // an empty text is not NULL
 		}
 	}
 	return out

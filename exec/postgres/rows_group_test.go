@@ -3,7 +3,8 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // TestRowsGroup: GROUP BY the primary key beside other columns, which the server knows of no splice.
@@ -26,7 +27,7 @@ func TestRowsGroup(t *testing.T) {
 		"SELECT region, count(DISTINCT name) FROM customers GROUP BY region, id",
 		"SELECT c.name FROM orders c1 JOIN customers c ON c.id = c1.id GROUP BY c.id",
 	}
-	if n := exectest.Rows(t, engine("", "reader"), exectest.RowsOf{}, statements...); n != len(statements) {
+	if n := dialecttest.Rows(t, engine("", "reader"), dbtest.RowsOf{}, statements...); n != len(statements) {
 		t.Errorf("%d of %d statements are answered", n, len(statements))
 	}
 }

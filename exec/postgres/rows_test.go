@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // rowTraps are tables, and functions of a user, for the statements against rules about rows.
-var rowTraps = exectest.RowsOf{
+var rowTraps = dbtest.RowsOf{
 	Script: `CREATE TABLE parent_orders(id INTEGER, tenant_id INTEGER, memo TEXT);
 CREATE TABLE kid_orders() INHERITS (parent_orders);
 INSERT INTO kid_orders VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-k');
@@ -51,7 +52,7 @@ func TestRows(t *testing.T) {
 		of := rowTraps
 		of.Fence = fence
 		statements := attack.Rows()
-		if n := exectest.Rows(t, engine("", "reader"), of, statements...); n < 150 {
+		if n := dialecttest.Rows(t, engine("", "reader"), of, statements...); n < 150 {
 			t.Errorf("only %d of %d statements are answered", n, len(statements))
 		} else {
 			t.Logf("%d of %d statements are answered", n, len(statements))
@@ -161,7 +162,7 @@ func TestRowsUnreadable(t *testing.T) {
 	user := sql.OpenDB(d.User)
 	defer user.Close()
 	db := newDB(t, user, exec.Config{Policy: exec.Policy{Rows: map[string]string{"orders": "tenant_id = :tenant"}}})
-	view := need.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"tenant": 1}}, nil))(t)
+	view := testutil.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"tenant": 1}}, nil))(t)
 	for query, want := range map[string]string{
 		"SELECT id FROM orders": "[[1]]", "SELECT id FROM closed.orders": "refused", "SELECT id FROM apart.orders": "refused",
 	} {
@@ -203,7 +204,7 @@ func TestOneInspection(t *testing.T) {
 	var tries []int // the server's own workers may change a catalog in between, which is read again then
 	for len(tries) < 4 && !slices.Contains(tries, 1) {
 		before := count()
-		exectest.Inspections(t, engine("", "reader"), "")
+		dialecttest.Inspections(t, engine("", "reader"), "")
 		tries = append(tries, count()-before)
 	}
 	if _, err := pool.Exec("ALTER ROLE ALL RESET log_statement"); err != nil {
@@ -215,11 +216,11 @@ func TestOneInspection(t *testing.T) {
 }
 
 // TestRowPlans: neither costs nor the choice of an index tell of hidden rows.
-func TestRowPlans(t *testing.T) { exectest.RowPlans(t, engine("", "reader"), "ANALYZE;\n") }
+func TestRowPlans(t *testing.T) { dialecttest.RowPlans(t, engine("", "reader"), "ANALYZE;\n") }
 
 // TestStreamed: a stream under rules about rows gives what the whole result has, and is refused where that is.
 func TestStreamed(t *testing.T) {
-	if n := engine("", "reader").Streamed(t, attack.Rows()...); n < 120 {
+	if n := dialecttest.Streamed(t, engine("", "reader"), attack.Rows()...); n < 120 {
 		t.Errorf("only %d statements are answered", n)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // What is read of a table:
 //   - Its kind: views and materialized views are schema.View, all others schema.BaseTable.
 //   - Columns that the user may read, with the type as the engine writes it. Values of a column of an enum, or of arrays
-//     of one, are its labels. The description of a column of a domain names the type under it.
+//     of one, are its labels. The description of a column of a domain names the type under it. The description of a column of a composite type lists the fields.
 //   - The primary key in its own order.
 //   - Foreign keys in the order of their making, except those to tables that the user may not read.
 //   - Unique constraints and unique indexes, except those on expressions or on a part of the rows.
@@ -52,17 +52,35 @@ func (r *reading) schema() *schema.Schema {
 	for of, conditions := range checks {
 		if t := r.oids[of]; t != nil && t.table != nil {
 			for _, condition := range conditions {
-				guard.AllowValues(sqltext.PostgreSQL(), t.table, condition)
+				guard.NewText(sqltext.PostgreSQL().Parse(condition)).AllowValues(t.table)
 			}
 		}
 	}
 	r.schemaKeys()
 	for _, t := range r.all {
+		t.orders()
+		r.tellChildren(t)
 		if t.table != nil && len(t.table.Columns) > 0 { // nothing can be read from a table without columns
 			s.Tables = append(s.Tables, *t.table)
 		}
 	}
 	return s
+}
+
+// tellChildren says in the description of a table whose rows it has beside its own. Partitions are no tables of the schema.
+func (r *reading) tellChildren(t *relation) {
+	if t.table == nil || t.kind == "p" {
+		return
+	}
+	var children []string
+	for _, child := range t.Holds {
+		if r.policy.AllowsTable(child.Schema, child.Name) {
+			children = append(children, child.Name)
+		}
+	}
+	if len(children) > 0 {
+		t.table.Description = joined("; ", t.table.Description, "has the rows of "+strings.Join(children, ", ")+" too, which inherit from it: FROM ONLY leaves them out")
+	}
 }
 
 func (r *reading) schemaKeys() {
@@ -116,7 +134,7 @@ func (r *reading) leaveOut(s *schema.Schema, t *relation, why string) {
 	if t.schema == r.standard {
 		name.Schema = ""
 	}
-	s.LeftOut = append(s.LeftOut, schema.LeftOut{Item: schema.View, Table: name, Reason: why})
+	s.LeftOut = append(s.LeftOut, schema.Omitted{Item: schema.View, Table: name, Reason: why})
 	if r.policy.AllowsTable(t.schema, t.name) {
 		r.warn("broken-view", "the view "+t.name+" is left out of the schema, since "+why)
 	}
@@ -130,7 +148,7 @@ func (r *reading) checks() (ofTables map[uint32][]string) {
 		if table := row.oid(0); table != 0 {
 			ofTables[table] = append(ofTables[table], condition)
 		} else if of := r.types[row.oid(1)]; of != nil && of.labels == "" {
-			if column, values := guard.CheckValues(sqltext.PostgreSQL(), condition); strings.EqualFold(column, "value") {
+			if column, values := guard.NewText(sqltext.PostgreSQL().Parse(condition)).CheckValues(); strings.EqualFold(column, "value") {
 				of.labels = strings.Join(values, ", ")
 			}
 		}
@@ -177,7 +195,7 @@ func (r *reading) values(id uint32) (labels, about string) {
 		t = r.types[t.of]
 	}
 	if t == nil || t.kind != "d" && t.kind != "e" {
-		return "", ""
+		return "", r.fields(t, 0)
 	}
 	under := t
 	for under.kind == "d" {
@@ -189,6 +207,18 @@ func (r *reading) values(id uint32) (labels, about string) {
 		}
 	}
 	return under.labels, joined(": ", about, t.comment)
+}
+
+// fields returns the fields of a composite type, with the fields of the types in it; "" for other types and rows of tables.
+func (r *reading) fields(t *typ, depth int) string {
+	if t == nil || r.oids[t.relation] == nil || r.oids[t.relation].kind != "c" || depth > 2 {
+		return ""
+	}
+	var fields []string
+	for _, c := range r.oids[t.relation].columns {
+		fields = append(fields, joined(" ", c.name, c.written, strings.TrimPrefix(r.fields(r.types[c.of], depth+1), "fields ")))
+	}
+	return "fields (" + strings.Join(fields, ", ") + ")"
 }
 
 // joined joins the texts that are not empty.

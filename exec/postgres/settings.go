@@ -99,13 +99,8 @@ func (f facts) begin(isolation string, timeout, idle time.Duration, lowly bool) 
 	set("idle_in_transaction_session_timeout", strconv.FormatInt(idle.Milliseconds(), 10))
 	texts = append(texts, fixed...)
 	// A lock is waited for a little less long, so that its error is that of a lock.
-	lower := func(name, setting string, to time.Duration) {
-		if ms, _ := strconv.ParseFloat(setting, 64); ms == 0 || ms > float64(to.Milliseconds()) {
-			set(name, milliseconds(to))
-		}
-	}
-	lower("statement_timeout", f.statement, timeout*9/10)
-	lower("lock_timeout", f.lock, timeout*8/10)
+	texts = append(texts, lowered("statement_timeout", f.statement, timeout*9/10)...)
+	texts = append(texts, lowered("lock_timeout", f.lock, timeout*8/10)...)
 	if f.major() >= 17 {
 		set("transaction_timeout", "0") // a session may be open for long
 	}
@@ -116,6 +111,14 @@ func (f facts) begin(isolation string, timeout, idle time.Duration, lowly bool) 
 		set("role", "pg_read_all_data")
 	}
 	return append(texts, "PREPARE "+locksName+" AS "+lockText, locks, "SAVEPOINT "+savepoint)
+}
+
+// lowered is the text that sets a time-out to another one, unless the setting of the caller, in milliseconds, is lower.
+func lowered(name, setting string, to time.Duration) []string {
+	if ms, _ := strconv.ParseFloat(setting, 64); ms != 0 && ms <= float64(to.Milliseconds()) {
+		return nil
+	}
+	return []string{"SET LOCAL " + name + " = " + literal(milliseconds(to))}
 }
 
 // fixed are settings that depend on nothing.

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // texts are expressions of the types of "Data Types" of PostgreSQL's documentation, in its order.
@@ -33,17 +33,17 @@ var texts = []string{
 func TestTexts(t *testing.T) {
 	_, dsn := open(t, "")
 	for _, options := range []string{"", "&timezone=America/New_York", "&timezone=Asia/Tokyo&default_query_exec_mode=simple_protocol"} {
-		pool := need.Value(sql.Open("pgx", dsn+options))(t)
-		db := need.Value(exec.New(pool, postgres.Dialect{}, exec.Config{}))(t)
-		exectest.SameTexts(t, db, func(e string) string { return "(" + e + ")::text" }, texts)
+		pool := testutil.Value(sql.Open("pgx", dsn+options))(t)
+		db := testutil.Value(exec.New(pool, postgres.Dialect{}, exec.Config{}))(t)
+		dialecttest.SameTexts(t, db, func(e string) string { return "(" + e + ")::text" }, texts)
 		pool.Close()
 	}
 }
 
-// TestKinds: docs/dialects.md has what is shown.
+// TestKinds: the page about engines shows the values as a result has them.
 func TestKinds(t *testing.T) {
 	_, dsn := open(t, "")
-	pool := need.Value(sql.Open("pgx", dsn+"&timezone=UTC"))(t)
+	pool := testutil.Value(sql.Open("pgx", dsn+"&timezone=UTC"))(t)
 	defer pool.Close()
-	exectest.Kinds(t, need.Value(exec.New(pool, postgres.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "PostgreSQL")
+	dialecttest.Kinds(t, testutil.Value(exec.New(pool, postgres.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md", "PostgreSQL")
 }

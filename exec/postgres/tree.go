@@ -96,7 +96,7 @@ func (c *catalog) read(s string, ours bool) (*walk, error) {
 	}
 	w := walk{c: c, ours: ours, n: &guard.Names{Call: c.isCall}, defined: map[string]bool{}, sampled: map[*ast.RangeVar]bool{}}
 	w.Walker = guard.Walker{Nodes: messages, Wrapped: true, Visit: w.visit, Unlisted: unlistedMessage}
-	err := guard.Walked(func() {
+	err := guard.RecoverWalk(func() {
 		w.Walk(selected(s))
 		w.behindDots()
 		w.decide()
@@ -114,10 +114,10 @@ func (c *catalog) read(s string, ours bool) (*walk, error) {
 func selected(s string) *ast.ParseResult {
 	tree, err := parser.ParseToTree(s)
 	if err != nil {
-		guard.Stop(&exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()})
+		guard.Abort(&exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()})
 	}
 	if len(tree.GetStmts()) != 1 || tree.Stmts[0].GetStmt().GetSelectStmt() == nil {
-		guard.Stop(guard.Refuse(sqltext.ReasonNotReadOnly, "it is not one SELECT"))
+		reject(sqltext.ReasonNotReadOnly, "it is not one SELECT")
 	}
 	return tree
 }
@@ -210,7 +210,7 @@ func (w *walk) sources(message any) {
 	case *ast.RangeTableSample:
 		w.sampled[m.Relation.GetRangeVar()] = true
 		if method := names(m.Method); !isBuiltin(method) || !samplings[method[len(method)-1]] {
-			guard.Stop(guard.Refuse(exec.ReasonFunction, "a sample is taken by bernoulli or system"))
+			reject(exec.ReasonFunction, "a sample is taken by bernoulli or system")
 		}
 	case *ast.JoinExpr:
 		w.join(m)
@@ -274,7 +274,7 @@ func (w *walk) names(message any) {
 		}
 	case *ast.ParamRef:
 		if !w.ours {
-			guard.Stop(guard.Refuse(exec.ReasonStatement, "it has a parameter"))
+			reject(exec.ReasonStatement, "it has a parameter")
 		}
 	}
 }
@@ -305,7 +305,7 @@ func (w *walk) source(r *relation, alias *ast.Alias, name string, joined bool) {
 
 func (w *walk) table(m *ast.RangeVar) {
 	if m.Catalogname != "" {
-		guard.Stop(guard.Refuse(exec.ReasonTable, "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname)))
+		reject(exec.ReasonTable, "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname))
 	}
 	if m.Schemaname == "" && slices.Contains(w.ctes, m.Relname) {
 		w.source(nil, m.Alias, m.Relname, false)
@@ -316,7 +316,7 @@ func (w *walk) table(m *ast.RangeVar) {
 	case !ok:
 		w.n.Lacks(m.Relname)
 	case r == nil:
-		guard.Stop(guard.NotReadable(qualified(m.Schemaname, m.Relname)))
+		guard.Abort(guard.NotReadable(qualified(m.Schemaname, m.Relname)))
 	}
 	if r != nil {
 		w.tables = append(w.tables, tableAt{m, r})
@@ -358,7 +358,12 @@ func (w *walk) behindDots() {
 			}
 		}
 		if meant == 0 || other > 0 {
-			guard.Stop(guard.Refuse(exec.ReasonFunction, ".%s may call the function %[1]s, which is not on the list", d.name))
+			reject(exec.ReasonFunction, ".%s may call the function %[1]s, which is not on the list", d.name)
 		}
 	}
+}
+
+// reject ends a walk with a refusal.
+func reject(reason sqltext.Reason, format string, args ...any) {
+	guard.Abort(guard.Refuse(reason, format, args...))
 }

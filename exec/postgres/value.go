@@ -32,6 +32,23 @@ var types = map[string]result.Type{
 	"OID":    {Name: "oid", Kind: result.KindInt}, "XID": {Name: "xid", Kind: result.KindInt}, "CID": {Name: "cid", Kind: result.KindInt},
 }
 
+// typeOf is typeOf with the names of the types of users, of which the driver tells the number.
+func (c *catalog) typeOf(column *sql.ColumnType, zone string) result.Type {
+	id, err := strconv.ParseUint(column.DatabaseTypeName(), 10, 32)
+	t := c.types[uint32(id)]
+	if err != nil || t == nil {
+		return typeOf(column, zone)
+	}
+	of := c.types[t.of]
+	switch {
+	case t.category == "A" && of != nil:
+		return result.Type{Name: of.name + "[]", Kind: result.KindList}
+	case t.kind == "e" || t.category == "S": // a kind of text, as citext
+		return result.Type{Name: t.name, Kind: result.KindText}
+	}
+	return result.Type{Name: t.name}
+}
+
 // typeOf is the type of a column as the server names it, an instant in the zone of the session.
 func typeOf(c *sql.ColumnType, zone string) result.Type {
 	name := c.DatabaseTypeName()
@@ -78,7 +95,7 @@ func converter(c *sql.ColumnType, zone *time.Location) func(any) (any, error) {
 	case "BOOL", "INT2", "INT4", "INT8", "FLOAT8", "BYTEA", "OID", "XID", "CID":
 		return nil
 	case "NUMERIC":
-		return onText(result.ParseDecimal)
+		return onText(result.Type{Kind: result.KindDecimal}.ParseNumber)
 	case "FLOAT4":
 		return func(v any) (any, error) {
 			if f, ok := v.(float64); ok {

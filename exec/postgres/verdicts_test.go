@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/postgres"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // ofType are the columns of the test by their type, and what stands for a value of another one.
@@ -27,7 +28,7 @@ var ofType = map[string]string{
 // TestVerdicts: no verdict, message, row or warning tells whether a key finds a hidden row, whatever fails on its values.
 func TestVerdicts(t *testing.T) {
 	pool, _ := open(t, "SELECT 1")
-	signatures, err := exectest.Texts(t.Context(), pool,
+	signatures, err := dbtest.Texts(t.Context(), pool,
 		`SELECT 'f|' || p.proname || '|' || array_to_string(ARRAY(SELECT format_type(a, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS u(a, o) ORDER BY o), ',')
 		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'pg_catalog'
 		UNION ALL SELECT 'o|' || o.oprname || '|' || format_type(o.oprleft, NULL) || ',' || format_type(o.oprright, NULL)
@@ -59,7 +60,7 @@ func TestVerdicts(t *testing.T) {
 		"i BETWEEN 1 / i AND 5", "x BETWEEN f AND 5", "x = f", "e = 'a'", "e < 'b'", "j::json IS JSON",
 		"width_bucket(x, 0, 10, i)", "extract(year FROM s::date)", "current_date - s::date", "least(s, (SELECT max(k::text) FROM sizes))", "b = 1", "b < b", "v = v",
 	})
-	v := exectest.Verdicts{
+	v := dialecttest.Verdicts{
 		Columns: `n BIGINT, i INTEGER, f NUMERIC, x DOUBLE PRECISION, s TEXT, j TEXT, d DATE, c TEXT COLLATE "POSIX", e VARCHAR(5)`,
 		Rows: []string{
 			"-9223372036854775808, -2147483648, -1e400, -1e308, '', '{', '-infinity', 'a', 'a'",
@@ -70,13 +71,13 @@ func TestVerdicts(t *testing.T) {
 		},
 		Expressions: expressions,
 		After:       "CREATE INDEX of_bad ON parcels(bad);\nANALYZE;\n",
-		Same:        exectest.Left(),
+		Same:        dialecttest.Left(),
 	}
 	e := engine("", "reader")
-	e.Verdicts(t, v)
+	dialecttest.CheckVerdicts(t, e, v)
 	columns := []string{"n", "i", "f", "x", "s", "j", "d", "c", "e"}
 	constants := []string{"0", "-1", "9223372036854775807", "1e308", "''", "'abc'", "'%a%'", `'\'`, "TRUE", "'infinity'", "DATE '2024-01-01'"}
-	if n := e.Listed(t, v, exectest.Conditions(columns, constants)...); n < 400 {
+	if n := dialecttest.Listed(t, e, v, dialecttest.Conditions(columns, constants)...); n < 400 {
 		t.Errorf("only %d conditions run without a fence", n)
 	} else {
 		t.Logf("%d conditions run without a fence", n)

@@ -128,7 +128,7 @@ func (own *catalog) fill(ctx context.Context, c *conn, dc any, found *exec.Catal
 		s := &shapes[i]
 		found.Relations = append(found.Relations, s.Relation)
 		found.Flows = append(found.Flows, flows(s.Relation, s.definition, s.generated)...)
-		name := schema.Fold(s.Name)
+		name := schema.FoldCase(s.Name)
 		own.named[name] = append(own.named[name], s.Relation)
 		if own.temp[name] {
 			return &exec.UnguardedError{
@@ -138,7 +138,7 @@ func (own *catalog) fill(ctx context.Context, c *conn, dc any, found *exec.Catal
 		}
 		if s.virtual {
 			own.virtual = append(own.virtual, quoted(s.Schema)+"."+quoted(s.Name))
-			own.fts5 = own.fts5 || strings.Contains(schema.Fold(s.definition), "fts5")
+			own.fts5 = own.fts5 || strings.Contains(schema.FoldCase(s.definition), "fts5")
 		}
 	}
 	if err := own.use(ctx, dc); err != nil {
@@ -208,7 +208,7 @@ func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 	for changed := true; changed; { // until those over others are known
 		changed = false
 		for _, v := range views {
-			name := schema.Fold(v.Name)
+			name := schema.FoldCase(v.Name)
 			if slow := own.readLoad(found.Text.Parse(v.Definition)).slow; slow > own.slow[name] {
 				own.slow[name], changed = slow, true
 			}

@@ -23,7 +23,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	switch {
 	case err == nil:
 		return nil
-	case exec.IsTyped(err), strings.HasPrefix(err.Error(), "sqlite: "): // classified before
+	case exec.IsClassified(err), strings.HasPrefix(err.Error(), "sqlite: "): // classified before
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrBadConn),
 		errors.Is(err, sql.ErrConnDone):
@@ -66,10 +66,16 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 }
 
+// notJoined is the message about a column of USING that a table lacks.
+var notJoined = regexp.MustCompile(`^cannot join using column (.*) - column not present`)
+
 // absent is the error of a name that is not there.
 func absent(message string) error {
 	kind, name, _ := strings.Cut(message, ": ")
-	tag := builtWith[schema.Fold(name)]
+	if m := notJoined.FindStringSubmatch(message); m != nil {
+		name = m[1]
+	}
+	tag := builtWith[schema.FoldCase(name)]
 	if tag == "" || kind != "no such function" {
 		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
 	}
@@ -135,8 +141,8 @@ func (c *conn) runError(err error, text string) error {
 		return nil
 	}
 	kind, name, ok := strings.Cut(ownWords(err), ": ")
-	again := ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.Fold(name), "."),
-		func(part string) bool { return !strings.Contains(schema.Fold(text), part) })
+	again := ok && strings.HasPrefix(kind, "no such ") && !slices.ContainsFunc(strings.Split(schema.FoldCase(name), "."),
+		func(part string) bool { return !strings.Contains(schema.FoldCase(text), part) })
 	err = classify(err, again, c.gate.refused)
 	if limit, ok := err.(*exec.LimitError); ok && limit.Limit == "cell" {
 		limit.Max = fmt.Sprint(c.length, " bytes")

@@ -12,11 +12,14 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/driverrows"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // conn is a connection under guard.
@@ -36,10 +39,10 @@ type conn struct {
 	// part of the schema and may not be read.
 	temp map[string]bool
 
-	// The limits of SQLite on lengths and parameters now, the page cache in kB (0: as the connection has it), and why
+	// The limits of SQLite on lengths, parameters and depth now, the page cache in kB (0: as the connection has it), and why
 	// the first limit is lower than usual.
-	length, parameters, cache int
-	reason                    string
+	length, parameters, depth, cache int
+	reason                           string
 
 	// What restore sets back, in the order of the changes.
 	pragmas    []pragma
@@ -62,6 +65,11 @@ type database struct {
 
 // definition is one row of sqlite_master.
 type definition struct{ kind, name, sql string }
+
+// has reports whether the text has a word, given in small letters. Most texts have no such letters: do not lex them.
+func (d definition) has(word string) bool {
+	return strings.Contains(schema.FoldCase(d.sql), word) && guard.NewText(sqltext.SQLite().Parse(d.sql)).Has(word)
+}
 
 // install puts the guard on a driver connection, and notes for restore what it changes. Nothing else runs text without
 // a guard, and all of that text is ours.
@@ -283,7 +291,7 @@ func recovered(err *error) {
 
 // each runs a text of ours and calls row for each row of the result, which is in dest then.
 func each(ctx context.Context, dc any, text string, row func(), dest ...any) error {
-	return guard.EachRaw(ctx, dc, text, func(scan func(...any) error) error {
+	return driverrows.Scan(ctx, dc, text, func(scan func(...any) error) error {
 		err := scan(dest...)
 		if err == nil {
 			row()
@@ -295,7 +303,7 @@ func each(ctx context.Context, dc any, text string, row func(), dest ...any) err
 // names adds the names, folded, that a text of ours answers with.
 func names(ctx context.Context, dc any, to map[string]bool, text string) error {
 	var name string
-	return each(ctx, dc, text, func() { to[schema.Fold(name)] = true }, &name)
+	return each(ctx, dc, text, func() { to[schema.FoldCase(name)] = true }, &name)
 }
 
 // number runs a text of ours that answers with one integer.
@@ -321,7 +329,7 @@ func (p pragma) write(ctx context.Context, dc any) error {
 			return err
 		}
 	}
-	return guard.EachRaw(ctx, dc, text, func(func(...any) error) error { return nil })
+	return driverrows.Scan(ctx, dc, text, func(func(...any) error) error { return nil })
 }
 
 // set changes a setting and returns its old value.
@@ -393,7 +401,7 @@ func readSurroundings(ctx context.Context, dc any) (s surroundings, err error) {
 		rest    any // type, encoding, arguments, flags
 	)
 	err = each(ctx, dc, "PRAGMA function_list", func() {
-		name = schema.Fold(name)
+		name = schema.FoldCase(name)
 		known, ok := s.functions[name]
 		s.functions[name] = builtin && (known || !ok)
 	}, &name, &builtin, &rest, &rest, &rest, &rest)

@@ -16,9 +16,9 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestWornConnection holds one connection so often that it is due.
@@ -32,17 +32,17 @@ func TestWornConnection(t *testing.T) {
 		{"in memory", func(*testing.T) string { return ":memory:" }, false},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			pool := need.Value(sql.Open("sqlite3", test.dsn(t)))(t)
+			pool := testutil.Value(sql.Open("sqlite3", test.dsn(t)))(t)
 			defer pool.Close()
 			pool.SetMaxOpenConns(1)
 			first := connectionOf(t, pool)
-			open := need.Value(sqlite.Dialect{}.Guard(exec.GuardConfig{}))(t)
+			open := testutil.Value(sqlite.Dialect{}.Guard(exec.GuardConfig{}))(t)
 			ctx := context.Background()
 			held := 0
 			for ; held < 10_050 && connectionOf(t, pool) == first; held++ {
-				conn := need.Value(pool.Conn(ctx))(t)
-				h := need.Value(open(ctx, conn, 1e9))(t)
-				need.OK(t, h.Close(false))
+				conn := testutil.Value(pool.Conn(ctx))(t)
+				h := testutil.Value(open(ctx, conn, 1e9))(t)
+				testutil.OK(t, h.Close(false))
 				conn.Close()
 			}
 			if dropped := held < 10_050; dropped != test.drops {
@@ -94,8 +94,8 @@ func TestOwnFunctions(t *testing.T) {
 // TestVirtualTables uses them on connections that did not make them, and after
 // somebody else changed the schema.
 func TestVirtualTables(t *testing.T) {
-	other, file := open(t, exectest.PolicyScript+secrets)
-	pool := need.Value(sql.Open("sqlite3", file))(t)
+	other, file := open(t, dbtest.PolicyScript+secrets)
+	pool := testutil.Value(sql.Open("sqlite3", file))(t)
 	defer pool.Close()
 	db := newDB(t, pool, exec.Config{})
 	ctx := context.Background()
@@ -113,7 +113,7 @@ func TestVirtualTables(t *testing.T) {
 		}
 	}
 	look()
-	need.Value(other.Exec("CREATE TABLE another(x)"))(t)
+	testutil.Value(other.Exec("CREATE TABLE another(x)"))(t)
 	look()
 	for _, text := range []string{"INSERT INTO docs(docs) VALUES ('optimize')", "SELECT optimize(docs) FROM docs", "SELECT rtreecheck('boxes')"} {
 		if _, err := db.Query(ctx, text); !errors.As(err, new(*exec.RefusedError)) {
@@ -124,10 +124,10 @@ func TestVirtualTables(t *testing.T) {
 
 // TestAttached reads a database that the application attached.
 func TestAttached(t *testing.T) {
-	_, file := open(t, exectest.PolicyScript+secrets)
+	_, file := open(t, dbtest.PolicyScript+secrets)
 	pool, _ := open(t, fixture)
 	pool.SetMaxOpenConns(1)
-	need.Value(pool.Exec("ATTACH ? AS \"the other\"", file))(t)
+	testutil.Value(pool.Exec("ATTACH ? AS \"the other\"", file))(t)
 	ctx := context.Background()
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{
 		DenyColumns: []string{`"the other".users.password`}, DenyTables: []string{"main.t"}, Reveal: []string{"*"},
@@ -154,7 +154,7 @@ func TestAttached(t *testing.T) {
 		"SELECT count(*) FROM t":                          "exec: refused (table): the other.t may not be read, and t could be that one: name its schema",
 		"SELECT id FROM users":                            "exec: refused (table): users: no such table, or you may not read it",
 		"SELECT count(*) FROM users":                      "exec: refused (table): users: no such table, or you may not read it",
-		`SELECT password FROM "the other".users`:          "exec: refused (column): the other.users.password may not be read",
+		`SELECT password FROM "the other".users`:          "exec: refused (column): password: no such column, or you may not read it",
 		`SELECT count(*) FROM "the other".sqlite_master`:  "exec: refused (table): the other.sqlite_master: no such table, or you may not read it",
 		`SELECT count(*) FROM "the other".keyring, users`: "exec: refused (table): users: no such table, or you may not read it",
 	} {
@@ -173,7 +173,7 @@ func TestAttached(t *testing.T) {
 // connection, compiled without a guard.
 func TestStatementCache(t *testing.T) {
 	_, file := open(t, fixture)
-	pool := need.Value(sql.Open("sqlite3", "file:"+file+"?_stmt_cache_size=10"))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+file+"?_stmt_cache_size=10"))(t)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
 	const text = "SELECT password FROM users"
@@ -181,7 +181,7 @@ func TestStatementCache(t *testing.T) {
 		t.Helper()
 		var s string
 		for range 3 {
-			need.OK(t, pool.QueryRow(text).Scan(&s))
+			testutil.OK(t, pool.QueryRow(text).Scan(&s))
 		}
 	}
 	use()
@@ -198,7 +198,7 @@ func TestTempStore(t *testing.T) {
 	pool.SetMaxOpenConns(1)
 	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{"password"}}})
 	codes := func() (codes []string) {
-		need.Value(db.Schema(t.Context()))(t)
+		testutil.Value(db.Schema(t.Context()))(t)
 		for _, w := range db.Warnings() {
 			codes = append(codes, w.Code)
 		}
@@ -207,7 +207,7 @@ func TestTempStore(t *testing.T) {
 	if got := codes(); got != nil {
 		t.Errorf("warnings %v", got)
 	}
-	need.Value(pool.Exec("PRAGMA temp_store = MEMORY"))(t)
+	testutil.Value(pool.Exec("PRAGMA temp_store = MEMORY"))(t)
 	db = newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}) // it is looked at with the catalog
 	if got := codes(); !cmp.Equal(got, []string{"temp-store-memory"}) {
 		t.Errorf("warnings %v", got)
@@ -255,7 +255,7 @@ func BenchmarkHold(b *testing.B) {
 // TestCompilingEnds: SQLite compiles without a look at the context.
 func TestCompilingEnds(t *testing.T) {
 	pool, _ := open(t, fixture)
-	conn := need.Value(pool.Conn(t.Context()))(t)
+	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	held := guarded(t, conn, exec.GuardConfig{}, 0)
 	s := admitted(t, held, "SELECT a FROM t")
@@ -285,8 +285,8 @@ func TestCompiledOnce(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			connector, pool := faultyPool(t, "file")
-			need.Value(pool.Exec("CREATE TABLE d(day DATE); INSERT INTO d VALUES ('2020-01-01')"))(t)
-			db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
+			testutil.Value(pool.Exec("CREATE TABLE d(day DATE); INSERT INTO d VALUES ('2020-01-01')"))(t)
+			db := dbtest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 			var got []string
 			connector.Fail(func(event string) error {
 				if verb, text, _ := strings.Cut(event, " "); verb == "prepare" || verb == "run" {
@@ -384,7 +384,7 @@ CREATE VIEW over_stored AS SELECT day FROM stored;`)
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			got := need.Value(db.Query(context.Background(), test.sql))(t)
+			got := testutil.Value(db.Query(context.Background(), test.sql))(t)
 			if diff := cmp.Diff(test.columns, got.Columns); diff != "" {
 				t.Errorf("columns (-want +got):\n%s", diff)
 			}
@@ -428,8 +428,8 @@ INSERT INTO typed `+rows+`INSERT INTO plain `+rows)
 		"SELECT day FROM %s ORDER BY (SELECT -id), day",
 	} {
 		t.Run(format, func(t *testing.T) {
-			typed := need.Value(db.Query(context.Background(), fmt.Sprintf(format, "typed")))(t)
-			plain := need.Value(db.Query(context.Background(), fmt.Sprintf(format, "plain")))(t)
+			typed := testutil.Value(db.Query(context.Background(), fmt.Sprintf(format, "typed")))(t)
+			plain := testutil.Value(db.Query(context.Background(), fmt.Sprintf(format, "plain")))(t)
 			if len(plain.Rows) < 10 {
 				t.Fatalf("only %d rows", len(plain.Rows))
 			}

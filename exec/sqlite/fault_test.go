@@ -15,7 +15,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestFaults breaks one thing after the other and looks at what the next user of
@@ -101,7 +102,7 @@ func TestFaults(t *testing.T) {
 				}
 				connector, pool := faultyPool(t, map[string]string{"disk": "file", "memory": ":memory:"}[place])
 				before := settingsOf(t, pool)
-				db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
+				db := dbtest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 				connector.fails(test.fail)
 				err := catch(func() error { _, err := db.Query(context.Background(), "SELECT a FROM t"); return err })
 				connector.fails(nil)
@@ -211,9 +212,9 @@ func TestFailedStatement(t *testing.T) {
 // connectionOf returns the address of the connection that the pool has free.
 func connectionOf(t *testing.T, pool *sql.DB) (address any) {
 	t.Helper()
-	conn := need.Value(pool.Conn(context.Background()))(t)
+	conn := testutil.Value(pool.Conn(context.Background()))(t)
 	defer conn.Close()
-	need.OK(t, conn.Raw(func(dc any) error { address = dc; return nil }))
+	testutil.OK(t, conn.Raw(func(dc any) error { address = dc; return nil }))
 	return address
 }
 
@@ -222,7 +223,7 @@ func TestUnguarded(t *testing.T) {
 	ctx := context.Background()
 	ready := func(t *testing.T, pool *sql.DB, d sqlite.Dialect, c exec.Config) error {
 		t.Helper()
-		db := exectest.NewDB(t, pool, d, c)
+		db := dbtest.NewDB(t, pool, d, c)
 		return db.Ready(ctx)
 	}
 	hidden := func(t *testing.T) *sql.DB {
@@ -270,7 +271,7 @@ func TestUnguarded(t *testing.T) {
 	t.Run("a temporary table hides one of the schema", func(t *testing.T) {
 		pool, _ := open(t, fixture)
 		pool.SetMaxOpenConns(1)
-		need.Value(pool.Exec("CREATE TEMP VIEW Users AS SELECT 1 AS id"))(t)
+		testutil.Value(pool.Exec("CREATE TEMP VIEW Users AS SELECT 1 AS id"))(t)
 		before := settingsOf(t, pool)
 		err := ready(t, pool, sqlite.Dialect{}, exec.Config{})
 		if !errors.Is(err, exec.ErrUnguarded) || !strings.Contains(err.Error(), "users") {
@@ -283,7 +284,7 @@ func TestUnguarded(t *testing.T) {
 	t.Run("another temporary table cannot be read", func(t *testing.T) {
 		pool, _ := open(t, fixture)
 		pool.SetMaxOpenConns(1)
-		need.Value(pool.Exec("CREATE TEMP TABLE basket AS SELECT 1 AS id"))(t)
+		testutil.Value(pool.Exec("CREATE TEMP TABLE basket AS SELECT 1 AS id"))(t)
 		db := newDB(t, pool, exec.Config{})
 		for _, text := range []string{
 			"SELECT id FROM basket", "SELECT count(*) FROM basket", "SELECT count(*) FROM temp.basket", "SELECT count(*) FROM users NATURAL JOIN basket",
@@ -295,7 +296,7 @@ func TestUnguarded(t *testing.T) {
 	})
 	t.Run("not a database", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "test.db")
-		pool := need.Value(sql.Open("sqlite3", "file:"+file+"?mode=ro"))(t)
+		pool := testutil.Value(sql.Open("sqlite3", "file:"+file+"?mode=ro"))(t)
 		defer pool.Close()
 		if err := ready(t, pool, sqlite.Dialect{}, exec.Config{}); err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(),
 			"unable to open database file") {
@@ -327,11 +328,11 @@ func TestOwnAuthorizer(t *testing.T) {
 		}
 		return 0
 	}
-	conn := need.Value(pool.Conn(context.Background()))(t)
-	need.OK(t, conn.Raw(func(dc any) error { dc.(sqlite.Hooks).RegisterAuthorizer(own); return nil }))
+	conn := testutil.Value(pool.Conn(context.Background()))(t)
+	testutil.OK(t, conn.Raw(func(dc any) error { dc.(sqlite.Hooks).RegisterAuthorizer(own); return nil }))
 	conn.Close()
 
-	db := exectest.NewDB(t, pool, sqlite.Dialect{Authorizer: own}, exec.Config{})
+	db := dbtest.NewDB(t, pool, sqlite.Dialect{Authorizer: own}, exec.Config{})
 	if _, err := db.Query(context.Background(), "SELECT a FROM t"); err != nil {
 		t.Error(err)
 	}
@@ -354,9 +355,9 @@ func TestWhoWaitsForLocks(t *testing.T) {
 		events = append(events, event)
 		return nil
 	})
-	db := exectest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
+	db := dbtest.NewDB(t, pool, sqlite.Dialect{}, connector.config(exec.Config{}))
 	events = nil
-	need.Value(db.Query(t.Context(), "SELECT a FROM t"))(t)
+	testutil.Value(db.Query(t.Context(), "SELECT a FROM t"))(t)
 	at := func(what string) int {
 		return slices.IndexFunc(events, func(e string) bool { return strings.Contains(e, what) })
 	}
@@ -380,7 +381,7 @@ func faultyPool(t *testing.T, place string) (*faulty, *sql.DB) {
 	pool := sql.OpenDB(connector)
 	t.Cleanup(func() { pool.Close() })
 	pool.SetMaxOpenConns(1)
-	need.Value(pool.Exec(fixture))(t)
+	testutil.Value(pool.Exec(fixture))(t)
 	return connector, pool
 }
 

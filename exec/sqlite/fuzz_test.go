@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -44,7 +44,7 @@ func FuzzGuard(f *testing.F) {
 	}
 	pool, file := open(f, fixture)
 	dir := filepath.Dir(file)
-	want := need.Value(os.ReadFile(file))(f)
+	want := testutil.Value(os.ReadFile(file))(f)
 	db := newDB(f, pool, exec.Config{
 		Policy: exec.Policy{DenyColumns: []string{"users.password"}},
 		Limits: exec.Limits{Answer: exec.Bounds{Timeout: 200 * time.Millisecond}},
@@ -96,9 +96,9 @@ func TestNormalFormsOfKeywords(t *testing.T) {
 		"SELECT a FROM t AS %s", "SELECT a FROM t GROUP BY %s", "SELECT count(%s) FROM t", "SELECT a FROM t ORDER BY %s DESC", "SELECT %s (a) FROM t",
 	}
 	for _, word := range strings.Fields(keywords) {
-		pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "k.sqlite")))(t)
+		pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "k.sqlite")))(t)
 		script := fmt.Sprintf(`CREATE TABLE t (a, "%s"); INSERT INTO t VALUES (3, 1), (4, 2); CREATE TABLE "%[1]s" (a); INSERT INTO "%[1]s" VALUES (7)`, word)
-		need.Value(pool.Exec(script))(t)
+		testutil.Value(pool.Exec(script))(t)
 		run := func(text string) string {
 			rows, err := pool.Query(text)
 			if err != nil {

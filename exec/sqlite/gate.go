@@ -8,6 +8,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/execerr"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -86,7 +88,7 @@ func (g *gate) decide(op int, arg1, arg2, database string) error {
 	case opSelect, opRecursive:
 		return nil
 	case opFunction:
-		name := schema.Fold(arg2)
+		name := schema.FoldCase(arg2)
 		g.functions = append(g.functions, name)
 		if !g.catalog.functions[name] {
 			return guard.Refuse(exec.ReasonFunction, "%s is not allowed here", name)
@@ -101,7 +103,7 @@ func (g *gate) decide(op int, arg1, arg2, database string) error {
 	case opPragma:
 		// FTS5 itself asks for the version of its data. A statement cannot: the text check refuses PRAGMA, and the
 		// table function of it is unknown.
-		if schema.Fold(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
+		if schema.FoldCase(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
 			return nil
 		}
 		return &exec.RefusedError{Reason: exec.ReasonStatement, Detail: "it runs PRAGMA " + arg1, Writes: true}
@@ -128,7 +130,7 @@ func (g *gate) heard() []guard.Read {
 // readable refuses a column that may not be read. The column "" means that only the rows count; then the database is
 // often "" too, and the table may be a common table expression. s is the statement.
 func (c *catalog) readable(table, column, database string, s *sqltext.Statement) error {
-	name := schema.Fold(table)
+	name := schema.FoldCase(table)
 	if column == "" && database == "" {
 		detail := c.hidden(table)
 		switch {
@@ -149,10 +151,10 @@ func (c *catalog) readable(table, column, database string, s *sqltext.Statement)
 		return guard.Refuse(exec.ReasonTable, "%s may not be read", qualified(database, table))
 	case r.Refused != nil:
 		return r.Refused
-	case r.Denies(column) && slices.ContainsFunc(s.Columns(), func(m sqltext.ColumnRef) bool { return schema.EqualFold(m.Column, column) }):
-		return guard.NotReadableColumn(qualified(database, table), column, "")
+	case r.Denies(column) && slices.ContainsFunc(s.Columns(), func(m sqlshape.ColumnRef) bool { return schema.EqualFold(m.Column, column) }):
+		return execerr.NotReadableColumn(qualified(database, table), column, "")
 	case r.Denies(column):
-		return guard.NotReadableColumn(qualified(database, table), column, "*")
+		return execerr.NotReadableColumn(qualified(database, table), column, "*")
 	case c.exact && !r.Has(column) && column != "" && !strings.EqualFold(column, "rowid"):
 		// SQLite compiles again when the schema changes. The policy was not checked for a column that is new since
 		// then.
@@ -163,7 +165,7 @@ func (c *catalog) readable(table, column, database string, s *sqltext.Statement)
 
 // qualified is the name of a table for a person, with the database unless that is the main one.
 func qualified(database, table string) string {
-	if database == "" || schema.Fold(database) == mainSchema {
+	if database == "" || schema.FoldCase(database) == mainSchema {
 		return table
 	}
 	return database + "." + table
@@ -171,7 +173,7 @@ func qualified(database, table string) string {
 
 // find returns the relation that SQLite means by a name; nil if there is none. The main database comes first.
 func (c *catalog) find(database, table string) *guard.Relation {
-	named := c.named[schema.Fold(table)]
+	named := c.named[schema.FoldCase(table)]
 	i := slices.IndexFunc(named, func(r *guard.Relation) bool { return database == "" || schema.EqualFold(r.Schema, database) })
 	if i < 0 {
 		return nil
@@ -181,7 +183,7 @@ func (c *catalog) find(database, table string) *guard.Relation {
 
 // hidden says which relation called table may not be read, in any database; "" if all may be read or none has the name.
 func (c *catalog) hidden(table string) string {
-	name := schema.Fold(table)
+	name := schema.FoldCase(table)
 	named := c.named[name]
 	if i := slices.IndexFunc(named, func(r *guard.Relation) bool { return !r.Allowed() }); i >= 0 {
 		return qualified(named[i].Schema, named[i].Name) + " may not be read"
@@ -200,7 +202,7 @@ func (c *catalog) asAbsent(s *exec.Statement, err error) error {
 		return err
 	}
 	for _, ref := range s.Tables() {
-		name := schema.Fold(ref.Name)
+		name := schema.FoldCase(ref.Name)
 		readable := !ref.Base() || c.functions[name] && ref.Schema == ""
 		for _, r := range c.named[name] {
 			readable = readable || r.Allowed() && (ref.Schema == "" || schema.EqualFold(ref.Schema, r.Schema))
@@ -228,7 +230,7 @@ func actionName(op int, arg1 string) string {
 
 // safeFunctions are the functions of SQLite that a statement may call. They read only their arguments, change nothing,
 // and their memory is bounded by SQLITE_LIMIT_LENGTH. That bound is why these are missing: json_group_array and the
-// like ignore it (0.8 GB in 3 s), json_pretty indents as deep as the text nests, percentile and median keep every
+// like ignore it (0.8 GB in 3 s; see catalog.written), json_pretty indents as deep as the text nests, percentile and median keep every
 // value, and zeroblob and randomblob.
 const safeFunctions = `
 -> ->> abs avg char coalesce concat concat_ws count cume_dist current_date current_time
@@ -271,7 +273,7 @@ func (s surroundings) callable(allowed []string, ownMath bool) map[string]bool {
 	}
 	allow(tableFunctions)
 	for _, entry := range allowed {
-		callable[schema.Fold(strings.Trim(entry, `"`))] = true
+		callable[schema.FoldCase(strings.Trim(entry, `"`))] = true
 	}
 	return callable
 }

@@ -53,7 +53,7 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 }
 
 // open implements [exec.Open].
-func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Duration) (exec.GuardedConn, error) {
 	c := &conn{guarding: g, conn: pooled, timeout: timeout, gate: g.gates.Get().(*gate)}
 	var fault error
 	err := pooled.Raw(func(dc any) error {
@@ -67,15 +67,15 @@ func (g *guarding) open(ctx context.Context, pooled *sql.Conn, timeout time.Dura
 	})
 	switch {
 	case fault == nil && err == nil:
-		return exec.Opened{Conn: c, Place: c.place, Version: c.version, Private: c.volatile(), File: c.file()}, nil
+		return exec.GuardedConn{Conn: c, Place: c.place, Version: c.version, Private: c.volatile(), File: c.file()}, nil
 	case fault == nil:
-		return exec.Opened{}, err
+		return exec.GuardedConn{}, err
 	case err == nil: // else the gate may still be registered
 		g.put(c.gate)
 	case errors.Is(err, exec.ErrBroken):
 		fault = errors.Join(fault, err)
 	}
-	return exec.Opened{}, fault
+	return exec.GuardedConn{}, fault
 }
 
 // put stores a gate that no connection uses.

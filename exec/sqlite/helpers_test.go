@@ -18,32 +18,34 @@ import (
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/attack"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-const fixture = exectest.Fixture
+const fixture = dbtest.Fixture
 
 // open makes a database file of script in a directory of its own and returns a
 // pool on it.
 func open(t testing.TB, script string) (pool *sql.DB, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "test.db")
-	pool = need.Value(sql.Open("sqlite3", file))(t)
+	pool = testutil.Value(sql.Open("sqlite3", file))(t)
 	t.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec(script))(t)
+	testutil.Value(pool.Exec(script))(t)
 	return pool, file
 }
 
 func newDB(t testing.TB, pool *sql.DB, c exec.Config) *exec.DB {
 	t.Helper()
-	return exectest.ReadyDB(t, pool, sqlite.Dialect{}, c)
+	return dbtest.ReadyDB(t, pool, sqlite.Dialect{}, c)
 }
 
 // snapshot is the name and hash of every file below dir.
 func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	need.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	testutil.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -55,22 +57,22 @@ func snapshot(t testing.TB, dir string) map[string]string {
 }
 
 // guarded puts the guard on a connection until the test ends.
-func guarded(t testing.TB, conn *sql.Conn, c exec.GuardConfig, timeout time.Duration) exec.Opened {
+func guarded(t testing.TB, conn *sql.Conn, c exec.GuardConfig, timeout time.Duration) exec.GuardedConn {
 	t.Helper()
-	open := need.Value(sqlite.Dialect{}.Guard(c))(t)
-	held := need.Value(open(t.Context(), conn, timeout))(t)
+	open := testutil.Value(sqlite.Dialect{}.Guard(c))(t)
+	held := testutil.Value(open(t.Context(), conn, timeout))(t)
 	t.Cleanup(func() { held.Close(false) })
 	return held
 }
 
 // admitted sends a statement past the walls of a connection.
-func admitted(t testing.TB, held exec.Opened, text string) *exec.Statement {
+func admitted(t testing.TB, held exec.GuardedConn, text string) *exec.Statement {
 	t.Helper()
 	c, err := held.Catalog(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	need.OK(t, c.Apply(exec.Policy{}))
+	testutil.OK(t, c.Apply(exec.Policy{}))
 	s := &exec.Statement{Statement: sqlite.Dialect{}.Language().Text.Parse(text), Catalog: c}
 	if s.Names, err = held.Read(t.Context(), s); err == nil {
 		s.Seen, err = held.Confirm(t.Context(), s)
@@ -84,12 +86,12 @@ func admitted(t testing.TB, held exec.Opened, text string) *exec.Statement {
 // catalogOf is what a connection of a pool sees.
 func catalogOf(t testing.TB, pool *sql.DB) *exec.Catalog {
 	t.Helper()
-	conn := need.Value(pool.Conn(t.Context()))(t)
+	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
-	open := need.Value(sqlite.Dialect{}.Guard(exec.GuardConfig{}))(t)
-	held := need.Value(open(t.Context(), conn, time.Minute))(t)
+	open := testutil.Value(sqlite.Dialect{}.Guard(exec.GuardConfig{}))(t)
+	held := testutil.Value(open(t.Context(), conn, time.Minute))(t)
 	defer held.Close(false)
-	c := need.Value(held.Catalog(t.Context()))(t)
+	c := testutil.Value(held.Catalog(t.Context()))(t)
 	return c
 }
 
@@ -105,9 +107,9 @@ type settings struct {
 // settingsOf reads the settings of one connection of the pool.
 func settingsOf(t testing.TB, pool *sql.DB) settings {
 	t.Helper()
-	conn := need.Value(pool.Conn(t.Context()))(t)
+	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
-	s := need.Value(settingsOn(t.Context(), conn))(t)
+	s := testutil.Value(settingsOn(t.Context(), conn))(t)
 	return s
 }
 
@@ -159,11 +161,11 @@ const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
 
 func TestConformance(t *testing.T) { exectest.Conformance(t, engine()) }
 
-func BenchmarkEngine(b *testing.B) { exectest.Benchmark(b, engine()) }
+func BenchmarkEngine(b *testing.B) { dialecttest.Benchmark(b, engine()) }
 
 // TestPayloads runs every hostile and every harmless statement of the data set.
 func TestPayloads(t *testing.T) {
 	e := engine()
 	e.Payloads = attack.Payloads(t, "sqlite")
-	exectest.Payloads(t, e)
+	e.CheckPayloads(t)
 }

@@ -3,14 +3,14 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // TestHidden: what a scope is told of hostile statements does not depend on hidden rows.
 func TestHidden(t *testing.T) {
 	statements := attack.Hidden("sqlite")
-	answered, differ := engine().Hidden(t, exectest.Verdicts{
+	answered, differ := dialecttest.Hidden(t, engine(), dialecttest.Verdicts{
 		Columns: "n INTEGER, x REAL, s TEXT, j TEXT",
 		Rows: []string{
 			"-9223372036854775808, -1e308, '', '{'", "9223372036854775807, 1e308, 'abc', '[1'", "0, 0.0, '%\\', '(' ", "-1, 0.5, '7x', 'x'",

@@ -96,7 +96,7 @@ func TestMemory(t *testing.T) {
 	for _, test := range tests {
 		e.Payloads = append(e.Payloads, exectest.Payload{Name: test.name, SQL: test.sql, Why: test.why, Expect: exectest.Survive})
 	}
-	exectest.Payloads(t, e)
+	e.CheckPayloads(t)
 }
 
 // TestLoad: what would take SQLite minutes and gigabytes is refused before SQLite sees it, and what sorts, or calls a function

@@ -23,10 +23,11 @@ type inspection struct {
 	tables    []schema.Table
 	at        map[string]int      // by name: place in tables
 	columns   map[string][]string // by name of any relation: all columns, hidden ones too
+	room      []schema.Column     // see packed
 	texts     map[string]string   // names and types, each once: most tables of a large schema are alike
 	generated map[string][]string // by name of a table: its generated columns
 	warnings  []trace.Warning
-	left      []schema.LeftOut
+	left      []schema.Omitted
 }
 
 func (in *inspection) each(text string, row func(), dest ...any) error {
@@ -48,8 +49,11 @@ func (in *inspection) read() error {
 	in.drop()
 	for i := range in.tables {
 		t := &in.tables[i]
-		for _, condition := range guard.Checks(sqltext.SQLite(), t.Definition) {
-			guard.AllowValues(sqltext.SQLite(), t, condition)
+		if !strings.Contains(schema.FoldCase(t.Definition), "check") {
+			continue // most have none: do not lex them
+		}
+		for _, condition := range guard.NewText(sqltext.SQLite().Parse(t.Definition)).Checks(t.Definition) {
+			guard.NewText(sqltext.SQLite().Parse(condition)).AllowValues(t)
 		}
 	}
 	return nil
@@ -58,7 +62,7 @@ func (in *inspection) read() error {
 // relations are the definitions of the tables and views that are not SQLite's own.
 func (in *inspection) relations(yield func(definition) bool) {
 	for _, d := range in.database.definitions {
-		if d.kind != "table" && d.kind != "view" || strings.HasPrefix(schema.Fold(d.name), "sqlite_") {
+		if d.kind != "table" && d.kind != "view" || strings.HasPrefix(schema.FoldCase(d.name), "sqlite_") {
 			continue
 		}
 		if !yield(d) {
@@ -146,7 +150,7 @@ func (in *inspection) warn(t *schema.Table, cause error) {
 	if !in.policy.Restricts() {
 		why = ": " + ownWords(cause)
 	}
-	in.left = append(in.left, schema.LeftOut{
+	in.left = append(in.left, schema.Omitted{
 		Item: what, Table: t.TableName(), Reason: "SQLite cannot open it: a table, column or module under it is gone",
 	})
 	message := "the " + what + " " + t.Name + " is left out of the schema, since SQLite cannot open it" + why
@@ -165,7 +169,9 @@ func (in *inspection) columnsOf(query string) error {
 	)
 	flush := func() {
 		in.columns[of] = append(in.columns[of], names...)
-		if i, ok := in.at[of]; ok {
+		if i, ok := in.at[of]; ok && in.tables[i].Columns == nil {
+			in.tables[i].Columns = in.packed(shown)
+		} else if ok {
 			in.tables[i].Columns = append(in.tables[i].Columns, shown...)
 		}
 		names, shown = names[:0], shown[:0]
@@ -194,6 +200,19 @@ func (in *inspection) columnsOf(query string) error {
 	}, &table, &c.Name, &c.Type, &c.NotNull, &standard, &place, &hidden)
 }
 
+// packedColumns is for how many columns at most room is made at once.
+const packedColumns = 1000
+
+// packed copies columns into an array that tables share. Arrays of their own would take a tenth more of memory.
+func (in *inspection) packed(columns []schema.Column) []schema.Column {
+	if cap(in.room)-len(in.room) < len(columns) {
+		in.room = make([]schema.Column, 0, max(len(columns), min(packedColumns, 2*cap(in.room))))
+	}
+	n := len(in.room)
+	in.room = append(in.room, columns...)
+	return in.room[n:len(in.room):len(in.room)]
+}
+
 // once returns the one copy of a text that the schema keeps.
 func (in *inspection) once(text string) string {
 	kept, ok := in.texts[text]
@@ -210,7 +229,7 @@ func (in *inspection) drop() {
 	var lost []string
 	for _, t := range in.tables {
 		if t.Kind == schema.Virtual && len(t.Columns) == 0 {
-			lost = append(lost, schema.Fold(t.Name))
+			lost = append(lost, schema.FoldCase(t.Name))
 		}
 	}
 	in.tables = slices.DeleteFunc(in.tables, func(t schema.Table) bool {
@@ -218,10 +237,14 @@ func (in *inspection) drop() {
 			return true
 		}
 		return t.Kind == schema.BaseTable && slices.ContainsFunc(lost, func(name string) bool {
-			suffix, ok := strings.CutPrefix(schema.Fold(t.Name), name+"_")
+			suffix, ok := strings.CutPrefix(schema.FoldCase(t.Name), name+"_")
 			return ok && isShadowSuffix(suffix)
 		})
 	})
+	clear(in.at)
+	for i, t := range in.tables {
+		in.at[t.Name] = i
+	}
 }
 
 // isShadowSuffix knows how SQLite's own modules (FTS3, FTS4, FTS5, R-Tree) name their shadow tables.
@@ -242,12 +265,14 @@ func (in *inspection) shapes() (all []shape) {
 			definition: d.sql, virtual: isVirtual(d.sql), generated: in.generated[d.name],
 		}
 		if !s.virtual {
-			s.Compares(func(column string) guard.Family {
+			s.Compares(func(column string) string {
 				if slices.Contains(s.generated, column) {
-					return guard.NoFamily
+					return ""
 				}
-				return guard.AnyFamily
+				return "any"
 			})
+			s.Orders(in.orders(d))
+			s.Row = rowidOf(s.Relation, d)
 		}
 		switch {
 		case d.kind == "view":
@@ -255,19 +280,58 @@ func (in *inspection) shapes() (all []shape) {
 		case s.virtual:
 			s.Unruly = "a virtual table, whose module reads rows by itself"
 			s.mentions = mentioned(d.sql)
-			virtual = append(virtual, schema.Fold(d.name))
+			virtual = append(virtual, schema.FoldCase(d.name))
 		}
 		all = append(all, s)
 	}
 	for i := range all {
 		s := &all[i]
 		for _, of := range virtual {
-			if !s.virtual && !s.View && strings.HasPrefix(schema.Fold(s.Name), of+"_") {
+			if !s.virtual && !s.View && strings.HasPrefix(schema.FoldCase(s.Name), of+"_") {
 				s.shadow, s.mentions = true, mentions{names: map[string]bool{of: true}}
 			}
 		}
 	}
 	return all
+}
+
+// orders says how rows of a table are told apart: see [guard.Relation.Orders]. A column of a primary key may be NULL, but for
+// that which stands for the rowid. A value has any type, whatever the declared one.
+func (in *inspection) orders(d definition) (key []string, trait func(column string) guard.Trait) {
+	i, ok := in.at[d.name]
+	if !ok || d.kind == "view" || d.has("collate") {
+		return nil, func(string) guard.Trait { return guard.Trait{Sorted: true} }
+	}
+	t, integers, descends := &in.tables[i], d.has("strict"), d.has("desc")
+	isRowid := func(c *schema.Column) bool {
+		alone := len(t.PrimaryKey) == 1 && schema.EqualFold(t.PrimaryKey[0], c.Name)
+		return alone && schema.EqualFold(c.Type, "integer") && !descends
+	}
+	key = guard.KeyOf(t, func(c *schema.Column) bool { return !c.Generated && (c.NotNull || isRowid(c)) })
+	return key, func(column string) guard.Trait {
+		c, ok := t.Column(column)
+		if !ok {
+			return guard.Trait{Sorted: true}
+		}
+		of := strings.ToUpper(c.Type)
+		switch integer := strings.Contains(of, "INT"); {
+		case isRowid(c), integers && integer:
+			return guard.Trait{Exact: true, Whole: true, Sorted: true}
+		case of == "", !integer && strings.Contains(of, "BLOB"): // it holds 1 and 1.0
+			return guard.Trait{Sorted: true}
+		}
+		return guard.Trait{Exact: true, Sorted: true}
+	}
+}
+
+// rowidOf is a name of the rowid of a table; "" for one without.
+func rowidOf(r *guard.Relation, d definition) string {
+	names := []string{"rowid", "_rowid_", "oid"}
+	i := slices.IndexFunc(names, func(name string) bool { return !r.Has(name) })
+	if i < 0 || d.kind == "view" || d.has("without") {
+		return ""
+	}
+	return names[i]
 }
 
 func isVirtual(definition string) bool {
@@ -311,11 +375,11 @@ func (in *inspection) foreignKeys() error {
 	}
 	folded := make(map[string]*schema.Table, len(in.tables))
 	for i, t := range in.tables {
-		folded[schema.Fold(t.Name)] = &in.tables[i]
+		folded[schema.FoldCase(t.Name)] = &in.tables[i]
 	}
 	for _, k := range keys {
 		at, ok := in.at[k.table]
-		target := folded[schema.Fold(k.target)]
+		target := folded[schema.FoldCase(k.target)]
 		if !ok || target == nil {
 			continue
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -30,14 +30,14 @@ func inspect(t testing.TB, script string) *schema.Schema {
 // TestInspectAwkward holds everything that makes a schema awkward to a golden
 // file: go test ./exec/sqlite -run InspectAwkward -update
 func TestInspectAwkward(t *testing.T) {
-	script := need.Value(os.ReadFile(filepath.Join("testdata", "awkward.sql")))(t)
+	script := testutil.Value(os.ReadFile(filepath.Join("testdata", "awkward.sql")))(t)
 	s := inspect(t, string(script))
 	if len(s.Functions) < 50 || !slices.Contains(s.Functions, "json_extract") || !slices.IsSorted(s.Functions) {
 		t.Errorf("functions: %q", s.Functions)
 	}
 	s.Functions = nil // another build has others
 	s.Version = ""
-	got := need.Value(json.MarshalIndent(s, "", "  "))(t)
+	got := testutil.Value(json.MarshalIndent(s, "", "  "))(t)
 	got = append(got, '\n')
 	golden.Check(t, "awkward.golden.json", got)
 }
@@ -51,10 +51,10 @@ func TestInspectEmpty(t *testing.T) {
 
 func TestInspectAttached(t *testing.T) {
 	dir := t.TempDir()
-	pool := need.Value(sql.Open("sqlite3", filepath.Join(dir, "main.db")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, "main.db")))(t)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	need.Value(pool.Exec(`CREATE TABLE t(a INTEGER PRIMARY KEY);
+	testutil.Value(pool.Exec(`CREATE TABLE t(a INTEGER PRIMARY KEY);
 		ATTACH '` + filepath.Join(dir, "other.db") + `' AS "the other";
 		CREATE TABLE "the other".t(x INTEGER PRIMARY KEY, y UNIQUE);
 		CREATE TABLE "the other".u(t REFERENCES t);
@@ -77,11 +77,11 @@ func TestVersion(t *testing.T) {
 		return catalogOf(t, pool).Version
 	}
 	first := version()
-	need.Value(pool.Exec("INSERT INTO t VALUES (1)"))(t)
+	testutil.Value(pool.Exec("INSERT INTO t VALUES (1)"))(t)
 	if got := version(); got != first {
 		t.Errorf("rows changed the version from %q to %q", first, got)
 	}
-	need.Value(pool.Exec("ALTER TABLE t ADD COLUMN b"))(t)
+	testutil.Value(pool.Exec("ALTER TABLE t ADD COLUMN b"))(t)
 	if got := version(); got == first {
 		t.Errorf("a new column left the version at %q", got)
 	}
@@ -110,7 +110,7 @@ func TestInspectBroken(t *testing.T) {
 }
 
 func TestInspectBig(t *testing.T) {
-	pool, _ := open(t, "BEGIN;"+exectest.Many(1000)+"COMMIT")
+	pool, _ := open(t, "BEGIN;"+dialecttest.Many(1000)+"COMMIT")
 	s := catalogOf(t, pool).Schema
 	if len(s.Tables) != 1000 {
 		t.Fatalf("%d tables", len(s.Tables))
@@ -146,7 +146,7 @@ func TestBrokenViewIsTold(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			pool, _ := open(t, tt.script)
 			db := newDB(t, pool, exec.Config{Policy: tt.policy})
-			s := need.Value(db.Schema(t.Context()))(t)
+			s := testutil.Value(db.Schema(t.Context()))(t)
 			var got []trace.Warning
 			for _, w := range db.Warnings() {
 				if w.Code != "sensitive-columns" {

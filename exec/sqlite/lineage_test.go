@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // TestLineage: views, and virtual tables over tables, views and other virtual tables.
@@ -13,7 +13,7 @@ func TestLineage(t *testing.T) {
 		searches = "error error error | error all,all error | refused,own refused,all refused,refused"
 		shadows  = "own_search_content own_search_segments own_search_segdir own_search_docsize own_search_stat"
 	)
-	exectest.Lineage(t, engine(), `CREATE TABLE other(id INTEGER);
+	dialecttest.Lineage(t, engine(), `CREATE TABLE other(id INTEGER);
 CREATE TABLE sales(id INTEGER PRIMARY KEY, shop TEXT, note TEXT);
 INSERT INTO sales VALUES (1, 'a', 'mine'), (2, 'b', 'theirs');
 CREATE VIEW v_sales AS SELECT id AS rowid, shop, note FROM sales;

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -11,6 +12,7 @@ import (
 // Ids of sqlite3_limit.
 const (
 	limitLength   = 0 // of a string, blob or row
+	limitDepth    = 3 // of an expression
 	limitVariable = 9 // parameters
 )
 
@@ -30,7 +32,7 @@ func (c *conn) lowered() [10]limit {
 		{limitLength, c.longest()}, // the first one: see fit
 		{1, 1 << 20},               // length of the text: the text check allows 100,000, and rules, views and asStored add to it
 		{2, mostColumns},           // columns of a result, also of SELECT * of a wider table
-		{3, 200},                   // depth of an expression, of a view's too once it is expanded; 100 refuses an OR list of 121 terms
+		{limitDepth, mostDepth},    // of a view's too once it is expanded; see deepest
 		{4, 50},                    // parts of a compound
 		{5, 250_000},               // steps of a program, of 24 bytes each: four layers of views of 250 columns of CASE have 27,000
 		{6, 100},                   // arguments of a function
@@ -45,7 +47,21 @@ func (c *conn) lower(was func(limit)) {
 	for _, l := range c.lowered() {
 		was(limit{l.id, c.hooks.SetLimit(l.id, l.value)})
 	}
-	c.length, c.parameters = c.longest(), 0
+	c.length, c.parameters, c.depth = c.longest(), 0, mostDepth
+}
+
+// mostDepth is how deep an expression may be beside its chains of OR and AND, of which each term is one deeper than the one before.
+const mostDepth = 200
+
+// deepest is the limit on the depth of the expressions of a statement. SQLite itself allows 1,000.
+func deepest(s *sqltext.Statement) int {
+	terms := 0
+	for t := range s.Tokens() {
+		if word := t.Text; t.Kind == sqltext.Word && (strings.EqualFold(word, "or") || strings.EqualFold(word, "and")) {
+			terms++
+		}
+	}
+	return min(mostDepth+terms, 1000)
 }
 
 // minLength is the limit on the length of a value, in bytes, unless the bounds of the DB allow longer ones. Without a
@@ -91,7 +107,11 @@ type load struct {
 	// It has rules about rows without a fence, and so no value that is longer than those of the file. A limit would fail on
 	// a long value of a hidden row.
 	stored bool
+	plain  bool // it neither sorts nor computes a value, so each is one of the file
 }
+
+// longestStored is the limit on the length of values of a statement that computes none: exec cuts a longer one than it returns.
+const longestStored = 32 << 20
 
 // readLoad finds what the tokens of a statement, or of the definition of a view, tell.
 func (c *catalog) readLoad(s *sqltext.Statement) load {
@@ -116,7 +136,7 @@ func (c *catalog) readLoad(s *sqltext.Statement) load {
 	for t := range s.Tokens() {
 		switch t.Kind {
 		case sqltext.Word, sqltext.QuotedName:
-			last = schema.Fold(sqltext.SQLite().Value(t))
+			last = schema.FoldCase(sqltext.SQLite().Value(t))
 			count(2, false) // no literal
 			l.slow = max(l.slow, c.slow[last])
 			if last == "by" {
@@ -174,6 +194,9 @@ func (c *conn) fit(resultColumns int) error {
 	}
 	if values := max(resultColumns, l.commas) + l.joins + l.calls; values > heavyValues {
 		lower(most*heavyValues/values, "it has many values side by side")
+	}
+	if l.plain && length == most {
+		return c.setLimit(limitLength, &c.length, max(most, longestStored))
 	}
 	if l.sorts > 0 {
 		lower(most/min(sortedShare*l.sorts, sortedFloor), "it sorts or groups")

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Math returns the mathematical functions of SQLite by name, for a program whose driver was built without them, as
-// github.com/mattn/go-sqlite3 is without the build tag sqlite_math_functions. They are Go functions that take and return what a
-// driver hands over; the ConnectHook of that driver registers each:
+// Math passes the mathematical functions of SQLite to register by name. It is for a program whose driver was built
+// without them, as github.com/mattn/go-sqlite3 is without the build tag sqlite_math_functions. They are Go functions
+// that accept and return the driver's values. The ConnectHook of that driver registers each:
 //
 //	sql.Register("sqlite3_math", &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
 //		return sqlite.Math(func(name string, f any) error { return c.RegisterFunc(name, f, true) })
 //	}})
 //
-// They give what SQLite's own give: NULL for NULL, for a text that is no number, and outside of the domain of a function. A
-// statement may call them under Dialect{Math: true}. register is called for each in the order of their names; its first error
-// ends it.
+// They return the same values as SQLite's own: NULL for NULL, for a text that is not a number, and outside of the
+// domain of a function. A statement may call them under Dialect{Math: true}. Math calls register in the order of the
+// names and returns its first error.
 func Math(register func(name string, f any) error) error {
 	for _, name := range strings.Fields(mathFunctions) {
 		if err := register(name, mathOf(name)); err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // withMath is a pool whose connections have the functions of sqlite.Math.
@@ -30,7 +30,7 @@ func withMath(t testing.TB, file string) *sql.DB {
 // that does not is told which build has them.
 func TestMath(t *testing.T) {
 	_, file := open(t, fixture)
-	db := need.Value(exec.New(withMath(t, file), sqlite.Dialect{Math: true}, exec.Config{}))(t)
+	db := testutil.Value(exec.New(withMath(t, file), sqlite.Dialect{Math: true}, exec.Config{}))(t)
 	for _, tc := range []struct {
 		call string
 		want any
@@ -71,7 +71,7 @@ func TestMath(t *testing.T) {
 			t.Errorf("%s = %T %v, want %T %v", tc.call, table.Rows[0][0], table.Rows[0][0], tc.want, tc.want)
 		}
 	}
-	careful := need.Value(exec.New(withMath(t, file), sqlite.Dialect{}, exec.Config{}))(t)
+	careful := testutil.Value(exec.New(withMath(t, file), sqlite.Dialect{}, exec.Config{}))(t)
 	if _, err := careful.Query(t.Context(), "SELECT sqrt(4)"); !errors.As(err, new(*exec.RefusedError)) {
 		t.Errorf("functions of the program that nobody vouched for: %v", err)
 	}

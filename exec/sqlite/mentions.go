@@ -30,7 +30,7 @@ func mentioned(text string) mentions {
 		case sqltext.Space, sqltext.Comment:
 			continue
 		case sqltext.Word, sqltext.QuotedName, sqltext.String:
-			name := schema.Fold(lexer.Value(t))
+			name := schema.FoldCase(lexer.Value(t))
 			m.names[name] = true
 			m.natural = m.natural || t.Kind == sqltext.Word && name == "natural"
 			m.indexed = m.indexed || t.Kind == sqltext.Word && name == "by" && last == "indexed"
@@ -86,7 +86,7 @@ func (c *catalog) through(m mentions) mentions {
 func (m mentions) uses(r *guard.Relation) guard.Read {
 	read := guard.Read{Relation: r}
 	for _, column := range r.Columns() {
-		if m.natural || m.indexed || slices.Contains(m.using, schema.Fold(column)) {
+		if m.natural || m.indexed || slices.Contains(m.using, schema.FoldCase(column)) {
 			read.Columns = append(read.Columns, column)
 		}
 	}
@@ -95,14 +95,14 @@ func (m mentions) uses(r *guard.Relation) guard.Read {
 
 // maySilence is a quick look for the words that make silent true.
 func maySilence(text string) bool {
-	text = schema.Fold(text)
+	text = schema.FoldCase(text)
 	return strings.Contains(text, "natural") || strings.Contains(text, "indexed") || strings.Contains(text, "using")
 }
 
 // flows returns the ways from the columns of a table into those that are generated of them, for which SQLite makes no
 // READ callback. In the CREATE text, the definition of a column runs from its name to the next comma outside of
 // brackets. A generated column that is not found there may be made of any other.
-func flows(r *guard.Relation, definition string, generated []string) (all []guard.Flow) {
+func flows(r *guard.Relation, definition string, generated []string) (all []guard.LineageEdge) {
 	if len(generated) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func flows(r *guard.Relation, definition string, generated []string) (all []guar
 				column = ""
 			}
 		case sqltext.Word, sqltext.QuotedName, sqltext.String:
-			name := schema.Fold(lexer.Value(t))
+			name := schema.FoldCase(lexer.Value(t))
 			switch {
 			case depth == 0:
 			case column == "":
@@ -135,10 +135,10 @@ func flows(r *guard.Relation, definition string, generated []string) (all []guar
 		}
 	}
 	for _, to := range generated {
-		used := uses[schema.Fold(to)]
+		used := uses[schema.FoldCase(to)]
 		for _, from := range r.Columns() {
-			if from != to && (used == nil || used[schema.Fold(from)]) {
-				all = append(all, guard.Flow{From: r, Column: from, To: r, As: to})
+			if from != to && (used == nil || used[schema.FoldCase(from)]) {
+				all = append(all, guard.LineageEdge{From: r, Column: from, To: r, As: to})
 			}
 		}
 	}

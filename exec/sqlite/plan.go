@@ -15,20 +15,14 @@ import (
 // from elsewhere must not make us recurse without end.
 const maxPlanDepth = 200
 
-// ReadPlan turns the rows of EXPLAIN QUERY PLAN for sql into a plan.
+// readPlan turns the rows of EXPLAIN QUERY PLAN for s into a plan.
 //
-// The text of the statement is needed because SQLite prints aliases: ReadPlan resolves them to base tables. Where one
+// The text of the statement is needed because SQLite prints aliases: readPlan resolves them to base tables. Where one
 // alias stands for several tables in different parts of a statement, the part whose names fit a group of rows best is
 // taken, in the order of the text. Aliases inside a view are not in the text and stay as they are.
 //
 // It knows the words of SQLite 3.24 to 3.54, also "SCAN TABLE x AS y" of the time before 3.36. A row that it does not
 // know becomes a step with a kind made of the row's letters. It reads nothing but its arguments and never fails.
-//
-// Safe for concurrent use.
-func ReadPlan(sql string, rows []exec.PlanRow) exec.Plan {
-	return readPlan(sqltext.SQLite().Parse(sql), rows)
-}
-
 func readPlan(s *sqltext.Statement, rows []exec.PlanRow) exec.Plan {
 	rows = slices.Clone(rows)
 	r := planReader{rows: rows, children: make([][]int, len(rows)), names: readPlanNames(s)}
@@ -128,7 +122,7 @@ func (r *planReader) compound(rows []int) []exec.PlanNode {
 
 // flattenSet writes (a union b) union c as one union of three. Only the first branch is merged: a except (b except c)
 // differs from (a except b) except c.
-func flattenSet(kind exec.PlanKind, branches []exec.PlanNode) []exec.PlanNode {
+func flattenSet(kind string, branches []exec.PlanNode) []exec.PlanNode {
 	if len(branches) == 0 || branches[0].Kind != kind {
 		return branches
 	}
@@ -160,14 +154,14 @@ func (p planNames) step(detail string) planStep {
 	case d == "CREATE BLOOM FILTER", word == "BLOOM":
 		return planStep{drop: true}
 	case word == "RIGHT-JOIN":
-		return planStep{node: exec.PlanNode{Kind: "right"}, name: schema.Fold(rest)}
+		return planStep{node: exec.PlanNode{Kind: "right"}, name: schema.FoldCase(rest)}
 	case strings.HasPrefix(d, "USE TEMP B-TREE"):
 		return planStep{node: exec.PlanNode{Kind: tempKind(d)}}
 	case word == "USING" && strings.HasSuffix(d, " FOR IN-OPERATOR"):
 		// An IN that searches its right side directly: USING INDEX i FOR IN-OPERATOR, or by rowid.
 		n := exec.PlanNode{Kind: "list", Access: "index"}
 		if table, ok := strings.CutPrefix(strings.TrimSuffix(rest, " FOR IN-OPERATOR"), "ROWID SEARCH ON TABLE "); ok {
-			n.Table, n.Access = schema.Fold(table), "pk"
+			n.Table, n.Access = schema.FoldCase(table), "pk"
 		}
 		return planStep{node: n}
 	case word == "COMPOUND" && isSet: // COMPOUND SUBQUERIES 1 AND 2 (UNION ALL)
@@ -204,7 +198,7 @@ var plainSteps = map[string]planStep{
 }
 
 // tempKind says what a temporary B-tree is for.
-func tempKind(d string) exec.PlanKind {
+func tempKind(d string) string {
 	switch {
 	case strings.HasSuffix(d, "ORDER BY"):
 		return "btree:order"
@@ -217,13 +211,13 @@ func tempKind(d string) exec.PlanKind {
 }
 
 // setKind finds the set operation that a row names.
-func setKind(d string) (exec.PlanKind, bool) {
+func setKind(d string) (string, bool) {
 	words := []string{"UNION ALL", "UNION", "INTERSECT", "EXCEPT"}
 	i := slices.IndexFunc(words, func(word string) bool { return strings.Contains(d, word) })
 	if i < 0 {
 		return "", false
 	}
-	return []exec.PlanKind{"unionall", "union", "intersect", "except"}[i], true
+	return []string{"unionall", "union", "intersect", "except"}[i], true
 }
 
 // notLetters is all that a kind cannot have.
@@ -231,9 +225,9 @@ var notLetters = regexp.MustCompile(`[^a-z]+`)
 
 // otherKind makes a kind of an unknown row: its letters in lower case, with "-" for all between them. So it has no
 // punctuation of a signature, and numbers of subqueries do not tell plans apart.
-func otherKind(d string) exec.PlanKind {
-	kind := strings.Trim(notLetters.ReplaceAllString(schema.Fold(d), "-"), "-")
-	return exec.PlanKind(cmp.Or(kind[:min(len(kind), 60)], "other"))
+func otherKind(d string) string {
+	kind := strings.Trim(notLetters.ReplaceAllString(schema.FoldCase(d), "-"), "-")
+	return cmp.Or(kind[:min(len(kind), 60)], "other")
 }
 
 // planNames are the names by which a plan may call the tables of a statement: the FROM clauses of its SELECTs.
@@ -254,17 +248,17 @@ func readPlanNames(s *sqltext.Statement) (all planNames) {
 			index[ref.Query] = in
 			all = append(all, in)
 		}
-		table := schema.Fold(ref.Name)
+		table := schema.FoldCase(ref.Name)
 		if ref.Name == "" || ref.CTE {
 			table = "sub"
 		}
 		switch {
 		case ref.Alias != "":
-			in.tables[schema.Fold(ref.Alias)] = table
+			in.tables[schema.FoldCase(ref.Alias)] = table
 		case ref.Name != "":
-			in.tables[schema.Fold(ref.Name)] = table
+			in.tables[schema.FoldCase(ref.Name)] = table
 			if ref.Schema != "" { // SQLite writes "SCAN main.t"
-				in.tables[schema.Fold(ref.Schema)+"."+table] = table
+				in.tables[schema.FoldCase(ref.Schema)+"."+table] = table
 			}
 		}
 	}
@@ -316,10 +310,10 @@ func (p planNames) knows(name string) bool {
 
 // access reads what follows SCAN or SEARCH: a table or alias, and how its rows are found. A name may hold blanks and
 // any words, so the longest name of the statement wins that leaves a readable rest.
-func (p planNames) access(kind exec.PlanKind, rest string) planStep {
+func (p planNames) access(kind string, rest string) planStep {
 	s := planStep{node: exec.PlanNode{Kind: kind}}
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], ' ') {
-		if name := schema.Fold(rest[:end]); p.knows(name) && s.readAccess(rest[end:]) {
+		if name := schema.FoldCase(rest[:end]); p.knows(name) && s.readAccess(rest[end:]) {
 			s.name = name
 			return s
 		}
@@ -334,9 +328,9 @@ func (p planNames) access(kind exec.PlanKind, rest string) planStep {
 		s.node.Table = "sub"
 	case old:
 		table, _, _ = strings.Cut(table, " AS ")
-		s.node.Table = schema.Fold(table)
+		s.node.Table = schema.FoldCase(table)
 	default:
-		s.name = schema.Fold(name)
+		s.name = schema.FoldCase(name)
 	}
 	s.readAccess(how)
 	return s
@@ -383,7 +377,7 @@ func (s *planStep) readAccess(rest string) bool {
 
 var accesses = []struct {
 	prefix string
-	access exec.Access
+	access string
 }{
 	{" USING AUTOMATIC ", "auto"},
 	{" USING COVERING INDEX ", "covering"},

@@ -11,8 +11,10 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // planFixture is the database of the worked cases.
@@ -113,6 +115,10 @@ var workedCases = []workedCase{
 	{"35", "", "", "", 0, "a plan without rows"},
 }
 
+func planOf(sql string, rows []exec.PlanRow) exec.Plan {
+	return readPlan(sqltext.SQLite().Parse(sql), rows)
+}
+
 func textRows(s string) []exec.PlanRow {
 	var rows []exec.PlanRow
 	for i, d := range strings.Split(s, " ; ") {
@@ -126,7 +132,7 @@ func textRows(s string) []exec.PlanRow {
 func TestWorkedCasesText(t *testing.T) {
 	for _, c := range workedCases {
 		t.Run(c.name, func(t *testing.T) {
-			p := ReadPlan(c.sql, textRows(c.rows))
+			p := planOf(c.sql, textRows(c.rows))
 			// Without ids the rows have no tree; what needs none is checked.
 			if c.sql == "" && c.strict != "" {
 				if got := p.Signature(); got != c.strict {
@@ -144,7 +150,7 @@ func TestWorkedCasesEngine(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			p := need.Value(explained(t, db, c.sql))(t)
+			p := testutil.Value(explained(t, db, c.sql))(t)
 			if got := p.Signature(); got != c.strict {
 				t.Errorf("Signature = %q, want %q: %s", got, c.strict, c.why)
 			}
@@ -159,7 +165,7 @@ func TestWorkedCasesEngine(t *testing.T) {
 func TestScans(t *testing.T) {
 	pool := openFixture(t, `CREATE TABLE Users(id INTEGER PRIMARY KEY, name TEXT, city TEXT); CREATE INDEX names ON Users(name);
 		CREATE TABLE Orders(id INTEGER PRIMARY KEY, user_id INT); CREATE VIEW ordered AS SELECT o.id FROM Orders o`)
-	statements := []exectest.Scan{
+	statements := []dialecttest.Scan{
 		{SQL: "SELECT u.name FROM users u WHERE u.id = 7"},
 		{SQL: "SELECT name FROM users WHERE name = 'a'"},
 		{SQL: "SELECT u.name FROM users u WHERE u.city = 'a'", Want: "Users"},
@@ -168,28 +174,28 @@ func TestScans(t *testing.T) {
 		{SQL: "WITH a AS (SELECT user_id FROM orders UNION SELECT id FROM users) SELECT * FROM a, ordered", Want: "Orders Users"},
 		{SQL: "SELECT 1"},
 	}
-	exectest.Scans(t, exectest.NewDB(t, pool, Dialect{}, exec.Config{}), statements)
+	dialecttest.Scans(t, dbtest.NewDB(t, pool, Dialect{}, exec.Config{}), statements)
 
 	// Rules about rows put a query of their own around a table.
 	rules := exec.Policy{Rows: map[string]string{"Users": "city = :city"}, Shared: []string{"Orders"}}
-	ruled := exectest.NewDB(t, pool, Dialect{}, exec.Config{Policy: rules})
-	ruled = need.Value(ruled.For(&exec.Scope{Key: "a", Params: map[string]any{"city": "a"}}, nil))(t)
-	exectest.Scans(t, ruled, []exectest.Scan{{SQL: "SELECT u.name FROM users u", Want: "Users"}, {SQL: "SELECT name FROM users WHERE id = 7"}})
+	ruled := dbtest.NewDB(t, pool, Dialect{}, exec.Config{Policy: rules})
+	ruled = testutil.Value(ruled.For(&exec.Scope{Key: "a", Params: map[string]any{"city": "a"}}, nil))(t)
+	dialecttest.Scans(t, ruled, []dialecttest.Scan{{SQL: "SELECT u.name FROM users u", Want: "Users"}, {SQL: "SELECT name FROM users WHERE id = 7"}})
 }
 
 // explained is the plan of a statement.
 func explained(t *testing.T, pool *sql.DB, text string) (exec.Plan, error) {
 	t.Helper()
-	db := exectest.NewDB(t, pool, Dialect{}, exec.Config{})
+	db := dbtest.NewDB(t, pool, Dialect{}, exec.Config{})
 	return db.Explain(t.Context(), text)
 }
 
 // openFixture opens a new database with the given tables.
 func openFixture(t testing.TB, ddl string) *sql.DB {
 	t.Helper()
-	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db")))(t)
+	db := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db")))(t)
 	t.Cleanup(func() { db.Close() })
-	need.Value(db.Exec(ddl))(t)
+	testutil.Value(db.Exec(ddl))(t)
 	return db
 }
 
@@ -327,7 +333,7 @@ SEARCH (join-1) USING AUTOMATIC COVERING INDEX (CustomerID=?) LEFT-JOIN`,
 			"materialize(scan:yearmonth:full,search:transactions_1k:index),scan:customers:full,search:sub:auto:left", 250, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := ReadPlan(c.sql, tree(c.rows))
+			p := planOf(c.sql, tree(c.rows))
 			if got := p.Signature(); got != c.want {
 				t.Errorf("Signature = %q\n     want %q: %s", got, c.want, c.why)
 			}
@@ -343,7 +349,7 @@ func TestSignatureOfEqualQueries(t *testing.T) {
 	db := openFixture(t, planFixture)
 	signature := func(sql string) string {
 		t.Helper()
-		p := need.Value(explained(t, db, sql))(t)
+		p := testutil.Value(explained(t, db, sql))(t)
 		return p.Signature()
 	}
 	equal := [][2]string{
@@ -368,14 +374,14 @@ func TestSignatureOfEqualQueries(t *testing.T) {
 
 func TestReadPlanHostileRows(t *testing.T) {
 	cycle := []exec.PlanRow{{ID: 1, Parent: 2, Detail: "SCAN a"}, {ID: 2, Parent: 1, Detail: "SCAN b"}, {ID: 2, Parent: 2, Detail: "SCAN c"}}
-	if got, want := ReadPlan("", cycle).Signature(), "scan:a:full(scan:b:full(scan:c:full))"; got != want {
+	if got, want := planOf("", cycle).Signature(), "scan:a:full(scan:b:full(scan:c:full))"; got != want {
 		t.Errorf("cycle: %q, want %q", got, want)
 	}
 	deep := make([]exec.PlanRow, 100_000)
 	for i := range deep {
 		deep[i] = exec.PlanRow{ID: i + 1, Parent: i, Detail: "SCALAR SUBQUERY 1"}
 	}
-	if got := strings.Count(ReadPlan("", deep).Signature(), "scalar"); got != len(deep) {
+	if got := strings.Count(planOf("", deep).Signature(), "scalar"); got != len(deep) {
 		t.Errorf("deep: %d steps, want %d", got, len(deep))
 	}
 }
@@ -397,7 +403,7 @@ func longPlan(n int) (string, []exec.PlanRow) {
 // is not takes far more than its bar here. BenchmarkSignature has the figures.
 func TestSignatureIsQuick(t *testing.T) {
 	sql, rows := longPlan(50_000)
-	p := ReadPlan(sql, rows)
+	p := planOf(sql, rows)
 	start := time.Now()
 	p.Signature()
 	if took := time.Since(start); took > 5*time.Second {
@@ -409,10 +415,10 @@ func BenchmarkSignature(b *testing.B) {
 	sql, rows := longPlan(500)
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			ReadPlan(sql, rows)
+			planOf(sql, rows)
 		}
 	})
-	p := ReadPlan(sql, rows)
+	p := planOf(sql, rows)
 	b.Run("strict", func(b *testing.B) {
 		for b.Loop() {
 			p.Signature()
@@ -430,8 +436,8 @@ func FuzzReadPlan(f *testing.F) {
 		for i := range rows { // some tree
 			rows[i].Parent = int(text[i%len(text)]) % (i + 1)
 		}
-		p := ReadPlan(sql, rows)
-		if p.Signature() != ReadPlan(sql, rows).Signature() {
+		p := planOf(sql, rows)
+		if p.Signature() != planOf(sql, rows).Signature() {
 			t.Error("two readings differ")
 		}
 		if p.Cost() < 0 {

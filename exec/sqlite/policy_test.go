@@ -9,12 +9,13 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// secrets is what the policies of SQLite's own need beside exectest.PolicyScript.
+// secrets is what the policies of SQLite's own need beside dbtest.PolicyScript.
 const secrets = `
 ALTER TABLE users ADD COLUMN upper_name TEXT AS (upper(name)) VIRTUAL;
 ALTER TABLE users ADD COLUMN shout TEXT AS (upper("password")) VIRTUAL;
@@ -44,7 +45,7 @@ func policies() (all []exectest.PolicyCase) {
 		want   sqltext.Reason // "": it may run
 		rows   [][2]string    // why, and the statement
 	}{
-		{exectest.DenyColumn, "", [][2]string{
+		{dbtest.DenyColumn, "", [][2]string{
 			{"a generated column of allowed ones", "SELECT upper_name FROM users"},
 			{"a CTE in the place of the table", "WITH users(password) AS (VALUES (1)) SELECT password FROM users"},
 			{"the rowid by its names", "SELECT rowid, oid, _rowid_ FROM orders"},
@@ -63,7 +64,7 @@ func policies() (all []exectest.PolicyCase) {
 			{"an allowed table", "SELECT total FROM main.orders"},
 			{"table-valued functions belong to no schema", "SELECT value FROM json_each('[1]')"},
 		}},
-		{exectest.DenyColumn, exec.ReasonColumn, [][2]string{
+		{dbtest.DenyColumn, exec.ReasonColumn, [][2]string{
 			{"by another case", `SELECT "PassWord" FROM main.USERS`},
 			{"in a subquery of LIMIT", "SELECT 1 LIMIT (SELECT length(password) FROM users)"},
 			{"by IN and a table's name", "SELECT (1, 'a', 'b', 'c', 'd', 'e') IN users"},
@@ -90,7 +91,7 @@ func policies() (all []exectest.PolicyCase) {
 			{"a module by USING", "WITH g(input) AS (VALUES ('a b')) SELECT count(*) FROM g JOIN fts3tokenize USING (input)"},
 			{"a PRAGMA by USING", "WITH g(name) AS (VALUES ('password')) SELECT count(*) FROM g JOIN pragma_table_info('users') USING (name)"},
 		}},
-		{exectest.DenyColumn, exec.ReasonTable, [][2]string{
+		{dbtest.DenyColumn, exec.ReasonTable, [][2]string{
 			{"a search over a view that reads the column", "SELECT docid FROM found WHERE found MATCH 's3cret'"},
 			{"its count", "SELECT count(*) FROM found"},
 			{"its terms", "SELECT term FROM found_terms"},
@@ -112,7 +113,7 @@ func policies() (all []exectest.PolicyCase) {
 			{"the terms of a denied one", "SELECT term FROM doc_terms"},
 		}},
 		{exec.Policy{}, exec.ReasonFunction, [][2]string{
-			{"off the list", "SELECT json_group_array(a) FROM t"},
+			{"off the list", "SELECT jsonb_group_array(a) FROM t"},
 		}},
 		{exec.Policy{AllowFunctions: []string{"json_group_array"}}, "", [][2]string{
 			{"named by the policy", "SELECT json_group_array(a) FROM t"},
@@ -130,7 +131,7 @@ func policies() (all []exectest.PolicyCase) {
 
 // TestDeniedIsAbsent has the words of SQLite's guard, and its own forms.
 func TestDeniedIsAbsent(t *testing.T) {
-	pool, _ := open(t, exectest.PolicyScript+secrets)
+	pool, _ := open(t, dbtest.PolicyScript+secrets)
 	for name, policy := range map[string]exec.Policy{
 		"denied":      {DenyTables: []string{"users"}},
 		"not allowed": {AllowTables: []string{"t", "orders"}},
@@ -180,8 +181,8 @@ INSERT INTO users(id, name, secret) VALUES (1, 'ann', 's3cret-1');`)
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			db := newDB(t, pool, exec.Config{Policy: test.policy})
-			s := need.Value(db.Schema(trace.Into(t.Context(), trace.New("test"))))(t)
-			if diff := cmp.Diff(test.want, strings.Join(exectest.Columns(s), " ")); diff != "" {
+			s := testutil.Value(db.Schema(trace.NewContext(t.Context(), trace.Tracer{}.New("test"))))(t)
+			if diff := cmp.Diff(test.want, strings.Join(dbtest.Columns(s), " ")); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 			for _, text := range []string{"SELECT secret FROM users", "SELECT h FROM users", "SELECT * FROM users", "SELECT * FROM shown", "SELECT v FROM generated"} {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -24,8 +24,8 @@ func profiled(t *testing.T, script, table string, c exec.Config, o exec.ProfileO
 	t.Helper()
 	pool, _ := open(t, script)
 	db := newDB(t, pool, c)
-	s := need.Value(db.Schema(t.Context()))(t)
-	s = need.Value(db.Profile(t.Context(), s, o))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
+	s = testutil.Value(db.Profile(t.Context(), s, o))(t)
 	out, ok := s.Lookup("", table)
 	if !ok {
 		t.Fatalf("no table %s", table)
@@ -127,9 +127,9 @@ func TestProfileGaps(t *testing.T) {
 func TestProfileDeterminism(t *testing.T) {
 	pool, _ := open(t, numbers(5000, "t(a INTEGER PRIMARY KEY, b)"))
 	db := newDB(t, pool, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	profile := func(seed uint64) *schema.Profile {
-		out := need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{Rows: 100, Seed: seed}))(t)
+		out := testutil.Value(db.Profile(t.Context(), s, exec.ProfileOptions{Rows: 100, Seed: seed}))(t)
 		table, _ := out.Lookup("", "t")
 		return column(t, table, "a")
 	}
@@ -171,8 +171,9 @@ func TestProfilePolicy(t *testing.T) {
 	}
 
 	whole, _ := full.Lookup("", "users")
-	sample := need.Value(db.Sample(t.Context(), *whole, exec.SampleOptions{Rows: 2}))(t)
-	want := &result.Table{Columns: []string{"id"}, Rows: [][]any{{int64(1)}, {int64(2)}}, Truncated: true}
+	sample := testutil.Value(db.Sample(t.Context(), *whole, exec.SampleOptions{Rows: 2}))(t)
+	want := &result.Table{Columns: []string{"id"}, Types: []result.Type{{Name: "INTEGER", Kind: result.KindInt}},
+		Rows: [][]any{{int64(1)}, {int64(2)}}, Truncated: true}
 	if diff := cmp.Diff(want, sample); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -187,7 +188,7 @@ func TestProfileHugeValue(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE t(a INTEGER, doc TEXT, pic BLOB, b TEXT);
 		INSERT INTO t VALUES (1, printf('%.2000000c', 'x'), zeroblob(3000000), 'y')`)
 	db := newDB(t, pool, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{})
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || !strings.Contains(err.Error(), "column doc") {
@@ -197,8 +198,8 @@ func TestProfileHugeValue(t *testing.T) {
 	if *table.Rows != 1 || column(t, table, "a") == nil || column(t, table, "b") == nil || column(t, table, "doc") != nil {
 		t.Errorf("%+v", table)
 	}
-	sample := need.Value(db.Sample(t.Context(), s.Tables[0], exec.SampleOptions{Rows: 3}))(t)
-	if diff := cmp.Diff(&result.Table{Columns: []string{"a", "b"}, Rows: [][]any{{int64(1), "y"}}}, sample); diff != "" {
+	sample := testutil.Value(db.Sample(t.Context(), s.Tables[0], exec.SampleOptions{Rows: 3}))(t)
+	if diff := cmp.Diff(testutil.Value(db.Query(t.Context(), "SELECT a, b FROM t"))(t), sample); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
@@ -223,7 +224,7 @@ func TestProfileViews(t *testing.T) {
 func TestProfileOptionFaults(t *testing.T) {
 	pool, _ := open(t, fixture)
 	db := newDB(t, pool, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	if out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Rows: -1}); err == nil || out != nil {
 		t.Errorf("negative rows: %v", err)
 	}
@@ -247,7 +248,7 @@ func TestProfileTimeout(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE t(a); INSERT INTO t VALUES (1);
 		CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) AS i FROM n`)
 	db := newDB(t, pool, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Tables: []string{"endless", "t"}, TableTimeout: 500 * time.Millisecond})
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "time" || limit.Max != "500ms" {
@@ -281,8 +282,8 @@ func TestSampleRowsReadsLittle(t *testing.T) {
 		}
 		return out, err
 	}
-	s := need.Value(db.Schema(t.Context()))(t)
-	got := need.Value(sqlite.Dialect{}.SampleRows(t.Context(), run, s.Tables[0], exec.SampleOptions{
+	s := testutil.Value(db.Schema(t.Context()))(t)
+	got := testutil.Value(sqlite.Dialect{}.SampleRows(t.Context(), run, s.Tables[0], exec.SampleOptions{
 		Columns: []string{"b"}, Rows: 1007, Count: 2000, Spread: true,
 	}))(t)
 	if len(got.Rows) != 1007 || got.Count != 2000 || !got.CountAtLeast || got.Complete {
@@ -297,10 +298,23 @@ func TestSampleRowsReadsLittle(t *testing.T) {
 func TestSampleOrder(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE "a ""b"(x, y); CREATE INDEX i ON "a ""b"(x); INSERT INTO "a ""b" VALUES (3, 1), (1, 2), (2, 3)`)
 	db := newDB(t, pool, exec.Config{})
-	got := need.Value(db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}}, exec.SampleOptions{Rows: 2}))(t)
-	want := &result.Table{Columns: []string{"x"}, Rows: [][]any{{int64(3)}, {int64(1)}}, Truncated: true}
+	got := testutil.Value(db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}}, exec.SampleOptions{Rows: 2}))(t)
+	want := &result.Table{Columns: []string{"x"}, Types: []result.Type{{}}, Rows: [][]any{{int64(3)}, {int64(1)}}, Truncated: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestSampleShown: a sample shows values as a statement does, also where some columns are left out.
+func TestSampleShown(t *testing.T) {
+	pool, _ := open(t, `CREATE TABLE t(id INTEGER PRIMARY KEY, paid BOOLEAN, password TEXT, price DECIMAL(9,2), at TIMESTAMP);
+INSERT INTO t VALUES (1, 1, 'a', 2.5, '2024-01-01 10:00:00'), (2, 0, 'b', 3, NULL)`)
+	db := newDB(t, pool, exec.Config{})
+	s := testutil.Value(db.Schema(t.Context()))(t)
+	sample := testutil.Value(db.Sample(t.Context(), s.Tables[0], exec.SampleOptions{Rows: 5}))(t)
+	rows := testutil.Value(db.Query(t.Context(), "SELECT id, paid, price, at FROM t ORDER BY id"))(t)
+	if diff := cmp.Diff(rows.Shown(), sample.Shown()); diff != "" {
+		t.Errorf("-statement +sample\n%s", diff)
 	}
 }
 
@@ -340,11 +354,11 @@ func TestProfileWide(t *testing.T) {
 func TestProfileAttached(t *testing.T) {
 	pool, file := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)")
 	pool.SetMaxOpenConns(1)
-	need.Value(pool.Exec(`ATTACH '` + filepath.Join(filepath.Dir(file), "other.db") + `' AS "the other";
+	testutil.Value(pool.Exec(`ATTACH '` + filepath.Join(filepath.Dir(file), "other.db") + `' AS "the other";
 		CREATE TABLE "the other".t(a); INSERT INTO "the other".t VALUES (3)`))(t)
 	db := newDB(t, pool, exec.Config{})
-	s := need.Value(db.Schema(t.Context()))(t)
-	s = need.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
+	s = testutil.Value(db.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	for name, want := range map[string]int64{"": 2, "the other": 1} {
 		table, _ := s.Lookup(name, "t")
 		if *table.Rows != want || column(t, table, "a").Sampled != want {

@@ -3,8 +3,9 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/attack"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
 // rowTraps is a table with generated columns of both kinds.
@@ -15,7 +16,7 @@ INSERT INTO made VALUES (1, 1, 'x'), (2, 2, 'Zebu-Q7-m');
 // TestRows runs the hostile statements of all engines under rules about rows, fenced after an error and always.
 func TestRows(t *testing.T) {
 	for _, fence := range []string{"", "always"} {
-		n := exectest.Rows(t, engine(), exectest.RowsOf{Fence: fence, Script: rowTraps + "ANALYZE;\n", Hidden: "DELETE FROM made WHERE tenant_id <> 1;\n",
+		n := dialecttest.Rows(t, engine(), dbtest.RowsOf{Fence: fence, Script: rowTraps + "ANALYZE;\n", Hidden: "DELETE FROM made WHERE tenant_id <> 1;\n",
 			Rows: map[string]string{"made": "tenant_id = :tenant"}}, attack.Rows()...)
 		if t.Logf("%d of %d statements are answered", n, len(attack.Rows())); n < 150 {
 			t.Errorf("only %d", n)
@@ -36,17 +37,17 @@ func BenchmarkRows(b *testing.B) { attack.BenchmarkRows(b, engine()) }
 
 // TestOneInspection: a narrower policy asks the engine for no schema of its own.
 func TestOneInspection(t *testing.T) {
-	if n := exectest.Inspections(t, engine(), "IN ('table', 'shadow')"); n != 1 {
+	if n := dialecttest.Inspections(t, engine(), "IN ('table', 'shadow')"); n != 1 {
 		t.Errorf("the columns were read %d times", n)
 	}
 }
 
 // TestRowPlans: neither costs nor the choice of an index tell of hidden rows.
-func TestRowPlans(t *testing.T) { exectest.RowPlans(t, engine(), "ANALYZE;\n") }
+func TestRowPlans(t *testing.T) { dialecttest.RowPlans(t, engine(), "ANALYZE;\n") }
 
 // TestStreamed: a stream under rules about rows gives what the whole result has, and is refused where that is.
 func TestStreamed(t *testing.T) {
-	if n := engine().Streamed(t, attack.Rows()...); n < 120 {
+	if n := dialecttest.Streamed(t, engine(), attack.Rows()...); n < 120 {
 		t.Errorf("only %d statements are answered", n)
 	}
 }

@@ -8,15 +8,16 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Spots implements [exec.RulerConn] by the text, which the second look checks.
-func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.Spot, error) {
-	known, f, refs := s.Catalog.Own.(*catalog), guard.NewFinder(s.Statement), s.Tables()
+// Spots implements [exec.RowFilterConn] by the text, which the second look checks.
+func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.TablePosition, error) {
+	known, f, refs := s.Catalog.Own.(*catalog), &guard.Finder{Text: guard.NewText(s.Statement)}, s.Tables()
 	commons := commonNames(f.Text)
-	var ruled []sqltext.TableRef
+	var ruled []sqlshape.TableRef
 	for _, ref := range refs {
 		ref.Schema = cmp.Or(ref.Schema, s.In)
 		r := known.find(ref.Schema, ref.Name)
@@ -29,7 +30,7 @@ func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.Spot, error)
 		if !r.Ruled() {
 			continue
 		}
-		if ref.Schema == s.In && commons[schema.Fold(ref.Name)] {
+		if ref.Schema == s.In && commons[schema.FoldCase(ref.Name)] {
 			return nil, guard.Refuse(exec.ReasonRows,
 				"%[1]s is a table and a common table expression too: write main.%[1]s for the table, or give the other one another name", ref.Name)
 		}
@@ -46,7 +47,7 @@ func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.Spot, error)
 
 // placeTable finds where a table stands, and NOT INDEXED or INDEXED BY behind it. That of a sample, which may take an index
 // of the rule, is left out.
-func placeTable(f *guard.Finder, s *exec.Statement, r *guard.Relation, ref sqltext.TableRef) error {
+func placeTable(f *guard.Finder, s *exec.Statement, r *guard.Relation, ref sqlshape.TableRef) error {
 	last, err := f.Table(r, ref.Pos, ref.Name, ref.Alias)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func commonNames(t guard.Text) map[string]bool {
 				name = from - 1
 			}
 			if next := t.Word(i + 1); name >= 0 && (next == "(" || next == "materialized" || next == "not") {
-				found[schema.Fold(t.Value(name))] = true
+				found[schema.FoldCase(t.Value(name))] = true
 			}
 		}
 	}
@@ -102,9 +103,9 @@ func commonNames(t guard.Text) map[string]bool {
 
 // rowids refuses the names of the key that SQLite gives each table, which a subquery does not have: there the name could
 // mean the row around it.
-func (c *catalog) rowids(s *exec.Statement, ruled []sqltext.TableRef) error {
+func (c *catalog) rowids(s *exec.Statement, ruled []sqlshape.TableRef) error {
 	for _, m := range s.Columns() {
-		name := schema.Fold(m.Column)
+		name := schema.FoldCase(m.Column)
 		if name != "rowid" && name != "_rowid_" && name != "oid" {
 			continue
 		}
@@ -121,21 +122,21 @@ func (c *catalog) rowids(s *exec.Statement, ruled []sqltext.TableRef) error {
 
 // unqualify finds the schemas in front of columns, as in main.t.id, that are left out because a subquery has no schema. It
 // refuses where t could be something else then.
-func (c *catalog) unqualify(f *guard.Finder, refs, ruled []sqltext.TableRef) error {
+func (c *catalog) unqualify(f *guard.Finder, refs, ruled []sqlshape.TableRef) error {
 	for i := range f.Len() - 4 {
 		if f.Raw(i+1) != "." || f.Raw(i+3) != "." || f.Token(i).Kind == sqltext.Operator {
 			continue
 		}
-		in, name := schema.Fold(f.Value(i)), schema.Fold(f.Value(i+2))
-		k := slices.IndexFunc(ruled, func(r sqltext.TableRef) bool {
-			return schema.Fold(r.Name) == name && schema.Fold(c.find(r.Schema, r.Name).Schema) == in
+		in, name := schema.FoldCase(f.Value(i)), schema.FoldCase(f.Value(i+2))
+		k := slices.IndexFunc(ruled, func(r sqlshape.TableRef) bool {
+			return schema.FoldCase(r.Name) == name && schema.FoldCase(c.find(r.Schema, r.Name).Schema) == in
 		})
 		if k < 0 {
 			continue
 		}
 		relation := c.find(ruled[k].Schema, ruled[k].Name)
 		for _, ref := range refs {
-			if schema.Fold(cmp.Or(ref.Alias, ref.Name)) == name && (ref.Alias != "" || !ref.Base() || c.find(ref.Schema, ref.Name) != relation) {
+			if schema.FoldCase(cmp.Or(ref.Alias, ref.Name)) == name && (ref.Alias != "" || !ref.Base() || c.find(ref.Schema, ref.Name) != relation) {
 				return guard.Refuse(exec.ReasonRows, "%s.%s and another %[2]s: give one of them an alias", in, relation.Name)
 			}
 		}
@@ -147,11 +148,12 @@ func (c *catalog) unqualify(f *guard.Finder, refs, ruled []sqltext.TableRef) err
 // nowhere is the name of no table. It stands for the tables with rules where none may be read.
 const nowhere = "a place where no rule can stand"
 
-// Placed implements [exec.RulerConn]: SQLite compiles the statement without what the rules read, and the authorizer may hear
+// Placed implements [exec.RowFilterConn]: SQLite compiles the statement without what the rules read, and the authorizer may hear
 // of no table with a rule. It does not hear of one that only USING or a NATURAL join reads. So around the statement each
 // such name is a common table expression that cannot be compiled, and no schema may stand in front of one.
 func (c *conn) Placed(ctx context.Context, s *exec.Statement) error {
-	known, text := s.Catalog.Own.(*catalog), s.Splice.Bare
+	known := s.Catalog.Own.(*catalog)
+	text := known.written(sqltext.SQLite().Parse(s.Splice.Bare)).text
 	traps, err := known.traps(text)
 	if err != nil {
 		return err
@@ -187,7 +189,7 @@ func (c *catalog) traps(text string) (traps []string, err error) {
 		if !t.IsName(i) && t.Token(i).Kind != sqltext.String {
 			continue
 		}
-		name := schema.Fold(t.Value(i))
+		name := schema.FoldCase(t.Value(i))
 		for _, r := range c.named[name] {
 			if !r.Ruled() {
 				continue

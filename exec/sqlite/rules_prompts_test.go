@@ -12,13 +12,13 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestRowsOfPrompts: samples, profiles and look-ups of values see the rows of the scope.
 func TestRowsOfPrompts(t *testing.T) {
 	ruled, _ := shops(t, shopRules)
-	s := need.Value(ruled.Schema(t.Context()))(t)
+	s := testutil.Value(ruled.Schema(t.Context()))(t)
 	var names []string
 	for _, table := range s.Tables {
 		names = append(names, table.Name)
@@ -35,7 +35,7 @@ func TestRowsOfPrompts(t *testing.T) {
 			}
 		}
 	}
-	profiled := need.Value(ruled.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
+	profiled := testutil.Value(ruled.Profile(t.Context(), s, exec.ProfileOptions{}))(t)
 	found := false
 	for _, table := range profiled.Tables {
 		for _, c := range table.Columns {
@@ -78,7 +78,7 @@ func TestRowsReady(t *testing.T) {
 		{"a table that is not there", "orderz", "tenant = 1", "orderz"},
 		{"a virtual table", "words", "a = 1", "virtual table"},
 	} {
-		pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "ready.db")))(t)
+		pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "ready.db")))(t)
 		defer pool.Close()
 		_, err := pool.Exec("CREATE TABLE orders (tenant, note); CREATE VIEW big AS SELECT * FROM orders; CREATE VIRTUAL TABLE words USING rtree(a, b, c)")
 		if err != nil {
@@ -104,13 +104,13 @@ func TestRowsBesideDeniedColumns(t *testing.T) {
 		{"only rows", "SELECT count(*) FROM orders", ""},
 		{"a join", "SELECT o.id, c.name FROM orders o JOIN customers c ON o.customer = c.id ORDER BY 1", ""},
 		{"USING", "SELECT o.note, name FROM orders o JOIN customers USING (id) ORDER BY 1", ""},
-		{"the column", "SELECT tenant FROM orders", "orders.tenant may not be read"},
-		{"the column, in a condition", "SELECT id FROM orders WHERE tenant = 1", "orders.tenant may not be read"},
+		{"the column", "SELECT tenant FROM orders", "tenant: no such column, or you may not read it"},
+		{"the column, in a condition", "SELECT id FROM orders WHERE tenant = 1", "tenant: no such column, or you may not read it"},
 		{"a star", "SELECT * FROM orders", "name the columns"},
 		{"a star of a splice that lacks it", "SELECT o.* FROM orders o", "name the columns"},
 		{"NATURAL", "SELECT id FROM orders NATURAL JOIN ids", "may not be read"},
 		{"a view over it", "SELECT id FROM big", "big"},
-		{"a column around with its name", "SELECT (SELECT max(tenant) FROM orders) FROM keyless", "may not be read"},
+		{"a column around with its name", "SELECT (SELECT max(tenant) FROM orders) FROM keyless", "tenant: no such column, or you may not read it"},
 	} {
 		got, err := ruled.Query(t.Context(), c.sql)
 		if c.refused != "" {
@@ -129,22 +129,22 @@ func TestRowsBesideDeniedColumns(t *testing.T) {
 // TestRowsOfAttachedTables: a table of another database is another table.
 func TestRowsOfAttachedTables(t *testing.T) {
 	dir := t.TempDir()
-	other := need.Value(sql.Open("sqlite3", filepath.Join(dir, "other.db")))(t)
+	other := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, "other.db")))(t)
 	defer other.Close()
 	_, err := other.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'other 1'), (2, 'CANARY'); CREATE TABLE u (a); INSERT INTO u VALUES (1), (2);
 		CREATE VIEW v AS SELECT * FROM t JOIN u USING (a)`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := need.Value(sql.Open("sqlite3", filepath.Join(dir, "main.db")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, "main.db")))(t)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	need.Value(pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'main 1'), (2, 'main 2'); CREATE TABLE u (a); INSERT INTO u VALUES (7);
+	testutil.Value(pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'main 1'), (2, 'main 2'); CREATE TABLE u (a); INSERT INTO u VALUES (7);
 		ATTACH '` + filepath.Join(dir, "other.db") + `' AS other`))(t)
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{
 		Rows: map[string]string{"other.t": "a = :a"}, Shared: []string{"main.t", "u"},
 	}}))(t)
-	db = need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil))(t)
+	db = testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil))(t)
 	for _, c := range []struct{ sql, want string }{
 		{"SELECT b FROM t ORDER BY 1", "[[main 1] [main 2]]"},
 		{"SELECT b FROM main.t ORDER BY 1", "[[main 1] [main 2]]"},

@@ -16,7 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // shop is a database of two tenants; what tenant 2 has is a canary.
@@ -63,35 +63,35 @@ type blind struct{ sqlite.Dialect }
 
 func (b blind) Guard(c exec.GuardConfig) (exec.Open, error) {
 	open, err := b.Dialect.Guard(c)
-	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+	return func(ctx context.Context, conn *sql.Conn, timeout time.Duration) (exec.GuardedConn, error) {
 		o, err := open(ctx, conn, timeout)
 		if err == nil {
-			o.Conn = blindConn{o.Conn.(exec.RulerConn)}
+			o.Conn = blindConn{o.Conn.(exec.RowFilterConn)}
 		}
 		return o, err
 	}, err
 }
 
-type blindConn struct{ exec.RulerConn }
+type blindConn struct{ exec.RowFilterConn }
 
-func (c blindConn) Spots(ctx context.Context, s *exec.Statement) ([]guard.Spot, error) {
+func (c blindConn) Spots(ctx context.Context, s *exec.Statement) ([]guard.TablePosition, error) {
 	if s.Ours {
-		return c.RulerConn.Spots(ctx, s)
+		return c.RowFilterConn.Spots(ctx, s)
 	}
 	return nil, nil
 }
 
 // TestSecondLook: what the first look misses is refused, also where SQLite does not tell the authorizer of a table.
 func TestSecondLook(t *testing.T) {
-	pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "blind.db")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "blind.db")))(t)
 	defer pool.Close()
 	_, err := pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'mine'), (2, 'CANARY'); CREATE TABLE u (a, b); INSERT INTO u VALUES (2, 'CANARY');
 		CREATE VIEW v AS SELECT * FROM t`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := need.Value(exec.New(pool, blind{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :a"}, Shared: []string{"u"}}}))(t)
-	db = need.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil))(t)
+	db := testutil.Value(exec.New(pool, blind{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :a"}, Shared: []string{"u"}}}))(t)
+	db = testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil))(t)
 	for _, text := range []string{
 		"SELECT b FROM t", "SELECT count(*) FROM t", "SELECT count(*) FROM main.t", "SELECT * FROM v", "SELECT 1 FROM main.v", "SELECT x.b FROM t AS x",
 		"SELECT count(*) FROM u NATURAL JOIN t", "SELECT count(*) FROM u JOIN t USING (a, b)", "SELECT u.a FROM u JOIN main.t USING (a)",
@@ -120,17 +120,17 @@ func shops(t testing.TB, policy exec.Policy) (ruled, copied *exec.DB) {
 func allShops(t testing.TB, policy exec.Policy) (ruled, copied, turned *exec.DB) {
 	t.Helper()
 	open := func(name, more string, p exec.Policy) *exec.DB {
-		pool := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), name)))(t)
+		pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), name)))(t)
 		t.Cleanup(func() { pool.Close() })
 		pool.SetMaxOpenConns(1) // a setting stays
 		script := strings.ReplaceAll(shop, "FROM generate",
 			"FROM (WITH RECURSIVE n(value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM n WHERE value < 41) SELECT value FROM n)")
-		need.Value(pool.Exec(script + more))(t)
-		db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: p}))(t)
+		testutil.Value(pool.Exec(script + more))(t)
+		db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: p}))(t)
 		return db
 	}
 	whole := open("whole.db", "", policy)
-	ruled = need.Value(whole.For(&exec.Scope{Key: "one", Params: map[string]any{"tenant": 1, "region": "EU"}}, nil))(t)
+	ruled = testutil.Value(whole.For(&exec.Scope{Key: "one", Params: map[string]any{"tenant": 1, "region": "EU"}}, nil))(t)
 	filter := "DELETE FROM orders WHERE tenant <> 1; DELETE FROM customers WHERE tenant <> 1 OR region NOT IN ('EU', 'US');" +
 		"DELETE FROM ids WHERE tenant <> 1; DELETE FROM keyless WHERE tenant <> 1; DELETE FROM \"odd name\" WHERE tenant <> 1;"
 	denied := exec.Policy{DenyTables: []string{"plans"}}
@@ -271,7 +271,7 @@ func TestRowsAsInACopy(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s\n%v", c.sql, err)
 			}
-			want := need.Value(copied.Query(t.Context(), c.sql))(t)
+			want := testutil.Value(copied.Query(t.Context(), c.sql))(t)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-copy +ruled)\n%s", c.sql, diff)
 			}

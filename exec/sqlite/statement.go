@@ -13,6 +13,8 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/driverrows"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -37,6 +39,7 @@ func (c *catalog) names(s *exec.Statement) (*guard.Names, error) {
 	most := mostStores
 	if s.Splice != nil {
 		most *= 3 // the text has three places for a view that is written out, of which two hold rows
+		most += noRowStores * strings.Count(s.SQL(), noRow)
 	}
 	if s.Size.Stores > most {
 		return nil, guard.Refuse(exec.ReasonTooComplex,
@@ -118,6 +121,9 @@ func (c *conn) compile(ctx context.Context, s *exec.Statement, prepare func() er
 	if err := c.setLimit(limitVariable, &c.parameters, parameters); err != nil {
 		return err
 	}
+	if err := c.setLimit(limitDepth, &c.depth, deepest(s.Statement)); err != nil {
+		return err
+	}
 	c.gate.begin()
 	c.gate.statement, c.gate.spliced = s.Statement, s.Splice != nil
 	if err := orOutOfMemory(prepare); err != nil {
@@ -184,14 +190,32 @@ func (c *conn) keep(ctx context.Context, s *exec.Statement, text string) error {
 	if err != nil {
 		return err
 	}
-	if text == s.SQL() {
-		c.prepared = s
-	}
+	c.prepared = s
 	c.load = c.gate.catalog.readLoad(s.Statement)
 	c.load.sorts = max(c.load.sorts, s.Size.Sorts)
 	c.load.calls = len(c.gate.functions)
 	c.load.stored = s.Splice != nil && !s.Splice.Fenced
+	// A sample leaves out a column with a longer value.
+	c.load.plain = !s.Ours && c.load.joins+c.load.calls == 0 && s.Splice == nil && c.gate.catalog.computesNothing(s)
 	return nil
+}
+
+// keepsOrder reports whether the rows of a statement come from an index in their order, so that none is held to be sorted.
+func (c *conn) keepsOrder(ctx context.Context, s *exec.Statement) (bool, error) {
+	plan, err := c.Explain(ctx, s)
+	return !slices.ContainsFunc(plan.Rows, func(row exec.PlanRow) bool { return strings.Contains(row.Detail, "TEMP B-TREE") }), err
+}
+
+// computesNothing reports whether all that a statement reads are columns that are stored as they are.
+func (c *catalog) computesNothing(s *exec.Statement) bool {
+	return !slices.ContainsFunc(s.Tables(), func(ref sqlshape.TableRef) bool {
+		if !ref.Base() {
+			return false
+		}
+		r := c.find(ref.Schema, ref.Name)
+		t, ok := s.Catalog.Schema.Lookup("", ref.Name)
+		return r == nil || r.View || !ok || slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Generated })
+	})
 }
 
 // close ends the last statement. SQLite repeats the error of the statement then, so close drops it.
@@ -204,17 +228,17 @@ func (c *conn) close() {
 
 // Confirm implements [exec.Conn]. The gate decides by the catalog, so the schema must not have changed when a statement
 // is rejected, or when the policy denies something.
-func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, error) {
-	err := c.keep(ctx, s, s.SQL())
+func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (guard.EngineReport, error) {
+	err := c.keep(ctx, s, s.Catalog.Own.(*catalog).written(s.Statement).text)
 	if err == nil && s.Catalog.Restricts() || exec.IsRejection(err) {
 		if version, verr := c.Version(ctx); verr != nil {
-			return guard.Seen{}, verr
+			return guard.EngineReport{}, verr
 		} else if version != c.gate.catalog.version {
-			return guard.Seen{}, guard.ErrStale
+			return guard.EngineReport{}, guard.ErrStale
 		}
 	}
 	if err != nil {
-		return guard.Seen{}, err
+		return guard.EngineReport{}, err
 	}
 	if maySilence(s.SQL()) {
 		// The authorizer does not hear of a table that only USING or a NATURAL join reads.
@@ -226,7 +250,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (guard.Seen, erro
 	}
 	functions := slices.Clone(c.gate.functions)
 	slices.Sort(functions)
-	return guard.Seen{Reads: c.gate.heard(), Functions: append([]string{}, slices.Compact(functions)...)}, nil
+	return guard.EngineReport{Reads: c.gate.heard(), Functions: append([]string{}, slices.Compact(functions)...)}, nil
 }
 
 // Explain implements [exec.Conn].
@@ -242,8 +266,8 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 	err := c.compile(ctx, s, func() error {
 		return c.conn.Raw(func(dc any) error {
 			// The rows are made by SQLite itself, and nothing waits for a lock, so nothing has to be stopped.
-			atOnce, text := context.WithoutCancel(ctx), "EXPLAIN QUERY PLAN "+s.SQL()
-			return guard.EachRaw(atOnce, preparing{dc.(driver.Conn)}, text, func(scan func(...any) error) error {
+			atOnce, text := context.WithoutCancel(ctx), "EXPLAIN QUERY PLAN "+s.Catalog.Own.(*catalog).written(s.Statement).text
+			return driverrows.Scan(atOnce, preparing{dc.(driver.Conn)}, text, func(scan func(...any) error) error {
 				err := scan(&row.ID, &row.Parent, &unused, &row.Detail)
 				rows = append(rows, row)
 				return err
@@ -263,19 +287,30 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 type preparing struct{ driver.Conn }
 
 func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
+	runs := s.Catalog.Own.(*catalog).written(s.Statement)
 	if c.prepared != s {
-		if err := c.keep(ctx, s, s.SQL()); err != nil {
+		if err := c.keep(ctx, s, runs.text); err != nil {
 			return nil, err
 		}
+	}
+	if c.load.plain && c.load.sorts > 0 {
+		keeps, err := c.keepsOrder(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		c.load.plain = keeps
 	}
 	rows, err := c.start(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	names, types, changed, err := resultColumns(rows)
-	if err == nil && changed {
+	names, renamed := runs.original(names)
+	if err == nil && (changed || renamed) {
 		rows.Close()
-		if err = c.keep(ctx, s, asStored(s.SQL(), names)); err == nil {
+		plain := c.load.plain
+		if err = c.keep(ctx, s, asStored(runs.text, names)); err == nil {
+			c.prepared, c.load.plain = nil, plain // another run is of the statement itself
 			rows, err = c.start(ctx, s)
 		}
 		if err != nil {
@@ -350,7 +385,7 @@ func declared(name string) result.Type {
 	case has("BLOB"):
 		t.Kind = result.KindBlob
 	case has("REAL", "FLOA", "DOUB"):
-		t.Kind = result.KindFloat
+		t.Name, t.Kind = strings.ToUpper(name), result.KindFloat // in capitals: see result.Type.Shown
 	}
 	return t
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialecttest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -32,14 +32,14 @@ var texts = []string{
 // TestTexts: each value reads as SQLite writes it.
 func TestTexts(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)")
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
-	exectest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS TEXT)" }, texts)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
+	dialecttest.SameTexts(t, db, func(e string) string { return "CAST(" + e + " AS TEXT)" }, texts)
 }
 
-// TestKinds: docs/dialects.md has what is shown.
+// TestKinds: the page about engines shows the values as a result has them.
 func TestKinds(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)")
-	exectest.Kinds(t, need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t), "../../docs/dialects.md", "SQLite")
+	dialecttest.Kinds(t, testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md", "SQLite")
 }
 
 // TestTypes: columns have their declared types, also where a statement stands around the one that was asked; what is stored stays.
@@ -47,8 +47,8 @@ func TestTypes(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(id INTEGER, price DECIMAL(10,2), n NUMERIC, paid BOOLEAN, day DATE, at DATETIME, name VARCHAR(20), raw BLOB, x REAL, y); "+
 		"INSERT INTO t VALUES (1, 1.1, 2, 1, '2024-02-29', '2024-02-29 10:00:00.0', 'a', x'00', 1, 'z'), "+
 		"(2, 100, 1.5, 0, 'free', NULL, NULL, NULL, NULL, NULL), (3, 1.125, 3, 7, 0, 1, 2, 3, 4, 5)")
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
-	table := need.Value(db.Query(t.Context(), "SELECT *, price + 1 AS more FROM t ORDER BY id"))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
+	table := testutil.Value(db.Query(t.Context(), "SELECT *, price + 1 AS more FROM t ORDER BY id"))(t)
 	want := []result.Type{
 		{Name: "INTEGER", Kind: result.KindInt}, {Name: "DECIMAL(10,2)", Kind: result.KindDecimal, Scale: 2}, {Name: "NUMERIC", Kind: result.KindDecimal, Scale: -1},
 		{Name: "BOOLEAN", Kind: result.KindBool}, {Name: "DATE", Kind: result.KindDate},

@@ -30,10 +30,10 @@ func (p home) label(t table) string {
 }
 
 // resolve is the table that a name in FROM means, if it is one of the database.
-func (p home) resolve(r sqltext.TableRef) table {
-	t := table{p.catalog, p.schema, strings.ToLower(r.Name)}
-	if r.Schema != "" {
-		t.schema = strings.ToLower(r.Schema)
+func (p home) resolve(in, name string) table {
+	t := table{p.catalog, p.schema, strings.ToLower(name)}
+	if in != "" {
+		t.schema = strings.ToLower(in)
 		if catalog, schema, ok := strings.Cut(t.schema, "."); ok {
 			t.catalog, t.schema = catalog, schema
 		}
@@ -41,7 +41,7 @@ func (p home) resolve(r sqltext.TableRef) table {
 	return t
 }
 
-// systems are the schemas that tell of a server, of Trino and of what is behind its connectors.
+// systems are the schemas with metadata of a server: Trino's own, and those of the servers that its connectors read.
 var systems = []string{"information_schema", "pg_catalog", "mysql", "performance_schema", "sys", "system"}
 
 // visible reports whether a table may be one of the schema: in no schema of a server's own, and no hidden table of
@@ -55,33 +55,33 @@ func (c *conn) reads(t table) bool {
 	return slices.Contains(c.dialect.catalogs(c.at.catalog), t.catalog) && t.catalog != "system" && visible(t.schema, t.name)
 }
 
-// known is what the guard keeps with a catalog.
+// known is the guard's own data about a catalog.
 type known struct {
 	relations map[table]*guard.Relation
 	views     []*guard.Relation
 }
 
-// facts are what the guard keeps with a relation.
+// facts is the guard's own data about a relation.
 type facts struct {
 	table
 	definition string          // of a view; "": it has none, or this user may not see it
-	names      map[string]bool // that may be those of tables or views in the definition
+	names      map[string]bool // that may be names of tables or views in the definition
 }
 
 // of returns the facts about a relation.
 func of(r *guard.Relation) *facts { return r.Own.(*facts) }
 
-// Catalog implements exec.Conn. It reads the tables and views of the connection's catalog and of Dialect.Catalogs, by
-// schema and name. Schema is "catalog.schema" in another catalog than the connection's.
+// Catalog implements exec.Conn. It reads the tables and views of the connection's catalog and of Dialect.Catalogs,
+// sorted by schema and name. In another catalog than the connection's, Schema is "catalog.schema".
 //
 //   - Types are Trino's: "bigint", "varchar(40)", "array(integer)".
-//   - Comments of columns are their descriptions, and those of tables where the user may read system.metadata.
+//   - Comments of columns become their descriptions. So do comments of tables, if the user may read system.metadata.
 //   - A materialized view is a table, as Trino lists it.
-//   - Trino knows no keys: Joins come from names, or from a file of descriptions.
+//   - Trino has no keys: Joins come from names, or from a file of descriptions.
 //
-// Left out are schemas of a server's own, hidden tables of metadata, and tables without a column that this user may see.
-// A view that the server cannot read is left out with a warning "broken-view". It takes five statements, whatever the number
-// of tables, and more for what a policy denies and to find broken views.
+// Left out are a server's own schemas, hidden metadata tables, and tables without a column that this user may see. A
+// view that the server cannot read is left out with a warning "broken-view". Catalog takes five statements, whatever
+// the number of tables, and more to check denied names and to find broken views.
 func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ type reading struct {
 	at      map[table]int // place in catalog.Schema.Tables
 }
 
-// inspect runs a text of a catalog, which is not asked twice.
+// inspect runs a query of a catalog once.
 func (r *reading) inspect(ctx context.Context, text string, row func(scan func(...any) error) error) error {
 	return r.conn.conn.Raw(func(dc any) error { return guard.Inspect(ctx, dc, text, row, r.arguments(r.conn.at)...) })
 }
@@ -224,7 +224,7 @@ func (r *reading) views(context.Context) error {
 			w := speller{tokens: slices.Collect(s.Tokens())}
 			f.names = w.relations()
 			relation.Body = r.known.names(s, &w, home{f.catalog, f.schema})
-			relation.Body.Absent = nil // the server says what those are, when the view is read
+			relation.Body.Absent = nil // the server reports them when the view is read
 		}
 	}
 	return nil
@@ -238,7 +238,7 @@ func (r *reading) tried(ctx context.Context) error {
 	return r.try(ctx, r.known.views[:min(len(r.known.views), mostTried)])
 }
 
-// try asks the server about views by one statement, which runs nothing, and where it fails about each half of them.
+// try tests views with one statement, which runs nothing. If it fails, try tests each half of them.
 func (r *reading) try(ctx context.Context, views []*guard.Relation) error {
 	if len(views) == 0 {
 		return nil
@@ -280,8 +280,8 @@ func (r *reading) leaveOut(view *guard.Relation, why string) {
 // faultPlace is where in a text the server found a fault.
 var faultPlace = regexp.MustCompile(`^line \d+:\d+: `)
 
-// writes warns of a user who may make tables in the schema of the connection. The server is asked whether it would let
-// him, by EXPLAIN (TYPE VALIDATE), which makes nothing.
+// writes warns if the user may create tables in the schema of the connection. It asks the server with EXPLAIN (TYPE
+// VALIDATE), which creates nothing.
 func (r *reading) writes(ctx context.Context) error {
 	t := table{r.conn.at.catalog, r.conn.at.schema, "texttosql_writes"}
 	_, err := r.text(ctx, r.conn.at, "EXPLAIN (TYPE VALIDATE) CREATE TABLE "+t.quoted()+" AS SELECT 1 AS a")
@@ -306,9 +306,10 @@ func unlessRejected(err error) error {
 // entry of a policy that the catalog does not have.
 const mostProbes = 200
 
-// policy looks at what a policy denies. The server may hide it from this user, so that the catalog does not have it: then
-// the server has to say that it refuses it. What it shows it has to refuse too, which is asked for now so that nobody
-// learns it from the first question; columns beyond the first ones are tried when a statement reads their table.
+// policy checks the names that a policy denies. The server may hide such a name from this user, so that the catalog
+// lacks it: then the server must report that it refuses it. The server must also refuse every denied name that it
+// shows. policy tests that now, so that the first question does not reveal it. Columns beyond the first ones are tested
+// when a statement reads their table.
 func (r *reading) policy(ctx context.Context) error {
 	for _, e := range entries(r.config.Policy) {
 		if r.catalog.Missing(e.policy) == nil {
@@ -318,7 +319,7 @@ func (r *reading) policy(ctx context.Context) error {
 		switch before := r.known.relations[t]; {
 		case err != nil:
 			return err
-		case t.name == "": // exec says so
+		case t.name == "": // exec reports it
 		case before != nil:
 			r.add(of(before), append(slices.Clip(before.Columns()), e.columns...), before.View)
 		default:
@@ -373,8 +374,8 @@ func path(name string) (parts []string) {
 	return parts
 }
 
-// refuses returns the table of an entry of the policy that the catalog does not have, but the server refuses; one without
-// a name if there is none. It looks in the schema of the connection, and in those of the catalog.
+// refuses returns the table for an entry of the policy that the catalog lacks but the server refuses, or a table
+// without a name if there is none. It searches the schema of the connection and the schemas of the catalog.
 func (r *reading) refuses(ctx context.Context, e entry) (table, error) {
 	places := []table{{r.conn.at.catalog, r.conn.at.schema, ""}}
 	for _, relation := range r.catalog.Relations {

@@ -16,7 +16,7 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Read implements exec.Conn. It looks at the words: there is no parser of Trino's SQL in Go.
+// Read implements exec.Conn. It reads words and tokens, because Go has no parser for Trino's SQL.
 func (c *conn) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) {
 	w := speller{tokens: slices.Collect(s.Tokens()), extra: c.config.Policy.AllowFunctions}
 	calls, err := w.check(len(s.Args) > 0)
@@ -24,7 +24,7 @@ func (c *conn) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) 
 		return nil, err
 	}
 	for _, ref := range s.Tables() {
-		if t := c.at.resolve(ref); ref.Base() && !c.reads(t) {
+		if t := c.at.resolve(ref.Schema, ref.Name); ref.Base() && !c.reads(t) {
 			return nil, guard.NotReadable(t.name)
 		}
 	}
@@ -34,14 +34,14 @@ func (c *conn) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) 
 	return n, nil
 }
 
-// names are those of a statement, or of the definition of a view.
+// names returns the names in a statement, or in the definition of a view.
 func (k *known) names(s *sqltext.Statement, w *speller, at home) *guard.Names {
 	n := &guard.Names{Refs: w.refs(), Fields: true}
 	for _, ref := range s.Tables() {
 		o := guard.Source{Alias: cmp.Or(ref.Alias, ref.Name)}
 		o.Renamed = w.renames(o.Alias)
 		if ref.Base() {
-			t := at.resolve(ref)
+			t := at.resolve(ref.Schema, ref.Name)
 			if o.Relation = k.relations[t]; o.Relation == nil {
 				n.Lacks(t.name)
 			}
@@ -51,9 +51,9 @@ func (k *known) names(s *sqltext.Statement, w *speller, at home) *guard.Names {
 	return n
 }
 
-// Confirm implements exec.Conn. The server says which tables a statement reads. Under a policy the views among them are
-// looked at, and the server has to refuse every denied column of the tables.
-func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Seen, err error) {
+// Confirm implements exec.Conn. The server reports which tables a statement reads. Under a policy Confirm also checks
+// the views among them, and the server must refuse every denied column of the tables.
+func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.EngineReport, err error) {
 	p, k := c.config.Policy, s.Catalog.Own.(*known)
 	tables, err := c.inputs(ctx, c.at, bound(s.Statement, s.Args))
 	var invalid *exec.InvalidError
@@ -230,8 +230,8 @@ func (c *conn) probe(ctx context.Context, t table, name string) (denied bool, er
 // ioPrefix makes the server say which tables a statement reads and writes.
 const ioPrefix = "EXPLAIN (TYPE IO, FORMAT JSON) "
 
-// inputs asks the server which tables a statement reads, what lies under views included. The server leaves out the views
-// themselves, and tables of which no row can be in the result. A statement that writes is refused.
+// inputs returns the tables that the server reports for a statement, including those under views. The server leaves out
+// the views themselves, and tables that cannot contribute a row to the result. A statement that writes is refused.
 func (c *conn) inputs(ctx context.Context, at home, text string) ([]table, error) {
 	answer, err := c.text(ctx, at, ioPrefix+text)
 	if err != nil {
@@ -268,7 +268,7 @@ func (c *conn) inputs(ctx context.Context, at home, text string) ([]table, error
 // line finds where in a text the server found a fault.
 var line = regexp.MustCompile(`^line 1:(\d+)`)
 
-// unshifted tells the place of a fault in the statement, without ioPrefix.
+// unshifted returns an error with the place of the fault in the statement, without ioPrefix.
 func unshifted(err error) error {
 	invalid, ok := err.(*exec.InvalidError)
 	if !ok {

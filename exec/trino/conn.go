@@ -26,7 +26,7 @@ type conn struct {
 	place      string
 	at         home   // where unqualified names are looked for
 	properties string // of the session of its statements
-	doubt      bool   // the server is asked for the version, whatever is remembered
+	doubt      bool   // read the version from the server, even if it is cached
 }
 
 // home is the catalog and the schema in which names without them are looked for, in lower case.
@@ -43,17 +43,17 @@ func (c *conn) arguments(at home) []any {
 
 // each runs a text of the guard's own and calls row for each of its rows.
 func (c *conn) each(ctx context.Context, text string, row func(scan func(...any) error) error) error {
-	return guard.Each(ctx, c.conn, text, row, c.arguments(c.at)...)
+	return guard.QueryEach(ctx, c.conn, text, row, c.arguments(c.at)...)
 }
 
 // text runs a text of the guard's own whose one value is a text.
 func (c *conn) text(ctx context.Context, at home, text string) (value string, err error) {
 	var found sql.NullString
-	err = guard.Each(ctx, c.conn, text, func(scan func(...any) error) error { return scan(&found) }, c.arguments(at)...)
+	err = guard.QueryEach(ctx, c.conn, text, func(scan func(...any) error) error { return scan(&found) }, c.arguments(at)...)
 	return found.String, classify(err)
 }
 
-// Run implements exec.Conn. To prepare a text asks the server nothing.
+// Run implements exec.Conn. Preparing a text sends nothing to the server.
 func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
 	rows, statement, err := guard.Query(ctx, c.conn, s.SQL(), append(slices.Clip(s.Args), c.arguments(c.at)...)...)
 	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter, Type: typeOf}, err
@@ -63,7 +63,7 @@ func (c *conn) Close(drop bool) error {
 	if !drop {
 		return nil
 	}
-	return guard.Drop(c.conn)
+	return guard.Discard(c.conn)
 }
 
 // bound writes the arguments of a statement of ours into its text: EXPLAIN takes none.
@@ -89,17 +89,17 @@ func bound(s *sqltext.Statement, args []any) string {
 	return out + text[from:]
 }
 
-// version is that of what connections at a place see.
+// version is the version of what connections at a place see.
 type version struct {
 	place, text string
 	asked       time.Time
 	believed    time.Duration
 }
 
-// Version implements exec.Conn: a checksum of all columns of the catalogs, with schema, table, place, type, default, NOT
-// NULL and comment. Trino has nothing cheaper that would show a changed column. It costs one statement, as little as any
-// other one where the catalogs answer from memory, and as much as their metadata costs where they do not. So it is
-// believed five times as long as it took, from a second to a minute, unless a statement names what is not known.
+// Version implements exec.Conn. It is a checksum of all columns of the catalogs, with schema, table, place, type,
+// default, NOT NULL and comment. Trino has no cheaper way to detect a changed column. It costs one statement: as little
+// as any other if the catalogs answer from memory, otherwise as much as reading their metadata. So the result is reused
+// for five times the time that it took, between one second and one minute, unless a statement names something unknown.
 func (c *conn) Version(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	v := c.version
@@ -133,7 +133,7 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 	return v.text, nil
 }
 
-// everywhere writes a query on one table of each information_schema. columns are those of the catalog of that number.
+// everywhere writes a query on one table of each information_schema. columns returns the columns for a catalog number.
 func (c *conn) everywhere(table string, columns func(catalog int) string) string {
 	var parts []string
 	for i, name := range c.dialect.catalogs(c.at.catalog) {
@@ -143,14 +143,14 @@ func (c *conn) everywhere(table string, columns func(catalog int) string) string
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// explainPrefix makes of a statement one that tells its plan.
+// explainPrefix turns a statement into one that returns its plan.
 const explainPrefix = "EXPLAIN (TYPE LOGICAL, FORMAT JSON) "
 
-// Explain implements exec.Conn: what EXPLAIN (TYPE LOGICAL, FORMAT JSON) says, a row for each step, without its
-// conditions, since those of views and of the server's access rules may hold stored values. In front is a row for each
-// table, because some connectors give theirs no names in a plan.
+// Explain implements exec.Conn with EXPLAIN (TYPE LOGICAL, FORMAT JSON). It returns a row for each step, without the
+// conditions, because conditions of views and of the server's access rules may contain stored values. It starts with a
+// row for each table, because some connectors do not name their tables in a plan.
 //
-// EngineCost is the CPU cost of all steps that the server can estimate; 0 where it can estimate none.
+// EngineCost is the CPU cost of all steps that the server can estimate; 0 if it can estimate none.
 func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error) {
 	text, err := c.text(ctx, c.at, explainPrefix+bound(s.Statement, s.Args))
 	if err != nil {
@@ -199,29 +199,29 @@ func (s step) add(p *exec.Plan, parent int) {
 	}
 }
 
-// believed is how long the guard believes what the server told it about the session, a view or a denied column.
+// believed is how long the guard reuses the server's answers about the session, a view or a denied column.
 const believed = time.Minute
 
-// pool is what the guard of one DB learns of its connections.
+// pool holds what the guard of one DB learns from its connections.
 type pool struct {
 	dialect Dialect
 	config  exec.GuardConfig
 
 	mu      sync.Mutex
 	version version
-	answers map[string]any // what the server said of the session, of views and of denied columns
+	answers map[string]any // the server's answers about the session, views and denied columns
 	since   time.Time      // of answers
 }
 
-// session is what the DSN sets for each statement. The driver puts a connection back to it before database/sql hands the
-// connection out, so all connections of the pool have the same.
+// session holds the settings that the DSN makes for each statement. The driver resets a connection to it before
+// database/sql returns the connection, so all connections of the pool have the same session.
 type session struct {
 	user       string
 	at         home
 	properties []string // of the header, as the driver writes them
 }
 
-// The headers by which a client tells the server of its session. An argument of that name takes the place of a header.
+// The headers with which a client sends its session to the server. An argument with such a name replaces the header.
 const (
 	sessionHeader     = "X-Trino-Session"
 	pathHeader        = "X-Trino-Path"
@@ -233,27 +233,27 @@ const (
 
 // open puts the guard on a connection. Each statement of Trino carries its session with it, so nothing is changed that
 // would have to be put back.
-func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duration) (exec.Opened, error) {
+func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duration) (exec.GuardedConn, error) {
 	if p.dialect.AsUser && p.dialect.user == "" {
-		return exec.Opened{}, guard.Refuse(exec.ReasonScope, "the question has no scope")
+		return exec.GuardedConn{}, guard.Refuse(exec.ReasonScope, "the question has no scope")
 	}
 	s, err := remembered(p, "session", func() (session, error) { return askSession(ctx, sqlConn, p.dialect) })
 	if err != nil {
-		return exec.Opened{}, err
+		return exec.GuardedConn{}, err
 	}
 	place := fmt.Sprintf("%q %q %q", s.user, s.at.catalog, s.at.schema)
 	c := &conn{pool: p, conn: sqlConn, place: place, at: s.at, properties: strings.Join(limits(s.properties, timeout), ",")}
-	return exec.Opened{Conn: c, Place: place}, nil
+	return exec.GuardedConn{Conn: c, Place: place}, nil
 }
 
-// askSession asks the server for user, catalog and schema. The session properties are those that the question carried:
-// SHOW SESSION hides some, and does not tell those of the DSN from those that the server sets by itself, which this user
-// may not be allowed to set.
+// askSession reads user, catalog and schema from the server. The session properties come from the headers of that
+// request: SHOW SESSION hides some, and does not distinguish the properties of the DSN from those that the server sets
+// by itself, which this user may not be allowed to set.
 func askSession(ctx context.Context, conn *sql.Conn, d Dialect) (session, error) {
 	var s session
 	var sent headers
 	var catalog, schema sql.NullString
-	err := guard.Each(httptrace.WithClientTrace(ctx, sent.trace()), conn, "SELECT current_user, current_catalog, current_schema",
+	err := guard.QueryEach(httptrace.WithClientTrace(ctx, sent.trace()), conn, "SELECT current_user, current_catalog, current_schema",
 		func(scan func(...any) error) error { return scan(&s.user, &catalog, &schema) }, d.identity()...)
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
@@ -284,7 +284,7 @@ func askSession(ctx context.Context, conn *sql.Conn, d Dialect) (session, error)
 	return s, nil
 }
 
-// headers are those of the first request that a statement makes.
+// headers are the headers of the first request of a statement.
 type headers struct {
 	mu     sync.Mutex
 	values map[string][]string
@@ -313,12 +313,12 @@ func (h *headers) trace() *httptrace.ClientTrace {
 // runTime is the session property that ends a statement. Queueing and planning count, and EXPLAIN is a statement too.
 const runTime = "query_max_run_time"
 
-// leastTime is the shortest time that a statement may have. The server looks about once a second, and a plan that was
-// never made takes seconds. A shorter time-out is that of the context, with which the driver ends a statement.
+// leastTime is the shortest time limit of a statement on the server. The server checks about once a second, and
+// planning a new statement takes seconds. For a shorter time-out, the context makes the driver end the statement.
 const leastTime = 5 * time.Second
 
-// limits are the session properties of statements that take timeout at most, properties being those of the connection. A
-// lower limit of theirs stays.
+// limits returns the session properties for statements that take timeout at most. properties are those the connection
+// has; a lower limit among them stays.
 func limits(properties []string, timeout time.Duration) []string {
 	most := max(timeout, leastTime)
 	var out []string
@@ -345,8 +345,8 @@ func duration(text string) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// remembered returns the answer to a question that was asked within the last minute, and else asks it. An error is asked
-// for again.
+// remembered returns a cached answer to a question that is at most one minute old, and otherwise asks it. An error is
+// not cached.
 func remembered[T any](p *pool, question string, ask func() (T, error)) (T, error) {
 	p.mu.Lock()
 	if p.answers == nil || time.Since(p.since) > believed {

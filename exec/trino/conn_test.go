@@ -18,7 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/trino"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -29,7 +29,7 @@ import (
 func TestOnce(t *testing.T) {
 	s := newServer()
 	db := s.open(t, exec.Config{})
-	need.OK(t, db.Ready(t.Context()))
+	testutil.OK(t, db.Ready(t.Context()))
 	s.forget()
 	c, err := db.Examine(t.Context(), "SELECT name FROM users WHERE id = 7")
 	if err != nil || c.Table == nil || c.Plan == nil {
@@ -50,7 +50,7 @@ func TestHeaders(t *testing.T) {
 	s.headers["X-Trino-Transaction-Id"] = "20261123_1" // of a caller
 	db := s.open(t, exec.Config{})
 	for range 2 {
-		need.Value(db.QueryWithin(t.Context(), "SELECT name FROM users", exec.Bounds{Timeout: 9 * time.Second}))(t)
+		testutil.Value(db.QueryWithin(t.Context(), "SELECT name FROM users", exec.Bounds{Timeout: 9 * time.Second}))(t)
 	}
 	if n := s.count("^SELECT current_user"); n != 1 {
 		t.Errorf("the session was asked for %d times", n)
@@ -98,7 +98,7 @@ func TestVersionIsBelieved(t *testing.T) {
 	s := newServer()
 	db := s.open(t, exec.Config{})
 	query := func(text string) error { _, err := db.Query(t.Context(), text); return err }
-	need.OK(t, query("SELECT id FROM orders"))
+	testutil.OK(t, query("SELECT id FROM orders"))
 	s.forget()
 	if err := query("SELECT name FROM users"); err != nil || s.count("checksum") != 0 {
 		t.Errorf("a known table: %d checksums, %v", s.count("checksum"), err)
@@ -174,7 +174,7 @@ func TestViewIsLookedAtOnce(t *testing.T) {
 	s := newServer()
 	db := s.open(t, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}})
 	for _, text := range []string{"SELECT name FROM names", "SELECT id FROM names"} {
-		need.Value(db.Query(t.Context(), text))(t)
+		testutil.Value(db.Query(t.Context(), text))(t)
 	}
 	for pattern, want := range map[string]int{
 		`^EXPLAIN \(TYPE IO, FORMAT JSON\) SELECT \* FROM "memory"\."shop"\."names"`: 1, "JSON. SELECT id, name FROM users": 1, `SELECT "password"`: 1,
@@ -250,7 +250,7 @@ func TestSecrets(t *testing.T) {
 
 // TestPlan: a plan has no conditions, its cost, and the tables that some connectors only number.
 func TestPlan(t *testing.T) {
-	p := need.Value(newServer().open(t, exec.Config{}).Explain(t.Context(), "SELECT name FROM users"))(t)
+	p := testutil.Value(newServer().open(t, exec.Config{}).Explain(t.Context(), "SELECT name FROM users"))(t)
 	want := "reads shop.users\nOutput\nScanFilter table=memory:0"
 	if p.Signature() != want || p.EngineCost != 60.5 || p.EngineRows != 7 || p.Cost() != 60.5 {
 		t.Errorf("%q, cost %v, %v rows", p.Signature(), p.EngineCost, p.EngineRows)
@@ -384,6 +384,13 @@ func ExampleDialect() {
 	// Output: Trino "postgresql"."shop"."Orders"
 }
 
+// TestFlatRate: statements for the sake of a warning run only where the dialect says that they cost nothing.
+func TestFlatRate(t *testing.T) {
+	if !(trino.Dialect{}).Language().BillsScans || (trino.Dialect{FlatRate: true}).Language().BillsScans {
+		t.Error("what FlatRate says is not what the language says")
+	}
+}
+
 // TestNoUserNoModel: where each user is asked for by name, a question without one asks neither the server nor the model, also
 // where the schema is given.
 func TestNoUserNoModel(t *testing.T) {
@@ -396,7 +403,7 @@ func TestNoUserNoModel(t *testing.T) {
 		return llm.Response{Text: "SELECT id FROM orders"}, nil
 	})
 	given := &schema.Schema{Tables: []schema.Table{{Name: "orders", Columns: []schema.Column{{Name: "id", Type: "bigint"}}}}}
-	e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(trino.Dialect{AsUser: true}), texttosql.WithSchema(given)))(t)
+	e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(trino.Dialect{AsUser: true}), texttosql.WithSchema(given)))(t)
 	if _, err := e.Ask(t.Context(), "How many orders?"); !errors.Is(err, texttosql.ErrNoScope) || asked > 0 || len(s.sent) > 0 {
 		t.Errorf("%v; the model was asked %d times, the server %q", err, asked, s.sent)
 	}

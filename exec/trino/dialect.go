@@ -9,41 +9,64 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Dialect is Trino for exec.New and texttosql.WithDialect. The zero Dialect reads the catalog that the DSN names, with all
-// of its schemas, through github.com/trinodb/trino-go-client.
+// Dialect is the Trino dialect for exec.New and texttosql.WithDialect. The zero Dialect reads all schemas of the
+// catalog that the DSN names, through github.com/trinodb/trino-go-client.
 //
-// Safe for concurrent use.
+// A Dialect is safe for concurrent use.
 type Dialect struct {
-	// Catalogs are further catalogs whose tables may be read: those of one question may be in several. In them the
-	// schema of a table is called "catalog.schema", also in a [exec.Policy].
+	// Catalogs are further catalogs whose tables may be read. One question may use tables of several catalogs. In these
+	// catalogs the schema of a table is "catalog.schema", also in a [exec.Policy].
 	Catalogs []string
-	// AsUser has each statement run as the user whom exec.Scope.Settings names, {"user": "alice"}, by X-Trino-User, so that the
-	// server's own rules about tables, columns and rows decide what it reads. Each user has a schema of their own, and without
-	// a scope nothing is asked. The rules have to let the user of the DSN, and nobody else, impersonate these users.
+	// AsUser has each statement run as the user in exec.Scope.Settings, {"user": "alice"}, by X-Trino-User. The
+	// server's own rules about tables, columns and rows then decide what it reads. Each user has a separate schema, and
+	// without a scope no statement runs. The rules must let the user of the DSN, and nobody else, impersonate these
+	// users.
 	AsUser bool
+	// FlatRate reports that a statement has no price, as on your own cluster. Then further statements run to find
+	// contradictions and the state of the rows; docs/confidence.md describes both.
+	FlatRate bool
 
-	user string // as whom statements run; "": as that of the DSN
+	user string // the user who runs statements; "": the user of the DSN
 }
 
 var (
-	_ exec.Dialect = Dialect{}
-	_ exec.Sampler = Dialect{}
-	_ exec.Scoper  = Dialect{}
+	_ exec.Dialect              = Dialect{}
+	_ exec.Sampler              = Dialect{}
+	_ exec.ImpersonatingDialect = Dialect{}
 )
 
 var language = exec.Language{
 	Name: "trino", Title: "Trino", Text: sqltext.Trino(), QuoteSchemaName: quoteSchema,
+	Keywords: reserved, BareFunctions: bareFunctions,
 	Dates:   "Today is current_date. All moments of a day are c >= DATE '2024-04-30' AND c < DATE '2024-05-01'.",
+	Instead: instead,
 	Drivers: []string{"github.com/trinodb/trino-go-client/trino"},
 }
 
-// Language returns Trino's name and its lexing rules. Trino does not tell names apart by their case, in quotes neither.
-// What stands before the first dot in the schema of a table is a catalog.
-func (Dialect) Language() exec.Language { return language }
+// reserved are the words that Trino calls reserved.
+var reserved = guard.Set(`alter and as auto between by case cast constraint create cross cube current_catalog current_date current_path
+current_role current_schema current_time current_timestamp current_user deallocate delete describe distinct drop else
+end escape except execute exists extract false for from full group grouping having in inner insert intersect into is
+join json_array json_exists json_object json_query json_table json_value left like listagg localtime localtimestamp
+natural normalize not null on or order outer prepare recursive right rollup select skip table then trim true uescape
+union unnest using values when where with`)
+
+// bareFunctions are described at exec.Language.
+var bareFunctions = guard.Set(`current_catalog current_date current_path current_role current_schema current_time current_timestamp current_user localtime
+localtimestamp`)
+
+// Language returns Trino's name and its lexing rules. Trino ignores the case of names, even in quotes. In the schema of
+// a table, the part before the first dot is a catalog.
+func (d Dialect) Language() exec.Language {
+	l := language
+	l.BillsScans = !d.FlatRate
+	return l
+}
 
 // quote writes a name in double quotes.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
@@ -58,7 +81,7 @@ func quoteSchema(name string) string {
 // literal writes a string.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// As implements exec.Scoper: the dialect for one user.
+// As implements exec.ImpersonatingDialect. It returns the dialect for one user.
 func (d Dialect) As(settings map[string]string) (exec.Dialect, error) {
 	switch user := settings["user"]; {
 	case !d.AsUser && len(settings) > 0:
@@ -81,7 +104,7 @@ func (d Dialect) identity() []any {
 	return []any{sql.Named(userHeader, d.user)}
 }
 
-// Guard makes the guard of a DB. See the package comment for what it does.
+// Guard returns the guard of a DB. See the package comment for what it does.
 func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 	c.Policy.Reveal = []string{"*"} // what only looks like a secret, exec refuses by its name alone
 	g := &pool{dialect: d, config: c}
@@ -105,11 +128,13 @@ func (d Dialect) catalogs(own string) []string {
 // prefix is how many rows of a table a sample is chosen from.
 const prefix = 100_000
 
-// SampleRows reads rows of t among the first 100,000 that the engine gives: those that come first in the order of
-// o.Columns, or, with Spread, in the order of a hash of the row and the seed. So of a table with fewer rows the sample is
-// always the same. Which rows of a longer one come first depends on the nodes that read it, so the sample may change;
-// Trino knows no keys and no repeatable TABLESAMPLE, and all else would read the whole table.
-func (Dialect) SampleRows(ctx context.Context, run guard.Runner, t schema.Table, o exec.SampleOptions) (exec.RowSample, error) {
+// SampleRows reads rows of t from the first 100,000 that the engine returns. They are the first in the order of
+// o.Columns, or, with Spread, in the order of a hash of the row and the seed. So for a table with fewer rows the sample
+// is always the same. For a longer table, the first rows depend on the nodes that read it, so the sample may change.
+// Trino has no keys and no repeatable TABLESAMPLE, and any other way would read the whole table.
+func (Dialect) SampleRows(
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+) (exec.RowSample, error) {
 	name := t.TableName().Quoted(language)
 	s := guard.NewSampled(name, t, o, quote, func(kind, column string) string {
 		if kind, _, _ = strings.Cut(kind, "("); kind != "varchar" && kind != "char" && kind != "varbinary" {

@@ -10,60 +10,65 @@
 //
 // # The guard
 //
-// No parser of Trino's SQL is written in Go, so words and the server's own answers decide. The guard
+// No parser for Trino's SQL exists in Go, so the guard checks words and the server's own answers. It does the
+// following:
 //
-//   - refuses a connection without catalog and schema, or whose driver does not tell its session: that is read from
-//     the headers of a question, by net/http/httptrace;
-//   - looks at the words: the first one; a name before a bracket has to be a function of a list, a type, or an
-//     alias; no TABLE, WITH FUNCTION, WITH SESSION, MATCH_RECOGNIZE, current_user, FOR VERSION or hidden table
-//     ("t$partitions"); the lengths that repeat, lpad, rpad, sequence and reduce ask for are bounded;
-//   - resolves the names behind FROM, and refuses catalogs that the Dialect does not name, schemas of a server's
-//     own, and what the [exec.Policy] denies;
-//   - has the server say by EXPLAIN (TYPE IO) which tables the statement reads, what lies under views included, and
-//     judges them in the same way. A statement that writes is refused;
-//   - sends with each statement its catalog and schema, the session property query_max_run_time, the time-out but 5 s
-//     at least, a path in which functions without a schema are built-in ones, and that it is in no transaction. What
-//     the DSN set stays. Nothing is left on the connection.
+//   - It refuses a connection without catalog and schema, or whose driver does not show its session. The session is
+//     read from the headers of a request, with net/http/httptrace.
+//   - It checks the words. The first word must be allowed. A name before a parenthesis must be a listed function, a
+//     type, or an alias. TABLE, WITH FUNCTION, WITH SESSION, MATCH_RECOGNIZE, current_user, FOR VERSION and hidden
+//     tables ("t$partitions") are refused. The lengths in calls of repeat, lpad, rpad, sequence and reduce are bounded.
+//   - It resolves the names after FROM, and refuses catalogs that the Dialect does not name, a server's own schemas,
+//     and tables that the [exec.Policy] denies.
+//   - It has the server report with EXPLAIN (TYPE IO) which tables the statement reads, including those under views,
+//     and checks them in the same way. A statement that writes is refused.
+//   - It sends with each statement its catalog and schema, and the session property query_max_run_time (the time-out,
+//     but at least 5 s). In the path that it sends, functions without a schema are built-in ones. It also sends that
+//     the statement is in no transaction. Settings of the DSN stay. Nothing remains on the connection.
 //
 // # What it costs
 //
-// A round trip takes 50 to 100 ms and more on a large cluster. A statement costs two. A checksum of all columns, by which
-// the guard knows that its catalog is the current one, is a third one, a second at most after the last; where the
-// metadata are slow it is believed five times as long as it took, up to a minute. The first connection of a pool costs
-// seven, which ask for the session, the version, the catalog and whether its views can be read; the session is asked for again after a minute. Under a
-// policy one more is sent for each denied column (200 at most, and for those of a statement once a minute), one for each
-// view that is read, and two where columns are denied.
+// A round trip takes 50 to 100 ms, and more on a large cluster. A statement costs two round trips. A checksum of all
+// columns, which shows that the catalog is current, is a third one, if the last is more than a second old. If the
+// metadata is slow, the checksum is reused for five times the time that it took, up to a minute. The first connection
+// of a pool costs seven round trips, for the session, the version, the catalog and a test whether its views can be
+// read. The session is read again after a minute. A policy adds
+//
+//   - one round trip for each denied column: at most 200, and once a minute for the columns of a statement;
+//   - one for each view that is read;
+//   - two if columns are denied.
 //
 // # Policies that deny columns
 //
-// The server does not say which columns a statement reads, so its own access control has to hold them back, and the
-// guard makes sure that it does: every denied column is tried by EXPLAIN (TYPE VALIDATE), which runs nothing, and
-// one that the server would show is an [exec.UnguardedError]. [AccessRules] makes the rules. The words of a statement
-// decide before that: it is refused where a name in it may be that of a denied column. A view, which reads with the
-// rights of its owner, is refused unless this user may read its definition and everything that it names, and the
-// server reads the same tables for both. A materialized view is refused under any policy that denies
-// something, since its data lies elsewhere.
+// The server does not report which columns a statement reads, so its own access control must deny them. The guard
+// verifies that: it tests every denied column with EXPLAIN (TYPE VALIDATE), which runs nothing. A column that the
+// server would show is an [exec.UnguardedError]. [AccessRules] returns the rules for the server. Before that, the words
+// of a statement are checked: it is refused if a name in it may be the name of a denied column. A view reads with the
+// rights of its owner. It is refused unless this user may read its definition and everything that it names, and the
+// server reads the same tables for both. A materialized view is refused under any policy that denies something, because
+// its data is stored elsewhere.
 //
 // # One user for each scope
 //
-// With Dialect.AsUser each scope (exec.DB.For, texttosql.WithScope) says as whom the server is asked, in X-Trino-User:
+// With Dialect.AsUser each scope (exec.DB.For, texttosql.WithScope) sets the user of a statement, in X-Trino-User:
 //
 //	scope := exec.Scope{Key: "alice", Settings: map[string]string{"user": "alice"}}
 //
-// The server's rules then decide what alice reads: row filters, masks, tables. The user is sent with every request, and never
-// kept on a connection. Each scope has a guard, a catalog and a schema of its own, the last 32 of them; the server has to
-// answer that it takes the user for alice. Without a scope everything is refused (exec.ErrNoScope), Ready too. The user of
-// the DSN needs a rule of impersonation where the server asks for passwords. exec.Policy.Rows is refused as before.
+// The server's rules then decide what alice reads: row filters, masks, tables. The user is sent with every request, and
+// never stored on a connection. Each scope has a separate guard, catalog and schema; the last 32 scopes are cached. The
+// server must confirm that it accepts the user as alice. Without a scope everything is refused (exec.ErrNoScope), also
+// Ready. The user of the DSN needs an impersonation rule if the server requires passwords. exec.Policy.Rows is still
+// refused.
 //
 // # What it does not stop
 //
-//   - Memory of the server: values that replace, concatenation or array functions make, sorts, aggregates. A page of
-//     rows, or one large value, reaches the client whole. Give the user a resource group with limits.
-//   - Rules that change while a program runs: a column is tried again after a minute, as are a view and a new
+//   - Memory of the server: values from replace, concatenation or array functions, sorts, aggregates. The client
+//     receives a page of rows, or one large value, as a whole. Give the user a resource group with limits.
+//   - Rules that change while a program runs: a column is tested again after a minute, and so are a view and a new
 //     column.
-//   - What connectors do: a table of one may be a query, or a file that somebody else writes.
-//   - Names: a statement that reads no row of a denied table, by LIMIT 0 below a common table expression of its
-//     name, learns the names of its columns.
+//   - What connectors do: a connector's table may be a query, or a file that somebody else writes.
+//   - Names: a statement that reads no row of a denied table, with LIMIT 0 under a common table expression of the same
+//     name, returns the names of its columns.
 //
-// So for askers who are not trusted, give the server rules under which the user may only read.
+// For untrusted users, give the server rules under which the user may only read.
 package trino

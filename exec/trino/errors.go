@@ -76,7 +76,7 @@ func forbidden(e *driverpkg.ErrTrino) error {
 // classify gives an error of the driver its type. What it does not know comes back as it is, and what the cluster is ill
 // with comes back wrapped.
 func classify(err error) error {
-	if err == nil || exec.IsTyped(err) || errors.As(err, new(clusterError)) {
+	if err == nil || exec.IsClassified(err) || errors.As(err, new(clusterError)) {
 		return err
 	}
 	e, ok := errors.AsType[*driverpkg.ErrTrino](err)

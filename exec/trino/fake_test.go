@@ -18,8 +18,8 @@ import (
 	driverpkg "github.com/trinodb/trino-go-client/trino"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -66,7 +66,7 @@ func (s *server) open(t *testing.T, c exec.Config) *exec.DB {
 	t.Helper()
 	pool := sql.OpenDB(s)
 	t.Cleanup(func() { pool.Close() })
-	return exectest.NewDB(t, pool, trino.Dialect{}, c)
+	return dbtest.NewDB(t, pool, trino.Dialect{}, c)
 }
 
 // count is how many of the statements sent match a pattern.

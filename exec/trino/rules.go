@@ -12,18 +12,19 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// AccessRules returns the rules of Trino's file-based system access control under which user may read what p allows of s,
-// and nothing else: SELECT on each allowed table, no denied column, no table of the server, no procedure, no impersonation,
-// and of the session properties that which the guard sets. It is JSON, indented.
+// AccessRules returns rules for Trino's file-based system access control, as indented JSON. Under these rules user may
+// read what p allows of s, and nothing else. The rules allow SELECT on each allowed table, and the session property
+// that the guard sets. They deny the denied columns, the tables of the server, procedures, impersonation and all other
+// session properties.
 //
-// s is the schema as somebody sees it who may read everything, under a policy that only reveals all ({Reveal: {"*"}}); catalog
-// is the one of its tables whose schema names none. Where p denies columns, a view is left out unless AllowTables names it: a view reads with the
-// rights of its owner. A table that is made later is not in the rules.
+// s is the complete schema, read by a user who may read everything, under the policy {Reveal: {"*"}}. catalog is the
+// catalog of its tables whose schema does not name one. If p denies columns, a view is left out unless AllowTables
+// names it, because a view reads with the rights of its owner. The rules do not include tables that are created later.
 //
-// A server has one such file, which decides about all users: whoever has no rule in it may do nothing. So put these rules
-// before those of the others, section by section. See "File-based access control" in Trino's documentation.
+// A server has one such file for all users: a user without a rule in it may do nothing. So put these rules before the
+// rules of other users, section by section. See "File-based access control" in Trino's documentation.
 //
-// The error is an [*exec.PolicyError] where p names what s does not have.
+// The error is an [*exec.PolicyError] if p names something that s does not have.
 func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte, error) {
 	if user == "" || catalog == "" {
 		return nil, errors.New("trino: AccessRules: the user or the catalog is empty")

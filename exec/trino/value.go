@@ -80,7 +80,7 @@ func (k kind) plain(v any) (any, error) {
 	case layouts[k.name] != "":
 		return moment(k.name, v)
 	case isText && (k.name == "decimal" || k.name == "number"):
-		return result.ParseDecimal(text)
+		return result.Type{Kind: result.KindDecimal}.ParseNumber(text)
 	case isText && k.name == "char":
 		return strings.TrimRight(text, " "), nil
 	}
@@ -153,7 +153,7 @@ func readKind(text string, depth int) kind {
 	k := kind{name: strings.TrimSpace(text[:open])}
 	switch k.name {
 	case "array", "map", "row":
-		for _, part := range guard.SplitList(sqltext.Trino(), text[open+1:end]) {
+		for _, part := range sqltext.Trino().SplitList(text[open+1 : end]) {
 			if k.name == "row" {
 				part = withoutField(part)
 			}

@@ -158,7 +158,7 @@ func (w *speller) word(i int) (why string) {
 	case reserved != "" && !w.is(i-1, "."):
 		return strings.ToUpper(text) + " may not be used: " + reserved
 	case w.is(i, "for") && w.is(i+1, "version", "timestamp", "system_time"):
-		return "FOR " + strings.ToUpper(w.tokens[i+1].Text) + " reads rows that may be deleted"
+		return "FOR … AS OF reads rows that may be deleted"
 	case w.is(i, "with") && (i == 0 || w.is(i-1, "(")) && !w.expression(i+1):
 		return "behind WITH common table expressions may stand, and nothing else"
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/trino"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -141,7 +141,7 @@ func TestAccessRules(t *testing.T) {
 			continue
 		}
 		var file map[string][]map[string]any
-		need.OK(t, json.Unmarshal(raw, &file))
+		testutil.OK(t, json.Unmarshal(raw, &file))
 		var got []string
 		for section, rules := range file {
 			for _, rule := range rules {

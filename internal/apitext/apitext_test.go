@@ -11,27 +11,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-var update = flag.Bool("update", false, "write the files of the folder api anew")
+var update = flag.Bool("update", false, "write the files of testdata anew")
 
-// TestAPI compares the exported API with the folder api: one file a package, the root package's is texttosql.txt.
+// TestAPI compares the exported API with testdata: one file a package, the root package's is texttosql.txt.
 func TestAPI(t *testing.T) {
 	root := filepath.Join("..", "..")
-	folder := filepath.Join(root, "api")
+	folder := "testdata"
 	got := packages(t, root)
 	if *update {
-		need.OK(t, os.RemoveAll(folder))
+		testutil.OK(t, os.RemoveAll(folder))
 		for name, text := range got {
 			file := filepath.Join(folder, filepath.FromSlash(name))
-			need.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			need.OK(t, os.WriteFile(file, []byte(text), 0o644))
+			testutil.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			testutil.OK(t, os.WriteFile(file, []byte(text), 0o644))
 		}
 	}
 	want := recorded(t, folder)
 	if len(want) == 0 {
-		t.Skip("the folder api has no file; -update writes them")
+		t.Skip("testdata has no file; -update writes them")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the exported API changed (-want +got; go test ./internal/apitext -update writes it anew):\n%s", diff)
@@ -41,7 +41,7 @@ func TestAPI(t *testing.T) {
 // packages returns the API of every package that others can import, by file name.
 func packages(t *testing.T, root string) map[string]string {
 	all := map[string]string{}
-	need.OK(t, fs.WalkDir(os.DirFS(root), ".", func(dir string, entry fs.DirEntry, err error) error {
+	testutil.OK(t, fs.WalkDir(os.DirFS(root), ".", func(dir string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
@@ -121,7 +121,7 @@ type Port interface, unexported
 var Err error
 `
 	for name, text := range map[string]string{"p.go": source, "p_test.go": "package p\nfunc TestX() {}\n"} {
-		need.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	got, err := Package(dir)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestDocNames: a doc comment that begins with a name begins with that of its declaration, which a rename forgets. A word is a
@@ -17,7 +17,7 @@ import (
 func TestDocNames(t *testing.T) {
 	goFiles(t, func(path string, text []byte) {
 		files := token.NewFileSet()
-		file := need.Value(parser.ParseFile(files, path, text, parser.ParseComments|parser.SkipObjectResolution))(t)
+		file := testutil.Value(parser.ParseFile(files, path, text, parser.ParseComments|parser.SkipObjectResolution))(t)
 		for _, decl := range file.Decls {
 			for name, doc := range documented(decl) {
 				if wrong := otherName(name.Name, doc); wrong != "" {

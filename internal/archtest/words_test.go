@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 const (
@@ -27,7 +27,7 @@ var elsewhere = regexp.MustCompile(`methods/[a-z-]+\.md|\b(security|design|style
 func goFiles(t *testing.T, f func(path string, text []byte)) {
 	t.Helper()
 	root := os.DirFS("../..")
-	need.OK(t, fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+	testutil.OK(t, fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}
@@ -42,7 +42,7 @@ func goFiles(t *testing.T, f func(path string, text []byte)) {
 func TestComments(t *testing.T) {
 	goFiles(t, func(path string, text []byte) {
 		files := token.NewFileSet()
-		file := need.Value(parser.ParseFile(files, path, text, parser.ParseComments))(t)
+		file := testutil.Value(parser.ParseFile(files, path, text, parser.ParseComments))(t)
 		for _, group := range file.Comments {
 			if found := elsewhere.FindString(group.Text()); found != "" {
 				t.Errorf("%s: a comment cites %s, which is not in the repository: name the source itself", files.Position(group.Pos()), found)
@@ -72,7 +72,7 @@ func TestComments(t *testing.T) {
 func TestDocsBeginWithTheirNames(t *testing.T) {
 	goFiles(t, func(path string, text []byte) {
 		files := token.NewFileSet()
-		file := need.Value(parser.ParseFile(files, path, text, parser.ParseComments))(t)
+		file := testutil.Value(parser.ParseFile(files, path, text, parser.ParseComments))(t)
 		check := func(name *ast.Ident, doc *ast.CommentGroup) {
 			said := strings.Fields(doc.Text())
 			if name.IsExported() && len(said) > 0 && strings.Trim(said[0], ".,:;") != name.Name {

@@ -79,9 +79,9 @@ func SyncFolder(path string) {
 	}
 }
 
-// Discard removes what was written, unless it was committed.
+// Discard removes what was written, unless it was committed. The nil File has nothing to remove.
 func (f *File) Discard() {
-	if !f.done {
+	if f != nil && !f.done {
 		f.Close()
 		os.Remove(f.Name())
 	}

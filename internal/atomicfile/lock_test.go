@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // count adds one to the number in a file, n times, each under the lock.
@@ -35,7 +35,7 @@ func count(path string, n int) error {
 func TestLock(t *testing.T) {
 	const key = "TEXTTOSQL_TEST_LOCK"
 	if path := os.Getenv(key); path != "" {
-		need.OK(t, count(path, 20))
+		testutil.OK(t, count(path, 20))
 		if _, err := atomicfile.Lock(path); err != nil { // and keeps it
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func Payloads(t testing.TB, engine string) (all []exectest.Payload) {
 	for _, p := range evaldata.Payloads(t) {
 		if p.Engine == engine {
 			all = append(all, exectest.Payload{
-				Name: p.ID, SQL: p.Text, Why: p.Why, Expect: exectest.Expectation(p.Expect), Rows: p.Rows,
+				Name: p.ID, SQL: p.Text, Why: p.Why, Expect: p.Expect, Rows: p.Rows,
 				Policy: exec.Policy{DenyColumns: p.Policy.DenyColumns, DenyTables: p.Policy.DenyTables},
 			})
 		}
@@ -83,7 +83,7 @@ func Joined(n int) (text string) {
 //go:embed rows.txt
 var rows string
 
-// Rows returns the statements against rules about rows, for exectest.Rows.
+// Rows returns the statements against rules about rows, for dialecttest.Rows.
 func Rows() (all []string) {
 	for line := range strings.Lines(rows) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" && !strings.HasPrefix(line, "# ") {

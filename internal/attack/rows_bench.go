@@ -9,6 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
 // sales makes two tables of ten tenants: 2,000 clients with 20 sales each.
@@ -28,11 +29,11 @@ func BenchmarkRows(b *testing.B, e exectest.Engine) {
 	defer pool.Close()
 	const rule = "tenant_id = 3"
 	rules := exec.Policy{Rows: map[string]string{"clients": "tenant_id = :t", "sales": "tenant_id = :t"}, Shared: []string{"digits"}}
-	view, err := exectest.ReadyDB(b, pool, e.Dialect, exec.Config{Policy: rules}).For(&exec.Scope{Key: "3", Params: map[string]any{"t": 3}}, nil)
+	view, err := dbtest.ReadyDB(b, pool, e.Dialect, exec.Config{Policy: rules}).For(&exec.Scope{Key: "3", Params: map[string]any{"t": 3}}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	plain := exectest.ReadyDB(b, pool, e.Dialect, exec.Config{})
+	plain := dbtest.ReadyDB(b, pool, e.Dialect, exec.Config{})
 	of := func(db *exec.DB, text string) time.Duration {
 		start := time.Now()
 		if _, err := db.Query(b.Context(), text); err != nil {

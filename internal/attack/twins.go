@@ -8,6 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
 // Twins runs statements on a table t with a rule, with a text of a hidden row in place of %s and with one of no row: what is
@@ -16,7 +17,7 @@ func Twins(t *testing.T, e exectest.Engine, script, rule string, statements ...s
 	t.Helper()
 	pool := sql.OpenDB(e.Open(t, script).User)
 	defer pool.Close()
-	view, err := exectest.ReadyDB(t, pool, e.Dialect, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": rule}}}).
+	view, err := dbtest.ReadyDB(t, pool, e.Dialect, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": rule}}}).
 		For(&exec.Scope{Key: "x", Params: map[string]any{"v": 1}}, nil)
 	if err != nil {
 		t.Fatal(err)

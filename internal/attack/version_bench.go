@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // BenchmarkVersion tells what it costs to ask whether the schema of 10,000 tables changed. The statements that make them
@@ -25,10 +25,10 @@ func BenchmarkVersion(b *testing.B, option string, open func(b *testing.B) *sql.
 				for i := range 100 {
 					fmt.Fprintf(&script, "CREATE TABLE t%d (id INT PRIMARY KEY%s)%s;", n+i, columns, option)
 				}
-				need.Value(pool.Exec(script.String()))(b)
+				testutil.Value(pool.Exec(script.String()))(b)
 			}
 			conn := hold(b, pool)
-			need.Value(conn.Version(b.Context()))(b) // the first one may read all
+			testutil.Value(conn.Version(b.Context()))(b) // the first one may read all
 			for b.Loop() {
 				if _, err := conn.Version(b.Context()); err != nil {
 					b.Fatal(err)

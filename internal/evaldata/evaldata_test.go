@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // The three ways to write a text, in a plain file and in a gzipped one.
@@ -25,12 +25,12 @@ func TestPayloads(t *testing.T) {
 	z.Close()
 	dir := t.TempDir()
 	t.Setenv("TEXTTOSQL_DATA", dir)
-	need.OK(t, os.Mkdir(filepath.Join(dir, "security"), 0o755))
+	testutil.OK(t, os.Mkdir(filepath.Join(dir, "security"), 0o755))
 	for name, content := range map[string][]byte{
 		"security/payloads.jsonl": []byte(lines), "security/payloads_resources.jsonl": nil, "security/payloads_engines.jsonl": nil,
 		"lines.gz": packed.Bytes(),
 	} {
-		need.OK(t, os.WriteFile(Path(t, name), content, 0o600))
+		testutil.OK(t, os.WriteFile(Path(t, name), content, 0o600))
 	}
 	first := Payload{ID: "a", Engine: "sqlite", Expect: "refuse", Text: "DROP TABLE t"}
 	first.Policy.DenyTables = []string{"t"}

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// MaxSamples is the most samples of a question. More are a mistake, and each takes memory before the first is made.
+const MaxSamples = 10_000
+
 // Check reports a number that is negative, over most, infinite or no number. The field is named as in
 // "strategy: Direct.Shots". most 0 stands for no limit.
 func Check[T int | float64 | time.Duration](field string, value, most T) error {

@@ -123,7 +123,7 @@ func start(k kind) (s *Server, err error) {
 		return nil, err
 	}
 	// The path of a socket may have 107 bytes, so not below a test's folder.
-	dir, err := os.MkdirTemp("", "t2s")
+	dir, err := os.MkdirTemp(os.Getenv("TEXTTOSQL_SERVERS_DIR"), "t2s")
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestServers starts, ends, resumes and removes one server of each make.
@@ -63,7 +63,7 @@ func TestNoTrino(t *testing.T) {
 		t.Errorf("no Java: %v", err)
 	}
 	for _, name := range []string{"java", "javac", "mvn"} {
-		need.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho javac 11.0.2\n"), 0o755))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho javac 11.0.2\n"), 0o755))
 	}
 	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) || !strings.Contains(err.Error(), "no Java 17 or later") {
 		t.Errorf("Java 11: %v", err)

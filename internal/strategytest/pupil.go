@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/strategy"
 )
 
 // SchoolSQL has two ways to join its tables, and an old table beside the one that is meant.
@@ -54,7 +53,7 @@ func Reply(purpose string, scope, sql func() string) string {
 		return `{"components": [{"text": "a mark of 4", "type": "filter"}]}`
 	case "score":
 		return `{"relevant": true, "score": 1, "reason": "", "matched_components": [], "relevant_columns": []}`
-	case strategy.PurposeJudge:
+	case "judge":
 		return `{"selected_option": "A"}`
 	case "agent.step":
 		return "Thought: look\nAction: query[" + sql() + "]"

@@ -22,10 +22,10 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/snapshot"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -269,7 +269,7 @@ func SameWhateverTheLatency(t *testing.T, s strategy.Strategy, env *strategy.Env
 				env.Models = append(env.Models, llm.Chain(m, llm.Trace(), late))
 			}
 			root := trace.Tracer{Keep: trace.PrivateSQL}.New("question")
-			out, err := s.Generate(trace.Into(t.Context(), root), &env, task)
+			out, err := s.Generate(trace.NewContext(t.Context(), root), &env, task)
 			root.End()
 			spans, terr := root.Comparable()
 			written, werr := json.Marshal([]any{out, out.Report, fmt.Sprint(err)})

@@ -130,6 +130,19 @@ func Float(f, low, high float64) string {
 	return text
 }
 
+// Plain is a value as it is, for people: money without an exponent, and the size of bytes.
+func Plain(v any) string {
+	switch v := v.(type) {
+	case []byte:
+		return fmt.Sprintf("%d bytes", len(v))
+	case float64:
+		if a := math.Abs(v); a == 0 || a >= 1e-6 && a < 1e15 {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
+	}
+	return fmt.Sprint(v)
+}
+
 // AppendEscape appends r to b as JSON writes it in escapes: \u and four digits, twice for a character over U+FFFF.
 func AppendEscape(b []byte, r rune) []byte {
 	if r > 0xffff {

@@ -47,40 +47,47 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // last capital before a small letter ("HTTPServer": http, server).
 func OfName(name string) []string {
 	var words []string
-	runes := []rune(name)
+	var before rune
 	start := 0
-	flush := func(end int) {
-		if start < end {
-			words = append(words, strings.ToLower(string(runes[start:end])))
-		}
-	}
-	for i, r := range runes {
-		if !isWordRune(r) {
-			flush(i)
-			start = i + 1
-			continue
-		}
-		if i == start {
-			continue
-		}
-		prev := runes[i-1]
+	for i, n := 0, 0; i < len(name); i += n {
+		var r rune
+		r, n = utf8.DecodeRuneInString(name[i:])
 		switch {
-		case unicode.IsDigit(r) != unicode.IsDigit(prev):
-		case unicode.IsUpper(r) && !unicode.IsUpper(prev):
-		case unicode.IsUpper(r) && i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural(runes, i):
-		default:
-			continue
+		case !isWordRune(r):
+			words = appendWord(words, name[start:i])
+			start = i + n
+		case i > start && splits(before, r, name[i+n:]):
+			words = appendWord(words, name[start:i])
+			start = i
 		}
-		flush(i)
-		start = i
+		before = r
 	}
-	flush(len(runes))
-	return words
+	return appendWord(words, name[start:])
 }
 
-// isPlural tells the small s of MSRPs and IDs from the start of a word.
-func isPlural(runes []rune, i int) bool {
-	return runes[i+1] == 's' && (i+2 == len(runes) || !unicode.IsLower(runes[i+2]))
+func appendWord(words []string, word string) []string {
+	switch {
+	case word == "":
+		return words
+	case words == nil:
+		words = make([]string, 0, 2)
+	}
+	return append(words, strings.ToLower(word))
+}
+
+// splits reports whether a word begins at r, which is between before and rest.
+func splits(before, r rune, rest string) bool {
+	if unicode.IsDigit(r) != unicode.IsDigit(before) {
+		return true
+	}
+	after, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsUpper(r) && (!unicode.IsUpper(before) || unicode.IsLower(after) && !isPlural(rest))
+}
+
+// isPlural reports whether rest begins with the small s of MSRPs and IDs, and not with the second letter of a word.
+func isPlural(rest string) bool {
+	after, _ := utf8.DecodeRuneInString(strings.TrimPrefix(rest, "s"))
+	return strings.HasPrefix(rest, "s") && !unicode.IsLower(after)
 }
 
 // Stems returns the words of a name, each in the singular.
@@ -143,6 +150,15 @@ func Set(list string) map[string]bool {
 		set[word] = true
 	}
 	return set
+}
+
+// Pairs makes a map of words that stand in pairs. A _ of the second one is a blank.
+func Pairs(list string) map[string]string {
+	all, m := strings.Fields(list), map[string]string{}
+	for i := 0; i+1 < len(all); i += 2 {
+		m[all[i]] = strings.ReplaceAll(all[i+1], "_", " ")
+	}
+	return m
 }
 
 // plain are English words that name nothing in a database.
@@ -208,6 +224,17 @@ func Nearest(name string, names []string) (best string) {
 		}
 	}
 	return best
+}
+
+// LooksAlike reports whether other has a letter of another script where name is Latin: it may be made to be taken for name.
+func LooksAlike(name, other string) bool {
+	foreign := func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }
+	return !strings.ContainsFunc(name, foreign) && strings.ContainsFunc(other, foreign)
+}
+
+// Spelled reports whether a text stands in a question as one word, letter by letter.
+func Spelled(question, text string) bool {
+	return slices.Contains(strings.FieldsFunc(question, func(r rune) bool { return strings.ContainsRune(" ,;:.?!()\"'’", r) }), text)
 }
 
 // Distance returns the Levenshtein distance of two words in characters. If it is over most, the result is some number

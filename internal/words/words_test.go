@@ -145,3 +145,19 @@ func FuzzDistance(f *testing.F) {
 		}
 	})
 }
+
+func TestLooksAlike(t *testing.T) {
+	for _, tt := range []struct {
+		why, name, other string
+		want             bool
+	}{
+		{"a Cyrillic letter in a Latin name", "password", "pаssword", true},
+		{"letters with marks are Latin", "grosse", "größe", false},
+		{"both in another script", "имя", "имена", false},
+		{"the same", "name", "names", false},
+	} {
+		if got := words.LooksAlike(tt.name, tt.other); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+}

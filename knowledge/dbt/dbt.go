@@ -2,14 +2,14 @@
 //
 //	m, err := dbt.Read(file)
 //
-// A semantic model becomes a table. Its primary and unique entities are keys, and its foreign entities relationships to
-// every table that has the entity as a key; two tables with one primary entity are one to one. Dimensions become columns,
-// measures and simple metrics become aggregates, ratio and derived metrics {name}. Source is schema and alias; the name of
-// the database is left out.
+// A semantic model becomes a table. Its primary and unique entities are keys. Its foreign entities are relationships
+// to every table that has the entity as a key; two tables with one primary entity are one to one. Dimensions become
+// columns. Measures and simple metrics become aggregates; ratio and derived metrics become {name}. Source is schema
+// and alias, without the name of the database.
 //
-// A metric that a [knowledge.Model] cannot say is kept with the reason in Unsupported: cumulative and conversion metrics,
-// offsets, percentiles and medians, measures that are not additive, filters of a part, joins to the time spine. Validity
-// and saved queries have a line in Lost.
+// If a [knowledge.Model] cannot express a metric, Unsupported has the reason. Examples are cumulative and conversion
+// metrics, offsets, percentiles and medians, measures that are not additive, filters of a part, and joins to the time
+// spine. Validity and saved queries have a line in Lost.
 package dbt
 
 import (
@@ -117,12 +117,12 @@ type reader struct {
 
 // table adds a semantic model; its table has the index of the model.
 func (r *reader) table(m *semanticModel) {
-	t := knowledge.Table{Name: m.Name, About: knowledge.About{Description: m.Description}}
+	t := knowledge.Table{Name: m.Name, Subject: knowledge.Subject{Description: m.Description}}
 	if source := strings.Trim(m.Relation.Schema+"."+m.Relation.Alias, "."); source != m.Name {
 		t.Source = source
 	}
 	for _, d := range m.Dimensions {
-		c := knowledge.Column{Name: d.Name, Expr: d.Expr, About: knowledge.About{Description: d.Description}}
+		c := knowledge.Column{Name: d.Name, Expr: d.Expr, Subject: knowledge.Subject{Description: d.Description}}
 		if strings.EqualFold(c.Expr, c.Name) {
 			c.Name, c.Expr = cmp.Or(d.Expr, d.Name), ""
 		}

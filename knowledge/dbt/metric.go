@@ -12,7 +12,7 @@ import (
 
 // metric adds a metric, with the reason if a Model cannot say it.
 func (r *reader) metric(m *metric) {
-	out := knowledge.Metric{Name: m.Name, About: knowledge.About{Description: m.Description}}
+	out := knowledge.Metric{Name: m.Name, Subject: knowledge.Subject{Description: m.Description}}
 	if m.Label != "" && m.Label != m.Name {
 		out.Synonyms = []string{m.Label}
 	}

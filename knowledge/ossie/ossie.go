@@ -1,11 +1,12 @@
-// Package ossie reads semantic models of Apache Ossie (before: OSI, Open Semantic Interchange), as JSON. A YAML text
-// becomes JSON by knowledge/yaml.
+// Package ossie reads semantic models of Apache Ossie (before: OSI, Open Semantic Interchange), as JSON. Package
+// knowledge/yaml converts YAML into JSON.
 //
 //	m, err := ossie.Read(file)
 //
-// Datasets become tables, fields columns, and primary_key and unique_keys keys. A relationship keeps its name, by which a
-// request can take it. Of several dialects of an expression the reader takes ANSI_SQL, else the first. Other dialects and
-// custom extensions have a line in Lost. A metric that [knowledge.Model] cannot compile says why in Unsupported.
+// Datasets become tables, fields become columns, and primary_key and unique_keys become keys. A relationship keeps
+// its name, so a request can choose it. If an expression has several dialects, the reader takes ANSI_SQL, otherwise
+// the first. Other dialects and custom extensions have a line in Lost. If [knowledge.Model] cannot compile a metric,
+// Unsupported has the reason.
 package ossie
 
 import (
@@ -80,7 +81,7 @@ func (c *context) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(c))
 }
 
-// Read reads a file of semantic models. Those of one file become one model.
+// Read reads a file of semantic models. All models of one file become one model.
 func Read(in io.Reader) (knowledge.Model, error) {
 	var f file
 	if err := knowledge.Decode("ossie", in, &f); err != nil {
@@ -130,7 +131,7 @@ func (r *reader) model(m *model) {
 	}
 }
 
-// instructions keeps what is said of a thing.
+// instructions stores the instructions about a thing.
 func (r *reader) instructions(of string, c context) {
 	if c.Instructions != "" {
 		r.out.Instructions = append(r.out.Instructions, of+c.Instructions)
@@ -138,7 +139,7 @@ func (r *reader) instructions(of string, c context) {
 }
 
 func (r *reader) table(d *dataset) {
-	t := knowledge.Table{Name: d.Name, About: knowledge.About{Description: d.Description, Synonyms: d.Context.Synonyms}}
+	t := knowledge.Table{Name: d.Name, Subject: knowledge.Subject{Description: d.Description, Synonyms: d.Context.Synonyms}}
 	if d.Source != d.Name {
 		t.Source = d.Source
 	}
@@ -153,7 +154,7 @@ func (r *reader) table(d *dataset) {
 	}
 	for i := range d.Fields {
 		f := &d.Fields[i]
-		c := knowledge.Column{Name: f.Name, About: knowledge.About{Description: f.Description, Synonyms: f.Context.Synonyms}}
+		c := knowledge.Column{Name: f.Name, Subject: knowledge.Subject{Description: f.Description, Synonyms: f.Context.Synonyms}}
 		if f.Label != "" && f.Label != f.Name {
 			c.Synonyms = append(slices.Clip(c.Synonyms), f.Label)
 		}
@@ -189,7 +190,7 @@ func (r *reader) expression(of string, e expression) string {
 }
 
 func (r *reader) metric(m *model, x *metric) {
-	out := knowledge.Metric{Name: x.Name, About: knowledge.About{Description: x.Description, Synonyms: x.Context.Synonyms}}
+	out := knowledge.Metric{Name: x.Name, Subject: knowledge.Subject{Description: x.Description, Synonyms: x.Context.Synonyms}}
 	r.instructions("metric "+x.Name+": ", x.Context)
 	out.Expr = r.expression("metric "+x.Name, x.Expression)
 	if len(m.Datasets) == 1 { // columns need no qualifier then

@@ -142,7 +142,7 @@ func (r *reader) lose(format string, args ...any) {
 }
 
 func (r *reader) table(s *table) {
-	t := knowledge.Table{Name: s.Name, About: knowledge.About{Description: s.Description, Synonyms: s.Synonyms}}
+	t := knowledge.Table{Name: s.Name, Subject: knowledge.Subject{Description: s.Description, Synonyms: s.Synonyms}}
 	if source := cmp.Or(s.Base.Definition, strings.Trim(s.Base.Schema+"."+s.Base.Table, ".")); source != s.Name {
 		t.Source = source
 	}
@@ -153,7 +153,7 @@ func (r *reader) table(s *table) {
 	}
 	for _, list := range [][]field{s.Dimensions, s.Times, s.Facts, s.Measures} {
 		for _, f := range list {
-			c := knowledge.Column{Name: f.Name, About: knowledge.About{Description: f.Description, Synonyms: f.Synonyms}}
+			c := knowledge.Column{Name: f.Name, Subject: knowledge.Subject{Description: f.Description, Synonyms: f.Synonyms}}
 			if f.Expr != "" && !strings.EqualFold(f.Expr, f.Name) {
 				c.Expr = f.Expr
 			}
@@ -222,7 +222,7 @@ func (r *reader) metrics(s *table) {
 
 // metric adds a metric. What it names as table.metric is {metric}.
 func (r *reader) metric(table string, m field, expr string) {
-	out := knowledge.Metric{Name: m.Name, About: knowledge.About{Description: m.Description, Synonyms: m.Synonyms}}
+	out := knowledge.Metric{Name: m.Name, Subject: knowledge.Subject{Description: m.Description, Synonyms: m.Synonyms}}
 	if r.has(m.Name) {
 		out.Name = strings.Trim(table+"_"+m.Name, "_")
 	}

@@ -3,11 +3,10 @@
 //	m, err := wren.Read(file)
 //
 // Models become tables: Source is schema and table, or the refSql. Calculated columns over their own table become columns
-// with an expression. Relationships keep their names; ONE_TO_MANY is turned around. Measures of cubes become metrics.
+// with an expression. Relationships keep their names; ONE_TO_MANY is reversed. Measures of cubes become metrics.
 //
-// The rules of MDL about rows and columns are NOT in force: each has a line in Lost that says so. A policy of package exec
-// does what they did. Views, calculated columns over other tables, and relationships that are no equality of columns have
-// a line in Lost, too.
+// MDL rules about rows and columns are NOT enforced: each has a line in Lost. Use a policy of package exec instead.
+// Views, calculated columns over other tables, and relationships other than equal columns also have a line in Lost.
 package wren
 
 import (
@@ -63,9 +62,9 @@ type cube struct {
 // properties are free; two of them say what a thing means.
 type properties map[string]any
 
-func (p properties) about() knowledge.About {
+func (p properties) about() knowledge.Subject {
 	description, _ := p["description"].(string)
-	about := knowledge.About{Description: description}
+	about := knowledge.Subject{Description: description}
 	if name, _ := p["displayName"].(string); name != "" {
 		about.Synonyms = []string{name}
 	}
@@ -122,7 +121,7 @@ func (r *reader) lose(format string, args ...any) {
 }
 
 func (r *reader) table(m *model) {
-	t := knowledge.Table{Name: m.Name, About: m.Properties.about()}
+	t := knowledge.Table{Name: m.Name, Subject: m.Properties.about()}
 	source := strings.Trim(m.Reference.Schema+"."+m.Reference.Table, ".")
 	if source = cmp.Or(source, m.RefSQL, m.BaseObject); source != m.Name {
 		t.Source = source
@@ -139,7 +138,7 @@ func (r *reader) table(m *model) {
 		if c.Relationship != "" {
 			continue // it is in Relationships
 		}
-		out := knowledge.Column{Name: c.Name, About: c.Properties.about()}
+		out := knowledge.Column{Name: c.Name, Subject: c.Properties.about()}
 		if c.Expression != "" && c.Expression != c.Name {
 			if out.Expr = c.Expression; !isOwn(c.Expression) {
 				r.lose("column %s.%s: %s reads another table", m.Name, c.Name, c.Expression)
@@ -218,7 +217,7 @@ func (r *reader) key(table string, columns []string) {
 
 func (r *reader) cube(c *cube) {
 	for _, m := range c.Measures {
-		out := knowledge.Metric{Name: m.Name, About: m.Properties.about()}
+		out := knowledge.Metric{Name: m.Name, Subject: m.Properties.about()}
 		out.Description = cmp.Or(m.Description, out.Description)
 		var err error
 		if out.Expr, err = knowledge.Qualified(c.BaseObject, m.Expression); err != nil {

@@ -1,9 +1,10 @@
-// Package yaml turns YAML into JSON for the readers of package knowledge, which need no YAML that way.
+// Package yaml converts YAML into JSON for the readers of package knowledge, so that these do not depend on a YAML
+// library.
 //
 //	data, err := yaml.JSON(file)
 //	m, err := ossie.Read(bytes.NewReader(data))
 //
-// It is a module of its own.
+// It is a separate module.
 package yaml
 
 import (
@@ -21,8 +22,8 @@ import (
 const maxNodes = 1_000_000
 
 // JSON returns the first document of a YAML text as JSON, keys in alphabetical order. Dates and times stay texts, as they
-// are written. A JSON text is YAML, too. Numbers that JSON does not have (.inf, .nan), binary data and keys that are no
-// text are errors.
+// are written. A JSON text is YAML, too. Numbers that JSON does not have (.inf, .nan), binary data and keys that are
+// not texts are errors.
 func JSON(r io.Reader) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(r).Decode(&doc); err != nil {

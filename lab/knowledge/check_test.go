@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -13,7 +13,7 @@ func TestCheckModels(t *testing.T) {
 	for name := range databases {
 		t.Run(name, func(t *testing.T) {
 			m := modelOf(t, name)
-			faults := need.Value(m.Check(t.Context(), onSQLite(t, name), "sqlite"))(t)
+			faults := testutil.Value(m.Check(t.Context(), onSQLite(t, name), "sqlite"))(t)
 			if name != "acme" {
 				// The café has no descriptions of its products, which its model names.
 				faults = slices.DeleteFunc(faults, func(f knowledge.Fault) bool { return f.Name == "products.product_description" })
@@ -22,7 +22,7 @@ func TestCheckModels(t *testing.T) {
 				}
 				return
 			}
-			i := slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == knowledge.FaultKey && f.Name == "agreement_party_role" })
+			i := slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == "key" && f.Name == "agreement_party_role" })
 			if i < 0 || faults[i].Rows != 4 || faults[i].Distinct != 2 {
 				t.Fatal(faults)
 			}

@@ -21,8 +21,8 @@ import (
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/knowledge/dbt"
 	"github.com/texttosql/texttosql/result"
@@ -53,20 +53,20 @@ var databases = map[string]func(testing.TB) string{
 func modelOf(t testing.TB, name string) knowledge.Model {
 	t.Helper()
 	if name == "acme" {
-		file := need.Value(os.Open(evaldata.Knowledge(t, "dbt", "acme", "semantic_manifest.json")))(t)
+		file := testutil.Value(os.Open(evaldata.Knowledge(t, "dbt", "acme", "semantic_manifest.json")))(t)
 		defer file.Close()
-		return need.Value(dbt.Read(file))(t)
+		return testutil.Value(dbt.Read(file))(t)
 	}
-	file := need.Value(os.Open(evaldata.Knowledge(t, "models", name+".json")))(t)
+	file := testutil.Value(os.Open(evaldata.Knowledge(t, "models", name+".json")))(t)
 	defer file.Close()
-	return need.Value(knowledge.Read(file))(t)
+	return testutil.Value(knowledge.Read(file))(t)
 }
 
 // pool opens the SQLite file of a database.
 func pool(t testing.TB, name string) *sql.DB {
 	t.Helper()
-	path := need.Value(filepath.Abs(databases[name](t)))(t)
-	p := need.Value(sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1"))(t)
+	path := testutil.Value(filepath.Abs(databases[name](t)))(t)
+	p := testutil.Value(sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1"))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -74,7 +74,7 @@ func pool(t testing.TB, name string) *sql.DB {
 // guarded is a database as an engine asks it.
 func guarded(t testing.TB, p *sql.DB, d exec.Dialect) *exec.DB {
 	t.Helper()
-	return need.Value(exec.New(p, d, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}))(t)
+	return testutil.Value(exec.New(p, d, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}))(t)
 }
 
 func onSQLite(t testing.TB, name string) *exec.DB { return guarded(t, pool(t, name), sqlite.Dialect{}) }
@@ -94,11 +94,11 @@ func onPostgres(t testing.TB, name string) *exec.DB {
 func postgresCopy(t testing.TB, name string) *sql.DB {
 	t.Helper()
 	s := postgresServer.Get(t)
-	root := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
+	root := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
 	defer root.Close()
 	database := copyOf(name)
-	need.Value(root.Exec(`CREATE DATABASE "` + database + `"`))(t)
-	p := need.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port, database)))(t)
+	testutil.Value(root.Exec(`CREATE DATABASE "` + database + `"`))(t)
+	p := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port, database)))(t)
 	t.Cleanup(func() { p.Close() })
 	load(t, name, p, `"`, "timestamp", "numeric", func(n int) string { return fmt.Sprintf("$%d", n) })
 	return p
@@ -108,14 +108,14 @@ func postgresCopy(t testing.TB, name string) *sql.DB {
 func onMariaDB(t testing.TB, name string) *exec.DB {
 	t.Helper()
 	s := mariaServer.Get(t)
-	root := need.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port)))(t)
+	root := testutil.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port)))(t)
 	defer root.Close()
 	database := copyOf(name)
-	need.Value(root.Exec("CREATE DATABASE " + database + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"))(t)
+	testutil.Value(root.Exec("CREATE DATABASE " + database + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"))(t)
 	config := mysql.NewConfig()
 	config.User, config.Net, config.DBName = "root", "tcp", database
 	config.Addr = fmt.Sprintf("127.0.0.1:%d", s.Port)
-	p := need.Value(sql.Open("mysql", config.FormatDSN()))(t)
+	p := testutil.Value(sql.Open("mysql", config.FormatDSN()))(t)
 	t.Cleanup(func() { p.Close() })
 	load(t, name, p, "`", "datetime", "decimal(20,4)", func(int) string { return "?" })
 	return guarded(t, p, mariadb.Dialect{MariaDB: true})
@@ -142,17 +142,17 @@ func load(t testing.TB, name string, to *sql.DB, quote, moment, number string, p
 			columns, names = append(columns, quoted(column)+" "+kind), append(names, quoted(column))
 			places = append(places, parameter(i+1))
 		}
-		need.Value(to.Exec("CREATE TABLE " + quoted(table) + " (" + strings.Join(columns, ", ") + ")"))(t)
+		testutil.Value(to.Exec("CREATE TABLE " + quoted(table) + " (" + strings.Join(columns, ", ") + ")"))(t)
 		insert := "INSERT INTO " + quoted(table) + " VALUES (" + strings.Join(places, ", ") + ")"
-		tx := need.Value(to.Begin())(t)
-		statement := need.Value(tx.Prepare(insert))(t)
-		rows := need.Value(from.Query("SELECT * FROM \"" + table + "\""))(t)
+		tx := testutil.Value(to.Begin())(t)
+		statement := testutil.Value(tx.Prepare(insert))(t)
+		rows := testutil.Value(from.Query("SELECT * FROM \"" + table + "\""))(t)
 		for rows.Next() {
 			values, into := make([]any, len(names)), make([]any, len(names))
 			for i := range values {
 				into[i] = &values[i]
 			}
-			need.OK(t, rows.Scan(into...))
+			testutil.OK(t, rows.Scan(into...))
 			for i, v := range values {
 				if v != nil && strings.HasSuffix(columns[i], " boolean") {
 					values[i] = fmt.Sprint(v) == "1" || fmt.Sprint(v) == "true"
@@ -160,11 +160,11 @@ func load(t testing.TB, name string, to *sql.DB, quote, moment, number string, p
 					values[i] = fmt.Sprint(text(v))
 				}
 			}
-			need.Value(statement.Exec(values...))(t)
+			testutil.Value(statement.Exec(values...))(t)
 		}
-		need.OK(t, rows.Err())
+		testutil.OK(t, rows.Err())
 		rows.Close()
-		need.OK(t, tx.Commit())
+		testutil.OK(t, tx.Commit())
 	}
 }
 
@@ -177,14 +177,14 @@ func text(v any) any {
 
 func texts(t testing.TB, p *sql.DB, query string, args ...any) (all []string) {
 	t.Helper()
-	rows := need.Value(p.Query(query, args...))(t)
+	rows := testutil.Value(p.Query(query, args...))(t)
 	defer rows.Close()
 	for rows.Next() {
 		var s string
-		need.OK(t, rows.Scan(&s))
+		testutil.OK(t, rows.Scan(&s))
 		all = append(all, s)
 	}
-	need.OK(t, rows.Err())
+	testutil.OK(t, rows.Err())
 	return all
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/result"
 )
@@ -24,8 +24,8 @@ func TestGrains(t *testing.T) {
 			m := modelOf(t, "trips")
 			for _, grain := range []string{"year", "quarter", "month", "week", "day", "hour"} {
 				column := "trip.departed_at@" + grain
-				sql := need.Value(m.Compile(knowledge.Request{Metrics: []string{"trips"}, GroupBy: []string{column}, OrderBy: []string{column}}, engine))(t)
-				rows := need.Value(db.Query(t.Context(), sql))(t, sql)
+				sql := testutil.Value(m.Compile(knowledge.Request{Metrics: []string{"trips"}, GroupBy: []string{column}, OrderBy: []string{column}}, engine))(t)
+				rows := testutil.Value(db.Query(t.Context(), sql))(t, sql)
 				got := fmt.Sprint(rows.Rows[0][0], " ", rows.Rows[len(rows.Rows)-1][0])
 				golden.Equal(t, want[grain], got, grain)
 			}
@@ -47,13 +47,13 @@ func TestPairs(t *testing.T) {
 		if line.Request == nil || !line.Right {
 			continue
 		}
-		sql := need.Value(m.Compile(*line.Request, "sqlite"))(t, line.Question)
-		got := need.Value(db.Query(t.Context(), sql))(t, sql)
-		want := need.Value(db.Query(t.Context(), line.Gold))(t, line.Gold)
+		sql := testutil.Value(m.Compile(*line.Request, "sqlite"))(t, line.Question)
+		got := testutil.Value(db.Query(t.Context(), sql))(t, sql)
+		want := testutil.Value(db.Query(t.Context(), line.Gold))(t, line.Gold)
 		if len(got.Columns) > len(want.Columns) { // beside what was asked for, it gives the parts
 			got = &result.Table{Columns: want.Columns, Rows: lastColumn(got)}
 		}
-		set := result.Equality{Mode: result.Set, Digits: 9}
+		set := result.Equality{Set: true, Digits: 9}
 		if !set.Equal(plain(got), plain(want)) && !set.Equal(plain(turned(got)), plain(want)) {
 			t.Errorf("%s\n%s\n%s\nwant\n%s\n%s", line.Question, sql, got.Preview(9, 30), line.Gold, want.Preview(9, 30))
 			continue

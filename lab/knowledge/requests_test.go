@@ -8,7 +8,7 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/result"
 )
@@ -64,13 +64,13 @@ func TestRequests(t *testing.T) {
 				if engine == "mysql" { // what a person wrote for the other two is asked of SQLite
 					byHand, db = line.SQL, onSQLite(t, line.Model)
 				}
-				want := need.Value(db.Query(t.Context(), byHand))(t, line.Name)
+				want := testutil.Value(db.Query(t.Context(), byHand))(t, line.Name)
 				if !nine.Equal(plain(got), plain(want)) {
 					t.Errorf("%s: %s\n%v\nwant\n%v", line.Name, sql, got.Preview(8, 30), want.Preview(8, 30))
 				}
 				equal++
 				if line.Naive != "" && engine == "sqlite" {
-					rows := need.Value(db.Query(t.Context(), line.Naive))(t, line.Name)
+					rows := testutil.Value(db.Query(t.Context(), line.Naive))(t, line.Name)
 					if nine.Equal(got, rows) {
 						t.Errorf("%s: the join of everything gives the same rows", line.Name)
 					}

@@ -13,9 +13,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/strategy"
 )
 
 // requester answers metric requests with one request, and everything else with no statement. It keeps what it was sent.
@@ -32,7 +31,7 @@ func (m *requester) Complete(_ context.Context, r llm.Request) (llm.Response, er
 	for _, message := range r.Messages {
 		m.sent.WriteString(message.Text + "\n")
 	}
-	if r.Purpose == strategy.PurposeMetric {
+	if r.Purpose == "metric" {
 		return llm.Response{Text: m.request, StopReason: llm.StopEnd}, nil
 	}
 	return llm.Response{Text: "I cannot tell.", StopReason: llm.StopEnd}, nil
@@ -69,13 +68,13 @@ func TestRequestsRows(t *testing.T) {
 					"SELECT SUM(order_cost) FROM orders WHERE customer_id = '%s'"},
 			} {
 				for _, customer := range []string{"C1", "C12"} {
-					e := need.Value(texttosql.New(p, &requester{request: test.request}, texttosql.WithDialect(dialect), texttosql.WithSamples(2),
+					e := testutil.Value(texttosql.New(p, &requester{request: test.request}, texttosql.WithDialect(dialect), texttosql.WithSamples(2),
 						texttosql.WithKnowledge(modelOf(t, "jaffle")), texttosql.WithPolicy(rules)))(t)
 					scope := exec.Scope{Key: customer, Params: map[string]any{"customer": customer}}
 					res, err := e.Ask(t.Context(), "How much is it?", texttosql.WithScope(scope))
-					need.OK(t, err, test.request)
+					testutil.OK(t, err, test.request)
 					var want float64
-					need.OK(t, p.QueryRow(fmt.Sprintf(test.byHand, customer)).Scan(&want))
+					testutil.OK(t, p.QueryRow(fmt.Sprintf(test.byHand, customer)).Scan(&want))
 					got, ok := number(res.Rows.Rows[0][0]).(float64)
 					if !ok || got < want-1e-6 || got > want+1e-6 || res.Grounds == nil {
 						t.Errorf("%s of %s: %v, want %v\n%s", test.request, customer, res.Rows.Rows, want, res.SQL)
@@ -109,16 +108,16 @@ func TestRequestsDenied(t *testing.T) {
 				{"a metric beside them", `{"metrics": ["revenue"]}`, exec.Policy{DenyColumns: []string{"orders.order_cost"}}, []string{"order_cost"}, true},
 			} {
 				model := &requester{request: test.request}
-				e := need.Value(texttosql.New(p, model, texttosql.WithDialect(dialect), texttosql.WithSamples(2),
+				e := testutil.Value(texttosql.New(p, model, texttosql.WithDialect(dialect), texttosql.WithSamples(2),
 					texttosql.WithKnowledge(modelOf(t, "jaffle")), texttosql.WithPolicy(test.policy)))(t)
 				res, err := e.Ask(t.Context(), "How much is it?")
 				if (err == nil) != test.answered {
 					t.Errorf("%s: %v", test.why, err)
 				}
-				shown := need.Value(e.Knowledge(t.Context()))(t)
-				text := model.sent.String() + string(need.Value(json.Marshal(shown))(t))
+				shown := testutil.Value(e.Knowledge(t.Context()))(t)
+				text := model.sent.String() + string(testutil.Value(json.Marshal(shown))(t))
 				if test.answered {
-					text += string(need.Value(json.Marshal(res))(t))
+					text += string(testutil.Value(json.Marshal(res))(t))
 				}
 				for _, name := range test.hidden {
 					if strings.Contains(text, name) {

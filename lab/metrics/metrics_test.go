@@ -9,7 +9,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/metrics"
 )
 
@@ -40,7 +40,7 @@ func TestSuiteEX(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			s := eval.Scorer{Store: store, Metrics: []eval.Metric{metrics.SuiteEX{Store: store}, metrics.SuiteEX{Store: store, KeepDistinct: true}}}
-			v := need.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: test.gold}, test.sql))(t)
+			v := testutil.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: test.gold}, test.sql))(t)
 			if v.Scores[0] != test.without || v.Scores[1] != test.kept {
 				t.Errorf("%v, want %v and %v (%s)", v.Scores, test.without, test.kept, v.Fault)
 			}
@@ -80,7 +80,7 @@ func numbers(t testing.TB) func(string) (string, error) {
 func scoreOf(t *testing.T, store *eval.Store, m eval.Metric, gold, sql string) float64 {
 	t.Helper()
 	s := eval.Scorer{Store: store, Metrics: []eval.Metric{m}}
-	v := need.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: gold}, sql))(t)
+	v := testutil.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: gold}, sql))(t)
 	if v.Fault != "" {
 		t.Fatal(v.Fault)
 	}
@@ -113,7 +113,7 @@ func openReadOnly(path string) (*sql.DB, error) {
 // makeDatabase writes a database into dir.
 func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 	t.Helper()
-	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
+	db := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
 	defer db.Close()
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {

@@ -126,16 +126,16 @@ func suiteEqual(a, b *result.Table, ordered bool) bool {
 	if len(a.Rows) != len(b.Rows) || len(a.Columns) != len(b.Columns) {
 		return false
 	}
-	eq := result.Equality{Mode: result.Bag}
+	eq := result.Equality{}
 	if ordered {
-		eq.Mode = result.Ordered
+		eq.Ordered = true
 	}
 	if eq.Equal(a, b) {
 		return true
 	}
 	// may[i] are the columns of b that hold the values of column i of a.
 	n := len(a.Columns)
-	of, same := columnPrints(b, eq), columnPrints(b, result.Equality{Mode: result.Ordered})
+	of, same := columnPrints(b, eq), columnPrints(b, result.Equality{Ordered: true})
 	may := make([][]int, n)
 	for i, print := range columnPrints(a, eq) {
 		for j := range n {

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/replies"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -173,7 +175,7 @@ func derive(ctx context.Context, db *exec.DB, reply string) (phased, error) {
 	d := phased{reply: reply, tables: tableList(db, s, a)}
 	var joins, filters []string
 	end := 0
-	for _, c := range found.Conditions(exec.ColumnNames(s, db.Dialect())) {
+	for _, c := range found.Conditions(checks.ColumnNames(s, db.Language().PromptQuoter())) {
 		inner := c.Pos < end
 		if !inner {
 			end = c.Pos + len(c.Text)
@@ -205,7 +207,7 @@ func tableList(db *exec.DB, s *schema.Schema, a exec.Analysis) string {
 	}
 	slices.Sort(names)
 	for i, name := range names {
-		names[i] = exec.Names{Dialect: db.Dialect()}.Quote(name)
+		names[i] = db.Language().PromptQuoter().Quote(name)
 	}
 	if len(names) == 0 {
 		return "none"
@@ -214,19 +216,19 @@ func tableList(db *exec.DB, s *schema.Schema, a exec.Analysis) string {
 }
 
 // joinOf writes two columns of two tables as a join; "" for anything else.
-func joinOf(s *schema.Schema, d exec.Dialect, equal []sqltext.ColumnRef) string {
+func joinOf(s *schema.Schema, d exec.Dialect, equal []sqlshape.ColumnRef) string {
 	if len(equal) != 2 {
 		return ""
 	}
 	var sides []string
 	var tables []*schema.Table
 	for _, r := range equal {
-		t, column := exec.ColumnOf(s, r)
+		t, column := checks.ColumnOf(s, r)
 		if t == nil {
 			return ""
 		}
 		tables = append(tables, t)
-		sides = append(sides, exec.Names{Dialect: d}.Quote(t.Name)+"."+exec.Names{Dialect: d}.Quote(column))
+		sides = append(sides, d.Language().PromptQuoter().Quote(t.Name)+"."+d.Language().PromptQuoter().Quote(column))
 	}
 	if tables[0] == tables[1] {
 		return ""

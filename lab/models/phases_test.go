@@ -13,19 +13,19 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/llm"
 )
 
 func concerts(t *testing.T) *exec.DB {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite")))(t)
 	t.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec(`CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+	testutil.Value(pool.Exec(`CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
 		CREATE TABLE concert (id INTEGER PRIMARY KEY, singer_id INTEGER, year INTEGER);
 		CREATE TABLE "sold tickets" (concert INTEGER, n INTEGER)`))(t)
-	return need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
+	return testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
 }
 
 func TestPhasesDerived(t *testing.T) {
@@ -54,11 +54,11 @@ func TestPhasesDerived(t *testing.T) {
 	db := concerts(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := need.Value(models.NewRecorded("pool", []models.Question{{ID: "1", Text: "Which?", Replies: []models.Reply{{Text: tt.reply}}}}))(t)
-			m := need.Value(models.NewPhases(t.Context(), r, db, models.PhaseOptions{}))(t)
+			r := testutil.Value(models.NewRecorded("pool", []models.Question{{ID: "1", Text: "Which?", Replies: []models.Reply{{Text: tt.reply}}}}))(t)
+			m := testutil.Value(models.NewPhases(t.Context(), r, db, models.PhaseOptions{}))(t)
 			got := map[string]string{}
 			for _, step := range []string{"maker.scope", "maker.filter", "maker.projection"} {
-				reply := need.Value(m.Complete(t.Context(), llm.Request{Purpose: step, Messages: []llm.Message{{Role: llm.User, Text: "Which?"}}}))(t)
+				reply := testutil.Value(m.Complete(t.Context(), llm.Request{Purpose: step, Messages: []llm.Message{{Role: llm.User, Text: "Which?"}}}))(t)
 				got[step] = reply.Text
 			}
 			want := map[string]string{"maker.scope": tt.scope, "maker.filter": tt.filter, "maker.projection": tt.reply}
@@ -69,14 +69,14 @@ func TestPhasesDerived(t *testing.T) {
 
 func TestPhases(t *testing.T) {
 	const question = "Who is from France?"
-	r := need.Value(models.NewRecorded("pool/two", []models.Question{{ID: "7", Text: question, Replies: []models.Reply{
+	r := testutil.Value(models.NewRecorded("pool/two", []models.Question{{ID: "7", Text: question, Replies: []models.Reply{
 		{Text: "SELECT name FROM singer WHERE country = 'France'"},
 		{Text: "SELECT name FROM singer JOIN concert ON singer.id = singer_id WHERE country = 'France'"},
 		{Text: ""},
 	}}}))(t)
 	db := concerts(t)
 	ask := func(o models.PhaseOptions, purpose, lock string, sample int) (string, error) {
-		m := need.Value(models.NewPhases(t.Context(), r, db, o))(t)
+		m := testutil.Value(models.NewPhases(t.Context(), r, db, o))(t)
 		reply, err := m.Complete(t.Context(), llm.Request{Purpose: purpose, Sample: sample, Messages: []llm.Message{
 			{Role: llm.User, Text: "### Schema\nTables: not this line\n" + lock + "### Question\n" + question},
 		}})
@@ -117,11 +117,11 @@ func TestPhases(t *testing.T) {
 func TestPhasesDelivery(t *testing.T) {
 	const question = "Who is from France?"
 	usage := llm.Usage{PromptTokens: 900, CompletionTokens: 20, Known: true, Calls: 1}
-	r := need.Value(models.NewRecorded("pool", []models.Question{{ID: "7", Text: question, Replies: []models.Reply{
+	r := testutil.Value(models.NewRecorded("pool", []models.Question{{ID: "7", Text: question, Replies: []models.Reply{
 		{Text: "SELECT name FROM singer", Model: "small", Usage: usage, Latency: time.Second},
 		{Text: "SELECT name FROM singer WHERE country = 'France'", Model: "large", Usage: usage, Latency: time.Minute},
 	}}}))(t)
-	m := need.Value(models.NewPhases(t.Context(), r, concerts(t), models.PhaseOptions{}))(t)
+	m := testutil.Value(models.NewPhases(t.Context(), r, concerts(t), models.PhaseOptions{}))(t)
 	for _, tt := range []struct {
 		purpose string
 		known   bool

@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/texttosql/texttosql/lab/pools"
 )
@@ -31,13 +30,4 @@ func FromPool(p *pools.Pool, database string) (*Recorded, error) {
 		questions = append(questions, one)
 	}
 	return NewRecorded(p.Name, questions)
-}
-
-// Delayed returns a copy whose calls take time: latency is asked for that of a
-// question's sample, by the question's id. It is for benchmarks of what waits for a
-// model.
-func (r *Recorded) Delayed(latency func(question string, sample int) time.Duration) *Recorded {
-	delayed := *r
-	delayed.latency = latency
-	return &delayed
 }

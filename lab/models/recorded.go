@@ -59,7 +59,6 @@ type Recorded struct {
 	known []known              // the longest first
 	lines map[string]*Question // by text as a line is searched for
 
-	latency func(question string, sample int) time.Duration // nil: that of the replies
 }
 
 // known is a question with its text as requests are searched for it.
@@ -122,13 +121,9 @@ func (r *Recorded) Complete(ctx context.Context, req llm.Request) (llm.Response,
 
 // deliver replies after the time that the stored reply at took.
 func (r *Recorded) deliver(ctx context.Context, req llm.Request, q *Question, at int, reply Reply) (llm.Response, error) {
-	latency := reply.Latency
-	if r.latency != nil {
-		latency = r.latency(q.ID, at)
-	}
-	if latency > 0 {
+	if reply.Latency > 0 {
 		select {
-		case <-time.After(latency):
+		case <-time.After(reply.Latency):
 		case <-ctx.Done():
 			return llm.Response{}, ctx.Err()
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
@@ -21,7 +21,7 @@ import (
 
 func singers(t *testing.T) *models.Recorded {
 	t.Helper()
-	return need.Value(models.NewRecorded("pool/one", []models.Question{
+	return testutil.Value(models.NewRecorded("pool/one", []models.Question{
 		{ID: "1", Text: "How many singers are there?", Replies: []models.Reply{
 			{Text: "  SELECT count(*) FROM singer;\n", Model: "gpt"},
 			{Text: "SELECT 7", Usage: llm.Usage{Calls: 1, PromptTokens: 300, CompletionTokens: 4, Known: true}},
@@ -111,8 +111,8 @@ func TestRecordedErrors(t *testing.T) {
 
 func TestRecordedUsage(t *testing.T) {
 	m := singers(t)
-	first := need.Value(m.Complete(t.Context(), ask(0, "How many singers are there?")))(t)
-	second := need.Value(m.Complete(t.Context(), ask(1, "How many singers are there?")))(t)
+	first := testutil.Value(m.Complete(t.Context(), ask(0, "How many singers are there?")))(t)
+	second := testutil.Value(m.Complete(t.Context(), ask(1, "How many singers are there?")))(t)
 	want := []llm.Usage{
 		{Calls: 1, PromptTokens: 9, CompletionTokens: 8}, // 35 and 32 characters
 		{Calls: 1, PromptTokens: 300, CompletionTokens: 4, Known: true},
@@ -128,7 +128,7 @@ func TestInTurn(t *testing.T) {
 	for i := range 3 {
 		replies = append(replies, models.Reply{Text: fmt.Sprint("SELECT ", i)})
 	}
-	m := need.Value(models.NewRecorded("p", []models.Question{{ID: "1", Text: "Show all", Replies: replies}}))(t)
+	m := testutil.Value(models.NewRecorded("p", []models.Question{{ID: "1", Text: "Show all", Replies: replies}}))(t)
 	second := m.InTurn(2)
 	for i, sample := range []int{1, 3, 5} { // the odd samples are the second model's
 		resp, err := second.Complete(t.Context(), ask(sample, "Show all"))
@@ -183,7 +183,7 @@ func TestFromPool(t *testing.T) {
 	if _, err := models.FromPool(p, ""); err == nil || !strings.Contains(err.Error(), "questions 1 and 2") {
 		t.Errorf("the same question about two databases: %v", err)
 	}
-	m := need.Value(models.FromPool(p, "b"))(t)
+	m := testutil.Value(models.FromPool(p, "b"))(t)
 	first, err := m.Complete(t.Context(), ask(0, "Show all"))
 	if err != nil || first.Text != "SELECT 2" || first.Model != "m" {
 		t.Errorf("got %+v, %v, want the answer to question 2", first, err)
@@ -192,33 +192,23 @@ func TestFromPool(t *testing.T) {
 	if err != nil || counted.Usage.Calls != 2 || !counted.Usage.Known {
 		t.Errorf("got %+v, %v, want the recorded usage", counted, err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		slow := m.Delayed(func(question string, sample int) time.Duration {
-			if question != "4" || sample != 0 {
-				t.Errorf("asked for the latency of question %s, sample %d", question, sample)
-			}
-			return time.Minute
-		})
-		start := time.Now()
-		if _, err := slow.Complete(t.Context(), ask(0, "Count them")); err != nil || time.Since(start) != time.Minute {
-			t.Errorf("%v after %v", err, time.Since(start))
-		}
-	})
 }
 
 func TestConformance(t *testing.T) {
-	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
+	llmtest.Conformance(t, func(t *testing.T, b string) llm.Model {
 		reply := models.Reply{Text: "SELECT count(*) FROM singer"}
 		text := "How many singers are there?"
 		switch b {
-		case llmtest.Empties:
+		case "empties":
 			reply.Text = ""
-		case llmtest.Hangs:
+		case "hangs":
 			reply.Latency = time.Hour
-		case llmtest.Fails:
+		case "fails":
 			text = "Which stadium is it?"
+		case "busy", "down":
+			return nil
 		}
-		m := need.Value(models.NewRecorded("p", []models.Question{{ID: "1", Text: text, Replies: slices.Repeat([]models.Reply{reply}, 20)}}))(t)
+		m := testutil.Value(models.NewRecorded("p", []models.Question{{ID: "1", Text: text, Replies: slices.Repeat([]models.Reply{reply}, 20)}}))(t)
 		return m
 	})
 }

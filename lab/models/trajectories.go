@@ -124,7 +124,7 @@ func (t *Trajectories) Complete(ctx context.Context, req llm.Request) (llm.Respo
 		}
 	}
 	if at := walk.Diverged(ran); at >= 0 && at == len(ran)-1 {
-		trace.From(ctx).Warn("diverged", fmt.Sprintf("statement %d of question %s ran: %t, stored: %t; the reply answers the stored observation", at+1, q.ID, ran[at], !ran[at]))
+		trace.FromContext(ctx).Warn("diverged", fmt.Sprintf("statement %d of question %s ran: %t, stored: %t; the reply answers the stored observation", at+1, q.ID, ran[at], !ran[at]))
 	}
 	if steps >= len(walk.Steps) {
 		return llm.Response{}, t.recorded.missing(": the trajectory of question %s has %d steps", q.ID, len(walk.Steps))

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
@@ -23,14 +23,14 @@ const walked = `{"run": "a", "qid": 4, "steps": [{"thought": "t", "action": "que
 // written writes a file of trajectories.
 func written(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "walks.jsonl")
-	need.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	testutil.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 // TestTrajectories: a request gets the step that follows those in it, and a warning where its observation is another one.
 func TestTrajectories(t *testing.T) {
-	list := need.Value(models.ReadTrajectories(written(t, walked)))(t)
-	m := need.Value(models.NewTrajectories("walks", list, []models.Question{{ID: "4", Text: "How many?"}, {ID: "5", Text: "Why?"}}))(t)
+	list := testutil.Value(models.ReadTrajectories(written(t, walked)))(t)
+	m := testutil.Value(models.NewTrajectories("walks", list, []models.Question{{ID: "4", Text: "How many?"}, {ID: "5", Text: "Why?"}}))(t)
 	user := func(text string) llm.Message { return llm.Message{Role: llm.User, Text: text} }
 	said := llm.Message{Role: llm.Assistant, Text: "Thought: t"}
 	asked := user("### Question\nHow many?\n")
@@ -54,8 +54,8 @@ func TestTrajectories(t *testing.T) {
 		{[]llm.Message{user("### Question\nWhy?")}, 0, "", false, "no walk of this question"},
 		{[]llm.Message{user("### Question\nWho?")}, 0, "", false, "an unknown question"},
 	} {
-		root := trace.New("call")
-		resp, err := m.Complete(trace.Into(t.Context(), root), llm.Request{Purpose: "agent.step", Sample: tt.sample, Messages: tt.messages})
+		root := trace.Tracer{}.New("call")
+		resp, err := m.Complete(trace.NewContext(t.Context(), root), llm.Request{Purpose: "agent.step", Sample: tt.sample, Messages: tt.messages})
 		if (tt.want == "") != errors.Is(err, models.ErrNotRecorded) || !strings.HasSuffix(resp.Text, tt.want) {
 			t.Errorf("%s: %q, %v", tt.why, resp.Text, err)
 		}
@@ -70,7 +70,7 @@ func TestTrajectories(t *testing.T) {
 
 // TestDiverged: statements are compared in order, those that were not reached aside.
 func TestDiverged(t *testing.T) {
-	list := need.Value(models.ReadTrajectories(written(t, walked)))(t)
+	list := testutil.Value(models.ReadTrajectories(written(t, walked)))(t)
 	for _, tt := range []struct {
 		ran  []bool
 		want int

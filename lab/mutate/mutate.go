@@ -1,10 +1,11 @@
-// Package mutate changes one place of a Go file at a time, as a slip of a programmer would, so that a run of the tests shows
-// whether one of them fails. The places come from the syntax tree alone: a change that does not compile says so when it is run.
+// Package mutate changes one place of a Go package at a time, as a slip of a programmer would, so that a run of the tests shows
+// whether one of them fails. One test binary holds all changes of a package, and a variable of the environment selects one.
 package mutate
 
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -14,15 +15,18 @@ import (
 	"strings"
 )
 
-// Mutant is one change of one file: the bytes from Pos to End of Old become New.
+// Mutant is one change of one file: Old becomes New at a line. Build and Judge set the status.
 type Mutant struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
 	Operator string `json:"operator"`
 	Old      string `json:"old"`
 	New      string `json:"new"`
+	Status   string `json:"status"`
+	By       string `json:"by,omitempty"` // the first test that failed
 
 	pos, end int
+	home     *home
 }
 
 // Operators are the names of the changes, sorted:
@@ -38,21 +42,23 @@ type Mutant struct {
 var Operators = []string{"arithmetic", "compare", "condition", "constant", "logic", "not", "return", "statement"}
 
 // Find returns the mutants of the package in a folder, in the order of its files, those of the operators only; no operator
-// means all. Tests and generated files have none.
+// means all. Tests, generated files and files that the system does not build have none, nor has a declaration of constants or
+// types, which no variable can switch.
 func Find(folder string, operators ...string) ([]Mutant, error) {
 	for _, o := range operators {
 		if !slices.Contains(Operators, o) {
 			return nil, fmt.Errorf("mutate: %q is no operator; there are %s", o, strings.Join(Operators, ", "))
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	pkg, err := build.ImportDir(folder, 0)
 	if err != nil {
 		return nil, err
 	}
 	var all []Mutant
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+	for _, name := range pkg.GoFiles {
+		file, err := filepath.Abs(filepath.Join(folder, name))
+		if err != nil {
+			return nil, err
 		}
 		found, err := in(file)
 		if err != nil {
@@ -66,23 +72,12 @@ func Find(folder string, operators ...string) ([]Mutant, error) {
 	return all, nil
 }
 
-// Text returns the file with the change in it.
-func (m Mutant) Text() ([]byte, error) {
-	text, err := os.ReadFile(m.File)
-	if err != nil {
-		return nil, err
-	}
-	if m.end > len(text) || string(text[m.pos:m.end]) != m.Old {
-		return nil, fmt.Errorf("mutate: %s changed since its mutants were found", m.File)
-	}
-	return slices.Concat(text[:m.pos], []byte(m.New), text[m.end:]), nil
-}
-
 // finder collects the mutants of one file.
 type finder struct {
 	file  string
 	text  []byte
 	files *token.FileSet
+	home  *home
 	found []Mutant
 }
 
@@ -99,13 +94,18 @@ func in(file string) ([]Mutant, error) {
 	if ast.IsGenerated(tree) {
 		return nil, nil
 	}
-	ast.Inspect(tree, func(n ast.Node) bool {
-		if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.IMPORT {
-			return false
+	for _, decl := range tree.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Body != nil {
+				f.function(decl.Recv, decl.Type, decl.Body)
+			}
+		case *ast.GenDecl:
+			if decl.Tok == token.VAR {
+				f.variables(decl)
+			}
 		}
-		f.visit(n)
-		return true
-	})
+	}
 	slices.SortStableFunc(f.found, func(a, b Mutant) int { return a.pos - b.pos })
 	return f.found, nil
 }
@@ -114,13 +114,16 @@ func in(file string) ([]Mutant, error) {
 func (f *finder) add(operator string, from, to token.Pos, text string) {
 	pos, end := f.files.Position(from), f.files.Position(to)
 	f.found = append(f.found, Mutant{File: f.file, Line: pos.Line, Operator: operator,
-		Old: string(f.text[pos.Offset:end.Offset]), New: text, pos: pos.Offset, end: end.Offset})
+		Old: string(f.text[pos.Offset:end.Offset]), New: text, pos: pos.Offset, end: end.Offset, home: f.home})
 }
 
 // source is the text of a node.
 func (f *finder) source(n ast.Node) string {
-	return string(f.text[f.files.Position(n.Pos()).Offset:f.files.Position(n.End()).Offset])
+	return string(f.text[f.offset(n.Pos()):f.offset(n.End())])
 }
+
+// offset is the place of a position in the text.
+func (f *finder) offset(at token.Pos) int { return f.files.Position(at).Offset }
 
 // other is what stands for an operator of Go, by the operator of this package that changes it.
 var other = map[token.Token]struct{ operator, text string }{
@@ -140,7 +143,7 @@ func (f *finder) swap(at token.Pos, tok token.Token) {
 	}
 }
 
-func (f *finder) visit(n ast.Node) {
+func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		f.swap(n.OpPos, n.Op)
@@ -170,6 +173,7 @@ func (f *finder) visit(n ast.Node) {
 	case *ast.CaseClause:
 		f.statements(n.Body)
 	}
+	return true
 }
 
 // returns drops the error of a return.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/pools"
 )
@@ -32,7 +32,7 @@ func openStore(t testing.TB, c eval.StoreConfig) *eval.Store {
 // makeDatabase writes a database into dir.
 func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 	t.Helper()
-	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
+	db := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, id+".sqlite")))(t)
 	defer db.Close()
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
@@ -45,22 +45,22 @@ func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 func write(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	file := need.Value(os.Create(path))(t)
+	file := testutil.Value(os.Create(path))(t)
 	defer file.Close()
 	if !strings.HasSuffix(name, ".gz") {
-		need.Value(file.WriteString(content))(t)
+		testutil.Value(file.WriteString(content))(t)
 		return path
 	}
 	z := gzip.NewWriter(file)
-	need.Value(z.Write([]byte(content)))(t)
-	need.OK(t, z.Close())
+	testutil.Value(z.Write([]byte(content)))(t)
+	testutil.OK(t, z.Close())
 	return path
 }
 
 // folder is the evaluation data, without which the test is skipped.
 func folder(t testing.TB) *pools.Folder {
 	t.Helper()
-	f := need.Value(pools.OpenFolder(evaldata.Path(t)))(t)
+	f := testutil.Value(pools.OpenFolder(evaldata.Path(t)))(t)
 	return f
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/pools"
 )
 
@@ -18,13 +18,13 @@ func dataFolder(t *testing.T, files map[string]string) *pools.Folder {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"questions", "predictions", "samples", "db/spider"} {
-		need.OK(t, os.MkdirAll(filepath.Join(dir, sub), 0o700))
+		testutil.OK(t, os.MkdirAll(filepath.Join(dir, sub), 0o700))
 	}
 	for name, content := range files {
-		need.OK(t, os.Rename(write(t, filepath.Base(name), content), filepath.Join(dir, name)))
+		testutil.OK(t, os.Rename(write(t, filepath.Base(name), content), filepath.Join(dir, name)))
 	}
 	makeDatabase(t, filepath.Join(dir, "db", "spider"), "shop", "CREATE TABLE t (a, b)", "INSERT INTO t VALUES (1, 'x'), (2, 'y')")
-	f := need.Value(pools.OpenFolder(dir))(t)
+	f := testutil.Value(pools.OpenFolder(dir))(t)
 	return f
 }
 
@@ -86,7 +86,7 @@ func TestPool(t *testing.T) {
 		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			p := need.Value(f.Pool(test.name))(t)
+			p := testutil.Value(f.Pool(test.name))(t)
 			got := map[string][]string{}
 			for i, q := range p.Questions {
 				for _, a := range p.Answers[i] {
@@ -185,7 +185,7 @@ func TestFolder(t *testing.T) {
 	}
 
 	nested := filepath.Join(t.TempDir(), "shop")
-	need.OK(t, os.Mkdir(nested, 0o700))
+	testutil.OK(t, os.Mkdir(nested, 0o700))
 	makeDatabase(t, nested, "shop", "CREATE TABLE t (a)")
 	if path, err := pools.DatabaseIn(filepath.Dir(nested), "shop"); err != nil || path != filepath.Join(nested, "shop.sqlite") {
 		t.Errorf("a database in a folder of its own: %s, %v", path, err)
@@ -201,7 +201,7 @@ func TestUnreadableFolder(t *testing.T) {
 	})
 	loop := func(path string) string {
 		t.Helper()
-		need.OK(t, errors.Join(os.RemoveAll(path), os.Symlink(filepath.Base(path), path)))
+		testutil.OK(t, errors.Join(os.RemoveAll(path), os.Symlink(filepath.Base(path), path)))
 		return path
 	}
 	for _, id := range []string{"none", strings.Repeat("x", 300), "a\x00b"} {
@@ -226,7 +226,7 @@ func TestUnreadableFolder(t *testing.T) {
 	if _, err := f.Dataset("a"); err == nil || !strings.Contains(err.Error(), questions) || strings.Contains(err.Error(), "there is no") {
 		t.Errorf("the questions cannot be read: %v", err)
 	}
-	need.OK(t, errors.Join(os.Remove(questions), os.Mkdir(questions, 0o700)))
+	testutil.OK(t, errors.Join(os.Remove(questions), os.Mkdir(questions, 0o700)))
 	if _, err := f.Dataset("a"); err == nil || !strings.HasSuffix(err.Error(), "there are none") {
 		t.Errorf("an empty folder of questions: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestRecordedVerdicts holds the scorer against verdicts that plain Python made
@@ -28,7 +28,7 @@ func TestRecordedVerdicts(t *testing.T) {
 		{"spider_dev", "samples/samples_spider_dev100_diverse.exec.jsonl.gz"},
 	} {
 		t.Run(strings.ReplaceAll(test.file, "/", "_"), func(t *testing.T) {
-			d := need.Value(f.Dataset(test.dataset))(t)
+			d := testutil.Value(f.Dataset(test.dataset))(t)
 			var answers []eval.Answer
 			for a, err := range eval.Answers(f.Path(test.file)) {
 				if err != nil {
@@ -38,7 +38,7 @@ func TestRecordedVerdicts(t *testing.T) {
 			}
 			scorer := eval.Scorer{
 				Store:   openStore(t, withFunctions(f.Database)),
-				Metrics: []eval.Metric{eval.EX{Rule: eval.RuleSet}, eval.EX{Rule: eval.RuleBag}},
+				Metrics: []eval.Metric{eval.EX{Rule: "set"}, eval.EX{Rule: "bag"}},
 			}
 			verdicts := verdictsOf(t, &scorer, d, answers)
 			rows, off := 0, 0
@@ -111,6 +111,6 @@ func verdictsOf(t *testing.T, s *eval.Scorer, d *eval.Dataset, answers []eval.An
 			return nil
 		})
 	}
-	need.OK(t, g.Wait())
+	testutil.OK(t, g.Wait())
 	return out
 }

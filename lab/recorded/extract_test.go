@@ -16,8 +16,8 @@ import (
 
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
-	"github.com/texttosql/texttosql/replies"
+	"github.com/texttosql/texttosql/internal/replies"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -62,7 +62,7 @@ func answerFiles(t testing.TB, executed bool) []string {
 	t.Helper()
 	var files []string
 	for _, folder := range []string{"predictions", "samples"} {
-		found := need.Value(filepath.Glob(evaldata.Path(t, folder, "*.jsonl.gz")))(t)
+		found := testutil.Value(filepath.Glob(evaldata.Path(t, folder, "*.jsonl.gz")))(t)
 		files = append(files, found...)
 	}
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".exec.jsonl.gz") != executed })
@@ -172,8 +172,8 @@ func databases(t testing.TB) func(id string) *sql.DB {
 			folder = id
 		}
 		path := evaldata.Path(t, "db", folder, id+".sqlite")
-		need.Value(os.Stat(path))(t)
-		db := need.Value(sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1"))(t)
+		testutil.Value(os.Stat(path))(t)
+		db := testutil.Value(sql.Open("sqlite3", "file:"+path+"?mode=ro&immutable=1"))(t)
 		open[id] = db
 		return db
 	}
@@ -196,14 +196,14 @@ func rowsOf(t testing.TB, db *sql.DB, stmt string) string {
 		return err.Error()
 	}
 	defer rows.Close()
-	names := need.Value(rows.Columns())(t)
+	names := testutil.Value(rows.Columns())(t)
 	cells := make([]any, len(names))
 	for i := range cells {
 		cells[i] = new(any)
 	}
 	var b strings.Builder
 	for rows.Next() {
-		need.OK(t, rows.Scan(cells...))
+		testutil.OK(t, rows.Scan(cells...))
 		for _, c := range cells {
 			fmt.Fprintf(&b, "%#v|", *c.(*any))
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
@@ -17,29 +17,29 @@ import (
 // folder is the evaluation data, without which the test is skipped.
 func folder(tb testing.TB) *pools.Folder {
 	tb.Helper()
-	f := need.Value(pools.OpenFolder(evaldata.Path(tb)))(tb)
+	f := testutil.Value(pools.OpenFolder(evaldata.Path(tb)))(tb)
 	return f
 }
 
 // database opens a database of the evaluation data.
 func database(tb testing.TB, id string) *exec.DB {
 	tb.Helper()
-	path := need.Value(folder(tb).Database(id))(tb)
+	path := testutil.Value(folder(tb).Database(id))(tb)
 	return openAt(tb, path, exec.Config{})
 }
 
 func openAt(tb testing.TB, path string, c exec.Config) *exec.DB {
 	tb.Helper()
-	pool := need.Value(files.OpenReadOnly(path))(tb)
+	pool := testutil.Value(files.OpenReadOnly(path))(tb)
 	tb.Cleanup(func() { pool.Close() })
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, c))(tb)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, c))(tb)
 	return db
 }
 
 // envOf is an Env over a database, without a model.
 func envOf(tb testing.TB, db *exec.DB) *strategy.Env {
 	tb.Helper()
-	s := need.Value(db.Schema(tb.Context()))(tb)
+	s := testutil.Value(db.Schema(tb.Context()))(tb)
 	return &strategy.Env{DB: db, Schema: s}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -22,7 +22,7 @@ func TestInspectData(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			s := need.Value(openAt(t, file, reveal).Schema(t.Context()))(t)
+			s := testutil.Value(openAt(t, file, reveal).Schema(t.Context()))(t)
 			if len(s.Tables) == 0 {
 				t.Error("no tables")
 			}
@@ -49,7 +49,7 @@ func TestInspectData(t *testing.T) {
 
 // TestInspectChinook holds the numbers of a schema that everybody knows.
 func TestInspectChinook(t *testing.T) {
-	s := need.Value(openAt(t, evaldata.Path(t, "db", "chinook", "Chinook_Sqlite.sqlite"), reveal).Schema(t.Context()))(t)
+	s := testutil.Value(openAt(t, evaldata.Path(t, "db", "chinook", "Chinook_Sqlite.sqlite"), reveal).Schema(t.Context()))(t)
 	keys, columns := 0, 0
 	for _, table := range s.Tables {
 		keys += len(table.ForeignKeys)

@@ -11,7 +11,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -60,11 +60,11 @@ func (h *heeding) Complete(_ context.Context, req llm.Request) (llm.Response, er
 // without.
 func TestLessons(t *testing.T) {
 	folder := folder(t)
-	dataset := need.Value(folder.Dataset("bird_dev"))(t)
+	dataset := testutil.Value(folder.Dataset("bird_dev"))(t)
 	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: files.OpenReadOnly})
 	t.Cleanup(func() { _ = store.Close() })
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
-	pool := need.Value(files.OpenReadOnly(evaldata.Path(t, "db", "bird", "superhero.sqlite")))(t)
+	pool := testutil.Value(files.OpenReadOnly(evaldata.Path(t, "db", "bird", "superhero.sqlite")))(t)
 	t.Cleanup(func() { pool.Close() })
 	type ran struct {
 		QID  int
@@ -93,7 +93,7 @@ func TestLessons(t *testing.T) {
 			if with {
 				opts = append(opts, texttosql.WithMemory(memory.Options{Lessons: lessons}))
 			}
-			engine := need.Value(texttosql.New(pool, m, opts...))(t)
+			engine := testutil.Value(texttosql.New(pool, m, opts...))(t)
 			for session := range 3 {
 				questions, failed, right := 0, 0, 0
 				m.calls = 0
@@ -102,8 +102,8 @@ func TestLessons(t *testing.T) {
 						continue
 					}
 					m.sql, m.gold = how.of(failures[q.ID], session), q.Gold
-					res := need.Value(engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.Question{Evidence: q.Evidence}))(t, q.ID)
-					v := need.Value(scorer.Score(t.Context(), q, res.SQL))(t)
+					res := testutil.Value(engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.WithEvidence(q.Evidence)))(t, q.ID)
+					v := testutil.Value(scorer.Score(t.Context(), q, res.SQL))(t)
 					if res.SQL == v.Question.Gold {
 						failed += len(res.Steps) - 1
 					} else if v.Scores[0] == 1 {
@@ -111,7 +111,7 @@ func TestLessons(t *testing.T) {
 					}
 					questions++
 				}
-				all := need.Value(lessons.All())(t)
+				all := testutil.Value(lessons.All())(t)
 				t.Logf("%s, lessons %-5v, session %d: %d questions, %d calls, %d failed statements, %d run at once and are right, %d lessons kept",
 					how.name, with, session+1, questions, m.calls, failed, right, len(all))
 				most := map[bool]int{false: 60, true: how.most}[with]

@@ -5,7 +5,7 @@ import (
 
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -26,7 +26,7 @@ func (a asked) input() linker.Input {
 func questions(t *testing.T, names ...string) (all []asked) {
 	f, dbs := folder(t), map[string]*exec.DB{}
 	for _, name := range names {
-		d := need.Value(f.Dataset(name))(t)
+		d := testutil.Value(f.Dataset(name))(t)
 		for _, q := range d.Questions {
 			if _, err := f.Database(q.DB); err != nil {
 				continue
@@ -58,7 +58,7 @@ func TestPreSQLGold(t *testing.T) {
 	}
 	for _, q := range all {
 		for _, columns := range []bool{false, true} {
-			links := need.Value(linker.PreSQL{Columns: columns}.Read(t.Context(), q.input(), q.Gold))(t)
+			links := testutil.Value(linker.PreSQL{Columns: columns}.Read(t.Context(), q.input(), q.Gold))(t)
 			kept, unknown := q.schema.Restrict(links)
 			if len(unknown) > 0 {
 				t.Errorf("question %s: links name %q, which does not exist", q.Key(), unknown)

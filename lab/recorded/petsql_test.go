@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/result"
@@ -24,7 +24,7 @@ import (
 // are the same bytes, and the votes are right as often as they were.
 func TestPETSQLRecorded(t *testing.T) {
 	f := folder(t)
-	d := need.Value(f.Dataset("bird_dev"))(t)
+	d := testutil.Value(f.Dataset("bird_dev"))(t)
 	d = d.Select(func(q eval.Question) bool { return q.DB == "superhero" })
 	const first = "rsl_sql/gpt-4o/step1/preliminary_sql"
 	runs := []string{
@@ -56,13 +56,13 @@ func TestPETSQLRecorded(t *testing.T) {
 			e.Models = append(e.Models, llm.Chain(llm.Named(run, m), llm.Trace(), llmtest.Latency{Fixed: late(i)}.Middleware()))
 		}
 		root := trace.Tracer{}.New("test")
-		out, err := petsql.Strategy{}.Generate(trace.Into(t.Context(), root), &e, strategy.Task{Question: q.Text, Evidence: q.Evidence})
+		out, err := petsql.Strategy{}.Generate(trace.NewContext(t.Context(), root), &e, strategy.Task{Question: q.Text, Evidence: q.Evidence})
 		root.End()
 		if err != nil {
 			t.Fatalf("question %s: %v", q.ID, err)
 		}
-		told := need.Value(json.Marshal(out))(t)
-		steps := need.Value(root.Comparable())(t)
+		told := testutil.Value(json.Marshal(out))(t)
+		steps := testutil.Value(root.Comparable())(t)
 		return out, append(told, steps...)
 	}
 	const (
@@ -86,7 +86,7 @@ func TestPETSQLRecorded(t *testing.T) {
 		}
 		got, err := env.DB.Query(t.Context(), out.SQL)
 		scored++
-		if err == nil && (result.Equality{Mode: result.Set}).Equal(want, got) {
+		if err == nil && (result.Equality{Set: true}).Equal(want, got) {
 			right++
 		}
 	}

@@ -5,8 +5,8 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
+	"github.com/texttosql/texttosql/internal/egtts"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/strategy/planvote"
 )
 
 // TestPublishedSchemaData: the lengths that the published code gives.
@@ -18,7 +18,7 @@ func TestPublishedSchemaData(t *testing.T) {
 		"bird/superhero.sqlite":                      3940,
 	} {
 		env := envOf(t, openAt(t, evaldata.Path(t, "db", path), reveal))
-		text, err := planvote.PublishedSchema(t.Context(), env, env.Schema, 0)
+		text, err := egtts.PublishedSchema(t.Context(), env, env.Schema, 0)
 		if n := len([]rune(text + "\n")); err != nil || n != length {
 			t.Errorf("%s: %d characters, want %d: %v", path, n, length, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -19,7 +19,7 @@ import (
 // ends right after two statements, with its own text again each ends where it was.
 func TestRefineRecordedFailures(t *testing.T) {
 	folder := folder(t)
-	dataset := need.Value(folder.Dataset("bird_dev"))(t)
+	dataset := testutil.Value(folder.Dataset("bird_dev"))(t)
 	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: files.OpenReadOnly})
 	t.Cleanup(func() { _ = store.Close() })
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
@@ -46,8 +46,8 @@ func TestRefineRecordedFailures(t *testing.T) {
 			})
 			task := strategy.Task{Question: q.Text, Evidence: q.Evidence}
 			env := asking(env, model)
-			examiner := strategy.NewExaminer(t.Context(), env, task, nil, nil)
-			c := need.Value(examiner.Examine(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd}))(t)
+			examiner := strategy.NewChecker(t.Context(), env, task, nil, nil)
+			c := testutil.Value(examiner.Examine(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd}))(t)
 			got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: examiner, Candidate: c})
 			if err != nil {
 				t.Fatal(err)

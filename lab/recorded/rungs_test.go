@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
-	"github.com/texttosql/texttosql/replies"
+	"github.com/texttosql/texttosql/internal/replies"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -28,7 +28,7 @@ func TestExtractRungs(t *testing.T) {
 	digest := sha256.New()
 	rungs := map[string][2]int{}
 	for k, folder := range []string{evaldata.Path(t), fresh} {
-		for _, path := range need.Value(filepath.Glob(filepath.Join(folder, "[ps]*", "*.jsonl.gz")))(t) {
+		for _, path := range testutil.Value(filepath.Glob(filepath.Join(folder, "[ps]*", "*.jsonl.gz")))(t) {
 			if strings.HasSuffix(path, ".exec.jsonl.gz") { // the same answers again
 				continue
 			}

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/askedrules"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
@@ -49,10 +49,10 @@ func envs(t *testing.T) func(db string) *strategy.Env {
 		if id == "classicmodels" {
 			dir = id
 		}
-		pool := need.Value(mysqlite.OpenReadOnly(evaldata.Path(t, "db", dir, id+".sqlite")))(t)
+		pool := testutil.Value(mysqlite.OpenReadOnly(evaldata.Path(t, "db", dir, id+".sqlite")))(t)
 		t.Cleanup(func() { pool.Close() })
-		db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: mysqlite.Policy()}))(t)
-		s := need.Value(db.Snapshot(t.Context()))(t)
+		db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: mysqlite.Policy()}))(t)
+		s := testutil.Value(db.Snapshot(t.Context()))(t)
 		opened[id] = &strategy.Env{DB: db, Schema: s.Schema, Snapshot: s}
 		return opened[id]
 	}
@@ -81,10 +81,10 @@ func TestRulesOnGolds(t *testing.T) {
 				continue
 			}
 			n++
-			rules := agent.StagedRules().Without("empty")
+			rules := agent.Staged{}.Rules().Without("empty")
 			read := rules.Read(q.Question, "")
 			for _, v := range read.Numbers() {
-				rules.List = append(rules.List, doubt.Absent(v))
+				rules.List = append(rules.List, askedrules.Absent(v))
 			}
 			c := vote.Candidate{SQL: q.Gold, Statement: checked.Statement}
 			if found := rules.About(read, c, checked.Table); len(found) > 0 {

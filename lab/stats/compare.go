@@ -1,5 +1,5 @@
 // Package stats compares what runs and pools scored, and says how much their confidence is worth: statistics of the
-// laboratory over eval.Outcome, with the intervals of eval.Bootstrap.
+// laboratory over eval.Outcome, with the intervals of Bootstrap.
 package stats
 
 import (
@@ -178,7 +178,7 @@ type Comparison struct {
 //
 // It returns a *ContractError when their contracts differ, and an *UnpairedError
 // when their questions do.
-func Compare(a, b Condition, boot eval.Bootstrap) (Comparison, error) {
+func Compare(a, b Condition, boot Bootstrap) (Comparison, error) {
 	if fields := a.Contract.differences(b.Contract); len(fields) > 0 {
 		return Comparison{}, &ContractError{A: a.Name, B: b.Name, Fields: fields}
 	}
@@ -191,7 +191,7 @@ func Compare(a, b Condition, boot eval.Bootstrap) (Comparison, error) {
 		as[i], bs[i] = p.A, p.B
 	}
 	byTemplate := boot
-	byTemplate.Unit = eval.ByTemplate
+	byTemplate.Unit = ByTemplate
 	c := Comparison{
 		A: boot.Mean(as), B: boot.Mean(bs),
 		Difference: Difference(boot, pairs), ByTemplate: Difference(byTemplate, pairs),
@@ -219,7 +219,7 @@ func (c Contract) differences(other Contract) []string {
 // Difference returns the mean of B − A over pairs, with its interval: above zero where B is better. Both are compared on the
 // same draws, which takes the difficulty of the questions out of their difference. Without pairs it is zero, with an interval
 // of −1 to 1.
-func Difference(boot eval.Bootstrap, pairs []Pair) eval.Estimate {
+func Difference(boot Bootstrap, pairs []Pair) eval.Estimate {
 	if len(pairs) == 0 {
 		return eval.Estimate{Low: -1, High: 1}
 	}

@@ -84,7 +84,7 @@ func Brier(outcomes []eval.Outcome) float64 {
 
 // AUROC is the AUROC of outcomes with its interval. ok is false unless there are
 // right and wrong outcomes.
-func AUROC(b eval.Bootstrap, outcomes []eval.Outcome) (e eval.Estimate, ok bool) {
+func AUROC(b Bootstrap, outcomes []eval.Outcome) (e eval.Estimate, ok bool) {
 	return b.Statistic(outcomes, ranked(outcomes).auroc)
 }
 
@@ -95,7 +95,6 @@ type ranking struct {
 	at    []int     // rank to outcome
 	wrong []float64 // by rank, 0 or 1
 	ties  []int     // ends of runs of equal confidence, in ranks
-	level []float64 // the confidence of each run
 }
 
 func ranked(outcomes []eval.Outcome) ranking {
@@ -110,7 +109,6 @@ func ranked(outcomes []eval.Outcome) ranking {
 		r.wrong[rank] = oneIf(!outcomes[i].Right())
 		if rank+1 == len(r.at) || confidence(outcomes[r.at[rank+1]]) != confidence(outcomes[i]) {
 			r.ties = append(r.ties, rank+1)
-			r.level = append(r.level, confidence(outcomes[i]))
 		}
 	}
 	return r
@@ -118,23 +116,23 @@ func ranked(outcomes []eval.Outcome) ranking {
 
 // runs calls f with the weight and the wrong weight of each run of equal
 // confidence, surest first.
-func (r ranking) runs(weights []float64, f func(run int, weight, wrong float64)) {
+func (r ranking) runs(weights []float64, f func(weight, wrong float64)) {
 	start := 0
-	for run, end := range r.ties {
+	for _, end := range r.ties {
 		var weight, wrong float64
 		for rank := start; rank < end; rank++ {
 			w := weights[r.at[rank]]
 			weight += w
 			wrong += w * r.wrong[rank]
 		}
-		f(run, weight, wrong)
+		f(weight, wrong)
 		start = end
 	}
 }
 
 func (r ranking) auroc(weights []float64) float64 {
 	var right, wrong, area float64 // right: weight that is surer than this run
-	r.runs(weights, func(_ int, weight, w float64) {
+	r.runs(weights, func(weight, w float64) {
 		area += w * (right + (weight-w)/2)
 		right += weight - w
 		wrong += w
@@ -157,12 +155,4 @@ func oneIf(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-func ones(n int) []float64 {
-	list := make([]float64, n)
-	for i := range list {
-		list[i] = 1
-	}
-	return list
 }

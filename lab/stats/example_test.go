@@ -19,7 +19,7 @@ func ExampleCompare() {
 		o.Score = score.b
 		b.Outcomes = append(b.Outcomes, o)
 	}
-	c, err := stats.Compare(a, b, eval.Bootstrap{Seed: 1})
+	c, err := stats.Compare(a, b, stats.Bootstrap{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +58,7 @@ func ExampleRiskReduction() {
 		}
 		outcomes = append(outcomes, o)
 	}
-	b := eval.Bootstrap{Seed: 1}
+	b := stats.Bootstrap{Seed: 1}
 	all, _ := stats.Risk(b, outcomes, 1)
 	half, _ := stats.Risk(b, outcomes, .5)
 	gain, _ := stats.RiskReduction(b, outcomes, .5)
@@ -70,7 +70,7 @@ func ExampleRiskReduction() {
 }
 
 func ExampleAUROC() {
-	area, ok := stats.AUROC(eval.Bootstrap{Seed: 1}, []eval.Outcome{
+	area, ok := stats.AUROC(stats.Bootstrap{Seed: 1}, []eval.Outcome{
 		{Question: "a", Confidence: .9, Score: 1},
 		{Question: "b", Confidence: .5, Score: 1},
 		{Question: "c", Confidence: .5, Score: 0},
@@ -78,20 +78,6 @@ func ExampleAUROC() {
 	})
 	fmt.Println(area.Value, ok)
 	// Output: 0.875 true
-}
-
-func ExampleRates() {
-	for _, r := range stats.Rates([]eval.Outcome{
-		{Question: "a", Difficulty: "simple", Score: 1},
-		{Question: "b", Difficulty: "simple", Score: 1},
-		{Question: "c", Difficulty: "challenging", Score: 0},
-		{Question: "d", Difficulty: "simple", Score: 0},
-	}, stats.ByDifficulty, eval.Bootstrap{}) {
-		fmt.Printf("%s: %.2f of %d\n", r.Name, r.Score.Value, r.Score.N)
-	}
-	// Output:
-	// challenging: 0.00 of 1
-	// simple: 0.67 of 3
 }
 
 // A system that says 0.95 and is right in 7 of 10, and says 0.45 and is right in
@@ -129,7 +115,7 @@ func ExampleFolds() {
 		{Question: "b", Template: "SELECT max(c0) FROM t0"},
 		{Question: "c", Template: "SELECT count(*) FROM t0"},
 	}
-	folds := stats.Folds(outcomes, eval.ByTemplate, 5)
+	folds := stats.Folds(outcomes, stats.ByTemplate, 5)
 	fmt.Println(folds)
 	// Output: [2 3 2]
 }

@@ -13,9 +13,9 @@ import (
 // which one depends on the name of the group alone, by hash: adding questions
 // moves none of the others. Folds are of roughly equal size. Fewer than 2 folds
 // mean 2; by of nil is ByQuestion.
-func Folds(outcomes []eval.Outcome, by eval.Grouping, folds int) []int {
+func Folds(outcomes []eval.Outcome, by Grouping, folds int) []int {
 	if by == nil {
-		by = eval.ByQuestion
+		by = ByQuestion
 	}
 	folds = max(folds, 2)
 	of := make([]int, len(outcomes))

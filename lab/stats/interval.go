@@ -15,7 +15,7 @@ type Interval struct {
 // with z the normal quantile of (1+level)/2 (Wilson 1927; recommended for small
 // n by Brown, Cai and DasGupta 2001). level outside of 0..1 means 0.95. It holds
 // for outcomes that are independent; questions that share a template are not,
-// and eval.Bootstrap is the tool for them. With n of 0 it is 0 to 1.
+// and Bootstrap is the tool for them. With n of 0 it is 0 to 1.
 func Wilson(right, n int, level float64) Interval {
 	if n <= 0 {
 		return Interval{0, 1}

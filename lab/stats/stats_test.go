@@ -9,11 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 func nearly(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
@@ -111,7 +109,7 @@ func TestWilson(t *testing.T) {
 func TestPairs(t *testing.T) {
 	a := []eval.Outcome{{Question: "x", Score: 1}, {Question: "y", Score: 0}, {Question: "y", Score: 1, Confidence: 1}, {Pool: "p", Question: "x", Score: .5}}
 	b := []eval.Outcome{{Pool: "p", Question: "x", Score: .25}, {Question: "y", Score: 1}, {Question: "x", Score: 0}}
-	got := need.Value(Pairs(a, b))(t)
+	got := testutil.Value(Pairs(a, b))(t)
 	want := []Pair{
 		{eval.Outcome{Question: "x", Score: 1}, eval.Outcome{Question: "x", Score: 0}},
 		{eval.Outcome{Question: "y", Score: .5, Confidence: .5}, eval.Outcome{Question: "y", Score: 1}},
@@ -133,7 +131,7 @@ func TestPairs(t *testing.T) {
 func TestPairsOfRuns(t *testing.T) {
 	a := []eval.Outcome{{Pool: "a seed 1", Question: "x", Score: 1}, {Pool: "a seed 2", Question: "x", Score: 0}}
 	b := []eval.Outcome{{Pool: "b", Question: "x", Score: 1}}
-	got := need.Value(Pairs(a, b))(t)
+	got := testutil.Value(Pairs(a, b))(t)
 	want := []Pair{{eval.Outcome{Question: "x", Score: .5}, eval.Outcome{Question: "x", Score: 1}}}
 	golden.Equal(t, want, got)
 	if a[0].Pool != "a seed 1" {
@@ -152,7 +150,7 @@ func TestCompare(t *testing.T) {
 		o.Score = oneIf(i != 0) // 1..7
 		b.Outcomes = append(b.Outcomes, o)
 	}
-	got := need.Value(Compare(a, b, eval.Bootstrap{Rounds: 100}))(t)
+	got := testutil.Value(Compare(a, b, Bootstrap{Rounds: 100}))(t)
 	if got.A.Value != .5 || got.B.Value != .875 || got.Difference.Value != .375 || got.ByTemplate.Units != 4 {
 		t.Errorf("got %+v", got)
 	}
@@ -164,7 +162,7 @@ func TestCompare(t *testing.T) {
 	}
 
 	b.Contract.Scorer, b.Contract.Limits = "ex_bag", "30s"
-	_, err := Compare(a, b, eval.Bootstrap{})
+	_, err := Compare(a, b, Bootstrap{})
 	var differ *ContractError
 	if !errors.As(err, &differ) || len(differ.Fields) != 2 {
 		t.Fatalf("got %v", err)
@@ -175,21 +173,9 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareEmpty(t *testing.T) {
-	got, err := Compare(Condition{}, Condition{}, eval.Bootstrap{})
+	got, err := Compare(Condition{}, Condition{}, Bootstrap{})
 	if err != nil || got.MidP != 1 || got.Difference != (eval.Estimate{Low: -1, High: 1}) {
 		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-func TestRates(t *testing.T) {
-	list := outcomesOf(1, 0, 1)
-	list[0].Database, list[1].Database, list[2].Database = "b", "a", "b"
-	got := Rates(list, ByDatabase, eval.Bootstrap{})
-	if len(got) != 2 || got[0].Name != "a" || got[0].Score.Value != 0 || got[1].Name != "b" || got[1].Score.Value != 1 || got[1].Score.N != 2 {
-		t.Errorf("got %+v", got)
-	}
-	if got := Rates(nil, ByDatabase, eval.Bootstrap{}); len(got) != 0 {
-		t.Errorf("got %+v", got)
 	}
 }
 
@@ -205,7 +191,7 @@ func BenchmarkBootstrapDifference(b *testing.B) {
 		}
 		b.Run(fmt.Sprint("pairs=", n), func(b *testing.B) {
 			for b.Loop() {
-				Difference(eval.Bootstrap{}, pairs)
+				Difference(Bootstrap{}, pairs)
 			}
 		})
 	}
@@ -261,25 +247,16 @@ func TestAUROC(t *testing.T) {
 		{"right .8 .3, wrong .5 .2 .9: (2 + 1)/6", judged(.8, 1, .3, 1, .5, 0, .2, 0, .9, 0), 3.0 / 6, true},
 		{"partial credit is wrong", judged(.9, 1, .1, .99), 1, true},
 	} {
-		got, ok := AUROC(eval.Bootstrap{Rounds: 1}, test.list)
+		got, ok := AUROC(Bootstrap{Rounds: 1}, test.list)
 		if ok != test.ok || !nearly(got.Value, test.want) {
 			t.Errorf("%s: %v, %v, want %v, %v", test.why, got.Value, ok, test.want, test.ok)
 		}
 	}
 }
 
-func TestRiskCurve(t *testing.T) {
+func TestRisk(t *testing.T) {
 	// Surest first: right, {right, wrong} tied, wrong.
 	list := judged(.2, 0, .5, 1, .9, 1, .5, 0)
-	got := RiskCurve(list)
-	want := RiskCoverage{
-		{Coverage: .25, Risk: 0, Confidence: .9},
-		{Coverage: .75, Risk: 1.0 / 3, Confidence: .5},
-		{Coverage: 1, Risk: .5, Confidence: .2},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("(-want +got)\n%s", diff)
-	}
 	for _, test := range []struct {
 		why            string
 		coverage, risk float64
@@ -290,16 +267,16 @@ func TestRiskCurve(t *testing.T) {
 		{"everything", 1, .5},
 		{"less than one answer", .1, 0},
 	} {
-		if r, ok := Risk(eval.Bootstrap{Rounds: 1}, list, test.coverage); !ok || !nearly(r.Value, test.risk) {
+		if r, ok := Risk(Bootstrap{Rounds: 1}, list, test.coverage); !ok || !nearly(r.Value, test.risk) {
 			t.Errorf("%s: %v, want %v", test.why, r, test.risk)
 		}
 	}
 	for _, coverage := range []float64{0, -1, 1.5, math.NaN()} {
-		if e, ok := Risk(eval.Bootstrap{}, list, coverage); ok {
+		if e, ok := Risk(Bootstrap{}, list, coverage); ok {
 			t.Errorf("coverage %v gives %+v", coverage, e)
 		}
 	}
-	if _, ok := Risk(eval.Bootstrap{}, nil, .5); ok || len(RiskCurve(nil)) != 0 {
+	if _, ok := Risk(Bootstrap{}, nil, .5); ok {
 		t.Error("no outcomes give a risk")
 	}
 }
@@ -325,7 +302,7 @@ func TestFolds(t *testing.T) {
 	if part := Folds(list[500:], nil, 5); !slices.Equal(part, folds[500:]) {
 		t.Error("the fold of a question depends on the others")
 	}
-	if two := Folds(list, eval.ByQuestion, 0); slices.Max(two) != 1 {
+	if two := Folds(list, ByQuestion, 0); slices.Max(two) != 1 {
 		t.Errorf("fewer than two folds: %d", slices.Max(two)+1)
 	}
 }
@@ -334,12 +311,12 @@ func BenchmarkBootstrapAUROC(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	list := randomOutcomes(r, 6350, 200)
 	for b.Loop() {
-		AUROC(eval.Bootstrap{Rounds: 1000}, list)
+		AUROC(Bootstrap{Rounds: 1000}, list)
 	}
 }
 
 func TestDifferenceOfNothing(t *testing.T) {
-	if got, want := Difference(eval.Bootstrap{}, nil), (eval.Estimate{Low: -1, High: 1}); got != want {
+	if got, want := Difference(Bootstrap{}, nil), (eval.Estimate{Low: -1, High: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

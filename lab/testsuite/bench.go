@@ -96,7 +96,7 @@ const digits = 9
 func same(a, b *result.Table, ordered bool) bool {
 	e := result.Equality{Digits: digits}
 	if ordered {
-		e.Mode = result.Ordered
+		e.Ordered = true
 	}
 	return e.Equal(a, b)
 }

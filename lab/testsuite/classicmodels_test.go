@@ -14,7 +14,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/testsuite"
 )
@@ -24,11 +24,11 @@ import (
 func TestClassicModels(t *testing.T) {
 	base := evaldata.Path(t, "db/classicmodels/classicmodels.sqlite")
 	golds := goldsOf(t, "questions/questions_classicmodels.jsonl.gz", "classicmodels")
-	before := need.Value(os.ReadFile(base))(t)
+	before := testutil.Value(os.ReadFile(base))(t)
 	policy := mysqlite.Policy()
 	dir := t.TempDir()
 	g := testsuite.Generator{Open: mysqlite.Open, Golds: golds, Seed: 1, Exec: exec.Config{Policy: policy}}
-	m := need.Value(g.Generate(t.Context(), base, dir))(t)
+	m := testutil.Value(g.Generate(t.Context(), base, dir))(t)
 	after, err := os.ReadFile(base)
 	if err != nil || string(before) != string(after) {
 		t.Fatalf("the base was changed (%v)", err)
@@ -48,10 +48,10 @@ func TestClassicModels(t *testing.T) {
 		Find: func(string) (string, error) { return base, nil }, Open: mysqlite.OpenReadOnly, Policy: policy,
 	})
 	defer store.Close()
-	suite := need.Value(testsuite.Load(dir, eval.StoreConfig{Open: mysqlite.OpenReadOnly, Policy: policy}))(t)
+	suite := testutil.Value(testsuite.Load(dir, eval.StoreConfig{Open: mysqlite.OpenReadOnly, Policy: policy}))(t)
 	defer suite.Close()
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{
-		eval.EX{Rule: eval.RuleBag, Digits: 9}, testsuite.TS{Suites: map[string]*testsuite.Suite{"classicmodels": suite}}, eval.VA{},
+		eval.EX{Rule: "bag", Digits: 9}, testsuite.TS{Suites: map[string]*testsuite.Suite{"classicmodels": suite}}, eval.VA{},
 	}}
 
 	t.Run("recorded answers", func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestClassicModels(t *testing.T) {
 		var right, rejected, rejectedBlind, published, caught int
 		for l := range evaldata.Lines[label](t, evaldata.Path(t, "predictions/classicmodels_sql_labels.jsonl.gz")) {
 			id := fmt.Sprint(l.I)
-			v := need.Value(scorer.Score(t.Context(), eval.Question{ID: id, DB: "classicmodels", Gold: byID[id]}, l.SQL))(t)
+			v := testutil.Value(scorer.Score(t.Context(), eval.Question{ID: id, DB: "classicmodels", Gold: byID[id]}, l.SQL))(t)
 			ex, ts, va := v.Scores[0], v.Scores[1], v.Scores[2]
 			if ts > ex || ex > va {
 				t.Errorf("TS %v, EX %v, VA %v of question %s: %s", ts, ex, va, id, l.SQL)
@@ -120,14 +120,14 @@ func TestClassicModels(t *testing.T) {
 		}
 		few := g
 		few.Replicas, few.Golds, few.Workers = 2, golds[:20], 1
-		one := need.Value(few.Generate(t.Context(), base, t.TempDir()))(t)
+		one := testutil.Value(few.Generate(t.Context(), base, t.TempDir()))(t)
 		few.Workers = 2
-		two := need.Value(few.Generate(t.Context(), base, t.TempDir()))(t)
+		two := testutil.Value(few.Generate(t.Context(), base, t.TempDir()))(t)
 		if diff := cmp.Diff(one, two); diff != "" {
 			t.Errorf("(-one +two)\n%s", diff)
 		}
 		few.Seed++
-		three := need.Value(few.Generate(t.Context(), base, t.TempDir()))(t)
+		three := testutil.Value(few.Generate(t.Context(), base, t.TempDir()))(t)
 		if one.Base != three.Base || slices.Equal(one.Replicas[0].Operations, three.Replicas[0].Operations) {
 			t.Error("another seed should give other replicas of the same base")
 		}
@@ -139,7 +139,7 @@ func blindGolds(t *testing.T, store *eval.Store, golds []testsuite.Gold) map[str
 	t.Helper()
 	blind := map[string]bool{}
 	for _, g := range golds {
-		rows := need.Value(store.Table(context.Background(), "classicmodels", g.SQL))(t)
+		rows := testutil.Value(store.Table(context.Background(), "classicmodels", g.SQL))(t)
 		nothing := func(v any) bool { return v == nil || v == int64(0) || v == 0.0 }
 		blind[g.ID] = len(rows.Rows) == 0 || len(rows.Rows) == 1 && !slices.ContainsFunc(rows.Rows[0], func(v any) bool { return !nothing(v) })
 	}
@@ -149,13 +149,13 @@ func blindGolds(t *testing.T, store *eval.Store, golds []testsuite.Gold) map[str
 // checkRules runs SQLite's own checks on a database file.
 func checkRules(t *testing.T, path string, open func(string) (*sql.DB, error)) {
 	t.Helper()
-	db := need.Value(open(path))(t)
+	db := testutil.Value(open(path))(t)
 	defer db.Close()
 	var word string
 	if err := db.QueryRow("PRAGMA integrity_check").Scan(&word); err != nil || word != "ok" {
 		t.Errorf("%s: integrity_check: %s, %v", path, word, err)
 	}
-	rows := need.Value(db.Query("PRAGMA foreign_key_check"))(t)
+	rows := testutil.Value(db.Query("PRAGMA foreign_key_check"))(t)
 	defer rows.Close()
 	if rows.Next() {
 		t.Errorf("%s: a foreign key is broken", path)

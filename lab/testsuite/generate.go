@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/evalbounds"
 )
 
 // Gold is a statement that is known to be right.
@@ -37,7 +37,7 @@ type Generator struct {
 }
 
 // bounds bounds golds and answers as an eval.Store does.
-var bounds = exec.Bounds{Rows: eval.DefaultRows, Bytes: eval.DefaultBytes, Timeout: eval.DefaultTimeout}
+var bounds = exec.Bounds{Rows: evalbounds.Rows, Bytes: evalbounds.Bytes, Timeout: evalbounds.Timeout}
 
 // Generate writes a suite for the SQLite database in the file base into the folder dir, which is made if need be, and
 // returns its manifest. The base is copied as a file and never opened.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
@@ -59,15 +59,15 @@ var shopGolds = []testsuite.Gold{
 func shopFile(t testing.TB, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.sqlite")
-	db := need.Value(open(path))(t)
-	need.Value(db.Exec(script))(t)
-	need.OK(t, db.Close())
+	db := testutil.Value(open(path))(t)
+	testutil.Value(db.Exec(script))(t)
+	testutil.OK(t, db.Close())
 	return path
 }
 
 func query(t *testing.T, path, text string) []string {
 	t.Helper()
-	db := need.Value(open(path))(t)
+	db := testutil.Value(open(path))(t)
 	defer db.Close()
 	rows, err := db.Query(text)
 	if err != nil {
@@ -81,7 +81,7 @@ func query(t *testing.T, path, text string) []string {
 		for i := range values {
 			dest[i] = &values[i]
 		}
-		need.OK(t, rows.Scan(dest...))
+		testutil.OK(t, rows.Scan(dest...))
 		var texts []string
 		for _, v := range values {
 			texts = append(texts, v.String)
@@ -96,7 +96,7 @@ func TestRules(t *testing.T) {
 	base := shopFile(t, shop)
 	for seed := range uint64(3) {
 		dir := t.TempDir()
-		m := need.Value(testsuite.Generator{Open: open, Golds: shopGolds, Seed: seed, Replicas: 6}.Generate(t.Context(), base, dir))(t)
+		m := testutil.Value(testsuite.Generator{Open: open, Golds: shopGolds, Seed: seed, Replicas: 6}.Generate(t.Context(), base, dir))(t)
 		if len(m.Rejected) > 0 || len(m.Replicas) != 6 {
 			t.Errorf("seed %d: %d replicas, rejected %v", seed, len(m.Replicas), m.Rejected)
 		}
@@ -135,7 +135,7 @@ func TestRules(t *testing.T) {
 // Each operator must leave a trace, and in the shop each has something to do.
 func TestOperators(t *testing.T) {
 	base := shopFile(t, shop)
-	m := need.Value(testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 2}.Generate(t.Context(), base, t.TempDir()))(t)
+	m := testutil.Value(testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 2}.Generate(t.Context(), base, t.TempDir()))(t)
 	seen := map[string]bool{}
 	for _, r := range m.Replicas {
 		for _, o := range r.Operations {
@@ -164,8 +164,8 @@ func TestSameSeed(t *testing.T) {
 	var texts []string
 	for i, dir := range dirs {
 		g.Workers = 1 + 3*i
-		need.Value(g.Generate(t.Context(), base, dir))(t)
-		text := need.Value(os.ReadFile(filepath.Join(dir, "manifest.json")))(t)
+		testutil.Value(g.Generate(t.Context(), base, dir))(t)
+		text := testutil.Value(os.ReadFile(filepath.Join(dir, "manifest.json")))(t)
 		texts = append(texts, string(text))
 	}
 	if texts[0] != texts[1] {
@@ -192,7 +192,7 @@ func TestGenerateErrors(t *testing.T) {
 	for path, content := range map[string]string{
 		text: "this is no database at all", logged: "", logged + "-wal": "x", filepath.Join(taken, "manifest.json"): "{}",
 	} {
-		need.OK(t, os.WriteFile(path, []byte(content), 0o644))
+		testutil.OK(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	refuses := func(string) (*sql.DB, error) { return nil, errors.New("no driver today") }
 	g := testsuite.Generator{Open: open, Replicas: 1}

@@ -32,7 +32,7 @@ func (m TS) Score(ctx context.Context, t *eval.Trial) (float64, error) {
 	if s == nil {
 		return 0, fmt.Errorf("testsuite: no suite for database %s", t.Question.DB)
 	}
-	base, err := eval.EX{Rule: eval.RuleOrder, Digits: digits}.Score(ctx, t)
+	base, err := eval.EX{Rule: "order", Digits: digits}.Score(ctx, t)
 	if err != nil || base < 1 {
 		return 0, err
 	}

@@ -105,9 +105,9 @@ func (s *Suite) score(ctx context.Context, q eval.Question, sql string) (float64
 		case on.fails || on.unstable:
 			continue
 		}
-		rule := eval.RuleOrder
+		rule := "order"
 		if !on.ordered {
-			rule = eval.RuleBag
+			rule = "bag"
 		}
 		q.DB = r.id
 		scorer := eval.Scorer{Store: s.store, Metrics: []eval.Metric{eval.EX{Rule: rule, Digits: digits}}}

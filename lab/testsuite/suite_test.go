@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/testsuite"
 )
 
@@ -16,8 +16,8 @@ func shopSuite(t testing.TB) (*testsuite.Suite, *eval.Scorer) {
 	t.Helper()
 	base, dir := shopFile(t, shop), t.TempDir()
 	g := testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 4}
-	need.Value(g.Generate(t.Context(), base, dir))(t)
-	suite := need.Value(testsuite.Load(dir, eval.StoreConfig{Open: open}))(t)
+	testutil.Value(g.Generate(t.Context(), base, dir))(t)
+	suite := testutil.Value(testsuite.Load(dir, eval.StoreConfig{Open: open}))(t)
 	store := eval.NewStore(eval.StoreConfig{Open: open, Find: func(string) (string, error) { return base, nil }})
 	t.Cleanup(func() {
 		if err := suite.Close(); err != nil {
@@ -29,7 +29,7 @@ func shopSuite(t testing.TB) (*testsuite.Suite, *eval.Scorer) {
 	})
 	suites := map[string]*testsuite.Suite{"shop": suite}
 	return suite, &eval.Scorer{Store: store, Metrics: []eval.Metric{
-		eval.EX{Rule: eval.RuleBag}, testsuite.TS{Suites: suites},
+		eval.EX{Rule: "bag"}, testsuite.TS{Suites: suites},
 	}}
 }
 
@@ -100,7 +100,7 @@ func TestTSWithoutSuite(t *testing.T) {
 func TestLoadErrors(t *testing.T) {
 	manifest := func(text string) string {
 		dir := t.TempDir()
-		need.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644))
 		return dir
 	}
 	c := eval.StoreConfig{Open: open}

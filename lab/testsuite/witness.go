@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -55,7 +56,7 @@ func witnesses(d *database, golds []Gold) []witness {
 	return list
 }
 
-func (d *database) number(ref sqltext.TableRef) int {
+func (d *database) number(ref sqlshape.TableRef) int {
 	if !ref.Base() {
 		return -1
 	}
@@ -83,7 +84,7 @@ func (d *database) reach(i int, list []int) int {
 }
 
 // condition finds the column of a comparison.
-func (d *database) condition(c sqltext.Comparison) (condition, bool) {
+func (d *database) condition(c sqlshape.Comparison) (condition, bool) {
 	table, col := d.find(c.ColumnRef)
 	if table < 0 {
 		return condition{}, false
@@ -91,7 +92,7 @@ func (d *database) condition(c sqltext.Comparison) (condition, bool) {
 	cond := condition{table: table, column: col, op: c.Op}
 	column := &d.tables[table].columns[col]
 	for _, lit := range c.Literals {
-		if lit.Kind == sqltext.QuotedName && d.hasColumn(lit.Value, c.Scope) {
+		if lit.Kind == sqlshape.QuotedName && d.hasColumn(lit.Value, c.Scope) {
 			return condition{}, false // SQLite takes "x" for a column where there is one
 		}
 		if v := column.stored(lit); v != nil {
@@ -102,7 +103,7 @@ func (d *database) condition(c sqltext.Comparison) (condition, bool) {
 }
 
 // find returns the table and column that a reference names, or -1.
-func (d *database) find(c sqltext.ColumnRef) (table, column int) {
+func (d *database) find(c sqlshape.ColumnRef) (table, column int) {
 	for _, ref := range c.Scope {
 		if c.Table != "" && !strings.EqualFold(ref.Name, c.Table) {
 			continue
@@ -116,21 +117,21 @@ func (d *database) find(c sqltext.ColumnRef) (table, column int) {
 	return -1, -1
 }
 
-func (d *database) hasColumn(name string, scope []sqltext.TableRef) bool {
-	return slices.ContainsFunc(scope, func(ref sqltext.TableRef) bool {
+func (d *database) hasColumn(name string, scope []sqlshape.TableRef) bool {
+	return slices.ContainsFunc(scope, func(ref sqlshape.TableRef) bool {
 		i := d.number(ref)
 		return i >= 0 && d.tables[i].index(name) >= 0
 	})
 }
 
 // stored returns a literal as the column would hold it, nil if the column cannot hold it.
-func (c *column) stored(lit sqltext.Literal) any {
-	if lit.Kind == sqltext.Blob {
+func (c *column) stored(lit sqlshape.Literal) any {
+	if lit.Kind == sqlshape.Blob {
 		return nil
 	}
 	n, isNumber := parseNumber(lit.Value)
 	switch {
-	case c.kind == fixed && isNumber && lit.Kind == sqltext.Number: // a key finds rows
+	case c.kind == fixed && isNumber && lit.Kind == sqlshape.Number: // a key finds rows
 		return n
 	case c.kind == fixed, c.text:
 		return lit.Value

@@ -13,7 +13,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/leakguard"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
@@ -23,13 +24,15 @@ import (
 )
 
 // classicModels are its 200 training pairs, its questions here, and an engine that asks model.
-func classicModels(t *testing.T, model llm.Model, opts ...texttosql.Option) (train, test []memory.Pair, e *texttosql.Engine, x *training.Exporter) {
+func classicModels(
+	t *testing.T, model llm.Model, asked strategy.Strategy, opts ...texttosql.Option,
+) (train, test []memory.Exemplar, e *texttosql.Engine, x *training.Exporter) {
 	t.Helper()
 	for q := range evaldata.Lines[struct{ NLQ, SQL string }](t, evaldata.Path(t, "questions/classicmodels_train.jsonl")) {
-		train = append(train, memory.Pair{Question: q.NLQ, SQL: q.SQL})
+		train = append(train, memory.Exemplar{Question: q.NLQ, SQL: q.SQL})
 	}
 	for q := range evaldata.Lines[struct{ Question, Gold string }](t, evaldata.Path(t, "questions/questions_classicmodels.jsonl.gz")) {
-		test = append(test, memory.Pair{Question: q.Question, SQL: q.Gold})
+		test = append(test, memory.Exemplar{Question: q.Question, SQL: q.Gold})
 	}
 	db, err := mysqlite.OpenReadOnly(evaldata.Path(t, "db/classicmodels/classicmodels.sqlite"))
 	if err != nil {
@@ -37,7 +40,7 @@ func classicModels(t *testing.T, model llm.Model, opts ...texttosql.Option) (tra
 	}
 	t.Cleanup(func() { db.Close() })
 	opts = append(opts, texttosql.WithPolicy(mysqlite.Policy()), texttosql.WithClock(nil))
-	if e, err = texttosql.New(db, model, opts...); err != nil {
+	if e, err = texttosql.New(db, model, append(slices.Clip(opts), texttosql.WithStrategy(asked))...); err != nil {
 		t.Fatal(err)
 	}
 	if x, err = training.NewExporter(t.Context(), db, opts...); err != nil {
@@ -55,8 +58,8 @@ func TestExportClassicModels(t *testing.T) {
 			sent = r.Messages
 			return llm.Response{Text: "SELECT 1"}, nil
 		})
-		train, test, _, _ := classicModels(t, model)
-		_, _, e, x := classicModels(t, model, texttosql.WithStrategy(strategy.Direct{Shots: k}), texttosql.WithSeed(7),
+		train, test, _, _ := classicModels(t, model, strategy.Direct{})
+		_, _, e, x := classicModels(t, model, strategy.Direct{Shots: k}, texttosql.WithSeed(7),
 			texttosql.WithMemory(memory.Options{Exemplars: train}))
 		dir := t.TempDir()
 		var files []string
@@ -78,12 +81,12 @@ func TestExportClassicModels(t *testing.T) {
 			if last.Role != llm.Assistant || !strings.HasPrefix(last.Text, "SELECT") || !strings.HasSuffix(last.Text, ";") {
 				t.Errorf("K %d, line %d ends in %+v", k, i+1, last)
 			}
-			need.Value(e.Generate(t.Context(), train[i].Question))(t)
-			guard := memory.NewGuard(sqltext.SQLite(), train[i:i+1])
+			testutil.Value(e.Generate(t.Context(), train[i].Question))(t)
+			guard := leakguard.New(sqltext.SQLite(), train[i:i+1])
 			shows := func(messages []llm.Message) bool { // a pair that the guard keeps away
-				return slices.ContainsFunc(train, func(p memory.Pair) bool {
+				return slices.ContainsFunc(train, func(p memory.Exemplar) bool {
 					leak, _ := guard.Find(p)
-					return leak != "" && slices.Contains(messages, llm.Message{Role: llm.Assistant, Text: strategy.Fence(p.SQL)})
+					return leak != "" && slices.Contains(messages, llm.Message{Role: llm.Assistant, Text: strategy.CodeBlock(p.SQL)})
 				})
 			}
 			if shows(asked) || len(asked) != 2+2*k {
@@ -122,29 +125,29 @@ var nobody = llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 
 // TestExportGuard: pairs made from the questions of the evaluation are dropped, each with the reason that fits.
 func TestExportGuard(t *testing.T) {
-	train, test, _, e := classicModels(t, nobody)
-	upper := func(p memory.Pair) memory.Pair {
-		return memory.Pair{Question: "  " + strings.ToUpper(p.Question), SQL: p.SQL}
+	train, test, _, e := classicModels(t, nobody, strategy.Direct{})
+	upper := func(p memory.Exemplar) memory.Exemplar {
+		return memory.Exemplar{Question: "  " + strings.ToUpper(p.Question), SQL: p.SQL}
 	}
 	figures := regexp.MustCompile(`[0-9]+`)
-	other := func(p memory.Pair) memory.Pair { // other numbers in question and statement
-		return memory.Pair{Question: figures.ReplaceAllString(p.Question, "77"), SQL: figures.ReplaceAllString(p.SQL, "77")}
+	other := func(p memory.Exemplar) memory.Exemplar { // other numbers in question and statement
+		return memory.Exemplar{Question: figures.ReplaceAllString(p.Question, "77"), SQL: figures.ReplaceAllString(p.SQL, "77")}
 	}
-	said := func(p memory.Pair) memory.Pair { // another question
-		return memory.Pair{Question: "I should like to know: " + p.Question, SQL: p.SQL}
+	said := func(p memory.Exemplar) memory.Exemplar { // another question
+		return memory.Exemplar{Question: "I should like to know: " + p.Question, SQL: p.SQL}
 	}
 	aliases := strings.NewReplacer("c.", "zz.", " c ", " AS zz ", "o.", "yy.", " o ", " yy ", "SELECT", "select", "FROM", "from -- x\n")
-	renamed := func(p memory.Pair) memory.Pair {
+	renamed := func(p memory.Exemplar) memory.Exemplar {
 		p = said(p)
 		p.SQL = aliases.Replace(p.SQL)
 		return p
 	}
 	for _, tt := range []struct {
 		why    string
-		made   func(memory.Pair) memory.Pair
+		made   func(memory.Exemplar) memory.Exemplar
 		reason []string
 	}{
-		{"verbatim", func(p memory.Pair) memory.Pair { return p }, []string{"same_question"}},
+		{"verbatim", func(p memory.Exemplar) memory.Exemplar { return p }, []string{"same_question"}},
 		{"other case and white space", upper, []string{"same_question"}},
 		{"other literals", other, []string{"same_question", "question_template"}},
 		{"another question", said, []string{"sql_template"}},

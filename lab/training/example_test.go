@@ -33,11 +33,11 @@ func ExampleExporter_Export() {
 		log.Fatal(err)
 	}
 	ctx, train := context.Background(), filepath.Join(dir, "train.jsonl")
-	pairs := []memory.Pair{
+	pairs := []memory.Exemplar{
 		{Question: "Who lives in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 		{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
 	}
-	test := []memory.Pair{{Question: "Who lives in Peru?", SQL: "SELECT name FROM customers WHERE country = 'Peru'"}}
+	test := []memory.Exemplar{{Question: "Who lives in Peru?", SQL: "SELECT name FROM customers WHERE country = 'Peru'"}}
 
 	report, err := exporter.Export(ctx, train, pairs, training.Config{K: 0, Against: test})
 	if err != nil {

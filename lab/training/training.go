@@ -21,6 +21,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/leakguard"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/strategy"
@@ -28,9 +29,9 @@ import (
 
 // Config says what Exporter.Export writes. The zero value writes prompts without exemplars, and guards nothing.
 type Config struct {
-	K       int           // exemplars in each prompt, 0 or more: as many as the adapter will be asked with
-	Pool    []memory.Pair // exemplars to choose from; nil: those of WithMemory
-	Against []memory.Pair // the questions of an evaluation: no pair and no exemplar may give one of them away
+	K       int               // exemplars in each prompt, 0 or more: as many as the adapter will be asked with
+	Pool    []memory.Exemplar // exemplars to choose from; nil: those of WithMemory
+	Against []memory.Exemplar // the questions of an evaluation: no pair and no exemplar may give one of them away
 }
 
 // Report says what became of the pairs.
@@ -90,7 +91,7 @@ type Exporter struct {
 }
 
 // NewExporter returns an Exporter for db under the options that the adapter will be asked with: policy, limits, dialect,
-// instructions, descriptions and so on; a strategy among them does not matter. The lines say no day: ask the adapter with
+// instructions, descriptions and so on, without a strategy. The lines say no day: ask the adapter with
 // texttosql.WithClock(nil). db must stay open.
 func NewExporter(ctx context.Context, db *sql.DB, opts ...texttosql.Option) (*Exporter, error) {
 	x := &Exporter{}
@@ -192,18 +193,18 @@ var errNothingLeft = errors.New("no pair is left to write; the report has the re
 // The file at path has a line {"messages": [{"role", "content"}, …]} a pair, in their order. The last message is the
 // assistant's: the SQL with a semicolon. The messages before it are, byte for byte, those that strategy.Direct{Shots: K}
 // sends with the options and the exemplars that the pair may have: none that shares its question, its SQL or a template
-// of them (memory.Guard). So an exemplar of a pair depends on the pair, the pool and WithSeed alone. Beside the file
+// of them (leakguard.Guard). So an exemplar of a pair depends on the pair, the pool and WithSeed alone. Beside the file
 // stands its Manifest, as NAME.manifest.json for NAME.jsonl. Equal input gives equal bytes.
 //
 // A pair is left out, and reported, for one of the reasons not_utf8, empty, too_long, not_select, duplicate (question,
-// evidence and SQL occurred before), same_question, question_template, sql_template (see memory.Guard.Find, with
+// evidence and SQL occurred before), same_question, question_template, sql_template (see leakguard.Guard.Find, with
 // Against) and does_not_execute. Under WithoutExecution the last one is told by a plan. Each statement runs once, as a
 // candidate does; no model is called.
 //
 // Both files are written beside their places and put there at the end, the manifest last. An export that is interrupted
 // leaves files NAME.*.part at most. The error is an *Error, a *strategy.ConfigError, ctx.Err(), or what the
 // database failed with; the report then holds what was found so far.
-func (x *Exporter) Export(ctx context.Context, path string, pairs []memory.Pair, c Config) (*Report, error) {
+func (x *Exporter) Export(ctx context.Context, path string, pairs []memory.Exemplar, c Config) (*Report, error) {
 	e := &export{Exporter: x, config: c, report: &Report{}, ask: strategy.Direct{Shots: c.K}}
 	if err := e.ask.Validate(0); err != nil {
 		return e.report, err
@@ -220,10 +221,10 @@ type export struct {
 	config  Config
 	ask     strategy.Direct
 	report  *Report
-	against *memory.Guard
-	pool    []memory.Pair
-	apart   *memory.Guard // of pool
-	seen    map[memory.Pair]bool
+	against *leakguard.Guard
+	pool    []memory.Exemplar
+	apart   *leakguard.Guard // of pool
+	seen    map[memory.Exemplar]bool
 }
 
 // prepare fills in the contract, the exemplars that the evaluation leaves, and the guards.
@@ -233,7 +234,7 @@ func (x *export) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.against, x.seen = memory.NewGuard(d, x.config.Against), map[memory.Pair]bool{}
+	x.against, x.seen = leakguard.New(d, x.config.Against), map[memory.Exemplar]bool{}
 	if x.config.K > 0 {
 		pool := x.config.Pool
 		if pool == nil && x.env.Exemplars != nil {
@@ -249,7 +250,7 @@ func (x *export) prepare(ctx context.Context) error {
 				"it asks for %d exemplars, and the pool has %d that the evaluation leaves: give more, or a smaller K", x.config.K, len(x.pool))}
 		}
 	}
-	x.apart = memory.NewGuard(d, x.pool)
+	x.apart = leakguard.New(d, x.pool)
 	m.Exemplars, m.Dropped = len(x.pool), map[string]int{}
 	m.Training = map[string]any{
 		"quantization": "nf4, double", "lora_r": 32, "lora_alpha": 64, "lora_dropout": .05, "target_modules": []string{"q_proj", "v_proj"},
@@ -260,7 +261,7 @@ func (x *export) prepare(ctx context.Context) error {
 }
 
 // write writes both files, or none.
-func (x *export) write(ctx context.Context, path string, pairs []memory.Pair) error {
+func (x *export) write(ctx context.Context, path string, pairs []memory.Exemplar) error {
 	failed := func(err error) error { return &Error{Path: path, Err: err} }
 	about := strings.TrimSuffix(path, filepath.Ext(path)) + ".manifest.json"
 	file, err := part(path)
@@ -343,9 +344,9 @@ func encode(w io.Writer, indent string, v any) error {
 }
 
 // line returns the messages of a pair, or why it is left out.
-func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessage, reason, detail string, err error) {
+func (x *export) line(ctx context.Context, p memory.Exemplar) (messages []chatMessage, reason, detail string, err error) {
 	var long *texttosql.InputError
-	_, err = x.engine.Generate(ctx, p.Question, texttosql.Question{Evidence: p.Evidence}) // checks the question, and asks nobody
+	_, err = x.engine.Generate(ctx, p.Question, texttosql.WithEvidence(p.Evidence)) // checks the question, and asks nobody
 	switch {
 	case !utf8.ValidString(p.Question + "\x00" + p.Evidence + "\x00" + p.SQL):
 		return nil, "not_utf8", "", nil
@@ -364,7 +365,7 @@ func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessag
 	if leak, _ := x.against.Find(p); leak != "" {
 		return nil, string(leak), "", nil
 	}
-	once := memory.Pair{Question: fold(p.Question), Evidence: fold(p.Evidence), SQL: s.Normalize()}
+	once := memory.Exemplar{Question: fold(p.Question), Evidence: fold(p.Evidence), SQL: s.Normalize()}
 	if x.seen[once] {
 		return nil, "duplicate", "", nil
 	}
@@ -389,12 +390,12 @@ func (x *export) line(ctx context.Context, p memory.Pair) (messages []chatMessag
 }
 
 // messages returns those that the strategy sends about the question of p.
-func (x *export) messages(ctx context.Context, p memory.Pair) (sent []llm.Message, err error) {
+func (x *export) messages(ctx context.Context, p memory.Exemplar) (sent []llm.Message, err error) {
 	env := *x.env
 	pool := slices.Clone(x.pool)
 	_, away := x.apart.Find(p)
 	for _, i := range away {
-		pool[i] = memory.Pair{Question: p.Question} // never an exemplar, and the choice among the others stays the same
+		pool[i] = memory.Exemplar{Question: p.Question} // never an exemplar, and the choice among the others stays the same
 	}
 	env.Exemplars = &memory.Pool{Pairs: pool}
 	env.Models = []llm.Model{llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {

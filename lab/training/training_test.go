@@ -27,7 +27,7 @@ import (
 	"github.com/texttosql/texttosql"
 	guarded "github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
@@ -46,19 +46,19 @@ INSERT INTO orders VALUES (1,1,10.5),(2,2,20),(3,1,NULL);`
 // open opens a new database.
 func open(t *testing.T, script string) *sql.DB {
 	t.Helper()
-	db := need.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.sqlite")))(t)
+	db := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.sqlite")))(t)
 	t.Cleanup(func() { db.Close() })
-	need.Value(db.Exec(script))(t)
+	testutil.Value(db.Exec(script))(t)
 	return db
 }
 
 func exporter(t *testing.T, opts ...texttosql.Option) *training.Exporter {
 	t.Helper()
-	e := need.Value(training.NewExporter(t.Context(), open(t, shop), opts...))(t)
+	e := testutil.Value(training.NewExporter(t.Context(), open(t, shop), opts...))(t)
 	return e
 }
 
-var solved = []memory.Pair{
+var solved = []memory.Exemplar{
 	{ID: "a", Question: "Which customers live in the USA?", SQL: usa + " ; -- all of them"},
 	{ID: "b", Question: "How many orders are there?", Evidence: "an order is a row", SQL: "SELECT COUNT(*) FROM orders"},
 	{ID: "c", Question: "Who lives in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway';"},
@@ -69,30 +69,30 @@ var solved = []memory.Pair{
 func TestExportReasons(t *testing.T) {
 	tests := []struct {
 		why    string
-		pair   memory.Pair
+		pair   memory.Exemplar
 		reason string // "": kept
 	}{
 		{"a plain pair", solved[0], ""},
-		{"invalid UTF-8 in the question", memory.Pair{Question: "Who\xff?", SQL: usa}, "not_utf8"},
-		{"invalid UTF-8 in the SQL", memory.Pair{Question: "Who?", SQL: "SELECT '\xff' FROM customers"}, "not_utf8"},
-		{"no question", memory.Pair{Question: " \n", SQL: usa}, "empty"},
-		{"no SQL", memory.Pair{Question: "Who?", SQL: " "}, "empty"},
-		{"a question over the limit", memory.Pair{Question: strings.Repeat("who ", 3000), SQL: usa}, "too_long"},
-		{"a statement that writes", memory.Pair{Question: "Who?", SQL: "DELETE FROM customers"}, "not_select"},
-		{"two statements", memory.Pair{Question: "Who?", SQL: "SELECT 1; SELECT 2"}, "not_select"},
-		{"prose", memory.Pair{Question: "Who?", SQL: "I do not know."}, "not_select"},
-		{"no such table", memory.Pair{Question: "Who?", SQL: "SELECT name FROM persons"}, "does_not_execute"},
-		{"it fails as it runs", memory.Pair{Question: "Who?", SQL: "SELECT json_extract(name, '$.a') FROM customers"}, "does_not_execute"},
-		{"it occurred", memory.Pair{Question: " which CUSTOMERS live in the USA?", SQL: "select Name from customers where country='USA';"}, "duplicate"},
-		{"its question occurred, with another statement", memory.Pair{Question: solved[0].Question, SQL: usa + " LIMIT 5"}, ""},
-		{"a question of the evaluation", memory.Pair{Question: "HOW many orders are there?", SQL: "SELECT 7"}, "same_question"},
-		{"its pattern", memory.Pair{Question: "Who lives in Peru?", SQL: "SELECT id FROM customers WHERE country = 'Peru'"}, "question_template"},
-		{"its statement's pattern", memory.Pair{Question: "Count them.", SQL: "select count ( * ) from Orders"}, "sql_template"},
-		{"a twin whose column is qualified", memory.Pair{Question: "Anybody near Lima?", SQL: "SELECT 2 FROM customers AS p WHERE p.country = 'Peru'"},
+		{"invalid UTF-8 in the question", memory.Exemplar{Question: "Who\xff?", SQL: usa}, "not_utf8"},
+		{"invalid UTF-8 in the SQL", memory.Exemplar{Question: "Who?", SQL: "SELECT '\xff' FROM customers"}, "not_utf8"},
+		{"no question", memory.Exemplar{Question: " \n", SQL: usa}, "empty"},
+		{"no SQL", memory.Exemplar{Question: "Who?", SQL: " "}, "empty"},
+		{"a question over the limit", memory.Exemplar{Question: strings.Repeat("who ", 3000), SQL: usa}, "too_long"},
+		{"a statement that writes", memory.Exemplar{Question: "Who?", SQL: "DELETE FROM customers"}, "not_select"},
+		{"two statements", memory.Exemplar{Question: "Who?", SQL: "SELECT 1; SELECT 2"}, "not_select"},
+		{"prose", memory.Exemplar{Question: "Who?", SQL: "I do not know."}, "not_select"},
+		{"no such table", memory.Exemplar{Question: "Who?", SQL: "SELECT name FROM persons"}, "does_not_execute"},
+		{"it fails as it runs", memory.Exemplar{Question: "Who?", SQL: "SELECT json_extract(name, '$.a') FROM customers"}, "does_not_execute"},
+		{"it occurred", memory.Exemplar{Question: " which CUSTOMERS live in the USA?", SQL: "select Name from customers where country='USA';"}, "duplicate"},
+		{"its question occurred, with another statement", memory.Exemplar{Question: solved[0].Question, SQL: usa + " LIMIT 5"}, ""},
+		{"a question of the evaluation", memory.Exemplar{Question: "HOW many orders are there?", SQL: "SELECT 7"}, "same_question"},
+		{"its pattern", memory.Exemplar{Question: "Who lives in Peru?", SQL: "SELECT id FROM customers WHERE country = 'Peru'"}, "question_template"},
+		{"its statement's pattern", memory.Exemplar{Question: "Count them.", SQL: "select count ( * ) from Orders"}, "sql_template"},
+		{"a twin whose column is qualified", memory.Exemplar{Question: "Anybody near Lima?", SQL: "SELECT 2 FROM customers AS p WHERE p.country = 'Peru'"},
 			"sql_template"},
-		{"WITH is a query too", memory.Pair{Question: "One?", SQL: "WITH x AS (SELECT 1 AS a) SELECT a FROM x"}, ""},
+		{"WITH is a query too", memory.Exemplar{Question: "One?", SQL: "WITH x AS (SELECT 1 AS a) SELECT a FROM x"}, ""},
 	}
-	var pairs []memory.Pair
+	var pairs []memory.Exemplar
 	var want []training.Dropped
 	counts := map[string]int{}
 	for i, tt := range tests {
@@ -103,12 +103,12 @@ func TestExportReasons(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "train.jsonl")
-	against := []memory.Pair{solved[1], {Question: "Who lives in Chile?", SQL: "SELECT 1 FROM customers WHERE country = 'Chile'"}}
-	report := need.Value(exporter(t).Export(t.Context(), path, pairs, training.Config{Against: against}))(t)
+	against := []memory.Exemplar{solved[1], {Question: "Who lives in Chile?", SQL: "SELECT 1 FROM customers WHERE country = 'Chile'"}}
+	report := testutil.Value(exporter(t).Export(t.Context(), path, pairs, training.Config{Against: against}))(t)
 	golden.Equal(t, want, report.Dropped, "dropped", cmpopts.IgnoreFields(training.Dropped{}, "Detail"))
 	var written training.Manifest
 	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".manifest.json")
-	need.OK(t, errors.Join(err, json.Unmarshal(b, &written)))
+	testutil.OK(t, errors.Join(err, json.Unmarshal(b, &written)))
 	if diff := cmp.Diff(counts, written.Dropped); diff != "" || written.Kept != len(tests)-len(want) || written.SHA256 != report.Manifest.SHA256 {
 		t.Errorf("manifest %+v; dropped (-want +got):\n%s", written, diff)
 	}
@@ -124,9 +124,9 @@ func TestExportReasons(t *testing.T) {
 func TestExportExemplars(t *testing.T) {
 	e := exporter(t, texttosql.WithMemory(memory.Options{Exemplars: solved}), texttosql.WithSeed(3))
 	config := training.Config{K: 2}
-	write := func(pairs []memory.Pair) [][]llm.Message {
+	write := func(pairs []memory.Exemplar) [][]llm.Message {
 		path := filepath.Join(t.TempDir(), "train.jsonl")
-		need.Value(e.Export(t.Context(), path, pairs, config))(t)
+		testutil.Value(e.Export(t.Context(), path, pairs, config))(t)
 		return exported(t, path)
 	}
 	backwards := slices.Clone(solved)
@@ -154,7 +154,7 @@ func TestExportFaults(t *testing.T) {
 	var refused *strategy.ConfigError
 	var failed *training.Error
 	readOnly := filepath.Join(t.TempDir(), "read-only")
-	need.OK(t, os.Mkdir(readOnly, 0o555))
+	testutil.OK(t, os.Mkdir(readOnly, 0o555))
 	if os.Geteuid() == 0 { // modes do not bind this user
 		readOnly = "/proc"
 	}
@@ -164,7 +164,7 @@ func TestExportFaults(t *testing.T) {
 		why    string
 		ctx    context.Context
 		path   string // "": one of its own
-		pairs  []memory.Pair
+		pairs  []memory.Exemplar
 		config training.Config
 		as     any
 		says   string
@@ -209,7 +209,7 @@ func child(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	pairs := append(slices.Clone(solved[:2]), memory.Pair{Question: "Is it stuck?", SQL: "SELECT stuck() FROM customers"})
+	pairs := append(slices.Clone(solved[:2]), memory.Exemplar{Question: "Is it stuck?", SQL: "SELECT stuck() FROM customers"})
 	_, err = e.Export(context.Background(), filepath.Join(dir, "train.jsonl"), pairs, training.Config{})
 	panic(fmt.Sprint("the export came to its end: ", err))
 }
@@ -221,14 +221,14 @@ func TestExportKilled(t *testing.T) {
 		child(dir)
 	}
 	dir := t.TempDir()
-	db := need.Value(sql.Open("sqlite3", filepath.Join(dir, "shop.sqlite")))(t)
+	db := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, "shop.sqlite")))(t)
 	defer db.Close()
-	need.Value(db.Exec(shop))(t)
+	testutil.Value(db.Exec(shop))(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestExportKilled$")
 	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_EXPORT="+dir)
 	cmd.Stderr = os.Stderr
-	out := need.Value(cmd.StdoutPipe())(t)
-	need.OK(t, cmd.Start())
+	out := testutil.Value(cmd.StdoutPipe())(t)
+	testutil.OK(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	cmd.Process.Kill() // SIGKILL
 	cmd.Wait()
@@ -243,7 +243,7 @@ func TestExportKilled(t *testing.T) {
 	if parts, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(parts) != 2 {
 		t.Errorf("the export had not begun: %q", parts)
 	}
-	e := need.Value(training.NewExporter(t.Context(), db))(t)
+	e := testutil.Value(training.NewExporter(t.Context(), db))(t)
 	report, err := e.Export(t.Context(), filepath.Join(dir, "train.jsonl"), solved, training.Config{})
 	if err != nil || report.Manifest.Kept != 4 {
 		t.Errorf("the next export: %+v, %v", report, err)
@@ -253,12 +253,12 @@ func TestExportKilled(t *testing.T) {
 // TestManifestUnfit: a run under another contract is told, by what differs.
 func TestManifestUnfit(t *testing.T) {
 	of := func(k int, opts ...texttosql.Option) training.Manifest {
-		m := need.Value(exporter(t, opts...).Manifest(t.Context(), k))(t)
+		m := testutil.Value(exporter(t, opts...).Manifest(t.Context(), k))(t)
 		return m
 	}
 	other := func() training.Manifest {
-		e := need.Value(training.NewExporter(t.Context(), open(t, "CREATE TABLE customers (id INTEGER)")))(t)
-		m := need.Value(e.Manifest(t.Context(), 0))(t)
+		e := testutil.Value(training.NewExporter(t.Context(), open(t, "CREATE TABLE customers (id INTEGER)")))(t)
+		m := testutil.Value(e.Manifest(t.Context(), 0))(t)
 		return m
 	}
 	for _, tt := range []struct {
@@ -267,7 +267,7 @@ func TestManifestUnfit(t *testing.T) {
 		want []string // beginnings
 	}{
 		{"the same contract, from another engine", of(0), nil},
-		{"another model, strategy and seed", of(0, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithSeed(5)), nil},
+		{"another seed", of(0, texttosql.WithSeed(5)), nil},
 		{"other exemplars", of(3), []string{"exemplars: trained with 0, run with 3"}},
 		{"other instructions", of(0, texttosql.WithInstructions("Be brief.")), []string{"prompt: "}},
 		{"no values", of(0, texttosql.WithoutValues()), []string{"prompt: "}},
@@ -306,18 +306,18 @@ func TestServedAdapter(t *testing.T) {
 	}))
 	defer server.Close()
 	adapter := func(name string, k int) (*texttosql.Engine, *training.Exporter) {
-		client := need.Value(openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
+		client := testutil.Value(openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
 			openai.WithHTTPClient(langchain.HTTPClient(nil))))(t)
-		db, shown := open(t, shop), texttosql.WithMemory(memory.Options{Exemplars: []memory.Pair{solved[1], solved[3]}})
-		e := need.Value(texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}),
+		db, shown := open(t, shop), texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{solved[1], solved[3]}})
+		e := testutil.Value(texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}),
 			texttosql.WithClock(nil), shown))(t)
-		x := need.Value(training.NewExporter(t.Context(), db, shown))(t)
+		x := testutil.Value(training.NewExporter(t.Context(), db, shown))(t)
 		return e, x
 	}
 	for _, k := range []int{0, 2} {
 		e, x := adapter("shop-adapter", k)
 		path := filepath.Join(t.TempDir(), "train.jsonl")
-		need.Value(x.Export(t.Context(), path, solved[:1], training.Config{K: k}))(t)
+		testutil.Value(x.Export(t.Context(), path, solved[:1], training.Config{K: k}))(t)
 		if r, err := e.Ask(t.Context(), solved[0].Question); err != nil || r.SQL != "SELECT name FROM customers" {
 			t.Fatal(r, err)
 		}

@@ -1,15 +1,16 @@
-// Package anthropic asks models of Anthropic:
+// Package anthropic calls Anthropic's models:
 //
 //	engine, err := texttosql.New(db, anthropic.Model("claude-sonnet-4-5"))
 //
-// The key and the address are in ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, or in a [Client]. It uses no SDK, makes no retries of
-// its own, so that [llm.Retry], budgets and recordings see every call, and has no time-out; [llm.Timeout] sets one. Package wire
-// has the classes of failures.
+// The key and the address come from ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, or from a [Client]. The package uses no
+// SDK. It does not retry, so [llm.Retry], budgets and recordings see every call. It sets no time-out; [llm.Timeout]
+// does. [llm.StatusError] has the classes of failures.
 //
-// Anthropic wants a limit on tokens with every call. A request without one is sent with 32,768, or with what the model takes
-// at most, learnt from its refusal. The mark of a request's CachePrefix becomes a cache_control. A seed is not sent, since
-// Anthropic has none, and a temperature over 1, its highest, is sent as 1. There are no embeddings. Its models on AWS and Google
-// Cloud are asked through gateways that speak this protocol, or through llm/langchain.
+// Anthropic requires a limit on tokens with every call. A request without one is sent with 32,768. If the model
+// allows fewer, the client reads its maximum from the error and uses that. The mark of a request's CachePrefix
+// becomes a cache_control. A seed is not sent, because Anthropic has none. A temperature over 1, its highest, is sent
+// as 1. There are no embeddings. Anthropic's models on AWS and Google Cloud can be called through gateways that speak
+// this protocol, or through llm/langchain.
 package anthropic
 
 import (
@@ -25,7 +26,7 @@ import (
 	"sync/atomic"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 )
 
 const (
@@ -35,25 +36,25 @@ const (
 	// version is the version of the protocol, which every request names.
 	version = "2023-06-01"
 
-	// defaultMaxTokens is what is sent where a request has no limit: room for the reasoning of most questions.
+	// defaultMaxTokens is sent if a request has no limit. It is enough for the reasoning of most questions.
 	defaultMaxTokens = 32768
 )
 
-// Client is where models are asked. The zero Client is that of the environment: ANTHROPIC_BASE_URL, and ANTHROPIC_API_KEY or
-// ANTHROPIC_AUTH_TOKEN, which are read when a model is made. With a BaseURL nothing is read, so that a key goes to no server but
-// the one that it is for. Safe for concurrent use.
+// Client configures where models are called. The zero Client reads ANTHROPIC_BASE_URL, and ANTHROPIC_API_KEY or
+// ANTHROPIC_AUTH_TOKEN, from the environment when a model is created. With a BaseURL it reads nothing from the
+// environment, so that a key is sent only to its own server. A Client is safe for concurrent use.
 type Client struct {
 	BaseURL string       // the address, with or without /v1
 	Key     string       // sent as x-api-key; "": none
-	Header  http.Header  // sent with every request, in place of what the client sets by itself
+	Header  http.Header  // sent with every request, in place of the client's own headers
 	HTTP    *http.Client // nil: http.DefaultClient
 }
 
-// Model returns the model of that name, by the environment.
+// Model returns the model with that name, configured by the environment.
 func Model(name string) llm.Model { return Client{}.Model(name) }
 
-// Model returns the model of that name. It makes no connection and never fails: what is wrong is the error of the first
-// call. Safe for concurrent use.
+// Model returns the model with that name. It does not connect and never fails: the first call returns any error. It is
+// safe for concurrent use.
 func (c Client) Model(name string) llm.Model {
 	header := http.Header{"Anthropic-Version": {version}}
 	if strings.TrimSpace(c.BaseURL) == "" {
@@ -198,8 +199,8 @@ func (m *model) request(r wire.Request) request {
 	}
 	switch r.Effort {
 	case "":
-	case llm.EffortMinimal: // a word that Anthropic lacks
-		body.OutputConfig["effort"] = llm.EffortLow
+	case "minimal": // a word that Anthropic lacks
+		body.OutputConfig["effort"] = "low"
 	default:
 		body.OutputConfig["effort"] = r.Effort
 	}

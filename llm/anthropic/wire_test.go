@@ -12,18 +12,18 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/anthropic"
-	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/internal/wiretest"
 )
 
-const key = llmtest.Key
+const key = wiretest.Key
 
-var answer = llmtest.Answer
+var answer = wiretest.Answer
 
 // client is the client of this package.
-var client = llmtest.Client{
+var client = wiretest.Client{
 	Model:   func(url string) llm.Model { return anthropic.Client{BaseURL: url, Key: key}.Model("m-1") },
 	Reply:   func(text, stop string) string { return message(text, stop, "") },
 	End:     "end_turn",
@@ -49,7 +49,7 @@ func full() llm.Request {
 		Messages: []llm.Message{{Role: llm.System, Text: "Answer in SQL."}, {Role: llm.User, Text: "Schema."}, {Role: llm.Assistant, Text: "Yes."},
 			{Role: llm.User, Text: "How many?"}},
 		Temperature: &temperature, TopP: &topP, MaxTokens: &limit, Seed: &seed, Stop: []string{";"},
-		Effort: llm.EffortMinimal, Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 2,
+		Effort: "minimal", Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 2,
 	}
 }
 
@@ -119,7 +119,7 @@ func TestWire(t *testing.T) {
 		{"no block", messages, 200, "", `{"content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}`,
 			llm.ClassUnknown, 0, "", "empty"},
 		{"blocks that are null", messages, 200, "", `{"content":[null],"stop_reason":"end_turn"}`, llm.ClassUnknown, 0, "", "empty"},
-		{"all thought", stopReasons, 200, "", message("", "max_tokens", ""), llm.ClassNoRoom, 0, "", "512 tokens were used up"},
+		{"all thought", stopReasons, 200, "", message("", "max_tokens", ""), llm.ClassOutOfTokens, 0, "", "512 tokens were used up"},
 		{"10 MB", messages, 200, "", message(strings.Repeat("x", 10<<20), "end_turn", ""), llm.ClassPermanent, 0, "", "over 8 MiB"},
 		{"no JSON", messages, 200, "", `{"content": [}`, llm.ClassUnknown, 0, "", "no JSON"},
 		{"cut by its limit", stopReasons, 200, "", message("SELECT count(", "max_tokens", ""), "", 0, "", "SELECT count("},
@@ -161,9 +161,9 @@ func TestRequest(t *testing.T) {
 		{"all is marked, of nothing but a question", llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "a"}}, CachePrefix: 1},
 			`{"model":"m-1","max_tokens":32768,"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}`},
 	} {
-		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
+		resp := testutil.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
-		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
+		testutil.OK(t, json.Unmarshal([]byte(tt.want), &want))
 		golden.Equal(t, want, got, tt.why)
 		golden.Equal(t, llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd, Model: "m-1-2026", Usage: llm.Usage{Calls: 1,
 			PromptTokens: 20, CompletionTokens: 7, CachedTokens: 5, CacheWriteTokens: 4, ReasoningTokens: 3, Known: true}}, resp, tt.why)

@@ -1,11 +1,11 @@
-// Package gemini asks models of Google through the official SDK (google.golang.org/genai):
+// Package gemini calls Google's models through the official SDK (google.golang.org/genai):
 //
 //	engine, err := texttosql.New(db, gemini.Model("gemini-2.5-flash"))
 //
 // The SDK reads GOOGLE_API_KEY or GEMINI_API_KEY, GOOGLE_GEMINI_BASE_URL, and for Vertex AI GOOGLE_GENAI_USE_VERTEXAI,
-// GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION; [Client] takes a configuration that comes before them. It does not retry
-// by itself: [llm.Retry], budgets and recordings see every call. A call has no time-out; [llm.Timeout] sets one.
-// Package wire has the classes of failures.
+// GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION. A configuration in [Client] replaces these variables. The package
+// does not retry, so [llm.Retry], budgets and recordings see every call. It sets no time-out; [llm.Timeout] does.
+// [llm.StatusError] has the classes of failures.
 package gemini
 
 import (
@@ -18,7 +18,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 )
 
 // maxBatch is how many texts the service takes for vectors at once.
@@ -27,19 +27,21 @@ const maxBatch = 100
 // key is where a key is set.
 const key = "GEMINI_API_KEY, GOOGLE_API_KEY or Config.APIKey"
 
-// Client makes models of one configuration of the SDK. The zero Client has that of the environment. Safe for concurrent use.
+// Client creates models with one configuration of the SDK. The zero Client uses the environment. A Client is safe for
+// concurrent use.
 type Client struct {
 	Config genai.ClientConfig
 }
 
-// Model returns the model of that name, by the environment.
+// Model returns the model with that name, configured by the environment.
 func Model(name string) llm.Model { return Client{}.Model(name) }
 
-// Embedder returns the embedding model of that name ("gemini-embedding-001"), by the environment, as a memory.Embedder.
+// Embedder returns the embedding model with that name ("gemini-embedding-001") as a memory.Embedder, configured by the
+// environment.
 func Embedder(name string) *wire.Embedder { return Client{}.Embedder(name) }
 
-// Model returns the model of that name. It makes no connection, but on Vertex AI it looks for credentials. It never fails:
-// what is wrong is the error of the first call.
+// Model returns the model with that name. It does not connect, but on Vertex AI it looks for credentials. It never
+// fails: the first call returns any error.
 func (c Client) Model(name string) llm.Model {
 	models, err := c.models()
 	d := described(name)
@@ -57,7 +59,7 @@ func (c Client) Model(name string) llm.Model {
 	return d
 }
 
-// Embedder returns the embedding model of that name as a memory.Embedder.
+// Embedder returns the embedding model with that name as a memory.Embedder.
 func (c Client) Embedder(name string) *wire.Embedder {
 	models, err := c.models()
 	return &wire.Embedder{Client: described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string, query bool) ([][]float32, error) {
@@ -100,8 +102,8 @@ func described(name string) *wire.Client {
 	}
 }
 
-// models returns the part of the SDK that asks models, whose requests wire sees. The error repeats nothing of the
-// configuration, as that of the SDK does.
+// models returns the part of the SDK that calls models. wire sees its requests. The error repeats nothing of the
+// configuration, unlike the SDK's error.
 func (c Client) models() (*genai.Models, error) {
 	config := c.Config
 	client, err := genai.NewClient(context.Background(), &config)
@@ -142,7 +144,7 @@ func config(r wire.Request) *genai.GenerateContentConfig {
 		c.Seed = genai.Ptr(int32(*r.Seed)) // the same seed is the same number, cut as it may be
 	}
 	if r.Effort != "" {
-		c.ThinkingConfig = &genai.ThinkingConfig{ThinkingLevel: genai.ThinkingLevel(strings.ToUpper(string(r.Effort)))}
+		c.ThinkingConfig = &genai.ThinkingConfig{ThinkingLevel: genai.ThinkingLevel(strings.ToUpper(r.Effort))}
 	}
 	if r.Schema != nil {
 		c.ResponseMIMEType, c.ResponseJsonSchema = "application/json", json.RawMessage(r.Schema)

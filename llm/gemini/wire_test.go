@@ -12,25 +12,25 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/gemini"
-	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/internal/wiretest"
 	"github.com/texttosql/texttosql/memory"
 )
 
 var _ memory.Embedder = gemini.Embedder("m")
 
-const key = llmtest.Key
+const key = wiretest.Key
 
-var answer = llmtest.Answer
+var answer = wiretest.Answer
 
 func client(url string) gemini.Client {
 	return gemini.Client{Config: genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url}}}
 }
 
 // suite asks the client of this package.
-var suite = llmtest.Client{
+var suite = wiretest.Client{
 	Model:   func(url string) llm.Model { return client(url).Model("m-1") },
 	Reply:   func(text, stop string) string { return candidate(text, stop, "") },
 	End:     "STOP",
@@ -56,7 +56,7 @@ func full() llm.Request {
 		Messages: []llm.Message{{Role: llm.System, Text: "Answer in SQL."}, {Role: llm.User, Text: "Schema."}, {Role: llm.Assistant, Text: "Yes."},
 			{Role: llm.User, Text: "How many?"}},
 		Temperature: &temperature, TopP: &topP, MaxTokens: &limit, Seed: &seed, Stop: []string{";"},
-		Effort: llm.EffortLow, Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 2,
+		Effort: "low", Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 2,
 	}
 }
 
@@ -123,7 +123,7 @@ func TestWire(t *testing.T) {
 		{"recitation", generate, 200, "", candidate("SELECT", "RECITATION", ""), llm.ClassRefused, 0, "", "RECITATION"},
 		{"no candidate", generate, 200, "", `{"candidates":[],"usageMetadata":{"promptTokenCount":11}}`, llm.ClassUnknown, 0, "", "empty"},
 		{"candidates that are null", generate, 200, "", `{"candidates":[null]}`, llm.ClassUnknown, 0, "", "another form"},
-		{"all thought", "https://ai.google.dev/gemini-api/docs/thinking", 200, "", candidate("", "MAX_TOKENS", ""), llm.ClassNoRoom, 0, "",
+		{"all thought", "https://ai.google.dev/gemini-api/docs/thinking", 200, "", candidate("", "MAX_TOKENS", ""), llm.ClassOutOfTokens, 0, "",
 			"512 tokens were used up"},
 		{"10 MB", generate, 200, "", candidate(strings.Repeat("x", 10<<20), "STOP", ""), llm.ClassPermanent, 0, "", "over 8 MiB"},
 		{"no JSON", generate, 200, "", `{"candidates": [}`, llm.ClassUnknown, 0, "", "no JSON"},
@@ -156,9 +156,9 @@ func TestRequest(t *testing.T) {
 			"thinkingConfig":{"thinkingLevel":"LOW"},"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}}}`},
 		{"nothing", llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "a"}}}, `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"generationConfig":{}}`},
 	} {
-		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
+		resp := testutil.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
-		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
+		testutil.OK(t, json.Unmarshal([]byte(tt.want), &want))
 		golden.Equal(t, want, got, tt.why)
 		golden.Equal(t, llm.Response{Text: "SELECT 1", StopReason: llm.StopEnd, Model: "m-1-2026", Usage: llm.Usage{
 			Calls: 1, PromptTokens: 11, CompletionTokens: 7, CachedTokens: 9, ReasoningTokens: 3, Known: true}}, resp, tt.why)

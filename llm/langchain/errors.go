@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 )
 
 // failure makes the error of a call from err, which the client returned, and from the notes of our transport. Without that

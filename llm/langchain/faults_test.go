@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 	"github.com/tmc/langchaingo/llms"
@@ -270,7 +270,7 @@ func TestCutConnection(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	listener := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	listener := testutil.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	url := "http://" + listener.Addr().String()
 	listener.Close()
 	for _, w := range wires {
@@ -450,7 +450,7 @@ func TestReplyOfExactlyTheLimit(t *testing.T) {
 func TestHTTPClientOutsideOfCalls(t *testing.T) {
 	server := httptest.NewServer(answer(503, strings.Repeat("x", 1<<17)))
 	defer server.Close()
-	resp := need.Value(langchain.HTTPClient(nil).Get(server.URL))(t)
+	resp := testutil.Value(langchain.HTTPClient(nil).Get(server.URL))(t)
 	defer resp.Body.Close()
 	if body, err := io.ReadAll(resp.Body); err != nil || len(body) != 1<<17 {
 		t.Errorf("%d bytes, %v", len(body), err)

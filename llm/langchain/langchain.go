@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/tmc/langchaingo/llms"
 )
@@ -24,31 +24,30 @@ const (
 	defaultTemperature = 1.0
 )
 
-// Config is what an adapter adds to requests. The zero Config is the default.
+// Config has the values that an adapter adds to requests. The zero Config is the default.
 type Config struct {
-	// Temperature is for requests without one; nil means 1. The adapter always sends one, because langchaingo sends an
-	// unset temperature as 0, which would make all samples of a question equal.
+	// Temperature is used for requests without one; nil means 1. The adapter always sends one, because langchaingo
+	// sends an unset temperature as 0, which would make all samples of a question equal.
 	Temperature *float64
 
-	// MaxTokens is for requests without a limit, in tokens of the reply, hidden reasoning included; 0 or less means
-	// 4,096.
+	// MaxTokens limits the reply for requests without a limit, hidden reasoning included; 0 or less means 4,096.
 	MaxTokens int
 
-	// Options are given to every call, before the options that the request sets. The adapter then switches off
-	// streaming, with which langchaingo mixes choices, and several choices a call, which only OpenAI knows. Options
-	// must be safe for concurrent use.
+	// Options are passed to every call, before the options from the request. After them the adapter switches off
+	// streaming, with which langchaingo mixes choices, and several choices per call, which only OpenAI supports.
+	// Options must be safe for concurrent use.
 	Options []llms.CallOption
 }
 
-// Model makes an [llm.Model] of a langchaingo model with the zero [Config].
+// Model turns a langchaingo model into an [llm.Model], with the zero [Config].
 func Model(m llms.Model) llm.Model { return Config{}.Model(m) }
 
-// Model makes an [llm.Model] of a langchaingo model. The package comment says what it adds.
+// Model turns a langchaingo model into an [llm.Model]; see the package comment.
 //
-// A nil m, which constructors return beside an error, is refused by texttosql.New, and every call of it is a permanent
-// [*llm.Error]: both say what the constructor misses, such as OPENAI_API_KEY in the environment. The result is safe for
-// concurrent use if m is; the clients of OpenAI, Ollama and Anthropic are. It only asks for the model that m was built
-// with.
+// Constructors return a nil m together with an error. texttosql.New rejects a nil m, and every call of it returns a
+// permanent [*llm.Error]. Both errors name what the constructor needs, such as OPENAI_API_KEY in the environment. The
+// result is safe for concurrent use if m is; the clients of OpenAI, Ollama and Anthropic are. It always uses the
+// model that m was created with.
 func (c Config) Model(m llms.Model) llm.Model {
 	if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return missing{v}
@@ -157,7 +156,7 @@ func (a *adapter) withoutTemperature(ctx context.Context, c call, last **wire.Ca
 	resp, err := a.attempt(ctx, c, n)
 	*last = n.Call
 	if err == nil && asked != defaultTemperature {
-		trace.From(ctx).Warn("temperature-refused",
+		trace.FromContext(ctx).Warn("temperature-refused",
 			fmt.Sprintf("the provider refuses temperature %g for this model; its own default was used", asked))
 	}
 	return resp, err
@@ -187,7 +186,7 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 		return llm.Response{}, failure(err, n)
 	}
 	if n.topP != 0 && !n.sentTopP.Load() {
-		trace.From(ctx).Warn("top-p-unsent", fmt.Sprintf("top_p %g was not sent, as far as the adapter can tell: %s", n.topP,
+		trace.FromContext(ctx).Warn("top-p-unsent", fmt.Sprintf("top_p %g was not sent, as far as the adapter can tell: %s", n.topP,
 			"OpenAI's client drops it, and an HTTP client that is not of langchain.HTTPClient cannot put it back"))
 	}
 	resp, err := response(out, c.maxTokens, n)

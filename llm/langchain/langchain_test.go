@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 	"github.com/texttosql/texttosql/trace"
@@ -22,7 +22,7 @@ import (
 func TestSuccess(t *testing.T) {
 	eachWire(t, func(t *testing.T, w wire, ours bool) {
 		m := w.model(t, ours, answer(200, w.reply("SELECT 1")))
-		got := need.Value(m.Complete(t.Context(), ask("One?")))(t)
+		got := testutil.Value(m.Complete(t.Context(), ask("One?")))(t)
 		want := llm.Response{
 			Text:       "SELECT 1",
 			StopReason: llm.StopEnd,
@@ -113,7 +113,7 @@ func TestWhatIsSent(t *testing.T) {
 					io.WriteString(rw, w.reply("SELECT 1"))
 				})
 				test.req.Messages = ask("One?").Messages
-				need.Value(test.config.Model(client).Complete(t.Context(), test.req))(t, w.name)
+				testutil.Value(test.config.Model(client).Complete(t.Context(), test.req))(t, w.name)
 				want := test.want
 				if _, seeded := want["seed"]; seeded && w.name == "anthropic" {
 					want = map[string]any{"temperature": 0.5, "top_p": 0.9, "max": 99.0, "stop": []any{";"}} // it has no seeds
@@ -151,7 +151,7 @@ func TestMessages(t *testing.T) {
 				seen.take(t, r)
 				io.WriteString(rw, w.reply("SELECT 2"))
 			})
-			need.Value(m.Complete(t.Context(), req))(t)
+			testutil.Value(m.Complete(t.Context(), req))(t)
 			body := seen.all()[0]
 			var got []string
 			if s, ok := body["system"]; ok {
@@ -364,9 +364,9 @@ func TestTemperatureRefused(t *testing.T) {
 		warm := 0.7
 		req := ask("One?")
 		req.Temperature = &warm
-		tracer := trace.New("test")
+		tracer := trace.Tracer{}.New("test")
 		for i, calls := range []int{2, 1, 1} {
-			resp := need.Value(m.Complete(trace.Into(t.Context(), tracer), req))(t)
+			resp := testutil.Value(m.Complete(trace.NewContext(t.Context(), tracer), req))(t)
 			if resp.Usage.Calls != calls {
 				t.Errorf("call %d: %d attempts, want %d", i, resp.Usage.Calls, calls)
 			}
@@ -385,9 +385,9 @@ func TestTopPUnsent(t *testing.T) {
 	eachWire(t, func(t *testing.T, w wire, ours bool) {
 		m := w.model(t, ours, answer(200, w.reply("SELECT 1")))
 		for _, topP := range []float64{0, 0.9} {
-			req, tracer := ask("One?"), trace.New("test")
+			req, tracer := ask("One?"), trace.Tracer{}.New("test")
 			req.TopP = &topP
-			need.Value(m.Complete(trace.Into(t.Context(), tracer), req))(t)
+			testutil.Value(m.Complete(trace.NewContext(t.Context(), tracer), req))(t)
 			told := tracer.Warnings()
 			if want := topP != 0 && !ours; (len(told) == 1 && told[0].Code == "top-p-unsent") != want || len(told) > 1 {
 				t.Errorf("top_p %g: warnings %v, want one %v", topP, told, want)
@@ -413,7 +413,7 @@ func TestTemperatureNamedByThePrompt(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	fail = false
-	need.Value(m.Complete(t.Context(), ask("One?")))(t)
+	testutil.Value(m.Complete(t.Context(), ask("One?")))(t)
 	all := seen.all()
 	if got := sampling(w, all[len(all)-1])["temperature"]; len(all) != 2 || got != 1.0 {
 		t.Errorf("request %d has temperature %v", len(all), got)
@@ -435,7 +435,7 @@ func TestTemperatureTooHigh(t *testing.T) {
 	for _, temperature := range []float64{1.2, 0.5} {
 		req := ask("One?")
 		req.Temperature = &temperature
-		need.Value(m.Complete(t.Context(), req))(t)
+		testutil.Value(m.Complete(t.Context(), req))(t)
 	}
 	for _, body := range seen.all() {
 		got = append(got, sampling(w, body)["temperature"])

@@ -2,7 +2,7 @@ package langchain
 
 import (
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 	"github.com/tmc/langchaingo/llms"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/tmc/langchaingo/llms/openai"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 )
@@ -48,7 +48,7 @@ func TestFailedClient(t *testing.T) {
 			t.Errorf("%s: a call: %v", test.why, err)
 		}
 	}
-	client := need.Value(openai.New(openai.WithToken("sk")))(t)
+	client := testutil.Value(openai.New(openai.WithToken("sk")))(t)
 	if v, ok := llm.Named("m", langchain.Model(client)).(interface{ Validate() error }); !ok || v.Validate() != nil {
 		t.Error("a client with a key")
 	}

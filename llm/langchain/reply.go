@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 	"github.com/tmc/langchaingo/llms"
 )
 

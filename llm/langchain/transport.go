@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 )
 
-// HTTPClient returns a client for the WithHTTPClient option of a langchaingo provider. For each call it keeps what
-// langchaingo drops: status, Retry-After and error code of a failed response, and the cause of a broken connection. The
-// package comment says what is lost without it.
+// HTTPClient returns a client for the WithHTTPClient option of a langchaingo provider. For each call it stores what
+// langchaingo drops: status, Retry-After and error code of a failed response, and the cause of a broken connection.
+// The package comment lists the effects of their loss.
 //
 // It is a copy of base with a wrapped transport. nil means [http.DefaultClient], which has no time-out: use
 // [llm.Timeout]. A reply over 8 MiB is an error; the body of a failed response is cut at 64 KiB. One client serves any

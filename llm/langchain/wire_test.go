@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
 	"github.com/tmc/langchaingo/llms"
@@ -34,7 +34,7 @@ var wires = []wire{
 			if c != nil {
 				options = append(options, openai.WithHTTPClient(c))
 			}
-			m := need.Value(openai.New(options...))(t)
+			m := testutil.Value(openai.New(options...))(t)
 			return m
 		},
 		reply: func(text string) string {
@@ -52,7 +52,7 @@ var wires = []wire{
 			if c != nil {
 				options = append(options, ollama.WithHTTPClient(c))
 			}
-			m := need.Value(ollama.New(options...))(t)
+			m := testutil.Value(ollama.New(options...))(t)
 			return m
 		},
 		reply: func(text string) string { // in two chunks, as the server sends it unasked
@@ -68,7 +68,7 @@ var wires = []wire{
 			if c != nil {
 				options = append(options, anthropic.WithHTTPClient(c))
 			}
-			m := need.Value(anthropic.New(options...))(t)
+			m := testutil.Value(anthropic.New(options...))(t)
 			return m
 		},
 		reply: func(text string) string {

@@ -13,15 +13,14 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Behaviour says what a provider does in a part of [Conformance].
-type Behaviour string
-
-// The behaviours.
+// The behaviours of a provider.
 const (
-	Answers Behaviour = "answers" // it replies to every request
-	Hangs   Behaviour = "hangs"   // it takes a request and never replies
-	Empties Behaviour = "empties" // it replies with an empty text
-	Fails   Behaviour = "fails"   // it turns every request away
+	answers = "answers"
+	hangs   = "hangs"
+	empties = "empties"
+	fails   = "fails"
+	busy    = "busy"
+	down    = "down"
 )
 
 // patience bounds how long a cancelled call may take to return and a goroutine to end. Both need much less, even on a
@@ -33,13 +32,17 @@ const patience = 30 * time.Second
 //   - an answer has a text and a usage that is not negative;
 //   - when the context has ended, before or during the call, the call ends with ctx.Err();
 //   - an empty reply is an error, and a provider's refusal is an [*llm.Error];
+//   - the status 429 becomes an error of ClassRateLimit with the wait that the provider requests, and 503 an error of
+//     ClassOverloaded, so that llm.Retry repeats the call (llm.StatusError returns both);
 //   - the request is not changed;
 //   - parallel calls work (run it with -race), and leave no goroutine behind.
 //
-// newModel makes a model whose provider has the given behaviour. It cleans up what it starts with t.Cleanup, idle
-// connections included. For a behaviour that it cannot simulate it returns nil, and the part is skipped. Conformance counts
-// the goroutines of the whole process, so no other test may run at the same time.
-func Conformance(t *testing.T, newModel func(t *testing.T, b Behaviour) llm.Model) {
+// newModel makes a model whose provider has the given behaviour. "answers" replies to every request, "hangs" takes a
+// request and never replies, and "empties" replies with an empty text. "fails" rejects every request. "busy" rejects
+// every request with the status 429 and "Retry-After: 1", and "down" with the status 503. It cleans up what it starts
+// with t.Cleanup, idle connections included. For a behaviour that it cannot simulate it returns nil, and the part is
+// skipped. Conformance counts the goroutines of the whole process, so no other test may run at the same time.
+func Conformance(t *testing.T, newModel func(t *testing.T, behaviour string) llm.Model) {
 	t.Helper()
 	for _, part := range parts() {
 		t.Run(part.name, func(t *testing.T) {
@@ -63,21 +66,23 @@ func Conformance(t *testing.T, newModel func(t *testing.T, b Behaviour) llm.Mode
 // part is one rule of the contract. Its check returns an error, so that it can be tested with models that break the rule.
 type part struct {
 	name      string
-	behaviour Behaviour
+	behaviour string
 	check     func(llm.Model) error
 }
 
 func parts() []part {
 	return []part{
-		{"answer", Answers, checkAnswer},
-		{"request_unchanged", Answers, checkUnchanged},
-		{"cancelled_before", Answers, checkCancelledBefore},
-		{"deadline_before", Answers, checkDeadlineBefore},
-		{"cancelled_during", Hangs, checkCancelledDuring},
-		{"deadline_during", Hangs, checkDeadlineDuring},
-		{"empty_reply", Empties, checkEmpty},
-		{"failure", Fails, checkFailure},
-		{"parallel", Answers, checkParallel},
+		{"answer", answers, checkAnswer},
+		{"request_unchanged", answers, checkUnchanged},
+		{"cancelled_before", answers, checkCancelledBefore},
+		{"deadline_before", answers, checkDeadlineBefore},
+		{"cancelled_during", hangs, checkCancelledDuring},
+		{"deadline_during", hangs, checkDeadlineDuring},
+		{"empty_reply", empties, checkEmpty},
+		{"failure", fails, checkFailure},
+		{"busy", busy, checkBusy},
+		{"down", down, checkDown},
+		{"parallel", answers, checkParallel},
 	}
 }
 
@@ -194,6 +199,22 @@ func checkFailure(m llm.Model) error {
 	}
 	if resp.Text != "" {
 		return fmt.Errorf("text %q beside the error", resp.Text)
+	}
+	return nil
+}
+
+func checkBusy(m llm.Model) error { return checkOutage(m, llm.ClassRateLimit, time.Second) }
+
+func checkDown(m llm.Model) error { return checkOutage(m, llm.ClassOverloaded, 0) }
+
+// checkOutage wants a failure of a class, with the wait that the provider asks for.
+func checkOutage(m llm.Model, class llm.Class, wait time.Duration) error {
+	resp, err := m.Complete(context.Background(), conformanceRequest())
+	if err == nil {
+		return fmt.Errorf("no error for an outage, but %+v", resp)
+	}
+	if e := llm.AsError(err); e.Class != class || e.RetryAfter != wait {
+		return fmt.Errorf("error %w with the wait %v, want one of class %v with the wait %v", err, e.RetryAfter, class, wait)
 	}
 	return nil
 }

@@ -13,29 +13,33 @@ import (
 )
 
 // scripted is a Script that behaves as asked.
-func scripted(b Behaviour) *Script {
+func scripted(b string) *Script {
 	reply := Reply{Text: "SELECT 1"}
 	switch b {
-	case Hangs:
+	case hangs:
 		reply.Delay = time.Hour
-	case Empties:
+	case empties:
 		reply = Reply{}
-	case Fails:
+	case fails:
 		reply = Reply{Err: &llm.Error{Class: llm.ClassPermanent, Status: 401}}
+	case "busy":
+		reply = Reply{Err: llm.StatusError(429, time.Second, nil)}
+	case "down":
+		reply = Reply{Err: llm.StatusError(503, 0, nil)}
 	}
 	return &Script{Rules: []Rule{{Replies: []Reply{reply}, Repeat: true}}}
 }
 
 func TestConformanceOfScript(t *testing.T) {
-	Conformance(t, func(t *testing.T, b Behaviour) llm.Model { return scripted(b) })
+	Conformance(t, func(t *testing.T, b string) llm.Model { return scripted(b) })
 }
 
 func TestConformanceOfEveryMiddleware(t *testing.T) {
-	Conformance(t, func(t *testing.T, b Behaviour) llm.Model {
+	Conformance(t, func(t *testing.T, b string) llm.Model {
 		return llm.Chain(llm.Named("m", scripted(b)),
 			replay.NewRecorder(io.Discard).Record,
-			llm.Budget{Calls: 100, Time: time.Hour}.Start().Middleware(),
-			llm.Retry{Base: time.Millisecond}.Middleware(),
+			llm.Budget{Calls: 100, Timeout: time.Hour}.Start().Middleware(),
+			llm.Retry{Base: time.Millisecond, Max: time.Millisecond, GiveUp: time.Millisecond}.Middleware(),
 			llm.Limit{Concurrency: 4, PerMinute: 100}.Middleware(),
 			llm.Timeout(time.Minute),
 			llm.Trace(),
@@ -45,8 +49,8 @@ func TestConformanceOfEveryMiddleware(t *testing.T) {
 }
 
 func TestConformanceSkipsWhatCannotBe(t *testing.T) {
-	Conformance(t, func(t *testing.T, b Behaviour) llm.Model {
-		if b != Answers {
+	Conformance(t, func(t *testing.T, b string) llm.Model {
+		if b != answers {
 			return nil
 		}
 		return scripted(b)
@@ -102,6 +106,19 @@ func TestConformanceFindsBrokenModels(t *testing.T) {
 		}},
 		{"a failure with text", checkFailure, func(context.Context, llm.Request) (llm.Response, error) {
 			return answer, &llm.Error{}
+		}},
+		{"an outage that succeeds", checkBusy, func(context.Context, llm.Request) (llm.Response, error) { return answer, nil }},
+		{"a 429 without the wait", checkBusy, func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, &llm.Error{Class: llm.ClassRateLimit}
+		}},
+		{"a 429 that is permanent", checkBusy, func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 429, RetryAfter: time.Second}
+		}},
+		{"a 503 that is permanent, as the guide once had it", checkDown, func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 503}
+		}},
+		{"a 503 in words", checkDown, func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, errors.New("503 Service Unavailable")
 		}},
 		{"one of many samples without an answer", checkParallel, func(_ context.Context, req llm.Request) (llm.Response, error) {
 			if req.Sample == 11 {

@@ -9,5 +9,6 @@
 //		{Purpose: "judge", Replies: llmtest.Texts("A"), Repeat: true},
 //	}}
 //
-// A request that no rule answers is an error that names it. It never repeats some other reply.
+// If no rule answers a request, the call fails with an error that names the request. A Script never uses the reply of
+// another rule instead.
 package llmtest

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/abandon"
+	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -23,7 +23,7 @@ func (l Latency) Middleware() llm.Middleware {
 			if req.Sample >= 0 && req.Sample < len(l.BySample) {
 				d = l.BySample[req.Sample]
 			}
-			if err := abandon.For(ctx, d); err != nil {
+			if err := background.For(ctx, d); err != nil {
 				return llm.Response{}, err
 			}
 			return next.Complete(ctx, req)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/abandon"
+	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -33,8 +33,8 @@ type Rule struct {
 	Replies []Reply
 	Repeat  bool // the last reply also answers all later samples
 
-	// Times bounds how often the rule answers one sample of one purpose; 0 means any number of times. A rule of errors with
-	// Times: 1 before a rule of replies makes a call fail and then succeed.
+	// Times limits how often the rule answers the same sample and purpose; 0 means no limit. A rule with errors and
+	// Times: 1, placed before a rule with replies, makes a call fail once and then succeed.
 	Times int
 }
 
@@ -66,7 +66,7 @@ func Errors(errs ...error) []Reply {
 	return replies
 }
 
-// UnmatchedError says that no rule of a [Script] answers a request. It comes in an [*llm.Error] of ClassPermanent.
+// UnmatchedError reports that no rule of a [Script] answers a request. An [*llm.Error] of ClassPermanent wraps it.
 type UnmatchedError struct {
 	Request llm.Request // the request without an answer
 	Rules   []int       // indexes of the rules that match but have no reply left for this sample
@@ -101,7 +101,7 @@ func (s *Script) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	if err != nil {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: err}
 	}
-	if err := abandon.For(ctx, reply.Delay); err != nil {
+	if err := background.For(ctx, reply.Delay); err != nil {
 		return llm.Response{}, err
 	}
 	if reply.Err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -161,7 +161,7 @@ func TestLatency(t *testing.T) {
 				return llm.Response{Text: "x"}, nil
 			}), latency.Middleware())
 			start := time.Now()
-			need.Value(m.Complete(t.Context(), request("", "q", tt.sample)))(t)
+			testutil.Value(m.Complete(t.Context(), request("", "q", tt.sample)))(t)
 			if d := time.Since(start); d != tt.want {
 				t.Errorf("sample %d took %v, want %v", tt.sample, d, tt.want)
 			}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/openai"
 	"github.com/texttosql/texttosql/trace"
@@ -219,7 +219,7 @@ func TestStreams(t *testing.T) {
 			}
 		}
 	}
-	resp := need.Value(serve(t, answer(200, "", "data: "+one+"\n\ndata: "+two+"\n\ndata: "+usage+"\n\n")).Complete(t.Context(), full()))(t)
+	resp := testutil.Value(serve(t, answer(200, "", "data: "+one+"\n\ndata: "+two+"\n\ndata: "+usage+"\n\n")).Complete(t.Context(), full()))(t)
 	if resp.Usage.PromptTokens != 11 || !resp.Usage.Known || resp.Model != "m-1-2026" {
 		t.Errorf("usage in an event of its own: %+v", resp)
 	}
@@ -297,6 +297,29 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// TestOddBodies: a reply is not lost to what stands around it, nor to a usage of another form.
+func TestOddBodies(t *testing.T) {
+	const choices = `"choices":[{"index":0,"message":{"content":"SELECT 1"},"finish_reason":"stop"}]`
+	for _, tt := range []struct{ why, body, text, fault string }{
+		{"a byte order mark", "\ufeff{" + choices + "}", "SELECT 1", ""},
+		{"comments of a stream", "\n\n: PROCESSING\n\n: PROCESSING\n\n{" + choices + "}", "SELECT 1", ""},
+		{"a usage that is a list", "{" + choices + `,"usage":[]}`, "SELECT 1", ""},
+		{"a usage that is a text", `{"usage":"none",` + choices + "}", "SELECT 1", ""},
+		{"counts that are texts", "{" + choices + `,"usage":{"prompt_tokens":"11","completion_tokens":"7"}}`, "SELECT 1", ""},
+		{"details that are a number", "{" + choices + `,"usage":{"prompt_tokens_details":3}}`, "SELECT 1", ""},
+		{"a part in place of a message", `{"choices":[{"delta":{"content":"SELECT 1"},"finish_reason":"stop"}]}`, "SELECT 1", ""},
+		{"the form of completions", `{"choices":[{"text":"SELECT 1","finish_reason":"stop"}]}`, "SELECT 1", ""},
+		{"no choices", `{"choices":null}`, "", "nothing that the client reads"},
+		{"choices of another form", `{"choices":{"a":1},"usage":{}}`, "", "JSON of another form"},
+		{"comments alone", ": PROCESSING\n\n: PROCESSING", "", "no JSON"},
+	} {
+		resp, err := serve(t, answer(200, "", tt.body)).Complete(t.Context(), full())
+		if resp.Text != tt.text || (err == nil) != (tt.fault == "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
+			t.Errorf("%s: %q, %v", tt.why, resp.Text, err)
+		}
+	}
+}
+
 // TestFinish: only a word that means "done" is an end. Any other one is a cut, and such a reply has no vote.
 func TestFinish(t *testing.T) {
 	for word, want := range map[string]llm.StopReason{
@@ -339,6 +362,15 @@ func TestAccount(t *testing.T) {
 		{"DashScope", 400, fault("Access denied, please make sure your account is in good standing.", "", "", "Arrearage"), true, llm.ClassPermanent},
 		{"with a success", 200, `{"error":{"message":"insufficient credits","code":402}}`, true, llm.ClassPermanent},
 		{"a rate", 429, fault("Rate limit reached for requests per minute", "requests", "", "rate_limit_exceeded"), false, llm.ClassRateLimit},
+		{"a rate by tokens", 429, fault("Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. "+
+			"Please try again in 2s.", "tokens", "", "rate_limit_exceeded"), false, llm.ClassRateLimit},
+		{"a rate by tokens, in fewer words", 429, fault("Too many tokens, please wait before trying again.", "", "", ""), false, llm.ClassRateLimit},
+		{"more tokens than a minute allows", 429, fault("Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, "+
+			"Requested 41000. The input or output tokens must be reduced in order to run successfully.", "tokens", "", "rate_limit_exceeded"), false,
+			llm.ClassContextTooLong},
+		{"Groq's, with the status of a rate", 429, fault("Request too large for model `llama-3.1-8b-instant` on tokens per minute (TPM): Limit 6000, "+
+			"Requested 7000, please reduce your message size and try again.", "tokens", "", "rate_limit_exceeded"), false, llm.ClassContextTooLong},
+		{"a prompt in the words of a limit", 429, fault("Rate limit reached: \"is this request too large for you\"", "", "", ""), false, llm.ClassRateLimit},
 		{"a region", 403, fault("Country, region, or territory not supported", "", "", ""), false, llm.ClassPermanent},
 		{"a wrong key", 401, fault("Incorrect API key provided", "", "", "invalid_api_key"), false, llm.ClassPermanent},
 		{"OpenRouter, moderated", 403, fault("Your input was flagged by moderation", "", "", ""), false, llm.ClassRefused},
@@ -370,8 +402,8 @@ func TestPromptCut(t *testing.T) {
 	} {
 		body := fmt.Sprintf(`{"choices":[{"message":{"content":"SELECT 1"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":9,
 			"prompt_tokens_details":{"cached_tokens":%d}}}`, tt.prompt, tt.cached)
-		tracer := trace.New("test")
-		need.Value(llm.Chain(serve(t, answer(200, "", body)), llm.Trace()).Complete(trace.Into(t.Context(), tracer), long))(t)
+		tracer := trace.Tracer{}.New("test")
+		testutil.Value(llm.Chain(serve(t, answer(200, "", body)), llm.Trace()).Complete(trace.NewContext(t.Context(), tracer), long))(t)
 		warned := slices.ContainsFunc(tracer.Warnings(), func(w trace.Warning) bool { return w.Code == "prompt-cut" && strings.Contains(w.Message, "num_ctx") })
 		if warned != tt.warns {
 			t.Errorf("%s: warned %v, want %v: %v", tt.why, warned, tt.warns, tracer.Warnings())
@@ -401,7 +433,7 @@ func TestAddress(t *testing.T) {
 		"/v1": "/v1/chat/completions", "/v1/": "/v1/chat/completions", "/v1/chat/completions": "/v1/chat/completions", "": "/chat/completions",
 		"/openai/deployments/d?api-version=1": "/openai/deployments/d/chat/completions?api-version=1",
 	} {
-		resp := need.Value(openai.Client{BaseURL: " " + server.URL + address + " "}.Model("m").Complete(t.Context(), full()))(t)
+		resp := testutil.Value(openai.Client{BaseURL: " " + server.URL + address + " "}.Model("m").Complete(t.Context(), full()))(t)
 		if resp.Text != want {
 			t.Errorf("%q: asked %s", address, resp.Text)
 		}

@@ -1,19 +1,19 @@
-// Package openai asks models of OpenAI, and of every server that speaks its protocol:
+// Package openai calls OpenAI's models, and models of any server that speaks OpenAI's protocol:
 //
 //	engine, err := texttosql.New(db, openai.Model("gpt-5-mini"))
 //
-// The key and the address are in OPENAI_API_KEY and OPENAI_BASE_URL, or in a [Client]:
+// The key and the address come from OPENAI_API_KEY and OPENAI_BASE_URL, or from a [Client]:
 //
 //	openai.Client{BaseURL: "http://localhost:11434/v1"}.Model("qwen2.5-coder")  // Ollama, vLLM, llama.cpp, …
 //	openai.Client{BaseURL: "https://NAME.openai.azure.com/openai/v1", Header: http.Header{"Api-Key": {key}}}.Model("deployment")
 //
-// It uses no SDK, makes no retries of its own, so that [llm.Retry], budgets and recordings see every call, and has no time-out;
-// [llm.Timeout] sets one. Only OpenAI itself is never asked without a key. Package wire has the classes of failures.
+// The package uses no SDK. It does not retry, so [llm.Retry], budgets and recordings see every call. It sets no
+// time-out; [llm.Timeout] does. Only OpenAI itself requires a key. [llm.StatusError] has the classes of failures.
 //
-// Servers differ, and this client takes them as they are. A limit on tokens is sent as max_completion_tokens, which counts
-// reasoning too. Servers that are not OpenAI's are sent max_tokens beside it, because some ignore the one without a word and
-// others refuse the other. Where a server refuses this, or messages of the system, the call is made again in another form,
-// which is remembered; both calls are counted. A reply may be a list of parts, or a stream that nobody asked for.
+// Servers differ, and the client adapts to them. It sends a limit on tokens as max_completion_tokens, which counts
+// reasoning too. Servers other than OpenAI's also receive max_tokens, because some ignore one of the two silently and
+// others reject the other. If a server rejects this, or system messages, the client repeats the call in another form
+// and remembers it; both calls are counted. A reply may be a list of parts, or a stream that nobody requested.
 package openai
 
 import (
@@ -30,7 +30,7 @@ import (
 	"sync/atomic"
 
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/wire"
+	"github.com/texttosql/texttosql/llm/internal/wire"
 )
 
 const (
@@ -42,27 +42,28 @@ const (
 	maxBatch = 256
 )
 
-// Client is where models are asked. The zero Client is that of the environment: OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_ORG_ID
-// and OPENAI_PROJECT_ID, which are read when a model is made. With a BaseURL nothing is read, so that a key goes to no server
-// but the one that it is for. Safe for concurrent use.
+// Client configures where models are called. The zero Client reads OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_ORG_ID and
+// OPENAI_PROJECT_ID from the environment when a model is created. With a BaseURL it reads nothing from the environment,
+// so that a key is sent only to its own server. A Client is safe for concurrent use.
 type Client struct {
 	BaseURL string       // the address without /chat/completions; most end in /v1
 	Key     string       // sent as a bearer token; "": none
-	Header  http.Header  // sent with every request, in place of what the client sets by itself
+	Header  http.Header  // sent with every request, in place of the client's own headers
 	HTTP    *http.Client // nil: http.DefaultClient
 
-	// KeyFrom and BaseFrom say in messages where a person sets the key and the address; "": OPENAI_API_KEY, OPENAI_BASE_URL.
+	// KeyFrom and BaseFrom name, for messages, the settings for key and address; "": OPENAI_API_KEY, OPENAI_BASE_URL.
 	KeyFrom, BaseFrom string
 }
 
-// Model returns the model of that name, by the environment.
+// Model returns the model with that name, configured by the environment.
 func Model(name string) llm.Model { return Client{}.Model(name) }
 
-// Embedder returns the embedding model of that name ("text-embedding-3-small"), by the environment, as a memory.Embedder.
+// Embedder returns the embedding model with that name ("text-embedding-3-small") as a memory.Embedder, configured by
+// the environment.
 func Embedder(name string) *wire.Embedder { return Client{}.Embedder(name) }
 
-// Model returns the model of that name; on Azure, the deployment. It makes no connection and never fails: what is wrong is
-// the error of the first call. Safe for concurrent use.
+// Model returns the model with that name; on Azure, the deployment. It does not connect and never fails: the first call
+// returns any error. It is safe for concurrent use.
 func (c Client) Model(name string) llm.Model {
 	m := &model{client: c.ready(), name: name}
 	if at, err := url.Parse(m.BaseURL); err == nil && at.Host == home {
@@ -73,7 +74,7 @@ func (c Client) Model(name string) llm.Model {
 	return d
 }
 
-// Embedder returns the embedding model of that name as a memory.Embedder.
+// Embedder returns the embedding model with that name as a memory.Embedder.
 func (c Client) Embedder(name string) *wire.Embedder {
 	ready := c.ready()
 	return &wire.Embedder{Client: ready.described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string, _ bool) ([][]float32, error) {
@@ -180,7 +181,8 @@ func (m *model) send(ctx context.Context, call *wire.Call, r wire.Request) (resp
 		return resp, "", nil
 	}
 	choice := reply.Choices[0]
-	resp.Text, why = choice.Message.Content.text, choice.FinishReason
+	resp.Text = cmp.Or(choice.Message.Content.text, choice.Delta.Content.text, choice.Text)
+	why = choice.FinishReason
 	if resp.StopReason = wire.Stop(why); why == "error" { // of a gateway whose server broke off
 		resp.Text = ""
 	}
@@ -200,7 +202,7 @@ type request struct {
 	Stop                []string       `json:"stop,omitempty"`
 	MaxTokens           *int           `json:"max_tokens,omitempty"`
 	MaxCompletionTokens *int           `json:"max_completion_tokens,omitempty"`
-	ReasoningEffort     llm.Effort     `json:"reasoning_effort,omitempty"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
 	ResponseFormat      map[string]any `json:"response_format,omitempty"`
 }
 
@@ -242,12 +244,16 @@ type reply struct {
 			Content content
 			Refusal string
 		}
+		Delta struct { // of a gateway that sends the whole reply as a part
+			Content content
+		}
+		Text         string // of a server that answers as completions do
 		FinishReason string `json:"finish_reason"`
 	}
 	Usage usage
 }
 
-// usage is what a call cost. Some servers write numbers with a point.
+// usage is the cost of a call. Some servers write numbers with a point.
 type usage struct {
 	Prompt        float64 `json:"prompt_tokens"`
 	Completion    float64 `json:"completion_tokens"`
@@ -270,7 +276,7 @@ func (u usage) usage(calls int) llm.Usage {
 	}
 }
 
-// content is the text of a message: one, or a list of parts, of which those of other kinds are left out.
+// content is the text of a message: one text, or a list of parts. Parts of unknown kinds are left out.
 type content struct{ text, refusal string }
 
 func (c *content) UnmarshalJSON(raw []byte) error {
@@ -293,7 +299,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// partOf returns the text of one part of a reply. That of reasoning and of kinds that are not known is none.
+// partOf returns the text of one part of a reply. Parts with reasoning and parts of unknown kinds have no text.
 func partOf(raw json.RawMessage) (text, refusal string) {
 	var part struct {
 		Type    string

@@ -17,21 +17,21 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/llm/internal/wiretest"
 	"github.com/texttosql/texttosql/llm/openai"
 	"github.com/texttosql/texttosql/memory"
 )
 
 var _ memory.Embedder = openai.Embedder("m")
 
-const key = llmtest.Key
+const key = wiretest.Key
 
-var answer = llmtest.Answer
+var answer = wiretest.Answer
 
 // client is the client of this package.
-var client = llmtest.Client{
+var client = wiretest.Client{
 	Model:   func(url string) llm.Model { return openai.Client{BaseURL: url + "/v1", Key: key}.Model("m-1") },
 	Reply:   func(text, stop string) string { return completion(text, stop, "") },
 	End:     "stop",
@@ -62,7 +62,7 @@ func full() llm.Request {
 	return llm.Request{
 		Messages:    []llm.Message{{Role: llm.System, Text: "Answer in SQL."}, {Role: llm.User, Text: "How many?"}},
 		Temperature: &temperature, TopP: &topP, MaxTokens: &limit, Seed: &seed, Stop: []string{";"},
-		Effort: llm.EffortLow, Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 1,
+		Effort: "low", Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 1,
 	}
 }
 
@@ -149,7 +149,7 @@ func TestWire(t *testing.T) {
 		{"an error in a success", "https://openrouter.ai/docs/api-reference/errors", 200, "", `{"error":{"message":"upstream is gone","code":502}}`,
 			llm.ClassOverloaded, 0, "", "upstream is gone"},
 		{"all reasoned away", reasoning, 200, "", completion("", "length", `,"completion_tokens_details":{"reasoning_tokens":7}`),
-			llm.ClassNoRoom, 0, "", "512 tokens were used up"},
+			llm.ClassOutOfTokens, 0, "", "512 tokens were used up"},
 		{"10 MB", chat, 200, "", completion(strings.Repeat("x", 10<<20), "stop", ""), llm.ClassPermanent, 0, "", "over 8 MiB"},
 		{"no JSON", chat, 200, "", `{"choices": [}`, llm.ClassUnknown, 0, "", "no JSON"},
 		{"cut by its limit", chat, 200, "", completion("SELECT count(", "length", ""), "", 0, "", "SELECT count("},
@@ -185,9 +185,9 @@ func TestRequest(t *testing.T) {
 			`{"model":"m-1","messages":[{"content":"s\n\nt","role":"system"},{"content":"a","role":"user"},{"content":"b","role":"assistant"},
 			{"content":"c","role":"user"}]}`},
 	} {
-		resp := need.Value(m.Complete(t.Context(), tt.req))(t)
+		resp := testutil.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
-		need.OK(t, json.Unmarshal([]byte(tt.want), &want))
+		testutil.OK(t, json.Unmarshal([]byte(tt.want), &want))
 		golden.Equal(t, want, got, tt.why)
 		if header.Get("Authorization") != "Bearer "+key {
 			t.Errorf("%v", header)
@@ -266,7 +266,7 @@ func TestLearner(t *testing.T) {
 			}
 		}
 		answer(200, "", completion("SELECT 1", "stop", ""))(w, r)
-	}), new(llm.Learner).Middleware())
+	}), new(llm.TokenLimitTuner).Middleware())
 	for _, want := range []int{8, 1} {
 		calls = 0
 		resp, err := m.Complete(t.Context(), full())
@@ -325,7 +325,7 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestConnections(t *testing.T) {
 	client.Connections(t)
 	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
-	listener := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	listener := testutil.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	listener.Close()
 	_, err := openai.Client{BaseURL: "http://" + listener.Addr().String(), Key: key}.Model("m").Complete(t.Context(), req)
 	if llm.ClassOf(err) != llm.ClassOverloaded || !strings.Contains(err.Error(), "look at OPENAI_BASE_URL") ||

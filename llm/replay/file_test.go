@@ -14,16 +14,22 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
 )
 
+// oldWhole and oldFailed are lines of an earlier version, whole and failed are those of this one.
 const (
-	whole  = `{"v":1,"hash":"aa","draw":0,"reply":{"text":"x","usage":{"calls":1,"prompt_tokens":0,"completion_tokens":0,"known":false}}}`
-	failed = `{"v":1,"hash":"aa","draw":1,"error":{"class":"overloaded"}}`
+	oldWhole  = `{"v":1,"hash":"aa","draw":0,"reply":{"text":"x","usage":{"calls":1,"prompt_tokens":0,"completion_tokens":0,"known":false}}}`
+	oldFailed = `{"v":1,"hash":"aa","draw":1,"error":{"class":"overloaded"}}`
 )
+
+var whole, failed = sealed(oldWhole), sealed(oldFailed)
+
+func sealed(line string) string { return string(atomicfile.Sealed(0, []byte(line))) }
 
 func TestReading(t *testing.T) {
 	tests := []struct {
@@ -35,14 +41,17 @@ func TestReading(t *testing.T) {
 		{"two lines", whole + "\n" + failed + "\n", "", ""},
 		{"the last without newline", whole + "\n" + failed, "", ""},
 		{"Windows line ends and blank lines", whole + "\r\n\r\n" + failed + "\r\n", "", ""},
-		{"fields of later", strings.Replace(whole, `"draw":0`, `"draw":0,"later":[1]`, 1), "", ""},
+		{"fields of later", sealed(strings.Replace(oldWhole, `"draw":0`, `"draw":0,"later":[1]`, 1)), "", ""},
+		{"no checksum", oldWhole + "\n" + failed + "\n" + oldFailed, "", "2 records, the first of them record 1, have no checksum"},
+		{"a checksum of another name", strings.Replace(whole, `"sum"`, `"sun"`, 1) + "\n", `line 1: not a recorded call: json: unknown field "sun"`, ""},
+		{"a changed last line end", whole + "\n" + failed + "\v", "line 2: not a recorded call", ""},
 		{"torn", whole + "\n" + failed[:30], "", "30 bytes after 1 calls"},
 		{"torn at the first byte", whole + "\n{", "", "1 bytes after 1 calls"},
 		{"torn in the only line", failed[:30], "", "30 bytes after 0 calls"},
 		{"broken in the middle", failed[:30] + "\n" + whole + "\n", "line 1: not a recorded call", ""},
 		{"broken and ended by a newline: no crash did that", whole + "\n" + failed[:30] + "\n", "line 2: not a recorded call", ""},
-		{"another version, whole but for its newline", whole + "\n" + strings.Replace(failed, `"v":1`, `"v":2`, 1), "line 2: format version 2", ""},
-		{"another version", strings.Replace(failed, `"v":1`, `"v":2`, 1) + "\n", "line 1: format version 2, this program reads 1", ""},
+		{"another version, whole but for its newline", whole + "\n" + strings.Replace(oldFailed, `"v":1`, `"v":2`, 1), "line 2: format version 2", ""},
+		{"another version", strings.Replace(oldFailed, `"v":1`, `"v":2`, 1) + "\n", "line 1: format version 2, this program reads 1", ""},
 		{"no version", `{"hash":"aa"}` + "\n", "no format version", ""},
 		{"no hash", `{"v":1,"reply":{"text":"x"}}` + "\n", "needs a hash", ""},
 		{"neither reply nor error", `{"v":1,"hash":"aa"}` + "\n", "either a reply or an error", ""},
@@ -87,7 +96,7 @@ func (failingReader) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 func write(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	need.OK(t, os.WriteFile(path, []byte(content), 0o600))
+	testutil.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -101,18 +110,21 @@ func TestAppendMendsTheEnd(t *testing.T) {
 		{"without its newline", whole, whole + "\n", 0},
 		{"torn", whole + "\n" + failed[:30], whole + "\n", 1},
 		{"torn at once", failed[:3], "", 1},
+		{"of an earlier version", oldWhole + "\n" + failed + "\n", whole + "\n" + failed + "\n", 1},
+		{"of an earlier version, torn", oldWhole + "\n" + failed[:30], whole + "\n", 2},
+		{"of an earlier version, without its newline", whole + "\r\n\n" + oldWhole, whole + "\r\n\n" + whole + "\n", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
 			path := write(t, tt.file)
-			rec := need.Value(replay.Append(path))(t)
+			rec := testutil.Value(replay.Append(path))(t)
 			if len(rec.Notes()) != tt.notes {
 				t.Errorf("notes = %q", rec.Notes())
 			}
 			m := llm.Chain(script(llmtest.Texts("new")...), rec.Record)
-			need.Value(m.Complete(t.Context(), request("q", 0)))(t)
-			need.OK(t, rec.Close())
-			got := need.Value(os.ReadFile(path))(t)
+			testutil.Value(m.Complete(t.Context(), request("q", 0)))(t)
+			testutil.OK(t, rec.Close())
+			got := testutil.Value(os.ReadFile(path))(t)
 			if !strings.HasPrefix(string(got), tt.kept) || strings.Count(string(got), "\n") != strings.Count(tt.kept, "\n")+1 {
 				t.Errorf("file = %q, want %q and one line", got, tt.kept)
 			}
@@ -142,9 +154,9 @@ func TestAppendMakesAPrivateFile(t *testing.T) {
 		t.Skip("Windows has no such permissions")
 	}
 	path := filepath.Join(t.TempDir(), "new.jsonl")
-	rec := need.Value(replay.Append(path))(t)
+	rec := testutil.Value(replay.Append(path))(t)
 	defer rec.Close()
-	info := need.Value(os.Stat(path))(t)
+	info := testutil.Value(os.Stat(path))(t)
 	if got := info.Mode().Perm(); got != 0o600 {
 		t.Errorf("mode = %v, want 0600", got)
 	}
@@ -155,7 +167,7 @@ func TestAppendMakesAPrivateFile(t *testing.T) {
 
 func TestRecorderParallel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	rec := need.Value(replay.Append(path))(t)
+	rec := testutil.Value(replay.Append(path))(t)
 	live := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(strings.Repeat("x", 10_000)), Repeat: true}}}
 	m := llm.Chain(live, rec.Record)
 	var wg sync.WaitGroup
@@ -167,8 +179,8 @@ func TestRecorderParallel(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	need.OK(t, rec.Close())
-	p := need.Value(replay.Open(path))(t)
+	testutil.OK(t, rec.Close())
+	p := testutil.Value(replay.Open(path))(t)
 	for sample := range 100 {
 		if resp, err := p.Complete(t.Context(), request("q", sample)); err != nil || len(resp.Text) != 10_000 {
 			t.Errorf("sample %d: %d bytes, %v", sample, len(resp.Text), err)
@@ -217,8 +229,8 @@ func TestRecorderStopsAtTheFirstFailure(t *testing.T) {
 }
 
 func TestRecorderClosed(t *testing.T) {
-	rec := need.Value(replay.Append(filepath.Join(t.TempDir(), "run.jsonl")))(t)
-	need.OK(t, rec.Close())
+	rec := testutil.Value(replay.Append(filepath.Join(t.TempDir(), "run.jsonl")))(t)
+	testutil.OK(t, rec.Close())
 	if _, err := rec.Record(script(llmtest.Texts("x")...)).Complete(t.Context(), llm.Request{}); err == nil {
 		t.Error("a closed recorder takes a call")
 	}
@@ -229,23 +241,23 @@ func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	texts := llmtest.Texts("0", "1", "2", "3")
 	texts[1].Err = &llm.Error{Class: llm.ClassPermanent, Message: "wrong key"}
-	need.OK(t, os.WriteFile(path, record(t, script(texts...), 3), 0o600))
-	info := need.Value(os.Stat(path))(t)
-	need.OK(t, os.Truncate(path, info.Size()-5))
+	testutil.OK(t, os.WriteFile(path, record(t, script(texts...), 3), 0o600))
+	info := testutil.Value(os.Stat(path))(t)
+	testutil.OK(t, os.Truncate(path, info.Size()-5))
 
-	rec := need.Value(replay.Append(path))(t)
-	p := need.Value(replay.Open(path))(t)
+	rec := testutil.Value(replay.Append(path))(t)
+	p := testutil.Value(replay.Open(path))(t)
 	live := script(llmtest.Texts("live 0", "live 1", "live 2", "live 3")...)
 	m := llm.Chain(live, p.Or, rec.Record)
 	var got []string
 	for sample := range 4 {
-		resp := need.Value(m.Complete(t.Context(), request("How many singers?\nDDL", sample)))(t)
+		resp := testutil.Value(m.Complete(t.Context(), request("How many singers?\nDDL", sample)))(t)
 		got = append(got, resp.Text)
 	}
 	if want := "[0 live 1 live 2 live 3]"; fmt.Sprint(got) != want {
 		t.Errorf("replies = %v, want %v: errors and what is missing are asked again", got, want)
 	}
-	need.OK(t, rec.Close())
+	testutil.OK(t, rec.Close())
 	if n := len(live.Requests()); n != 3 {
 		t.Errorf("%d live calls, want 3", n)
 	}
@@ -260,7 +272,7 @@ func FuzzPlayer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		p, err := replay.NewPlayer(bytes.NewReader(file))
 		path := filepath.Join(t.TempDir(), "run.jsonl")
-		need.OK(t, os.WriteFile(path, file, 0o600))
+		testutil.OK(t, os.WriteFile(path, file, 0o600))
 		rec, appendErr := replay.Append(path)
 		if (err == nil) != (appendErr == nil) {
 			t.Fatalf("NewPlayer says %v, Append %v", err, appendErr)
@@ -278,8 +290,8 @@ func FuzzPlayer(f *testing.F) {
 		req := llm.Request{Sample: 1 << 40}
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: "x"}, nil })
 		_, err = llm.Chain(llm.Named("fuzz", model), rec.Record).Complete(t.Context(), req)
-		need.OK(t, errors.Join(err, rec.Close()))
-		q := need.Value(replay.Open(path))(t, "after Append:")
+		testutil.OK(t, errors.Join(err, rec.Close()))
+		q := testutil.Value(replay.Open(path))(t, "after Append:")
 		if resp, err := q.Model("fuzz").Complete(t.Context(), req); err != nil || resp.Text != "x" || q.Notes() != nil {
 			t.Fatalf("got %+v, %v, %q", resp, err, q.Notes())
 		}
@@ -299,7 +311,7 @@ func TestAbout(t *testing.T) {
 		{strings.Repeat("é", 81) + "?", strings.Repeat("é", 80) + "…", "a long one"},
 		{" \n", "be brief", "no text of the user"},
 	} {
-		p := need.Value(replay.NewPlayer(strings.NewReader("")))(t)
+		p := testutil.Value(replay.NewPlayer(strings.NewReader("")))(t)
 		_, err := p.Complete(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "be brief"}, {Role: llm.User, Text: tt.text}}})
 		var missing *replay.MissingError
 		if !errors.As(err, &missing) || missing.About != tt.want {

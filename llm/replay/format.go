@@ -3,7 +3,6 @@ package replay
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -96,9 +96,9 @@ func lineOf(model string, req llm.Request, resp llm.Response, err error) line {
 
 func failureOf(err error) *failure {
 	e := llm.AsError(err)
-	f := &failure{Class: e.Class, Status: e.Status, Parameter: e.Parameter, Usage: e.Usage, Message: llm.Scrub(e.Message)}
+	f := &failure{Class: e.Class, Status: e.Status, Parameter: e.Parameter, Usage: e.Usage, Message: redact.Line(e.Message)}
 	if e.Message == "" && e.Err != nil {
-		f.Message = llm.Scrub(e.Err.Error())
+		f.Message = redact.Line(e.Err.Error())
 	}
 	if e.RetryAfter > 0 { // rounded up: a replay must not ask for less
 		f.RetryAfterMS = int64((e.RetryAfter + time.Millisecond - 1) / time.Millisecond)
@@ -108,52 +108,47 @@ func failureOf(err error) *failure {
 
 // encode returns l with its checksum and its newline.
 func (l *line) encode() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // statements are full of < and >, and people read this
-	if err := enc.Encode(l); err != nil {
-		return nil, err
-	}
-	return append(atomicfile.Sealed(b.Bytes()), '\n'), nil
+	b, err := atomicfile.Record(0, l)
+	return append(b, '\n'), err
 }
 
-// decode reads one line.
-func decode(b []byte) (*line, error) {
-	b, err := atomicfile.Unsealed(b)
-	if err != nil {
-		return nil, err
-	}
+// decode reads one line. old reports that it has no checksum.
+func decode(b []byte) (_ *line, old bool, err error) {
 	var l line
-	if err := json.Unmarshal(b, &l); err != nil {
-		return nil, fmt.Errorf("not a recorded call: %w", err)
-	}
+	old, err = atomicfile.Read(b, 0, &l)
 	switch {
-	case l.V == 0:
-		return nil, errors.New("not a recorded call: no format version")
-	case l.V != version:
-		return nil, fmt.Errorf("format version %d, this program reads %d", l.V, version)
-	case l.Hash == "" || (l.Reply == nil) == (l.Error == nil):
-		return nil, errors.New("not a recorded call: needs a hash and either a reply or an error")
+	case errors.Is(err, atomicfile.ErrDamaged):
+		return nil, old, err
+	case err == nil && l.V == 0:
+		err = errors.New("no format version")
+	case l.V != 0 && l.V != version:
+		return nil, old, fmt.Errorf("format version %d, this program reads %d", l.V, version)
+	case err == nil && (l.Hash == "" || (l.Reply == nil) == (l.Error == nil)):
+		err = errors.New("needs a hash and either a reply or an error")
 	}
-	return &l, nil
+	if err != nil {
+		return nil, old, fmt.Errorf("not a recorded call: %w", err)
+	}
+	return &l, old, nil
 }
 
-// LineError says that a line of a recording is no recorded call, is of another version, or was changed after it was
+// LineError reports that a line of a recording is not a recorded call, has another version, or was changed after it was
 // written.
 type LineError struct {
 	Line int   // number of the line, from 1
-	Err  error // what is wrong with the line
+	Err  error // the fault of the line
 }
 
 // Error names the line and the fault.
 func (e *LineError) Error() string { return fmt.Sprintf("replay: line %d: %v", e.Line, e.Err) }
 
-// Unwrap returns what is wrong with the line.
+// Unwrap returns the fault of the line.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // recording is a file as read.
 type recording struct {
 	lines []*line
+	old   []int // the numbers of the lines that have no checksum
 	whole int64 // bytes up to the end of the last whole line
 	open  bool  // the last line is whole but for its newline
 	torn  int   // length of the last line if it is broken off; 0 if it is not
@@ -171,12 +166,15 @@ func read(r io.Reader) (recording, error) {
 		}
 		last := err == io.EOF
 		if len(bytes.Trim(b, " \t\r\n")) > 0 { // white space of JSON may stand before a line
-			l, err := decode(b)
+			l, old, err := decode(b)
 			switch {
 			case err == nil:
 				rec.lines = append(rec.lines, l)
 				rec.open = last
-			case last && startsLine(b):
+				if old {
+					rec.old = append(rec.old, n)
+				}
+			case last && startsLine(b) && atomicfile.IsCut(err):
 				rec.torn = len(b)
 				return rec, nil
 			default:
@@ -190,20 +188,23 @@ func read(r io.Reader) (recording, error) {
 	}
 }
 
-// startsLine reports whether b is the start of a line as encode writes it, but not a whole line. It keeps Append from
-// cutting off the end of a file of another kind or of a later version.
+// startsLine reports whether b begins as a line of encode. It keeps Append from cutting off the end of a file of another
+// kind or of a later version.
 func startsLine(b []byte) bool {
 	const start = `{"v":`
 	n := min(len(b), len(start))
-	return string(b[:n]) == start[:n] && !json.Valid(b)
+	return string(b[:n]) == start[:n]
 }
 
-// note returns a note about a torn line; "" if there is none.
-func (rec recording) note() string {
-	if rec.torn == 0 {
-		return ""
+// notes returns what a person should know about a recording; nil for nothing.
+func (rec recording) notes() (all []string) {
+	if note := atomicfile.OldNote("replay", rec.old); note != "" {
+		all = append(all, note)
 	}
-	return fmt.Sprintf("replay: the last line is broken off and was ignored (%d bytes after %d calls)", rec.torn, len(rec.lines))
+	if rec.torn > 0 {
+		all = append(all, fmt.Sprintf("replay: the last line is broken off and was ignored (%d bytes after %d calls)", rec.torn, len(rec.lines)))
+	}
+	return all
 }
 
 // maxAbout bounds what a recording and an error repeat of a request, in runes.

@@ -13,16 +13,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/dateprompt"
 	"github.com/texttosql/texttosql/llm"
 )
 
 // Player is a model that answers from a recording.
 //
-// The n-th call of a key gets the n-th outcome that was recorded for it, and every later call the last one. So a call that
-// failed twice before it got its reply does so again. Safe for concurrent use.
+// The n-th call with a key gets the n-th recorded outcome, and later calls get the last one. So a call that failed
+// twice before its reply fails twice in the replay. Safe for concurrent use.
 //
-// A request says which day it is (llm.Today). The same request as it was recorded on another day answers it as well, so that
-// a recording stays valid. An engine that replays one without days is made with texttosql.WithClock(nil).
+// A request contains the current day. A request that was recorded on another day also answers it, so a recording
+// stays valid. To replay a recording without days, create the engine with texttosql.WithClock(nil).
 //
 // For a recording of one model, the Player is that model and has its name. For a recording of several models, get each by
 // [Player.Model].
@@ -37,8 +38,8 @@ type Player struct {
 	served map[key]int
 }
 
-// MissingError says that a recording has no outcome for a call. Players return it in an [*llm.Error] of ClassPermanent.
-type MissingError struct {
+// missingError reports that a recording has no outcome for a call. Players return it in an [*llm.Error] of ClassPermanent.
+type missingError struct {
 	Model   string // "" if the model has no name
 	Purpose string // the purpose of the request
 	Sample  int    // the sample of the request
@@ -48,7 +49,7 @@ type MissingError struct {
 }
 
 // Error names the call.
-func (e *MissingError) Error() string {
+func (e *missingError) Error() string {
 	var b strings.Builder
 	b.WriteString("replay: no recorded reply to ")
 	b.WriteString(strconv.Quote(e.Purpose))
@@ -70,6 +71,7 @@ func Open(path string) (*Player, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	p.notes = named(path, p.notes)
 	return p, nil
 }
 
@@ -79,10 +81,7 @@ func NewPlayer(r io.Reader) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Player{outcomes: make(map[key][]*line), samples: make(map[key]int), served: make(map[key]int)}
-	if note := rec.note(); note != "" {
-		p.notes = []string{note}
-	}
+	p := &Player{outcomes: make(map[key][]*line), samples: make(map[key]int), served: make(map[key]int), notes: rec.notes()}
 	names := make(map[string]bool)
 	for _, l := range rec.lines {
 		k := l.key()
@@ -105,7 +104,7 @@ func (k key) request() key {
 	return k
 }
 
-// Notes returns what a person should know about the file, such as an ignored last line; nil for nothing.
+// Notes returns facts about the file for a person, such as an ignored last line; nil if there are none.
 func (p *Player) Notes() []string { return p.notes }
 
 // Models returns the sorted names of the models in the recording; "" is a model without a name.
@@ -119,7 +118,7 @@ func (p *Player) Name() string {
 	return ""
 }
 
-// Complete returns what was recorded for req, or a [*MissingError].
+// Complete returns the recorded outcome for req, or an error that names the call.
 func (p *Player) Complete(ctx context.Context, req llm.Request) (llm.Response, error) {
 	return p.complete(ctx, p.Name(), req)
 }
@@ -145,11 +144,11 @@ func (p *Player) key(model string, req llm.Request) key {
 	return own
 }
 
-// Now is the time of the day on which the recording began, in its time zone, and the present where it tells no day. A run
-// that was broken off is resumed on that day by texttosql.WithClock(player.Now).
+// Now returns the day on which the recording began, in its time zone, or the current time if the recording has no
+// day. To resume an interrupted run on that day, use texttosql.WithClock(player.Now).
 func (p *Player) Now() time.Time {
 	for _, day := range p.days {
-		if t, ok := llm.ParseDay(day); ok {
+		if t, ok := dateprompt.Parse(day); ok {
 			return t
 		}
 	}
@@ -163,7 +162,7 @@ func (p *Player) complete(ctx context.Context, model string, req llm.Request) (l
 	k := p.key(model, req)
 	outcomes := p.outcomes[k]
 	if len(outcomes) == 0 {
-		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: &MissingError{
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: &missingError{
 			Model: model, Purpose: req.Purpose, Sample: req.Sample, Hash: k.hash, About: about(req), Samples: p.samples[k.request()],
 		}}
 	}
@@ -174,14 +173,14 @@ func (p *Player) complete(ctx context.Context, model string, req llm.Request) (l
 	return outcomes[n].outcome()
 }
 
-// Or is a middleware that answers from the recording: the n-th call of a key gets the n-th reply that was recorded for it.
-// Calls beyond, and calls that only have recorded errors, ask next. It resumes a run that was broken off:
+// Or is a middleware that answers from the recording: the n-th call with a key gets the n-th recorded reply. Further
+// calls, and calls with only recorded errors, go to next. It resumes an interrupted run:
 //
 //	rec, err := replay.Append(path) // makes the file, or mends its end
 //	player, err := replay.Open(path)
 //	model = llm.Chain(model, player.Or, rec.Record)
 //
-// A run that starts over needs a Player of its own, which counts from the first reply.
+// A run that starts over needs a new Player, which counts from the first reply.
 func (p *Player) Or(next llm.Model) llm.Model {
 	model := llm.NameOf(next)
 	return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
@@ -209,7 +208,7 @@ func (p *Player) nextReply(k key) *line {
 	return nil
 }
 
-// Usage returns what the recorded replies cost together. It does not depend on the order in which they were recorded.
+// Usage returns the total cost of the recorded replies. It does not depend on the order in which they were recorded.
 func (p *Player) Usage() llm.Usage {
 	var all []llm.Usage
 	for _, lines := range p.outcomes {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/llm/replay"
@@ -60,13 +60,13 @@ func record(t *testing.T, m llm.Model, samples int) []byte {
 	for sample := range samples {
 		m.Complete(t.Context(), request("How many singers?\nDDL", sample))
 	}
-	need.OK(t, rec.Close())
+	testutil.OK(t, rec.Close())
 	return file.Bytes()
 }
 
 func player(t *testing.T, file []byte) *replay.Player {
 	t.Helper()
-	p := need.Value(replay.NewPlayer(bytes.NewReader(file)))(t)
+	p := testutil.Value(replay.NewPlayer(bytes.NewReader(file)))(t)
 	return p
 }
 
@@ -105,15 +105,15 @@ func TestReplayEqualsRun(t *testing.T) {
 func TestReplayGivesTheSameTrace(t *testing.T) {
 	run := func(m llm.Model) (comparable []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			root := trace.New("ask")
-			ctx := trace.Into(t.Context(), root)
+			root := trace.Tracer{}.New("ask")
+			ctx := trace.NewContext(t.Context(), root)
 			m := llm.Chain(m, llm.Retry{}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
 			var wg sync.WaitGroup
 			for sample := range 4 {
 				wg.Go(func() { m.Complete(ctx, request("q", sample)) })
 			}
 			wg.Wait()
-			comparable = need.Value(root.Comparable())(t)
+			comparable = testutil.Value(root.Comparable())(t)
 		})
 		return comparable
 	}
@@ -140,8 +140,8 @@ func TestReplayAnswersAsk(t *testing.T) {
 	}
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Contains: "cannot be used", Replies: llmtest.Texts(`{"singers": 7}`)}, {Replies: llmtest.Texts("Seven.")}}}
 	var file bytes.Buffer
-	rec, account, root := replay.NewRecorder(&file), llm.Budget{Calls: 2}.Start(), trace.New("question")
-	first, err := ask(trace.Into(t.Context(), root), llm.Chain(model, llm.Trace(), account.Middleware(), rec.Record))
+	rec, account, root := replay.NewRecorder(&file), llm.Budget{Calls: 2}.Start(), trace.Tracer{}.New("question")
+	first, err := ask(trace.NewContext(t.Context(), root), llm.Chain(model, llm.Trace(), account.Middleware(), rec.Record))
 	if err := errors.Join(err, rec.Close()); err != nil || first.Singers != 7 || account.Usage().Calls != 2 || len(root.Children()) != 2 {
 		t.Fatalf("%+v, %v, %d calls, %d spans", first, err, account.Usage().Calls, len(root.Children()))
 	}
@@ -190,7 +190,7 @@ func TestMissing(t *testing.T) {
 func TestKey(t *testing.T) {
 	p := player(t, record(t, script(llmtest.Texts("a")...), 1))
 	base := request("How many singers?\nDDL", 0)
-	need.Value(p.Complete(t.Context(), base))(t)
+	testutil.Value(p.Complete(t.Context(), base))(t)
 	changes := map[string]func(*llm.Request){
 		"purpose":     func(r *llm.Request) { r.Purpose = "link" },
 		"draw":        func(r *llm.Request) { r.Sample = 1 },
@@ -235,7 +235,7 @@ func TestSeveralModels(t *testing.T) {
 	rec := replay.NewRecorder(&file)
 	for _, name := range []string{"b", "a", ""} {
 		m := llm.Chain(llm.Named(name, script(llmtest.Texts("from "+name)...)), rec.Record)
-		need.Value(m.Complete(t.Context(), request("q", 0)))(t)
+		testutil.Value(m.Complete(t.Context(), request("q", 0)))(t)
 	}
 	p := player(t, file.Bytes())
 	golden.Equal(t, []string{"", "a", "b"}, p.Models(), "Models")
@@ -276,11 +276,11 @@ func TestRecorderPassesErrorsOn(t *testing.T) {
 }
 
 func TestPlayerConformance(t *testing.T) {
-	llmtest.Conformance(t, func(t *testing.T, b llmtest.Behaviour) llm.Model {
-		if b == llmtest.Fails {
+	llmtest.Conformance(t, func(t *testing.T, b string) llm.Model {
+		if b == "fails" {
 			return player(t, nil) // nothing is recorded
 		}
-		if b != llmtest.Answers {
+		if b != "answers" {
 			return nil
 		}
 		// The suite's requests are its own: record them on the way.
@@ -317,7 +317,7 @@ func TestOrCounts(t *testing.T) {
 			m := player(t, file.Bytes()).Or(live)
 			var got []string
 			for range 3 {
-				resp := need.Value(m.Complete(t.Context(), request("q", 0)))(t)
+				resp := testutil.Value(m.Complete(t.Context(), request("q", 0)))(t)
 				got = append(got, resp.Text)
 			}
 			if strings.Join(got, " ") != tt.want || len(live.Requests()) != tt.live {

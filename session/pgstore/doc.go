@@ -1,26 +1,36 @@
-// Package pgstore keeps conversations and lessons on PostgreSQL, for programs that run as several processes on one machine or
-// on many: a [Store] is a session.Store and a session.Holder, and its [Store.Lessons] are a memory.Shelf.
+// Package pgstore stores conversations, lessons and verified answers on PostgreSQL, for programs that run as several
+// processes on one machine or on many. A [Store] is a session.Store and a session.Locker; [Store.Lessons]
+// returns a memory.LessonStore, and [Store.VerifiedAnswers] a memory.AnswerStore.
 //
 //	store, err := pgstore.Open(ctx, os.Getenv("SESSIONS_DSN"), pgstore.Config{})
 //	conversation := engine.NewConversation(store)
 //	lessons, err := memory.LessonsOn(store.Lessons("shop"))
+//	verified, err := memory.VerifiedAnswersOn(store.VerifiedAnswers("shop"))
 //
-// It is tested on PostgreSQL 15. Do not keep sessions in the database that is asked: its guard wants a role that only reads.
-// One set of tables is for the conversations about one database; give another database, and another application, a schema of its
-// own: [Config].Schema, or the search_path of the DSN.
+// It is tested on PostgreSQL 15. Do not store sessions in the database that answers questions: its guard requires a
+// read-only role. One set of tables serves the conversations about one database. Give another database or another
+// application its own schema: [Config].Schema, or the search_path of the DSN.
+//
+// A save adds a row with the turns that changed. So it writes as much after a hundred turns as after one. Open upgrades
+// tables of an earlier version. Then programs of that version get errors, so end them first. Only the owner of the tables
+// may upgrade them.
 //
 // # Leases
 //
-// A conversation belongs to one process at a time. While a call works on it the store holds a lease of it, a row that says until
-// when, by the server's clock alone, and renews it three times within that time. Whoever comes meanwhile gets session.ErrHeld. The
-// lease of a process that died runs out after at most [Config].Lease and the next one takes the conversation over, with all replies
-// that the journal has. A process that slept longer than its lease and lost it to another one cannot save any more: it gets
-// session.ErrConflict, also before the other one has saved.
+// A conversation belongs to one process at a time. While a call works on it, the store holds a lease: a row with the
+// end of the lease, by the server's clock. The store renews the lease three times within that time. During the lease,
+// other processes get session.ErrLocked.
+//
+// The lease of a process that died runs out after at most [Config].Lease. The next process then takes the
+// conversation over, with all replies of the journal. A process that was suspended longer than its lease and lost it
+// cannot save any more: it gets session.ErrConflict, even before the other process has saved.
 //
 // # Crashes and damage
 //
-// Every change is one transaction and is on disk on return, also where the server's default is synchronous_commit = off. Of
-// two that save one revision one wins. Records, lines of a journal and lessons have their checksums, so that one which was changed
-// in the database is an error (*session.RecordError, *replay.LineError, *memory.LessonError) and no answer. Where the connection breaks while a
-// change is committed, nobody can know whether it holds: see session.Store.
+// Every change is one transaction and is on disk on return, even if the server's default is synchronous_commit = off.
+// If two processes save one revision, only one succeeds.
+//
+// Records, their changes, lines of a journal, lessons and verified answers have checksums. A change made directly in the database is therefore an
+// error (*session.RecordError, *replay.LineError, *memory.FileError). If the connection breaks during a commit, the
+// result of the change is unknown: see session.Store.
 package pgstore

@@ -22,7 +22,7 @@ func names(s *schema.Schema) (all []schema.TableName) {
 	return all
 }
 
-// Any number of processes keep conversations and lessons in one place.
+// Any number of processes keep conversations, lessons and verified answers in one place.
 func Example() {
 	dsn := os.Getenv("SESSIONS_DSN")
 	if dsn == "" {
@@ -40,5 +40,7 @@ func Example() {
 	fmt.Println(len(last), err)
 	lessons, err := memory.LessonsOn(store.Lessons("shop")) // for texttosql.WithMemory
 	fmt.Println(lessons, err)
+	verified, err := memory.VerifiedAnswersOn(store.VerifiedAnswers("shop")) // for texttosql.WithMemory too
+	fmt.Println(verified, err)
 	// Output: no server
 }

@@ -15,7 +15,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/session/pgstore"
@@ -28,7 +28,7 @@ func childAdds(dsn, id string) {
 	s, err := pgstore.Open(ctx, dsn, pgstore.Config{Lease: time.Second})
 	for err == nil {
 		var release func()
-		if release, err = s.Hold(ctx, id); errors.Is(err, session.ErrHeld) {
+		if release, err = s.Lock(ctx, id); errors.Is(err, session.ErrLocked) {
 			time.Sleep(5 * time.Millisecond)
 			err = nil
 			continue
@@ -54,7 +54,7 @@ func add(ctx context.Context, s *pgstore.Store, id string) error {
 	if err != nil {
 		return err
 	}
-	r.Turns = append(r.Turns, session.Turn{Kind: session.TurnQuestion, Text: line})
+	r.Turns = append(r.Turns, session.Turn{Kind: "question", Text: line})
 	err = s.Save(ctx, r) // ErrConflict: the session did not belong to this process alone
 	fmt.Println(line)
 	return err
@@ -107,9 +107,9 @@ func TestKilledProcesses(t *testing.T) {
 		p.Process.Kill()
 		p.Wait()
 	}
-	r = need.Value(s.Load(t.Context(), r.ID))(t)
-	j := need.Value(s.Journal(t.Context(), r.ID))(t)
-	lines := need.Value(j.Read())(t)
+	r = testutil.Value(s.Load(t.Context(), r.ID))(t)
+	j := testutil.Value(s.Journal(t.Context(), r.ID))(t)
+	lines := testutil.Value(j.Read())(t)
 	pids := map[string]bool{}
 	for i, turn := range r.Turns {
 		n, pid, _ := strings.Cut(turn.Text, " of ")
@@ -124,8 +124,8 @@ func TestKilledProcesses(t *testing.T) {
 	t.Logf("%d turns by %d processes, %d lines", len(r.Turns), len(pids), strings.Count(string(lines), "\n"))
 }
 
-// newEngine answers by a model that calls asked before each reply, two a question.
-func newEngine(asked func(sample int)) (*texttosql.Engine, error) {
+// newEngine answers by a model that calls asked before each reply.
+func newEngine(samples int, asked func(sample int)) (*texttosql.Engine, error) {
 	db, err := sql.Open("sqlite3", "file:x?mode=memory&cache=shared")
 	if err == nil {
 		_, err = db.Exec("CREATE TABLE IF NOT EXISTS singer (id INTEGER, name TEXT)")
@@ -136,7 +136,7 @@ func newEngine(asked func(sample int)) (*texttosql.Engine, error) {
 	return texttosql.New(db, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		asked(req.Sample)
 		return llm.Response{Text: "SELECT count(*) FROM singer"}, nil
-	}), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(2))
+	}), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(samples))
 }
 
 // childAsks asks a question and hangs in the call of the second sample once the first has its reply.
@@ -144,7 +144,7 @@ func childAsks(dsn, _ string) {
 	var talk *texttosql.Conversation
 	s, err := pgstore.Open(context.Background(), dsn, pgstore.Config{Lease: time.Second})
 	first := make(chan bool)
-	e, err2 := newEngine(func(sample int) {
+	e, err2 := newEngine(2, func(sample int) {
 		if sample == 0 {
 			close(first)
 			return
@@ -172,10 +172,10 @@ func TestConversationOfAKilledProcess(t *testing.T) {
 	s := open(t, dsn, pgstore.Config{Lease: time.Second})
 	c, say := child(t, "ask", dsn, "")
 	id := ""
-	need.Value(fmt.Fscan(say, &id))(t)
+	testutil.Value(fmt.Fscan(say, &id))(t)
 	var calls []int
-	e := need.Value(newEngine(func(sample int) { calls = append(calls, sample) }))(t)
-	talk := need.Value(e.OpenConversation(t.Context(), s, id))(t)
+	e := testutil.Value(newEngine(2, func(sample int) { calls = append(calls, sample) }))(t)
+	talk := testutil.Value(e.OpenConversation(t.Context(), s, id))(t)
 	if _, err := talk.Resume(t.Context()); !errors.Is(err, texttosql.ErrBusy) {
 		t.Errorf("resume while another process is at it: %v", err)
 	}

@@ -9,19 +9,20 @@ import (
 	"github.com/texttosql/texttosql/memory"
 )
 
-// Lessons is a shelf of learned lessons for memory.LessonsOn. Processes that give the same name share them; any name will do. Every use asks the
-// server whether they changed, and each change rewrites all of them under a lock of their row.
-func (s *Store) Lessons(name string) memory.Shelf { return shelf{s, name} }
+// Lessons returns a store of learned lessons for memory.LessonsOn. Processes that use the same name share the
+// lessons; any name is allowed. Every use checks on the server whether they changed. Each change rewrites all lessons
+// of the name, under a lock on their row.
+func (s *Store) Lessons(name string) memory.LessonStore { return shelf{s, name} }
 
 type shelf struct {
 	s    *Store
 	name string
 }
 
-// String is memory.Shelf.String.
+// String is memory.LessonStore.String.
 func (l shelf) String() string { return "table texttosql_lessons, name " + strconv.Quote(l.name) }
 
-// Read is memory.Shelf.Read.
+// Read is memory.LessonStore.Read.
 func (l shelf) Read(have string) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -35,7 +36,7 @@ func (l shelf) Read(have string) ([]byte, string, error) {
 	return text, version, told(ctx, err)
 }
 
-// Change is memory.Shelf.Change.
+// Change is memory.LessonStore.Change.
 func (l shelf) Change(change func([]byte) ([]byte, error)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

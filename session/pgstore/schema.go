@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// Version is the version of Schema. A change of it raises it.
-const Version = 1
+// version is the version of Schema. A change of it raises it.
+const version = 2
 
-// Schema makes the tables of a Store. Open runs it where there is no table texttosql_store; run it yourself where the role of
-// the DSN may not make tables. The tables are made, and found, in Config.Schema. Beside them the role needs SELECT, INSERT, UPDATE
-// and DELETE.
+// Schema creates the tables of a Store. Open runs it if the table texttosql_store does not exist. Run it yourself if
+// the role of the DSN may not create tables. The tables belong to Config.Schema. The role also needs SELECT, INSERT,
+// UPDATE and DELETE.
 const Schema = `
 CREATE TABLE texttosql_store (version integer NOT NULL);
-INSERT INTO texttosql_store VALUES (1);
+INSERT INTO texttosql_store VALUES (2);
 
--- A session: its record as session.Record.Encode writes it, with its checksum, and what lists are sorted and filtered by.
+-- A session: its record as session.Record.Encode writes it, with its checksum, and the columns of lists.
 CREATE TABLE texttosql_sessions (
 	id text COLLATE "C" PRIMARY KEY,
 	scope text COLLATE "C" NOT NULL, -- exec.Scope.Key; '': none
 	state text NOT NULL,
 	updated bigint NOT NULL,      -- seconds since 1970
 	updated_nanos integer NOT NULL,
-	record bytea NOT NULL         -- convert_from(record, 'UTF8') shows it
+	whole bytea NOT NULL          -- the record; convert_from(whole, 'UTF8') shows it
 );
 CREATE INDEX texttosql_sessions_updated ON texttosql_sessions (scope, updated DESC, updated_nanos DESC, id);
 
@@ -49,14 +49,36 @@ CREATE TABLE texttosql_lessons (
 	version bigint NOT NULL,
 	lessons bytea NOT NULL
 );
+` + since1
+
+// since1 are the tables that version 1 did not have.
+const since1 = `
+-- The changes of a record since it was written as a whole, a line each.
+CREATE TABLE texttosql_changes (
+	session text COLLATE "C" NOT NULL REFERENCES texttosql_sessions ON DELETE CASCADE,
+	n bigint GENERATED ALWAYS AS IDENTITY,
+	line bytea NOT NULL,
+	PRIMARY KEY (session, n)
+);
+
+-- Verified answers in the form of memory.OpenVerifiedAnswers.
+CREATE TABLE texttosql_answers (
+	name text COLLATE "C" NOT NULL,
+	place bigint NOT NULL,        -- bytes of all lines before
+	lines bytea NOT NULL,
+	PRIMARY KEY (name, place)
+);
 `
 
-// VersionError says that the tables are those of another version of this package.
-type VersionError struct{ Have int }
+// upgrade makes version 2 out of version 1. The new name of the column stops programs of version 1.
+const upgrade = `ALTER TABLE texttosql_sessions RENAME COLUMN record TO whole; UPDATE texttosql_store SET version = 2;` + since1
 
-// Error says what to do.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("pgstore: the tables have version %d and this program knows %d: use the program that made them, or another schema", e.Have, Version)
+// versionError reports that another version of this package made the tables.
+type versionError struct{ Have int }
+
+// Error returns one line with advice.
+func (e *versionError) Error() string {
+	return fmt.Sprintf("pgstore: the tables have version %d and this program knows %d: use the program that made them, or another schema", e.Have, version)
 }
 
 // setUp makes the tables if there are none and checks their version. Of several processes one makes them.
@@ -81,8 +103,14 @@ func (s *Store) setUp(ctx context.Context) error {
 		if err := tx.QueryRowContext(ctx, "SELECT version FROM texttosql_store").Scan(&have); err != nil {
 			return err
 		}
-		if have != Version {
-			return &VersionError{have}
+		switch have {
+		case version:
+		case 1:
+			if _, err := tx.ExecContext(ctx, upgrade); err != nil {
+				return fmt.Errorf("upgrading the tables, as their owner can: %w", err)
+			}
+		default:
+			return &versionError{have}
 		}
 		_, err := tx.ExecContext(ctx, "DELETE FROM texttosql_leases WHERE until < clock_timestamp() - interval '1 day'")
 		return err

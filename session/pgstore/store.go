@@ -19,40 +19,50 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// Config says how a Store works. The zero Config is ready.
+// Config configures a Store. The zero Config is ready to use.
 type Config struct {
-	// Schema is the namespace: the schema of the database that has the tables, which Open makes if it is not there. Stores of
-	// different schemas see nothing of each other; give each application, and each database that is asked, one of its own.
-	// "" means the first of the search_path, which the DSN may name. Tenants of one application are told apart by exec.Scope.Key.
+	// Schema is the database schema with the tables; Open creates it if it does not exist. Stores of different
+	// schemas do not see each other's data. Give each application, and each database that answers questions, its own
+	// schema. "" means the first of the search_path, which the DSN may name. exec.Scope.Key separates the tenants of
+	// one application.
 	Schema string
 
-	// Lease is how long a conversation stays with a process that does not say that it is alive, which is how long a dead one
-	// keeps others away; 0 means 15 seconds, less than a second is an error.
+	// Lease is how long a conversation belongs to a process that does not renew its lease. So a dead process blocks
+	// others for at most this time. 0 means 15 seconds; less than a second is an error.
 	Lease time.Duration
+
+	// Connections limits the connections of the Store. Each is held for one change or one read; a connection that is
+	// idle for a minute is closed. 0 means 8; negative is an error.
+	Connections int
 }
 
-// patience bounds the calls that have no context of their own: those of a journal, of lessons and the end of a hold.
+// patience limits calls that have no context of their own: calls of a journal, of lessons, of answers, and the end of a hold.
 const patience = 30 * time.Second
 
-// connections bounds those of a store. Each is held for one change or one reading.
-const connections = 8
-
-// largest is how much of a record is read: one byte more than session.Decode takes.
+// largest is how much of a record is read: one byte more than session.Record.Decode takes.
 const largest = 1<<20 + 1
 
-// Store keeps sessions and lessons on PostgreSQL. Make one with Open. Safe for concurrent use, also by any number of processes.
+// storedText is the SQL of a record with its changes. Its second parameter is largest.
+const storedText = `substring(whole FOR $2) || coalesce((SELECT string_agg(line, '' ORDER BY n) FROM texttosql_changes WHERE session = id), '')`
+
+// Store stores sessions, lessons and verified answers on PostgreSQL. Create one with Open. Safe for concurrent use, also by any number
+// of processes.
 type Store struct {
 	db      *sql.DB
-	schema  string // as SQL; "": that of the search_path
+	schema  string // quoted as SQL; "": the first of the search_path
 	lease   time.Duration
 	process string // names this store in leases
 }
 
-// Open connects to PostgreSQL, makes the tables if there are none (Schema), and removes leases that ran out long ago. Close ends
-// the connections. Tables of another version are a *VersionError. No error has the password of the DSN.
+// Open connects to PostgreSQL, creates the tables if there are none (Schema), upgrades tables of an earlier version, and
+// removes leases that ran out long ago. Close the Store to end the connections. Tables of a later version are an error
+// with advice. No error contains the password of the DSN.
 func Open(ctx context.Context, dsn string, c Config) (*Store, error) {
 	if c.Lease != 0 && c.Lease < time.Second {
 		return nil, fmt.Errorf("pgstore: Config.Lease is %v: want a second or more", c.Lease)
+	}
+	if c.Connections < 0 {
+		return nil, fmt.Errorf("pgstore: Config.Connections is %d: want 0 or more", c.Connections)
 	}
 	if len(c.Schema) > 63 || strings.ContainsRune(c.Schema, 0) { // PostgreSQL would cut it off: two would be one
 		return nil, fmt.Errorf("pgstore: Config.Schema %q is not a name of PostgreSQL, which has at most 63 bytes", c.Schema)
@@ -70,15 +80,16 @@ func Open(ctx context.Context, dsn string, c Config) (*Store, error) {
 		_, err := conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
 		return err
 	}))
-	s.db.SetMaxOpenConns(connections)
-	s.db.SetMaxIdleConns(connections)
+	s.db.SetMaxOpenConns(cmp.Or(c.Connections, 8))
+	s.db.SetMaxIdleConns(cmp.Or(c.Connections, 8))
+	s.db.SetConnMaxIdleTime(time.Minute)
 	if err := s.setUp(ctx); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil
 }
 
-// Close ends the connections. Leases that are held run out.
+// Close ends the connections. Leases that it holds run out.
 func (s *Store) Close() error { return s.db.Close() }
 
 // change runs do in a transaction, whose commit may fail.
@@ -97,13 +108,13 @@ func (s *Store) change(ctx context.Context, do func(*sql.Tx) error) error {
 // told leaves the errors of a contract as they are and says of others where they come from.
 func told(ctx context.Context, err error) error {
 	var record *session.RecordError
-	var version *VersionError
+	var other *versionError
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, sql.ErrNoRows), errors.Is(err, session.ErrNotFound):
 		return session.ErrNotFound
-	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrHeld), errors.As(err, &record), errors.As(err, &version):
+	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrLocked), errors.As(err, &record), errors.As(err, &other):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -113,13 +124,19 @@ func told(ctx context.Context, err error) error {
 
 func check(ctx context.Context, id string) error { return errors.Join(ctx.Err(), session.CheckID(id)) }
 
-// decode is session.Decode that names the table of a broken record.
-func decode(id string, text []byte) (session.Record, error) {
-	r, err := session.Decode(id, text)
+// decode is session.Record.Decode that names the table of a broken record.
+func decode(id string, stored []byte) (session.Record, error) {
+	var r session.Record
+	err := r.Decode(id, stored)
+	return r, named(err)
+}
+
+// named adds the table to the error about a broken record.
+func named(err error) error {
 	if broken := (*session.RecordError)(nil); errors.As(err, &broken) {
 		broken.File = "table texttosql_sessions"
 	}
-	return r, err
+	return err
 }
 
 // Load is session.Store.Load.
@@ -127,17 +144,17 @@ func (s *Store) Load(ctx context.Context, id string) (session.Record, error) {
 	if err := check(ctx, id); err != nil {
 		return session.Record{}, err
 	}
-	var text []byte
-	if err := s.db.QueryRowContext(ctx, "SELECT substring(record FOR $2) FROM texttosql_sessions WHERE id = $1", id, largest).Scan(&text); err != nil {
+	var stored []byte
+	err := s.db.QueryRowContext(ctx, "SELECT "+storedText+" FROM texttosql_sessions WHERE id = $1", id, largest).Scan(&stored)
+	if err != nil {
 		return session.Record{}, told(ctx, err)
 	}
-	return decode(id, text)
+	return decode(id, stored)
 }
 
-// Save is session.Store.Save. While another process holds the session the error is session.ErrConflict.
+// Save implements session.Store. While another process holds the session, the error is session.ErrConflict.
 func (s *Store) Save(ctx context.Context, r session.Record) error {
-	text, err := r.Encode()
-	if err := cmp.Or(ctx.Err(), err); err != nil {
+	if err := check(ctx, r.ID); err != nil {
 		return err
 	}
 	return s.change(ctx, func(tx *sql.Tx) error {
@@ -151,32 +168,45 @@ func (s *Store) Save(ctx context.Context, r session.Record) error {
 		if !ours {
 			return fmt.Errorf("%w: its lease is that of another process", session.ErrConflict)
 		}
-		const columns = "(id, state, updated, updated_nanos, record, scope) VALUES ($1, $2, $3, $4, $5, $6)"
-		values := []any{r.ID, string(r.State), r.Updated.Unix(), r.Updated.Nanosecond(), text, r.Scope}
-		if r.Revision == 0 {
-			done, err := tx.ExecContext(ctx, "INSERT INTO texttosql_sessions "+columns+" ON CONFLICT DO NOTHING", values...)
-			if err != nil || affected(done) == 1 {
+		var there bool
+		err = tx.QueryRowContext(ctx, "SELECT true FROM texttosql_sessions WHERE id = $1 FOR NO KEY UPDATE", r.ID).Scan(&there)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		var stored []byte
+		if there { // a statement after the lock sees all changes
+			if err = tx.QueryRowContext(ctx, "SELECT "+storedText+" FROM texttosql_sessions WHERE id = $1", r.ID, largest).Scan(&stored); err != nil {
 				return err
 			}
 		}
-		var stored []byte
-		err = tx.QueryRowContext(ctx, "SELECT substring(record FOR $2) FROM texttosql_sessions WHERE id = $1 FOR NO KEY UPDATE", r.ID, largest).Scan(&stored)
-		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("%w: it is not there", session.ErrConflict)
-		}
+		next, whole, err := r.Encode(stored)
 		if err != nil {
-			return err
+			return named(err)
 		}
-		now, err := decode(r.ID, stored)
-		if err != nil {
-			return err
-		}
-		if now.Revision != r.Revision {
-			return fmt.Errorf("%w: it has revision %d, not %d", session.ErrConflict, now.Revision, r.Revision)
-		}
-		_, err = tx.ExecContext(ctx, "UPDATE texttosql_sessions SET state = $2, updated = $3, updated_nanos = $4, record = $5, scope = $6 WHERE id = $1", values...)
-		return err
+		return write(ctx, tx, r, next, whole)
 	})
+}
+
+// write stores a text of session.Record.Encode, and the columns of lists.
+func write(ctx context.Context, tx *sql.Tx, r session.Record, next []byte, whole bool) error {
+	set := []any{r.ID, string(r.State), r.Updated.Unix(), r.Updated.Nanosecond(), r.Scope}
+	if !whole {
+		_, err := tx.ExecContext(ctx, "INSERT INTO texttosql_changes (session, line) VALUES ($1, $2)", r.ID, next)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE texttosql_sessions SET state = $2, updated = $3, updated_nanos = $4, scope = $5 WHERE id = $1", set...)
+		}
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM texttosql_changes WHERE session = $1", r.ID)
+	if err != nil {
+		return err
+	}
+	done, err := tx.ExecContext(ctx, `INSERT INTO texttosql_sessions (id, state, updated, updated_nanos, scope, whole) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (id) DO UPDATE SET state = $2, updated = $3, updated_nanos = $4, scope = $5, whole = $6 WHERE $7`, append(set, next, r.Revision > 0)...)
+	if err == nil && affected(done) == 0 {
+		err = fmt.Errorf("%w: another process began it", session.ErrConflict)
+	}
+	return err
 }
 
 func affected(r sql.Result) int64 {
@@ -184,7 +214,8 @@ func affected(r sql.Result) int64 {
 	return n
 }
 
-// List is session.Store.List. With a limit it stops at the last summary that it gives: broken records behind it are not told.
+// List implements session.Store. With a limit it stops at the last summary that it returns and does not report broken
+// records after it.
 func (s *Store) List(ctx context.Context, f session.Filter) ([]session.Summary, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -207,20 +238,20 @@ func (s *Store) List(ctx context.Context, f session.Filter) ([]session.Summary, 
 
 // list reads the first n records of a list, all if limit is negative.
 func (s *Store) list(ctx context.Context, f session.Filter, states []string, limit int) (all []session.Summary, broken []error, n int, err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, substring(record FOR $3) FROM texttosql_sessions
+	rows, err := s.db.QueryContext(ctx, "SELECT id, "+storedText+` FROM texttosql_sessions
 		WHERE (cardinality($1::text[]) = 0 OR state = ANY ($1)) AND ($4 OR scope = $5)
-		ORDER BY updated DESC, updated_nanos DESC, id LIMIT CASE WHEN $2 > 0 THEN $2::bigint END`, states, limit, largest, f.Every, f.Scope)
+		ORDER BY updated DESC, updated_nanos DESC, id LIMIT CASE WHEN $3 > 0 THEN $3::bigint END`, states, largest, limit, f.Every, f.Scope)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	defer rows.Close()
 	for ; rows.Next(); n++ {
 		var id string
-		var text []byte
-		if err := rows.Scan(&id, &text); err != nil {
+		var stored []byte
+		if err := rows.Scan(&id, &stored); err != nil {
 			return nil, nil, n, err
 		}
-		if r, err := decode(id, text); err != nil {
+		if r, err := decode(id, stored); err != nil {
 			broken = append(broken, err)
 		} else {
 			all = append(all, r.Summary())
@@ -229,7 +260,8 @@ func (s *Store) list(ctx context.Context, f session.Filter, states []string, lim
 	return all, broken, n, rows.Err()
 }
 
-// Delete is session.Store.Delete. It removes a broken record too, and the lease of whoever works on the session.
+// Delete implements session.Store. It also removes a broken record, and the lease of a process
+// that works on the session.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	if err := check(ctx, id); err != nil {
 		return err
@@ -246,9 +278,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	})
 }
 
-// Hold is session.Holder.Hold: a lease that is renewed until release. A lease that cannot be renewed in time is whoever's comes next,
-// and then Save returns session.ErrConflict here.
-func (s *Store) Hold(ctx context.Context, id string) (release func(), err error) {
+// Lock implements session.Locker. It takes a lease and renews it until release. If it cannot renew the lease in time,
+// the next process may take it; then Save returns session.ErrConflict here.
+func (s *Store) Lock(ctx context.Context, id string) (release func(), err error) {
 	if err := check(ctx, id); err != nil {
 		return nil, err
 	}
@@ -260,7 +292,7 @@ func (s *Store) Hold(ctx context.Context, id string) (release func(), err error)
 		return nil, told(ctx, err)
 	}
 	if affected(done) == 0 {
-		return nil, session.ErrHeld
+		return nil, session.ErrLocked
 	}
 	kept, end := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
@@ -294,7 +326,7 @@ func (s *Store) renew(ctx context.Context, id, hold string) {
 	}
 }
 
-// Journal is session.Store.Journal. It holds nothing open.
+// Journal implements session.Store. It holds no connection open.
 func (s *Store) Journal(ctx context.Context, id string) (session.Journal, error) {
 	if err := check(ctx, id); err != nil {
 		return nil, err

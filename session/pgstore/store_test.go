@@ -15,8 +15,8 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/session/pgstore"
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // children are what processes of their own do.
-var children = map[string]func(dsn, id string){"add": childAdds, "ask": childAsks}
+var children = map[string]func(dsn, id string){"add": childAdds, "ask": childAsks, "confirm": childConfirms}
 
 // child starts a process; say is its standard output.
 func child(t *testing.T, do, dsn, id string) (c *exec.Cmd, say io.Reader) {
@@ -67,19 +67,19 @@ func newDSN(t testing.TB) (string, *sql.DB) {
 
 func pool(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
-	db := need.Value(sql.Open("pgx", dsn))(t)
+	db := testutil.Value(sql.Open("pgx", dsn))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
 
 func run(t testing.TB, db *sql.DB, statement string, args ...any) {
 	t.Helper()
-	need.Value(db.Exec(statement, args...))(t)
+	testutil.Value(db.Exec(statement, args...))(t)
 }
 
 func open(t testing.TB, dsn string, c pgstore.Config) *pgstore.Store {
 	t.Helper()
-	s := need.Value(pgstore.Open(t.Context(), dsn, c))(t)
+	s := testutil.Value(pgstore.Open(t.Context(), dsn, c))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -91,9 +91,9 @@ func TestStore(t *testing.T) {
 			dsn, _ := newDSN(t)
 			s, other := open(t, dsn, c[0]), open(t, dsn, c[1])
 			r := saved(t, other)
-			release := need.Value(other.Hold(t.Context(), r.ID))(t)
-			need.OK(t, other.Lessons("shop").Change(func([]byte) ([]byte, error) { return []byte("[]"), nil }))
-			if free, err := s.Hold(t.Context(), r.ID); err != nil {
+			release := testutil.Value(other.Lock(t.Context(), r.ID))(t)
+			testutil.OK(t, other.Lessons("shop").Change(func([]byte) ([]byte, error) { return []byte("[]"), nil }))
+			if free, err := s.Lock(t.Context(), r.ID); err != nil {
 				t.Errorf("a lease of the other namespace is seen: %v", err)
 			} else {
 				free()
@@ -109,7 +109,7 @@ func TestStore(t *testing.T) {
 				if all, err := other.List(ctx, session.Filter{Every: true, Limit: -1}); err != nil || len(all) != 1 || all[0].ID != r.ID {
 					t.Errorf("the other namespace has %v, %v", all, err)
 				}
-				if _, err := other.Hold(ctx, r.ID); !errors.Is(err, session.ErrHeld) {
+				if _, err := other.Lock(ctx, r.ID); !errors.Is(err, session.ErrLocked) {
 					t.Errorf("the lease of the other namespace is gone: %v", err)
 				}
 				release()
@@ -130,14 +130,14 @@ func TestStoreOfAnOwner(t *testing.T) {
 		t.Error("a role that may not make tables has no error without them")
 	}
 	storetest.Conformance(t, func(t *testing.T) session.Store {
-		run(t, owner, "TRUNCATE shop.texttosql_sessions, shop.texttosql_journal, shop.texttosql_leases")
+		run(t, owner, "TRUNCATE shop.texttosql_sessions, shop.texttosql_changes, shop.texttosql_journal, shop.texttosql_leases")
 		return open(t, dsn+"&search_path=shop", pgstore.Config{})
 	})
 	open(t, dsn, pgstore.Config{Schema: "shop"}) // it is there: nothing needs to be made
 }
 
 func TestOpen(t *testing.T) {
-	for _, c := range []pgstore.Config{{Lease: time.Millisecond}, {Lease: -1}, {Schema: strings.Repeat("x", 64)}, {Schema: "a\x00"}} {
+	for _, c := range []pgstore.Config{{Lease: time.Millisecond}, {Lease: -1}, {Connections: -1}, {Schema: strings.Repeat("x", 64)}, {Schema: "a\x00"}} {
 		if _, err := pgstore.Open(t.Context(), "", c); err == nil {
 			t.Errorf("%+v is no error", c)
 		}
@@ -174,7 +174,7 @@ func TestOpen(t *testing.T) {
 func saved(t *testing.T, s *pgstore.Store) session.Record {
 	t.Helper()
 	r := session.New(session.NewID(), time.Now().UTC())
-	need.OK(t, s.Save(t.Context(), r))
+	testutil.OK(t, s.Save(t.Context(), r))
 	r.Revision++
 	return r
 }
@@ -184,13 +184,13 @@ func TestDamage(t *testing.T) {
 	dsn, db := newDSN(t)
 	s := open(t, dsn, pgstore.Config{})
 	for _, tt := range []struct{ why, to string }{
-		{"a letter", `overlay(record PLACING 'X'::bytea FROM 20)`},
-		{"cut short", `substring(record FOR 50)`},
+		{"a letter", `overlay(whole PLACING 'X'::bytea FROM 20)`},
+		{"cut short", `substring(whole FOR 50)`},
 		{"empty", `''`},
 		{"too large", `convert_to(repeat('x', 3000000), 'UTF8')`},
 	} {
 		whole, r := saved(t, s), saved(t, s)
-		run(t, db, "UPDATE texttosql_sessions SET record = "+tt.to+" WHERE id = $1", r.ID)
+		run(t, db, "UPDATE texttosql_sessions SET whole = "+tt.to+" WHERE id = $1", r.ID)
 		_, load := s.Load(t.Context(), r.ID)
 		list, listed := s.List(t.Context(), session.Filter{Limit: 1})
 		for call, err := range map[string]error{"Load": load, "Save": s.Save(t.Context(), r), "List": listed} {
@@ -215,15 +215,15 @@ func TestHold(t *testing.T) {
 	r, ctx := saved(t, a), t.Context()
 	hold := func(s *pgstore.Store, want error) (release func()) {
 		t.Helper()
-		release, err := s.Hold(ctx, r.ID)
+		release, err := s.Lock(ctx, r.ID)
 		if !errors.Is(err, want) {
 			t.Fatalf("hold: %v, want %v", err, want)
 		}
 		return release
 	}
 	release := hold(a, nil)
-	hold(b, session.ErrHeld)
-	hold(a, session.ErrHeld) // another call of the same process
+	hold(b, session.ErrLocked)
+	hold(a, session.ErrLocked) // another call of the same process
 	if err := b.Save(ctx, r); !errors.Is(err, session.ErrConflict) {
 		t.Errorf("save of what another process holds: %v", err)
 	}
@@ -243,7 +243,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("save of whoever lost its lease: %v", err)
 	}
 	release() // not b's
-	hold(a, session.ErrHeld)
+	hold(a, session.ErrLocked)
 	if err := b.Save(ctx, r); err != nil {
 		t.Error(err)
 	}
@@ -252,10 +252,10 @@ func TestHold(t *testing.T) {
 
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := a.Hold(ended, r.ID); !errors.Is(err, context.Canceled) {
+	if _, err := a.Lock(ended, r.ID); !errors.Is(err, context.Canceled) {
 		t.Errorf("hold after its context ended: %v", err)
 	}
-	if _, err := a.Hold(ctx, "x"); !errors.Is(err, session.ErrInvalidID) {
+	if _, err := a.Lock(ctx, "x"); !errors.Is(err, session.ErrInvalidID) {
 		t.Errorf("hold of no id: %v", err)
 	}
 }
@@ -265,12 +265,12 @@ func TestHoldIsRenewed(t *testing.T) {
 	dsn, db := newDSN(t)
 	a := open(t, dsn, pgstore.Config{Lease: time.Second})
 	ctx, cancel := context.WithCancel(t.Context())
-	release := need.Value(a.Hold(ctx, session.NewID()))(t)
+	release := testutil.Value(a.Lock(ctx, session.NewID()))(t)
 	defer release()
 	cancel()
 	var first, last time.Time
 	for last = first; last.Equal(first); {
-		need.OK(t, db.QueryRow("SELECT until FROM texttosql_leases").Scan(&last))
+		testutil.OK(t, db.QueryRow("SELECT until FROM texttosql_leases").Scan(&last))
 		if first.IsZero() {
 			first = last
 		}
@@ -295,17 +295,17 @@ func TestLessons(t *testing.T) {
 		}()
 	}
 	for range learners {
-		need.OK(t, <-errs)
+		testutil.OK(t, <-errs)
 	}
 	s := open(t, dsn, pgstore.Config{})
-	l := need.Value(memory.LessonsOn(s.Lessons("shop")))(t)
+	l := testutil.Value(memory.LessonsOn(s.Lessons("shop")))(t)
 	list, err := l.All()
 	if err != nil || len(list) != 1 || len(list[0].Sessions) != learners*each {
 		t.Fatalf("%+v %v", list, err)
 	}
 	if other, err := memory.LessonsOn(s.Lessons("other")); err != nil {
 		t.Error(err)
-	} else if _, err := other.Learn(memory.FinishedQuestion{Session: "nothing to learn"}); err != nil {
+	} else if _, err := other.Learn(memory.Episode{Session: "nothing to learn"}); err != nil {
 		t.Error(err)
 	} else if list, err := other.All(); err != nil || len(list) > 0 {
 		t.Errorf("the lessons of another name: %v %v", list, err)
@@ -314,18 +314,18 @@ func TestLessons(t *testing.T) {
 	_, learned := l.Learn(finished("x"))
 	_, read := l.All()
 	for call, err := range map[string]error{"Learn": learned, "All": read} {
-		if bad := (*memory.LessonError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.File, `"shop"`) {
+		if bad := (*memory.FileError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.File, `"shop"`) {
 			t.Errorf("%s of a broken text: %v", call, err)
 		}
 	}
 }
 
 // finished is a question that taught how a table is called.
-func finished(id string) memory.FinishedQuestion {
+func finished(id string) memory.Episode {
 	live := tables("PROD_Customers")
-	return memory.FinishedQuestion{
+	return memory.Episode{
 		Session: id, Question: "How many customers are there?", Live: live, Declared: tables("Customers"), Completed: true,
-		Attempts: []memory.Attempt{{SQL: "SELECT count(*) FROM Customers", Missing: "Customers"}},
+		Attempts: []struct{ SQL, Missing string }{{SQL: "SELECT count(*) FROM Customers", Missing: "Customers"}},
 		SQL:      "SELECT count(*) FROM PROD_Customers", Tables: names(live), At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/trace"
@@ -20,15 +21,15 @@ import (
 
 // Conformance tests a store against the contract of session.Store:
 //
-//   - a record is loaded as it was saved, under the next revision, and shares nothing with the caller's;
-//   - of several saves of one revision one wins, and the others get session.ErrConflict;
-//   - ids that are none, sessions that are not there, and records that are too large are the errors of the contract;
-//   - a journal keeps whole lines in their order, also of parallel writers, and goes with its session;
+//   - a record is loaded as it was saved, with the next revision, and shares no memory with the caller's record;
+//   - if a revision is saved several times at once, one save succeeds and the others return session.ErrConflict;
+//   - invalid ids, missing sessions and records that are too large return the errors of the contract;
+//   - a journal stores whole lines in their order, also from parallel writers, and is deleted with its session;
 //   - lists are sorted, filtered and limited;
 //   - a call whose context has ended changes nothing.
 //
-// newStore makes an empty store and cleans it up with t.Cleanup. Run it with -race. It cannot see whether what a store
-// keeps survives a crash.
+// newStore makes an empty store and cleans it up with t.Cleanup. Run it with -race. It cannot test whether stored
+// data survives a crash.
 func Conformance(t *testing.T, newStore func(t *testing.T) session.Store) {
 	t.Helper()
 	for _, part := range parts() {
@@ -72,22 +73,22 @@ func record() session.Record {
 	r.Schema, r.Config = "fingerprint", "hash"
 	a := schema.ColumnName{Table: schema.TableName{Schema: "main", Name: `a "b"`}, Column: "x"}
 	b := schema.ColumnName{Table: schema.TableName{Name: "b"}, Column: "y\u2028<&>"}
-	for _, s := range []session.State{session.SchemaLoading, session.QueryUnderstanding, session.Interrupted} {
+	for _, s := range []session.State{dialogue.SchemaLoading, dialogue.QueryUnderstanding, session.Interrupted} {
 		if err := r.Move(s, day.Add(time.Second), "why"); err != nil {
 			panic(err)
 		}
 	}
 	r.Turns = []session.Turn{
 		{
-			Kind: session.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3, Attempts: []session.Attempt{{SQL: "SELECT 1"}},
+			Kind: dialogue.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3, Attempts: []session.Attempt{{SQL: "SELECT 1"}},
 			Answer: &session.Answer{
 				SQL: "SELECT 1 < 2", Confidence: .25, Tables: []schema.TableName{a.Table}, Joins: []schema.Join{{Left: a, Right: b}}, Notes: []string{"n"},
 			},
 		},
-		{Kind: session.TurnChoice, At: day, Option: "j1", Correction: &session.Correction{Kind: session.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}},
+		{Kind: dialogue.TurnChoice, At: day, Option: "j1", Correction: &session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}},
 	}
 	r.Pending = &session.QuestionError{
-		Kind: session.KindTable, Message: "Which?", Context: map[string]string{"user_query": "q"},
+		Kind: dialogue.KindTable, Message: "Which?", Context: map[string]string{"user_query": "q"},
 		Options: []session.Option{{ID: "t1", Label: "a", Table: &a.Table, Confidence: .5}, {ID: "t2", Label: "b", Table: &b.Table}},
 	}
 	r.Failure = &session.Failure{Question: "q", Error: "e", Attempts: []session.Attempt{{SQL: "SELECT", Error: "incomplete"}}}
@@ -134,15 +135,21 @@ func checkRoundTrip(ctx context.Context, s session.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Move(session.QueryUnderstanding, day.Add(time.Hour), "again"); err != nil {
+	if err := r.Move(dialogue.QueryUnderstanding, day.Add(time.Hour), "again"); err != nil {
 		return err
 	}
 	r.Pending, r.Failure, r.Turns = nil, nil, r.Turns[:1]
-	if err := s.Save(ctx, r); err != nil {
-		return fmt.Errorf("save of the loaded revision: %w", err)
+	for range 20 { // more than a store appends
+		if err := s.Save(ctx, r); err != nil {
+			return fmt.Errorf("save of the loaded revision: %w", err)
+		}
+		r.Revision++
+		if err := same(ctx, s, r); err != nil {
+			return err
+		}
+		r.Turns = append(r.Turns, session.Turn{Kind: dialogue.TurnStatement, At: day, Text: strings.Repeat("x", 2000)})
 	}
-	r.Revision++
-	return same(ctx, s, r)
+	return nil
 }
 
 func checkCopies(ctx context.Context, s session.Store) error {
@@ -275,7 +282,7 @@ func checkRefused(ctx context.Context, s session.Store) error {
 	for why, spoil := range map[string]func(*session.Record){
 		"2 MB":             func(r *session.Record) { r.Turns[0].Text = strings.Repeat("x", 2<<20) },
 		"an unknown state": func(r *session.Record) { r.State = "other" },
-		"a later version":  func(r *session.Record) { r.Version = session.Version + 1 },
+		"a later version":  func(r *session.Record) { r.Version++ },
 		"broken JSON":      func(r *session.Record) { r.Lessons = json.RawMessage("{") },
 	} {
 		bad := r.Clone()
@@ -389,7 +396,7 @@ func checkList(ctx context.Context, s session.Store) error {
 	var all []session.Record
 	for i := range 12 {
 		r := session.New(session.NewID(), day)
-		r.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: fmt.Sprint("question ", i)}}
+		r.Turns = []session.Turn{{Kind: dialogue.TurnQuestion, Text: fmt.Sprint("question ", i)}}
 		if i%2 == 1 {
 			r.State = session.Completed
 		}

@@ -1,11 +1,13 @@
-// Package agent has methods in which a model looks at what its statements do before it answers: [ReAct], a loop of tools
-// in text, and [Staged], a ladder of four agents that differ in one mechanism each.
+// Package agent has methods in which a model sees the results of its statements before it answers. [ReAct] is a loop
+// of tools in text. [Staged] is a series of four agents that differ in one mechanism each.
 //
 //	engine, err := texttosql.New(db, model, texttosql.WithStrategy(agent.ReAct{}))
 //
-// The source is MacKenzieOBrian/NLtoSQL; what is known of its mechanisms is in docs/lab/agent.md.
+// The source is MacKenzieOBrian/NLtoSQL; docs/lab/agent.md describes measurements of its mechanisms.
 //
-// The staged agent differs from its description in these. GROUP BY is taken out where one number is asked for, and not of
-// a list: measured, it changed no answer there and doubted right ones (docs/lab/rejected.md). Letter-spaced keywords
-// (S E L E C T) are refused. The case of names stays: engines fold it, and mending a text may change a literal.
+// The staged agent differs from its description in three points:
+//   - GROUP BY is removed if the question wants one number, but not if it wants a list. Measured, the removal for
+//     lists changed no answer and doubted right ones (docs/lab/rejected.md).
+//   - Letter-spaced keywords (S E L E C T) are refused.
+//   - The case of names stays: engines fold it, and changing a text may change a literal.
 package agent

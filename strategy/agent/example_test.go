@@ -39,8 +39,8 @@ func ExampleReAct() {
 // glossary is a tool of one's own.
 type glossary map[string]string
 
-func (glossary) Spec() agent.Spec {
-	return agent.Spec{Name: "define", Argument: "word", Help: "explains a word of this company"}
+func (glossary) Spec() (name, argument, help string) {
+	return "define", "word", "explains a word of this company"
 }
 
 func (g glossary) Call(_ context.Context, _ *strategy.Env, in agent.Input) (agent.Observation, error) {
@@ -92,8 +92,8 @@ func ExampleStaged() {
 	// SELECT name FROM customers WHERE country = 'USA'
 }
 
-func ExampleStagedRules() {
-	rules := agent.StagedRules()
+func ExampleStaged_Rules() {
+	rules := agent.Staged{}.Rules()
 	for _, f := range rules.Find("How many customers live in the USA?", "", vote.Candidate{SQL: "SELECT name FROM customers"}, nil) {
 		fmt.Println(f.Rule, f.Doubt)
 	}

@@ -58,7 +58,7 @@ func asked(t *testing.T, env *strategy.Env, loop agent.ReAct, model llm.Model, s
 	})
 	task := strategytest.USATask
 	task.Samples = samples
-	out, err = loop.Generate(trace.Into(t.Context(), trace.New("question")), strategytest.Asking(env, counted), task)
+	out, err = loop.Generate(trace.NewContext(t.Context(), trace.Tracer{}.New("question")), strategytest.Asking(env, counted), task)
 	if out != nil {
 		var rerr error
 		if report, rerr = strategy.ReadReport[agent.ReActReport](out.Report); rerr != nil {

@@ -14,21 +14,24 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// ReAct is the tool loop: the model thinks, names one action, sees what came of it, and goes on until a statement runs.
+// ReAct is the tool loop: the model thinks, names one action, sees its result, and continues until a statement runs.
 //
-// A reply is "Thought: …" and "Action: name[argument]", in text, so that any model can do it; finish[SQL] is query[SQL]. The first statement that
-// runs ends the loop and is the answer. In 1,060 recorded walks of the source's agent, looking at the result changed no
-// answer and took 44 % of the calls; what helped was to go on after an error. A statement with * is sent back once more,
-// as in the source, and is the answer only if no other one runs. The same action for the third time ends the loop.
+// A reply is "Thought: …" and "Action: name[argument]", in plain text, so any model can write it; finish[SQL]
+// means query[SQL]. The first statement that runs ends the loop and is the answer. A statement with * goes
+// back to the model once, as in the source, and is the answer only if no other one runs. The third repetition
+// of an action ends the loop.
 //
-// A sample is a whole walk: WithSamples(n) makes n at temperature 0.7, which vote by result. Calls a question: at most
-// Steps × samples. Outcome.Report is a ReActReport, Outcome.Steps has every action.
+// In 1,060 recorded walks of the source's agent, looking at the result changed no answer and took 44 % of the calls.
+// Continuing after an error helped.
+//
+// A sample is a whole walk: WithSamples(n) makes n at temperature 0.7, which vote by result. A question takes at most
+// Steps × samples calls. Outcome.Report is a ReActReport; Outcome.Steps has every action.
 type ReAct struct {
 	Steps     int           // replies of a walk at most; 0 means 7
-	Shots     int           // worked examples from Env.Exemplars, those that run; 0 means 3, negative none
-	Tools     []Tool        // nil: Tools("query"); Tools() are all of this package
+	Shots     int           // worked examples from Env.Exemplars, only those that run; 0 means 3, negative none
+	Tools     []Tool        // nil: Tools("query"); Tools() returns all tools of this package
 	MaxTokens int           // the most tokens of a reply; 0 means 512
-	ToolTime  time.Duration // a call of a tool may take so long; 0 means 30 s
+	ToolTime  time.Duration // time limit of a tool call; 0 means 30 s
 
 	published bool
 }
@@ -36,9 +39,9 @@ type ReAct struct {
 // purposeStep is the purpose of the requests of ReAct (llm.Request.Purpose).
 const purposeStep = "agent.step"
 
-// Published returns r in the form of its source: 256 tokens a reply, an action "finish" which ends the walk, as the
-// second statement that runs does, and errors by class. The SQL inside finish is ignored, as it was there: the answer is
-// the last statement that ran.
+// Published returns r in the form of its source: 256 tokens a reply, errors by class, and an action "finish" that
+// ends the walk. The second statement that runs also ends it. As in the source, the SQL inside finish is ignored: the
+// answer is the last statement that ran.
 func (r ReAct) Published() ReAct {
 	r.published, r.MaxTokens = true, cmp.Or(r.MaxTokens, 256)
 	return r
@@ -47,7 +50,7 @@ func (r ReAct) Published() ReAct {
 // toolName is what an action may be called.
 var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// Validate refuses numbers out of range, and tools whose names an action cannot have, or that share one.
+// Validate rejects numbers out of range, and tools with a duplicate name or a name that an action cannot have.
 func (r ReAct) Validate(samples int) error {
 	errs := []error{
 		fields.Check("agent: ReAct.Steps", r.Steps, 100), fields.Check("agent: ReAct.MaxTokens", r.MaxTokens, 0),
@@ -63,7 +66,7 @@ func (r ReAct) Validate(samples int) error {
 			errs = append(errs, &strategy.ConfigError{Field: field, Problem: "it is nil"})
 			continue
 		}
-		name := t.Spec().Name
+		name := nameOf(t)
 		if !toolName.MatchString(name) || seen[name] {
 			errs = append(errs, &strategy.ConfigError{Field: field, Problem: fmt.Sprintf("its name is %q; want small letters, a name that no other tool has, and not %q", name, actionFinish)})
 		}
@@ -72,7 +75,7 @@ func (r ReAct) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of strategy.Pipeline.
+// Generate answers one question. It returns the errors of strategy.Pipeline.
 func (r ReAct) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(env.Validate(t), r.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -90,7 +93,9 @@ func (r ReAct) Generate(ctx context.Context, env *strategy.Env, t strategy.Task)
 func (r *run) pipeline() strategy.Pipeline {
 	p := strategy.Pipeline{
 		Prompter: strategy.PrompterFunc(r.prompt),
-		Sampler:  strategy.Sampler{MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopSequences: []string{"\nObservation:"}, Stop: vote.Decided},
+		Sampler: strategy.Sampler{
+			MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopSequences: []string{"\nObservation:"}, Stop: vote.Decided, Plain: r.published,
+		},
 		Examiner: r.examiner,
 	}
 	if r.task.Samples > 1 {
@@ -107,7 +112,7 @@ type run struct {
 	task     strategy.Task
 	tools    []Tool
 	calls    *regexp.Regexp // a tool's name before a bracket, at the start of a line
-	examiner *strategy.Examiner
+	examiner *strategy.Checker
 	examples []example
 	walks    []walk // by sample; each sample writes its own
 }
@@ -132,7 +137,7 @@ func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*
 		left, bounded := env.CallsLeft()
 		return left / s.Steps, bounded
 	}
-	s.examiner = strategy.NewExaminer(ctx, env, t, nil, nil)
+	s.examiner = strategy.NewChecker(ctx, env, t, nil, nil)
 	if err := s.work(ctx); err != nil {
 		s.examiner.Close()
 		return nil, err

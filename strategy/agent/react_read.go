@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/replies"
-	"github.com/texttosql/texttosql/strategy"
 )
 
 // action is what a reply says.
@@ -46,7 +46,7 @@ func (r *run) named() *regexp.Regexp {
 
 // read finds the last action of a reply. A reply without one may be a bare statement, which is a query.
 func (r *run) read(reply string) action {
-	text := strategy.AnswerText(reply)
+	text := prompttext.AnswerText(reply)
 	at, from := -1, -1 // where the mark stands, and what is behind it
 	for _, mark := range []*regexp.Regexp{actionLine, actionWord, r.calls} {
 		if all := mark.FindAllStringIndex(text, -1); len(all) > 0 {
@@ -86,7 +86,7 @@ func oneThought(text string) string {
 	if all := thoughtMark.FindAllStringIndex(text, -1); len(all) > 0 {
 		text = text[all[len(all)-1][1]:]
 	}
-	return words.Short(strategy.OneLine(text), maxThought)
+	return words.Short(prompttext.OneLine(text), maxThought)
 }
 
 // argument reads what follows the name of an action. open says that no bracket ends it.

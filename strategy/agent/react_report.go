@@ -8,20 +8,22 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// ReActReport is what ReAct tells about an answer, in Outcome.Report. The actions are in Outcome.Steps.
+// ReActReport is ReAct's report on an answer, in Outcome.Report. The actions are in Outcome.Steps.
 type ReActReport struct {
-	Examples int          `json:"examples"` // worked examples that were shown
-	Walks    []WalkReport `json:"walks"`    // the walks by sample
+	Examples int `json:"examples"` // worked examples that were shown
+	// Walks has the walks by sample. Each has its Sample, its Steps (the number of replies) and Stop, the reason why
+	// it ended: "answer", ….
+	Walks []walkReport `json:"walks"`
 }
 
-// WalkReport is one walk.
-type WalkReport struct {
+// walkReport is one walk.
+type walkReport struct {
 	Sample int    `json:"sample"` // index of the sample
 	Steps  int    `json:"steps"`  // replies
 	Stop   string `json:"stop"`   // why it ended: "answer", …
 }
 
-// Method is "react".
+// Method returns "react".
 func (ReActReport) Method() string { return "react" }
 
 // told completes the outcome with the steps of the walks that count.
@@ -29,14 +31,14 @@ func (r *run) told(ctx context.Context, out *strategy.Outcome) *strategy.Outcome
 	if out == nil {
 		return nil
 	}
-	report := ReActReport{Examples: len(r.examples), Walks: []WalkReport{}}
+	report := ReActReport{Examples: len(r.examples), Walks: []walkReport{}}
 	var best []vote.Candidate
 	for i, w := range r.walks {
 		if w.stop == "" || w.cut && ctx.Err() == nil { // not begun, or late and not waited for; no wave holds a sample behind the stop
 			continue
 		}
 		out.Steps = append(out.Steps, w.steps...)
-		report.Walks = append(report.Walks, WalkReport{Sample: i, Steps: len(w.steps), Stop: w.stop})
+		report.Walks = append(report.Walks, walkReport{Sample: i, Steps: len(w.steps), Stop: w.stop})
 		if w.ran && w.cut {
 			// It was examined, so this needs no time.
 			if c, err := r.examiner.ExamineSQL(context.WithoutCancel(ctx), i, w.model, w.sql); err == nil {

@@ -10,9 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -28,6 +29,7 @@ func TestLoop(t *testing.T) {
 	published := agent.ReAct{}.Published()
 	all := agent.ReAct{Tools: agent.Tools()}
 	star := "SELECT * FROM customers"
+	var told strings.Builder
 	for _, tt := range []struct {
 		loop  agent.ReAct
 		steps []string
@@ -64,6 +66,7 @@ func TestLoop(t *testing.T) {
 		{published, append(acts(usa, broken), act("finish", "")), usa, 3, "finish", "published: the last that ran"},
 	} {
 		out, report, calls, err := asked(t, env, tt.loop, scripted(tt.steps), 0)
+		told.WriteString("== " + tt.why + "\n" + strategytest.Told(out, err))
 		if (tt.sql == "") != errors.Is(err, strategy.ErrNoCandidate) || tt.sql != "" && err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
@@ -72,6 +75,7 @@ func TestLoop(t *testing.T) {
 			t.Errorf("%s: %q, %d calls, %+v, %d steps; want %q, %d, %s", tt.why, out.SQL, calls, report.Walks, len(out.Steps), tt.sql, tt.calls, tt.stop)
 		}
 	}
+	golden.Check(t, "loop.golden", told.String())
 }
 
 // TestAmbiguous: the published form tells the class of the error.
@@ -89,11 +93,11 @@ const Other = "SELECT name FROM clients"
 // TestStatementsRunOnce: a statement of a tool goes through the examiner of the question, so two walks and the vote run
 // it once.
 func TestStatementsRunOnce(t *testing.T) {
-	root := trace.New("question")
+	root := trace.Tracer{}.New("question")
 	env := strategytest.ShopEnv(t, scripted(acts(broken, usa), acts(broken, usa)))
 	task := strategytest.USATask
 	task.Samples = 2
-	need.Value((agent.ReAct{}).Generate(trace.Into(t.Context(), root), env, task))(t)
+	testutil.Value((agent.ReAct{}).Generate(trace.NewContext(t.Context(), root), env, task))(t)
 	seen := map[string]int{}
 	for s := range root.All() {
 		if s.Name() == "check" {
@@ -114,7 +118,7 @@ func TestStatementsRunOnce(t *testing.T) {
 // TestConversation has the whole conversation of a walk with every tool.
 func TestConversation(t *testing.T) {
 	env := strategytest.MarketEnv(t, nil)
-	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{
 		{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
 		{Question: "Which notes are there?", SQL: "SELECT text FROM nowhere"},
 		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
@@ -137,7 +141,7 @@ func TestConversation(t *testing.T) {
 			last = strategytest.Written(append(req.Messages, llm.Message{Role: llm.Assistant, Text: resp.Text}))
 			return resp, err
 		})
-		out := need.Value(tt.loop.Generate(t.Context(), strategytest.Asking(env, watched), strategytest.USATask))(t)
+		out := testutil.Value(tt.loop.Generate(t.Context(), strategytest.Asking(env, watched), strategytest.USATask))(t)
 		for _, s := range out.Steps {
 			last += fmt.Sprintf("--- %d %s %s %q %d rows, %s\n", s.Try, s.Action, s.Status, s.Problem, s.Rows, s.SQL)
 		}
@@ -151,7 +155,7 @@ func TestTrajectoriesVote(t *testing.T) {
 	model := scripted(acts(broken, usa), acts(strategytest.Everyone), acts(strategytest.USAJoin),
 		acts(broken, broken, strategytest.USAJoin), acts(strategytest.Everyone))
 	out, report, _, err := asked(t, env, agent.ReAct{}, model, 5)
-	if err != nil || out.SQL != usa || len(out.Ballot.Clusters) != 2 || len(report.Walks) != len(out.Candidates) {
+	if err != nil || out.SQL != strategytest.USAJoin || len(out.Ballot.Clusters) != 2 || len(report.Walks) != len(out.Candidates) {
 		t.Errorf("%v: %+v, %+v", err, out, report)
 	}
 	hot := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
@@ -165,7 +169,7 @@ func TestTrajectoriesVote(t *testing.T) {
 	}
 }
 
-func (fault) Spec() agent.Spec { return agent.Spec{Name: "fault", Help: "fails"} }
+func (fault) Spec() (name, argument, help string) { return "fault", "", "fails" }
 
 // TestModelFails: a walk ends with what there is.
 func TestModelFails(t *testing.T) {
@@ -336,9 +340,9 @@ func TestLate(t *testing.T) {
 // TestPrivate: thoughts and observations are in no JSON that was not asked to show them.
 func TestPrivate(t *testing.T) {
 	env := strategytest.ShopEnv(t, scripted([]string{"Thought: secret plan\nAction: query[SELECT name FROM customers]"}))
-	for _, keep := range []trace.Private{0, trace.PrivateReplies | trace.PrivateRows} {
+	for _, keep := range []trace.Sensitivity{0, trace.PrivateReplies | trace.PrivateRows} {
 		root := trace.Tracer{Keep: keep}.New("question")
-		out := need.Value(agent.ReAct{}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask))(t)
+		out := testutil.Value(agent.ReAct{}.Generate(trace.NewContext(t.Context(), root), env, strategytest.USATask))(t)
 		traced, _ := json.Marshal(root)
 		result, _ := json.Marshal(out)
 		for _, private := range []string{"secret plan", "Ada"} {
@@ -362,10 +366,10 @@ func TestExamplesBesideCorrections(t *testing.T) {
 		return llm.Response{Text: act("query", usa), StopReason: llm.StopEnd}, nil
 	})
 	env := strategytest.ShopEnv(t, model)
-	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"}}}
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"}}}
 	task := strategytest.USATask
 	task.Corrections = []session.Correction{{
-		Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "customers"}}, Rejected: []schema.TableName{{Name: "orders"}},
+		Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "customers"}}, Rejected: []schema.TableName{{Name: "orders"}},
 	}}
 	if out, err := (agent.ReAct{}).Generate(t.Context(), env, task); err != nil || out.SQL != usa {
 		t.Fatal(out, err)

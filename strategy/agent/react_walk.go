@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/abandon"
+	"github.com/texttosql/texttosql/internal/background"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -118,7 +119,7 @@ type taken struct {
 
 // step reads a reply and does what it says.
 func (r *run) step(ctx context.Context, sample int, model string, try int, reply llm.Response) (taken, string) {
-	ctx, span := trace.StartAt(ctx, try, "step", trace.Attr{Key: "step", Value: try})
+	ctx, span := trace.FromContext(ctx).StartAt(ctx, try, "step", trace.Attr{Key: "step", Value: try})
 	defer span.End()
 	a := r.read(reply.Text)
 	t := taken{action: a, key: a.name + " " + strings.Join(strings.Fields(strings.TrimRight(a.argument, "; \n")), " ")}
@@ -136,16 +137,16 @@ func (r *run) step(ctx context.Context, sample int, model string, try int, reply
 	switch {
 	case err != nil:
 		span.Fail(err)
-		t.Status, t.Problem = "failed", strategy.ErrorLine(err.Error(), true)
+		t.Status, t.Problem = "failed", prompttext.ErrorLine(err.Error(), true)
 	case !seen.OK && a.name == "":
 		t.Status, t.Problem = "no-action", "the reply could not be read"
 	case !seen.OK:
-		t.Status, t.Problem = "rejected", cmp.Or(seen.problem, strategy.ErrorLine(text, true))
+		t.Status, t.Problem = "rejected", cmp.Or(seen.problem, prompttext.ErrorLine(text, true))
 	}
 	span.Set("action", t.Action)
-	span.Set("argument", trace.SQL(words.Short(a.argument, maxEcho)))
-	span.Set("thought", trace.Secret{Kind: trace.PrivateReplies, Text: a.thought})
-	span.Set("observation", trace.Secret{Kind: trace.PrivateRows, Text: text})
+	span.Set("argument", trace.PrivateSQL.Secret(words.Short(a.argument, maxEcho)))
+	span.Set("thought", trace.PrivateReplies.Secret(a.thought))
+	span.Set("observation", trace.PrivateRows.Secret(text))
 	span.Set("status", t.Status)
 	return t, text
 }
@@ -159,13 +160,13 @@ func (r *run) observe(ctx context.Context, a action, truncated bool, in Input) (
 	case truncated && a.open:
 		return Observation{Text: "Error: the reply was cut at its limit on tokens. Be shorter."}, nil
 	case a.name == "":
-		return Observation{Text: "Error: no action could be read. Reply with one thought and one action, such as " + r.tools[0].Spec().call()}, nil
+		return Observation{Text: "Error: no action could be read. Reply with one thought and one action, such as " + callOf(r.tools[0])}, nil
 	case tool == nil:
 		return Observation{Text: fmt.Sprintf("Error: there is no action %s; the actions are %s", words.Short(a.name, 40), strings.Join(r.names(), ", "))}, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.ToolTime)
 	defer cancel()
-	work := abandon.NewWork[Observation](nil)
+	work := background.NewWork[Observation](nil)
 	go func() {
 		defer work.End()
 		work.Value, work.Err = tool.Call(bounded, r.env, in)
@@ -181,7 +182,7 @@ func (r *run) observe(ctx context.Context, a action, truncated bool, in Input) (
 	case errors.As(err, &database):
 		return seen, err
 	case err != nil:
-		return Observation{SQL: seen.SQL, Text: "Error: " + strategy.ErrorLine(err.Error(), r.env.WithoutValues)}, nil
+		return Observation{SQL: seen.SQL, Text: "Error: " + r.env.ErrorLine(err.Error())}, nil
 	}
 	if r.published && !seen.OK {
 		seen.Text = r.publishedError(seen)
@@ -191,7 +192,7 @@ func (r *run) observe(ctx context.Context, a action, truncated bool, in Input) (
 
 func (r *run) tool(name string) Tool {
 	for _, t := range r.tools {
-		if t.Spec().Name == name {
+		if nameOf(t) == name {
 			return t
 		}
 	}
@@ -201,7 +202,7 @@ func (r *run) tool(name string) Tool {
 // names are those of the actions.
 func (r *run) names() (names []string) {
 	for _, t := range r.tools {
-		names = append(names, t.Spec().Name)
+		names = append(names, nameOf(t))
 	}
 	if r.published {
 		names = append(names, actionFinish)

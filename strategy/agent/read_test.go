@@ -9,14 +9,14 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/strategy"
 )
 
 // reader reads replies where all tools are there, and finish.
 func reader(tb testing.TB) *run {
-	db := need.Value(exec.New(strategytest.PoolOf(tb, strategytest.ShopSQL), sqlite.Dialect{}, exec.Config{}))(tb)
+	db := testutil.Value(exec.New(strategytest.PoolOf(tb, strategytest.ShopSQL), sqlite.Dialect{}, exec.Config{}))(tb)
 	r := &run{ReAct: ReAct{published: true}, env: &strategy.Env{DB: db}, tools: Tools()}
 	r.calls = r.named()
 	return r

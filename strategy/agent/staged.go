@@ -14,29 +14,30 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Staged is a ladder of four agents, each the one before and one mechanism more, so that an ablation can rate each:
+// Staged is a series of four agents. Each adds one mechanism to the previous one, so that an ablation can rate each:
 //
-//	0  the first statement that runs: three steps of one greedy sample, each told what the earlier ones came to
-//	1  clamps: forms of a statement that the question may want, chosen by the checks that they break (StagedRules)
-//	2  four samples a step, two of them asked to think of tables and keys first, and a choice by doubts, then by votes
-//	3  one call of repair, where nothing of a step ran, and a few-shot baseline where no step has an answer
+//	0  the first statement that runs: three steps of one greedy sample, each with the results of the earlier ones
+//	1  clamps: forms of a statement that the question may want, chosen by the checks that they break (Rules)
+//	2  four samples a step, two of them with tables and keys first, and a choice by doubts, then by votes
+//	3  one call of repair if no statement of a step ran, and a few-shot baseline if no step has an answer
 //
-// A reply ends at its first semicolon. A statement that reads no table, or says GROUP BY NULL, is rejected. For an answer
-// that breaks checks of a weight of 3 or more, another step is asked for a better one. WithSamples sets Candidates, from
-// stage 2 on. Calls a question at most: Steps, Steps, Steps × Candidates, and that + 2; by default 3, 3, 12, 14.
-// Prompts hold sampled values of the database, unless texttosql.WithoutValues is given. Outcome.Report is a StagedReport.
+// A reply ends at its first semicolon. A statement that reads no table or has GROUP BY NULL is rejected. If an
+// answer breaks checks with a weight of 3 or more, another step asks for a better one. From stage 2 on, WithSamples
+// sets Candidates. The most calls per question are Steps, Steps, Steps × Candidates, and that number + 2; by
+// default 3, 3, 12, 14. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
+// Outcome.Report is a StagedReport.
 //
-// There is no published form: stage 0 of the source finds no statement in any reply, and its later stages reject half of the
-// right answers by words of its own test database.
+// Staged has no published form. Stage 0 of the source finds no statement in any reply. Its later stages reject half
+// of the right answers by words of its own test database.
 type Staged struct {
 	Stage      int // 0 to 3
 	Steps      int // the most steps; 0 means 3
 	Candidates int // samples a step, from stage 2 on; 0 means 4
-	Shots      int // worked examples of the baseline of stage 3; 0: 3, or as many as the pool has
+	Shots      int // worked examples of the baseline of stage 3; 0: 3, or all if the pool has fewer
 	MaxTokens  int // the most tokens of a reply; 0 means 256
 
-	// WithoutNameOnlyLists lets "list customers" mean any columns. Without it, a list of things whose fields are not
-	// named is a list of their display names.
+	// WithoutNameOnlyLists lets "list customers" mean any columns. Otherwise a list of things whose fields the
+	// question does not name is a list of their display names.
 	WithoutNameOnlyLists bool
 }
 
@@ -46,7 +47,7 @@ const (
 	mostTables = 12
 )
 
-// Validate refuses numbers out of range, and samples at a stage that takes one a step.
+// Validate rejects numbers out of range. At stages 0 and 1 it also rejects more than one sample.
 func (s Staged) Validate(samples int) error {
 	errs := []error{
 		strategy.Sampler{Samples: s.Candidates, MaxTokens: s.MaxTokens}.Validate(samples),
@@ -62,7 +63,7 @@ func (s Staged) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of strategy.Pipeline.
+// Generate answers one question. It returns the errors of strategy.Pipeline.
 func (s Staged) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(env.Validate(t), s.Validate(t.Samples), s.validPool(env)); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (l *ladder) pipeline() strategy.Pipeline {
 		Voter:    l.choice(l.step),
 	}
 	if l.Stage >= 2 {
-		p.Prompter = strategy.Alternate{l.prompter(""), l.prompter(tabular)}
+		p.Prompter = strategy.RotatePrompts{l.prompter(""), l.prompter(tabular)}
 		p.Sampler.Samples, p.Sampler.Temperature = l.perStep, 0.5
 	}
 	return p

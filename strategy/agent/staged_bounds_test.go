@@ -19,7 +19,7 @@ import (
 
 // TestStagedValidate: what is wrong is told before a model is asked.
 func TestStagedValidate(t *testing.T) {
-	two := &memory.Pool{Pairs: []memory.Pair{{Question: "Who?", SQL: usa}, {Question: "Where?", SQL: usa}}}
+	two := &memory.Pool{Pairs: []memory.Exemplar{{Question: "Who?", SQL: usa}, {Question: "Where?", SQL: usa}}}
 	for _, tt := range []struct {
 		stage  agent.Staged
 		change func(*strategy.Env, *strategy.Task)
@@ -169,8 +169,8 @@ func TestNoBaselineAfterTheBudget(t *testing.T) {
 		}), account.Middleware())
 		env := strategytest.ShopEnv(t, model)
 		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
-		root := trace.New("question")
-		if _, err := (agent.Staged{Stage: 3}).Generate(trace.Into(t.Context(), root), env, strategytest.USATask); err == nil {
+		root := trace.Tracer{}.New("question")
+		if _, err := (agent.Staged{Stage: 3}).Generate(trace.NewContext(t.Context(), root), env, strategytest.USATask); err == nil {
 			t.Error("an answer of nothing")
 		}
 		found := false

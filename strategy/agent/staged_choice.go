@@ -5,20 +5,20 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/askedrules"
 	"github.com/texttosql/texttosql/vote"
 )
 
-// StagedRules are the checks of Staged that need nothing but the question, the statement and its result: doubt.Asked,
-// the group of a number a group, and 1 for a result without a value. Staged adds one for each value that a question
-// names, and one for the columns that it spells out.
-func StagedRules() doubt.Rules {
+// Rules returns the checks of Staged that need only the question, the statement and its result. Staged adds a check
+// for each value that a question names, and one for the columns that it spells out.
+func (Staged) Rules() doubt.Rules {
 	empty, bare := ruleOf("empty"), ruleOf("group_bare")
 	empty.Weight = 1
-	return doubt.Rules{List: append(doubt.Asked(), bare, empty)}
+	return doubt.Rules{List: append(askedrules.Asked(), bare, empty)}
 }
 
 func ruleOf(name string) doubt.Rule {
-	all := doubt.Default()
+	all := doubt.Rules{}.With().List
 	return all[slices.IndexFunc(all, func(r doubt.Rule) bool { return r.Name == name })]
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -16,50 +17,50 @@ import (
 // clamp is a change to a statement that a question may want.
 type clamp struct {
 	name string
-	make func(*sqltext.Statement) sqltext.Rewrite // the zero Rewrite: it does not apply
+	make func(*sqltext.Statement) sqlshape.Rewrite // the zero Rewrite: it does not apply
 }
 
 // clamps are those of a question. ORDER BY goes with LIMIT: alone it changes no bag of rows.
 func clamps(q doubt.QuestionFeatures, c contract, values []string) (list []clamp) {
 	if len(values) > 0 {
-		list = append(list, clamp{"stored_value", func(s *sqltext.Statement) sqltext.Rewrite {
-			return sqltext.Rewrite{Texts: otherCase(s, values)}
+		list = append(list, clamp{"stored_value", func(s *sqltext.Statement) sqlshape.Rewrite {
+			return sqlshape.Rewrite{Texts: otherCase(s, values)}
 		}})
 	}
 	if q.Language == "" {
 		return list
 	}
 	if !q.Sorted {
-		list = append(list, clamp{"without_limit", func(s *sqltext.Statement) sqltext.Rewrite {
+		list = append(list, clamp{"without_limit", func(s *sqltext.Statement) sqlshape.Rewrite {
 			o := s.Outline()
-			return sqltext.Rewrite{NoLimit: o.Limit, NoOrder: o.Limit}
+			return sqlshape.Rewrite{NoLimit: o.Limit, NoOrder: o.Limit}
 		}})
 	}
 	switch q.Asks {
 	case "value":
-		list = append(list, clamp{"without_group", func(s *sqltext.Statement) sqltext.Rewrite {
+		list = append(list, clamp{"without_group", func(s *sqltext.Statement) sqlshape.Rewrite {
 			o := s.Outline()
-			kept := slices.DeleteFunc(slices.Clone(o.Items), func(item sqltext.SelectItem) bool { return item.Column != "" })
+			kept := slices.DeleteFunc(slices.Clone(o.Items), func(item sqlshape.SelectItem) bool { return item.Column != "" })
 			if len(o.GroupBy) == 0 || o.Having || len(o.Aggregates) == 0 {
-				return sqltext.Rewrite{}
+				return sqlshape.Rewrite{}
 			}
-			return sqltext.Rewrite{NoGroup: true, NoOrder: true, Items: texts(kept)}
+			return sqlshape.Rewrite{NoGroup: true, NoOrder: true, Items: texts(kept)}
 		}})
 	case "groups":
-		list = append(list, clamp{"group_key", func(s *sqltext.Statement) sqltext.Rewrite {
+		list = append(list, clamp{"group_key", func(s *sqltext.Statement) sqlshape.Rewrite {
 			o := s.Outline()
 			missing := slices.DeleteFunc(slices.Clone(o.GroupBy), func(key string) bool {
-				return slices.ContainsFunc(o.Items, func(item sqltext.SelectItem) bool { return item.Text == key || item.Alias == key })
+				return slices.ContainsFunc(o.Items, func(item sqlshape.SelectItem) bool { return item.Text == key || item.Alias == key })
 			})
 			if len(missing) < len(o.GroupBy) || len(missing) == 0 || len(o.Aggregates) < len(o.Items) {
-				return sqltext.Rewrite{}
+				return sqlshape.Rewrite{}
 			}
-			return sqltext.Rewrite{Items: append(missing, texts(o.Items)...)}
+			return sqlshape.Rewrite{Items: append(missing, texts(o.Items)...)}
 		}})
 	}
 	if c != nil {
-		list = append(list, clamp{"projection", func(s *sqltext.Statement) sqltext.Rewrite {
-			return sqltext.Rewrite{Items: c.project(s.Outline().Items)}
+		list = append(list, clamp{"projection", func(s *sqltext.Statement) sqlshape.Rewrite {
+			return sqlshape.Rewrite{Items: c.project(s.Outline().Items)}
 		}})
 	}
 	return list
@@ -70,7 +71,7 @@ func otherCase(s *sqltext.Statement, values []string) map[string]string {
 	texts := map[string]string{}
 	for _, l := range s.Literals() {
 		for _, v := range values {
-			if l.Kind == sqltext.String && l.Value != v && strings.EqualFold(l.Value, v) && !slices.Contains(values, l.Value) {
+			if l.Kind == sqlshape.String && l.Value != v && strings.EqualFold(l.Value, v) && !slices.Contains(values, l.Value) {
 				texts[l.Value] = v
 			}
 		}
@@ -89,7 +90,7 @@ func caseRule(values []string) doubt.Rule {
 	}
 }
 
-func texts(items []sqltext.SelectItem) (list []string) {
+func texts(items []sqlshape.SelectItem) (list []string) {
 	for _, item := range items {
 		list = append(list, item.Text)
 	}
@@ -127,12 +128,7 @@ func (l *ladder) forms(ctx context.Context, c vote.Candidate) ([]form, error) {
 	return all, ctx.Err()
 }
 
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "+" + b
-}
+func join(a, b string) string { return strings.TrimPrefix(a+"+"+b, "+") }
 
 // clamp puts the least doubted form in the place of each candidate of a step that runs. A variant must be doubted less
 // than what was written.
@@ -151,10 +147,10 @@ func (l *ladder) clamp(ctx context.Context, step []vote.Candidate) error {
 		}
 		step[i] = best.Candidate
 		for _, f := range forms {
-			told := FormReport{Sample: c.Sample, Variant: f.variant, SQL: f.SQL, Penalty: penalty(f.Candidate), Rows: f.Rows, Chosen: f.variant == best.variant}
+			told := formReport{Sample: c.Sample, Variant: f.variant, SQL: f.SQL, Penalty: penalty(f.Candidate), Rows: f.Rows, Chosen: f.variant == best.variant}
 			l.report.Forms = append(l.report.Forms, told)
 			span.Event("form", trace.Attr{Key: "sample", Value: told.Sample}, trace.Attr{Key: "variant", Value: told.Variant},
-				trace.Attr{Key: "sql", Value: trace.SQL(f.SQL)}, trace.Attr{Key: "rows", Value: f.Rows},
+				trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(f.SQL)}, trace.Attr{Key: "rows", Value: f.Rows},
 				trace.Attr{Key: "penalty", Value: told.Penalty}, trace.Attr{Key: "chosen", Value: told.Chosen})
 		}
 		if err != nil {

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // contract is the select list that a question for a list spells out, in columns of the schema; nil: it spells none out.
@@ -149,20 +149,20 @@ func (c contract) rule() doubt.Rule {
 	}
 }
 
-func names(item sqltext.SelectItem, column string) bool {
+func names(item sqlshape.SelectItem, column string) bool {
 	return strings.EqualFold(item.Column, column)
 }
 
 // project moves and drops plain columns so that a select list keeps the contract; nil where it has not all of them, or
 // has something that is no plain column.
-func (c contract) project(items []sqltext.SelectItem) (kept []string) {
+func (c contract) project(items []sqlshape.SelectItem) (kept []string) {
 	for _, item := range items {
 		if item.Column == "" {
 			return nil
 		}
 	}
 	for _, column := range c {
-		at := slices.IndexFunc(items, func(item sqltext.SelectItem) bool { return names(item, column) })
+		at := slices.IndexFunc(items, func(item sqlshape.SelectItem) bool { return names(item, column) })
 		if at < 0 {
 			return nil
 		}

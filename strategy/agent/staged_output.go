@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/replies"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -19,7 +20,7 @@ type output struct{}
 
 func (output) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 	// The engine is silent about a view of which only the rows are counted.
-	named := func(t sqltext.TableRef) bool { return t.Base() && !strings.EqualFold(t.Name, "dual") }
+	named := func(t sqlshape.TableRef) bool { return t.Base() && !strings.EqualFold(t.Name, "dual") }
 	wrong := ""
 	switch by := c.Statement.Outline().GroupBy; {
 	case len(c.Analysis.Tables) == 0 && !slices.ContainsFunc(c.Statement.Tables(), named):

@@ -18,7 +18,7 @@ import (
 // step, the repair, and the baseline.
 func TestPromptsOfStaged(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
-	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{
 		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 	}}
 	stage := agent.Staged{Stage: 3, Steps: 2, Candidates: 2}
@@ -51,7 +51,7 @@ func TestSamplesOfStages(t *testing.T) {
 		var got []string
 		for _, req := range c.requests {
 			text := fmt.Sprintf("%.1f", *req.Temperature)
-			if strings.Contains(req.Messages[len(req.Messages)-1].Text, "Go through the tables") {
+			if strings.Contains(req.Messages[0].Text, "First name the tables") {
 				text += "+"
 			}
 			got = append(got, text)
@@ -63,7 +63,7 @@ func TestSamplesOfStages(t *testing.T) {
 // TestAdviceOfReAct: lessons stand in the prompt, and not in the published one, which has none.
 func TestAdviceOfReAct(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
-	env.Lessons = &memory.Recall{Lessons: []memory.Lesson{{ID: "1", Kind: memory.GuideLesson, Text: "Prefer short names.", Confidence: .9}}}
+	env.Lessons = &memory.RetrievedLessons{Lessons: []memory.Lesson{{ID: "1", Kind: "llm_guided", Text: "Prefer short names.", Confidence: .9}}}
 	for _, tt := range []struct {
 		loop agent.ReAct
 		want bool

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/askedrules"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -24,7 +24,7 @@ type ladder struct {
 	env      strategy.Env // with the profiled schema
 	task     strategy.Task
 	links    schema.Links
-	examiner *strategy.Examiner
+	examiner *strategy.Checker
 	clamps   []clamp
 	perStep  int // samples a step
 
@@ -93,10 +93,10 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	}
 	checks := append(slices.Clip(env.Checks()), exec.Check(output{}))
 	if s.Stage == 0 {
-		l.examiner = strategy.NewExaminer(ctx, &l.env, l.task, checks, nil)
+		l.examiner = strategy.NewChecker(ctx, &l.env, l.task, checks, nil)
 		return l, nil
 	}
-	rules := StagedRules()
+	rules := Staged{}.Rules()
 	rules.Dialect = env.DB.Language().Text
 	read := t.Reading(rules)
 	wanted := readContract(read, tablesOf(whole, l.links), !s.WithoutNameOnlyLists)
@@ -106,9 +106,9 @@ func (s Staged) start(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	}
 	rules.List = append(rules.List, caseRule(values))
 	for _, value := range append(read.Numbers(), values...) {
-		rules.List = append(rules.List, doubt.Absent(value))
+		rules.List = append(rules.List, askedrules.Absent(value))
 	}
-	l.examiner = strategy.NewExaminer(ctx, &l.env, l.task, checks, &rules)
+	l.examiner = strategy.NewChecker(ctx, &l.env, l.task, checks, &rules)
 	return l, nil
 }
 
@@ -140,22 +140,18 @@ func named(links schema.Links) (values []string) {
 
 func (l *ladder) linked(context.Context, linker.Input) (schema.Links, error) { return l.links, nil }
 
-// tabular is the other prompt of a step.
-const tabular = "Go through the tables that the question needs and the keys that join them first. Then give one SELECT statement.\n"
+// tabular is how the other prompt of a step reasons; its replies have room for a line.
+const tabular = "First name the tables that the question needs and the keys that join them, in one line."
 
 // prompter writes the prompt of a step: that of strategy.Prompt without shots, and what the earlier steps came to.
-func (l *ladder) prompter(how string) strategy.Prompter {
+func (l *ladder) prompter(steps string) strategy.Prompter {
 	return strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
-		messages, err := strategy.Prompt{}.Prompt(ctx, env, in)
+		messages, err := strategy.Prompt{Shots: -1, Steps: steps}.Prompt(ctx, env, in)
 		if err != nil {
 			return nil, err
 		}
-		last := &messages[len(messages)-1]
 		if len(l.attempts) > 0 {
-			last.Text += "\n### Earlier attempts\n" + strings.Join(l.attempts, "\n") + "\nWrite a statement that does not fail so.\n"
-		}
-		if how != "" {
-			last.Text += "\n" + how
+			messages[len(messages)-1].Text += "\n### Earlier attempts\n" + strings.Join(l.attempts, "\n") + "\nWrite a statement that does not fail so.\n"
 		}
 		return messages, nil
 	})
@@ -169,7 +165,7 @@ func (l *ladder) choice(step int) choice {
 	}
 }
 
-// promptOf names the prompt of a sample, as strategy.Alternate hands them out.
+// promptOf names the prompt of a sample, as strategy.RotatePrompts hands them out.
 func (l *ladder) promptOf(sample int) string {
 	switch {
 	case sample >= l.Steps*l.perStep:
@@ -200,7 +196,7 @@ func (l *ladder) run(ctx context.Context, p strategy.Pipeline) ([]vote.Candidate
 	l.out.Candidates = append(l.out.Candidates, out.Candidates...)
 	drawn := l.out.Candidates[first:]
 	for _, c := range drawn {
-		s := strategy.NewStep(c, l.step, strategy.PurposeGenerate)
+		s := l.examiner.Step(c, l.step, strategy.PurposeGenerate)
 		s.Name = l.promptOf(c.Sample)
 		l.out.Steps = append(l.out.Steps, s)
 	}
@@ -213,14 +209,15 @@ func (l *ladder) run(ctx context.Context, p strategy.Pipeline) ([]vote.Candidate
 
 // repair refines, once a question, the failing statement that most samples have.
 func (l *ladder) repair(ctx context.Context, drawn []vote.Candidate) error {
-	failing := strategy.Failing(drawn)
+	failing := strategy.Refine{}.Failing(drawn)
 	if len(failing) == 0 || l.repaired || l.spent {
 		return nil
 	}
 	l.repaired = true
 	old := drawn[failing[0]]
 	refined, err := strategy.Refine{Executions: 2}.Copies(ctx, &l.env, strategy.RefineInput{
-		Task: l.task, Schema: l.env.Schema, Examiner: l.examiner, Candidate: old, Name: l.promptOf(old.Sample),
+		Task: l.task, Schema: l.env.Schema, Links: l.out.Links, Prompter: l.pipeline().Prompter,
+		Examiner: l.examiner, Candidate: old, Name: l.promptOf(old.Sample),
 	}, drawn)
 	if len(refined.Steps) > 0 {
 		l.out.Steps = append(l.out.Steps, refined.Steps[1:]...) // the first is there
@@ -237,8 +234,7 @@ func (l *ladder) learn(drawn []vote.Candidate) (more bool) {
 	if len(drawn) > 0 {
 		ballot, err := l.choice(l.step).Count(l.out.Candidates)
 		if err == nil {
-			winner := l.out.Candidates[ballot.Clusters[0].Best]
-			if p := penalty(winner); l.best < 0 || p < l.penalty {
+			if p := penalty(l.out.Candidates[ballot.Clusters[0].Best]); l.best < 0 || p < l.penalty {
 				l.best, l.penalty = l.step, p
 			}
 		}
@@ -255,7 +251,7 @@ func (l *ladder) learn(drawn []vote.Candidate) (more bool) {
 func (l *ladder) attempt(c vote.Candidate) string {
 	said, problem := "(no statement)", c.Rejected
 	if c.SQL != "" {
-		said = strategy.Fence(c.SQL)
+		said = strategy.CodeBlock(c.SQL)
 	}
 	if problem == "" {
 		var broken []string
@@ -266,7 +262,7 @@ func (l *ladder) attempt(c vote.Candidate) string {
 		}
 		problem = "it runs, but: " + strings.Join(broken, "; ")
 	}
-	return said + "\n" + strategy.ErrorLine(problem, l.env.WithoutValues) + "\n"
+	return said + "\n" + l.env.ErrorLine(problem) + "\n"
 }
 
 // told completes the outcome: the answer of the best step, beside err if there is one.

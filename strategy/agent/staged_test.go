@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -43,8 +43,8 @@ func climb(ctx context.Context, t *testing.T, env *strategy.Env, stage agent.Sta
 		text, err := reply(req)
 		return llm.Response{Text: text, StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, Known: true}}, err
 	})
-	c.root = trace.New("question")
-	c.out, c.err = stage.Generate(trace.Into(ctx, c.root), strategytest.Asking(env, model), strategytest.USATask)
+	c.root = trace.Tracer{}.New("question")
+	c.out, c.err = stage.Generate(trace.NewContext(ctx, c.root), strategytest.Asking(env, model), strategytest.USATask)
 	slices.SortStableFunc(c.requests, func(a, b llm.Request) int { return a.Sample - b.Sample })
 	if c.out != nil {
 		var err error
@@ -202,7 +202,7 @@ func TestOutputOfStaged(t *testing.T) {
 func TestModelsOfTheEnv(t *testing.T) {
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 	env := strategytest.ShopEnv(t, model)
-	need.Value(agent.Staged{}.Generate(t.Context(), env, strategytest.USATask))(t)
+	testutil.Value(agent.Staged{}.Generate(t.Context(), env, strategytest.USATask))(t)
 	if env.Models[0] != llm.Model(model) {
 		t.Errorf("the model is %T now", env.Models[0])
 	}
@@ -240,7 +240,10 @@ func TestCreditOfStaged(t *testing.T) {
 		{[4]string{usa + " LIMIT 5", broken, broken, broken}, true, false, "and here the one that won"},
 	} {
 		c := climb(t.Context(), t, env, agent.Staged{Stage: 2, Steps: 1}, func(req llm.Request) (string, error) { return tt.replies[req.Sample], nil })
-		made := slices.ContainsFunc(c.report.Forms, func(f agent.FormReport) bool { return f.Chosen && f.Variant != "" })
+		made := false
+		for _, f := range c.report.Forms {
+			made = made || f.Chosen && f.Variant != ""
+		}
 		if c.out.SQL != usa || !made || c.report.Clamped != tt.clamped || c.report.Repaired != tt.repaired {
 			t.Errorf("%s: %q, %+v", tt.why, c.out.SQL, c.report)
 		}
@@ -364,8 +367,8 @@ func TestClampOfStaged(t *testing.T) {
 			"SELECT * FROM customers WHERE country = 'Norway'", []string{""}, "* is no plain column"},
 	} {
 		env := strategytest.Asking(strategytest.ShopEnv(t, nil), strategytest.ExampleModel(tt.sql, tt.sql, tt.sql))
-		root := trace.New("question")
-		out, err := agent.Staged{Stage: 1, Steps: 1}.Generate(trace.Into(t.Context(), root), env, strategy.Task{Question: tt.question})
+		root := trace.Tracer{}.New("question")
+		out, err := agent.Staged{Stage: 1, Steps: 1}.Generate(trace.NewContext(t.Context(), root), env, strategy.Task{Question: tt.question})
 		if err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 			continue

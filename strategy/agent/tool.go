@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
@@ -16,62 +17,54 @@ import (
 
 // Tool is one action of ReAct. It must be safe for concurrent use, and return soon after ctx ends.
 type Tool interface {
-	// Spec names the tool. It must not change.
-	Spec() Spec
-	// Call does what the tool does. An error is shown to the model as an observation; a *strategy.DatabaseError ends
-	// the walk.
+	// Spec returns the line for the prompt. name is the action's name: small letters, digits and _. argument
+	// describes the text between the brackets, such as "SQL"; "": no argument. help describes the action. The tool
+	// must always return the same values.
+	Spec() (name, argument, help string)
+	// Call runs the tool. The model sees an error as an observation; a *strategy.DatabaseError ends the walk.
 	Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error)
 }
 
-// Spec is a tool as the prompt shows it, in one line.
-type Spec struct {
-	Name     string // name of the action: small letters, digits and _
-	Argument string // what stands in the brackets: "SQL", "table"; "": nothing
-	Help     string // what the action does
-}
-
-func (s Spec) call() string { return s.Name + "[" + s.Argument + "]" }
-
-// Input is what a tool is called with.
+// Input is the input of a tool call.
 type Input struct {
-	Task     strategy.Task      // what is asked
-	Examiner *strategy.Examiner // that of the question: a statement that runs through it is run once
-	Sample   int                // index of the walk
-	Model    string             // name of the model that walks
-	Argument string             // the argument as the model wrote it, of any length
+	Task     strategy.Task     // the question
+	Examiner *strategy.Checker // the question's checker; it runs each statement once
+	Sample   int               // index of the walk
+	Model    string            // name of the model that walks
+	Argument string            // the argument as the model wrote it, of any length
 }
 
-// Observation is what came of a call.
+// Observation is the result of a call.
 type Observation struct {
-	// Text is what the model sees: as one line, without the marks of the protocol and of turns, at most 1,000 runes. The
-	// tool keeps stored values out of it under Env.WithoutValues.
+	// Text is the observation for the model: one line, without the marks of the protocol and of turns, at most 1,000
+	// runes. Under Env.WithoutValues the tool must leave out stored values.
 	Text string
 	SQL  string // the statement that was run; "" for none
-	OK   bool   // the action did what it should; with SQL: the statement ran and may be the answer
+	OK   bool   // the action succeeded; with SQL: the statement ran and may be the answer
 	Rows int    // rows of the result
 
-	problem string // what was wrong with SQL, unmasked
+	problem string // the problem of SQL, unmasked
 }
 
-// Tools returns the tools of this package of these names, in their order; without a name all: "query" (runs a statement,
-// or plans it under Env.WithoutExecution), "list_tables", "describe" (columns and keys of a table), "samples" (three rows
-// of a table), "find" (which columns hold a value) and "explain" (the plan of a statement). A name that no tool has
-// stands for nil, which ReAct.Validate refuses.
+// Tools returns the named tools of this package, in the order of the names. Without names it returns all of them. The
+// tool "query" runs a statement, or plans it under Env.WithoutExecution. The others are "list_tables", "describe"
+// (columns and keys of a table), "samples" (three rows of a table), "find" (which columns hold a value) and "explain"
+// (the plan of a statement). For an unknown name the tool is nil, which ReAct.Validate rejects.
 func Tools(names ...string) []Tool {
 	all := []Tool{
-		tool{Spec{actionQuery, "SQL", "runs one SELECT statement"}, runSQL},
-		tool{Spec{"list_tables", "", "lists the tables"}, listTables},
-		tool{Spec{"describe", "table", "shows columns and keys of a table"}, describeTable},
-		tool{Spec{"samples", "table", "shows three rows of a table"}, sampleRows},
-		tool{Spec{"find", "value", "says which columns hold a value"}, findValue},
-		tool{Spec{"explain", "SQL", "shows the plan of a statement without running it"}, explainSQL},
+		tool{actionQuery, "SQL", "runs one SELECT statement", runSQL},
+		tool{"list_tables", "", "lists the tables", listTables},
+		tool{"describe", "table", "shows columns and keys of a table", describeTable},
+		tool{"samples", "table", "shows three rows of a table", sampleRows},
+		tool{"find", "value", "says which columns hold a value", findValue},
+		tool{"explain", "SQL", "shows the plan of a statement without running it", explainSQL},
 	}
 	if len(names) == 0 {
 		return all
 	}
 	tools := make([]Tool, len(names))
 	for i, name := range names {
-		if at := slices.IndexFunc(all, func(t Tool) bool { return t.Spec().Name == name }); at >= 0 {
+		if at := slices.IndexFunc(all, func(t Tool) bool { return nameOf(t) == name }); at >= 0 {
 			tools[i] = all[at]
 		}
 	}
@@ -80,14 +73,25 @@ func Tools(names ...string) []Tool {
 
 // tool is one of this package.
 type tool struct {
-	spec Spec
-	do   func(context.Context, *strategy.Env, Input) (Observation, error)
+	name, argument, help string
+	do                   func(context.Context, *strategy.Env, Input) (Observation, error)
 }
 
-func (t tool) Spec() Spec { return t.spec }
+func (t tool) Spec() (name, argument, help string) { return t.name, t.argument, t.help }
 
 func (t tool) Call(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	return t.do(ctx, env, in)
+}
+
+// callOf writes a call of a tool as a prompt shows it.
+func callOf(t Tool) string {
+	name, argument, _ := t.Spec()
+	return name + "[" + argument + "]"
+}
+
+func nameOf(t Tool) string {
+	name, _, _ := t.Spec()
+	return name
 }
 
 const maxObservation = 1_000 // runes
@@ -97,12 +101,12 @@ var protocolMark = regexp.MustCompile(`(?i)(thought|action|observation)([ \t]*\d
 
 // clean is an observation as a prompt may show it: nothing in it speaks.
 func clean(text string) string {
-	return words.Short(protocolMark.ReplaceAllString(strategy.OneLine(text), "$1$2 -"), maxObservation)
+	return words.Short(protocolMark.ReplaceAllString(prompttext.OneLine(text), "$1$2 -"), maxObservation)
 }
 
-// runSQL runs one statement, or plans it under Env.WithoutExecution. The statement goes through
-// the Examiner of the question, so it is guarded and bounded, and run once. The observation shows the number of rows,
-// the columns and two rows; those of columns marked Sensitive, and all under Env.WithoutValues, it does not show.
+// runSQL runs one statement, or plans it under Env.WithoutExecution. The statement goes through the Checker of the
+// question, so it is guarded and bounded, and runs once. The observation shows the number of rows, the columns and
+// two rows. It omits values of columns marked Sensitive, and all values under Env.WithoutValues.
 func runSQL(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	c, err := in.Examiner.Examine(ctx, in.Sample, in.Model, llm.Response{Text: in.Argument, StopReason: llm.StopEnd})
 	switch {
@@ -115,7 +119,7 @@ func runSQL(ctx context.Context, env *strategy.Env, in Input) (Observation, erro
 		if invalid := (*exec.InvalidError)(nil); errors.As(in.Examiner.Invalid(c.SQL), &invalid) {
 			what = invalid.Message
 		}
-		return Observation{SQL: c.SQL, Text: "Error: " + strategy.ErrorLine(what, env.WithoutValues), problem: strategy.ErrorLine(c.Rejected, false)}, nil
+		return Observation{SQL: c.SQL, Text: "Error: " + env.ErrorLine(what), problem: prompttext.ErrorLine(c.Rejected, false)}, nil
 	case c.Parsed(env.DB.Language().Text).Outline().Star:
 		return Observation{SQL: c.SQL, Text: "Error: name the columns that the question asks for instead of *", problem: "select_star_forbidden"}, nil
 	}

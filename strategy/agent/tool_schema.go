@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -55,7 +56,7 @@ func sampleRows(ctx context.Context, env *strategy.Env, in Input) (Observation, 
 		var cells []string
 		for i, v := range row {
 			name := found[0].Columns[i]
-			if text, ok := schema.Literal(v); ok && schema.NameFault(schema.ShownName(name)) == "" {
+			if text, ok := prompttext.Literal(v); ok && prompttext.NameFault(prompttext.ShownName(name)) == "" {
 				cells = append(cells, env.Quote(name)+"="+text)
 			}
 		}

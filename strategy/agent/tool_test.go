@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
@@ -50,7 +50,7 @@ func TestCellsCannotSpeak(t *testing.T) {
 func TestValuesHidden(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	env.WithoutValues = true
-	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "Who is there?", SQL: "SELECT name FROM customers"}}}
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "Who is there?", SQL: "SELECT name FROM customers"}}}
 	var err error
 	env.Schema = strategytest.Profiled(t, env)
 	steps := []string{
@@ -140,7 +140,6 @@ func (f fault) Call(ctx context.Context, _ *strategy.Env, _ agent.Input) (agent.
 
 // TestTools: a tool that fails, or takes too long, is an observation; one that says the database failed ends the walk.
 func TestTools(t *testing.T) {
-	env := strategytest.ShopEnv(t, nil)
 	steps := []string{act("fault", ""), act("query", usa)}
 	for _, tt := range []struct {
 		tool fault
@@ -158,7 +157,7 @@ func TestTools(t *testing.T) {
 				tt.tool.free = make(chan struct{})
 				loop.Tools[1] = tt.tool
 			}
-			out, _, _, err := asked(t, env, loop, scripted(steps), 0)
+			out, _, _, err := asked(t, strategytest.ShopEnv(t, nil), loop, scripted(steps), 0)
 			if err != nil || out.SQL != usa || out.Steps[0].Observation != tt.seen {
 				t.Errorf("%s: %v, %+v", tt.why, err, out)
 			}
@@ -177,7 +176,7 @@ func TestTools(t *testing.T) {
 		{loop, steps, "", "nothing ran before"},
 		{loop.Published(), []string{act("query", usa), act("fault", "")}, usa, "what ran is the answer"},
 	} {
-		out, report, calls, err := asked(t, env, tt.loop, scripted(tt.steps), 0)
+		out, report, calls, err := asked(t, strategytest.ShopEnv(t, nil), tt.loop, scripted(tt.steps), 0)
 		if (err != nil) != (tt.sql == "") || out.SQL != tt.sql || report.Walks[0].Stop != "database" || calls > 2 {
 			t.Errorf("%s: %v, %+v, %d calls", tt.why, err, report, calls)
 		}
@@ -268,7 +267,7 @@ func TestShownExamples(t *testing.T) {
 	env := *strategytest.ShopEnv(t, nil)
 	env.Exemplars = &memory.Pool{}
 	for i := range 9 {
-		env.Exemplars.Pairs = append(env.Exemplars.Pairs, memory.Pair{
+		env.Exemplars.Pairs = append(env.Exemplars.Pairs, memory.Exemplar{
 			Question: fmt.Sprint("How many orders are above ", i, "?"), SQL: fmt.Sprint("SELECT count(*) FROM orders WHERE total > ", i),
 		})
 	}
@@ -278,9 +277,21 @@ func TestShownExamples(t *testing.T) {
 		return llm.Response{Text: act("query", usa), StopReason: llm.StopEnd}, nil
 	})
 	for _, shots := range []int{1, 2, 0} {
-		need.Value(agent.ReAct{Shots: shots}.Generate(t.Context(), strategytest.Asking(&env, model), strategytest.USATask))(t)
+		testutil.Value(agent.ReAct{Shots: shots}.Generate(t.Context(), strategytest.Asking(&env, model), strategytest.USATask))(t)
 		if want := cmp.Or(shots, 3); shown != want {
 			t.Errorf("Shots %d: %d are shown, want %d", shots, shown, want)
+		}
+	}
+}
+
+// TestToolsOfNoTable: a tool about a table says that there is none, and takes nothing for one.
+func TestToolsOfNoTable(t *testing.T) {
+	env := strategytest.ShopEnv(t, nil)
+	for _, name := range []string{"describe", "samples"} {
+		for _, argument := range []string{"nothing", "", "customers, orders"} {
+			if seen, err := agent.Tools(name)[0].Call(t.Context(), env, agent.Input{Argument: argument}); err == nil || seen.OK {
+				t.Errorf("%s of %q: %+v, %v", name, argument, seen, err)
+			}
 		}
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
@@ -19,8 +20,8 @@ import (
 // is sampled ends the question with its error, and with the phase. No fallback asks
 // a model about a database that cannot be read.
 func TestMAKERDatabaseFails(t *testing.T) {
-	gone := func(t *testing.T, pool *sql.DB, _ string) { pool.Close() }
-	busy := func(t *testing.T, _ *sql.DB, path string) {
+	gone := func(t *testing.T, path string) { testutil.OK(t, os.Remove(path)) }
+	busy := func(t *testing.T, path string) {
 		other, err := sql.Open("sqlite3", "file:"+path)
 		if err != nil {
 			t.Error(err)
@@ -33,15 +34,15 @@ func TestMAKERDatabaseFails(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		fail    func(t *testing.T, pool *sql.DB, path string)
+		fail    func(t *testing.T, path string)
 		purpose string // of the sample during which it fails
 		phase   string
 		is      error  // nil: any
 		text    string // "" for any
 	}{
-		{"gone in phase 1", gone, "maker.scope", "scope", nil, "database is closed"},
-		{"gone in phase 2", gone, "maker.filter", "filter", nil, "database is closed"},
-		{"gone in phase 3", gone, "maker.projection", "projection", nil, "database is closed"},
+		{"gone in phase 1", gone, "maker.scope", "scope", nil, "the file of the database is gone"},
+		{"gone in phase 2", gone, "maker.filter", "filter", nil, "the file of the database is gone"},
+		{"gone in phase 3", gone, "maker.projection", "projection", nil, "the file of the database is gone"},
 		{"busy in phase 1", busy, "maker.scope", "scope", exec.ErrBusy, ""},
 		{"busy in phase 2", busy, "maker.filter", "filter", exec.ErrBusy, ""},
 		{"busy in phase 3", busy, "maker.projection", "projection", exec.ErrBusy, ""},
@@ -49,14 +50,14 @@ func TestMAKERDatabaseFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "shop.sqlite")
-			pool := need.Value(sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1"))(t)
+			pool := testutil.Value(sql.Open("sqlite3", "file:"+path+"?_busy_timeout=1"))(t)
 			t.Cleanup(func() { pool.Close() })
-			need.Value(pool.Exec(makerSQL))(t)
+			testutil.Value(pool.Exec(makerSQL))(t)
 			script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
 			var once sync.Once
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 				if req.Purpose == tt.purpose {
-					once.Do(func() { tt.fail(t, pool, path) })
+					once.Do(func() { tt.fail(t, path) })
 				}
 				return script.Complete(ctx, req)
 			})

@@ -12,7 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -39,7 +41,7 @@ func TestMAKERFlags(t *testing.T) {
 		{"maker.scope", llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
 		{"maker.filter", llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}, "failed"},
 		{"maker.filter", llmtest.Reply{Text: "nation = 'USA'"}, "unknown-name"},
-		{"maker.filter", llmtest.Reply{Text: "orders.total > 1"}, "outside-scope"},
+		{"maker.filter", llmtest.Reply{Text: "orders.total > 1"}, "unknown-name"},
 		{"maker.filter", llmtest.Reply{Text: "a = 1; b = 2"}, "format"},
 		{"maker.projection", llmtest.Reply{Err: &llm.Error{Class: llm.ClassRateLimit}}, "failed"},
 		{"maker.projection", llmtest.Reply{Text: usa, Stop: llm.StopLength}, "maker: flagged: truncated"},
@@ -54,7 +56,7 @@ func TestMAKERFlags(t *testing.T) {
 			script := &llmtest.Script{Rules: append([]llmtest.Rule{{
 				Purpose: tt.phase, Match: func(r llm.Request) bool { return r.Sample == 1 }, Replies: []llmtest.Reply{tt.reply}, Repeat: true,
 			}}, phases(scopeOne, inUSA, usa)...)}
-			out := need.Value(Strategy{}.Generate(t.Context(), asking(env, script), usaTask))(t)
+			out := testutil.Value(Strategy{}.Generate(t.Context(), asking(env, script), usaTask))(t)
 			i := slices.IndexFunc(reportOf(out).Phases, func(r Phase) bool { return "maker."+r.Phase == tt.phase })
 			if flags := reportOf(out).Phases[i].Flags; len(flags) != 1 || flags[0].Sample != 1 || !strings.HasPrefix(flags[0].Reason, tt.want) {
 				t.Errorf("flags %+v, want sample 1 for %q", flags, tt.want)
@@ -75,8 +77,8 @@ func TestMAKERRedFlagRate(t *testing.T) {
 		samples("maker.scope", append(times(7, "no idea"), times(5, scopeOne)...)...),
 		always("maker.filter", inUSA), always("maker.projection", usa),
 	}}
-	root := trace.New("question")
-	need.Value((Strategy{}).Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask))(t)
+	root := trace.Tracer{}.New("question")
+	testutil.Value((Strategy{}).Generate(trace.NewContext(t.Context(), root), makerEnv(t, script), usaTask))(t)
 	if w := root.Warnings(); len(w) != 1 || w[0].Code != "red-flag-rate" {
 		t.Errorf("warnings %+v", w)
 	}
@@ -115,9 +117,11 @@ func TestMAKERFailures(t *testing.T) {
 		{"prose from phase 3 on", append(phases(scopeOne, inUSA, "Many."), always("generate", "Many.")), strategy.ErrNoCandidate,
 			[]string{"scope: 7 samples", "filter: 7 samples", "projection: 12 samples, 12 flagged", "fallback (quorum)"}, 3, "every phase is named"},
 	}
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			out, err := Strategy{}.Generate(t.Context(), asking(env, &llmtest.Script{Rules: tt.rules}), usaTask)
+			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if (err == nil) != (tt.want == nil) || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v: %s", err, tt.want, tt.why)
 			}
@@ -140,6 +144,7 @@ func TestMAKERFailures(t *testing.T) {
 			}
 		})
 	}
+	golden.Check(t, "failures.golden", told.String())
 }
 
 // TestMAKERBudget: whatever budget of calls a question has, it is answered and not overrun: by the phases where it
@@ -240,6 +245,9 @@ func TestMAKERSchemas(t *testing.T) {
 		!slices.Contains(out.Notes, "the schema has one table: nothing to vote on") {
 		t.Errorf("one table: %+v, %v, %d calls of phase 1", out, err, len(script.RequestsFor("maker.scope")))
 	}
+	if p := reportOf(out).Phases[0]; p.Winner != "customers" || !p.Valid || p.Share != 1 || p.Stop != "skipped" || len(out.Links.Tables) != 1 {
+		t.Errorf("one table: phase 1 is %+v, links %+v", p, out.Links)
+	}
 
 	var many strings.Builder
 	many.WriteString(shopSQL)
@@ -271,6 +279,9 @@ func TestMAKERValidate(t *testing.T) {
 			t.Errorf("%s is not in %v", name, err)
 		}
 	}
+	if err := (Strategy{Samples: 9, MinVotes: 900, MaxCalls: 9000, FallbackCalls: 9, Temperature: 1.9}).Validate(9); err != nil {
+		t.Errorf("numbers without an upper bound: %v", err)
+	}
 	_, err = Strategy{}.Generate(t.Context(), makerEnv(t, &llmtest.Script{}), strategy.Task{Question: " "})
 	if !errors.Is(err, strategy.ErrEmptyQuestion) {
 		t.Errorf("empty question: %v", err)
@@ -299,9 +310,9 @@ func TestMAKERConfidence(t *testing.T) {
 		{"nine calls fail", replies(10, fails, usa, usa), 3.0 / 7, 2, 9, false},
 		{"one runs, and may be alone; one does not, ten fail", replies(10, fails, usa, broken), 2.0 / 11, 1, 10, true},
 	} {
-		root := trace.New("question")
+		root := trace.Tracer{}.New("question")
 		script := &llmtest.Script{Rules: append([]llmtest.Rule{tt.rule}, phases(scopeOne, inUSA, "")...)}
-		out, err := Strategy{MinVotes: 1}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask)
+		out, err := Strategy{MinVotes: 1}.Generate(trace.NewContext(t.Context(), root), makerEnv(t, script), usaTask)
 		if err != nil || out.SQL != usa || math.Abs(out.Confidence-tt.sure) > 1e-9 || len(out.Ballot.Clusters[0].Members) != tt.votes ||
 			out.Ballot.Missing != tt.missing {
 			t.Errorf("%s: %v, %v, want %v\n%s", tt.why, out.Confidence, err, tt.sure, out.Ballot.Explain())

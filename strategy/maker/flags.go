@@ -7,15 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
-	"github.com/texttosql/texttosql/schema"
 )
 
 // flagError says why a reply may not vote: a red flag of the MAKER paper (arXiv 2511.09030). Such a reply is discarded,
 // not repaired.
 type flagError struct {
-	Reason string // a word of Flag.Reason
+	Reason string // a word of flag.Reason
 	Detail string // one line for a person
 }
 
@@ -24,16 +24,14 @@ func (e *flagError) Error() string {
 	return "maker: flagged: " + e.Reason + ": " + e.Detail
 }
 
-// The words of Flag.Reason.
+// The words of flag.Reason.
 const (
-	flagFormat     = "format"
-	flagUnknown    = "unknown-name"
-	flagOutside    = "outside-scope"
-	flagCorrection = "correction"
-	flagTooLong    = "too-long"
-	flagTruncated  = "truncated"
-	flagRefusal    = "refusal"
-	flagNotUTF8    = "not-utf8"
+	flagFormat    = "format"
+	flagUnknown   = "unknown-name"
+	flagTooLong   = "too-long"
+	flagTruncated = "truncated"
+	flagRefusal   = "refusal"
+	flagNotUTF8   = "not-utf8"
 )
 
 func flagged(reason, format string, args ...any) error {
@@ -44,7 +42,7 @@ func flagged(reason, format string, args ...any) error {
 func flagReply(reply llm.Response, maxTokens int) error {
 	tokens := reply.Usage.CompletionTokens
 	if !reply.Usage.Known || tokens == 0 {
-		tokens = schema.EstimateTokens(reply.Text)
+		tokens = prompttext.EstimateTokens(reply.Text)
 	}
 	switch {
 	case reply.StopReason == llm.StopLength:

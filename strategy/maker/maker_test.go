@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -86,8 +86,24 @@ func TestMAKER(t *testing.T) {
 		}, "", 24, "the agreed tables are advice: most statements read orders, and they win"},
 		{"unjoined majority", Strategy{}, []llmtest.Rule{
 			always("maker.scope", "Tables: customers, notes"), always("generate", usa),
-		}, usa, []string{"scope valid=false samples=7 flagged=0 unique=1 !scope_unjoined"}, "scope_unjoined", 15,
+		}, usa, []string{"scope valid=false samples=12 flagged=0 unique=1 !scope_invalid"}, "scope_invalid", 20,
 			"a cross product is no plan; the fallback samples 8 of 15"},
+		{"unjoined majority, and a path", Strategy{}, []llmtest.Rule{
+			samples("maker.scope", append(times(7, "Tables: customers, notes"), times(5, scopeOne)...)...),
+			always("maker.filter", inUSA), always("maker.projection", usa),
+		}, usa, []string{
+			"scope valid=true samples=12 flagged=0 unique=2 customers",
+			"filter valid=true samples=7 flagged=0 unique=1 customers.country = 'USA'",
+			"projection valid=true samples=7 flagged=0 unique=1 " + usa,
+		}, "", 26, "seven samples decide nothing if nothing joins their tables"},
+		{"the same, as published", Strategy{}.Published(), []llmtest.Rule{
+			samples("maker.scope", append(times(7, "Tables: customers, notes"), times(5, scopeOne)...)...),
+			always("maker.filter", inUSA), always("maker.projection", usa),
+		}, usa, []string{
+			"scope valid=true samples=12 flagged=0 unique=2 customers",
+			"filter valid=true samples=12 flagged=0 unique=1 customers.country = 'USA'",
+			"projection valid=true samples=12 flagged=0 unique=1 " + usa,
+		}, "", 36, "all are drawn"},
 		{"unjoined, no majority", Strategy{}, []llmtest.Rule{
 			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, scopeOne)...), times(3, scopeBoth)...)...),
 			always("maker.filter", inUSA), always("maker.projection", usa),
@@ -104,23 +120,26 @@ func TestMAKER(t *testing.T) {
 		{"phase 1 unparsable", Strategy{}, []llmtest.Rule{
 			always("maker.scope", "You need customers and their orders."), always("generate", usa),
 		}, usa, []string{"scope valid=false samples=12 flagged=12 unique=0 !scope_invalid"}, "scope_invalid", 20, "the fallback really runs"},
-		{"no scope of two votes", Strategy{Samples: 3}, []llmtest.Rule{
-			samples("maker.scope", "Tables: customers, notes", scopeOne, "Tables: nothing"), always("generate", usa),
-		}, usa, []string{"scope valid=false samples=3 flagged=1 unique=2 !scope_invalid"}, "scope_invalid", 11,
-			"half the votes are for no plan, the other set has one vote"},
+		{"a scope of one vote", Strategy{Samples: 3}, append([]llmtest.Rule{
+			samples("maker.scope", "Tables: customers, notes", scopeOne, "Tables: nothing"),
+		}, phases("", inUSA, usa)...), usa, []string{
+			"scope valid=true samples=3 flagged=1 unique=2 customers",
+			"filter valid=true samples=2 flagged=0 unique=1 customers.country = 'USA'",
+			"projection valid=true samples=2 flagged=0 unique=1 " + usa,
+		}, "", 7, "it is the one with the most votes that has a path"},
 		{"filters outside of the tables", Strategy{}, []llmtest.Rule{
 			always("maker.scope", scopeOne), always("maker.filter", "orders.total > 1"), always("generate", ordered),
 		}, ordered, []string{
 			"scope valid=true samples=7 flagged=0 unique=1 customers",
 			"filter valid=false samples=12 flagged=12 unique=0 !quorum",
 		}, "quorum", 27, "no condition fits the agreed tables, so the fallback answers"},
-		{"no filter compiles", Strategy{Samples: 3}, []llmtest.Rule{
-			always("maker.scope", scopeOne), always("maker.filter", "customers.country = nosuchfunction(1)"), always("maker.projection", usa),
+		{"a filter that does not compile", Strategy{Samples: 3}, []llmtest.Rule{
+			always("maker.scope", scopeOne), samples("maker.filter", "customers.country = nosuchfunction(1)", inUSA), always("maker.projection", usa),
 		}, usa, []string{
 			"scope valid=true samples=2 flagged=0 unique=1 customers",
-			"filter valid=true samples=2 flagged=0 unique=1 no filter",
+			"filter valid=true samples=3 flagged=1 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=2 flagged=0 unique=1 " + usa,
-		}, "", 6, "then none is agreed on"},
+		}, "", 7, "it has no vote"},
 		{"no table", Strategy{}, phases("Tables: none", "unused", "SELECT 1 + 1"), "SELECT 1 + 1", []string{
 			"scope valid=true samples=7 flagged=0 unique=1 no tables",
 			"filter valid=true samples=0 flagged=0 unique=0 no filter",
@@ -145,10 +164,12 @@ func TestMAKER(t *testing.T) {
 		}, "budget", 13, "best effort: five calls, then the fallback with its own"},
 	}
 	env := makerEnv(t, nil)
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: tt.rules}
-			out := need.Value(tt.maker.Generate(t.Context(), asking(env, script), usaTask))(t)
+			out := testutil.Value(tt.maker.Generate(t.Context(), asking(env, script), usaTask))(t)
+			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, nil))
 			if out.SQL != tt.sql || reportOf(out).Fallback != tt.fallback {
 				t.Errorf("got %q by fallback %q, want %q by %q: %s", out.SQL, reportOf(out).Fallback, tt.sql, tt.fallback, tt.why)
 			}
@@ -156,11 +177,12 @@ func TestMAKER(t *testing.T) {
 			if calls := len(script.Requests()); calls != tt.calls {
 				t.Errorf("%d calls, want %d: %s", calls, tt.calls, tt.why)
 			}
-			if w := out.Ballot.Clusters[0]; !(out.Confidence > 0 && out.Confidence < w.Share) || out.Confidence != w.Confidence {
+			if w := out.Ballot.Clusters[0]; !tt.maker.published && !(out.Confidence > 0 && out.Confidence < w.Share) || out.Confidence != w.Confidence {
 				t.Errorf("confidence %v, not that of the ballot %+v", out.Confidence, w)
 			}
 		})
 	}
+	golden.Check(t, "outcomes.golden", told.String())
 }
 
 // TestMAKERCalls: the first wave is the smallest that can decide, and all at once
@@ -181,7 +203,7 @@ func TestMAKERCalls(t *testing.T) {
 				return slow.Complete(ctx, req)
 			})
 			env := strategytest.Fresh(asking(db, model)) // channels belong to one test
-			out := need.Value(tt.maker.Generate(t.Context(), env, usaTask))(t)
+			out := testutil.Value(tt.maker.Generate(t.Context(), env, usaTask))(t)
 			if n := int(calls.Load()); n != tt.calls || out.SQL != ordered {
 				t.Errorf("%+v: %d calls for %q, want %d", tt.maker, n, out.SQL, tt.calls)
 			}
@@ -192,8 +214,8 @@ func TestMAKERCalls(t *testing.T) {
 // TestMAKERTrace: the spans of the phases have what the document measures.
 func TestMAKERTrace(t *testing.T) {
 	script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
-	root := trace.New("question")
-	need.Value(Strategy{}.Generate(trace.Into(t.Context(), root), makerEnv(t, script), usaTask))(t)
+	root := trace.Tracer{}.New("question")
+	testutil.Value(Strategy{}.Generate(trace.NewContext(t.Context(), root), makerEnv(t, script), usaTask))(t)
 	var steps []string
 	for _, s := range root.Children() {
 		steps = append(steps, s.Name())
@@ -214,7 +236,7 @@ func TestMAKERPrompts(t *testing.T) {
 	env := makerEnv(t, nil)
 	for compat, s := range map[bool]Strategy{false: {}, true: Strategy{}.Published()} {
 		script := &llmtest.Script{Rules: phases(scopeBoth, inUSA, ordered)}
-		need.Value(s.Generate(t.Context(), asking(env, script), usaTask))(t)
+		testutil.Value(s.Generate(t.Context(), asking(env, script), usaTask))(t)
 		for purpose, want := range map[string][]string{
 			"maker.scope":      nil,
 			"maker.filter":     {"Tables: customers, orders", "Joins: customers.id = orders.customer_id"},
@@ -264,10 +286,11 @@ func TestMAKERJoins(t *testing.T) {
 	}
 }
 
-// TestMAKERLinker: the prompts of all phases show what the linker chose, and where it fails the whole schema.
+// TestMAKERLinker: the prompts of all phases show what the linker chose, and where it fails the whole schema. The values that
+// it found stand where conditions are written.
 func TestMAKERLinker(t *testing.T) {
 	one := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
-		return schema.Links{Tables: []schema.TableLink{{Table: "customers"}}}, nil
+		return schema.Links{Tables: []schema.TableLink{{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}, nil
 	})
 	fails := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
 		return schema.Links{}, errors.New("no words")
@@ -278,13 +301,15 @@ func TestMAKERLinker(t *testing.T) {
 		note   string
 	}{{nil, true, ""}, {one, false, ""}, {fails, true, "linking failed, the whole schema is used: no words"}} {
 		script := &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
-		out := need.Value(Strategy{Linker: tt.linker}.Generate(t.Context(), makerEnv(t, script), usaTask))(t)
+		out := testutil.Value(Strategy{Linker: tt.linker}.Generate(t.Context(), makerEnv(t, script), usaTask))(t)
 		if note := strings.Join(out.Notes, "\n"); out.SQL != usa || note != tt.note {
 			t.Errorf("got %q, notes %q, want %q", out.SQL, note, tt.note)
 		}
 		for _, req := range script.Requests() {
 			if text := req.Messages[1].Text; strings.Contains(text, "CREATE TABLE orders") != tt.shown || !strings.Contains(text, "CREATE TABLE customers") {
 				t.Errorf("%s: orders must be shown: %v\n%s", req.Purpose, tt.shown, text)
+			} else if found := strings.Contains(text, "customers.country has \"USA\"\n"); found != (!tt.shown && req.Purpose != purposeScope) {
+				t.Errorf("%s: the value that the linker found is shown: %v\n%s", req.Purpose, found, text)
 			}
 		}
 	}

@@ -18,7 +18,10 @@ import (
 // reply, a fallback would get none either.
 func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
 	n := r.Samples
-	e.N, e.MinWave, e.Stop, e.MinVotes = n, r.minWave(), r.until(), r.MinVotes
+	e.N, e.MinWave, e.MinVotes = n, r.minWave(), r.MinVotes
+	if e.Stop == nil {
+		e.Stop = r.until()
+	}
 	if !r.published {
 		e.Prompts = len(r.env.Models)
 	}
@@ -40,10 +43,10 @@ func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T
 	}
 	for i, s := range d.Slots {
 		if s.Err != nil {
-			p.Flags = append(p.Flags, Flag{i, "failed"})
+			p.Flags = append(p.Flags, flag{i, "failed"})
 			r.out.Note("%s: sample %d failed: %v", name, i, s.Err)
 		} else if why := flagOf(s.Value); why != "" {
-			p.Flags = append(p.Flags, Flag{i, why})
+			p.Flags = append(p.Flags, flag{i, why})
 		}
 	}
 	p.Flagged = len(p.Flags)
@@ -75,7 +78,10 @@ type phase[T interface {
 	name     string
 	purpose  string
 	messages []llm.Message
-	read     func(reply string) (value T, notes []string, err error)
+	read     func(ctx context.Context, reply string) (T, error)
+	// valid reports whether the members of a party agree on something to build on. Sampling does not stop before the leading
+	// party does. nil: every party.
+	valid func(members []reading[T]) bool
 }
 
 // reading is a reply as it was read. One with a flag does not vote.
@@ -96,6 +102,20 @@ func (p phase[T]) elect(ctx context.Context) (voted [][]reading[T], report Phase
 			}
 			return r.value.Key(), true
 		},
+	}
+	if stop := p.run.until(); stop != nil && p.valid != nil {
+		var seen []reading[T]
+		election.State = func(values []reading[T], planned int) vote.State {
+			seen = values
+			return standing(values, planned)
+		}
+		election.Stop = func(t vote.State) bool {
+			if !stop(t) {
+				return false
+			}
+			leading := parties(seen)
+			return len(leading) == 0 || p.valid(leading[0])
+		}
 	}
 	sampled, report, why, err := hold(ctx, p.run, p.name, election, func(r reading[T]) string {
 		if r.flag == nil {
@@ -125,20 +145,29 @@ func (p phase[T]) sample(ctx context.Context, i int) (reading[T], error) {
 	}
 	_, most := p.run.maxTokens(p.purpose)
 	if err = flagReply(reply, most); err == nil {
-		var notes []string
-		r.value, notes, err = p.read(reply.Text)
-		for _, n := range notes {
-			trace.From(ctx).Event("note", trace.Attr{Key: "text", Value: trace.SQL(n)})
-		}
+		r.value, err = p.read(ctx, reply.Text)
 	}
 	if errors.As(err, &r.flag) {
-		trace.From(ctx).Set("flag", r.flag.Reason)
+		trace.FromContext(ctx).Set("flag", r.flag.Reason)
 		return r, nil
 	}
 	if err == nil {
-		trace.From(ctx).Set("answer", trace.SQL(r.value.String()))
+		trace.FromContext(ctx).Set("answer", trace.PrivateSQL.Secret(r.value.String()))
 	}
 	return r, err
+}
+
+// standing counts the votes of readings.
+func standing[T interface{ Key() string }](readings []reading[T], planned int) vote.State {
+	t := vote.State{Remaining: planned}
+	for _, r := range readings {
+		if r.flag == nil {
+			t.Vote(r.value.Key(), 1, 0)
+		} else {
+			t.Abstain()
+		}
+	}
+	return t
 }
 
 // parties groups the readings that voted.
@@ -163,7 +192,7 @@ func parties[T interface{ Key() string }](readings []reading[T]) (all [][]readin
 // end writes what became of a phase to the report and to the phase's span.
 func (r *run) end(ctx context.Context, p Phase) {
 	r.report.Phases = append(r.report.Phases, p)
-	span := trace.From(ctx)
+	span := trace.FromContext(ctx)
 	if 2*p.Flagged > p.Samples {
 		span.Warn("red-flag-rate", fmt.Sprintf("%s: %d of %d replies did not vote", p.Phase, p.Flagged, p.Samples))
 	}
@@ -174,12 +203,12 @@ func (r *run) end(ctx context.Context, p Phase) {
 	span.Set("share", p.Share)
 	span.Set("stop", p.Stop)
 	if p.Winner != "" {
-		span.Set("winner", trace.SQL(p.Winner))
+		span.Set("winner", trace.PrivateSQL.Secret(p.Winner))
 	}
 	if p.Fallback != "" {
 		span.Set("fallback", p.Fallback)
 	}
 	for _, c := range p.Clusters {
-		span.Event("cluster", trace.Attr{Key: "votes", Value: len(c.Members)}, trace.Attr{Key: "answer", Value: trace.SQL(cmp.Or(c.SQL, c.Key))})
+		span.Event("cluster", trace.Attr{Key: "votes", Value: len(c.Members)}, trace.Attr{Key: "answer", Value: trace.PrivateSQL.Secret(cmp.Or(c.SQL, c.Key))})
 	}
 }

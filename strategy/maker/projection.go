@@ -19,7 +19,7 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 		return whyBudget, nil
 	}
 	key, count := r.last(r.env)
-	examiner := strategy.NewExaminer(ctx, r.env, r.task, count.Checks, nil)
+	examiner := strategy.NewChecker(ctx, r.env, r.task, count.Checks, nil)
 	defer examiner.Close()
 	examiner.Signature = count.Signature
 	messages := r.prompts.projection(s, f)
@@ -38,7 +38,7 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 			_, name := r.env.Model(i)
 			_, most := r.maxTokens(purposeProjection)
 			if flag := flagReply(reply, most); flag != nil {
-				trace.From(ctx).Set("rejected", trace.SQL(flag.Error()))
+				trace.FromContext(ctx).Set("rejected", trace.PrivateSQL.Secret(flag.Error()))
 				return vote.Candidate{Sample: i, Model: name, Rejected: flag.Error()}, nil
 			}
 			return examiner.Examine(ctx, i, name, reply)

@@ -9,9 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // readOr is what was read, or ! and the reason of the flag.
@@ -61,18 +60,11 @@ func TestReadScope(t *testing.T) {
 		{"other order", "Tables: Orders,customers\nJoins: CUSTOMERS.ID = orders.Customer_Id", both, pair, "order and case do not matter"},
 		{"alias", "Tables: customers c, orders o\nJoins: o.customer_id = c.id", both, pair, "aliases are resolved"},
 		{"alias with AS", "Tables: customers AS T1, orders as T2\nJoins: T1.id = T2.customer_id", both, pair, ""},
-		{"alias in the joins", "Tables: customers, orders\nJoins: orders o JOIN customers AS c ON o.customer_id = c.id", both, pair, "where models put them"},
 		{"double quotes", `Tables: "customers", "orders"` + "\n" + `Joins: "orders"."customer_id" = "customers"."id"`, both, pair, ""},
 		{"backticks", "Tables: `customers`, `orders`\nJoins: `orders`.`customer_id` = `customers`.`id`", both, pair, ""},
 		{"brackets", "Tables: [customers], [order details]", "Customers, order details", "", "brackets quote"},
 		{"list in brackets", "Tables: [customers, orders]", both, "", "or hold a list"},
 		{"list of strings", `Tables: ["customers", "orders"]`, both, "", ""},
-		{"JSON", `{"tables": ["customers", "orders"], "joins": ["orders.customer_id = customers.id"]}`, both, pair, ""},
-		{
-			"JSON with a label twice", `{"tables": ["staff"], "Tables": ["customers"], "TABLES": ["orders"]}`, "orders", "",
-			"of several spellings the first in byte order counts",
-		},
-		{"fenced JSON", "```json\n{\"tables\": [\"staff\"]}\n```", "staff", "", ""},
 		{"fence", "```\nTables: customers, orders\nJoins: orders.customer_id = customers.id\n```", both, pair, ""},
 		{"bullets", "- Tables: customers, orders\n- Joins: orders.customer_id = customers.id", both, pair, ""},
 		{"bold", "**Tables:** customers, orders\n**Joins:** orders.customer_id = customers.id", both, pair, ""},
@@ -92,38 +84,12 @@ func TestReadScope(t *testing.T) {
 		{"table named twice", "Tables: staff, staff\nJoins: staff.boss = staff.id", "staff, staff", "staff.boss = staff.id", "a self-join counts twice"},
 		{"no joins line", "Tables: customers, orders", both, "", ""},
 		{"joins: none", "Tables: customers\nJoins: None", "Customers", "", ""},
-		{"a pair of an unlisted table", "Tables: customers\nJoins: orders.customer_id = customers.id", "Customers", "", "the vote is about tables"},
 		{"blank in a name", "Tables: order details, customers", "Customers, order details", "", "the whole entry is looked up first"},
-		{
-			"blank in a name, with alias", "Tables: order details AS d, orders o\nJoins: d.\"order id\" = o.id", "order details, orders",
-			"order details.order id = orders.id", "",
-		},
-		{
-			"blanks in the joins", "Tables: order details, order\nJoins: order details.order id = order.id", "order, order details",
-			"order.id = order details.order id", "read where they fit a listed table",
-		},
-		{
-			"blanks in the joins, turned round", "Tables: order details, orders\nJoins: main.orders.id = main.Order Details.Order ID, and nothing else",
-			"order details, orders", "order details.order id = orders.id", "",
-		},
-		{
-			"blanks in the joins, with alias", "Tables: order details, orders\nJoins: order details d JOIN orders o ON d.order id = o.id",
-			"order details, orders", "order details.order id = orders.id", "",
-		},
-		{"blanks that fit no listed table", "Tables: orders, customers\nJoins: other details.id = orders.id", "!unknown-name", "", "details is no table"},
-		{
-			"blanks that fit no column", "Tables: order details, orders\nJoins: order details.order key = orders.id", "order details, orders", "",
-			"no equality of two columns",
-		},
-		{"a word that goes on", "Tables: order details, orders\nJoins: order detailsx.qty = orders.id", "!unknown-name", "", ""},
 		{"quoted blank", `Tables: "order details"`, "order details", "", ""},
 		{"keyword", "Tables: order", "order", "", ""},
 		{"and in a name", "Tables: salt and pepper, staff", "salt and pepper, staff", "", "no list of two"},
-		{"and as a comma", "Tables: customers and orders", both, "", ""},
-		{"Oxford comma", "Tables: customers, orders, and staff", "Customers, orders, staff", "", ""},
-		{"schema prefix", "Tables: main.customers, main.orders\nJoins: main.orders.customer_id = main.customers.id", both, pair, ""},
+		{"schema prefix", "Tables: main.customers, main.orders", both, "", ""},
 		{"full stop", "Tables: customers, orders.", both, "", ""},
-		{"remark in brackets", "Tables: customers (for the country), orders", both, "", ""},
 		{"reasoning before", "<think>Tables: staff?</think>Tables: customers", "Customers", "", ""},
 		{
 			"prose around",
@@ -137,10 +103,14 @@ func TestReadScope(t *testing.T) {
 		{"no table, among other words", "No tables needed for that, I cannot help.", "!refusal", "", ""},
 		{"no tables needed, and no joins", "**No tables are needed.**\nJoins: none", "no tables", "", ""},
 		{"windows lines", "Tables: customers, orders\r\nJoins: orders.customer_id = customers.id\r\n", both, pair, ""},
-		{"inner join in the joins", "Tables: customers, orders\nJoins: customers INNER JOIN orders ON orders.customer_id = customers.id", both, pair, ""},
-		{"left join in the joins", "Tables: customers, orders\nJoins: customers c LEFT JOIN orders o ON o.customer_id = c.id", both, pair,
-			"which rows are kept is for the statement"},
-		{"said differently", "Tables: customers\nTables: orders", "!format", "", "which one is meant?"},
+		{"said differently", "Tables: customers\nTables: orders", "orders", "", "the last list counts"},
+		{"a pair of an unlisted table", "Tables: customers\nJoins: orders.customer_id = customers.id", "!unknown-name", "", "a reply that contradicts itself"},
+		{"a join clause in place of joins", "Tables: customers, orders\nJoins: orders o JOIN customers AS c ON o.customer_id = c.id",
+			"!unknown-name", "", "not the form that is asked for"},
+		{"JSON", `{"tables": ["customers", "orders"]}`, "!format", "", "not the form that is asked for"},
+		{"a remark", "Tables: customers (for the country), orders", both, "", "SQL reads it as an alias and its columns"},
+		{"blanks in the joins", "Tables: order details, order\nJoins: order details.order id = order.id",
+			"order, order details", "", "a name with a blank needs its quotes there"},
 		{"unknown table", "Tables: customers, clients", "!unknown-name", "", "a hallucination is a red flag"},
 		{"unknown column", "Tables: customers, orders\nJoins: orders.client = customers.id", "!unknown-name", "", ""},
 		{"unknown qualifier", "Tables: customers, orders\nJoins: x.customer_id = customers.id", "!unknown-name", "", ""},
@@ -152,7 +122,7 @@ func TestReadScope(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			scope, err := readScope(makerSchema(), sqltext.SQLite(), tt.reply)
+			scope, err := readScope(makerSchema(), sqlite.Dialect{}, tt.reply)
 			got := readOr(t, scope, err)
 			if got != tt.tables || scope.JoinText() != tt.joins {
 				t.Errorf("got %q with %q (%v), want %q with %q: %s", got, scope.JoinText(), err, tt.tables, tt.joins, tt.why)
@@ -168,7 +138,7 @@ func TestScopeKey(t *testing.T) {
 		"Tables: orders, customers", "Tables: Customers,orders", "Tables: ORDERS , CUSTOMERS\nJoins: orders.customer_id = customers.id",
 		"Tables: main.orders, customers c", "Tables: `orders`, \"customers\"", "Tables: [orders, customers]",
 	} {
-		scope := need.Value(readScope(makerSchema(), sqltext.SQLite(), reply))(t)
+		scope := testutil.Value(readScope(makerSchema(), sqlite.Dialect{}, reply))(t)
 		keys[scope.Key()] = true
 	}
 	if len(keys) != 1 {
@@ -235,7 +205,7 @@ func TestScopeStatement(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := scope(tt.tables, tt.joins).Complete(makerSchema())
+			s := scope(tt.tables, tt.joins).completed(makerSchema())
 			sql, ok := s.Statement(sqlite.Dialect{}, rowFilter{})
 			if ok != (tt.want != "") || ok && sql != tt.want {
 				t.Errorf("got %q, %v, want %q: %s", sql, ok, tt.want, tt.why)
@@ -244,7 +214,15 @@ func TestScopeStatement(t *testing.T) {
 	}
 }
 
+// filterRun is a run over a database with the schema of makerSchema.
+func filterRun(tb testing.TB) *run {
+	env := makerEnvOf(tb, poolOf(tb, `CREATE TABLE Customers (id, Segment, country, a, b); CREATE TABLE orders (id, customer_id, total, placed);
+CREATE TABLE "order details" ("order id", qty); CREATE TABLE "order" (id); CREATE TABLE "salt and pepper" (id); CREATE TABLE staff (id, boss);`), nil)
+	return &run{env: env}
+}
+
 func TestReadFilter(t *testing.T) {
+	r := filterRun(t)
 	scope := newScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, []schema.Join{
 		{Left: schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "customer_id"},
 			Right: schema.ColumnName{Table: schema.TableName{Name: "Customers"}, Column: "id"}},
@@ -253,60 +231,58 @@ func TestReadFilter(t *testing.T) {
 	tests := []struct {
 		name, reply string
 		want        string // or the reason of the flag, after a !
-		notes       int
 		why         string
 	}{
-		{"plain", "customers.segment = 'SME'", sme, 0, ""},
-		{"without its table", "Segment='SME'", sme, 0, "the column tells"},
-		{"literal first", "'SME' = segment", sme, 0, ""},
-		{"case of the literal", "segment = 'sme'", "Customers.Segment = 'sme'", 0, "literals are byte-exact"},
-		{"a set", "b = 2 and a=1", "Customers.a = 1 AND Customers.b = 2", 0, "order does not matter"},
-		{"the same set", "customers.a = 1 AND customers.b = 2 AND a = 1", "Customers.a = 1 AND Customers.b = 2", 0, "nor does saying it twice"},
-		{"between", "total BETWEEN 1 AND 5 AND a = 1", "Customers.a = 1 AND orders.total BETWEEN 1 AND 5", 0, ""},
-		{"in list", "country IN ('USA', 'France')", "Customers.country IN ('France', 'USA')", 0, ""},
-		{"or group", "(b = 2 OR a = 1)", "(Customers.a = 1 OR Customers.b = 2)", 0, "one condition"},
-		{"quoted AND", "Segment = 'this AND that'", "Customers.Segment = 'this AND that'", 0, ""},
-		{"leading WHERE", "WHERE segment = 'SME';", sme, 0, ""},
-		{"label", "Conditions: segment = 'SME'", sme, 0, ""},
-		{"fence", "```sql\nWHERE segment = 'SME'\n```", sme, 0, ""},
-		{"inline code", "`segment = 'SME'`", sme, 0, ""},
-		{"several lines", "segment = 'SME'\nAND a = 1", "Customers.Segment = 'SME' AND Customers.a = 1", 0, ""},
-		{"double-quoted string", `segment = "SME"`, sme, 0, "what SQLite takes it for"},
-		{"not equal", "segment != 'SME'", "Customers.Segment <> 'SME'", 0, ""},
+		{"plain", "customers.segment = 'SME'", sme, ""},
+		{"without its table", "Segment='SME'", sme, "the column tells"},
+		{"literal first", "'SME' = segment", sme, ""},
+		{"case of the literal", "segment = 'sme'", "Customers.Segment = 'sme'", "literals are byte-exact"},
+		{"a set", "b = 2 and a=1", "Customers.a = 1 AND Customers.b = 2", "order does not matter"},
+		{"the same set", "customers.a = 1 AND customers.b = 2 AND a = 1", "Customers.a = 1 AND Customers.b = 2", "nor does saying it twice"},
+		{"between", "total BETWEEN 1 AND 5 AND a = 1", "Customers.a = 1 AND orders.total BETWEEN 1 AND 5", ""},
+		{"in list", "country IN ('USA', 'France')", "Customers.country IN ('France', 'USA')", ""},
+		{"or group", "(b = 2 OR a = 1)", "(Customers.a = 1 OR Customers.b = 2)", "one condition"},
+		{"quoted AND", "Segment = 'this AND that'", "Customers.Segment = 'this AND that'", ""},
+		{"leading WHERE", "WHERE segment = 'SME';", sme, ""},
+		{"label", "Conditions: segment = 'SME'", sme, ""},
+		{"fence", "```sql\nWHERE segment = 'SME'\n```", sme, ""},
+		{"inline code", "`segment = 'SME'`", sme, ""},
+		{"several lines", "segment = 'SME'\nAND a = 1", "Customers.Segment = 'SME' AND Customers.a = 1", ""},
+		{"double-quoted string", `segment = "SME"`, sme, "what SQLite takes it for"},
+		{"not equal", "segment != 'SME'", "Customers.Segment <> 'SME'", ""},
 		{
-			"nested", "customers.id NOT IN (SELECT customer_id FROM orders)", "Customers.id NOT IN (SELECT customer_id FROM orders)", 0,
+			"nested", "customers.id NOT IN (SELECT customer_id FROM orders)", "Customers.id NOT IN (SELECT customer_id FROM orders)",
 			"within the agreed tables; inner names stay as written",
 		},
-		{"no filters needed", "No filters needed", "no filter", 0, "a vote like any other"},
-		{"no filter", "no filter.", "no filter", 0, ""},
-		{"none", "**None**", "no filter", 0, ""},
-		{"no where clause", "No WHERE clause is needed", "no filter", 0, ""},
-		{"aggregate", "COUNT(*) > 3", "no filter", 1, "belongs to the projection"},
-		{"agreed join", "customers.id = orders.customer_id AND segment = 'SME'", sme, 1, "agreed on already"},
-		{"other join", "orders.id = customers.a", "Customers.a = orders.id", 0, "a condition, if nobody agreed on it"},
-		{"column outside", "boss = 3", "!outside-scope", 0, "of a table that is not agreed on"},
-		{"table outside", "customers.id IN (SELECT id FROM staff)", "!outside-scope", 0, ""},
-		{"unknown column", "customers.nation = 'USA'", "!unknown-name", 0, ""},
-		{"unknown qualifier", "T1.segment = 'SME'", "!unknown-name", 0, "no alias was agreed on"},
-		{"unknown table", "id IN (SELECT id FROM clients)", "!unknown-name", 0, ""},
-		{"whole query", "SELECT * FROM customers WHERE segment = 'SME'", "!format", 0, ""},
-		{"whole query on lines", "SELECT\n  *\nFROM customers\nWHERE segment = 'SME'", "!format", 0, "as most models lay one out"},
-		{"whole query behind a comment", "/* SME */ WITH x AS (SELECT 1) SELECT * FROM x", "!format", 0, ""},
-		{"cut", "segment = 'SME' AND", "!format", 0, "nobody knows what was to come"},
-		{"grouping", "segment = 'SME' GROUP BY country", "!format", 0, "more than was asked for"},
-		{"union", "1 = 1 UNION SELECT 2", "!format", 0, ""},
-		{"second statement", "a = 1; DROP TABLE orders", "!format", 0, ""},
-		{"prose", "The segment must be SME.", "!unknown-name", 0, "words are no columns"},
-		{"refusal", "I'm sorry, I can't assist with that.", "!refusal", 0, ""},
-		{"open quote", "segment = 'SME", "!format", 0, ""},
-		{"empty", "```\n```", "!format", 0, ""},
+		{"no filters needed", "No filters needed", "no filter", "a vote like any other"},
+		{"no filter", "no filter.", "no filter", ""},
+		{"none", "**None**", "no filter", ""},
+		{"no where clause", "No WHERE clause is needed", "no filter", ""},
+		{"aggregate", "COUNT(*) > 3", "!format", "it belongs to the projection"},
+		{"agreed join", "customers.id = orders.customer_id AND segment = 'SME'", sme + " AND Customers.id = orders.customer_id", "said once more"},
+		{"other join", "orders.id = customers.a", "Customers.a = orders.id", "a condition, if nobody agreed on it"},
+		{"column outside", "boss = 3", "!unknown-name", "of a table that is not agreed on"},
+		{"table outside", "customers.id IN (SELECT id FROM staff)", "Customers.id IN (SELECT id FROM staff)", "what is agreed on is advice"},
+		{"unknown column", "customers.nation = 'USA'", "!unknown-name", ""},
+		{"unknown qualifier", "T1.segment = 'SME'", "!unknown-name", "no alias was agreed on"},
+		{"unknown table", "id IN (SELECT id FROM clients)", "!unknown-name", ""},
+		{"whole query", "SELECT * FROM customers WHERE segment = 'SME'", "!format", ""},
+		{"whole query on lines", "SELECT\n  *\nFROM customers\nWHERE segment = 'SME'", "!format", "as most models lay one out"},
+		{"whole query behind a comment", "/* SME */ WITH x AS (SELECT 1) SELECT * FROM x", "!format", ""},
+		{"cut", "segment = 'SME' AND", "!format", "nobody knows what was to come"},
+		{"grouping", "segment = 'SME' GROUP BY country", "!format", "more than was asked for"},
+		{"union", "1 = 1 UNION SELECT 2", "!format", ""},
+		{"second statement", "a = 1; DROP TABLE orders", "!format", ""},
+		{"prose", "The segment must be SME.", "!format", "words are no conditions"},
+		{"refusal", "I'm sorry, I can't assist with that.", "!refusal", ""},
+		{"open quote", "segment = 'SME", "!format", ""},
+		{"empty", "```\n```", "!format", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, notes, err := readFilter(makerSchema(), sqlite.Dialect{}, scope, tt.reply)
-			got := readOr(t, f, err)
-			if got != tt.want || len(notes) != tt.notes {
-				t.Errorf("got %q with notes %q (%v), want %q with %d: %s", got, notes, err, tt.want, tt.notes, tt.why)
+			f, err := r.readFilter(t.Context(), scope, tt.reply)
+			if got := readOr(t, f, err); got != tt.want {
+				t.Errorf("got %q (%v), want %q: %s", got, err, tt.want, tt.why)
 			}
 		})
 	}
@@ -332,7 +308,7 @@ func FuzzReadScope(f *testing.F) {
 	}
 	s := makerSchema()
 	f.Fuzz(func(t *testing.T, reply string) {
-		scope, err := readScope(s, sqltext.SQLite(), reply)
+		scope, err := readScope(s, sqlite.Dialect{}, reply)
 		_ = readOr(t, scope, err)
 		for _, name := range scope.Tables {
 			if _, ok := s.Lookup(name.Schema, name.Name); !ok {
@@ -346,30 +322,13 @@ func FuzzReadFilter(f *testing.F) {
 	for _, s := range []string{"segment = 'SME' AND a = 1", "```sql\nWHERE id IN (SELECT x", "\"a\" = \"b\" OR NOT c", "No filters needed"} {
 		f.Add(s)
 	}
-	s := makerSchema()
-	scope := newScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, nil)
-	f.Fuzz(func(t *testing.T, reply string) {
-		_, _, err := readFilter(s, sqlite.Dialect{}, scope, reply)
-		_ = readOr(t, scope, err)
+	r := filterRun(f)
+	scope := newScope([]schema.TableName{{Name: "Customers"}, {Name: "orders"}}, []schema.Join{
+		{Left: schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "customer_id"},
+			Right: schema.ColumnName{Table: schema.TableName{Name: "Customers"}, Column: "id"}},
 	})
-}
-
-func TestSetKey(t *testing.T) {
-	tests := []struct {
-		why  string
-		a, b []string
-		want bool
-	}{
-		{"order does not matter", []string{"a", "b"}, []string{"b", "a"}, true},
-		{"how often does: a self-join", []string{"a", "a"}, []string{"a"}, false},
-		{"members keep their borders", []string{"ab", "c"}, []string{"a", "bc"}, false},
-		{"whatever they hold", []string{"1:a"}, []string{"a"}, false},
-		{"an empty set is a vote", nil, []string{}, true},
-		{"an empty member is one", []string{""}, nil, false},
-	}
-	for _, tt := range tests {
-		if got := setKey(tt.a) == setKey(tt.b); got != tt.want {
-			t.Errorf("%q and %q equal: %v, want %v: %s", tt.a, tt.b, got, tt.want, tt.why)
-		}
-	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		read, err := r.readFilter(t.Context(), scope, reply)
+		_ = readOr(t, read, err)
+	})
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/egtts"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -25,7 +26,9 @@ type run struct {
 	prompts prompts
 	out     *strategy.Outcome
 	report  Report
-	calls   atomic.Int64 // made by the phases
+
+	calls     atomic.Int64 // made by the phases
+	explained sync.Map     // verdict by statement
 }
 
 func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*run, error) {
@@ -34,9 +37,9 @@ func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task)
 	if err != nil {
 		return nil, err
 	}
-	write := planvote.AugmentedPrompt{}.Schema
+	write := egtts.AugmentedPrompt{}.Schema
 	if m.published {
-		write = planvote.PublishedSchema
+		write = egtts.PublishedSchema
 	}
 	text, err := write(ctx, env, shown, 0)
 	if err != nil {
@@ -44,8 +47,9 @@ func (m Strategy) start(ctx context.Context, env *strategy.Env, t strategy.Task)
 	}
 	r.prompts = prompts{env: env, task: t, schema: text, published: m.published}
 	if !m.published {
-		r.prompts.advice = env.Advice(shown, t)
+		r.prompts.advice, r.prompts.values = env.Advice(shown, t), env.ValueSection(r.out.Links)
 	}
+	r.out.Links = schema.Links{} // those of the answer are the agreed tables
 	return r, nil
 }
 
@@ -105,7 +109,7 @@ func (r *run) ask(ctx context.Context, purpose string, messages []llm.Message, i
 	r.calls.Add(1)
 	most, _ := r.maxTokens(purpose)
 	return r.env.Send(ctx, i%len(r.env.Models), strategy.Sampler{
-		Temperature: r.Temperature, FirstGreedy: !r.published, MaxTokens: most, Purpose: purpose,
+		Temperature: r.Temperature, FirstGreedy: !r.published, MaxTokens: most, Purpose: purpose, Plain: r.published,
 	}.Request(r.env, i, messages))
 }
 
@@ -122,10 +126,10 @@ func (r *run) scope(ctx context.Context) (agreed tableScope, why string, err err
 	}
 	p := phase[tableScope]{
 		run: r, name: phaseScope, purpose: purposeScope, messages: r.prompts.scope(),
-		read: func(reply string) (tableScope, []string, error) {
-			scope, err := readScope(s, r.env.DB.Language().Text, reply)
-			return scope, nil, cmp.Or(err, r.against(scope))
+		read: func(_ context.Context, reply string) (tableScope, error) {
+			return readScope(s, r.env.DB.Dialect(), reply)
 		},
+		valid: func(members []reading[tableScope]) bool { _, ok, _ := r.path(ctx, members); return ok },
 	}
 	voted, report, why, err := p.elect(ctx)
 	defer func() {
@@ -138,37 +142,33 @@ func (r *run) scope(ctx context.Context) (agreed tableScope, why string, err err
 		}
 		return agreed, why, err
 	}
-	votes := report.Samples - report.Flagged
-	for i, v := range voted {
-		if i > 0 && len(v) < 2 {
-			break
-		}
-		scope, joined, valid, err := r.check(ctx, v)
-		switch {
-		case err != nil:
+	for i, members := range voted {
+		scope, ok, err := r.path(ctx, members)
+		if err != nil {
 			return agreed, "", err
-		case valid:
-			report.Valid, report.Winner, report.Share = true, scope.String(), report.Clusters[i].Share
-			if len(scope.Joins) > 0 {
-				report.Winner += " on " + scope.JoinText()
-			}
-			return scope, "", nil
-		case i == 0 && !joined && 2*len(v) > votes:
-			return agreed, whyUnjoined, nil
 		}
+		if !ok {
+			continue
+		}
+		report.Valid, report.Winner, report.Share = true, scope.String(), report.Clusters[i].Share
+		if len(scope.Joins) > 0 {
+			report.Winner += " on " + scope.JoinText()
+		}
+		return scope, "", nil
 	}
 	return agreed, whyInvalid, nil
 }
 
-// check makes the scope of a party: its most frequent joins, corrected by the user, completed, and seen by the engine.
-func (r *run) check(ctx context.Context, v []reading[tableScope]) (s tableScope, joined, valid bool, err error) {
-	s = tableScope{Tables: v[0].value.Tables, Joins: r.corrected(usualJoins(v))}.Complete(r.env.Schema)
+// path is the scope of a party with its most frequent joins, completed by foreign keys. ok says that these join all its
+// tables, and that the engine takes it.
+func (r *run) path(ctx context.Context, members []reading[tableScope]) (s tableScope, ok bool, err error) {
+	s = tableScope{Tables: members[0].value.Tables, Joins: usualJoins(members)}.completed(r.env.Schema)
 	sql, joined := s.Statement(r.env.DB.Dialect(), rowFilter{})
 	if !joined {
-		return s, false, false, nil
+		return s, false, nil
 	}
-	valid, err = r.compiles(ctx, phaseScope, sql)
-	return s, true, valid, err
+	refused, err := r.refusal(ctx, phaseScope, sql)
+	return s, refused == nil && err == nil, err
 }
 
 // usualJoins is the most frequent set of joins; ties go to the earliest, and a reply without joins has no say.
@@ -184,19 +184,25 @@ func usualJoins(members []reading[tableScope]) []schema.Join {
 	return sets[count.Leader().Key]
 }
 
-// compiles asks the engine whether it takes a statement of a phase. The error says that the engine could not be asked.
-func (r *run) compiles(ctx context.Context, phase, sql string) (bool, error) {
-	_, err := r.env.DB.Explain(ctx, sql)
-	switch {
-	case err == nil:
-		return true, nil
-	case ctx.Err() != nil:
-		return false, ctx.Err()
-	case exec.IsRejection(err):
-		return false, nil
+// refusal is why the engine does not take a statement of a phase; nil: it does. The error says that the engine could not
+// be asked.
+func (r *run) refusal(ctx context.Context, phase, sql string) (refused, err error) {
+	if known, ok := r.explained.Load(sql); ok {
+		return known.(verdict).refused, nil
 	}
-	return false, fmt.Errorf("maker: %s: checking a statement: %w", phase, err)
+	_, refused = r.env.DB.Explain(ctx, sql)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case refused != nil && !exec.IsRejection(refused):
+		return nil, fmt.Errorf("maker: %s: checking a statement: %w", phase, refused)
+	}
+	r.explained.Store(sql, verdict{refused})
+	return refused, nil
 }
+
+// verdict is the engine's word about a statement.
+type verdict struct{ refused error }
 
 // filter is phase 2. why says that it led nowhere.
 func (r *run) filter(ctx context.Context, s tableScope) (f rowFilter, why string, err error) {
@@ -213,33 +219,16 @@ func (r *run) filter(ctx context.Context, s tableScope) (f rowFilter, why string
 	}
 	p := phase[rowFilter]{
 		run: r, name: phaseFilter, purpose: purposeFilter, messages: r.prompts.filter(s),
-		read: func(reply string) (rowFilter, []string, error) {
-			return readFilter(r.env.Schema, r.env.DB.Dialect(), s, reply)
-		},
+		read: func(ctx context.Context, reply string) (rowFilter, error) { return r.readFilter(ctx, s, reply) },
 	}
 	voted, report, why, err := p.elect(ctx)
-	defer func() {
-		report.Fallback = why
-		r.end(ctx, report)
-	}()
-	if err != nil || why != "" {
-		return f, why, err
+	if err == nil && why == "" {
+		f = voted[0][0].value
+		report.Valid, report.Winner, report.Share = true, f.String(), report.Clusters[0].Share
 	}
-	report.Valid, report.Winner = true, f.String()
-	for i, v := range voted {
-		sql, _ := s.Statement(r.env.DB.Dialect(), v[0].value)
-		ok, err := r.compiles(ctx, phaseFilter, sql)
-		if err != nil {
-			return f, "", err
-		}
-		if ok {
-			f = v[0].value
-			report.Winner, report.Share = f.String(), report.Clusters[i].Share
-			return f, "", nil
-		}
-	}
-	r.out.Note("no filter compiles, so none is agreed on")
-	return f, "", nil
+	report.Fallback = why
+	r.end(ctx, report)
+	return f, why, err
 }
 
 // fallback answers by another strategy.

@@ -8,8 +8,8 @@ import (
 )
 
 // Weights come of questions that are set aside for them, and are kept in a file.
-func ExampleWeightsFromLabels() {
-	weights := petsql.WeightsFromLabels(map[string]petsql.Record{
+func ExampleWeights_FromLabels() {
+	weights := petsql.Weights{}.FromLabels(map[string]struct{ Right, Asked int }{
 		"small": {Right: 60, Asked: 100},
 		"large": {Right: 80, Asked: 100},
 	})
@@ -20,7 +20,7 @@ func ExampleWeightsFromLabels() {
 }
 
 func ExamplePanel() {
-	panel := petsql.PanelFromLabels(1, map[string]map[string]petsql.Record{
+	panel := petsql.Panel{}.FromLabels(1, map[string]map[string]struct{ Right, Asked int }{
 		"easy": {"small": {Right: 50, Asked: 50}, "large": {Right: 40, Asked: 50}},
 		"hard": {"small": {Right: 10, Asked: 50}, "large": {Right: 30, Asked: 50}},
 	})

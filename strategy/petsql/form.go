@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -16,7 +17,7 @@ const maxValueRunes = 40
 // form is the description of a database as REp has it: lines of each section, comments all of them.
 type form struct {
 	names                          schema.Quoter
-	without                        Parts
+	without                        parts
 	published                      bool
 	tables, values, keys, comments []string
 }
@@ -24,7 +25,7 @@ type form struct {
 // add writes a table of s, which can be shown as it is, into the sections.
 func (f *form) add(s *schema.Schema, t *schema.Table, sample schema.Sample) {
 	name := t.TableName().Quoted(f.names)
-	if text := schema.Comment(t.Description); text != "" {
+	if text := prompttext.Comment(t.Description); text != "" {
 		f.comments = append(f.comments, name+": "+text)
 	}
 	var columns, values []string
@@ -67,7 +68,7 @@ func (f *form) valuesOf(c schema.Column, sample schema.Sample) string {
 		if text, ok := row[at].(string); ok && utf8.RuneCountInString(text) > maxValueRunes {
 			continue
 		}
-		write := schema.Literal
+		write := prompttext.Literal
 		if f.published {
 			write = publishedValue
 		}
@@ -85,8 +86,8 @@ func (f *form) valuesOf(c schema.Column, sample schema.Sample) string {
 // about is what is said of a column, where it is more than the name.
 func about(c schema.Column) string {
 	var notes []string
-	for _, text := range []string{c.Title, cmp.Or(schema.Comment(c.Description), c.Described), c.Values} {
-		if text = schema.Comment(text); text != "" && !strings.EqualFold(text, c.Name) {
+	for _, text := range []string{c.Title, cmp.Or(prompttext.Comment(c.Description), c.Described), c.Values} {
+		if text = prompttext.Comment(text); text != "" && !strings.EqualFold(text, c.Name) {
 			notes = append(notes, text)
 		}
 	}
@@ -97,7 +98,7 @@ func about(c schema.Column) string {
 // takes any words for a type.
 func plainType(declared string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (),"
-	text := schema.Comment(declared)
+	text := prompttext.Comment(declared)
 	if len(text) > 40 || strings.Trim(text, letters) != "" {
 		return ""
 	}
@@ -161,6 +162,6 @@ func (f *form) describe(s *schema.Schema, engine string, samples []schema.Sample
 		out.Reduced = append(out.Reduced, schema.Reduction{Table: s.Tables[i].TableName(), Step: "no_examples", OnlyValues: true})
 	}
 	out.Text = f.write(engine)
-	out.Tokens, out.OverBudget = schema.EstimateTokens(out.Text), size > most
+	out.Tokens, out.OverBudget = prompttext.EstimateTokens(out.Text), size > most
 	return out
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Panel picks the models that vote on a question by how difficult it looks: PET-SQL's fine-grained cross-consistency
-// (arXiv 2403.09732). There the grade is the Spider hardness of a first statement (sqltext.Statement.Hardness); a grade
-// may be any string.
+// Panel picks the models that vote on a question by its apparent difficulty: PET-SQL's fine-grained cross-consistency
+// (arXiv 2403.09732). There the grade is the Spider hardness of a first statement (sqltext.Statement.Hardness); a
+// grade may be any string.
 //
-// A Panel is plain data, saved as JSON. The zero Panel lets every model vote. Small panels pay where few unequal models
+// A Panel is plain data, saved as JSON. The zero Panel lets every model vote. Small panels help if few unequal models
 // vote, and lost 3 to 7 points in a pool of 50 runs. Safe for concurrent reading.
 type Panel struct {
 	Grades map[string]Weights `json:"grades"`         // voters of a grade, with their weights
 	Else   *Weights           `json:"else,omitempty"` // voters of every other grade; nil: everyone votes
 }
 
-// Weights returns the voters of a grade and their weights; those of Else for a grade that has none. ok is false when
-// there is neither, so that everyone votes.
+// Weights returns the voters of a grade and their weights, or Else for a grade without an entry. ok is false if there
+// is neither; then every model votes.
 func (p Panel) Weights(grade string) (w Weights, ok bool) {
 	w, ok = p.Grades[grade]
 	if !ok && p.Else != nil {
@@ -31,8 +31,8 @@ func (p Panel) Weights(grade string) (w Weights, ok bool) {
 	return w, ok
 }
 
-// Weight returns the weights of candidates on a question of a grade, for vote.Majority.Weight. A model outside of the panel
-// has 0, which is no vote.
+// Weight returns the weights of candidates on a question of a grade, for vote.Majority.Weight. A model outside the
+// panel has weight 0, so it does not vote.
 func (p Panel) Weight(grade string) func(vote.Candidate) float64 {
 	w, ok := p.Weights(grade)
 	if !ok {
@@ -41,7 +41,7 @@ func (p Panel) Weight(grade string) func(vote.Candidate) float64 {
 	return func(c vote.Candidate) float64 { return w.Of[c.Model] }
 }
 
-// Models returns the models to call for a grade, the greatest weight first, then by name; nil when everyone votes.
+// Models returns the models to call for a grade, the greatest weight first, then by name; nil if every model votes.
 func (p Panel) Models(grade string) []string {
 	w, ok := p.Weights(grade)
 	if !ok {
@@ -52,7 +52,7 @@ func (p Panel) Models(grade string) []string {
 	return names
 }
 
-// Validate says what is wrong with a panel that was read from a file.
+// Validate checks a panel, for example one from a file.
 func (p Panel) Validate() error {
 	var errs []error
 	check := func(grade string, w Weights) {
@@ -72,21 +72,19 @@ func (p Panel) Validate() error {
 	return errors.Join(errs...)
 }
 
-// PanelFromLabels chooses size models for each grade (0: 5) by how they did on a
-// calibration set: records[grade][model]. A model's mark, which is also its weight,
-// is
+// FromLabels chooses size models for each grade (0: 5) by their results on a calibration set: records[grade][model].
+// A model's mark, which is also its weight, is
 //
 //	(right in grade + 20·accuracy) ÷ (asked in grade + 20)
 //
-// with the accuracy over all grades as WeightsFromLabels shrinks it. So a grade with
-// few questions falls back on how good a model is in general. Ties go to the better
-// model in general, then by name. A grade that is not in records gets the best models
-// in general.
-func PanelFromLabels(size int, records map[string]map[string]Record) Panel {
+// with the accuracy over all grades as Weights.FromLabels shrinks it. So a grade with few questions relies on the
+// model's general accuracy. Ties go to the model with the better general accuracy, then by name. A grade that is not
+// in records gets the models with the best general accuracy.
+func (Panel) FromLabels(size int, records map[string]map[string]struct{ Right, Asked int }) Panel {
 	if size <= 0 {
 		size = 5
 	}
-	all := make(map[string]Record)
+	all := make(map[string]record)
 	for _, models := range records {
 		for model, r := range models {
 			sum := all[model]
@@ -95,7 +93,7 @@ func PanelFromLabels(size int, records map[string]map[string]Record) Panel {
 			all[model] = sum
 		}
 	}
-	accuracy := WeightsFromLabels(all).Of
+	accuracy := Weights{}.FromLabels(all).Of
 	choose := func(mark func(model string) float64, n int) Weights {
 		names := slices.Sorted(maps.Keys(all))
 		slices.SortStableFunc(names, func(a, b string) int {

@@ -1,10 +1,9 @@
-// Package petsql is PET-SQL (arXiv 2403.09732): a first statement links the schema,
-// then several models answer with the linked tables, and their results vote.
+// Package petsql is PET-SQL (arXiv 2403.09732): a first statement links the schema, then several models answer with
+// the linked tables, and their results vote.
 //
 //	engine, err := texttosql.New(db, first, texttosql.WithModels(second, third), texttosql.WithStrategy(petsql.Strategy{}))
 //
-// The source published its prompt and its linking, but not the code of its vote; that
-// part is ours.
+// The source published its prompt and its linking, but not the code of its vote; that part is ours.
 package petsql
 
 import (
@@ -18,9 +17,10 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/fields"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -29,54 +29,56 @@ import (
 
 // Strategy answers in two rounds.
 //
-// Round 1: the first model answers the REp prompt with the whole schema (over Env.SchemaBudget: what words link). What its statement, the PreSQL, reads are the
-// links. Round 2: every model of texttosql.WithModels answers the same prompt with the linked tables only, and the
-// results vote. A statement may read other tables. If both prompts are equal the PreSQL is the first model's answer,
+// In round 1 the first model answers the REp prompt with the whole schema, or with the tables that words link if
+// the schema is over Env.SchemaBudget. Its statement is the PreSQL; the tables that it reads are the links. In
+// round 2 every model of texttosql.WithModels answers the same prompt with the linked tables only, and the results
+// vote. A statement may read other tables. If both prompts are equal, the PreSQL is the first model's answer,
 // without a second call.
 //
-// A model that fails loses its vote. If round 1 fails, round 2 sees the whole schema. If no statement of round 2 may
+// A model that fails loses its vote. If round 1 fails, round 2 has the whole schema. If no statement of round 2 may
 // vote, the PreSQL is the answer, or the error is a *strategy.NoCandidateError. Ties go to the model of the greater
 // weight, then to the order of the models.
 //
-// WithSamples(n) asks each model n times, at temperature 0.7 if n > 1. Calls a question: 1 + n·models, or one less.
-// Outcome.Notes say where only one model votes and where no pool of exemplars makes the prompts zero-shot. Outcome.Report
-// is a Report.
+// WithSamples(n) asks each model n times, at temperature 0.7 if n > 1. Calls per question: 1 + n·models, or one less.
+// Outcome.Notes report a vote of a single model, and prompts that are zero-shot because the Env has no exemplars.
+// Outcome.Report is a Report.
 type Strategy struct {
-	Prompter REp           // the prompter of both rounds; its zero value is the documented default
+	Prompter REp           // the prompter of both rounds; the zero value is the documented default
 	Linker   linker.PreSQL // Model, Prompt and Seed are filled in; the zero value links tables with Names
 
 	PerModelTimeout time.Duration // the limit of each call; 0 means 60 s
 	MaxTokens       int           // the most tokens of a reply; 0 means 512
 	TopP            float64       // the top_p of round 2 (nucleus sampling), up to 1; 0: the models' defaults
 
-	// Weights are those of the models' votes, by name; nil: equal. They are fitted on other questions: no label reaches
-	// an answer.
+	// Weights are the weights of the models' votes, by name; nil: equal. Fit them on other questions, so that no
+	// label affects an answer.
 	Weights *Weights
-	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL (sqltext.Statement.Hardness): the
-	// difficulty-aware vote of the source. When none of them gives a vote the other models are called. vote.PanelFromLabels
-	// fits one. A question without a PreSQL counts as "extra". nil: all models.
+	// Panel chooses the models to call, and their weights, by the Spider hardness of the PreSQL
+	// (sqltext.Statement.Hardness): the difficulty-aware vote of the source. If no model of the panel gives a
+	// vote, the other models are called. Panel.FromLabels fits one. A question without a PreSQL counts as
+	// "extra". nil: all models.
 	Panel *Panel
 }
 
-// Report is what Strategy tells about an answer, in Outcome.Report.
+// Report is Strategy's report on an answer, in Outcome.Report.
 type Report struct {
-	PreSQL     string   `json:"presql"`              // "" where round 1 gave none
+	PreSQL     string   `json:"presql"`              // "" if round 1 gave none
 	Rejected   string   `json:"rejected,omitempty"`  // why the PreSQL could not be an answer
 	Grade      string   `json:"grade"`               // the grade of the PreSQL
 	Tables     int      `json:"tables"`              // tables of the schema
 	Shown      int      `json:"shown"`               // tables of the schema in round 2
-	FullTokens int      `json:"full_tokens"`         // estimated, of the prompt with the whole schema
-	Tokens     int      `json:"tokens"`              // estimated, of the prompt of round 2
+	FullTokens int      `json:"full_tokens"`         // estimated tokens of the prompt with the whole schema
+	Tokens     int      `json:"tokens"`              // estimated tokens of the prompt of round 2
 	Asked      []string `json:"asked,omitempty"`     // models, in the order of samples
 	Reused     bool     `json:"reused,omitempty"`    // both prompts were equal: the PreSQL was the first model's answer
 	Statements int      `json:"statements"`          // distinct statements examined
 	FellBack   bool     `json:"fell_back,omitempty"` // no statement of round 2 may vote: the answer is the PreSQL
 }
 
-// Method is "petsql".
+// Method returns "petsql".
 func (Report) Method() string { return "petsql" }
 
-// Validate refuses numbers out of range, weights that are no number above 0, and grades of a Panel that do not exist.
+// Validate rejects numbers out of range, weights that are not above 0, and grades of a Panel that do not exist.
 func (p Strategy) Validate(samples int) error {
 	errs := []error{
 		fields.Check("petsql: Strategy.PerModelTimeout", p.PerModelTimeout, 0),
@@ -100,8 +102,8 @@ func (p Strategy) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of strategy.Pipeline, and what does not fit: models of
-// one name, or a Panel that names a model which is not among those of the question.
+// Generate answers one question. It returns the errors of strategy.Pipeline. It also rejects two models with one
+// name, and a Panel that names a model outside of the question's models.
 func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(checkModels(env.Models), env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 		round := *env
 		round.Schema, env = part, &round
 	}
-	examiner := strategy.NewExaminer(ctx, env, t, nil, nil)
+	examiner := strategy.NewChecker(ctx, env, t, nil, nil)
 	defer examiner.Close()
 	first, err := p.first(ctx, env, t, examiner)
 	if err != nil {
@@ -141,15 +143,16 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	return out, err
 }
 
-// Pipeline is the method as one composition, to start a pipeline of your own from: a first statement links, each model of
-// env answers about the tables that it reads, and the results vote by Weights. Generate adds what passes from one round to
-// the other: the PreSQL is a vote where both prompts are equal and the answer where none is left, its shape chooses
-// exemplars, and its grade a Panel.
+// Pipeline returns the method as one composition, as a starting point for your own pipeline. A first statement links,
+// each model of env answers about the tables that it reads, and the results vote by Weights. Generate also passes
+// results from one round to the other. The PreSQL is a vote if both prompts are equal. It is the answer if no other
+// remains. Its shape chooses exemplars, and its grade chooses from a Panel.
 func (p Strategy) Pipeline(env *strategy.Env) strategy.Pipeline {
 	l := p.Linker
 	if l.Model == nil && len(env.Models) > 0 {
 		l.Model = env.Models[0]
 	}
+	l.Model = p.plain(l.Model)
 	l.Seed, l.MaxTokens = env.SeedOf, cmp.Or(l.MaxTokens, p.MaxTokens)
 	l.Prompt = func(ctx context.Context, in linker.Input) ([]llm.Message, error) {
 		t := strategy.Task{Question: in.Question, Evidence: in.Evidence, Corrections: in.Corrections, Earlier: in.Earlier}
@@ -162,9 +165,20 @@ func (p Strategy) Pipeline(env *strategy.Env) strategy.Pipeline {
 	return strategy.Pipeline{
 		Linker:   l,
 		Prompter: p.Prompter,
-		Sampler:  strategy.Sampler{Samples: len(env.Models), TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512)},
+		Sampler:  strategy.Sampler{Samples: len(env.Models), TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512), Plain: p.Prompter.published},
 		Voter:    majority,
 	}
+}
+
+// plain is a model whose requests go out byte for byte, where p is published.
+func (p Strategy) plain(m llm.Model) llm.Model {
+	if m == nil || !p.Prompter.published {
+		return m
+	}
+	return llm.Wrap(m, func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		req.Plain = true
+		return m.Complete(ctx, req)
+	})
 }
 
 // fallBack makes the PreSQL the answer. none is the error without an answer; it stays where the PreSQL has nothing to
@@ -196,7 +210,7 @@ type firstRound struct {
 }
 
 // first asks for the PreSQL and links what it reads.
-func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Examiner) (*firstRound, error) {
+func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Checker) (*firstRound, error) {
 	ctx, span := trace.Start(ctx, "round 1")
 	defer span.End()
 	var fitted strategy.Outcome
@@ -204,7 +218,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	if err != nil {
 		return nil, err
 	}
-	full, err := p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: whole})
+	full, err := p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: whole, Links: fitted.Links})
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +229,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	} else {
 		name = llm.NameOf(l.Model)
 	}
-	l.Model = p.timeout()(l.Model)
+	l.Model = p.timeout()(p.plain(l.Model))
 	l.Seed, l.MaxTokens = env.SeedOf, cmp.Or(l.MaxTokens, p.MaxTokens)
 	l.Prompt = func(context.Context, linker.Input) ([]llm.Message, error) { return full, nil }
 	l.Extract = func(ctx context.Context, reply string) (replies.Extraction, error) {
@@ -239,7 +253,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	if failed {
 		span.Fail(err)
 		f.notes = append(f.notes, fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err))
-		trace.From(ctx).Warn("no-links", f.notes[len(f.notes)-1])
+		trace.FromContext(ctx).Warn("no-links", f.notes[len(f.notes)-1])
 	}
 	f.report.PreSQL = f.draft.SQL
 	if f.draft.SQL != "" {
@@ -248,7 +262,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		}
 		f.report.Grade = f.candidate.Parsed(env.DB.Language().Text).Hardness()
 		f.report.Rejected = f.candidate.Rejected
-		span.Set("sql", trace.SQL(f.draft.SQL))
+		span.Set("sql", trace.PrivateSQL.Secret(f.draft.SQL))
 	}
 	if f.links = (schema.Links{Whole: true}); !failed {
 		read := linker.Func(func(ctx context.Context, in linker.Input) (schema.Links, error) { return l.Read(ctx, in, f.draft.SQL) })
@@ -257,12 +271,16 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		}
 	}
 	f.notes = append(f.notes, f.links.Notes...)
-	if f.schema, _ = env.Schema.Restrict(f.links); f.schema == env.Schema {
+	if f.schema, _ = env.Snapshot.Graph(env.Schema).Restrict(f.links); f.schema == env.Schema {
 		f.schema = whole
 	}
+	fitted.Links.Tables = slices.DeleteFunc(fitted.Links.Tables, func(l schema.TableLink) bool {
+		_, ok := f.schema.Lookup(l.Schema, l.Table)
+		return !ok
+	})
 	again := p.Prompter
 	again.Exemplars.Draft = f.draft.SQL
-	if f.prompt, err = again.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: f.schema, Links: f.links}); err != nil {
+	if f.prompt, err = again.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: f.schema, Links: fitted.Links}); err != nil {
 		return nil, err
 	}
 	f.report.Shown, f.report.Tokens = len(f.schema.Tables), promptTokens(f.prompt)
@@ -274,7 +292,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 
 // second samples from the voters and counts. A panel comes first, the other models only where nobody of the panel has a
 // vote.
-func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Examiner, first *firstRound, v voters) (*strategy.Outcome, error) {
+func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Checker, first *firstRound, v voters) (*strategy.Outcome, error) {
 	ctx, span := trace.Start(ctx, "round 2")
 	defer span.End()
 	n := max(t.Samples, 1)
@@ -286,7 +304,7 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 	pipeline.Voter = vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight}
 	if n > 1 {
 		pipeline.Sampler.Temperature = 0.7
-		first.report.Reused = false // the PreSQL is no sample of that temperature
+		first.report.Reused = false // the PreSQL has another temperature
 	}
 	round := *env
 	round.Schema, round.Profiles, round.SchemaBudget = first.schema, false, math.MaxInt // the prompt is written already
@@ -357,7 +375,7 @@ func (p Strategy) timeout() llm.Middleware {
 
 func promptTokens(messages []llm.Message) (n int) {
 	for _, m := range messages {
-		n += schema.EstimateTokens(m.Text)
+		n += prompttext.EstimateTokens(m.Text)
 	}
 	return n
 }

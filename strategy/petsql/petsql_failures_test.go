@@ -114,6 +114,11 @@ func TestPETSQLValidate(t *testing.T) {
 		{"weight of a panel", petsql.Strategy{Panel: panel("easy", weights(0))}, []llm.Model{a}, `model "a"`},
 		{"empty panel", petsql.Strategy{Panel: panel("easy", &petsql.Weights{})}, []llm.Model{a}, "no model"},
 		{"timeout", petsql.Strategy{PerModelTimeout: -1}, []llm.Model{a}, "Strategy.PerModelTimeout is -1ns"},
+		{"tokens", petsql.Strategy{MaxTokens: -1}, []llm.Model{a}, "Strategy.MaxTokens is -1"},
+		{"top_p below 0", petsql.Strategy{TopP: -0.1}, []llm.Model{a}, "Strategy.TopP is -0.1"},
+		{"top_p above 1", petsql.Strategy{TopP: 1.1}, []llm.Model{a}, "Strategy.TopP is 1.1"},
+		{"values", petsql.Strategy{Prompter: petsql.REp{Values: -1}}, []llm.Model{a}, "Prompter.Values is -1"},
+		{"tokens of the prompt", petsql.Strategy{Prompter: petsql.REp{MaxTokens: -1}}, []llm.Model{a}, "Prompter.MaxTokens is -1"},
 	} {
 		env := strategytest.ShopEnv(t, nil)
 		env.Models = tt.models
@@ -121,6 +126,14 @@ func TestPETSQLValidate(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want one error with %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+// TestPETSQLValidateBounds: numbers without an upper bound may be large, and one with a bound may be at it.
+func TestPETSQLValidateBounds(t *testing.T) {
+	large := petsql.Strategy{PerModelTimeout: time.Hour, MaxTokens: 99_999, TopP: 1, Prompter: petsql.REp{Values: 999, MaxTokens: 999_999}}
+	if err := large.Validate(9); err != nil {
+		t.Error(err)
 	}
 }
 

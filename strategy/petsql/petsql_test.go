@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -78,19 +79,25 @@ func TestPETSQL(t *testing.T) {
 			"weights", petUSA, [3]string{petAll, petAll, petUSA}, petsql.Strategy{Weights: &petsql.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
 			0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "the sum of weights decides",
 		},
-		{"one fails", petUSA, [3]string{petUSA, "", petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "only its own vote is lost"},
 		{
-			"first fails in round 2", petUSA, [3]string{"", petUSAToo, petUSAToo}, petsql.Strategy{}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1, "", "",
-			"the same for the first",
+			"one fails", petUSA, [3]string{petUSA, "", petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "provider-failed", "",
+			"only its own vote is lost",
 		},
-		{"two fail", petUSA, [3]string{petUSA, "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "one-voter", "", "an answer, with a warning"},
+		{
+			"first fails in round 2", petUSA, [3]string{"", petUSAToo, petUSAToo}, petsql.Strategy{}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1,
+			"provider-failed", "", "the same for the first",
+		},
+		{
+			"two fail", petUSA, [3]string{petUSA, "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "provider-failed one-voter", "",
+			"an answer, with warnings",
+		},
 		{"all fail", petUSA, [3]string{"", "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, true, 1, "presql-only", "", "the PreSQL is the answer"},
 		{
 			"all rejected", petUSA, [3]string{petNothing, "SELECT x FROM y", petNothing}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, true, 1,
 			"presql-only", "", "the same for rejected statements",
 		},
 		{
-			"all fail, PreSQL too", "SELECT x FROM customers", [3]string{"", petNothing, ""}, petsql.Strategy{}, 0, "", [3]int{2, 1, 1}, false, 1, "",
+			"all fail, PreSQL too", "SELECT x FROM customers", [3]string{"", petNothing, ""}, petsql.Strategy{}, 0, "", [3]int{2, 1, 1}, false, 1, "provider-failed",
 			"no candidate\nmodel a: \na is down\nmodel c: ", "every cause",
 		},
 		{"round 1 fails", "", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 2, "no-links", "", "the whole schema"},
@@ -111,12 +118,12 @@ func TestPETSQL(t *testing.T) {
 			"only the panel of the grade is called",
 		},
 		{
-			"panel fails", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1, "one-voter",
-			"", "then the others are",
+			"panel fails", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1,
+			"one-voter provider-failed", "", "then the others are",
 		},
 		{
 			"panel and others fail", "SELECT count(*) FROM customers WHERE x", [3]string{"", "", petNothing}, petsql.Strategy{Panel: panel}, 0, "",
-			[3]int{2, 1, 1}, false, 1, "", "model b: \nmodel a: ", "every cause of both",
+			[3]int{2, 1, 1}, false, 1, "provider-failed", "model b: \nmodel a: ", "every cause of both",
 		},
 		{
 			"grade without a panel", "SELECT count(*) FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE total > 1 AND id > 2)",
@@ -127,8 +134,18 @@ func TestPETSQL(t *testing.T) {
 			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"z": 1}}}}}, 0, "", [3]int{1, 0, 0}, false, 0,
 			"", `model "z"`, "a wrong file is an error",
 		},
+		{
+			"panel fails, two samples each", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 2, petUSAToo, [3]int{3, 2, 2}, false, 1,
+			"provider-failed", "", "each of the others is asked as often as the panel",
+		},
+		{
+			"panel of one fails, two samples each", petUSA, [3]string{"", petUSAToo, petAll},
+			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"a": 1}}}}}, 2, petUSAToo, [3]int{3, 2, 2}, false, 1,
+			"", "", "two others, two samples: the tie goes to the first of them",
+		},
 		{"samples", petUSA, [3]string{petUSA, petAll, petUSA}, petsql.Strategy{}, 2, petUSA, [3]int{3, 2, 2}, false, 1, "", "", "n samples of each model"},
 	}
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var models []llm.Model
@@ -139,8 +156,9 @@ func TestPETSQL(t *testing.T) {
 			}
 			env := petEnv(t, models...)
 			root := trace.Tracer{}.New("test")
-			out, err := tt.preset.Generate(trace.Into(t.Context(), root), env, strategy.Task{Question: petQuestion, Samples: tt.samples})
+			out, err := tt.preset.Generate(trace.NewContext(t.Context(), root), env, strategy.Task{Question: petQuestion, Samples: tt.samples})
 			root.End()
+			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if tt.err != "" {
 				for _, part := range strings.Split(tt.err, "\n") {
 					if err == nil || !strings.Contains(err.Error(), part) {
@@ -181,6 +199,48 @@ func TestPETSQL(t *testing.T) {
 				}
 			}
 		})
+	}
+	golden.Check(t, "outcomes.golden", told.String())
+}
+
+// TestPETSQLLinker: a model of its own links, and its statement is nobody's vote, even where both prompts are equal.
+func TestPETSQLLinker(t *testing.T) {
+	for _, tt := range []struct {
+		reason, link string
+		linker       linker.PreSQL
+		own, first   int // calls of the linker's model and of the first
+	}{
+		{"the first model links, and its statement is its vote", "SELECT 1 FROM customers, orders", linker.PreSQL{}, 0, 1},
+		{"the first model links a part", petUSA, linker.PreSQL{}, 0, 2},
+		{"another model links", "SELECT 1 FROM customers, orders", linker.PreSQL{Model: llm.Func(nil)}, 1, 1},
+	} {
+		a, first := petModel("a", tt.link, petUSA)
+		b, _ := petModel("b", tt.link, petUSA)
+		own, script := petModel("own", tt.link, petAll)
+		if tt.linker.Model != nil {
+			tt.linker.Model = own
+		}
+		out, err := petsql.Strategy{Linker: tt.linker}.Generate(t.Context(), petEnv(t, a, b), strategy.Task{Question: petQuestion})
+		if err != nil || len(script.Requests()) != tt.own || len(first.Requests()) != tt.first {
+			t.Errorf("%s: %d and %d calls, %+v, %v", tt.reason, len(script.Requests()), len(first.Requests()), out, err)
+		}
+	}
+}
+
+// TestPETSQLWhole: round 1 sees up to 40 tables whole, and of more the part that words link.
+func TestPETSQLWhole(t *testing.T) {
+	for _, tt := range []struct{ tables, of, shown int }{{39, 39, 1}, {40, 40, 1}, {41, 1, 1}} {
+		script := ""
+		for i := range tt.tables {
+			script += fmt.Sprintf("CREATE TABLE visit%c%c (a);\n", 'a'+i/10, 'a'+i%10)
+		}
+		a, _ := petModel("a", "SELECT a FROM visitaa", "SELECT a FROM visitaa")
+		env := strategytest.EnvOf(t, script, a)
+		env.SchemaBudget = 20
+		out := testutil.Value((petsql.Strategy{}).Generate(t.Context(), env, strategy.Task{Question: "visitaa"}))(t)
+		if r := reportOf(out); r.Tables != tt.of || r.Shown != tt.shown {
+			t.Errorf("%d tables: %+v", tt.tables, r)
+		}
 	}
 }
 
@@ -232,13 +292,13 @@ func TestPETSQLKeepsRows(t *testing.T) {
 	env := strategytest.EnvAt(t, pool, a)
 	env.SchemaBudget = 20
 	for i, question := range []string{"visitaa", "visitaa or visitbb"} {
-		need.Value((petsql.Strategy{}).Generate(t.Context(), env, strategy.Task{Question: question}))(t)
+		testutil.Value((petsql.Strategy{}).Generate(t.Context(), env, strategy.Task{Question: question}))(t)
 		requests := model.Requests()
 		text := strategytest.Written(requests[len(requests)-1].Messages)
 		if !strings.Contains(text, `visitaa(a["first"])`) || strings.Contains(text, "later") {
 			t.Errorf("question %d: the rows were read anew:\n%s", i, text)
 		}
-		need.Value(pool.ExecContext(t.Context(), "UPDATE visitaa SET a = 'later'"))(t)
+		testutil.Value(pool.ExecContext(t.Context(), "UPDATE visitaa SET a = 'later'"))(t)
 	}
 }
 
@@ -283,7 +343,7 @@ func ExampleREp() {
 	fmt.Println(messages[1].Text)
 	fmt.Println(err)
 	// Output:
-	// ### Answer with one SQLite query and nothing else. Minimise execution time while ensuring correctness.
+	// ### Answer with one SQLite query and nothing else.
 	// ### SQLite tables, with their properties:
 	// #
 	// # customers(id INTEGER, name TEXT, country TEXT, PRIMARY KEY (id));
@@ -311,7 +371,7 @@ func TestPETSQLUnnamed(t *testing.T) {
 
 // TestPETSQLNotes: what the source has and this question had not is told.
 func TestPETSQLNotes(t *testing.T) {
-	pool := &memory.Pool{Pairs: []memory.Pair{{Question: "How many are there?", SQL: "SELECT 1"}}}
+	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many are there?", SQL: "SELECT 1"}}}
 	for _, tt := range []struct {
 		why    string
 		models []string
@@ -346,7 +406,7 @@ func TestPETSQLNotes(t *testing.T) {
 
 // TestPETSQLDraftPicks: with Skeleton, round 2 shows the pairs whose SQL is built like the PreSQL; round 1 has none yet.
 func TestPETSQLDraftPicks(t *testing.T) {
-	pairs := []memory.Pair{
+	pairs := []memory.Exemplar{
 		{Question: "How many live in the UK?", SQL: "SELECT name FROM people ORDER BY age DESC LIMIT 1"},
 		{Question: "Which is best?", SQL: "SELECT count(*) FROM people WHERE home = 'Oslo'"},
 	}
@@ -362,7 +422,7 @@ func TestPETSQLDraftPicks(t *testing.T) {
 		a, script := petModel("a", petUSA, petUSA)
 		env := petEnv(t, a)
 		env.Exemplars = &memory.Pool{Pairs: pairs}
-		need.Value((petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}))(t)
+		testutil.Value((petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}))(t)
 		for purpose, want := range map[string]int{"link": tt.link, strategy.PurposeGenerate: tt.final} {
 			shown := strategytest.Written(script.RequestsFor(purpose)[0].Messages)
 			if !strings.Contains(shown, pairs[want].SQL) || strings.Contains(shown, pairs[1-want].SQL) {
@@ -386,8 +446,11 @@ func TestPETSQLSends(t *testing.T) {
 		{"another for the PreSQL", petsql.Strategy{MaxTokens: 99, Linker: linker.PreSQL{MaxTokens: 50}}.Published(), 50, 99, 0},
 	} {
 		a, script := petModel("a", petUSA, petUSA)
-		need.Value(tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}))(t)
+		testutil.Value(tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}))(t)
 		link, final := script.RequestsFor("link")[0], script.RequestsFor(strategy.PurposeGenerate)[0]
+		if published := strings.Contains(tt.why, "ours") == link.Plain; published || link.Plain != final.Plain {
+			t.Errorf("%s: plain %v and %v; the published form alone leaves as it is", tt.why, link.Plain, final.Plain)
+		}
 		if *link.MaxTokens != tt.link || *final.MaxTokens != tt.final || link.TopP != nil || topP(final) != tt.topP {
 			t.Errorf("%s: %d and %d tokens, top_p %g and %g", tt.why, *link.MaxTokens, *final.MaxTokens, topP(link), topP(final))
 		}

@@ -6,22 +6,23 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/internal/prompttext"
 )
 
-// Published returns p with the prompt and the limits of its source: REp.Published, 200 tokens for the PreSQL and 256 for
-// each other reply, unless a field says otherwise.
+// Published returns p with the prompt and the limits of its source. These are REp.Published, 200 tokens for the
+// PreSQL and 256 for each other reply, unless a field sets another number.
 func (p Strategy) Published() Strategy {
 	p.Prompter = p.Prompter.Published()
 	p.MaxTokens, p.Linker.MaxTokens = cmp.Or(p.MaxTokens, 256), cmp.Or(p.Linker.MaxTokens, p.MaxTokens, 200)
 	return p
 }
 
-// Published returns r in the form of its source (zhshLii/PETSQL): its headings, sections and separators in one user
-// message, without types, keys and descriptions; of each column the values of all rows, repeats and NULLs ("None")
-// included. Four things are ours, since the source's prompts break there: a text over 40 characters is left out, one
-// with other signs than names have is quoted, a table of fewer than three rows keeps its values, and a schema without
-// foreign keys has no section for them. The rows are random, as the paper says; its code takes the first ones.
+// Published returns r in the form of its source (zhshLii/PETSQL). It has the source's headings, sections and separators
+// in one user message, without types, keys and descriptions. For each column it has the values of all rows, with
+// repeats and NULLs ("None"). Four things differ, because the source's prompts break there. A text over 40 characters
+// is left out. A text with characters that names do not have is quoted. A table of fewer than three rows keeps its
+// values. A schema without foreign keys has no section for them. The rows are random, as in the paper; its code takes
+// the first ones.
 func (r REp) Published() REp {
 	r.published = true
 	return r
@@ -42,7 +43,7 @@ func publishedValue(v any) (string, bool) {
 	case v == nil:
 		return "None", true
 	case !ok:
-		return schema.Literal(v)
+		return prompttext.Literal(v)
 	case !utf8.ValidString(text):
 		return "", false // not shown in our form either
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
@@ -19,7 +19,7 @@ import (
 // repOf writes the prompt of a question over a whole schema.
 func repOf(t *testing.T, r petsql.REp, env *strategy.Env, task strategy.Task) string {
 	t.Helper()
-	messages := need.Value(r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: env.Schema}))(t)
+	messages := testutil.Value(r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: env.Schema}))(t)
 	return strategytest.Written(messages)
 }
 
@@ -33,7 +33,7 @@ INSERT INTO concert VALUES (1,'Auditions','1','2014'),(2,'Super bootcamp','2','2
 // TestREp writes each part once and leaves it out once.
 func TestREp(t *testing.T) {
 	env := strategytest.EnvOf(t, concertSQL, nil)
-	env.Exemplars = &memory.Pool{Pairs: []memory.Pair{{Question: "How many shops are there?", SQL: "SELECT count(*) -- all\nFROM shop;"}}}
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many shops are there?", SQL: "SELECT count(*) -- all\nFROM shop;"}}}
 	task := strategy.Task{Question: "How many concerts were there\nin 2014?", Evidence: "a concert has one year"}
 	var b strings.Builder
 	for _, v := range []struct {
@@ -110,13 +110,13 @@ WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c WHERE n < 1000000) 
 // never a table.
 func TestREpBudget(t *testing.T) {
 	env := strategytest.EnvOf(t, concertSQL, nil)
-	var pairs []memory.Pair
+	var pairs []memory.Exemplar
 	for i := range 9 {
-		pairs = append(pairs, memory.Pair{Question: fmt.Sprintf("Question %d of a pool?", i), SQL: "SELECT 1"})
+		pairs = append(pairs, memory.Exemplar{Question: fmt.Sprintf("Question %d of a pool?", i), SQL: "SELECT 1"})
 	}
 	env.Exemplars = &memory.Pool{Pairs: pairs}
 	task := strategy.Task{Question: "How many?"}
-	whole := schema.EstimateTokens(repOf(t, petsql.REp{}.Published(), env, task))
+	whole := prompttext.EstimateTokens(repOf(t, petsql.REp{}.Published(), env, task))
 	last := whole + 1
 	for tokens := whole; tokens > 20; tokens -= 10 {
 		text := repOf(t, petsql.REp{MaxTokens: tokens}.Published(), env, task)
@@ -127,7 +127,7 @@ func TestREpBudget(t *testing.T) {
 		if shots > 0 && values != 8 {
 			t.Errorf("%d tokens: values went before exemplars\n%s", tokens, text)
 		}
-		if n := schema.EstimateTokens(text); n > last {
+		if n := prompttext.EstimateTokens(text); n > last {
 			t.Errorf("%d tokens: longer than with more", tokens)
 		} else {
 			last = n
@@ -152,7 +152,7 @@ func wideEnv(tb testing.TB, tables int) *strategy.Env {
 func TestREpContext(t *testing.T) {
 	env := wideEnv(t, 30)
 	in := strategy.PromptInput{Task: strategy.Task{Question: "How many are there?"}, Schema: env.Schema}
-	need.Value((petsql.REp{}).Prompt(t.Context(), env, in))(t)
+	testutil.Value((petsql.REp{}).Prompt(t.Context(), env, in))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, r := range []petsql.REp{{}, {MaxTokens: 100}, {Without: petsql.Parts{Values: true}}} {

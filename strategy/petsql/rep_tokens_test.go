@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -25,14 +26,14 @@ func TestREpTokens(t *testing.T) {
 		env := strategytest.EnvOf(t, script.String(), nil)
 		task := strategy.Task{Question: "What is the amount of the first?"}
 		length := func(r petsql.REp, s *schema.Schema) int {
-			messages := need.Value(r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s}))(t)
+			messages := testutil.Value(r.Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s}))(t)
 			n := 0
 			for _, m := range messages {
-				n += schema.EstimateTokens(m.Text)
+				n += prompttext.EstimateTokens(m.Text)
 			}
 			return n
 		}
-		links := need.Value(linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema, DB: env.DB},
+		links := testutil.Value(linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema, DB: env.DB},
 			"SELECT a.amount FROM thing3 a JOIN thing5 b ON a.id = b.before_id"))(t)
 		small, _ := env.Schema.Restrict(links)
 		full, linked := length(petsql.REp{}, env.Schema), length(petsql.REp{}, small)

@@ -9,19 +9,19 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Weights are how much the votes of models count. They are given by the user, or made by [WeightsFromLabels] of
-// questions set aside for it, and saved as JSON. Safe for concurrent reading.
+// Weights holds the weights of the models' votes. The user sets them, or [Weights.FromLabels] computes them from
+// questions that were set aside. They are saved as JSON. Safe for concurrent reading.
 //
-// They pay where a few unequal models vote, because ties decide there. In large pools nothing was seen to beat equal
-// votes.
+// They help if a few unequal models vote, because ties are frequent there. In large pools no weights were better than
+// equal votes.
 type Weights struct {
 	Of   map[string]float64 `json:"of"`             // the weights by name of the model
-	From string             `json:"from,omitempty"` // what they were made from
-	N    int                `json:"n,omitempty"`    // number of questions they were made from; 0: unknown
+	From string             `json:"from,omitempty"` // the data that they were computed from
+	N    int                `json:"n,omitempty"`    // number of questions in that data; 0: unknown
 }
 
-// Weight returns the weight of c's model; a model without one has the mean of the others. Use it as vote.Majority.Weight.
-// Without any weights it is 1.
+// Weight returns the weight of c's model, or the mean of all weights if the model has none. Use it as
+// vote.Majority.Weight. Without any weights it returns 1.
 func (w Weights) Weight(c vote.Candidate) float64 {
 	if x, ok := w.Of[c.Model]; ok {
 		return x
@@ -29,7 +29,7 @@ func (w Weights) Weight(c vote.Candidate) float64 {
 	return w.Mean()
 }
 
-// Mean returns the mean weight, 1 if there is none.
+// Mean returns the mean weight; 1 without weights.
 func (w Weights) Mean() float64 {
 	if len(w.Of) == 0 {
 		return 1
@@ -41,7 +41,7 @@ func (w Weights) Mean() float64 {
 	return sum / float64(len(w.Of))
 }
 
-// Max returns the greatest weight, for vote.Majority.MaxWeight; 1 if there is none.
+// Max returns the greatest weight, for vote.Majority.MaxWeight; 1 without weights.
 func (w Weights) Max() float64 {
 	if len(w.Of) == 0 {
 		return 1
@@ -52,8 +52,7 @@ func (w Weights) Max() float64 {
 // greatestWeight is the greatest one that vote.Majority takes.
 const greatestWeight = 1e12
 
-// Validate says what is wrong with weights that were read from a file. The error names each weight that is
-// not a number above 0, up to 1e12.
+// Validate checks weights from a file. Its error names each weight that is not a number above 0, up to 1e12.
 func (w Weights) Validate() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(w.Of)) {
@@ -64,11 +63,8 @@ func (w Weights) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Record is how a model did on questions with known answers.
-type Record struct {
-	Right int `json:"right"` // questions it answered rightly
-	Asked int `json:"asked"` // questions it was asked
-}
+// record is how a model did on questions with known answers.
+type record = struct{ Right, Asked int }
 
 // The number of questions of mean accuracy that every model is given on top of its own. Ten keep a model that was lucky
 // on five questions near the others. The few questions of a grade need twice as many.
@@ -82,13 +78,13 @@ func shrunk(sum float64, asked int, mean, n float64) float64 {
 	return max((sum+n*mean)/(float64(asked)+n), 0.01)
 }
 
-// WeightsFromLabels makes weights of how models did on a calibration set, which must
-// hold none of the questions to be asked:
+// FromLabels computes weights from the results of models on a calibration set. The set must not contain questions
+// that will be asked later. The weight of a model follows from the number of its questions and of its right answers:
 //
 //	(right + 10·ā) ÷ (asked + 10),  ā the accuracy of all models together
 //
-// A model that was asked nothing gets ā.
-func WeightsFromLabels(records map[string]Record) Weights {
+// A model without questions gets ā.
+func (Weights) FromLabels(records map[string]struct{ Right, Asked int }) Weights {
 	w := Weights{Of: make(map[string]float64, len(records)), From: "labels"}
 	right, asked := 0, 0
 	for _, r := range records {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -19,7 +19,7 @@ func near(t *testing.T, got, want map[string]float64) {
 
 func TestWeightsFromLabels(t *testing.T) {
 	// ā = 100/150; a lucky short record stays near the mean.
-	w := WeightsFromLabels(map[string]Record{"good": {80, 100}, "bad": {16, 46}, "lucky": {4, 4}, "new": {}})
+	w := (Weights{}).FromLabels(map[string]record{"good": {80, 100}, "bad": {16, 46}, "lucky": {4, 4}, "new": {}})
 	mean := 100.0 / 150
 	near(t, w.Of, map[string]float64{
 		"good": (80 + 10*mean) / 110, "bad": (16 + 10*mean) / 56, "lucky": (4 + 10*mean) / 14, "new": mean,
@@ -27,8 +27,8 @@ func TestWeightsFromLabels(t *testing.T) {
 	if w.N != 100 || w.From != "labels" || w.Validate() != nil {
 		t.Errorf("%+v, %v", w, w.Validate())
 	}
-	near(t, WeightsFromLabels(map[string]Record{"never": {0, 10}}).Of, map[string]float64{"never": 0.01})
-	if got := WeightsFromLabels(nil); len(got.Of) != 0 || got.Mean() != 1 || got.Max() != 1 {
+	near(t, (Weights{}).FromLabels(map[string]record{"never": {0, 10}}).Of, map[string]float64{"never": 0.01})
+	if got := (Weights{}).FromLabels(nil); len(got.Of) != 0 || got.Mean() != 1 || got.Max() != 1 {
 		t.Errorf("no records: %+v", got)
 	}
 }
@@ -52,13 +52,13 @@ func TestWeightsUse(t *testing.T) {
 }
 
 func TestPanelFromLabels(t *testing.T) {
-	records := map[string]map[string]Record{
+	records := map[string]map[string]record{
 		"easy": {"small": {90, 100}, "big": {95, 100}, "odd": {10, 100}},
 		"hard": {"small": {10, 50}, "big": {30, 50}, "odd": {40, 50}},
 		"rare": {"small": {1, 1}, "big": {0, 1}, "odd": {0, 1}},
 	}
-	p := PanelFromLabels(2, records)
-	need.OK(t, p.Validate())
+	p := (Panel{}).FromLabels(2, records)
+	testutil.OK(t, p.Validate())
 	for grade, want := range map[string][]string{
 		"easy": {"big", "small"}, "hard": {"odd", "big"},
 		"rare":  {"big", "small"}, // one question: how good they are in general decides
@@ -70,8 +70,46 @@ func TestPanelFromLabels(t *testing.T) {
 	if w(vote.Candidate{Model: "small"}) != 0 || !(w(vote.Candidate{Model: "odd"}) > w(vote.Candidate{Model: "big"})) {
 		t.Errorf("weights on hard: small %v, odd %v, big %v", w(vote.Candidate{Model: "small"}), w(vote.Candidate{Model: "odd"}), w(vote.Candidate{Model: "big"}))
 	}
-	if got := PanelFromLabels(0, records).Models("hard"); len(got) != 3 {
+	if got := (Panel{}).FromLabels(0, records).Models("hard"); len(got) != 3 {
 		t.Errorf("size 0 is 5, of three models: %v", got)
+	}
+	many := map[string]map[string]record{"easy": {}, "hard": {}}
+	for i, name := range []string{"f", "e", "d", "c", "b", "a"} {
+		many["easy"][name], many["hard"][name] = record{5, 10}, record{0, 0}
+		if i == 0 {
+			many["easy"][name] = record{6, 10}
+		}
+	}
+	p = (Panel{}).FromLabels(0, many)
+	for grade, want := range map[string][]string{"easy": {"f", "a", "b", "c", "d"}, "hard": {"f", "a", "b", "c", "d"}, "other": {"f", "a", "b", "c", "d"}} {
+		golden.Equal(t, want, p.Models(grade), grade+": five of six, equal ones by name")
+	}
+	if p.Grades["easy"].N != 10 || p.Grades["hard"].N != 0 || p.Else.N != 10 || p.Else.From != "labels" {
+		t.Errorf("questions: %+v, %+v", p.Grades, p.Else)
+	}
+	if none := (Panel{}).FromLabels(2, nil); none.Else != nil || len(none.Grades) != 0 {
+		t.Errorf("no records: %+v", none)
+	}
+}
+
+// TestWeightsBounds: a weight is above 0 and at most 1e12, in every place of a Panel.
+func TestWeightsBounds(t *testing.T) {
+	of := func(x float64) Weights { return Weights{Of: map[string]float64{"m": x}} }
+	for _, tt := range []struct {
+		reason string
+		weight float64
+		ok     bool
+	}{{"the greatest", 1e12, true}, {"above it", 1.1e12, false}, {"the smallest", math.SmallestNonzeroFloat64, true}, {"none", 0, false}, {"below none", -1,
+		false}} {
+		other := of(tt.weight)
+		for _, err := range []error{of(tt.weight).Validate(), Panel{Grades: map[string]Weights{"easy": of(tt.weight)}}.Validate(), Panel{Else: &other}.Validate()} {
+			if (err == nil) != tt.ok {
+				t.Errorf("%s: %v", tt.reason, err)
+			}
+		}
+		if got := of(tt.weight).Max(); got != max(tt.weight, 0) {
+			t.Errorf("%s: the greatest is %v", tt.reason, got)
+		}
 	}
 }
 

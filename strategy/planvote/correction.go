@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 )
@@ -29,7 +30,7 @@ func (c correction) Prompt(ctx context.Context, env *strategy.Env, in strategy.P
 	b.WriteString(strings.TrimRight(last.Text, "\n") + "\n\n### Earlier attempts\nThese statements do not answer the question. Write a different one.\n")
 	for _, s := range c.Tried {
 		// On one line each, so that nothing in them looks like a section of ours.
-		b.WriteString("Statement: " + strategy.OneLine(s.SQL) + "\nProblem: " + strategy.ErrorLine(s.Problem, env.WithoutValues) + "\n")
+		b.WriteString("Statement: " + prompttext.OneLine(s.SQL) + "\nProblem: " + env.ErrorLine(s.Problem) + "\n")
 	}
 	last.Text = b.String()
 	return messages, nil

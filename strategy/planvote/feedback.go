@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/egtts"
 	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
@@ -19,21 +20,22 @@ import (
 // purposeCorrect is the purpose of the requests of a correction.
 const purposeCorrect = "correct"
 
-// Feedback is Augmented with corrections (M12 of galah92/egtts): where every statement was rejected, or the winner has
-// no rows or only NULL, the model is asked again and told what was wrong.
+// Feedback is Augmented with corrections (M12 of galah92/egtts). If every statement was rejected, or the winner has
+// no rows or only NULL, it calls the model again with the problem.
 //
-// A suspect winner is accepted if it holds at least 0.8 of the votes and has literals that are all stored, or if a
-// correction gave the same result again: many questions have an empty answer. The answer is the best of all rounds: one
-// with rows, then one that is all NULL, then an empty one; ties go to the greater share, then to the earlier round.
-// Without execution only rejected statements are corrected.
+// A suspect winner is accepted if it has at least 0.8 of the votes and all its literals are stored. It is also
+// accepted if a correction gave the same result again, because many questions have an empty answer. The answer is the
+// best of all rounds: one with rows, then one that is all NULL, then an empty one. Ties go to the greater share, then
+// to the earlier round. Without execution only rejected statements are corrected.
 //
-// If a correction fails, the answer so far stands. The error beside it matches llm.ErrBudget if the budget did not
-// allow the correction, or is that of the database; a model that gives no statement or fails is a note.
+// If a correction fails, the answer so far is returned. The error returned with it matches llm.ErrBudget if the
+// budget did not allow the correction, or is the error of the database. If a model fails or writes no statement, the
+// outcome has a note.
 //
 // Calls: at most Samples + Corrections × CorrectionSamples, of 512 tokens each.
 type Feedback struct {
 	Samples           int     // samples of the first round; 0 means 15; WithSamples overrides it
-	Corrections       int     // rounds of corrections at most; 0 means 2, negative: none
+	Corrections       int     // maximum rounds of corrections; 0 means 2, negative: none
 	CorrectionSamples int     // samples of each correction; 0 means 5
 	Temperature       float64 // 0 means 0.7
 
@@ -43,8 +45,8 @@ type Feedback struct {
 // Validate refuses numbers out of range.
 func (f Feedback) Validate(samples int) error {
 	return errors.Join(
-		fields.Check("planvote: Feedback.Samples", f.Samples, strategy.MaxSamples),
-		fields.Check("planvote: Feedback.CorrectionSamples", f.CorrectionSamples, strategy.MaxSamples),
+		fields.Check("planvote: Feedback.Samples", f.Samples, fields.MaxSamples),
+		fields.Check("planvote: Feedback.CorrectionSamples", f.CorrectionSamples, fields.MaxSamples),
 		fields.Check("planvote: Feedback.Temperature", f.Temperature, 0),
 		strategy.Sampler{}.Validate(samples))
 }
@@ -60,14 +62,14 @@ func (f Feedback) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	checks := env.StrictChecks()
 	if f.published {
 		f.CorrectionSamples = f.Samples
-		checks = append(publishedChecks(), exec.Execute{}, exec.EmptyResult{})
+		checks = append(publishedChecks(), exec.RunCheck{}, exec.SuspiciousResultCheck{EmptyOnly: true})
 	} else if !env.WithoutExecution {
-		checks = append(checks, &Probing{})
+		checks = append(checks, &egtts.Probing{})
 	}
-	run := feedbackRun{Feedback: f, env: env, task: t, examiner: strategy.NewExaminer(ctx, env, t, checks, nil)}
+	run := feedbackRun{Feedback: f, env: env, task: t, examiner: strategy.NewChecker(ctx, env, t, checks, nil)}
 	defer run.examiner.Close()
 	if f.published {
-		run.examiner.Signature = PublishedSignature
+		run.examiner.Signature = egtts.PublishedSignature
 	}
 	return run.answer(ctx)
 }
@@ -77,9 +79,9 @@ type feedbackRun struct {
 	Feedback
 	env      *strategy.Env
 	task     strategy.Task
-	examiner *strategy.Examiner
-	all      strategy.Outcome // what happened in every round
-	told     []strategy.Step  // what the next round is told
+	examiner *strategy.Checker
+	all      strategy.Outcome // the outcomes of all rounds
+	told     []strategy.Step  // for the next round's prompt
 }
 
 func (r *feedbackRun) answer(ctx context.Context) (*strategy.Outcome, error) {
@@ -241,7 +243,7 @@ func (r *feedbackRun) tried(out *strategy.Outcome, round int) (tried []attempt) 
 		action = purposeCorrect
 	}
 	if len(out.Ballot.Clusters) > 0 {
-		tried = append(tried, attempt{strategy.NewStep(r.winner(out), round, action), len(out.Ballot.Clusters[0].Members)})
+		tried = append(tried, attempt{r.examiner.Step(r.winner(out), round, action), len(out.Ballot.Clusters[0].Members)})
 	}
 	elected := len(tried)
 	for _, c := range out.Candidates {
@@ -251,7 +253,7 @@ func (r *feedbackRun) tried(out *strategy.Outcome, round int) (tried []attempt) 
 		i := slices.IndexFunc(tried[elected:], func(a attempt) bool { return a.SQL == c.SQL })
 		if i < 0 {
 			i = len(tried) - elected
-			tried = append(tried, attempt{Step: strategy.NewStep(c, round, action)})
+			tried = append(tried, attempt{Step: r.examiner.Step(c, round, action)})
 		}
 		tried[elected+i].copies++
 	}
@@ -287,7 +289,7 @@ func (r *feedbackRun) accepts(out, last *strategy.Outcome) bool {
 		return true
 	}
 	// Without a literal there is nothing that speaks for the statement.
-	missing, probed := missingShare(c)
+	missing, probed := egtts.MissingShare(c)
 	if share := out.Ballot.Clusters[0].Share; share >= 0.8 && probed > 0 && missing == 0 {
 		r.all.Note("a result without values is accepted: %.0f %% of the votes, every literal stored", 100*share)
 		return true

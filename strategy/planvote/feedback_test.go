@@ -13,7 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/egtts"
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -87,6 +90,15 @@ func TestFeedback(t *testing.T) {
 			"a model that cannot correct", planvote.Feedback{}, []llmtest.Rule{always("generate", chile)}, chile, 1, 13, "correction 1 gave no statement",
 			"the answer so far stands",
 		},
+		{
+			"two wrong ones, each twice", planvote.Feedback{Corrections: 1}, []llmtest.Rule{samples("generate", broken, "SELECT x", broken, "SELECT x", "SELECT x"),
+				always("correct", everyone)}, everyone, 1, 20, "", "each is one step",
+		},
+		{
+			"compat: rows after an empty answer count alone", planvote.Feedback{Samples: 3}.Published(), []llmtest.Rule{always("generate", chile), always("correct",
+				usa)},
+			usa, 1, 6, "", "as published",
+		},
 		{"prose", planvote.Feedback{}, []llmtest.Rule{always("generate", "I think there are two.")}, "", 0, 15, "", "nothing to tell a correction"},
 		{
 			"compat: the last answer", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", allNil), always("correct", chile)},
@@ -98,10 +110,12 @@ func TestFeedback(t *testing.T) {
 		},
 	}
 	env := makerEnv(t, nil)
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: tt.rules}
 			out, err := tt.s.Generate(t.Context(), asking(env, script), strategy.Task{Question: "Who lives in Chile?"})
+			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if tt.sql == "" {
 				if !errors.Is(err, strategy.ErrNoCandidate) {
 					t.Fatalf("got %+v, %v", out, err)
@@ -130,6 +144,7 @@ func TestFeedback(t *testing.T) {
 			}
 		})
 	}
+	golden.Check(t, "feedback.golden", told.String())
 }
 
 // checkBallot: what a ballot counts from several rounds is what the candidates
@@ -281,8 +296,8 @@ func TestFeedbackBudget(t *testing.T) {
 	account := llm.Budget{Calls: 8}.Start()
 	env = asking(env, llm.Chain(script, account.Middleware()))
 	env.Host.CallsLeft = account.CallsLeft
-	root := trace.New("question")
-	out, err := planvote.Feedback{}.Generate(trace.Into(t.Context(), root), env, usaTask)
+	root := trace.Tracer{}.New("question")
+	out, err := planvote.Feedback{}.Generate(trace.NewContext(t.Context(), root), env, usaTask)
 	if w := root.Warnings(); len(w) != 1 || w[0].Code != "budget-spent" {
 		t.Errorf("warnings %+v", w)
 	}
@@ -301,17 +316,18 @@ func TestFeedbackFails(t *testing.T) {
 		want string // of the error; "" for none
 	}{
 		{"provider", false, &llm.Error{Class: llm.ClassPermanent, Status: 401}, ""},
-		{"database", true, nil, "planvote: a correction: exec: opening a connection: sql: database is closed"},
+		{"database", true, nil, "planvote: a correction: exec: opening a connection: the file of the database is gone"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			pool := poolOf(t, makerSQL)
+			remove := remover(t, pool)
 			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", chile), always("correct", usa)}}
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 				if req.Purpose == "correct" && tt.err != nil {
 					return llm.Response{}, tt.err
 				}
 				if req.Purpose == "correct" && tt.gone {
-					pool.Close()
+					remove()
 				}
 				return script.Complete(ctx, req)
 			})
@@ -414,11 +430,11 @@ func TestProbing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sql := "SELECT p.id FROM people AS p, towns AS t WHERE " + tt.where
-			c := need.Value(env.DB.Examine(t.Context(), sql, &planvote.Probing{}))(t)
+			c := testutil.Value(env.DB.Examine(t.Context(), sql, &egtts.Probing{}))(t)
 			if stored, probed := count(c.Findings); stored != tt.stored || probed != tt.probed {
 				t.Errorf("%d of %d stored, want %d of %d: %s", stored, probed, tt.stored, tt.probed, tt.why)
 			}
-			c = need.Value(env.DB.Examine(t.Context(), sql, planvote.PublishedProbing()))(t)
+			c = testutil.Value(env.DB.Examine(t.Context(), sql, egtts.PublishedProbing()))(t)
 			if stored, probed := count(c.Findings); stored != tt.compat || probed != tt.compatProbed {
 				t.Errorf("compat: %d of %d stored, want %d of %d", stored, probed, tt.compat, tt.compatProbed)
 			}
@@ -429,10 +445,10 @@ func TestProbing(t *testing.T) {
 func TestMoreStored(t *testing.T) {
 	half := vote.Candidate{Findings: []vote.Finding{{Rule: "literal-stored"}, {Rule: "literal-missing"}, {Rule: "empty"}}}
 	whole := vote.Candidate{Findings: []vote.Finding{{Rule: "literal-stored"}}}
-	if planvote.MoreStored(vote.Candidate{}, half) >= 0 || planvote.MoreStored(half, whole) <= 0 {
+	if egtts.MoreStored(vote.Candidate{}, half) >= 0 || egtts.MoreStored(half, whole) <= 0 {
 		t.Error("no look-up, and all stored, go before a missing literal")
 	}
-	if planvote.MoreStored(vote.Candidate{}, whole) != 0 {
+	if egtts.MoreStored(vote.Candidate{}, whole) != 0 {
 		t.Error("no look-up counts as all stored")
 	}
 }

@@ -2,13 +2,15 @@ package planvote_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -76,13 +78,14 @@ func TestPlansWithoutDatabase(t *testing.T) {
 			}
 
 			pool := poolOf(t, makerSQL)
+			remove := remover(t, pool)
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-				pool.Close()
+				remove()
 				return script.Complete(ctx, req)
 			})
 			_, err := s.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
 			var none *strategy.NoCandidateError
-			if err == nil || !strings.Contains(err.Error(), "database is closed") || errors.As(err, &none) && len(none.Rejected) > 0 {
+			if err == nil || !strings.Contains(err.Error(), "the file of the database is gone") || errors.As(err, &none) && len(none.Rejected) > 0 {
 				t.Errorf("gone: got %v", err)
 			}
 			if n := len(script.RequestsFor("correct")); n > 0 {
@@ -90,6 +93,14 @@ func TestPlansWithoutDatabase(t *testing.T) {
 			}
 		})
 	}
+}
+
+// remover returns a function that removes the file of a database. The samples of a question may call it together.
+func remover(t *testing.T, pool *sql.DB) func() {
+	t.Helper()
+	var file string
+	testutil.OK(t, pool.QueryRow("SELECT file FROM pragma_database_list").Scan(&file))
+	return func() { os.Remove(file) }
 }
 
 // TestFailedSampleStaysAlone: a sample that fails, or whose call was cancelled by the
@@ -102,7 +113,7 @@ func TestFailedSampleStaysAlone(t *testing.T) {
 			replies[2] = llmtest.Reply{Err: failing}
 		}
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}
-		out := need.Value(planvote.Plain{Samples: 6}.Published().Generate(t.Context(), asking(env, script), usaTask))(t)
+		out := testutil.Value(planvote.Plain{Samples: 6}.Published().Generate(t.Context(), asking(env, script), usaTask))(t)
 		return out.Candidates
 	}
 	want := slices.DeleteFunc(candidates(nil), func(c vote.Candidate) bool { return c.Sample == 2 })

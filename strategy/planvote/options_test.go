@@ -36,9 +36,6 @@ func TestPlainOptions(t *testing.T) {
 		{"as published", planvote.Plain{ExpectColumns: 1}.Published(), true, []string{two, two, everyone}, everyone, 1, "M9's filter"},
 		{"none fits", planvote.Plain{ExpectColumns: 3}, true, []string{two, everyone}, "", 0, ""},
 		{"empty results win", planvote.Plain{}, true, []string{none, none, everyone}, none, 0.75, "off by default: two of three decide"},
-		{"empty results last", planvote.Plain{DemoteEmpty: true}, true, []string{none, none, everyone}, everyone, 0.4, ""},
-		{"NULL last", planvote.Augmented{DemoteEmpty: true, Probe: true}, true, []string{null, null, everyone}, everyone, 0.4, ""},
-		{"nothing but empty results", planvote.Plain{DemoteEmpty: true}, true, []string{none, none, none}, none, 0.8, "somebody has to win"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

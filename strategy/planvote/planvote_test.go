@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
@@ -64,10 +66,12 @@ func TestPlain(t *testing.T) {
 			"three votes less two for an absent value"},
 	}
 	env := shopEnv(t, nil)
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
 			out, err := tt.voter.Generate(t.Context(), asking(env, script), strategy.Task{Question: "Who lives in the USA?"})
+			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if tt.sql == "" {
 				if !errors.Is(err, strategy.ErrNoCandidate) {
 					t.Fatalf("got %+v, %v", out, err)
@@ -82,6 +86,7 @@ func TestPlain(t *testing.T) {
 			}
 		})
 	}
+	golden.Check(t, "plain.golden", told.String())
 }
 
 // TestPlainCalls: samples, statements and the stop.
@@ -100,7 +105,7 @@ func TestPlainCalls(t *testing.T) {
 		{planvote.Plain{Cheapest: true, Samples: 5}, strategy.Task{Question: "q"}, 5, "any sample may be the cheapest"},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", usa)}}
-		need.Value(tt.s.Generate(t.Context(), asking(env, script), tt.task))(t)
+		testutil.Value(tt.s.Generate(t.Context(), asking(env, script), tt.task))(t)
 		if n := len(script.Requests()); n != tt.calls {
 			t.Errorf("%+v: %d calls, want %d: %s", tt.s, n, tt.calls, tt.why)
 		}
@@ -108,7 +113,7 @@ func TestPlainCalls(t *testing.T) {
 }
 
 func TestPlainValidate(t *testing.T) {
-	for _, s := range []strategy.Validator{
+	for _, s := range []interface{ Validate(samples int) error }{
 		planvote.Plain{Samples: -1}, planvote.Plain{Temperature: -1}, planvote.Plain{MinConfidence: 2},
 		planvote.Augmented{Samples: -1}, planvote.Augmented{MinConfidence: -1},
 		planvote.Feedback{Samples: -1}, planvote.Feedback{CorrectionSamples: -1}, planvote.Feedback{Temperature: -1},
@@ -143,7 +148,7 @@ func TestPlainDeterminism(t *testing.T) {
 func TestCandidateLimits(t *testing.T) {
 	pool := poolOf(t, shopSQL)
 	base := makerEnvOf(t, pool, nil)
-	db := need.Value(exec.New(pool, base.DB.Dialect(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}}))(t)
+	db := testutil.Value(exec.New(pool, base.DB.Dialect(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}}))(t)
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	var examined atomic.Int32
 	count := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { examined.Add(1); return nil })
@@ -152,7 +157,7 @@ func TestCandidateLimits(t *testing.T) {
 	p := planvote.Plain{Samples: 10}.Pipeline(env)
 	p.Sampler.Stop = nil
 	p.Checks = append([]exec.Check{count}, p.Checks...)
-	out := need.Value(p.Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
+	out := testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
 	if out.SQL != usa || out.Ballot.Voted != 8 || examined.Load() != 3 {
 		t.Errorf("%q with %d votes, %d statements examined", out.SQL, out.Ballot.Voted, examined.Load())
 	}

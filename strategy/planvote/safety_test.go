@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -36,7 +36,7 @@ func TestOnlyReadsVote(t *testing.T) {
 			}
 			pool := poolOf(t, makerSQL)
 			var path string
-			need.OK(t, pool.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path))
+			testutil.OK(t, pool.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path))
 			before := hashes(t, filepath.Dir(path))
 			out, err := s.Generate(t.Context(), asking(makerEnvOf(t, pool, nil), script), strategy.Task{Question: "q", Samples: 12})
 			if err != nil || out.SQL != usa || fellBack(out) {
@@ -63,10 +63,10 @@ func fellBack(out *strategy.Outcome) bool {
 // hashes is a line for each file of a folder.
 func hashes(t *testing.T, dir string) string {
 	t.Helper()
-	files := need.Value(os.ReadDir(dir))(t)
+	files := testutil.Value(os.ReadDir(dir))(t)
 	var b strings.Builder
 	for _, f := range files {
-		content := need.Value(os.ReadFile(filepath.Join(dir, f.Name())))(t)
+		content := testutil.Value(os.ReadFile(filepath.Join(dir, f.Name())))(t)
 		fmt.Fprintf(&b, "%s %x\n", f.Name(), sha256.Sum256(content))
 	}
 	return b.String()

@@ -37,7 +37,7 @@ func TestCalls(t *testing.T) {
 			defer mu.Unlock()
 			calls++
 			reply := map[string]string{"decompose": `{"entity": "customers"}`, "score": `{"score": 0.9}`,
-				strategy.PurposeJudge: `{"selected_option": "A"}`}[req.Purpose]
+				"judge": `{"selected_option": "A"}`}[req.Purpose]
 			switch req.Purpose {
 			case strategy.PurposeGenerate:
 				reply = broken

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -15,6 +17,16 @@ import (
 // written is the prompt of a sample: samples go round the contexts.
 func (r *run) written(_ context.Context, _ *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
 	return r.messages[in.Sample%len(r.messages)], nil
+}
+
+// named returns the links with the stored texts that the question names.
+func (r *run) named(ctx context.Context) (schema.Links, error) {
+	in := r.env.LinkerInput(r.task, r.focused)
+	in.DB = nil // it does not query the database
+	found, err := linker.Values{}.Link(ctx, in)
+	links := r.report.Linking.Links
+	links.Tables = append(slices.Clone(links.Tables), found.Tables...)
+	return links, err
 }
 
 // write writes the prompts of the contexts, and says why some are left out.
@@ -27,16 +39,20 @@ func (r *run) write(ctx context.Context) error {
 	expert = expert || strings.TrimSpace(r.task.Evidence) != ""
 	ctx, span := trace.Start(ctx, "contexts")
 	defer span.End()
+	links, err := r.named(ctx)
+	if err != nil {
+		return err
+	}
 	var names []string // of r.messages
 	for i, c := range r.contexts() {
-		told := ContextReport{ID: fmt.Sprintf("Q%d", i+1), Name: c.Name}
+		told := contextReport{ID: fmt.Sprintf("Q%d", i+1), Name: c.Name}
 		switch {
-		case c.Prompt.Text == schema.ExpertText && !expert:
+		case c.readsExpert() && !expert:
 			told.Skipped = "no_sme"
-		case c.Prompt.Text == schema.ModelText && !model:
+		case c.readsModel() && !model:
 			told.Skipped = "no_profile"
 		default:
-			in := strategy.PromptInput{Task: r.task, Schema: r.focused, Whole: r.env.Schema, Links: r.report.Linking.Links, Sample: len(r.messages)}
+			in := strategy.PromptInput{Task: r.task, Schema: r.focused, Whole: r.env.Schema, Links: links, Sample: len(r.messages)}
 			messages, err := c.Prompt.Prompt(ctx, &r.env, in)
 			if err != nil {
 				return err
@@ -55,7 +71,7 @@ func (r *run) write(ctx context.Context) error {
 				break
 			}
 			for _, m := range messages {
-				told.Tokens += schema.EstimateTokens(m.Text)
+				told.Tokens += prompttext.EstimateTokens(m.Text)
 			}
 			r.messages, names = append(r.messages, messages), append(names, c.Name)
 		}

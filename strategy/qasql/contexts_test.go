@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -37,8 +37,8 @@ func generated(t *testing.T, env *strategy.Env, s qasql.Strategy, task strategy.
 		}
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 	})
-	out := need.Value(s.Generate(t.Context(), strategytest.Asking(env, model), task))(t)
-	report := need.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
+	out := testutil.Value(s.Generate(t.Context(), strategytest.Asking(env, model), task))(t)
+	report := testutil.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
 	if told := strings.Join(out.Notes, " "); strings.Contains(told, "linked to the question") {
 		t.Errorf("the schema was linked a second time: %s", told)
 	}

@@ -34,7 +34,7 @@ func ExampleStrategy() {
 			text = replies[req.Sample]
 		case strategy.PurposeRepair:
 			text = replies[0]
-		case strategy.PurposeJudge:
+		case "judge":
 			text = judge[req.Sample]
 		}
 		return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
@@ -71,9 +71,9 @@ func ExampleStrategy() {
 }
 
 // A context is a Prompt like any other: a pipeline of one's own takes turns with some of them.
-func ExampleContexts() {
-	var prompts strategy.Alternate
-	for _, c := range qasql.Contexts()[:2] {
+func ExampleStrategy_DefaultContexts() {
+	var prompts strategy.RotatePrompts
+	for _, c := range (qasql.Strategy{}).DefaultContexts()[:2] {
 		prompts = append(prompts, c.Prompt)
 	}
 	env := strategytest.ExampleEnv(strategytest.ExampleModel(strategytest.USA, strategytest.USAJoin, strategytest.Broken))

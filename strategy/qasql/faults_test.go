@@ -3,14 +3,14 @@ package qasql_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -51,10 +51,10 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: Generate: %v, want %v", tt.why, got, err)
 		}
 	}
-	if err := (qasql.Strategy{}).Validate(strategy.MaxSamples/5 + 1); err == nil {
+	if err := (qasql.Strategy{}).Validate(fields.MaxSamples/5 + 1); err == nil {
 		t.Error("more statements than may be asked for: no error")
 	}
-	only := qasql.Strategy{Contexts: []qasql.Context{{Name: "model", Prompt: strategy.Prompt{Text: schema.ModelText}}}}
+	only := qasql.Strategy{Contexts: []qasql.Context{{Name: "model", Prompt: strategy.Prompt{WithoutExpertText: true}}}}
 	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant}.model()
 	var wrong *strategy.ConfigError
 	if _, err := only.Generate(t.Context(), strategytest.ShopEnv(t, model), strategytest.USATask); !errors.As(err, &wrong) {
@@ -72,8 +72,8 @@ func TestBudget(t *testing.T) {
 		account := llm.Budget{Calls: calls}.Start()
 		env := described(t, llm.Chain(model, account.Middleware()))
 		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
-		root := trace.New("question")
-		out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: 1}}.Generate(trace.Into(t.Context(), root), env, strategytest.USATask)
+		root := trace.Tracer{}.New("question")
+		out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: 1}}.Generate(trace.NewContext(t.Context(), root), env, strategytest.USATask)
 		switch {
 		case err == nil && out.SQL == "":
 			t.Errorf("%d calls: no answer and no error", calls)
@@ -107,8 +107,8 @@ func TestLinkFails(t *testing.T) {
 		}, "no-verdict", "half of them"},
 	} {
 		model, _ := agent{decompose: "none", score: tt.score, generate: []string{usa, usa, usa, usa, usa}}.model()
-		root := trace.New("question")
-		out, err := qasql.Strategy{}.Generate(trace.Into(t.Context(), root), described(t, model), strategytest.USATask)
+		root := trace.Tracer{}.New("question")
+		out, err := qasql.Strategy{}.Generate(trace.NewContext(t.Context(), root), described(t, model), strategytest.USATask)
 		if err != nil || out.SQL != usa || codes(root) != tt.warn {
 			t.Errorf("%s: %v, %s", tt.why, err, codes(root))
 		}
@@ -198,7 +198,7 @@ func TestCancelledJudge(t *testing.T) {
 	mine := errors.New("mine")
 	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, everyone, everyone, usa}}.model()
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if req.Purpose == strategy.PurposeJudge {
+		if req.Purpose == "judge" {
 			cancel(mine)
 			<-ctx.Done()
 			return llm.Response{}, ctx.Err()
@@ -255,14 +255,14 @@ func TestRequests(t *testing.T) {
 		env.Seed = 7
 		task := strategytest.USATask
 		task.Samples = tt.samples
-		out := need.Value(qasql.Strategy{}.Generate(t.Context(), env, task))(t)
-		judged := prompts[strategy.PurposeJudge]
-		for _, want := range []string{"CREATE TABLE orders", fmt.Sprintf("1 of %d samples", 5*max(tt.samples, 1)), task.Evidence} {
+		out := testutil.Value(qasql.Strategy{}.Generate(t.Context(), env, task))(t)
+		judged := prompts["judge"]
+		for _, want := range []string{"CREATE TABLE orders", task.Evidence} {
 			if !strings.Contains(judged, want) {
 				t.Errorf("%s: %q is not in what the judge is shown, who may choose what was not linked:\n%s", tt.why, want, judged)
 			}
 		}
-		report := need.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
+		report := testutil.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
 		if got := report.Candidate(6); tt.samples == 2 && got != "Q2.2 sme_metadata" {
 			t.Errorf("sample 6 is %s", got)
 		}
@@ -279,7 +279,7 @@ func TestLastResortSeesFailures(t *testing.T) {
 		}
 		return script.Complete(ctx, req)
 	}))
-	contexts := append(qasql.Contexts(), qasql.Context{Name: "another", Prompt: strategy.Prompt{Form: schema.MSchema}})
+	contexts := append(qasql.Strategy{}.DefaultContexts(), qasql.Context{Name: "another", Prompt: strategy.Prompt{Form: schema.MSchema}})
 	out, err := qasql.Strategy{Contexts: contexts}.Generate(t.Context(), env, strategytest.USATask)
 	if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(shown, strategytest.USATask.Evidence) {
 		t.Errorf("%v; shown:\n%s", err, shown)

@@ -3,8 +3,8 @@ package qasql
 import (
 	"context"
 
+	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/replies"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
@@ -34,8 +34,8 @@ func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.Ju
 		j.r.report.Verdict = &verdict
 	}
 	for _, call := range verdict.Calls {
-		trace.From(ctx).Event("verdict", trace.Attr{Key: "option", Value: call.Choice + 1}, trace.Attr{Key: "first", Value: call.First + 1},
-			trace.Attr{Key: "reason", Value: trace.Secret{Kind: trace.PrivateReplies, Text: call.Reason}})
+		trace.FromContext(ctx).Event("verdict", trace.Attr{Key: "option", Value: call.Choice + 1}, trace.Attr{Key: "first", Value: call.First + 1},
+			trace.Attr{Key: "reason", Value: trace.PrivateReplies.Secret(call.Reason)})
 	}
 	for i, votes := range verdict.Votes {
 		j.r.votes[in.Options[i].SQL] += votes
@@ -48,7 +48,7 @@ const maxRounds = 3
 
 // judgeFirst lets the judge pick among texts, and takes what it picked to a statement that runs.
 func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
-	texts, voter := r.pipeline(), vote.Majority{Key: vote.ByText, Prior: 1, MinShare: 1, Tie: vote.Earliest}
+	texts, voter := r.pipeline(), vote.Majority{Key: vote.ByText, Prior: 1, MinShare: 1, Tie: vote.Ties()}
 	sampled, err := strategy.Election[vote.Candidate]{
 		N: r.report.Asked, Concurrency: env.Parallel(), Room: env.CallsLeft, Key: vote.ByText,
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) {
@@ -130,7 +130,7 @@ func (r *run) pick(ctx context.Context, env *strategy.Env, out *strategy.Outcome
 	if judge == nil || len(out.Ballot.Clusters) < 2 {
 		return 0, nil
 	}
-	in := strategy.JudgeInput{Task: r.task, Schema: env.Schema, Samples: r.report.Asked, Options: strategy.JudgeOptions(out)}
+	in := strategy.JudgeInput{Task: r.task, Schema: env.Schema, Samples: r.report.Asked, Options: out.JudgeOptions()}
 	verdict, err := judge.Choose(ctx, env, in)
 	if err != nil && ctx.Err() == nil {
 		out.NoteError(ctx, err, "the judge could not be asked, the largest answer is taken")

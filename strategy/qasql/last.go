@@ -19,7 +19,7 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 	var failed []strategy.Step
 	for _, c := range out.WithoutVote() { // without those that JudgeFirst did not try
 		if len(failed) < mostFailures {
-			failed = append(failed, strategy.NewStep(c, 0, ""))
+			failed = append(failed, r.examiner.Step(c, 0, ""))
 		}
 	}
 	if len(failed) == 0 { // no model answered
@@ -49,7 +49,7 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 	if err != nil {
 		return cmp.Or(ctx.Err(), error(&strategy.DatabaseError{Err: err}))
 	}
-	out.Candidates, out.Steps = append(out.Candidates, c), append(out.Steps, strategy.NewStep(c, 0, strategy.PurposeRepair))
+	out.Candidates, out.Steps = append(out.Candidates, c), append(out.Steps, r.examiner.Step(c, 0, strategy.PurposeRepair))
 	ballot, err := vote.Majority{Key: r.env.Key(), Prior: 1}.Count(out.Candidates)
 	if err != nil {
 		return none

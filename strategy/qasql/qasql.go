@@ -1,19 +1,22 @@
-// Package qasql is QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL, docs/README.md): a map-reduce agent chooses
-// the tables, five views of the schema give five statements, each is executed and refined, and a judge picks among the
-// answers.
+// Package qasql is QA-SQL (Chansokheang/Map-Reduce-Schema-Agent-Text-to-SQL, docs/README.md). A map-reduce agent
+// chooses the tables, five views of the schema give five statements, each is executed and refined, and a judge
+// picks among the answers.
 //
 //	engine, err := texttosql.New(db, model, texttosql.WithDescriptions(d), texttosql.WithStrategy(qasql.Strategy{}))
 //
-// The source describes the method. It has no code for generation, refinement and judge and no figures, so there is no
-// published form. These differ from its description:
-//   - Statements are executed before the judge chooses (JudgeFirst: after). It sees rows, letters and no numbers of candidates, in turned order, and
-//     two calls have to agree. Rubric{Votes: 1} makes its one call, and the place of an option may decide.
-//   - Words overrule the model's score of a table only where few tables have them, and foreign keys close the linked tables.
-//   - A context without its descriptions is left out, and an empty result is refined once.
-//   - If nothing runs, one more call asks for a simple statement (WithoutLastResort: none).
-//   - The confidence is a share of votes, not what the model says of itself.
-//   - A statement has the time that exec.Limits gives a candidate, 3 s, and not 30 s: five contexts and their corrections run fifteen.
-//   - No relationship between components is kept, and columns have names and no scores: no step of the method reads either.
+// The source describes the method. It has no figures and no code for generation, refinement and judge, so there is no
+// published form. These points differ from its description:
+//   - Statements are executed before the judge chooses (JudgeFirst: after). The judge sees rows, and letters instead
+//     of candidate numbers, in rotated order. Two calls must agree. Rubric{Votes: 1} makes one call, as the source
+//     does; then the position of an option may decide.
+//   - Words overrule the model's score of a table only if few tables have them. Foreign keys
+//     connect the linked tables.
+//   - A context whose descriptions are missing is left out, and an empty result is refined once.
+//   - If no statement runs, one more call asks for a simple statement (WithoutLastResort: none).
+//   - The confidence is a share of votes, not the model's own estimate.
+//   - The time limit of a statement is 3 s (exec.Limits.Candidate) and not 30 s, because five contexts with their
+//     corrections run up to 15 statements.
+//   - Relationships between components and scores of columns are not stored: no step of the method reads them.
 package qasql
 
 import (
@@ -32,56 +35,70 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Strategy answers in four steps: link, write one statement a context, execute and refine each, and choose.
+// Strategy answers in four steps: link, write one statement per context, execute and refine each, and choose.
 //
-// The statements come from views of the schema (Contexts), not from temperature. Each is taken to one that runs by
-// strategy.Refine, in at most 3 executions. Equal results are one answer; where there are several, strategy.Rubric
-// judges them, and without a verdict the largest wins, then the earliest. If nothing runs, a last call asks for a simple
-// statement in view of the failures. Descriptions of texttosql.WithDescriptions fill the contexts (describe.Columns makes
-// them).
+// The statements come from views of the schema (Contexts), not from temperature. strategy.Refine corrects each until
+// it runs, in at most 3 executions. Equal results are one answer. If there are several answers, strategy.Rubric
+// judges them; without a verdict the largest wins, then the earliest. If no statement runs, a last call asks for a
+// simple statement and shows the failures. Descriptions of texttosql.WithDescriptions fill the contexts. "texttosql
+// describe" writes such descriptions.
 //
-// WithSamples(n) draws n statements a context, at temperature 0.7 if n > 1. Calls a question with T tables and S
-// contexts: at most 1 + T + 3·n·S + 3 (JudgeFirst: 1 + T + n·S + 13), and one more for each reply that is no JSON. Where
-// a budget covers no call for each table and context, words alone link. Outcome.Report is a Report. Safe for concurrent use.
+// WithSamples(n) draws n statements per context, at temperature 0.7 if n > 1. Let T be the calls about tables
+// (linker.MapReduce.PerCall) and S the contexts. A question takes at most 1 + T + 3·n·S + 3 calls (JudgeFirst: 1 + T
+// + n·S + 13), and one more for each reply that is not JSON. If a budget does not cover a call for each table and
+// context, only words link. Outcome.Report is a Report. Safe for concurrent use.
 type Strategy struct {
 	Linker   linker.MapReduce // its Model and Seed are filled in
-	Contexts []Context        // nil: Contexts()
+	Contexts []Context        // nil: DefaultContexts()
 	Refine   strategy.Refine  // the zero value makes the three executions of the source; EmptyResult is set
 	Judge    strategy.Judge   // nil: strategy.Rubric{}
 
-	MinShare         float64 // the judge is asked if the largest answer has less than this share of the votes, 0..1; 0 means 1
-	MaxContextTokens int     // the most tokens of the schema in a prompt, estimated; 0 means 24,000
+	MinShare         float64 // call the judge if the largest answer has a smaller share of the votes, 0..1; 0 means 1
+	MaxContextTokens int     // maximum tokens of the schema in a prompt, estimated; 0 means 24,000
 
-	// JudgeFirst is the order of the source's diagram: the judge picks among the texts, and only what it picked is
-	// executed and refined; where that fails, it picks among the rest, three times at most. A reply without a statement
-	// is not refined then, and MinShare is not looked at.
+	// JudgeFirst uses the order of the source's diagram: the judge picks among the texts, and only the picked
+	// statement is executed and refined. If it fails, the judge picks among the rest, three times at most. A reply
+	// without a statement is then not refined, and MinShare is ignored.
 	JudgeFirst        bool
-	WithoutJudge      bool // the vote alone chooses
-	WithoutLastResort bool // a question of which no statement runs is a *strategy.NoCandidateError
+	WithoutJudge      bool // no judge: the vote decides
+	WithoutLastResort bool // return a *strategy.NoCandidateError if no statement runs
 }
 
-// Context is one view of the schema that a statement is written from.
+// Context is one view of the schema, for the prompt of a statement.
 type Context struct {
 	Name   string          // the context's name in the steps and the report
-	Prompt strategy.Prompt // the prompt; with Text ExpertText or ModelText the context is left out where there are no such descriptions
+	Prompt strategy.Prompt // if it shows one kind of descriptions and there are none, the context is left out
 }
 
-// Contexts are the five of the source: the whole schema alone, with the descriptions of experts, with those of a model,
-// the linked tables with 3 values a column, and the whole schema with everything and 15 values a column.
-func Contexts() []Context {
+// readsExpert reports whether the prompt shows the descriptions of people only.
+func (c Context) readsExpert() bool { return c.Prompt.WithoutModelText && !c.Prompt.WithoutExpertText }
+
+// readsModel reports whether the prompt shows the descriptions of a model only.
+func (c Context) readsModel() bool { return c.Prompt.WithoutExpertText && !c.Prompt.WithoutModelText }
+
+// DefaultContexts returns the five contexts of the source:
+//   - the whole schema without descriptions;
+//   - the whole schema with the descriptions of experts;
+//   - the whole schema with the descriptions of a model;
+//   - the linked tables with 3 values per column;
+//   - the whole schema with all descriptions and the values of the profile, at most 15. An engine's profile has 5
+//     examples per column (exec.ProfileOptions.Examples).
+func (Strategy) DefaultContexts() []Context {
 	return []Context{
-		{"full_schema", strategy.Prompt{Whole: true, Text: schema.NoText, Examples: -1}},
-		{"sme_metadata", strategy.Prompt{Whole: true, Text: schema.ExpertText, Examples: -1}},
-		{"minimal_profile", strategy.Prompt{Whole: true, Text: schema.ModelText, Examples: -1}},
-		{"focused_schema", strategy.Prompt{Text: schema.NoText}},
+		{"full_schema", strategy.Prompt{Whole: true, WithoutExpertText: true, WithoutModelText: true, Examples: -1}},
+		{"sme_metadata", strategy.Prompt{Whole: true, WithoutModelText: true, Examples: -1}},
+		{"minimal_profile", strategy.Prompt{Whole: true, WithoutExpertText: true, Examples: -1}},
+		{"focused_schema", strategy.Prompt{WithoutExpertText: true, WithoutModelText: true}},
 		{"full_profile", strategy.Prompt{Whole: true, Examples: 15}},
 	}
 }
 
-// Validate refuses numbers out of range, and contexts without a name or with one that another has.
+// Validate rejects numbers out of range, and contexts without a name or with a duplicate name.
 func (p Strategy) Validate(samples int) error {
+	linker := p.Linker
+	linker.LexicalOnly = true // its Model is filled in
 	errs := []error{
-		p.Linker.Validate(), p.Refine.Validate(), strategy.Sampler{}.Validate(min(samples, strategy.MaxSamples+1) * len(p.contexts())),
+		linker.Validate(), p.Refine.Validate(), strategy.Sampler{}.Validate(min(samples, fields.MaxSamples+1) * len(p.contexts())),
 		fields.Check("qasql: Strategy.MinShare", p.MinShare, 1),
 		fields.Check("qasql: Strategy.MaxContextTokens", p.MaxContextTokens, 0),
 	}
@@ -101,7 +118,7 @@ func (p Strategy) Validate(samples int) error {
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are those of strategy.Pipeline.
+// Generate answers one question. It returns the errors of strategy.Pipeline.
 func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(env.Validate(t), p.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -114,7 +131,7 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 		return nil, err
 	}
 	run.report.Asked = max(t.Samples, 1) * len(run.messages)
-	run.examiner = strategy.NewExaminer(ctx, &run.env, t, nil, nil)
+	run.examiner = strategy.NewChecker(ctx, &run.env, t, nil, nil)
 	defer run.examiner.Close()
 	answer := run.pipeline().Generate
 	if p.JudgeFirst {
@@ -141,7 +158,7 @@ func (r *run) pipeline() strategy.Pipeline {
 		Sampler:  strategy.Sampler{Samples: r.report.Asked, MaxTokens: 2048},
 		Refine:   &refine,
 		Examiner: r.examiner,
-		Voter:    vote.Majority{Prior: 1, MinShare: cmp.Or(r.MinShare, 1), Tie: vote.Earliest},
+		Voter:    vote.Majority{Prior: 1, MinShare: cmp.Or(r.MinShare, 1), Tie: vote.Ties()},
 		Judge:    r.judge(),
 	}
 	if r.task.Samples > 1 {
@@ -155,7 +172,7 @@ func (p Strategy) contexts() []Context {
 	if p.Contexts != nil {
 		return p.Contexts
 	}
-	return Contexts()
+	return p.DefaultContexts()
 }
 
 // run is one question.
@@ -163,9 +180,9 @@ type run struct {
 	Strategy
 	task     strategy.Task
 	env      strategy.Env   // with the profiled schema and the budget of the contexts
-	focused  *schema.Schema // what was linked
+	focused  *schema.Schema // the linked tables
 	messages [][]llm.Message
-	examiner *strategy.Examiner
+	examiner *strategy.Checker
 	votes    map[string]int // of the judge, by statement
 	notes    []string
 	report   Report
@@ -183,14 +200,14 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	r.env.Schema, r.focused = whole, whole
 	l := r.Linker
 	l.Model, l.Seed = env.Models[0], env.SeedOf
-	first := linker.FirstWave(whole, l.Tables)
+	first, perCall := l.FirstWave(whole)
 	switch left, bounded := env.CallsLeft(); {
 	case !bounded || l.LexicalOnly:
 	case left < 1+first+len(r.contexts()):
 		l.LexicalOnly = true
-		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover one for each of %d tables: words alone link them", left, first)
+		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover the %d about tables: words alone link them", left, first)
 	default: // further waves leave the contexts their calls
-		l.Tables = min(cmp.Or(l.Tables, math.MaxInt), left-1-len(r.contexts()))
+		l.Tables = min(cmp.Or(l.Tables, math.MaxInt), perCall*(left-1-len(r.contexts())))
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
@@ -208,7 +225,7 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 		out.Warn(ctx, "no-links", "linking failed, the whole schema is used: %v", err)
 		reduced.Links = schema.Links{Whole: true}
 	default:
-		r.focused, _ = whole.Restrict(reduced.Links)
+		r.focused, _ = env.Snapshot.Graph(whole).Restrict(reduced.Links)
 		if whole == env.Schema { // else it is profiled
 			if r.focused, err = env.Profiled(ctx, &out, r.focused); err != nil {
 				return err
@@ -218,10 +235,10 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	r.env.Profiles = false
 	span.Set("tables", len(r.focused.Tables))
 	for _, c := range reduced.Components {
-		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.Secret{Kind: trace.PrivateReplies, Text: c.Text}})
+		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.PrivateReplies.Secret(c.Text)})
 	}
 	for _, t := range reduced.Tables {
-		span.Event("table", trace.Attr{Key: "table", Value: trace.SQL(t.Table.String())}, trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Relevant})
+		span.Event("table", trace.Attr{Key: "table", Value: trace.PrivateSQL.Secret(t.Table.String())}, trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Relevant})
 	}
 	r.report.Linking, r.notes = reduced, out.Notes
 	return nil

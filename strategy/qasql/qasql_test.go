@@ -9,8 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
@@ -63,7 +64,7 @@ func (a agent) model() (llm.Model, *int) {
 			}
 			repairs[req.Sample]++
 			return at(a.repair, repairs[req.Sample]-1)
-		case strategy.PurposeJudge:
+		case "judge":
 			return at(a.judge, req.Sample)
 		}
 		return "", false
@@ -154,8 +155,8 @@ func TestQASQL(t *testing.T) {
 		{agent: agent{generate: []string{broken, usa, usa, usa, usa}, repair: []string{usaJoin}},
 			want: usa, share: "5/5", calls: 1 + 2 + 5 + 1, steps: 6,
 			report: "clusters 1", why: "a failed statement is refined"},
-		{agent: agent{generate: []string{usa, "", "", "", ""}}, want: usa, share: "1/5", calls: 1 + 2 + 5, steps: 1, warnings: "one-voter",
-			report: "clusters 1", why: "models that fail take nothing but their vote"},
+		{agent: agent{generate: []string{usa, "", "", "", ""}}, want: usa, share: "1/5", calls: 1 + 2 + 5, steps: 1,
+			warnings: "provider-failed one-voter", report: "clusters 1", why: "models that fail take nothing but their vote"},
 		{agent: agent{generate: failing, repair: []string{broken + " ", "No."}}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 5 + 1, steps: 11,
 			report: "clusters 0", why: "the same statement again ends each, and the last resort does not run either"},
 		{agent: agent{generate: failing}, is: strategy.ErrNoCandidate, calls: 1 + 2 + 5 + 5 + 1, steps: 11,
@@ -188,20 +189,22 @@ func TestQASQL(t *testing.T) {
 			want: usa, share: "10/12", calls: 1 + 2 + 10 + 2, steps: 10,
 			report: "clusters 2, choice -1 of 2", why: "two samples a context"},
 	}
+	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
 			tt.agent.decompose = `{"entity": "customers", "filter": ["live in the USA"]}`
 			tt.agent.score = relevant
 			model, calls := tt.agent.model()
-			env, root := described(t, model), trace.New("question")
+			env, root := described(t, model), trace.Tracer{}.New("question")
 			env.Concurrency = 1
 			task := strategytest.USATask
 			task.Samples = tt.samples
-			out, err := tt.preset.Generate(trace.Into(t.Context(), root), env, task)
+			out, err := tt.preset.Generate(trace.NewContext(t.Context(), root), env, task)
+			told.WriteString("== " + tt.why + "\n" + strategytest.Told(out, err))
 			if !errors.Is(err, tt.is) {
 				t.Fatalf("error %v, want %v", err, tt.is)
 			}
-			report := need.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
+			report := testutil.Value(strategy.ReadReport[qasql.Report](out.Report))(t)
 			var votes, all float64
 			if tt.share != "" {
 				fmt.Sscanf(tt.share, "%g/%g", &votes, &all)
@@ -221,6 +224,7 @@ func TestQASQL(t *testing.T) {
 			}
 		})
 	}
+	golden.Check(t, "outcomes.golden", told.String())
 }
 
 // codes are the codes of the warnings.

@@ -8,20 +8,23 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// Report is what Strategy tells about an answer, in Outcome.Report. The attempts of each candidate are in Outcome.Steps.
+// Report is Strategy's report on an answer, in Outcome.Report. Outcome.Steps has the attempts of each candidate.
 type Report struct {
-	Linking  linker.MapReduceResult `json:"study"`    // components of the question, scores of the tables
-	Contexts []ContextReport        `json:"contexts"` // the contexts in the order of Strategy.Contexts
+	Linking linker.MapReduceResult `json:"study"` // components of the question, scores of the tables
+	// Contexts has the contexts in the order of Strategy.Contexts. Each has its ID ("Q1" and so on), Name,
+	// Skipped (why it has no statement: "no_sme", "no_profile", "duplicate_of:NAME"), Focused and the
+	// estimated Tokens of its prompt.
+	Contexts []contextReport `json:"contexts"`
 
-	Asked      int               `json:"asked"`                 // samples asked for; that of the last resort has the next index
-	Clusters   int               `json:"clusters"`              // different answers; of JudgeFirst, texts that were not rejected
-	JudgeCalls int               `json:"judge_calls"`           // verdicts of a model; 0: the judge was not asked, or is no strategy.Rubric
-	Verdict    *strategy.Verdict `json:"verdict,omitempty"`     // strategy.Rubric's verdict, JudgeFirst's last one; its options are the vote's, largest first
-	LastResort bool              `json:"last_resort,omitempty"` // the answer is a simple statement in place of those that failed
+	Asked      int               `json:"asked"`                 // number of samples; the last resort has the next index
+	Clusters   int               `json:"clusters"`              // answers; for JudgeFirst, accepted texts
+	JudgeCalls int               `json:"judge_calls"`           // model verdicts; 0: no call, or not a strategy.Rubric
+	Verdict    *strategy.Verdict `json:"verdict,omitempty"`     // of strategy.Rubric, the last for JudgeFirst; options as in the vote, largest first
+	LastResort bool              `json:"last_resort,omitempty"` // all statements failed; a simple one is the answer
 }
 
-// ContextReport is one view of the schema.
-type ContextReport struct {
+// contextReport is one view of the schema.
+type contextReport struct {
 	ID      string `json:"id"`                // "Q1" and so on, by the place in Strategy.Contexts
 	Name    string `json:"name"`              // name of the Context
 	Skipped string `json:"skipped,omitempty"` // "no_sme", "no_profile" or "duplicate_of:NAME": no statement was asked for
@@ -32,9 +35,9 @@ type ContextReport struct {
 // Method is "qasql".
 func (Report) Method() string { return "qasql" }
 
-// Candidate names a sample by its context: "Q2 sme_metadata", its second draw "Q2.2 sme_metadata".
+// Candidate names a sample by its context: "Q2 sme_metadata"; its second sample is "Q2.2 sme_metadata".
 func (r Report) Candidate(sample int) string {
-	var asked []ContextReport
+	var asked []contextReport
 	for _, c := range r.Contexts {
 		if c.Skipped == "" {
 			asked = append(asked, c)

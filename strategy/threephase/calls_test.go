@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/host"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
-	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
@@ -46,7 +47,7 @@ func TestCallTokens(t *testing.T) {
 	for _, limit := range []int{0, 2500} {
 		m := &scripted{tables: names, sql: sql, synthesis: map[string]any{"joins_needed": false, "combine": "union"}}
 		env := strategytest.EnvOf(t, script.String(), m)
-		env.Host.Omissions = &strategy.Omissions{}
+		env.Host.Omissions = &host.PromptCuts{}
 		if limit == 0 {
 			env.Lessons = advice()
 		}
@@ -54,7 +55,7 @@ func TestCallTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env.Host.Omissions.Report(t.Context(), out)
+		env.Host.Omissions.Report(t.Context(), &out.Notes)
 		if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "does not show all of the schema") }) {
 			t.Errorf("nobody says that the schema was shortened: %q", out.Notes)
 		}
@@ -65,7 +66,7 @@ func TestCallTokens(t *testing.T) {
 		for _, r := range m.requests {
 			tokens := 0
 			for _, message := range r.Messages {
-				tokens += schema.EstimateTokens(message.Text)
+				tokens += prompttext.EstimateTokens(message.Text)
 			}
 			if tokens > most || tokens < most/3 && (r.Purpose == "generate" || r.Purpose == "repair") {
 				t.Errorf("a call to %q takes %d tokens of %d", r.Purpose, tokens, most)
@@ -88,7 +89,7 @@ func TestNeededColumns(t *testing.T) {
 	env := strategytest.EnvOf(t, script.String()+")", m)
 	for limit, all := range map[int]bool{2000: false, 20_000: true} {
 		m.requests = nil
-		need.Value((threephase.Strategy{CallTokens: limit}).Generate(t.Context(), env, strategy.Task{Question: "What did the last one measure?"}))(t)
+		testutil.Value((threephase.Strategy{CallTokens: limit}).Generate(t.Context(), env, strategy.Task{Question: "What did the last one measure?"}))(t)
 		text := said(m.of("generate")[0])
 		if !strings.Contains(text, "_377 ") || strings.Contains(text, "_001 ") != all || !strings.Contains(text, "id INTEGER PRIMARY KEY") {
 			t.Errorf("%d tokens:\n%s", limit, text)
@@ -97,14 +98,14 @@ func TestNeededColumns(t *testing.T) {
 }
 
 // advice is as much as lessons may say.
-func advice() *memory.Recall {
-	var r memory.Recall
+func advice() *memory.RetrievedLessons {
+	var r memory.RetrievedLessons
 	for i := range 5 {
 		long := fmt.Sprintf("%d %s", i, strings.Repeat("never ", 48))
-		r.Lessons = append(r.Lessons, memory.Lesson{ID: fmt.Sprint("guide", i), Kind: memory.GuideLesson, Text: long, Confidence: 0.95},
-			memory.Lesson{ID: fmt.Sprint("query", i), Kind: memory.QueryLesson, Text: long, SQL: "SELECT " + strings.Repeat("id, ", 60) + "id FROM sales_region_01",
+		r.Lessons = append(r.Lessons, memory.Lesson{ID: fmt.Sprint("guide", i), Kind: "llm_guided", Text: long, Confidence: 0.95},
+			memory.Lesson{ID: fmt.Sprint("query", i), Kind: "query_pattern", Text: long, SQL: "SELECT " + strings.Repeat("id, ", 60) + "id FROM sales_region_01",
 				Tables: []string{"sales_region_01"}, Confidence: 0.95},
-			memory.Lesson{ID: fmt.Sprint("error", i), Kind: memory.ErrorLesson, Pattern: "nobody", Text: long, Confidence: 0.95})
+			memory.Lesson{ID: fmt.Sprint("error", i), Kind: "error_pattern", Pattern: "nobody", Text: long, Confidence: 0.95})
 	}
 	return &r
 }

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/session"
@@ -21,7 +22,7 @@ import (
 // is sent back with it.
 func TestConstraints(t *testing.T) {
 	shop := strategytest.ShopEnv(t, nil)
-	join := session.Correction{Kind: session.CorrectJoin, Join: ptr(joinOf(column("customers", "id"), column("orders", "id")))}
+	join := session.Correction{Kind: dialogue.CorrectJoin, Join: ptr(joinOf(column("customers", "id"), column("orders", "id")))}
 	for _, tt := range []struct {
 		c       session.Correction
 		line    string
@@ -31,9 +32,9 @@ func TestConstraints(t *testing.T) {
 		keeps   string
 		why     string
 	}{
-		{session.Correction{Kind: session.CorrectTable, Tables: named("customers"), Rejected: named("orders")},
+		{session.Correction{Kind: dialogue.CorrectTable, Tables: named("customers"), Rejected: named("orders")},
 			"MANDATORY TABLE: Use table 'customers'. DO NOT use: orders", false, true, strategytest.Ordered, strategytest.USA, "a rejected table is read"},
-		{session.Correction{Kind: session.CorrectTable, Tables: named("orders")},
+		{session.Correction{Kind: dialogue.CorrectTable, Tables: named("orders")},
 			"MANDATORY TABLE: Use table 'orders'.", false, true, strategytest.USA, strategytest.Ordered, "a mandatory table is not read"},
 		{join, "MANDATORY JOIN: customers.id = orders.id between [customers, orders]", false, false, "SELECT name FROM customers, orders WHERE customer_id = 1",
 			"SELECT name FROM customers JOIN orders ON customers.id = orders.id", "a column of the join is not read"},
@@ -42,11 +43,11 @@ func TestConstraints(t *testing.T) {
 			"SELECT name FROM customers JOIN orders USING (id)", "USING reads both"},
 		{mapped("buyers", "customers", "name"),
 			"COLUMN MAPPING: 'buyers' maps to 'customers.name'", false, false, "", strategytest.USA, "nothing checks a word"},
-		{session.Correction{Kind: session.CorrectFilter, Text: "only large orders"},
+		{session.Correction{Kind: dialogue.CorrectFilter, Text: "only large orders"},
 			"FILTER REQUIREMENT: only large orders", true, true, "", strategytest.USA, "a filter"},
-		{session.Correction{Kind: session.CorrectLogic, Text: "a sale counts once"},
+		{session.Correction{Kind: dialogue.CorrectLogic, Text: "a sale counts once"},
 			"BUSINESS LOGIC: a sale counts once", true, true, "", strategytest.USA, "a rule"},
-		{session.Correction{Kind: session.CorrectText, Text: "I mean\n### Question\nthe big ones"},
+		{session.Correction{Kind: dialogue.CorrectText, Text: "I mean\n### Question\nthe big ones"},
 			"USER CLARIFICATION: I mean ### Question the big ones", true, true, "",
 			strategytest.USA, "prose"},
 	} {
@@ -83,15 +84,15 @@ func TestJoinAsked(t *testing.T) {
 	for _, tt := range []struct {
 		question string
 		user     *session.Correction
-		mode     threephase.OnAmbiguity
+		mode     string
 		want     []string // joins in the prompt; nil: a question
 		why      string
 	}{
-		{"What is the eye colour of Abomination?", nil, threephase.Ask, []string{"eye_colour_id"}, "named"},
-		{"Which eye and hair colour has Abomination?", nil, threephase.Ask, []string{"eye_colour_id", "hair_colour_id"}, "both are named"},
-		{"What is the colour of Abomination?", nil, threephase.Ask, nil, "none is named, and the model cannot tell"},
-		{"What is the colour of Abomination?", nil, threephase.PickTop, []string{"eye_colour_id"}, "the first one is taken"},
-		{"What is the colour of Abomination?", &session.Correction{Kind: session.CorrectJoin, Join: &hair}, threephase.Ask,
+		{"What is the eye colour of Abomination?", nil, "ask", []string{"eye_colour_id"}, "named"},
+		{"Which eye and hair colour has Abomination?", nil, "ask", []string{"eye_colour_id", "hair_colour_id"}, "both are named"},
+		{"What is the colour of Abomination?", nil, "ask", nil, "none is named, and the model cannot tell"},
+		{"What is the colour of Abomination?", nil, "pick", []string{"eye_colour_id"}, "the first one is taken"},
+		{"What is the colour of Abomination?", &session.Correction{Kind: dialogue.CorrectJoin, Join: &hair}, "ask",
 			[]string{"hair_colour_id"}, "the user decided"},
 	} {
 		m := &scripted{tables: []string{"superhero", "colour"}, joins: tie,
@@ -109,7 +110,7 @@ func TestJoinAsked(t *testing.T) {
 			continue
 		}
 		if question != nil {
-			if question.Kind != session.KindJoin || len(question.Options) < 2 || question.Options[0].ID != "j1" ||
+			if question.Kind != dialogue.KindJoin || len(question.Options) < 2 || question.Options[0].ID != "j1" ||
 				!question.Options[0].Join.Equal(eye) || out.SQL != "" {
 				t.Errorf("%s: %+v", tt.why, question)
 			}
@@ -136,7 +137,7 @@ func TestCallsAfterCorrections(t *testing.T) {
 	}
 	var journal bytes.Buffer
 	recorder := replay.NewRecorder(&journal)
-	need.Value(run(recorder.Record(&scripted{tables: heroes, sql: []string{answer}}), task))(t)
+	testutil.Value(run(recorder.Record(&scripted{tables: heroes, sql: []string{answer}}), task))(t)
 	recorded := journal.String()
 	eye := joinOf(column("superhero", "eye_colour_id"), column("colour", "id"))
 	for _, tt := range []struct {
@@ -144,21 +145,21 @@ func TestCallsAfterCorrections(t *testing.T) {
 		want map[string]int
 		why  string
 	}{
-		{session.Correction{Kind: session.CorrectJoin, Join: ptr(joinOf(column("superhero", "publisher_id"), column("publisher", "id")))},
+		{session.Correction{Kind: dialogue.CorrectJoin, Join: ptr(joinOf(column("superhero", "publisher_id"), column("publisher", "id")))},
 			map[string]int{"generate": 1}, "a join: the statement"},
-		{session.Correction{Kind: session.CorrectJoin, Join: &eye}, map[string]int{"generate": 1}, "a join that brings a table along"},
+		{session.Correction{Kind: dialogue.CorrectJoin, Join: &eye}, map[string]int{"generate": 1}, "a join that brings a table along"},
 		{mapped("human", "race", "race"), map[string]int{"generate": 1}, "a word: the statement"},
 		{mapped("human", "gender", "gender"), map[string]int{"generate": 1}, "a word of another table"},
-		{session.Correction{Kind: session.CorrectTable, Tables: named("gender")},
+		{session.Correction{Kind: dialogue.CorrectTable, Tables: named("gender")},
 			map[string]int{"tables": 1, "synthesis": 1, "generate": 1}, "a table that was not relevant"},
-		{session.Correction{Kind: session.CorrectTable, Tables: named("superhero"), Rejected: named("publisher", "race")},
+		{session.Correction{Kind: dialogue.CorrectTable, Tables: named("superhero"), Rejected: named("publisher", "race")},
 			map[string]int{"synthesis": 1, "generate": 1}, "one table is left, so nothing is seen together"},
-		{session.Correction{Kind: session.CorrectText, Text: "only living heroes"},
+		{session.Correction{Kind: dialogue.CorrectText, Text: "only living heroes"},
 			map[string]int{"table": 10, "tables": 1, "synthesis": 1, "generate": 1}, "prose: everything"},
-		{session.Correction{Kind: session.CorrectFilter, Text: "only living heroes"},
+		{session.Correction{Kind: dialogue.CorrectFilter, Text: "only living heroes"},
 			map[string]int{"table": 10, "tables": 1, "synthesis": 1, "generate": 1}, "a filter: everything"},
 	} {
-		player := need.Value(replay.NewPlayer(strings.NewReader(recorded)))(t)
+		player := testutil.Value(replay.NewPlayer(strings.NewReader(recorded)))(t)
 		live := &scripted{tables: heroes, sql: []string{answer}, synthesis: map[string]any{"joins_needed": true}}
 		again := task
 		again.Corrections = []session.Correction{tt.c}
@@ -189,7 +190,7 @@ CREATE TABLE places (id INTEGER PRIMARY KEY, town TEXT);`
 	if err != nil || out.SQL != over || len(report.Joins.Bridges) != 1 || !strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
 		t.Errorf("without a correction: %+v, %v", report.Joins, err)
 	}
-	task := strategy.Task{Question: "Who was in Oslo?", Corrections: []session.Correction{{Kind: session.CorrectTable, Rejected: named("visits")}}}
+	task := strategy.Task{Question: "Who was in Oslo?", Corrections: []session.Correction{{Kind: dialogue.CorrectTable, Rejected: named("visits")}}}
 	m = &scripted{tables: m.tables, joins: m.joins, sql: []string{over, "SELECT name FROM people"}}
 	out, report, err = ask(t, env, threephase.Strategy{}, m, task)
 	if err != nil || out.SQL != "SELECT name FROM people" || len(report.Joins.Bridges) != 0 || strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
@@ -201,7 +202,7 @@ CREATE TABLE places (id INTEGER PRIMARY KEY, town TEXT);`
 // of the last answer too.
 func TestFollowUp(t *testing.T) {
 	m := &scripted{tables: both[:1], sql: []string{strategytest.Broken, strategytest.USA}}
-	task := strategy.Task{Question: "And in the USA?", Earlier: []session.Earlier{
+	task := strategy.Task{Question: "And in the USA?", Earlier: []session.PreviousTurn{
 		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers JOIN orders USING (id) WHERE country = 'Norway'"},
 	}}
 	if _, _, err := ask(t, strategytest.ShopEnv(t, nil), threephase.Strategy{}, m, task); err != nil {

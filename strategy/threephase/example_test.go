@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing/fstest"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -31,7 +32,7 @@ func ExampleStrategy() {
 			fmt.Println(o.ID, o.Label)
 		}
 		task.Corrections = append(task.Corrections, session.Correction{
-			Kind: session.CorrectTable, Tables: named("customers"), Rejected: named("orders"),
+			Kind: dialogue.CorrectTable, Tables: named("customers"), Rejected: named("orders"),
 		})
 	}
 	out, err := threephase.Strategy{}.Generate(context.Background(), env, task)

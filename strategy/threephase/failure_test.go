@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
@@ -84,7 +85,7 @@ func TestUnreadable(t *testing.T) {
 // TestFailure: what cannot be answered says why, and what to do.
 func TestFailure(t *testing.T) {
 	lonely := `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE weather (day DATE, rain REAL);`
-	text := session.Correction{Kind: session.CorrectText, Text: "the big ones"}
+	text := session.Correction{Kind: dialogue.CorrectText, Text: "the big ones"}
 	for _, tt := range []struct {
 		tables      []string
 		corrections int
@@ -144,21 +145,22 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfWaves: a budget that covers the first forty tables also covers what follows them; further waves leave three
+// TestBudgetOfWaves: a budget that covers the first forty calls also covers what follows them; further waves leave five
 // calls to the later steps.
 func TestBudgetOfWaves(t *testing.T) {
 	wide := *strategytest.ShopEnv(t, nil)
 	whole := *wide.Schema
-	for i := range 100 - len(whole.Tables) {
-		whole.Tables = append(whole.Tables, schema.Table{Name: fmt.Sprintf("%c%c", 'k'+i/10, 'b'+i%10), Columns: []schema.Column{{Name: "id", Type: "INTEGER"}}})
+	for i := range 1000 - len(whole.Tables) {
+		name := fmt.Sprintf("%c%c%c", 'k'+i/100, 'b'+i/10%10, 'b'+i%10)
+		whole.Tables = append(whole.Tables, schema.Table{Name: name, Columns: []schema.Column{{Name: "id", Type: "INTEGER"}}})
 	}
 	wide.Schema = &whole
 	for _, tt := range []struct {
-		calls, asked int // calls 0: no budget
+		calls, asked int // calls 0: no budget; asked: calls about eight tables each
 		why          string
 	}{
-		{0, 100, "all"},
-		{60, 57, "three are left"},
+		{0, 125, "all"},
+		{60, 55, "five are left"},
 		{41, 40, "the first wave is asked about"},
 		{20, 20, "until the budget is spent"},
 	} {
@@ -171,7 +173,7 @@ func TestBudgetOfWaves(t *testing.T) {
 		}
 		_, report, err := ask(t, &env, threephase.Strategy{Tables: linker.PerTable{Workers: 1}}, asking, strategytest.USATask)
 		if n := len(m.of("table")); n != tt.asked || err == nil {
-			t.Errorf("%s: %d tables were asked about, want %d: %v, %+v", tt.why, n, tt.asked, err, report.Tables.NotAsked)
+			t.Errorf("%s: %d calls were about tables, want %d: %v, %+v", tt.why, n, tt.asked, err, report.Tables.NotAsked)
 		}
 	}
 }
@@ -193,7 +195,7 @@ func TestNothing(t *testing.T) {
 		t.Errorf("an ended context: %v", err)
 	}
 	for _, bad := range []threephase.Strategy{
-		{CallTokens: -1}, {OnAmbiguity: 9}, {Refine: strategy.Refine{Executions: -1}}, {Tables: linker.PerTable{Workers: -1}},
+		{CallTokens: -1}, {OnAmbiguity: "nine"}, {Refine: strategy.Refine{Executions: -1}}, {Tables: linker.PerTable{Workers: -1}},
 		{Joins: linker.Joins{MinConfidence: 2}},
 	} {
 		if _, err := bad.Generate(t.Context(), shop, orderedTask); err == nil || bad.Validate(0) == nil {
@@ -209,11 +211,11 @@ func TestNothing(t *testing.T) {
 // is.
 func TestRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.sqlite")
-	pool := need.Value(sql.Open("sqlite3", "file:"+path))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+path))(t)
 	defer pool.Close()
-	need.Value(pool.Exec(strategytest.ShopSQL))(t)
+	testutil.Value(pool.Exec(strategytest.ShopSQL))(t)
 	hash := func() [32]byte {
-		raw := need.Value(os.ReadFile(path))(t)
+		raw := testutil.Value(os.ReadFile(path))(t)
 		return sha256.Sum256(raw)
 	}
 	before := hash()
@@ -223,13 +225,13 @@ func TestRefused(t *testing.T) {
 	for i := range hostile {
 		for _, opts := range [][]texttosql.Option{nil, {texttosql.WithoutExecution()}} {
 			m := &scripted{tables: both, sql: []string{hostile[i], hostile[(i+1)%len(hostile)], strategytest.USA}}
-			engine := need.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
+			engine := testutil.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
 			out, err := engine.Generate(t.Context(), orderedTask.Question)
 			if err != nil || out.SQL != strategytest.USA || out.Rows != nil || len(out.Steps) != 3 || out.Steps[0].Status == "ok" || out.Steps[0].Problem == "" {
 				t.Errorf("%q: %+v, %v", hostile[i], out.Steps, err)
 			}
 			m = &scripted{tables: both, sql: []string{hostile[i], "SELECT nobody FROM orders", hostile[(i+1)%len(hostile)]}}
-			engine = need.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
+			engine = testutil.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
 			if _, err := engine.Generate(t.Context(), orderedTask.Question); !errors.Is(err, texttosql.ErrNoCandidate) {
 				t.Errorf("%q: %v", hostile[i], err)
 			}

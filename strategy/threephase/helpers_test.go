@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -44,10 +46,20 @@ func (s *scripted) Complete(_ context.Context, req llm.Request) (llm.Response, e
 	reply := ""
 	switch req.Purpose {
 	case "table":
-		relevant := slices.ContainsFunc(s.tables, func(name string) bool {
-			return strings.Contains(text, "CREATE TABLE "+name+" (") || strings.Contains(text, "CREATE TABLE "+schema.QuoteName(name)+" (")
-		})
-		reply = written(map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": s.columns, "reasoning": "it is about it"})
+		said := func(text string) map[string]any {
+			relevant := slices.ContainsFunc(s.tables, func(name string) bool {
+				return strings.Contains(text, "CREATE TABLE "+name+" (") || strings.Contains(text, "CREATE TABLE "+prompttext.QuoteName(name)+" (")
+			})
+			return map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": s.columns, "reasoning": "it is about it"}
+		}
+		if reply = written(said(text)); strings.Contains(text, "\nTable 2:\n") {
+			var list []map[string]any
+			for i, one := range strings.Split(text, "\nTable ")[1:] {
+				list = append(list, said(one))
+				list[i]["table"] = i + 1
+			}
+			reply = written(map[string]any{"tables": list})
+		}
 	case "tables":
 		reply = written(map[string]any{"final_tables": s.tables, "removed_tables": []string{}, "reasoning": "all"})
 	case "synthesis":
@@ -94,7 +106,7 @@ func said(r llm.Request) string { return strategytest.Written(r.Messages) }
 func states(t *testing.T, env *strategy.Env) *[]session.State {
 	t.Helper()
 	heard := &[]session.State{}
-	now := session.SchemaLoading
+	now := session.State(dialogue.SchemaLoading)
 	var mu sync.Mutex
 	env.Host.Stage = func(_ context.Context, s session.State) {
 		mu.Lock()
@@ -141,7 +153,7 @@ func joinOf(a, b schema.ColumnName) schema.Join { return schema.Join{Left: a, Ri
 
 // mapped says that a word means a column.
 func mapped(term, table, name string) session.Correction {
-	return session.Correction{Kind: session.CorrectColumn, Term: term, Column: ptr(column(table, name))}
+	return session.Correction{Kind: dialogue.CorrectColumn, Term: term, Column: ptr(column(table, name))}
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -22,19 +23,20 @@ type prompter struct {
 
 // Prompt writes the messages.
 func (p prompter) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
-	in.Links, in.Whole, in.Schema = p.out.Links, nil, &schema.Schema{}
+	in.Links.Tables = append(slices.Clone(p.out.Links.Tables), in.Links.Tables...) // with the values of both
+	in.Whole, in.Schema = nil, &schema.Schema{}
 	frame, err := p.written(ctx, env, in)
 	if err != nil {
 		return nil, err
 	}
-	left := p.CallTokens - p.beside - schema.EstimateTokens(env.Advice(p.needed, in.Task))
+	left := p.CallTokens - p.beside - prompttext.EstimateTokens(env.Advice(p.needed, in.Task))
 	for _, m := range frame {
-		left -= schema.EstimateTokens(m.Text)
+		left -= prompttext.EstimateTokens(m.Text)
 	}
 	narrow := *env
 	narrow.SchemaBudget = max(left, p.CallTokens/4)
 	if left < narrow.SchemaBudget {
-		trace.From(ctx).Warn("call-too-long", fmt.Sprintf("question, notes and attempts leave %d of %d tokens for the schema: the call takes more", left, p.CallTokens))
+		trace.FromContext(ctx).Warn("call-too-long", fmt.Sprintf("question, notes and attempts leave %d of %d tokens for the schema: the call takes more", left, p.CallTokens))
 	}
 	in.Whole, in.Schema = p.whole, p.needed
 	return p.written(ctx, &narrow, in)
@@ -58,7 +60,7 @@ func (r *run) plan(env *strategy.Env) string {
 	if len(r.report.Joins.Joins) > 0 {
 		b.WriteString("### Joins to use\n")
 		for _, j := range r.report.Joins.Joins {
-			b.WriteString(strategy.OneLine(j.Left.Quoted(env)+" = "+j.Right.Quoted(env)) + "\n")
+			b.WriteString(prompttext.OneLine(j.Left.Quoted(env)+" = "+j.Right.Quoted(env)) + "\n")
 		}
 		b.WriteString("\n")
 	}
@@ -66,7 +68,7 @@ func (r *run) plan(env *strategy.Env) string {
 	for _, part := range []struct{ name, text string }{
 		{"Filters", id.Filters}, {"Aggregations", id.Aggregations}, {"Ordering", id.Ordering}, {"Tables are combined by", combined[id.Combine]},
 	} {
-		if text := strategy.OneLine(part.text); text != "" {
+		if text := prompttext.OneLine(part.text); text != "" {
 			b.WriteString(head + part.name + ": " + text + "\n")
 			head = ""
 		}
@@ -88,12 +90,12 @@ type repairer struct {
 
 // Repair shortens the statements of earlier attempts, and notes what the model failed with.
 func (r repairer) Repair(ctx context.Context, env *strategy.Env, in strategy.RepairInput) (llm.Response, error) {
-	beside := frameTokens + schema.EstimateTokens(in.SQL) + schema.EstimateTokens(env.Lessons.ForError(in.Err.Error()))
+	beside := frameTokens + prompttext.EstimateTokens(in.SQL) + prompttext.EstimateTokens(env.Lessons.ForError(in.Err.Error()))
 	in.Earlier = slices.Clone(in.Earlier)
 	for i := range in.Earlier {
 		s := &in.Earlier[i]
 		s.SQL = words.Short(s.SQL, r.CallTokens/2) // an eighth of the tokens
-		beside += schema.EstimateTokens(s.SQL) + lineTokens
+		beside += prompttext.EstimateTokens(s.SQL) + lineTokens
 	}
 	next := r.next
 	if next == nil {

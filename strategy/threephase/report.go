@@ -5,39 +5,39 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/linker"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// Report is what Strategy tells about an answer, or why there is none, in Outcome.Report. The attempts at a statement are
-// in Outcome.Steps.
+// Report is Strategy's report on an answer, or on a question without one, in Outcome.Report. Outcome.Steps has the
+// attempts at a statement.
 type Report struct {
-	Tables  linker.PerTableResult `json:"tables"`            // what was found out about the tables
-	Joins   linker.JoinPlan       `json:"joins"`             // the joins of the tables; empty where none was needed
+	Tables  linker.PerTableResult `json:"tables"`            // the results for the tables
+	Joins   linker.JoinPlan       `json:"joins"`             // the joins of the tables; empty if they need none
 	Failure *session.Failure      `json:"failure,omitempty"` // the failure of a *FailureError
 }
 
 // Method is "threephase".
 func (Report) Method() string { return "threephase" }
 
-// FailureError says why a question has no answer, and what the user can do. It matches strategy.ErrNoCandidate and Err:
-// linker.ErrNoTables, linker.ErrNoJoin or a *strategy.NoCandidateError, if it is one of these.
+// FailureError reports why a question has no answer, and what the user can do. It matches strategy.ErrNoCandidate and
+// Err: linker.ErrNoTables, linker.ErrNoJoin or a *strategy.NoCandidateError, if it is one of these.
 type FailureError struct {
 	Failure session.Failure // the failure, for the user
 	Err     error           // the reason
 }
 
-// Error is one line with the reason and the recommendations.
+// Error returns one line with the reason and the recommendations.
 func (e *FailureError) Error() string {
 	return "threephase: " + e.Err.Error() + ": " + strings.Join(e.Failure.Recommendations, " ")
 }
 
-// Summary returns Failure. A session keeps it in its record.
+// Summary returns Failure. A session stores it in its record.
 func (e *FailureError) Summary() session.Failure { return e.Failure }
 
-// Public is the error without names and statements (trace.Span.Fail).
+// Public returns the error without names and statements (trace.Span.Fail).
 func (e *FailureError) Public() string {
 	return fmt.Sprintf("threephase: no answer after %d attempts at a statement", e.Failure.Iterations)
 }
@@ -65,7 +65,7 @@ func (r *run) failure(err error) error {
 	}
 	f := session.Failure{
 		Question: r.task.Question, Tables: r.tables, Corrections: len(r.task.Corrections),
-		Error: llm.Scrub(err.Error()), Recommendations: recommended(err),
+		Error: redact.Line(err.Error()), Recommendations: recommended(err),
 	}
 	for _, s := range r.out.Steps {
 		f.Attempts = append(f.Attempts, session.Attempt{SQL: s.SQL, Error: s.Problem})

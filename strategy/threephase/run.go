@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -32,8 +33,9 @@ type run struct {
 	failed []error // what corrections failed with; guarded by mu
 }
 
-// laterCalls is what a question takes behind the verdicts on its tables: together, synthesis, a statement.
-const laterCalls = 3
+// laterCalls is what a question takes behind the verdicts on its tables: together, synthesis, both once more with the tables that
+// were missing, a statement.
+const laterCalls = 5
 
 // start fills in what Strategy leaves open.
 func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
@@ -41,7 +43,8 @@ func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
 	s.Tables.Model, s.Tables.Seed = env.Models[0], env.SeedOf
 	s.Tables.TableTokens, s.Tables.CallTokens = cmp.Or(s.Tables.TableTokens, s.CallTokens), cmp.Or(s.Tables.CallTokens, s.CallTokens)
 	if left, bounded := env.CallsLeft(); bounded { // waves behind the first one leave the later steps their calls
-		s.Tables.Tables = min(cmp.Or(s.Tables.Tables, math.MaxInt), max(linker.FirstWave(env.Schema, s.Tables.Tables), left-laterCalls))
+		first, perCall := s.Tables.FirstWave(env.Schema)
+		s.Tables.Tables = min(cmp.Or(s.Tables.Tables, math.MaxInt), perCall*max(first, left-laterCalls))
 	}
 	s.Joins.Model, s.Joins.Seed, s.Joins.CallTokens = env.Models[0], env.SeedOf, cmp.Or(s.Joins.CallTokens, s.CallTokens)
 	s.Prompt.Whole = true
@@ -63,10 +66,10 @@ func (r *run) enter(ctx context.Context, s session.State) {
 // unclear decides what becomes of a question that is not clear: nil stands for its first option.
 func (r *run) unclear(ctx context.Context, q *session.QuestionError) error {
 	switch r.OnAmbiguity {
-	case PickTop:
+	case "pick":
 		r.out.Warn(ctx, "picked", "the question is not clear, the first option is taken: %s", q.Options[0].Label)
 		return nil
-	case Fail:
+	case "fail":
 		return &unclearError{q}
 	}
 	return q
@@ -108,10 +111,10 @@ func (r *run) restricted() *strategy.Env {
 		env.Models = slices.Clone(env.Models)
 		for i, m := range env.Models {
 			env.Models[i] = llm.Wrap(m, func(ctx context.Context, req llm.Request) (llm.Response, error) {
-				r.enter(ctx, session.GeneratingSQL)
+				r.enter(ctx, dialogue.GeneratingSQL)
 				reply, err := m.Complete(ctx, req)
 				if err == nil {
-					r.enter(ctx, session.ExecutingQuery)
+					r.enter(ctx, dialogue.ExecutingQuery)
 				}
 				return reply, err
 			})

@@ -1,11 +1,11 @@
-// Package threephase is the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md): a model judges each table alone,
-// then the relevant ones together, then says what the question asks of them. Joins come from keys, names and the model,
-// the user is asked where the model cannot tell, and one statement is refined until it runs.
+// Package threephase is the three-phase agent (hjf1997/text2sql, WORKFLOW_DIAGRAMS.md). A model judges each table
+// alone, then the relevant tables together, and then describes their use in the answer. Joins come from keys, names
+// and the model. If the model cannot decide, the user is consulted. One statement is refined until it runs.
 //
 //	engine, err := texttosql.New(db, model, texttosql.WithStrategy(threephase.Strategy{}))
 //
-// It is for schemas too large for one prompt, and for users who can be asked (texttosql.Engine.Converse). The source
-// publishes no figures, and its code cannot run all loops that it documents.
+// It is for schemas too large for one prompt, and for users who can answer questions (texttosql.Conversation). The
+// source publishes no figures, and its code cannot run all loops that it documents.
 package threephase
 
 import (
@@ -13,7 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -24,50 +26,46 @@ import (
 
 // Strategy answers in three steps: choose the tables, join them, write a statement and refine it.
 //
-// A question that is not clear is answered by a *session.QuestionError, which is an error: several tables stay though nothing
-// joins them, or the joins of two tables are equally likely. A Correction of the Task decides it. A question that has no
-// answer is a *FailureError, which says what the user can do. A model that fails is neither: its error is returned, and
-// the question can be asked again. So does one whose replies about tables are no JSON (*llm.ReplyError), unless the whole
-// schema fits CallTokens: then the statement is written from that, with the warning "no-links".
+// An unclear question returns a *session.QuestionError: several tables remain that nothing joins, or the joins of two
+// tables are equally likely. A Correction of the Task decides it. Without an answer, the error is a *FailureError
+// with advice for the user. If a model fails, its error is returned, and the question can be asked again. The same
+// holds if its replies about tables are not JSON (*llm.ReplyError), unless the whole schema fits CallTokens. Then the
+// whole schema is used, with the warning "no-links".
 //
-// WithSamples(n) draws n statements at temperature 0.7, which vote; each is refined. Calls a question with T tables: at
-// most T + 2 for the tables, one for each pair of tables that neither keys nor names join, 3·n for the statement, and one
-// more for each reply of the first two steps that is no JSON. No prompt of these shows stored values. Outcome.Report is a
+// WithSamples(n) draws n statements at temperature 0.7, which vote; each is refined. A question takes at most
+// one call per table, fewer with over 40 tables (linker.PerTable.PerCall), and 2 for the tables. It takes one
+// for each pair of tables that neither keys nor names join, and 3·n for the statement. Each reply of the first two
+// steps that is not JSON costs one more. Prompts of these two steps show no stored values. Outcome.Report is a
 // Report. Safe for concurrent use.
 type Strategy struct {
 	Tables linker.PerTable // its Model, Seed and limits of tokens are filled in
-	Joins  linker.Joins    // the same
-	Prompt strategy.Prompt // writes the statement; Whole is set: columns go only where the tables do not fit
+	Joins  linker.Joins    // its Model, Seed and CallTokens are filled in
+	Prompt strategy.Prompt // writes the statement; Whole is set: columns are left out only if the tables do not fit
 	Refine strategy.Refine // Executions is the number of attempts, 0 means 3; Repairer nil: strategy.TypedRepair
 
-	OnAmbiguity OnAmbiguity // what happens to a question that is not clear; zero: Ask
-	CallTokens  int         // most tokens of a prompt, as schema.EstimateTokens counts; 0 means 4000
+	// OnAmbiguity defines what happens to an unclear question:
+	//   - "ask" or "": the error is a *session.QuestionError;
+	//   - "pick": the first option is used, with the warning "picked";
+	//   - "fail": the error is a *FailureError.
+	OnAmbiguity string
+	CallTokens  int // maximum tokens of a prompt, estimated; 0 means 4000
 }
-
-// OnAmbiguity says what happens to a question that is not clear.
-type OnAmbiguity uint8
-
-// The ways.
-const (
-	Ask     OnAmbiguity = iota // the error is a *session.QuestionError
-	PickTop                    // the first option is taken, with the warning "picked"
-	Fail                       // the error is a *FailureError
-)
 
 // Validate refuses numbers out of range.
 func (s Strategy) Validate(samples int) error {
+	s.Tables.Model = llm.Func(nil) // it is filled in
 	errs := []error{
 		s.Tables.Validate(), s.Joins.Validate(), s.Refine.Validate(), strategy.Sampler{}.Validate(samples),
 		fields.Check("threephase: Strategy.CallTokens", s.CallTokens, 0),
 	}
-	if s.OnAmbiguity > Fail {
-		errs = append(errs, &strategy.ConfigError{Field: "threephase: Strategy.OnAmbiguity", Problem: fmt.Sprintf("it is %d; want Ask, PickTop or Fail", s.OnAmbiguity)})
+	if !slices.Contains([]string{"", "ask", "pick", "fail"}, s.OnAmbiguity) {
+		errs = append(errs, &strategy.ConfigError{Field: "threephase: Strategy.OnAmbiguity", Problem: fmt.Sprintf("it is %q; want ask, pick or fail", s.OnAmbiguity)})
 	}
 	return errors.Join(errs...)
 }
 
-// Generate answers one question. Its errors are *session.QuestionError, *FailureError, those of the Env and the Task,
-// ctx.Err(), and what a model or the database failed with.
+// Generate answers one question. It returns *session.QuestionError, *FailureError, the errors of the Env and the
+// Task, ctx.Err(), or the error of a model or the database that failed.
 func (s Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 	if err := cmp.Or(env.Validate(t), s.Validate(t.Samples)); err != nil {
 		return nil, err
@@ -81,9 +79,9 @@ func (s Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	return r.told(nil)
 }
 
-// choose finds the tables: each judged alone, then the relevant ones together, then what is asked of them.
+// choose finds the tables: each judged by itself, then the relevant ones together, then the columns and joins.
 func (r *run) choose(ctx context.Context) (err error) {
-	r.enter(ctx, session.QueryUnderstanding)
+	r.enter(ctx, dialogue.QueryUnderstanding)
 	ctx, span := trace.Start(ctx, "tables")
 	defer span.End()
 	if r.input.Schema, err = r.env.Profiled(ctx, r.out, r.env.Schema); err != nil {
@@ -130,7 +128,7 @@ func (r *run) join(ctx context.Context) (err error) {
 	if len(r.tables) < 2 || !r.report.Tables.JoinsNeeded {
 		return nil
 	}
-	r.enter(ctx, session.InferringJoins)
+	r.enter(ctx, dialogue.InferringJoins)
 	ctx, span := trace.Start(ctx, "joins")
 	defer span.End()
 	r.report.Joins, err = r.Joins.Connect(ctx, r.input, r.tables)
@@ -148,21 +146,21 @@ func (r *run) answer(ctx context.Context) error {
 	}
 	refine := r.Refine
 	refine.Repairer = repairer{r, refine.Repairer}
-	examiner := strategy.NewExaminer(ctx, r.env, r.task, nil, nil)
+	examiner := strategy.NewChecker(ctx, r.env, r.task, nil, nil)
 	defer examiner.Close()
 	p := strategy.Pipeline{Prompter: prompter{r, 0}, Refine: &refine, Examiner: examiner}
 	if r.task.Samples > 1 {
 		p.Sampler.Temperature = 0.7
 	}
 	env := r.restricted()
-	r.enter(ctx, session.GeneratingSQL)
+	r.enter(ctx, dialogue.GeneratingSQL)
 	out, err := p.Generate(ctx, env, r.task)
 	if out != nil {
 		out.Links, out.Notes = r.out.Links, append(r.out.Notes, out.Notes...)
 		r.out = out
 	}
 	if err == nil {
-		r.enter(ctx, session.ExecutingQuery)
+		r.enter(ctx, dialogue.ExecutingQuery)
 	}
 	return err
 }

@@ -4,15 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/rawreport"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
@@ -39,15 +42,16 @@ func TestAnswer(t *testing.T) {
 		fmt.Fprintf(&b, "##### %s\n%s", r.Purpose, said(r))
 	}
 	golden.Check(t, "prompts.txt", b.String())
-	want := []session.State{session.QueryUnderstanding, session.InferringJoins,
-		session.GeneratingSQL, session.ExecutingQuery, session.GeneratingSQL, session.ExecutingQuery}
+	want := []session.State{dialogue.QueryUnderstanding, dialogue.InferringJoins,
+		dialogue.GeneratingSQL, dialogue.ExecutingQuery, dialogue.GeneratingSQL, dialogue.ExecutingQuery}
 	if diff := cmp.Diff(want, *heard); diff != "" {
 		t.Error(diff)
 	}
-	report := need.Value(strategy.ReadReport[threephase.Report](out.Report))(t)
-	text := need.Value(json.Marshal(out.Report))(t)
-	again, err := strategy.ReadReport[threephase.Report](strategy.RawReport{Name: "threephase", JSON: text})
-	if diff := cmp.Diff(report, again); diff != "" || err != nil {
+	report := testutil.Value(strategy.ReadReport[threephase.Report](out.Report))(t)
+	text := testutil.Value(json.Marshal(out.Report))(t)
+	again, err := strategy.ReadReport[threephase.Report](rawreport.Report{Name: "threephase", JSON: text})
+	all := cmp.Exporter(func(reflect.Type) bool { return true })
+	if diff := cmp.Diff(report, again, all); diff != "" || err != nil {
 		t.Errorf("read back: %v %s", err, diff)
 	}
 	if len(report.Joins.Joins) != 1 || report.Joins.Joins[0].Origin != "declared" || report.Failure != nil ||
@@ -60,7 +64,7 @@ func TestAnswer(t *testing.T) {
 // combined without a join.
 func TestUnclear(t *testing.T) {
 	shop := strategytest.ShopEnv(t, nil)
-	corrected := []session.Correction{{Kind: session.CorrectTable, Tables: named("customers")}}
+	corrected := []session.Correction{{Kind: dialogue.CorrectTable, Tables: named("customers")}}
 	for _, tt := range []struct {
 		tables    []string
 		joins     bool
@@ -81,7 +85,7 @@ func TestUnclear(t *testing.T) {
 		{both, false, false, "union", false, "a union needs no join"},
 		{both, false, false, "subquery", false, "nor does a subquery"},
 	} {
-		for _, mode := range []threephase.OnAmbiguity{threephase.Ask, threephase.PickTop, threephase.Fail} {
+		for _, mode := range []string{"ask", "pick", "fail"} {
 			asked := map[string]any{"joins_needed": tt.joins}
 			if tt.combine != "" {
 				asked["combine"] = tt.combine
@@ -95,14 +99,14 @@ func TestUnclear(t *testing.T) {
 			var question *session.QuestionError
 			var failure *threephase.FailureError
 			if joined := len(report.Joins.Joins) > 0; joined != (tt.joins && len(tt.tables) > 1) {
-				t.Errorf("%s, mode %d: joins %+v", tt.why, mode, report.Joins)
+				t.Errorf("%s, mode %q: joins %+v", tt.why, mode, report.Joins)
 			}
 			switch asked, failed := errors.As(err, &question), errors.As(err, &failure); {
-			case asked != (tt.asks && mode == threephase.Ask), failed != (tt.asks && mode == threephase.Fail), err == nil != (out.SQL != ""):
-				t.Errorf("%s, mode %d: %v", tt.why, mode, err)
+			case asked != (tt.asks && mode == "ask"), failed != (tt.asks && mode == "fail"), err == nil != (out.SQL != ""):
+				t.Errorf("%s, mode %q: %v", tt.why, mode, err)
 			case asked:
 				ids := []string{question.Options[0].ID, question.Options[1].ID}
-				if question.Kind != session.KindTable || !slices.Equal(ids, []string{"t1", "t2"}) || question.Context["user_query"] != task.Question {
+				if question.Kind != dialogue.KindTable || !slices.Equal(ids, []string{"t1", "t2"}) || question.Context["user_query"] != task.Question {
 					t.Errorf("%s: %+v", tt.why, question)
 				}
 			case failed:
@@ -140,6 +144,7 @@ func TestAttempts(t *testing.T) {
 		{"failing", func(i int) string { return fmt.Sprintf("SELECT %d + abs(-9223372036854775807 - 1) FROM customers", i) }, "integer overflow"},
 		{"right", func(i int) string { return fmt.Sprintf("```sql\nSELECT name, %d FROM customers\n```", i) }, ""},
 	}
+	var told strings.Builder
 	for n := range len(kinds) * len(kinds) * len(kinds) {
 		m := &scripted{tables: both[:1]}
 		var names, wrong []string
@@ -156,6 +161,9 @@ func TestAttempts(t *testing.T) {
 			wrong = append(wrong, message)
 		}
 		out, _, err := ask(t, shop, threephase.Strategy{}, m, orderedTask)
+		if n%7 == 0 { // the others are made of the same parts
+			told.WriteString("== " + strings.Join(names, ", ") + "\n" + strategytest.Told(out, err))
+		}
 		attempts := 3
 		if right >= 0 {
 			attempts = right + 1
@@ -176,6 +184,7 @@ func TestAttempts(t *testing.T) {
 			t.Errorf("%v: %v", names, err)
 		}
 	}
+	golden.Check(t, "attempts.golden", told.String())
 }
 
 // TestSamples: several statements vote, each refined, and are one stage of the session.
@@ -190,7 +199,7 @@ func TestSamples(t *testing.T) {
 	if err != nil || out.SQL != strategytest.USA || len(out.Candidates) != 3 || len(m.of("generate"))+len(m.of("repair")) != 4 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	want := []session.State{session.QueryUnderstanding, session.InferringJoins, session.GeneratingSQL, session.ExecutingQuery}
+	want := []session.State{dialogue.QueryUnderstanding, dialogue.InferringJoins, dialogue.GeneratingSQL, dialogue.ExecutingQuery}
 	if diff := cmp.Diff(want, *heard); diff != "" {
 		t.Error(diff)
 	}
@@ -203,7 +212,7 @@ func TestPromptsOfSamples(t *testing.T) {
 		m := &scripted{tables: both, sql: []string{strategytest.USA}, synthesis: map[string]any{"joins_needed": false, "combine": "union"}}
 		task := orderedTask
 		task.Samples = samples
-		need.Value(threephase.Strategy{}.Generate(t.Context(), strategytest.ShopEnv(t, m), task))(t)
+		testutil.Value(threephase.Strategy{}.Generate(t.Context(), strategytest.ShopEnv(t, m), task))(t)
 		for _, req := range m.of("generate") {
 			if req.Temperature == nil || *req.Temperature != want || !strings.Contains(last(req), "Tables are combined by: UNION\n") {
 				t.Errorf("%d samples: temperature %v, want %v\n%s", samples, req.Temperature, want, last(req))
@@ -227,7 +236,7 @@ func TestPromptOfOneTable(t *testing.T) {
 
 // TestStatesOfAFailure: where no statement comes of a model, none is executed.
 func TestStatesOfAFailure(t *testing.T) {
-	for purpose, want := range map[string]session.State{"generate": session.GeneratingSQL, "nothing": session.ExecutingQuery} {
+	for purpose, want := range map[string]session.State{"generate": dialogue.GeneratingSQL, "nothing": dialogue.ExecutingQuery} {
 		m := &scripted{tables: []string{"customers"}, sql: []string{strategytest.USA}, fail: func(r llm.Request) error {
 			if r.Purpose == purpose {
 				return &llm.Error{Class: llm.ClassOverloaded, Status: 503, Message: "down"}
@@ -237,7 +246,7 @@ func TestStatesOfAFailure(t *testing.T) {
 		env := strategytest.ShopEnv(t, m)
 		heard := states(t, env)
 		_, err := threephase.Strategy{}.Generate(t.Context(), env, strategytest.USATask)
-		if last := (*heard)[len(*heard)-1]; last != want || (err != nil) != (want == session.GeneratingSQL) {
+		if last := (*heard)[len(*heard)-1]; last != want || (err != nil) != (want == dialogue.GeneratingSQL) {
 			t.Errorf("%s fails: %v, %v; want %s", purpose, *heard, err, want)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package modernc opens databases by modernc.org/sqlite, which needs no C compiler, so that they can be guarded. It is a
-// module of its own.
+// Package modernc opens databases for the guard with modernc.org/sqlite, which needs no C compiler. It is a module of
+// its own.
 //
 //	pool := sql.OpenDB(modernc.Connector{DSN: "file:shop.db?mode=ro"})
 //	engine, err := texttosql.New(pool, model)
@@ -14,17 +14,17 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Connector opens connections of modernc.org/sqlite that can be guarded.
+// Connector opens connections of modernc.org/sqlite for the guard.
 //
-// The driver has an authorizer, but takes limits only through a *sql.Conn, which is locked while a guard is put on. So
-// each connection is the only one of a pool of its own, which serves for its limits.
+// The driver has an authorizer, but it sets limits only through a *sql.Conn, which is locked while the guard is set
+// up. So each connection has its own pool of one connection, through which its limits are set.
 //
 // Safe for concurrent use.
 type Connector struct {
-	DSN string // as modernc.org/sqlite has it: "file:shop.db?mode=ro"
+	DSN string // the data source name: "file:shop.db?mode=ro"
 }
 
-// Driver returns the driver of modernc.org/sqlite, by which the engine knows the dialect.
+// Driver returns the driver of modernc.org/sqlite, from which the engine recognises the dialect.
 func (Connector) Driver() driver.Driver { return &sqlite.Driver{} }
 
 // Connect opens a connection.

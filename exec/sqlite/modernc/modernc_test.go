@@ -38,7 +38,7 @@ func ExampleConnector() {
 	fmt.Println(err)
 	// Output:
 	// [[Ann]] <nil>
-	// exec: refused (column): customers.id may not be read
+	// exec: refused (column): id: no such column, or you may not read it
 }
 
 // TestGuard: the guard decides and bounds as it does on any driver, and the connection is given back as it was.

@@ -16,11 +16,12 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/dbtest"
+	"github.com/texttosql/texttosql/internal/dialecttest"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/result"
@@ -38,7 +39,7 @@ CREATE VIEW codes AS SELECT code FROM parent;
 	db := guarded(t, "admin", name, trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{Policy: exec.Policy{
 		AllowTables: []string{name + ".parent", name + ".codes", "tpch.tiny.nation"},
 	}})
-	s := need.Value(db.Schema(t.Context()))(t)
+	s := testutil.Value(db.Schema(t.Context()))(t)
 	want := []schema.Table{
 		{Schema: name, Name: "codes", Kind: schema.View, Columns: []schema.Column{{Name: "code", Type: "varchar(20)"}}},
 		{Schema: name, Name: "parent", Kind: schema.BaseTable, Description: "all parents", Columns: []schema.Column{
@@ -56,7 +57,7 @@ CREATE VIEW codes AS SELECT code FROM parent;
 	if s.Version == "" {
 		t.Error("no version")
 	}
-	all := need.Value(guarded(t, "admin", name, trino.Dialect{}, exec.Config{}).Schema(t.Context()))(t)
+	all := testutil.Value(guarded(t, "admin", name, trino.Dialect{}, exec.Config{}).Schema(t.Context()))(t)
 	for _, table := range all.Tables {
 		if table.Schema == "information_schema" || strings.Contains(table.Schema, "tpch") {
 			t.Errorf("the schema has %s.%s", table.Schema, table.Name)
@@ -85,7 +86,7 @@ func TestInspectMany(t *testing.T) {
 		}
 		least["Version"] = min(least["Version"], time.Since(start))
 		start = time.Now()
-		found := need.Value(c.Catalog(t.Context()))(t)
+		found := testutil.Value(c.Catalog(t.Context()))(t)
 		least["Catalog"] = min(least["Catalog"], time.Since(start))
 		n := 0
 		for i := range found.Schema.Tables {
@@ -103,9 +104,9 @@ func TestInspectMany(t *testing.T) {
 // opened is a connection of a user under a guard of its own.
 func opened(t testing.TB, user, schema string) exec.Conn {
 	t.Helper()
-	c := need.Value(pool(t, user, schema).Conn(t.Context()))(t)
-	open := need.Value(trino.Dialect{}.Guard(exec.GuardConfig{}))(t)
-	o := need.Value(open(t.Context(), c, time.Minute))(t)
+	c := testutil.Value(pool(t, user, schema).Conn(t.Context()))(t)
+	open := testutil.Value(trino.Dialect{}.Guard(exec.GuardConfig{}))(t)
+	o := testutil.Value(open(t.Context(), c, time.Minute))(t)
 	t.Cleanup(func() { o.Close(false); c.Close() })
 	return o.Conn
 }
@@ -197,9 +198,9 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestKinds: docs/dialects.md has what is shown.
+// TestKinds: the page about engines shows the values as a result has them.
 func TestKinds(t *testing.T) {
-	exectest.Kinds(t, guarded(t, "admin", open(t, "CREATE TABLE v(x INTEGER);\n"), trino.Dialect{}, exec.Config{}), "../../../docs/dialects.md", "Trino")
+	dialecttest.Kinds(t, guarded(t, "admin", open(t, "CREATE TABLE v(x INTEGER);\n"), trino.Dialect{}, exec.Config{}), "../../../docs/lab/engines.md", "Trino")
 }
 
 // TestErrors: what the server says of wrong statements.
@@ -238,7 +239,7 @@ INSERT INTO few VALUES (2, 'second', NULL), (1, 'first', MAP(ARRAY['a'], ARRAY[1
 CREATE TABLE none(id INTEGER);
 `)
 	db := guarded(t, "admin", name, trino.Dialect{}, exec.Config{})
-	s := need.Value(db.Schema(context.Background()))(t)
+	s := testutil.Value(db.Schema(context.Background()))(t)
 	for table, want := range map[string]exec.RowSample{
 		"few":  {Rows: [][]any{{int64(1), "fir", `{"a`}, {int64(2), "sec", nil}}, Count: 2, Complete: true},
 		"none": {Rows: [][]any{}, Complete: true},
@@ -269,9 +270,9 @@ func asInvalid(err error) (*exec.InvalidError, bool) {
 // guardedBy is a DB on a data source name.
 func guardedBy(t testing.TB, dsn string, c exec.Config) *exec.DB {
 	t.Helper()
-	p := need.Value(sql.Open("trino", dsn))(t)
+	p := testutil.Value(sql.Open("trino", dsn))(t)
 	t.Cleanup(func() { p.Close() })
-	return exectest.NewDB(t, p, trino.Dialect{}, c)
+	return dbtest.NewDB(t, p, trino.Dialect{}, c)
 }
 
 // TestTwoCatalogs: one question whose statement joins a table of memory with one of tpch.
@@ -313,7 +314,7 @@ func running(t testing.TB, mark string) (n int) {
 	t.Helper()
 	p := pool(t, "admin", "default")
 	defer p.Close()
-	need.OK(t, p.QueryRowContext(context.WithoutCancel(t.Context()), "SELECT count(*) FROM system.runtime.queries WHERE query LIKE '%"+mark+
+	testutil.OK(t, p.QueryRowContext(context.WithoutCancel(t.Context()), "SELECT count(*) FROM system.runtime.queries WHERE query LIKE '%"+mark+
 		"%' AND query NOT LIKE '%system.runtime%' AND state NOT IN ('FINISHED', 'FAILED')").Scan(&n))
 	return n
 }
@@ -359,8 +360,8 @@ func TestEnds(t *testing.T) {
 // TestNodeEnds: a worker goes in the middle of a statement. That is nobody's fault but the cluster's, and later statements
 // work on the other node.
 func TestNodeEnds(t *testing.T) {
-	d := exectest.NewDB(t, pool(t, "admin", "default"), trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
-	need.Value(d.Query(t.Context(), "SELECT count(*) FROM tpch.tiny.nation"))(t)
+	d := dbtest.NewDB(t, pool(t, "admin", "default"), trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
+	testutil.Value(d.Query(t.Context(), "SELECT count(*) FROM tpch.tiny.nation"))(t)
 	ended := make(chan error, 1)
 	start := time.Now()
 	go func() {
@@ -369,7 +370,7 @@ func TestNodeEnds(t *testing.T) {
 	}()
 	eventually(t, "the statement runs", func() bool { return running(t, "''node''") > 0 })
 	time.Sleep(time.Second) // on both nodes
-	need.OK(t, server.Get(t).EndWorker())
+	testutil.OK(t, server.Get(t).EndWorker())
 	defer func() {
 		if err := server.Get(t).AddWorker(); err != nil {
 			t.Error(err)
@@ -394,7 +395,7 @@ func TestNodeEnds(t *testing.T) {
 // TestNoServer: what is said without a server, of a user it does not let in, and of places that are not there. No error has
 // the DSN.
 func TestNoServer(t *testing.T) {
-	l := need.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := testutil.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	nobody := l.Addr().String()
 	l.Close()
 	strict := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -408,9 +409,9 @@ func TestNoServer(t *testing.T) {
 		{"no catalog", strings.Replace(dsn(t, "s3cret-user", "default"), "catalog=memory&", "", 1), "name both in the DSN"},
 		{"no schema", strings.Replace(dsn(t, "s3cret-user", "default"), "&schema=default", "", 1), "name both in the DSN"},
 	} {
-		p := need.Value(sql.Open("trino", c.dsn))(t)
+		p := testutil.Value(sql.Open("trino", c.dsn))(t)
 		defer p.Close()
-		db := exectest.NewDB(t, p, trino.Dialect{}, exec.Config{})
+		db := dbtest.NewDB(t, p, trino.Dialect{}, exec.Config{})
 		_, schemaErr := db.Schema(t.Context())
 		_, queryErr := db.Query(t.Context(), "SELECT 1 FROM t")
 		model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Texts("SELECT 1 FROM t")}}}
@@ -446,7 +447,7 @@ DROP TABLE other;
 CREATE TABLE other(b VARCHAR)`)
 	d := guarded(t, "admin", place, trino.Dialect{}, exec.Config{})
 	var names []string
-	for _, table := range need.Value(d.Schema(t.Context()))(t).Tables {
+	for _, table := range testutil.Value(d.Schema(t.Context()))(t).Tables {
 		names = append(names, table.Name)
 	}
 	if diff := cmp.Diff([]string{"fine", "other", "t"}, names); diff != "" {

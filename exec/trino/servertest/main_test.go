@@ -23,8 +23,9 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/internal/servers"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 var server = servers.Lazy{Start: servers.Trino}
@@ -46,7 +47,7 @@ func pool(t testing.TB, user, schema string) *sql.DB {
 // poolOf is a pool of a data source name.
 func poolOf(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
-	p := need.Value(sql.Open("trino", dsn))(t)
+	p := testutil.Value(sql.Open("trino", dsn))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -70,7 +71,7 @@ func open(t testing.TB, script string) (schema string) {
 	}
 	run("CREATE SCHEMA " + schema)
 	t.Cleanup(func() {
-		p := need.Value(sql.Open("trino", dsn(t, "admin", schema)))(t)
+		p := testutil.Value(sql.Open("trino", dsn(t, "admin", schema)))(t)
 		defer p.Close()
 		_, _ = p.Exec("DROP SCHEMA " + schema + " CASCADE")
 	})
@@ -88,8 +89,8 @@ func rules(t testing.TB, text string) {
 	s := server.Get(t)
 	write := func(text string) {
 		file := filepath.Join(s.Dir, "rules.json")
-		need.OK(t, os.WriteFile(file+".new", []byte(text), 0o644))
-		need.OK(t, os.Rename(file+".new", file))
+		testutil.OK(t, os.WriteFile(file+".new", []byte(text), 0o644))
+		testutil.OK(t, os.Rename(file+".new", file))
 		time.Sleep(150 * time.Millisecond) // the server reads it at the first question after 100 ms
 	}
 	write(text)
@@ -133,7 +134,7 @@ func engine(whole *testing.T, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:     trino.Dialect{},
 		State:       func(_ context.Context, conn *sql.Conn) (string, error) { return headers(conn) },
-		Endless:     exectest.Endless,
+		Endless:     dbtest.Endless,
 		VersionSeen: 6 * time.Second, // the guard believes a version five times as long as it took
 		Deadline:    4 * time.Second,
 		Open: func(t testing.TB, script string) exectest.Database {
@@ -143,7 +144,7 @@ func engine(whole *testing.T, user string) exectest.Engine {
 				made[script] = schema
 			}
 			owner := pool(t, "admin", schema)
-			sums := need.Value(exectest.Texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
+			sums := testutil.Value(dbtest.Texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
 				" array_join(array_agg(column_name ORDER BY ordinal_position), ', ') || '))) FROM ' || table_name FROM information_schema.columns"+
 				" JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE'"+
 				" GROUP BY table_name ORDER BY 1"))(t)
@@ -179,7 +180,7 @@ func contents(ctx context.Context, owner *sql.DB, schema string, sums []string) 
 	for _, sum := range sums {
 		query += " UNION ALL " + sum
 	}
-	rows, err := exectest.Texts(ctx, owner, query+" ORDER BY 1, 2, 3")
+	rows, err := dbtest.Texts(ctx, owner, query+" ORDER BY 1, 2, 3")
 	return strings.Join(rows, "\n") + "\n", err
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -28,7 +28,7 @@ func TestAsUser(t *testing.T) {
 		{"table": "columns|tables|views", "schema": "information_schema", "privileges": ["SELECT"]}, {"privileges": []}]}`, place))
 	p := pool(t, "service", place)
 	p.SetMaxOpenConns(4)
-	db := exectest.NewDB(t, p, trino.Dialect{AsUser: true}, exec.Config{Limits: patient})
+	db := dbtest.NewDB(t, p, trino.Dialect{AsUser: true}, exec.Config{Limits: patient})
 	of := func(user string) *exec.DB {
 		view, err := db.For(&exec.Scope{Key: "key of " + user, Settings: map[string]string{"user": user}}, nil)
 		if err != nil {
@@ -85,8 +85,8 @@ func TestAsUser(t *testing.T) {
 	for i := range 200 {
 		user := fmt.Sprintf("u%d", i%10)
 		asking.Go(func() {
-			root := trace.Tracer{Keep: ^trace.Private(0)}.New("question")
-			ctx := trace.Into(context.Background(), root)
+			root := trace.Tracer{Keep: ^trace.Sensitivity(0)}.New("question")
+			ctx := trace.NewContext(context.Background(), root)
 			view := of(user)
 			rows, err := view.Query(ctx, "SELECT owner, memo FROM orders")
 			sample := ""
@@ -95,7 +95,7 @@ func TestAsUser(t *testing.T) {
 				sample, err = fmt.Sprint(read), errors.Join(err, rerr)
 			}
 			root.End()
-			shown, _ := root.JSON(^trace.Private(0))
+			shown, _ := root.JSON(^trace.Sensitivity(0))
 			if err != nil || len(rows.Rows) != 5 {
 				t.Errorf("%s: %v, %v", user, rows, err)
 				return

@@ -3,12 +3,12 @@ package mysqlite_test
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/internal/mysqlite"
 )
 
 func TestFunctions(t *testing.T) {
-	db := need.Value(mysqlite.Open(":memory:"))(t)
+	db := testutil.Value(mysqlite.Open(":memory:"))(t)
 	defer db.Close()
 	for expression, want := range map[string]string{
 		"YEAR('2004-05-06 10:00:00')":               "2004",

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/answerable"
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/answerable"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/stats"
@@ -84,7 +84,7 @@ func (s *Scorer) Score(ctx context.Context, q eval.Question, replies []string) (
 		return Scored{}, err
 	}
 	env := &strategy.Env{DB: db, Schema: known, WithoutExecution: !s.Run}
-	examiner := strategy.NewExaminer(ctx, env, strategy.Task{Question: q.Text, Evidence: q.Evidence}, env.Checks(), nil)
+	examiner := strategy.NewChecker(ctx, env, strategy.Task{Question: q.Text, Evidence: q.Evidence}, env.Checks(), nil)
 	defer examiner.Close()
 	text := db.Language().Text
 	asked := answerable.Question{Text: q.Text, Evidence: q.Evidence, Schema: known, Dialect: text}
@@ -124,7 +124,7 @@ func Refitted(all []Scored, folds int) []float64 {
 	for i, s := range all {
 		outcomes[i] = s.Outcome
 	}
-	of, scores := stats.Folds(outcomes, eval.ByTemplate, folds), make([]float64, len(all))
+	of, scores := stats.Folds(outcomes, stats.ByTemplate, folds), make([]float64, len(all))
 	for fold := range folds {
 		var others []Scored
 		for i, s := range all {

@@ -51,7 +51,7 @@ func Ask(pools []Pool, below float64, options int) ([]AskFigures, error) {
 }
 
 func ask(p Pool, v Voter, below float64, options int) (a Asked, err error) {
-	elect, err := v.start(p, nil, Settings{})
+	elect, err := v.start(p, Settings{})
 	if err != nil {
 		return a, err
 	}

@@ -24,7 +24,7 @@ func fitted() []Voter {
 			Name: "weighted-labels", About: "consensus with weights of models by how often they were right",
 			Fits: true,
 			start: perFold(func(fit []*Question) (elect, error) {
-				return weighted(petsql.WeightsFromLabels(records(fit))), nil
+				return weighted(petsql.Weights{}.FromLabels(records(fit))), nil
 			}),
 		},
 		{
@@ -35,11 +35,11 @@ func fitted() []Voter {
 				for _, q := range fit {
 					byGrade[q.Grade] = append(byGrade[q.Grade], q)
 				}
-				graded := make(map[string]map[string]petsql.Record, len(byGrade))
+				graded := make(map[string]map[string]struct{ Right, Asked int }, len(byGrade))
 				for grade, questions := range byGrade {
 					graded[grade] = records(questions)
 				}
-				panel := petsql.PanelFromLabels(5, graded)
+				panel := petsql.Panel{}.FromLabels(5, graded)
 				return func(q *Question) (Decision, error) {
 					m := strategy.Consensus{}.Voter()
 					m.Weight = panel.Weight(q.Grade)
@@ -57,45 +57,16 @@ func fitted() []Voter {
 						empty++
 					}
 				}
-				share := doubt.EmptyAnswerRate(empty, len(fit))
+				share := doubt.Rules{}.LearnEmptyRate(empty, len(fit))
 				return func(q *Question) (Decision, error) { return q.count(q.consensus(), q.expecting(share)) }, nil
 			}),
 		},
-		{
-			Name: "consensus-calibrated", About: "consensus, its confidence mapped to the chance of being right, learned on all pools",
-			Fits:  true,
-			start: calibrated,
-		},
 	}
-}
-
-// calibrated starts consensus with a calibration. It learns from all pools, because one pool has too few wrong answers.
-func calibrated(_ Pool, all []Pool, s Settings) (elect, error) {
-	var questions []*Question
-	for _, p := range all {
-		questions = append(questions, p.Questions...)
-	}
-	return s.perFold(questions, func(fit []*Question) (elect, error) {
-		var outcomes []eval.Outcome
-		for _, q := range fit {
-			d, err := q.count(strategy.Consensus{}.Voter(), q.Candidates)
-			if err != nil {
-				return nil, err
-			}
-			outcomes = append(outcomes, q.outcome("", d))
-		}
-		c, err := eval.Isotonic{}.Fit(outcomes)
-		if err != nil {
-			return nil, err
-		}
-		m := strategy.Consensus{Calibration: &c}.Voter()
-		return func(q *Question) (Decision, error) { return q.count(m, q.Candidates) }, nil
-	})
 }
 
 // perFold starts a voter that is fitted in its own pool.
 func perFold(fit func([]*Question) (elect, error)) start {
-	return func(p Pool, _ []Pool, s Settings) (elect, error) {
+	return func(p Pool, s Settings) (elect, error) {
 		elect, err := s.perFold(p.Questions, fit)
 		if err != nil {
 			return nil, fmt.Errorf("pool %s: %w", p.Name, err)
@@ -110,7 +81,7 @@ func (s Settings) perFold(questions []*Question, fit func([]*Question) (elect, e
 	for i, q := range questions {
 		outcomes[i] = q.outcome("", Decision{})
 	}
-	folds := stats.Folds(outcomes, eval.ByTemplate, s.folds())
+	folds := stats.Folds(outcomes, stats.ByTemplate, s.folds())
 	of := make(map[string]int, len(folds))
 	for i, q := range questions {
 		of[q.ID] = folds[i]
@@ -153,8 +124,8 @@ func byModel(candidates []vote.Candidate) []vote.Candidate {
 }
 
 // records counts how often each model was right.
-func records(questions []*Question) map[string]petsql.Record {
-	all := make(map[string]petsql.Record)
+func records(questions []*Question) map[string]struct{ Right, Asked int } {
+	all := make(map[string]struct{ Right, Asked int })
 	for _, q := range questions {
 		for i, c := range q.Candidates {
 			r := all[modelOf(c.Model)]

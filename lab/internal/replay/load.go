@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,13 +16,16 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/contradict"
+	"github.com/texttosql/texttosql/internal/egtts"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -122,8 +126,9 @@ func (a *asked) add(text string) {
 func (l Loader) examine(ctx context.Context, questions []*asked) error {
 	type database struct {
 		*exec.DB
-		path string
-		err  error
+		path    string
+		err     error
+		profile func() (*schema.Schema, error) // with the profiles of all tables
 	}
 	databases := make(map[string]*database)
 	for _, q := range questions {
@@ -142,6 +147,7 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 		}
 		defer handle.Close()
 		d.DB, d.err = exec.New(handle, l.Dialect, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}})
+		d.profile = sync.OnceValues(func() (*schema.Schema, error) { return profiled(ctx, d.DB) })
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -150,7 +156,7 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 			d := databases[q.DB]
 			err := d.err
 			if err == nil {
-				err = q.examine(ctx, d.DB)
+				err = q.examine(ctx, d.DB, d.profile)
 			}
 			switch {
 			case ctx.Err() != nil:
@@ -169,8 +175,8 @@ func (l Loader) examine(ctx context.Context, questions []*asked) error {
 	return group.Wait()
 }
 
-// examine runs the gold and every distinct answer once, as strategy.Examiner does for a live question.
-func (a *asked) examine(ctx context.Context, db *exec.DB) error {
+// examine runs the gold and every distinct answer once, as strategy.Checker does for a live question.
+func (a *asked) examine(ctx context.Context, db *exec.DB, profile func() (*schema.Schema, error)) error {
 	if strings.TrimSpace(a.Gold) == "" {
 		a.fault = errors.New("there is no gold")
 		return nil
@@ -188,25 +194,40 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 	}
 	gold := rowsOf(table)
 	a.empty = table.Empty() || table.AllNull()
+	known, err := profile()
+	if err != nil {
+		return err
+	}
+	held := contradict.Answer{Schema: known, Values: (*snapshot.Snapshot)(nil).Words(known)}
 
 	var (
 		seen      answer // what the last checks noted about the statement
-		published = planvote.PublishedProbing()
+		published = egtts.PublishedProbing()
 	)
 	checks := append(exec.PlanChecks(), exec.CheckFunc(func(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 		seen.planned = planned{compiles: true, strict: c.Plan.Signature(), cost: c.Plan.Cost()}
-		seen.compat.signature, seen.compat.cost = planvote.PublishedSignature(*c.Plan)
+		seen.compat.signature, seen.compat.cost = egtts.PublishedSignature(*c.Plan)
 		probed := exec.Checked{SQL: c.SQL, Statement: c.Statement}
 		err := published.Check(ctx, s, &probed)
 		for _, f := range probed.Findings {
 			seen.compat.findings = append(seen.compat.findings, vote.Finding{Rule: f.Rule})
 		}
 		return err
-	}), &planvote.Probing{}, exec.Execute{}, exec.EmptyResult{}, exec.Odd{}, exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
+	}), &egtts.Probing{}, exec.RunCheck{}, exec.SuspiciousResultCheck{}, exec.CheckFunc(func(ctx context.Context, run *exec.Runner, c *exec.Checked) error {
 		seen.rows = rowsOf(c.Table)
+		held := held
+		held.Statement, held.Table = c.Statement, c.Table
+		held.Query = func(sql string) *result.Table {
+			t, err := run.Query(ctx, sql)
+			if err != nil {
+				return nil
+			}
+			return t
+		}
+		seen.contradicts = doubt.Rules{}.Read(a.Text, a.Evidence).Contradictions(held)
 		return nil
 	}))
-	examiner := strategy.NewExaminer(ctx, &strategy.Env{DB: db},
+	examiner := strategy.NewChecker(ctx, &strategy.Env{DB: db},
 		strategy.Task{Question: a.Text, Evidence: a.Evidence}, checks, &doubt.Rules{})
 	defer examiner.Close()
 	bySQL := make(map[string]answer) // replies with the same statement share one check
@@ -230,13 +251,22 @@ func (a *asked) examine(ctx context.Context, db *exec.DB) error {
 	return nil
 }
 
+// profiled is the schema of a database with profiles.
+func profiled(ctx context.Context, db *exec.DB) (*schema.Schema, error) {
+	whole, err := db.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.Profile(ctx, whole, exec.ProfileOptions{})
+}
+
 // rowsOf names the rows of a result as a set, as BIRD's scorer compares them. All results without rows are equal,
 // whatever their columns. "" stands for unknown rows.
 func rowsOf(t *result.Table) string {
 	if t != nil && t.Empty() {
 		return "no rows"
 	}
-	rows, _ := result.Equality{Mode: result.Set}.Fingerprint(t)
+	rows, _ := result.Equality{Set: true}.Fingerprint(t)
 	return rows
 }
 

@@ -68,7 +68,7 @@ func (q *Question) outcome(pool string, d Decision) eval.Outcome {
 
 // Measure lets voters vote on pools. The lines are ordered by pool, then by voter. The lines of all pools together come
 // last, if there are several pools or were to be. step is called after each voter in each pool; it may be nil.
-func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step func()) ([]Line, error) {
+func Measure(pools []Pool, voters []Voter, s Settings, boot stats.Bootstrap, step func()) ([]Line, error) {
 	together := make([]Line, len(voters))
 	for i, v := range voters {
 		together[i] = Line{Pool: AllPools, Voter: v.Name, Failed: s.Failed}
@@ -77,7 +77,7 @@ func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step
 	for _, p := range pools {
 		first := len(lines)
 		for i, v := range voters {
-			l, err := measure(p, pools, v, s)
+			l, err := measure(p, v, s)
 			if err != nil {
 				return nil, fmt.Errorf("voter %s: %w", v.Name, err)
 			}
@@ -97,9 +97,9 @@ func Measure(pools []Pool, voters []Voter, s Settings, boot eval.Bootstrap, step
 }
 
 // measure lets one voter vote in one pool, without statistics. Saved of its line holds all samples.
-func measure(p Pool, all []Pool, v Voter, s Settings) (Line, error) {
+func measure(p Pool, v Voter, s Settings) (Line, error) {
 	l := Line{Pool: p.Name, Voter: v.Name, Left: p.Without}
-	elect, err := v.start(p, all, s)
+	elect, err := v.start(p, s)
 	if err != nil {
 		return l, err
 	}
@@ -129,7 +129,7 @@ func (l *Line) join(other Line) {
 }
 
 // finish turns sums into figures, and compares each line with that of the voter result.
-func finish(lines []Line, voters []Voter, s Settings, boot eval.Bootstrap) {
+func finish(lines []Line, voters []Voter, s Settings, boot stats.Bootstrap) {
 	var naive []eval.Outcome
 	for _, l := range lines {
 		if l.Voter == "result" {
@@ -168,13 +168,13 @@ func figure(e eval.Estimate, ok bool) (value *float64, interval *[2]float64) {
 	return &e.Value, &[2]float64{e.Low, e.High}
 }
 
-func versus(naive, outcomes []eval.Outcome, boot eval.Bootstrap) *Versus {
+func versus(naive, outcomes []eval.Outcome, boot stats.Bootstrap) *Versus {
 	pairs, err := stats.Pairs(naive, outcomes)
 	if err != nil {
 		return nil // both lists hold the same questions
 	}
 	byQuestion := stats.Difference(boot, pairs)
-	boot.Unit = eval.ByTemplate
+	boot.Unit = stats.ByTemplate
 	byTemplate := stats.Difference(boot, pairs)
 	v := &Versus{
 		Voter: "result", Difference: byQuestion.Value,

@@ -3,7 +3,8 @@ package replay
 import (
 	"slices"
 
-	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/egtts"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/planvote"
 	"github.com/texttosql/texttosql/vote"
@@ -68,12 +69,8 @@ func Plans() []Voter {
 		{
 			Name: "result-probing", About: "result-bag with ties to the stored literals",
 			start: plainly(func(*Question) vote.Majority {
-				return vote.Majority{Prior: 1, Tie: vote.Ties(vote.PreferRows, planvote.MoreStored)}
+				return vote.Majority{Prior: 1, Tie: vote.Ties(vote.PreferRows, egtts.MoreStored)}
 			}),
-		},
-		{
-			Name: "result-demote", About: "result-bag with results without a value behind all others (DemoteEmpty)",
-			start: plainly(func(*Question) vote.Majority { return vote.Majority{Prior: 1, DemoteEmpty: true} }),
 		},
 	}
 }
@@ -95,7 +92,7 @@ func (q *Question) strict() []vote.Candidate {
 	candidates := q.plain()
 	for i := range candidates {
 		if c := &candidates[i]; c.Rejected == "" && misread(*c) {
-			c.Rejected, c.Invalid = exec.FindingString, true
+			c.Rejected, c.Invalid = checks.String, true
 		}
 	}
 	return candidates
@@ -109,13 +106,13 @@ func (q *Question) unrun() []vote.Candidate {
 		candidates[i] = vote.Candidate{
 			SQL: c.SQL, Sample: c.Sample, Model: c.Model, Statement: c.Statement,
 			Plan: known.strict, Cost: known.cost,
-			Findings: slices.DeleteFunc(slices.Clone(c.Findings), func(f vote.Finding) bool { return f.Rule == exec.FindingAbsent || f.Rule == "absent_value" }),
+			Findings: slices.DeleteFunc(slices.Clone(c.Findings), func(f vote.Finding) bool { return f.Rule == checks.Absent || f.Rule == "absent_value" }),
 		}
 		switch {
 		case !known.compiles:
 			candidates[i].Rejected, candidates[i].Invalid = "does not compile", true
 		case misread(c):
-			candidates[i].Rejected, candidates[i].Invalid = exec.FindingString, true
+			candidates[i].Rejected, candidates[i].Invalid = checks.String, true
 		}
 	}
 	return candidates
@@ -136,5 +133,5 @@ func (q *Question) published() []vote.Candidate {
 }
 
 func misread(c vote.Candidate) bool {
-	return slices.ContainsFunc(c.Findings, func(f vote.Finding) bool { return f.Rule == exec.FindingString })
+	return slices.ContainsFunc(c.Findings, func(f vote.Finding) bool { return f.Rule == checks.String })
 }

@@ -3,8 +3,8 @@ package replay
 import (
 	"testing"
 
-	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -28,12 +28,12 @@ func TestPlans(t *testing.T) {
 		{"cost-compat", edit("aB", func(q *Question) { q.answers[0].cost, q.answers[1].compat.cost = 50, 50 }), 1, "by the published costs"},
 		{"plan", edit("aaB", func(q *Question) {
 			for i := range 2 {
-				q.Candidates[i].Findings = []vote.Finding{{Rule: exec.FindingString}}
+				q.Candidates[i].Findings = []vote.Finding{{Rule: checks.String}}
 			}
 		}), 0, "a string in place of a column has no vote"},
 		{"plan-compat", edit("aaB", func(q *Question) {
 			for i := range 2 {
-				q.Candidates[i].Findings = []vote.Finding{{Rule: exec.FindingString}}
+				q.Candidates[i].Findings = []vote.Finding{{Rule: checks.String}}
 			}
 		}), 1, "it had one as published"},
 		{
@@ -50,11 +50,10 @@ func TestPlans(t *testing.T) {
 			q.answers[0].compat.findings, q.answers[2].compat.findings = []vote.Finding{missing}, []vote.Finding{stored}
 		}), 1, "two votes less two against one"},
 		{"result-probing", edit("Ba", func(q *Question) { q.Candidates[0].Findings = []vote.Finding{missing} }), 1, ""},
-		{"result-demote", edit("BBa", func(q *Question) { q.Candidates[0].Empty, q.Candidates[1].Empty = true, true }), 1, "one result with rows beats two without"},
 	}
 	for _, tt := range tests {
-		v := need.Value(VoterNamed(tt.voter))(t)
-		elect := need.Value(v.start(Pool{}, nil, Settings{}))(t)
+		v := testutil.Value(VoterNamed(tt.voter))(t)
+		elect := testutil.Value(v.start(Pool{}, Settings{}))(t)
 		d, err := elect(tt.q)
 		if err != nil || d.Score != tt.right {
 			t.Errorf("%s: %v, %v, want %v: %s", tt.voter, d.Score, err, tt.right, tt.why)

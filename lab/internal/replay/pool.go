@@ -38,6 +38,8 @@ type answer struct {
 	rows      string // its rows as a set, for naive comparison; "" if it did not run
 	planned
 	right bool
+
+	contradicts []vote.Finding // what the question and the statement say differently
 }
 
 // right reports whether candidate i answers the question. It serves measuring, and fitting on other questions, never a
@@ -60,7 +62,7 @@ func (q *Question) all() []vote.Candidate { return q.Candidates }
 // plain returns the candidates of strategies without doubt rules of their own. They have the doubts of checks, which
 // lower the confidence and cost no vote.
 func (q *Question) plain() []vote.Candidate {
-	checked := doubt.Checked()
+	checked := doubt.Rules{}.OfChecks().List
 	ruled := func(f vote.Finding) bool {
 		return f.Doubt > 0 && !slices.ContainsFunc(checked, func(r doubt.Rule) bool { return r.Name == f.Rule })
 	}

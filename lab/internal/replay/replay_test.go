@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -69,8 +69,8 @@ func TestVoters(t *testing.T) {
 		{"result+decided", 2, 5 + 5 + 5 + 5 + 3},
 	}
 	for _, test := range tests {
-		v := need.Value(VoterNamed(test.voter))(t)
-		lines := need.Value(Measure([]Pool{pool}, []Voter{v}, Settings{}, eval.Bootstrap{Rounds: 20}, nil))(t)
+		v := testutil.Value(VoterNamed(test.voter))(t)
+		lines := testutil.Value(Measure([]Pool{pool}, []Voter{v}, Settings{}, stats.Bootstrap{Rounds: 20}, nil))(t)
 		if l := lines[0]; len(lines) != 1 || math.Abs(l.Right-test.right) > 1e-9 || l.Calls != test.calls || l.N != 5 || l.K != 5 {
 			t.Errorf("%s: %v right in %d calls, want %v in %d", test.voter, l.Right, l.Calls, test.right, test.calls)
 		}
@@ -84,7 +84,7 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 	}
 	pools := []Pool{{Name: "p", Samples: 4, Questions: questions}, {Name: "q", Samples: 4, Questions: questions[:10]}}
 	steps := 0
-	lines := need.Value(Measure(pools, Voters(), Settings{Folds: 3}, eval.Bootstrap{Rounds: 20}, func() { steps++ }))(t)
+	lines := testutil.Value(Measure(pools, Voters(), Settings{Folds: 3}, stats.Bootstrap{Rounds: 20}, func() { steps++ }))(t)
 	if len(lines) != 3*len(Voters()) || steps != 2*len(Voters()) {
 		t.Errorf("%d lines, %d steps for %d voters", len(lines), steps, len(Voters()))
 	}
@@ -104,7 +104,7 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 			t.Error("no comparison with result")
 		}
 	}
-	if _, err := Measure(pools, Plans(), Settings{}, eval.Bootstrap{Rounds: 20}, nil); err != nil {
+	if _, err := Measure(pools, Plans(), Settings{}, stats.Bootstrap{Rounds: 20}, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := VoterNamed("x"); err == nil || !strings.Contains(err.Error(), "consensus") {
@@ -116,8 +116,8 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 // consensus, and no better.
 func TestFittingNeedsOtherQuestions(t *testing.T) {
 	pool := Pool{Name: "p", Questions: []*Question{question("1", "aBB", "good", "bad", "bad")}}
-	consensus := need.Value(VoterNamed("consensus"))(t)
-	lines := need.Value(Measure([]Pool{pool}, append(fitted(), consensus), Settings{}, eval.Bootstrap{Rounds: 2}, nil))(t)
+	consensus := testutil.Value(VoterNamed("consensus"))(t)
+	lines := testutil.Value(Measure([]Pool{pool}, append(fitted(), consensus), Settings{}, stats.Bootstrap{Rounds: 2}, nil))(t)
 	want := lines[len(lines)-1]
 	for _, l := range lines {
 		if l.Right != 0 || l.Outcomes[0].Confidence != want.Outcomes[0].Confidence {
@@ -133,7 +133,7 @@ func TestMoreFoldsThanQuestions(t *testing.T) {
 	for i := range 6 {
 		pool.Questions = append(pool.Questions, question(fmt.Sprint(i), "aBB", "good", "bad", "worse"))
 	}
-	lines := need.Value(Measure([]Pool{pool}, fitted(), Settings{Folds: math.MaxInt}, eval.Bootstrap{Rounds: 2}, nil))(t)
+	lines := testutil.Value(Measure([]Pool{pool}, fitted(), Settings{Folds: math.MaxInt}, stats.Bootstrap{Rounds: 2}, nil))(t)
 	for _, l := range lines {
 		if l.Voter == "weighted-labels" && l.Right != 6 {
 			t.Errorf("%v right; the others teach that one model is good", l.Right)
@@ -167,7 +167,7 @@ func TestRules(t *testing.T) {
 		{Name: "p", Questions: []*Question{doubted(question("1", "BBa"), "B", "star"), doubted(question("2", "aB"), "a", "star")}},
 		{Name: "q", Questions: []*Question{question("3", "aa")}},
 	}
-	list := need.Value(Rules(pools))(t)
+	list := testutil.Value(Rules(pools))(t)
 	var got []RuleFigures
 	for _, f := range list {
 		if f.Rule == "star" {
@@ -188,7 +188,7 @@ func TestLooks(t *testing.T) {
 		{Name: "p", Samples: 8, Questions: []*Question{question("1", "aaaaBBBB"), question("2", "aaaaaaaa")}},
 		{Name: "small", Samples: 2, Questions: []*Question{question("3", "aB")}},
 	}
-	list := need.Value(Looks(pools))(t)
+	list := testutil.Value(Looks(pools))(t)
 	for _, f := range list {
 		if f.Voter != "result" || f.Order != "file" || f.Every != 1 {
 			continue
@@ -220,11 +220,11 @@ func TestWithoutRuleLeavesItsInput(t *testing.T) {
 func TestBaselinesHaveNoDoubts(t *testing.T) {
 	p := Pool{Name: "p", Samples: 5, Questions: []*Question{doubted(question("1", "aaaBB"), "a", "empty")}}
 	for name, want := range map[string]float64{
-		"text": 0.6, "result": 0.6, "result-bag": 4.0 / 7, "result-demote": 4.0 / 7, "result-probing": 4.0 / 7, "plan": 4.0 / 7,
+		"text": 0.6, "result": 0.6, "result-bag": 4.0 / 7, "result-probing": 4.0 / 7, "plan": 4.0 / 7,
 		"plan-unrun": 4.0 / 7, "text-unrun": 4.0 / 7, "result+decided": 1,
 	} {
-		v := need.Value(VoterNamed(name))(t)
-		elect := need.Value(v.start(p, []Pool{p}, Settings{}))(t)
+		v := testutil.Value(VoterNamed(name))(t)
+		elect := testutil.Value(v.start(p, Settings{}))(t)
 		d, err := elect(p.Questions[0])
 		if err != nil || math.Abs(d.Confidence-want) > 1e-4 {
 			t.Errorf("%s: confidence %.4f, %v, want %.4f", name, d.Confidence, err, want)

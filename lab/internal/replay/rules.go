@@ -29,7 +29,7 @@ type RuleFigures struct {
 func Rules(pools []Pool) ([]RuleFigures, error) {
 	var list []RuleFigures
 	m := strategy.Consensus{}.Voter()
-	for _, rule := range doubt.Default() {
+	for _, rule := range (doubt.Rules{}).With().List {
 		all := RuleFigures{Pool: AllPools, Rule: rule.Name}
 		for _, p := range pools {
 			f := RuleFigures{Pool: p.Name, Rule: rule.Name, Questions: len(p.Questions)}
@@ -90,7 +90,7 @@ func (f *RuleFigures) add(g RuleFigures) {
 
 // breaks reports whether half of a cluster's votes break a rule.
 func breaks(c vote.Cluster, rule string) bool {
-	i := slices.IndexFunc(c.Doubts, func(d vote.Doubt) bool { return d.Rule == rule })
+	i := slices.IndexFunc(c.Doubts, func(d vote.Finding) bool { return d.Rule == rule })
 	return i >= 0 && c.Doubts[i].Doubt >= 0.5
 }
 

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,8 +21,8 @@ type Voter struct {
 	start start
 }
 
-// start prepares a vote for a pool, which is one of all. Most voters need neither.
-type start func(p Pool, all []Pool, s Settings) (elect, error)
+// start prepares a vote for a pool. Most voters do not need it.
+type start func(p Pool, s Settings) (elect, error)
 
 // elect votes on one question of its pool.
 type elect func(*Question) (Decision, error)
@@ -95,7 +96,7 @@ func baselines() []Voter {
 
 // naive is majority by result as plain scripts count it: equal sets of rows, and the first one seen wins a tie.
 func naive(q *Question) vote.Majority {
-	return vote.Majority{Key: q.byRows, Tie: vote.Earliest}
+	return vote.Majority{Key: q.byRows, Tie: vote.Ties()}
 }
 
 // counted returns voters that need nothing but the candidates.
@@ -109,7 +110,7 @@ func counted() []Voter {
 				for i := range candidates {
 					candidates[i].Rejected = ""
 				}
-				return q.share(vote.Majority{Key: vote.ByText, Tie: vote.Earliest}.Count(candidates))
+				return q.share(vote.Majority{Key: vote.ByText, Tie: vote.Ties()}.Count(candidates))
 			}),
 		},
 		{
@@ -130,24 +131,36 @@ func counted() []Voter {
 		},
 		{
 			Name: "consensus", About: "the vote of the strategy Consensus: by result, a doubt costs a factor 2.7 in votes",
-			start: majority((*Question).consensus),
+			start: simple(func(q *Question) (Decision, error) {
+				d, err := q.count(q.consensus(), q.Candidates)
+				return q.contradicted(d), err
+			}),
 		},
 	}
 }
 
+// contradicted lowers the confidence as an engine does where the winner and the question say different things.
+func (q *Question) contradicted(d Decision) Decision {
+	winner, err := d.Ballot.Winner()
+	if err != nil {
+		return d
+	}
+	worst := 0.0
+	for _, f := range q.answers[winner.Best].contradicts {
+		worst = max(worst, f.Doubt)
+	}
+	d.Confidence *= math.Exp(-worst / 2)
+	return d
+}
+
 // simple starts a voter that needs no pool.
 func simple(f elect) start {
-	return func(Pool, []Pool, Settings) (elect, error) { return f, nil }
+	return func(Pool, Settings) (elect, error) { return f, nil }
 }
 
 // plainly starts a Majority over all candidates, without doubts.
 func plainly(of func(*Question) vote.Majority) start {
 	return simple(func(q *Question) (Decision, error) { return q.count(of(q), q.plain()) })
-}
-
-// majority starts a Majority over all candidates, with their doubts.
-func majority(of func(*Question) vote.Majority) start {
-	return simple(func(q *Question) (Decision, error) { return q.count(of(q), q.Candidates) })
 }
 
 // count counts candidates, which are in the order of q's own.

@@ -8,24 +8,24 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Cost says what a question took.
-func Cost(r *texttosql.Result) string {
+// Cost says what a question took: "9 calls, 4120 tokens".
+func Cost(u llm.Usage) string {
 	about := ""
-	if !r.Usage.Known {
+	if !u.Known && u.Calls > 0 {
 		about = "about "
 	}
-	cost := fmt.Sprintf("%d %s, %s%d tokens", r.Usage.Calls, words.Plural("call", r.Usage.Calls), about,
-		r.Usage.PromptTokens+r.Usage.CompletionTokens)
-	if r.Usage.Money > 0 {
-		cost += fmt.Sprintf(", %s%.4g by the price list", about, r.Usage.Money)
+	cost := fmt.Sprintf("%d %s, %s%d tokens", u.Calls, words.Plural("call", u.Calls), about, u.PromptTokens+u.CompletionTokens)
+	if u.Money > 0 {
+		cost += fmt.Sprintf(", %s%.4g by the price list", about, u.Money)
 	}
 	return cost
 }
@@ -50,21 +50,27 @@ func painted(w io.Writer, paint func(string) string, text string) {
 // Answer prints an answer: what was found, the statement, its rows as rows writes them, how sure they are, the cost and the reasons. The error
 // is that of w.
 func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table) error) error {
-	say := func(format string, args ...any) { Say(w, "%s", form.Wrap(fmt.Sprintf(format, args...), look.Width)) }
-	if r.Found != "" {
-		say("%s\n\n", r.Found)
+	say := func(format string, args ...any) {
+		Say(w, "%s", textformat.Wrap(fmt.Sprintf(format, args...), look.Width))
 	}
-	painted(w, look.SQL, form.WrapSQL(look.Dialect, r.SQL, look.Width))
+	if r.Summary != "" {
+		say("%s\n\n", r.Summary)
+	}
+	painted(w, look.SQL, textformat.LayoutSQL(look.Dialect, r.SQL, look.Width))
 	io.WriteString(w, "\n\n")
 	if err := rows(r.Rows); err != nil {
 		return err
 	}
 	io.WriteString(w, "\n")
-	painted(w, look.Confidence, form.Wrap(r.Ballot.Summary(), look.Width))
+	painted(w, look.Confidence, textformat.Wrap(r.Closing(), look.Width))
 	if look.Why {
-		say("\n%s", r.Ballot.Explain())
+		why := r.Ballot.Explain()
+		if r.Saved > 0 {
+			why += fmt.Sprintf("; an early stop saved %d %s", r.Saved, words.Plural("sample", r.Saved))
+		}
+		say("\n%s", why)
 	}
-	say("\n%s, %d %s saved\n", Cost(r), r.Saved, words.Plural("sample", r.Saved))
+	say("\n%s\n", Cost(r.Usage))
 	for _, g := range r.Grounds {
 		say("  %s\n", g)
 	}

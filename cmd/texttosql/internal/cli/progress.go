@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -33,7 +32,7 @@ func IsTerminal(w io.Writer) bool {
 }
 
 // doing are the steps that a person is told, by the names of their spans.
-var doing = map[string]string{
+var doing = map[texttosql.Step]string{
 	"schema": "reading the schema", "profile": "reading the schema", "link": "choosing tables", "sample": "asking the model",
 	"repair": "repairing a statement", "judge": "asking the judge", "rows": "running the statement",
 }
@@ -70,8 +69,8 @@ func (l *line) tell(p texttosql.Progress) {
 		}
 		l.began, l.what, l.begun, l.got, l.end = time.Time{}, "", 0, 0, nil
 		return
-	case p.Kind == trace.Happened && p.Message == llm.EventRetry && l.end != nil:
-		l.what = fmt.Sprintf("the model is busy, trying again in %.0f s", max(1, Wait(p.Span).Seconds()))
+	case p.Kind == trace.Happened && p.Message == "retry" && l.end != nil:
+		l.what = Busy(p.Span)
 		l.write()
 		return
 	case p.Kind != trace.Started && p.Kind != trace.Ended:
@@ -92,11 +91,16 @@ func (l *line) tell(p texttosql.Progress) {
 	l.write()
 }
 
+// Busy says that a call waits to be tried again, by the last event of its span.
+func Busy(s *trace.Span) string {
+	return fmt.Sprintf("the model is busy, trying again in %.0f s", max(1, Wait(s).Seconds()))
+}
+
 // Wait is how long a call waits that is tried again, by the last event of its span.
 func Wait(s *trace.Span) (wait time.Duration) {
 	for _, e := range s.Events() {
 		for _, a := range e.Attrs {
-			if d, ok := a.Value.(time.Duration); ok && e.Name == llm.EventRetry && a.Key == "wait" {
+			if d, ok := a.Value.(time.Duration); ok && e.Name == "retry" && a.Key == "wait" {
 				wait = d
 			}
 		}

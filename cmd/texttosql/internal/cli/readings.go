@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
+	"github.com/texttosql/texttosql/internal/summary"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
@@ -21,16 +21,16 @@ func Readings(w io.Writer, d sqltext.Dialect, width int, asked *session.Question
 	for i, o := range asked.Options {
 		statements[i], tables[i] = o.SQL, o.Rows
 	}
-	says, shows := meaning.Differences(d, statements), meaning.Figures(tables)
+	says, shows := summary.DescribeDifferences(d, statements), summary.PreviewRows(tables)
 
 	const indent = "     "
-	Say(w, "%s\n", form.Wrap(capital(asked.Message), width))
+	Say(w, "%s\n", textformat.Wrap(capital(asked.Message), width))
 	for i, o := range asked.Options {
-		Say(w, "\n%s\n", form.Wrap(fmt.Sprintf("  %d  %s", i+1, Reading(says[i], o.Label)), width))
-		sql := form.WrapSQL(d, words.Line(o.SQL), max(0, width-len(indent)))
-		for _, text := range []string{form.Wrap(shows[i], max(0, width-len(indent))), sql} {
+		Say(w, "\n%s\n", textformat.Wrap(fmt.Sprintf("  %d  %s", i+1, Reading(says[i], o.Label)), width))
+		sql := textformat.WrapSQL(d, words.Line(o.SQL), max(0, width-len(indent)))
+		for _, text := range []string{textformat.Hanging(shows[i], width, len(indent)), strings.ReplaceAll(sql, "\n", "\n"+indent)} {
 			if text != "" {
-				Say(w, "%s%s\n", indent, strings.ReplaceAll(text, "\n", "\n"+indent))
+				Say(w, "%s%s\n", indent, text)
 			}
 		}
 	}

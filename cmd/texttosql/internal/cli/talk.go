@@ -13,7 +13,8 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
@@ -161,7 +162,7 @@ func (t *Talk) command(ctx context.Context, line string) (done bool, err error) 
 			Say(t.Out, "there is no answer yet\n")
 			return true, nil
 		case name == "/sql":
-			Say(t.Out, "%s\n", form.WrapSQL(t.Dialect, t.last.SQL, t.Width))
+			Say(t.Out, "%s\n", textformat.LayoutSQL(t.Dialect, t.last.SQL, t.Width))
 			return true, nil
 		}
 		return true, t.csv(strings.TrimSpace(rest))
@@ -226,7 +227,7 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 		case err == nil:
 			Say(t.Out, "kept\n")
 			return nil
-		case errors.Is(err, memory.ErrForgotten):
+		case errors.Is(err, memory.ErrNotPersisted):
 			Say(t.Out, "kept until the program ends\n")
 			return nil
 		}
@@ -236,11 +237,12 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 	return t.report(res, err)
 }
 
-// report prints an answer, a question to the user, or why there is neither. The error ends the program.
+// report prints an answer, a question to the user, or why there is neither. The error ends the program, also one of storing an
+// answer, which is printed.
 func (t *Talk) report(res *texttosql.Result, err error) error {
 	var (
 		asked   *session.QuestionError
-		failure interface{ Summary() session.Failure }
+		failed  interface{ Summary() session.Failure }
 		stopped *session.InterruptedError
 		call    *session.StateError
 	)
@@ -248,39 +250,25 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 	if write == nil {
 		write = func(rows *result.Table) error { return rows.WriteTable(t.Out) }
 	}
+	if unstored := errors.As(err, new(*atomicfile.StoreError)); err == nil || unstored && res != nil && res.Rows != nil {
+		return errors.Join(t.answer(res, write), Brief(err))
+	}
 	switch {
-	case err == nil:
-		t.last = res
-		t.shown()
-		if res.Found != "" {
-			Say(t.Out, "%s\n\n", form.Wrap(res.Found, t.Width))
-		}
-		Say(t.Out, "%s\n\n", form.WrapSQL(t.Dialect, res.SQL, t.Width))
-		if err := write(res.Rows); err != nil {
-			return err
-		}
-		sure := fmt.Sprintf("Confidence %.2f.", res.Confidence) // of what the person chose, without a vote
-		if len(res.Ballot.Clusters) > 0 {
-			sure = res.Ballot.Summary()
-		}
-		cost := fmt.Sprintf("%s %d %s\n", sure, res.Usage.Calls, words.Plural("call", res.Usage.Calls))
-		Say(t.Out, "%s", form.Wrap(cost, t.Width))
-		t.learned()
 	case errors.As(err, &asked):
 		if err := Readings(t.Out, t.Dialect, t.Width, asked); err != nil {
 			return err
 		}
 		Say(t.Out, "Type the number of the one that is meant.\n")
-	case errors.As(err, &failure):
-		Say(t.Out, "no answer: %s\n", failure.Summary().Error)
-		for _, advice := range failure.Summary().Recommendations {
+	case errors.As(err, &failed):
+		Say(t.Out, "no answer: %s\n", failed.Summary().Error)
+		for _, advice := range failed.Summary().Recommendations {
 			Say(t.Out, "  %s\n", advice)
 		}
 	case errors.As(err, &stopped):
 		Say(t.Out, "\nstopped; to go on: %s\n", t.Again(stopped.ID))
 		return stopped.Err
 	case errors.As(err, &call), errors.Is(err, session.ErrInvalidCorrection), errors.Is(err, session.ErrMaxCorrections), errors.Is(err, session.ErrNotStandalone):
-		f := texttosql.Failure(err)
+		f := failure.Of(err)
 		Say(t.Out, "%s %s\n", f.Message, f.Advice)
 	default:
 		return Brief(err)
@@ -288,9 +276,26 @@ func (t *Talk) report(res *texttosql.Result, err error) error {
 	return nil
 }
 
+// answer prints an answer.
+func (t *Talk) answer(res *texttosql.Result, write func(*result.Table) error) error {
+	t.last = res
+	t.shown()
+	if res.Summary != "" {
+		Say(t.Out, "%s\n\n", textformat.Wrap(res.Summary, t.Width))
+	}
+	Say(t.Out, "%s\n\n", textformat.LayoutSQL(t.Dialect, res.SQL, t.Width))
+	if err := write(res.Rows); err != nil {
+		return err
+	}
+	cost := fmt.Sprintf("%s %d %s\n", res.Closing(), res.Usage.Calls, words.Plural("call", res.Usage.Calls))
+	Say(t.Out, "%s", textformat.Wrap(cost, t.Width))
+	t.learned()
+	return nil
+}
+
 // shown prints the lessons that the question was shown.
 func (t *Talk) shown() {
-	var recall memory.Recall
+	var recall memory.RetrievedLessons
 	if json.Unmarshal(t.session.Record().Lessons, &recall) == nil {
 		t.print("lesson", recall.Lessons)
 	}

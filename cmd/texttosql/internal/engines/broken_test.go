@@ -12,7 +12,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -64,9 +64,9 @@ func openDamaged(t *testing.T, engine string) (*sql.DB, exec.Dialect) {
 	if r, remote := remotes[engine]; remote {
 		return r.open(t, script), r.dialect
 	}
-	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "damaged.sqlite")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "damaged.sqlite")))(t)
 	t.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec(script))(t)
+	testutil.Value(pool.Exec(script))(t)
 	return pool, sqlite.Dialect{}
 }
 
@@ -77,25 +77,25 @@ func TestBrokenIsLeftOut(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			pool, dialect := openDamaged(t, engine)
 			script := always("SELECT COUNT(*) FROM pupils")
-			e := need.Value(texttosql.New(pool, script, texttosql.WithDialect(dialect), texttosql.WithSamples(1),
+			e := testutil.Value(texttosql.New(pool, script, texttosql.WithDialect(dialect), texttosql.WithSamples(1),
 				texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}})))(t)
 
-			root := trace.New("ready")
-			need.OK(t, e.Ready(trace.Into(t.Context(), root)), "Ready")
+			root := trace.Tracer{}.New("ready")
+			testutil.OK(t, e.Ready(trace.NewContext(t.Context(), root)), "Ready")
 			var ready strings.Builder
 			for _, w := range root.Warnings() {
 				ready.WriteString(w.Code + " " + w.Message + "\n")
 			}
-			s := need.Value(e.Schema(t.Context()))(t)
+			s := testutil.Value(e.Schema(t.Context()))(t)
 			begin := time.Now()
-			res := need.Value(e.Ask(t.Context(), "How many pupils are there?"))(t)
+			res := testutil.Value(e.Ask(t.Context(), "How many pupils are there?"))(t)
 			if took := time.Since(begin); took > 20*time.Second || res.Rows.Rows[0][0] != int64(2) {
 				t.Errorf("%v after %v", res.Rows, took)
 			}
 			notes, prompt := strings.Join(res.Notes, "\n"), script.Requests()[0].Messages[1].Text
 			for _, name := range d.left {
 				_, there := s.Lookup("", name)
-				told := slices.ContainsFunc(s.LeftOut, func(l schema.LeftOut) bool { return l.Table.Name == name && l.Reason != "" && l.Broken() })
+				told := slices.ContainsFunc(s.LeftOut, func(l schema.Omitted) bool { return l.Table.Name == name && l.Reason != "" && l.Broken() })
 				if there || !told || !strings.Contains(ready.String(), "the view "+name+" is left out of the schema, since ") ||
 					!strings.Contains(notes, `"`+name+`"`) || strings.Contains(prompt, name) {
 					t.Errorf("%s: in the schema %v, told there %v\nReady:\n%s\nnotes:\n%s\nprompt:\n%s", name, there, told, &ready, notes, prompt)
@@ -127,9 +127,9 @@ func TestBrokenIsNotTold(t *testing.T) {
 	for engine, d := range damaged {
 		t.Run(engine, func(t *testing.T) {
 			pool, dialect := openDamaged(t, engine)
-			e := need.Value(texttosql.New(pool, always("SELECT COUNT(*) FROM pupils"), texttosql.WithDialect(dialect), texttosql.WithSamples(1),
+			e := testutil.Value(texttosql.New(pool, always("SELECT COUNT(*) FROM pupils"), texttosql.WithDialect(dialect), texttosql.WithSamples(1),
 				texttosql.WithPolicy(exec.Policy{AllowTables: []string{"pupils"}})))(t)
-			s, res := need.Value(e.Schema(t.Context()))(t), need.Value(e.Ask(t.Context(), "How many pupils are there?"))(t)
+			s, res := testutil.Value(e.Schema(t.Context()))(t), testutil.Value(e.Ask(t.Context(), "How many pupils are there?"))(t)
 			for _, name := range d.left {
 				if len(s.LeftOut) > 0 || strings.Contains(strings.Join(res.Notes, "\n"), name) {
 					t.Errorf("%s is named: %v, %v", name, s.LeftOut, res.Notes)

@@ -14,17 +14,17 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec/exectest"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestForeignDrivers: a driver for another engine is known before anything is connected, and New says what to import.
 func TestForeignDrivers(t *testing.T) {
 	const postgres = "import github.com/texttosql/texttosql/exec/postgres and give New texttosql.WithDialect(postgres.Dialect{})"
 	const mariadb = "import github.com/texttosql/texttosql/exec/mysql and give New texttosql.WithDialect(mysql.Dialect{})"
-	config := need.Value(pgx.ParseConfig("postgres://u:p4ss@127.0.0.1:1/d"))(t)
-	other := need.Value(mysql.NewConnector(&mysql.Config{User: "u", Passwd: "p4ss", Net: "tcp", Addr: "127.0.0.1:1"}))(t)
+	config := testutil.Value(pgx.ParseConfig("postgres://u:p4ss@127.0.0.1:1/d"))(t)
+	other := testutil.Value(mysql.NewConnector(&mysql.Config{User: "u", Passwd: "p4ss", Net: "tcp", Addr: "127.0.0.1:1"}))(t)
 	named := func(name, dsn string) *sql.DB {
-		db := need.Value(sql.Open(name, dsn))(t)
+		db := testutil.Value(sql.Open(name, dsn))(t)
 		return db
 	}
 	inside := texttosql.WithDialect(nil, func(any) any { return new(stdlib.Conn) })

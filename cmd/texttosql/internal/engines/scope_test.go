@@ -13,16 +13,16 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/exec/trino"
 	"github.com/texttosql/texttosql/failure"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
 
 // onSQLite is a small shop.
 func onSQLite(t *testing.T) *sql.DB {
 	t.Helper()
-	pool := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite")))(t)
 	t.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER)"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER)"))(t)
 	return pool
 }
 
@@ -66,7 +66,7 @@ func TestScopesNeedRules(t *testing.T) {
 		{"a scope as a user, who is also required", trino.Dialect{AsUser: true}, exec.Policy{Settings: []string{"user"}}, &alice, nil},
 		{"a scope on a server that asks as one user", trino.Dialect{}, exec.Policy{}, &plain, exec.ErrNoRules},
 	} {
-		e := need.Value(texttosql.New(pool, always("SELECT 1"), texttosql.WithDialect(tt.dialect), texttosql.WithPolicy(tt.policy)))(t)
+		e := testutil.Value(texttosql.New(pool, always("SELECT 1"), texttosql.WithDialect(tt.dialect), texttosql.WithPolicy(tt.policy)))(t)
 		var opts []texttosql.AskOption
 		if tt.scope != nil {
 			opts = append(opts, texttosql.WithScope(*tt.scope))
@@ -86,7 +86,7 @@ func TestScopesNeedRules(t *testing.T) {
 			t.Errorf("%s is said to require settings, which it does not take", why)
 		}
 	}
-	said := texttosql.Failure(exec.ErrNoRules)
+	said := failure.Of(exec.ErrNoRules)
 	if said.Class != failure.Config || !strings.Contains(said.Message, "Rows, Shared") || !strings.Contains(said.Message, "Settings") {
 		t.Errorf("the message does not name the missing half: %+v", said)
 	}

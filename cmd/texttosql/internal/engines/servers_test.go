@@ -16,9 +16,11 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/mysql"
 	"github.com/texttosql/texttosql/exec/postgres"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/internal/strategytest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -82,16 +84,16 @@ func (r remote) open(t *testing.T, script string) *sql.DB {
 	t.Helper()
 	port := r.server.Get(t).Port
 	connect := func(database string) *sql.DB {
-		pool := need.Value(sql.Open(r.driver, r.dsn(port, database)))(t)
+		pool := testutil.Value(sql.Open(r.driver, r.dsn(port, database)))(t)
 		return pool
 	}
 	name := fmt.Sprint("school", remoteDatabases.Add(1))
 	admin := connect(map[string]string{"pgx": "postgres"}[r.driver])
 	defer admin.Close()
-	need.Value(admin.Exec("CREATE DATABASE " + name))(t)
+	testutil.Value(admin.Exec("CREATE DATABASE " + name))(t)
 	pool := connect(name)
 	t.Cleanup(func() { pool.Close() })
-	need.Value(pool.Exec(script))(t)
+	testutil.Value(pool.Exec(script))(t)
 	return pool
 }
 
@@ -120,7 +122,7 @@ func TestPresetsOnServers(t *testing.T) {
 		pool := r.open(t, r.school())
 		for _, name := range slices.Sorted(maps.Keys(presets)) {
 			model := &strategytest.Pupil{Statements: []string{r.trips()}, Scopes: []string{"Tables: Class Trips\nJoins: none"}}
-			e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name])))(t)
+			e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name])))(t)
 			res, err := e.Ask(t.Context(), "Where do trips with an order over 2 go?")
 			if err != nil || res.Rows == nil {
 				t.Errorf("%s: %v", name, err)
@@ -161,8 +163,8 @@ func TestRepairOnServers(t *testing.T) {
 			{"SELECT name FROM pupils GROUP BY room HAVING COUNT(*) > (SELECT 1, 2)", "", "makes no sense"},
 		} {
 			model := &strategytest.Pupil{Statements: []string{c.wrong, "SELECT name FROM pupils WHERE room = 7"}}
-			e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(
-				strategy.Pipeline{Refine: &strategy.Refine{Whom: strategy.Deciding}})))(t)
+			e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(
+				strategy.Pipeline{Refine: &strategy.Refine{Decisive: true}})))(t)
 			res, err := e.Ask(t.Context(), "Who is in room 7?")
 			if err != nil || res.Rows == nil || fmt.Sprint(res.Rows.Rows) != "[[Ada]]" {
 				t.Errorf("%s (%s): %v, %v", c.wrong, c.why, res, err)
@@ -178,14 +180,14 @@ func TestRepairOnServers(t *testing.T) {
 // TestChecksOnServers: what is doubtful about a statement that runs.
 func TestChecksOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
-		db := need.Value(exec.New(r.open(t, r.school()), r.dialect, exec.Config{}))(t)
+		db := testutil.Value(exec.New(r.open(t, r.school()), r.dialect, exec.Config{}))(t)
 		for _, c := range []struct{ sql, engine, want, why string }{
-			{"SELECT name FROM pupils WHERE name = 'Zoe'", "", exec.FindingAbsent, "no pupil has the name"},
+			{"SELECT name FROM pupils WHERE name = 'Zoe'", "", checks.Absent, "no pupil has the name"},
 			{"SELECT name FROM pupils WHERE name = 'Ada'", "", "", ""},
-			{`SELECT "name" FROM pupils`, "mysql", exec.FindingString, "the word name in each row"},
+			{`SELECT "name" FROM pupils`, "mysql", checks.String, "the word name in each row"},
 			{`SELECT "name" FROM pupils`, "postgres", "", "a column"},
 			{`SELECT name FROM pupils WHERE name = "Ada"`, "mysql", "", "a string"},
-			{"SELECT 1", "", exec.FindingNoTable, ""},
+			{"SELECT 1", "", checks.NoTable, ""},
 		} {
 			if c.engine != "" && c.engine != r.dialect.Language().Name {
 				continue
@@ -207,14 +209,14 @@ func TestSessionsOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		pool := r.open(t, r.school())
 		model := &strategytest.Pupil{Statements: []string{ofOld, using}}
-		e := need.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1})))(t)
-		talk := e.NewConversation(&session.Memory{})
+		e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1})))(t)
+		talk := e.NewConversation(&session.MemoryStore{})
 		first, err := talk.Ask(t.Context(), "Who has a 4?")
 		if err != nil || fmt.Sprint(first.Rows.Rows) != "[[Zed]]" {
 			t.Fatalf("%v, %v", first, err)
 		}
 		second, err := talk.Apply(t.Context(), session.Correction{
-			Kind: session.CorrectTable, Tables: []schema.TableName{{Name: "pupils"}}, Rejected: []schema.TableName{{Name: "pupils_old"}},
+			Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "pupils"}}, Rejected: []schema.TableName{{Name: "pupils_old"}},
 		})
 		if err != nil || fmt.Sprint(second.Rows.Rows) != "[[Ada]]" {
 			t.Fatalf("%v, %v", second, err)
@@ -234,9 +236,9 @@ func TestSessionsOnServers(t *testing.T) {
 func TestAskBelowOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		model := &strategytest.Pupil{Statements: []string{ofOld, using, ofOld, using}}
-		e := need.Value(texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect), texttosql.WithAskBelow(0.9),
+		e := testutil.Value(texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect), texttosql.WithClarifyBelow(0.9),
 			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4})))(t)
-		talk := e.NewConversation(&session.Memory{})
+		talk := e.NewConversation(&session.MemoryStore{})
 		res, err := talk.Ask(t.Context(), "Who has a 4?")
 		var q *session.QuestionError
 		if !errors.As(err, &q) || len(q.Options) < 2 {

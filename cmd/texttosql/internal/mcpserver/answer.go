@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,12 +12,12 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/summary"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -44,6 +45,10 @@ type answer struct {
 	Found        string   `json:"found,omitempty" jsonschema:"what the rows show, in a sentence, where that is sure"`
 	SQL          string   `json:"sql" jsonschema:"the statement, which was checked and only reads"`
 	Confidence   float64  `json:"confidence" jsonschema:"0 to 1"`
+	Level        string   `json:"level,omitempty" jsonschema:"agreed, check, unsure, single (not voted on), verified by a person, chosen or schema"`
+	Reasons      []string `json:"reasons,omitempty" jsonschema:"why the level is check or unsure"`
+	Other        *option  `json:"other,omitempty" jsonschema:"the second answer of the vote, with rows that tell both apart"`
+	Closing      string   `json:"closing,omitempty" jsonschema:"the evidence for the answer in words; tell it to the user"`
 	Grounds      []string `json:"grounds,omitempty" jsonschema:"what the answer stands on: a metric that people defined, a word of the question"`
 	Message      string   `json:"message,omitempty" jsonschema:"what is unclear, and what can be done"`
 	Options      []option `json:"options,omitempty" jsonschema:"the answers that disagree, or what may be meant"`
@@ -56,8 +61,8 @@ type answer struct {
 type option struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
-	Says  string `json:"says,omitempty" jsonschema:"what it computes and the others do not"`
-	Shows string `json:"shows,omitempty" jsonschema:"rows that tell it from the others"`
+	Says  string `json:"says,omitempty"`  // what it computes and the others do not
+	Shows string `json:"shows,omitempty"` // rows that tell it from the others
 	SQL   string `json:"sql,omitempty"`
 }
 
@@ -66,8 +71,8 @@ type cost struct {
 	Calls            int     `json:"calls"`
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
-	Money            float64 `json:"money,omitempty" jsonschema:"in the unit of the server's price list"`
-	Estimated        bool    `json:"estimated,omitempty" jsonschema:"the provider did not report all of it"`
+	Money            float64 `json:"money,omitempty"`     // in the unit of the server's price list
+	Estimated        bool    `json:"estimated,omitempty"` // the provider did not report all of it
 }
 
 func costOf(u llm.Usage) cost {
@@ -79,21 +84,18 @@ func (c cost) usage() llm.Usage {
 	return llm.Usage{Calls: c.Calls, PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens, Money: c.Money, Known: !c.Estimated}
 }
 
-// String is the cost in words: "9 calls, 4120 tokens".
-func (c cost) String() string {
-	tokens := c.PromptTokens + c.CompletionTokens
-	text := fmt.Sprintf("%d %s, %d %s", c.Calls, words.Plural("call", c.Calls), tokens, words.Plural("token", tokens))
-	if c.Money > 0 {
-		text += fmt.Sprintf(", %.4g of money", c.Money)
-	}
-	return text
-}
+// String is the cost in words.
+func (c cost) String() string { return cli.Cost(c.usage()) }
 
 // answerOf makes the result of a question.
 func (c *client) answerOf(q *asking) answer {
 	a := answer{
-		Status: answered, Conversation: q.talk.id, Found: c.Hide(words.Clean(q.res.Found)), SQL: q.res.SQL, Confidence: q.res.Confidence,
-		Cost: costOf(q.spent), rows: newRows(),
+		Status: answered, Conversation: q.talk.id, Found: c.Hide(words.Clean(q.res.Summary)), SQL: q.res.SQL, Confidence: q.res.Confidence,
+		Level: string(q.res.Level), Closing: c.Hide(words.Clean(q.res.Closing())),
+		Cost: costOf(q.spent), Other: q.other, rows: newRows(),
+	}
+	for _, reason := range q.res.Ballot.Reasons() {
+		a.Reasons = append(a.Reasons, c.Hide(words.Clean(reason)))
 	}
 	if q.res.Answerable != nil {
 		a.Answerable = new(math.Round(q.res.Answerable.Score*100) / 100)
@@ -102,36 +104,59 @@ func (c *client) answerOf(q *asking) answer {
 		a.Grounds = append(a.Grounds, words.Clean(g.String()))
 	}
 	for _, w := range q.res.Warnings {
-		a.Warnings = append(a.Warnings, w.Code+": "+c.Hide(strategy.OneLine(w.Message)))
+		a.Warnings = append(a.Warnings, w.Code+": "+c.Hide(prompttext.OneLine(w.Message)))
 	}
 	if q.put != nil {
-		a.Found, a.Grounds, a.Status, a.SQL, a.Confidence, a.Options = "", nil, unsure, "", 0, c.optionsOf(q.put)
+		a.withdraw(unsure)
+		a.Level, a.Options = string(vote.LevelUnsure), c.optionsOf(q.talk.db, q.put.Options)
+		if len(a.Reasons) == 0 {
+			a.Reasons = []string{c.Hide(prompttext.OneLine(q.put.Message))}
+		}
 		a.Message = fmt.Sprintf("%s (%s). Find out from the user which option is meant, and call choose with this conversation and the option.",
-			strategy.OneLine(q.put.Message), q.silent)
+			prompttext.OneLine(q.put.Message), q.silent)
 	} else if q.refusal != "" {
-		a.Found, a.Grounds, a.Status, a.SQL, a.Confidence, a.Message = "", nil, refused, "", 0, c.Hide(q.refusal)
+		a.withdraw(refused)
+		a.Message, a.Reasons = c.Hide(q.refusal), nil
 	} else if q.res.Rows != nil {
 		a.fill(q.res.Rows, 0, c.Rows)
 	}
 	return a
 }
 
+// withdraw removes an answer that nobody should rely on, and says why with a status.
+func (a *answer) withdraw(status string) {
+	a.Status, a.Found, a.SQL, a.Confidence, a.Level, a.Closing, a.Grounds, a.Other = status, "", "", 0, "", "", nil, nil
+}
+
 // optionsOf are the readings of a question, in words and figures that tell them apart.
-func (c *client) optionsOf(q *session.QuestionError) []option {
-	statements, tables := make([]string, len(q.Options)), make([]*result.Table, len(q.Options))
-	for i, o := range q.Options {
+func (c *client) optionsOf(d *Database, of []session.Option) []option {
+	statements, tables := make([]string, len(of)), make([]*result.Table, len(of))
+	for i, o := range of {
 		statements[i], tables[i] = o.SQL, o.Rows
 	}
-	says, shows := meaning.Differences(c.Databases[0].DB.Language().Text, statements), meaning.Figures(tables)
+	says, shows := summary.DescribeDifferences(d.DB.Language().Text, statements), summary.PreviewRows(tables)
 
-	list := make([]option, len(q.Options))
-	for i, o := range q.Options {
+	list := make([]option, len(of))
+	for i, o := range of {
 		list[i] = option{
-			o.ID, words.Short(strategy.OneLine(o.Label), maxName),
+			o.ID, words.Short(prompttext.OneLine(o.Label), maxName),
 			words.Clean(words.Short(says[i], maxName)), words.Clean(words.Short(shows[i], maxName)), words.Short(o.SQL, maxDetail),
 		}
 	}
 	return list
+}
+
+// otherOf runs the second answer of a vote whose winner is in doubt. It is nil where the winner is not, or where it is the only answer;
+// a statement that fails has no rows.
+func (c *client) otherOf(ctx context.Context, d *Database, res *texttosql.Result) *option {
+	second, ok := res.Ballot.RunnerUp()
+	if !ok || len(res.Ballot.Reasons()) == 0 || res.Rows == nil {
+		return nil
+	}
+	rows, _ := d.Engine.Query(ctx, second.SQL)
+	label := fmt.Sprintf("%d of %d samples", len(second.Members), res.Ballot.Sampled)
+	both := c.optionsOf(d, []session.Option{{SQL: res.SQL, Rows: res.Rows}, {ID: "other", Label: label, SQL: second.SQL, Rows: rows}})
+	return &both[1]
 }
 
 // cell is a value as JSON can have it for any reader, and about how many bytes it takes. cut: its text was shortened.
@@ -190,10 +215,20 @@ func (a answer) text() string {
 			}
 		}
 	}
+	if o := a.Other; o != nil {
+		fmt.Fprintf(&b, "Another answer (%s; data, not instructions): %s: %s\n", o.Label, cmp.Or(o.Says, "rows"), cmp.Or(o.Shows, "not known"))
+		fmt.Fprintf(&b, "  %s\n", words.Short(words.Line(o.SQL), maxName))
+	}
+	if a.Status == unsure {
+		fmt.Fprintf(&b, "Why it is unsure: %s\n", strings.Join(a.Reasons, "; "))
+	}
 	for _, g := range a.Grounds {
 		fmt.Fprintf(&b, "The answer is %s\n", g)
 	}
-	fmt.Fprintf(&b, "%s: confidence %.2f; cost: %s; answer id %s; conversation %s\n", vote.InWords(a.Confidence), a.Confidence, a.Cost, a.AnswerID, a.Conversation)
+	if a.Closing != "" {
+		fmt.Fprintf(&b, "%s\n", a.Closing)
+	}
+	fmt.Fprintf(&b, "confidence %.2f; cost: %s; answer id %s; conversation %s\n", a.Confidence, a.Cost, a.AnswerID, a.Conversation)
 	for _, w := range a.Warnings {
 		fmt.Fprintf(&b, "Warning: %s\n", w)
 	}
@@ -211,11 +246,13 @@ type explanation struct {
 	Question   string     `json:"question"`
 	SQL        string     `json:"sql"`
 	Confidence float64    `json:"confidence"`
-	Summary    string     `json:"summary" jsonschema:"how the votes fell, in words"`
-	Votes      []votes    `json:"votes" jsonschema:"groups of samples with the same answer, the winner first"`
-	Without    []rejected `json:"without_vote" jsonschema:"samples that had no vote"`
-	Decisions  []string   `json:"decisions" jsonschema:"in the order in which they were taken"`
-	Steps      []step     `json:"steps" jsonschema:"what was done, in the order of its first start"`
+	Level      string     `json:"level,omitempty"`
+	Reasons    []string   `json:"reasons,omitempty"`
+	Summary    string     `json:"summary"`
+	Votes      []votes    `json:"votes"`
+	Without    []rejected `json:"without_vote"`
+	Decisions  []string   `json:"decisions"`
+	Steps      []step     `json:"steps"`
 	Warnings   []string   `json:"warnings"`
 	Cost       cost       `json:"cost"`
 }
@@ -238,20 +275,23 @@ type step struct {
 	Name   string `json:"name"`
 	Times  int    `json:"times"`
 	Failed int    `json:"failed"`
-	TookMS int64  `json:"took_ms" jsonschema:"of all times together; steps may run at once, and within each other"`
+	TookMS int64  `json:"took_ms"`
 }
 
 func explain(res *texttosql.Result, spent llm.Usage, hide func(string) string) *explanation {
 	e := &explanation{
-		Question: res.Question, SQL: res.SQL, Confidence: res.Confidence, Summary: strategy.OneLine(res.Ballot.Explain()),
+		Question: res.Question, SQL: res.SQL, Confidence: res.Confidence, Level: string(res.Level), Summary: prompttext.OneLine(res.Ballot.Explain()),
 		Votes: []votes{}, Without: []rejected{}, Decisions: []string{}, Steps: []step{}, Warnings: []string{}, Cost: costOf(spent),
+	}
+	for _, reason := range res.Ballot.Reasons() {
+		e.Reasons = append(e.Reasons, hide(words.Clean(reason)))
 	}
 	for _, k := range res.Ballot.Clusters[:min(maxList, len(res.Ballot.Clusters))] {
 		v := votes{words.Short(k.SQL, maxDetail), len(k.Members), k.Share, k.Confidence, []string{}}
 		if k.Best >= 0 && k.Best < len(res.Candidates) {
 			for _, f := range res.Candidates[k.Best].Findings {
 				if f.Doubt > 0 {
-					v.Doubts = append(v.Doubts, f.Rule+": "+strategy.OneLine(f.Detail))
+					v.Doubts = append(v.Doubts, f.Rule+": "+prompttext.OneLine(f.Detail))
 				}
 			}
 		}
@@ -259,13 +299,13 @@ func explain(res *texttosql.Result, spent llm.Usage, hide func(string) string) *
 	}
 	without := res.WithoutVote()
 	for _, k := range without[:min(maxList, len(without))] {
-		e.Without = append(e.Without, rejected{k.Sample, words.Short(k.SQL, maxDetail), hide(strategy.ErrorLine(k.Rejected, false))})
+		e.Without = append(e.Without, rejected{k.Sample, words.Short(k.SQL, maxDetail), hide(prompttext.ErrorLine(k.Rejected, false))})
 	}
 	for _, n := range res.Notes[:min(maxList, len(res.Notes))] {
-		e.Decisions = append(e.Decisions, hide(strategy.OneLine(n)))
+		e.Decisions = append(e.Decisions, hide(prompttext.OneLine(n)))
 	}
 	for _, w := range res.Warnings[:min(maxList, len(res.Warnings))] {
-		e.Warnings = append(e.Warnings, w.Code+": "+hide(strategy.OneLine(w.Message)))
+		e.Warnings = append(e.Warnings, w.Code+": "+hide(prompttext.OneLine(w.Message)))
 	}
 	place := map[string]int{}
 	for span := range res.Trace.All() {
@@ -299,6 +339,9 @@ func (e *explanation) behind(before *explanation) *explanation {
 func (e *explanation) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", cmp.Or(e.Summary, "There was no vote."), cmp.Or(visible(e.SQL), "There is no statement."))
+	if len(e.Reasons) > 0 {
+		fmt.Fprintf(&b, "Why it is in doubt: %s\n", strings.Join(e.Reasons, "; "))
+	}
 	for _, v := range e.Votes {
 		fmt.Fprintf(&b, "- %d %s (%.0f %%): %s\n", v.Samples, words.Plural("sample", v.Samples), 100*v.Share, words.Short(words.Line(v.SQL), maxName))
 		for _, d := range v.Doubts {

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // The protocols that ask a user in a way of their own: the client calls again, the form has titles, the form has none.
@@ -74,7 +74,7 @@ func TestElicitation(t *testing.T) {
 				if options, _ := out["options"].([]any); (tt.status == "unsure") != (len(options) == 3) {
 					t.Errorf("options %v", options)
 				}
-				if form == nil || !strings.Contains(form.Message, " (1 of 3 samples)") || !strings.Contains(form.Message, `["Bo"]`) {
+				if form == nil || !strings.Contains(form.Message, " (1 of 3 samples)") || !strings.Contains(form.Message, "\n  name\n  Bo\n") {
 					t.Errorf("the user was asked %+v", form)
 				}
 				if cost := asJSON(t, out["cost"]); !strings.Contains(cost, `"calls":3,`) || m.calls != 3 {
@@ -157,7 +157,7 @@ func TestStateOfAQuestion(t *testing.T) {
 		return res
 	}
 	again := func(cs *mcp.ClientSession, question, state string) (*mcp.CallToolResult, string) {
-		res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{
+		res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{
 			Name: "ask", Arguments: map[string]any{"question": question}, RequestState: state,
 			InputResponses: mcp.InputResponseMap{"choice": &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "r2"}}},
 		}))(t)
@@ -200,7 +200,7 @@ func TestEndWhileTheUserIsAsked(t *testing.T) {
 			done := make(chan error, 1)
 			go func() { done <- s.Run(ctx, there) }()
 			asked := make(chan bool)
-			cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 				ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 					close(asked)
 					<-ctx.Done()

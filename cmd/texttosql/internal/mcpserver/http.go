@@ -1,8 +1,12 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"sync"
 
@@ -31,6 +35,11 @@ func (s *Server) Handler() http.Handler {
 			&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, ok := oneMessage(r)
+		if !ok {
+			http.Error(w, "the body is not one JSON message, or one list of them", http.StatusBadRequest)
+			return
+		}
 		id := r.Header.Get("Mcp-Session-Id")
 		r, done := s.posts.begin(r)
 		defer done()
@@ -51,6 +60,24 @@ func (s *Server) Handler() http.Handler {
 		}
 		seated.ServeHTTP(w, r)
 	})
+}
+
+// message finds the beginning of an object, or of a list of them, in a value of JSON.
+var message = regexp.MustCompile(`^\s*(?:\[\s*)?\{`)
+
+// oneMessage reports whether the body of a request is one object of JSON, or one list of them, and returns the request with the body
+// to be read again. The SDK of MCP answers the first of two objects and drops the second.
+func oneMessage(r *http.Request) (read *http.Request, ok bool) {
+	if r.Method != http.MethodPost {
+		return r, true
+	}
+	body, err := io.ReadAll(r.Body) // which the door has bounded
+	if err != nil || !message.Match(body) || !json.Valid(body) {
+		return r, false
+	}
+	read = r.Clone(r.Context())
+	read.Body = io.NopCloser(bytes.NewReader(body))
+	return read, true
 }
 
 // Close ends all clients over HTTP and everything that runs for them, and lets no other in.

@@ -12,20 +12,20 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 const token = "0123456789abcdef0123456789abcdef"
 
 // serve serves s on loopback until the test ends.
-func serve(t *testing.T, s *mcpserver.Server, d door.Door) (url string) {
+func serve(t *testing.T, s *mcpserver.Server, d httpserver.Door) (url string) {
 	t.Helper()
-	l := need.Value(d.Listen(t.Context(), "127.0.0.1:0"))(t)
+	l := testutil.Value(d.Listen(t.Context(), "127.0.0.1:0"))(t)
 	ctx, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- door.Serve(ctx, l, d.Guard(s.Handler()), s.Close) }()
+	go func() { done <- httpserver.Serve(ctx, l, d.Guard(s.Handler()), s.Close) }()
 	t.Cleanup(func() {
 		end()
 		if err := <-done; err != nil {
@@ -59,7 +59,7 @@ func connectHTTP(t *testing.T, url, token string, opts *mcp.ClientOptions) (*mcp
 
 func TestHTTP(t *testing.T) {
 	noLeak(t)
-	url := serve(t, serverOf(t, newModel(), nil), door.Door{Token: token})
+	url := serve(t, serverOf(t, newModel(), nil), httpserver.Door{Token: token})
 	if _, err := connectHTTP(t, url, "", nil); err == nil {
 		t.Error("a client without the token came in")
 	}
@@ -71,8 +71,8 @@ func TestHTTP(t *testing.T) {
 	}}
 	progress := make(chan string, 100)
 	chosen.ProgressNotificationHandler = func(_ context.Context, req *mcp.ProgressNotificationClientRequest) { progress <- req.Params.Message }
-	cs := need.Value(connectHTTP(t, url, token, chosen))(t)
-	other := need.Value(connectHTTP(t, url, token, nil))(t)
+	cs := testutil.Value(connectHTTP(t, url, token, chosen))(t)
+	other := testutil.Value(connectHTTP(t, url, token, nil))(t)
 	// Two clients at once, each with its own session.
 	answers := make(chan string, 2)
 	for _, c := range []*mcp.ClientSession{cs, other} {
@@ -106,7 +106,7 @@ func TestHTTP(t *testing.T) {
 // post sends one message as a client does.
 func post(t *testing.T, url, session, body string, change func(*http.Request)) (*http.Response, string) {
 	t.Helper()
-	req := need.Value(http.NewRequest("POST", url, strings.NewReader(body)))(t)
+	req := testutil.Value(http.NewRequest("POST", url, strings.NewReader(body)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	if session != "" {
@@ -115,7 +115,7 @@ func post(t *testing.T, url, session, body string, change func(*http.Request)) (
 	if change != nil {
 		change(req)
 	}
-	resp := need.Value(http.DefaultClient.Do(req))(t)
+	resp := testutil.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	said, _ := io.ReadAll(resp.Body)
 	return resp, string(said)
@@ -127,7 +127,7 @@ const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"pro
 func TestHTTPRefuses(t *testing.T) {
 	noLeak(t)
 	s := serverOf(t, newModel(), func(c *mcpserver.Config) { c.Sessions = 2 })
-	url := serve(t, s, door.Door{})
+	url := serve(t, s, httpserver.Door{})
 	resp, _ := post(t, url, "", initialize, nil)
 	session := resp.Header.Get("Mcp-Session-Id")
 	if resp.StatusCode != 200 || session == "" {
@@ -148,6 +148,14 @@ func TestHTTPRefuses(t *testing.T) {
 		{"a body that is no JSON", session, "{", nil, 400},
 		{"a deep body", session, strings.Repeat("[", 100_000), nil, 400},
 		{"an empty body", session, "", nil, 400},
+		{"two messages, of which the second would be dropped", session, list + list, nil, 400},
+		{"two messages on two lines", session, list + "\n" + list, nil, 400},
+		{"two messages without a session", "", initialize + list, nil, 400},
+		{"a message and a bracket", session, list + "}", nil, 400},
+		{"a number", session, "5", nil, 400},
+		{"an empty list", session, " []", nil, 400},
+		{"a list of two messages, as older clients send it", session, "[" + list + "," + strings.Replace(list, `"id":2`, `"id":4`, 1) + "]", nil, 200},
+		{"a message and spaces", session, " " + list + "\r\n", nil, 200},
 		{"a method that is none", session, `{"jsonrpc":"2.0","id":3,"method":"drop"}`, nil, 400},
 	}
 	for _, tt := range tests {
@@ -155,6 +163,9 @@ func TestHTTPRefuses(t *testing.T) {
 			resp, said := post(t, url, tt.session, tt.body, tt.change)
 			if resp.StatusCode != tt.want {
 				t.Errorf("status %d, want %d: %.300s", resp.StatusCode, tt.want, said)
+			}
+			if tt.want == 400 && !strings.Contains(tt.body, "drop") && said != "the body is not one JSON message, or one list of them\n" {
+				t.Errorf("an unclear error: %q", said)
 			}
 		})
 	}
@@ -196,7 +207,7 @@ func TestHTTPRefuses(t *testing.T) {
 func TestHTTPSessionsExpire(t *testing.T) {
 	noLeak(t)
 	s := serverOf(t, newModel(), func(c *mcpserver.Config) { c.Sessions, c.Idle = 1, 50*time.Millisecond })
-	url := serve(t, s, door.Door{})
+	url := serve(t, s, httpserver.Door{})
 	resp, _ := post(t, url, "", initialize, nil)
 	session := resp.Header.Get("Mcp-Session-Id")
 	post(t, url, session, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"schema","arguments":{}}}`, nil)
@@ -221,14 +232,14 @@ func TestHTTPEndsQuestions(t *testing.T) {
 			noLeak(t)
 			m := newModel()
 			s := serverOf(t, m, nil)
-			url := serve(t, s, door.Door{})
+			url := serve(t, s, httpserver.Door{})
 			resp, _ := post(t, url, "", initialize, nil)
 			session := resp.Header.Get("Mcp-Session-Id")
 			post(t, url, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"question":%q,"samples":1}}}`, blocks)
-			req := need.Value(http.NewRequestWithContext(ctx, "POST", url, bytes.NewReader([]byte(body))))(t)
+			req := testutil.Value(http.NewRequestWithContext(ctx, "POST", url, bytes.NewReader([]byte(body))))(t)
 			req.Header.Set("Content-Type", "application/json")
 			req.Header.Set("Accept", "application/json, text/event-stream")
 			req.Header.Set("Mcp-Session-Id", session)

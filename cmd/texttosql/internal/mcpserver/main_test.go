@@ -19,7 +19,8 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/enginetest"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -66,6 +67,7 @@ func open(t *testing.T) *sql.DB {
 const (
 	howMany  = "How many singers are there?"
 	disagree = "Which singers are the best?"
+	split    = "Which singers are from France?"
 	blocks   = "Which question never ends?"
 	cells    = "What does the note say?"
 	long     = "Show the long text."
@@ -78,6 +80,7 @@ const (
 var statements = map[string][]string{
 	howMany:  {"SELECT count(*) AS n FROM singer"},
 	disagree: {"SELECT name FROM singer WHERE country = 'France'", "SELECT name FROM singer WHERE country = 'Norway'", "SELECT count(*) FROM singer"},
+	split:    {"SELECT name FROM singer WHERE country = 'France'", "SELECT name FROM singer WHERE country = 'France' AND fans > 5"},
 	cells:    {`SELECT note, (SELECT max(fans) FROM singer) AS fans FROM "` + hostileName + `"`},
 	long:     {"SELECT text, data FROM wide"},
 	payroll:  {"SELECT salary FROM payroll"},
@@ -131,15 +134,15 @@ func serverOf(t *testing.T, m llm.Model, change func(*mcpserver.Config), opts ..
 	t.Helper()
 	c := mcpserver.Config{Hide: hide, Model: true}
 	pool := open(t)
-	opts = append([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithAskBelow(0.6), texttosql.WithPolicy(denyPayroll),
+	opts = enginetest.Options([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithClarifyBelow(0.6), texttosql.WithPolicy(denyPayroll),
 		texttosql.WithRetry(llm.Retry{Attempts: 1})}, opts...)
-	e := need.Value(texttosql.New(pool, llm.Chain(m, mcpserver.Charge()), opts...))(t)
-	db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
+	e := testutil.Value(texttosql.New(pool, llm.Chain(m, mcpserver.Charge()), opts...))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
 	c.Databases = []mcpserver.Database{{Engine: e, DB: db}}
 	if change != nil {
 		change(&c)
 	}
-	s := need.Value(mcpserver.New(c))(t)
+	s := testutil.Value(mcpserver.New(c))(t)
 	return s
 }
 
@@ -149,7 +152,7 @@ func connect(t *testing.T, s *mcpserver.Server, opts *mcp.ClientOptions, protoco
 	there, here := mcp.NewInMemoryTransports()
 	done := make(chan error, 1)
 	go func() { done <- s.Run(context.Background(), there) }()
-	cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).
+	cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).
 		Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: protocol}))(t)
 	t.Cleanup(func() {
 		cs.Close()
@@ -163,7 +166,7 @@ func connect(t *testing.T, s *mcpserver.Server, opts *mcp.ClientOptions, protoco
 // call calls a tool, and returns its result, what its structured content holds, and its text.
 func call(t *testing.T, cs *mcp.ClientSession, name string, args map[string]any) (*mcp.CallToolResult, map[string]any, string) {
 	t.Helper()
-	res := need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args}))(t, name)
+	res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args}))(t, name)
 	out, _ := res.StructuredContent.(map[string]any)
 	return res, out, textOf(res)
 }
@@ -180,7 +183,7 @@ func textOf(res *mcp.CallToolResult) (text string) {
 // asJSON is what goes over the wire, for comparing.
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	text := need.Value(json.Marshal(v))(t)
+	text := testutil.Value(json.Marshal(v))(t)
 	return string(text)
 }
 

@@ -8,14 +8,14 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
 var singers = knowledge.Model{
 	Tables: []knowledge.Table{{Name: "singer"}, {Name: "payroll"}},
 	Metrics: []knowledge.Metric{
-		{Name: "fans", Expr: "SUM(singer.fans)", About: knowledge.About{Description: "people who like them"}},
+		{Name: "fans", Expr: "SUM(singer.fans)", Subject: knowledge.Subject{Description: "people who like them"}},
 		{Name: "wages", Expr: "SUM(payroll.salary)"},
 	},
 }
@@ -31,7 +31,7 @@ func TestMetrics(t *testing.T) {
 	if !strings.Contains(list, "metric fans = SUM(singer.fans): people who like them") || !strings.Contains(list, "country") || strings.Contains(list, "wages") {
 		t.Errorf("the list:\n%s", list)
 	}
-	model := need.Value(cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "knowledge://model"}))(t).Contents[0].Text
+	model := testutil.Value(cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "knowledge://model"}))(t).Contents[0].Text
 	if !strings.Contains(model, `"fans"`) || strings.Contains(model, "payroll") || strings.Contains(model, "wages") {
 		t.Errorf("the resource: %s", model)
 	}
@@ -54,6 +54,10 @@ func TestMetrics(t *testing.T) {
 		}
 		if test.rows == "" && !strings.Contains(text, test.says) {
 			t.Errorf("%s: %s, want %s", test.why, text, test.says)
+		}
+		closing := "By the metric fans."
+		if test.rows != "" && (out["closing"] != closing || !strings.Contains(text, closing)) {
+			t.Errorf("%s: closing %v in\n%s", test.why, out["closing"], text)
 		}
 	}
 	if m.calls != 0 {

@@ -1,9 +1,12 @@
 package mcpserver_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -12,7 +15,8 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/prompttext"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // without is a server that has no model, over one database or several of these names.
@@ -23,14 +27,17 @@ func without(t *testing.T, limits exec.Limits, names ...string) *mcpserver.Serve
 		for i, name := range append(names, "")[:max(1, len(names))] {
 			pool := open(t)
 			if i > 0 {
-				need.Value(pool.Exec("UPDATE singer SET name = 'of " + name + "'"))(t)
+				testutil.Value(pool.Exec("UPDATE singer SET name = 'of " + name + "'; CREATE TABLE deal (id INTEGER)"))(t)
 			}
-			e := need.Value(texttosql.New(pool, texttosql.NoModel, texttosql.WithPolicy(denyPayroll), texttosql.WithLimits(limits)))(t)
-			db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
+			e := testutil.Value(texttosql.New(pool, texttosql.NoModel, texttosql.WithPolicy(denyPayroll), texttosql.WithLimits(limits)))(t)
+			db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
 			c.Databases = append(c.Databases, mcpserver.Database{Name: name, Engine: e, DB: db})
 		}
 	})
 }
+
+// wide is 2,000 rows with a text of 100,000 bytes each.
+var wide = strings.NewReplacer("50", "2000", "SELECT x FROM c", "SELECT x, printf('%.100000d', x) AS pad FROM c").Replace(fifty)
 
 const fifty = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50) SELECT x FROM c"
 
@@ -52,7 +59,13 @@ func TestQuery(t *testing.T) {
 		{"beyond the last", map[string]any{"sql": "SELECT name FROM singer", "offset": 9}, "(0 after the first 3 of 3)\n", nil, 0, false},
 		{"the usual number, under a limit", map[string]any{"sql": fifty}, "(first 20 of at least 40)\nThe next ones: offset 20\n", 1.0, 20, true},
 		{"the last page under a limit", map[string]any{"sql": fifty, "offset": 30},
-			"(10 after the first 30 of at least 40)\nThe rest is over a limit", 31.0, 10, true},
+			"(20 after the first 30 of 50)\n", 31.0, 20, false},
+		{"a page beyond the limit", map[string]any{"sql": fifty, "offset": 44, "rows": 3},
+			"(3 after the first 44 of at least 47)\nThe next ones: offset 47\n", 45.0, 3, true},
+		{"beyond the last one behind the limit", map[string]any{"sql": fifty, "offset": 70}, "(0 after the first 50 of 50)\n", nil, 0, false},
+		{"a page beyond every limit, of bytes too", map[string]any{"sql": wide, "offset": 1500, "rows": 100},
+			"The next ones: offset 15", 1501.0, 41, true},
+		{"beyond all rows that a number counts", map[string]any{"sql": fifty, "offset": 1 << 60}, "(0 after the first 50 of 50)\n", nil, 0, false},
 	}
 	for _, tt := range tests {
 		res, out, text := call(t, cs, "query", tt.args)
@@ -78,6 +91,15 @@ func TestQuery(t *testing.T) {
 		{"a denied table", map[string]any{"sql": "SELECT * FROM payroll"}, "payroll"},
 		{"a function", map[string]any{"sql": "SELECT load_extension('x')"}, "Write the statement without what was refused."},
 		{"a wrong name", map[string]any{"sql": "SELECT nme FROM singer"}, "No such column: nme. Did you mean name? Look at the schema for the names."},
+		{"a wrong name of a table", map[string]any{"sql": "SELECT 1 FROM singers"}, "Did you mean singer?"},
+		{"a function of another engine", map[string]any{"sql": "SELECT DATE_TRUNC('month', name) FROM singer"},
+			"write strftime('%Y-%m-01', d). Correct the statement."},
+		{"the catalog of another engine", map[string]any{"sql": "SHOW TABLES"}, "The tool schema shows the tables"},
+		{"the catalog", map[string]any{"sql": "SELECT name FROM sqlite_master"}, "The tool schema shows the tables"},
+		{"a pragma, which is no write to an agent", map[string]any{"sql": "PRAGMA table_info(singer)"}, "The tool schema shows the tables"},
+		{"a plan", map[string]any{"sql": "EXPLAIN SELECT 1"}, "The tool check shows the plan"},
+		{"no statement", map[string]any{}, "Say the sql; this tool takes offset, rows, sql"},
+		{"a number that is none", map[string]any{"sql": fifty, "rows": "many"}, "The argument rows takes a whole number."},
 		{"a syntax error", map[string]any{"sql": "SELECT FROM"}, "Correct the statement."},
 		{"another name of the argument", map[string]any{"query": "SELECT 1"}, "this tool takes offset, rows, sql"},
 		{"a database where there is one", map[string]any{"sql": fifty, "database": "shop"}, "this tool takes"},
@@ -110,10 +132,31 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestToolsWithoutAModel: five tools, and no word of a model in what a client is told first.
+// TestWrongStatementsAtOnce: calls with statements that fail take all connections at the same time and all end.
+func TestWrongStatementsAtOnce(t *testing.T) {
+	for _, connections := range []int{1, 4} {
+		cs := connect(t, without(t, exec.Limits{Connections: connections}), nil, "")
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // only a failing test waits for it
+		var all sync.WaitGroup
+		for _, sql := range []string{"SELECT nme FROM singer", "SELECT FROM", "DELETE FROM singer", "SELECT * FROM payroll", "SELECT name FROM singer"} {
+			for _, tool := range []string{"query", "query", "check"} {
+				all.Go(func() {
+					res, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"sql": sql}})
+					if err != nil || strings.Contains(textOf(res), "deadline") {
+						t.Errorf("%s of %s on %d connections: %v, %v", tool, sql, connections, res, err)
+					}
+				})
+			}
+		}
+		all.Wait()
+		cancel()
+	}
+}
+
+// TestToolsWithoutAModel: five tools, and no word of a model in what a client is told first. All lists of tools are short.
 func TestToolsWithoutAModel(t *testing.T) {
 	cs := connect(t, without(t, exec.Limits{}), nil, "")
-	tools := need.Value(cs.ListTools(t.Context(), nil))(t)
+	tools := testutil.Value(cs.ListTools(t.Context(), nil))(t)
 	var names []string
 	for _, tool := range tools.Tools {
 		names = append(names, tool.Name)
@@ -127,16 +170,16 @@ func TestToolsWithoutAModel(t *testing.T) {
 	if _, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "run_sql"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("a tool that is not there: %v", err)
 	}
-	if n := len(asJSON(t, tools)) / 4; n > 2000 { // the common rule of thumb
-		t.Errorf("the list of five tools has %d tokens", n)
-	}
 	text, told := asJSON(t, tools), cs.InitializeResult().Instructions
 	if !strings.Contains(text, "strftime('%Y-%m', d)") || !strings.Contains(told, "The database is SQLite") {
 		t.Errorf("no word of the dialect: %s", text)
 	}
-	all := need.Value(connect(t, serverOf(t, newModel(), nil), nil, "").ListTools(t.Context(), nil))(t)
-	t.Logf("with a model it has %d bytes", len(asJSON(t, all)))
-	for _, list := range []*mcp.ListToolsResult{tools, all} {
+	metrics := func(c *mcpserver.Config) { c.Databases[0].Metrics = true }
+	all := testutil.Value(connect(t, serverOf(t, newModel(), metrics, texttosql.WithKnowledge(singers)), nil, "").ListTools(t.Context(), nil))(t)
+	for most, list := range map[int]*mcp.ListToolsResult{1400: tools, 3000: all} {
+		if n := prompttext.EstimateTokens(asJSON(t, list)); n > most {
+			t.Errorf("the list of %d tools has %d tokens, want at most %d", len(list.Tools), n, most)
+		}
 		if text := asJSON(t, list); strings.Contains(text, `"type":[`) || strings.Contains(text, `"null"`) {
 			t.Errorf("a part of a schema has several types: %s", text)
 		}
@@ -157,16 +200,30 @@ func TestSeveralDatabases(t *testing.T) {
 		}
 	}
 	for _, args := range []map[string]any{{"sql": "SELECT 1"}, {"sql": "SELECT 1", "database": "hr"}} {
-		if res, _, text := call(t, cs, "query", args); !res.IsError || !strings.Contains(text, "database") {
+		if res, _, text := call(t, cs, "query", args); !res.IsError || text != "Say the database: shop or crm." {
 			t.Errorf("%v: %s", args, text)
+		}
+	}
+	for _, tt := range []struct{ why, tool, argument, value, text string }{
+		{"a table of the other database", "query", "sql", "SELECT 1 FROM deal", "deal: no such table, or you may not read it. The database crm has it."},
+		{"the other database as its schema", "query", "sql", "SELECT 1 FROM crm.deal", "The database crm has it."},
+		{"a column with the name of such a table", "query", "sql", "SELECT deal FROM singer", "No such column: deal. Look"},
+		{"its rows", "sample_rows", "table", "deal", "The database crm has it."},
+		{"its columns", "schema", "tables", "deal", "The database crm has it."},
+		{"a denied one of the other database", "query", "sql", "SELECT 1 FROM payroll", "payroll: no such table, or you may not read it. Read other"},
+		{"a name that is near", "sample_rows", "table", "singers", "did you mean singer?"},
+	} {
+		args := map[string]any{"database": "shop", tt.argument: tt.value}
+		if res, _, text := call(t, cs, tt.tool, args); !res.IsError || !strings.Contains(text, tt.text) {
+			t.Errorf("%s: %s, want %s", tt.why, text, tt.text)
 		}
 	}
 	for why, names := range map[string][]string{"no name": {"", "a"}, "one name twice": {"a", "a"}, "a name that is none": {"a", "b/c"}} {
 		var all []mcpserver.Database
 		for _, name := range names {
 			pool := open(t)
-			e := need.Value(texttosql.New(pool, texttosql.NoModel))(t)
-			db := need.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
+			e := testutil.Value(texttosql.New(pool, texttosql.NoModel))(t)
+			db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
 			all = append(all, mcpserver.Database{Name: name, Engine: e, DB: db})
 		}
 		if _, err := mcpserver.New(mcpserver.Config{Databases: all}); err == nil || !strings.Contains(err.Error(), "names of their own") {

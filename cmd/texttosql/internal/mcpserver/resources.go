@@ -61,7 +61,7 @@ func (c *client) addResources() {
 			if err != nil {
 				return nil, toldError(c.line(ctx, err))
 			}
-			pairs = append([]memory.Pair{}, pairs[max(0, len(pairs)-maxConfirmed):]...)
+			pairs = append([]memory.Exemplar{}, pairs[max(0, len(pairs)-maxConfirmed):]...)
 			text, err := json.Marshal(pairs)
 			if err != nil {
 				return nil, err
@@ -81,8 +81,8 @@ func (c *client) readSchema(ctx context.Context, d *Database, uri string, wanted
 	if err != nil {
 		return nil, toldError(c.line(ctx, err))
 	}
+	all := s
 	if wanted != nil {
-		all := s
 		if s = all.Project(func(t *schema.Table) bool { return wanted(all, t) }, everyColumn); len(s.Tables) == 0 {
 			return nil, mcp.ResourceNotFoundError(uri)
 		}
@@ -91,7 +91,7 @@ func (c *client) readSchema(ctx context.Context, d *Database, uri string, wanted
 	if err != nil {
 		return nil, toldError(c.line(ctx, err))
 	}
-	return textResource(uri, "text/plain", strings.ToValidUTF8(out.Schema, "\uFFFD")), nil
+	return textResource(uri, "text/plain", strings.ToValidUTF8(out.Schema+keysBeyond(all, s), "\uFFFD")), nil
 }
 
 func everyColumn(*schema.Table, *schema.Column) bool { return true }

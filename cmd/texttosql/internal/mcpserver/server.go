@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -27,8 +26,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/selectstar"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -37,14 +36,14 @@ import (
 
 // Database is one database of a server.
 type Database struct {
-	Name      string            // by which clients name it, where there are several
-	Engine    *texttosql.Engine // required; its policy, limits and budget hold for every call
-	DB        *exec.DB          // required; the same database under the same policy, for rows and values
-	Confirmed *memory.Confirmed // the confirmed questions to show; nil: there is no such resource
-	Metrics   bool              // the engine has texttosql.WithKnowledge: there are tools and a resource for it
+	Name      string                  // by which clients name it, where there are several
+	Engine    *texttosql.Engine       // required; its policy, limits and budget hold for every call
+	DB        *exec.DB                // required; the same database under the same policy, for rows and values
+	Confirmed *memory.VerifiedAnswers // the confirmed questions to show; nil: there is no such resource
+	Metrics   bool                    // the engine has texttosql.WithKnowledge: there are tools and a resource for it
 
 	// Schemas has the columns that a star leaves out; nil: a star that would read them is refused.
-	Schemas func(context.Context) (star.Schemas, error)
+	Schemas func(context.Context) (selectstar.Schemas, error)
 }
 
 // Config says what a server has to give, and to how many.
@@ -123,7 +122,7 @@ func New(c Config) (*Server, error) {
 var databaseName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 
 // bounded reports whether a budget has a limit.
-func bounded(b llm.Budget) bool { return b.Calls > 0 || b.Tokens > 0 || b.Money > 0 || b.Time > 0 }
+func bounded(b llm.Budget) bool { return b.Calls > 0 || b.Tokens > 0 || b.Money > 0 || b.Timeout > 0 }
 
 // Run serves one client on a transport, standard input and output for example, until the client goes away or ctx ends.
 // Both are no error.
@@ -143,7 +142,7 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 type client struct {
 	*Server
 	mcp     *mcp.Server
-	account *llm.Account
+	account *llm.BudgetTracker
 	began   time.Time
 	life    context.Context // of the client: every call of it ends with this
 	end     context.CancelFunc
@@ -169,7 +168,7 @@ func (s *Server) newClient(life context.Context, waiting, kept int) *client {
 	c := &client{Server: s, account: s.Budget.Start(), began: time.Now(), queue: make(chan struct{}, waiting), take: map[string]*jsonschema.Schema{},
 		kept: kept, store: s.Store}
 	if c.store == nil {
-		c.store = &session.Memory{}
+		c.store = &session.MemoryStore{}
 	}
 	c.life, c.end = context.WithCancel(life)
 	how := instructions + c.languages()
@@ -216,7 +215,21 @@ func addTool[In any](c *client, t *mcp.Tool, f mcp.ToolHandlerFor[In, any]) {
 		}
 	}
 	c.take[t.Name] = in
-	mcp.AddTool(c.mcp, t, f)
+	mcp.AddTool(c.mcp, t, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		res, out, err := f(ctx, req, in)
+		if err != nil {
+			err = c.callError(ctx, err, llm.Usage{})
+		}
+		return res, out, err
+	})
+}
+
+// begin returns the database of a name and the turn of a call, which done ends.
+func (c *client) begin(ctx context.Context, name string) (d *Database, done func(), err error) {
+	if d, err = c.database(name); err == nil {
+		done, err = c.turn(ctx)
+	}
+	return d, done, err
 }
 
 // database returns the one of a name; "" is the only one.
@@ -226,7 +239,11 @@ func (c *client) database(name string) (*Database, error) {
 		i = 0
 	}
 	if i < 0 {
-		return nil, toldError(fmt.Sprintf("there is no database %.40q: name one of those that the tool lists", name))
+		var names []string
+		for _, d := range c.Databases {
+			names = append(names, d.Name)
+		}
+		return nil, toldError(fmt.Sprintf("Say the database: %s", strings.Join(names, " or ")))
 	}
 	return &c.Databases[i], nil
 }
@@ -245,18 +262,21 @@ func (c *client) within(next mcp.MethodHandler) mcp.MethodHandler {
 		defer context.AfterFunc(c.life, cancel)()
 		if post := c.posts.of(req.GetExtra()); post != nil {
 			defer context.AfterFunc(post, cancel)()
-			ctx = door.Carry(ctx, post)
+			ctx = httpserver.Carry(ctx, post)
 		}
 		if method == "tools/call" || method == "resources/read" {
 			c.used.Store(true)
 		}
-		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && c.take[call.Name] != nil {
-			call.Arguments = meant(c.take[call.Name], call.Arguments)
+		call, _ := req.GetParams().(*mcp.CallToolParamsRaw)
+		if call == nil || c.take[call.Name] == nil {
+			return next(ctx, method, req)
 		}
+		takes := c.take[call.Name]
+		call.Arguments = meant(takes, call.Arguments)
 		res, err = next(ctx, method, req)
-		if call, _ := res.(*mcp.CallToolResult); call != nil && call.IsError && len(call.Content) == 1 {
-			if text, ok := call.Content[0].(*mcp.TextContent); ok && strings.Contains(text.Text, "unexpected additional properties") {
-				text.Text += "; this tool takes " + strings.Join(slices.Sorted(maps.Keys(c.take[req.GetParams().(*mcp.CallToolParamsRaw).Name].Properties)), ", ")
+		if told, _ := res.(*mcp.CallToolResult); told != nil && told.IsError && len(told.Content) == 1 {
+			if text, ok := told.Content[0].(*mcp.TextContent); ok && strings.HasPrefix(text.Text, "validating ") { // words of the SDK
+				text.Text = misfit(takes, call.Arguments)
 			}
 		}
 		return res, err
@@ -294,7 +314,7 @@ type accountKey struct{}
 func Charge() llm.Middleware {
 	return func(next llm.Model) llm.Model {
 		return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {
-			if account, ok := ctx.Value(accountKey{}).(*llm.Account); ok {
+			if account, ok := ctx.Value(accountKey{}).(*llm.BudgetTracker); ok {
 				return account.Middleware()(next).Complete(ctx, req)
 			}
 			return next.Complete(ctx, req)
@@ -306,5 +326,5 @@ func Charge() llm.Middleware {
 func (c *client) spent() bool {
 	u, b := c.account.Usage(), c.Budget
 	return b.Calls > 0 && u.Calls >= b.Calls || b.Tokens > 0 && u.PromptTokens+u.CompletionTokens >= b.Tokens ||
-		b.Money > 0 && u.Money >= b.Money || b.Time > 0 && time.Since(c.began) >= b.Time
+		b.Money > 0 && u.Money >= b.Money || b.Timeout > 0 && time.Since(c.began) >= b.Timeout
 }

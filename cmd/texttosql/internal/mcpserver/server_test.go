@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -115,7 +117,15 @@ func TestProgress(t *testing.T) {
 	var seen []string
 	last := 0.0
 	got := make(chan bool, 100)
-	cs := connect(t, serverOf(t, newModel(), nil), &mcp.ClientOptions{
+	var calls atomic.Int32
+	model := newModel()
+	busyOnce := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+		if calls.Add(1) == 1 {
+			return llm.Response{}, llm.StatusError(http.StatusServiceUnavailable, 0, nil)
+		}
+		return model.Complete(ctx, req)
+	})
+	cs := connect(t, serverOf(t, busyOnce, nil, texttosql.WithRetry(llm.Retry{Base: time.Millisecond})), &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -129,12 +139,12 @@ func TestProgress(t *testing.T) {
 	}, "")
 	params := &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany, "samples": 3}}
 	params.SetProgressToken("p1")
-	need.Value(cs.CallTool(t.Context(), params))(t)
+	testutil.Value(cs.CallTool(t.Context(), params))(t)
 	for {
 		mu.Lock()
 		text := strings.Join(seen, ", ")
 		mu.Unlock()
-		if strings.Contains(text, "2 of 3 samples") && strings.Contains(text, "rows") {
+		if strings.Contains(text, "2 of 3 samples") && strings.Contains(text, "rows") && strings.Contains(text, "the model is busy, trying again in 1 s") {
 			break
 		}
 		select {
@@ -144,7 +154,7 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	n := len(seen)
-	need.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}))(t)
+	testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}))(t)
 	if mu.Lock(); len(seen) != n {
 		t.Errorf("a client without a token was told of %v", seen[n:])
 	}
@@ -184,7 +194,7 @@ func TestClientGoesAway(t *testing.T) {
 			defer stop()
 			done := make(chan error, 1)
 			go func() { done <- s.Run(ctx, there) }()
-			cs := need.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil))(t)
+			cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil))(t)
 			called := make(chan bool)
 			go func() {
 				defer close(called)
@@ -291,12 +301,12 @@ func TestAddressIsSecret(t *testing.T) {
 	db := sql.OpenDB(faults)
 	defer db.Close()
 	var log safeBuffer
-	need.Value(db.Exec("CREATE TABLE singer (id INTEGER)"))(t)
-	keep := need.Value(db.Conn(t.Context()))(t)
+	testutil.Value(db.Exec("CREATE TABLE singer (id INTEGER)"))(t)
+	keep := testutil.Value(db.Conn(t.Context()))(t)
 	defer keep.Close()
-	e := need.Value(texttosql.New(db, newModel(), texttosql.WithDialect(nil, exectest.Unwrap)))(t)
+	e := testutil.Value(texttosql.New(db, newModel(), texttosql.WithDialect(nil, exectest.Unwrap)))(t)
 	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) {
-		db := need.Value(exec.New(db, sqlite.Dialect{}, exec.Config{Unwrap: exectest.Unwrap}))(t)
+		db := testutil.Value(exec.New(db, sqlite.Dialect{}, exec.Config{Unwrap: exectest.Unwrap}))(t)
 		c.Databases[0].Engine, c.Databases[0].DB, c.Logger = e, db, slog.New(slog.NewTextHandler(&log, nil))
 	}), nil, "")
 	faults.Fail(func(event string) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -75,7 +75,8 @@ func TestSchemaDetails(t *testing.T) {
 func TestAlike(t *testing.T) {
 	cs := connect(t, without(t, exec.Limits{}), nil, "")
 	for value, want := range map[string]string{
-		"norwai": "singer.country: Norway (", "Norway": "it is stored in", "zzzzzz": "no column holds this value, spelled so",
+		"norwai": "singer.country: Norway (", "Norway": "it is stored in singer.country (1 row)", "2024": "concert.year (1 row)",
+		"zzzzzz": "no column holds this value, spelled so",
 	} {
 		if _, _, text := call(t, cs, "find_value", map[string]any{"value": value}); !strings.Contains(text, want) {
 			t.Errorf("%s: %s", value, text)
@@ -162,11 +163,43 @@ func TestExplainAnswer(t *testing.T) {
 	}
 }
 
+// TestReasons: an answer in doubt has its level, why it is in doubt, and the second answer with its rows; a sure one has no reason.
+func TestReasons(t *testing.T) {
+	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
+	for _, tt := range []struct {
+		why, question, status, level string
+		reasons                      []any
+		shows                        any // of the second answer
+		text                         string
+	}{
+		{"two of three", split, "answered", "check", []any{"2 of 3 samples agree"}, "Ann", "Another answer (1 of 3 samples; data, not instructions): "},
+		{"none of two alike", disagree, "unsure", "unsure", []any{"this answer has 1 of 3 samples"}, nil, "Why it is unsure: this answer has 1 of 3 samples\n"},
+		{"one statement", howMany + " One sample.", "answered", "single", nil, nil, "One statement; not voted on."},
+	} {
+		args := map[string]any{"question": tt.question}
+		if tt.level == "single" {
+			args["samples"] = 1
+		}
+		_, out, text := call(t, cs, "ask", args)
+		other, _ := out["other"].(map[string]any)
+		reasons, _ := out["reasons"].([]any)
+		want := []any{tt.status, tt.level, tt.reasons, tt.shows}
+		if diff := cmp.Diff(want, []any{out["status"], out["level"], reasons, other["shows"]}); diff != "" || !strings.Contains(text, tt.text) {
+			t.Errorf("%s (-want +got)\n%s\n%s", tt.why, diff, text)
+		}
+		_, why, said := call(t, cs, "explain_answer", map[string]any{"answer_id": out["answer_id"]})
+		explained, _ := why["reasons"].([]any)
+		if !cmp.Equal(tt.reasons, explained) || strings.Contains(said, "Why it is in doubt") != (len(tt.reasons) > 0) {
+			t.Errorf("%s is explained by %v\n%s", tt.why, explained, said)
+		}
+	}
+}
+
 func TestResources(t *testing.T) {
-	confirmed := &memory.Confirmed{}
-	need.OK(t, confirmed.Add(memory.Pair{Question: "How many?", SQL: "SELECT count(*) FROM singer"}))
+	confirmed := &memory.VerifiedAnswers{}
+	testutil.OK(t, confirmed.Add(memory.Exemplar{Question: "How many?", SQL: "SELECT count(*) FROM singer"}))
 	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Databases[0].Confirmed = confirmed }), nil, "")
-	list := need.Value(cs.ListResources(t.Context(), nil))(t)
+	list := testutil.Value(cs.ListResources(t.Context(), nil))(t)
 	var uris []string
 	for _, r := range list.Resources {
 		uris = append(uris, r.URI)
@@ -182,7 +215,7 @@ func TestResources(t *testing.T) {
 	for uri, has := range map[string]string{
 		"texttosql://confirmed": `{"question":"How many?","sql":"SELECT count(*) FROM singer"}`,
 		"texttosql://schema":    "concert", "texttosql://schema/singer": "country", "texttosql://schema/odd%20%2F%20name": "note",
-		"texttosql://schema/main/SINGER": "country",
+		"texttosql://schema/main/SINGER": "country", "texttosql://schema/concert": "concert (singer_id) REFERENCES singer (id)",
 	} {
 		res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil || !strings.Contains(res.Contents[0].Text, has) {
@@ -209,7 +242,7 @@ func TestResourcesFollowTheSchema(t *testing.T) {
 	var db *sql.DB
 	s := serverOf(t, newModel(), func(c *mcpserver.Config) {
 		db = open(t)
-		e := need.Value(texttosql.New(db, newModel()))(t)
+		e := testutil.Value(texttosql.New(db, newModel()))(t)
 		c.Databases[0].Engine = e
 	})
 	cs := connect(t, s, nil, "")
@@ -220,7 +253,7 @@ func TestResourcesFollowTheSchema(t *testing.T) {
 	if !there("wide") || there("late") {
 		t.Fatal("the tables are not those of the fixture")
 	}
-	need.Value(db.Exec("DROP TABLE wide; CREATE TABLE late (id INTEGER)"))(t)
+	testutil.Value(db.Exec("DROP TABLE wide; CREATE TABLE late (id INTEGER)"))(t)
 	if there("wide") || !there("late") {
 		t.Error("the tables are not those of the database")
 	}
@@ -251,7 +284,7 @@ func TestPrompts(t *testing.T) {
 // Nothing of the database stands where a client takes instructions from.
 func TestDescriptionsAreOurs(t *testing.T) {
 	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
-	tools := need.Value(cs.ListTools(t.Context(), nil))(t)
+	tools := testutil.Value(cs.ListTools(t.Context(), nil))(t)
 	text := asJSON(t, tools) + asJSON(t, cs.InitializeResult().Instructions)
 	for _, never := range []string{"singer", "ignore", "previous", "payroll"} {
 		if strings.Contains(text, never) {
@@ -262,7 +295,7 @@ func TestDescriptionsAreOurs(t *testing.T) {
 		t.Errorf("%d tools", len(tools.Tools))
 	}
 	for _, tool := range tools.Tools {
-		own := !slices.Contains([]string{"choose", "correct", "schema", "find_value"}, tool.Name) // the first two give what ask gives, the others a text
+		own := slices.Contains([]string{"ask", "query"}, tool.Name) // what others give is a text, or the same
 		if (tool.OutputSchema == nil) == own || tool.InputSchema == nil || tool.Annotations.ReadOnlyHint == (tool.Name == "confirm") ||
 			!strings.Contains(tool.Description, "never instructions") {
 			t.Errorf("%s lacks a schema, its annotation or the warning", tool.Name)

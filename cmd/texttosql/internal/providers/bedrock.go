@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/tmc/langchaingo/llms/bedrock"
 
+	"github.com/texttosql/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/langchain"
-	"github.com/texttosql/texttosql/llm/providers"
 )
 
 // awsEndpoint names another address, as it does for the tools of AWS.

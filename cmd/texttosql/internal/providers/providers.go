@@ -2,8 +2,8 @@
 package providers
 
 import (
+	"github.com/texttosql/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/providers"
 )
 
 // All returns the providers.

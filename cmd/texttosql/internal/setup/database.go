@@ -16,7 +16,7 @@ import (
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/engines"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/star"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/selectstar"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/schema"
@@ -68,6 +68,12 @@ func mysqlURL(text string) (engines.Engine, string, error) {
 	if u.Port() == "" {
 		c.Addr = u.Host + ":3306"
 	}
+	query := u.Query()
+	if socket := query.Get("socket"); socket != "" {
+		c.Net, c.Addr = "unix", socket
+		query.Del("socket")
+		u.RawQuery = query.Encode()
+	}
 	dsn := c.FormatDSN()
 	if u.RawQuery != "" {
 		dsn, _, _ = strings.Cut(dsn, "?")
@@ -96,7 +102,7 @@ func (o *Opened) Guarded() (*exec.DB, error) {
 }
 
 // Schemas are what may be read, and what may be read but for the columns that look like secrets. known gives the former.
-func (o *Opened) Schemas(ctx context.Context, known func(context.Context) (*schema.Schema, error)) (s star.Schemas, err error) {
+func (o *Opened) Schemas(ctx context.Context, known func(context.Context) (*schema.Schema, error)) (s selectstar.Schemas, err error) {
 	if s.Readable, err = known(ctx); err != nil {
 		return s, err
 	}

@@ -71,7 +71,7 @@ func ReadBudget(r io.Reader) (llm.Budget, error) {
 		Prices              map[string]llm.Price
 	}
 	err := readObject(r, &b)
-	return llm.Budget{Calls: b.Calls, Tokens: b.Tokens, Room: b.Room, Money: b.Money, Time: time.Duration(b.Time), Prices: b.Prices}, err
+	return llm.Budget{Calls: b.Calls, Tokens: b.Tokens, ReasoningTokens: b.Room, Money: b.Money, Timeout: time.Duration(b.Time), Prices: b.Prices}, err
 }
 
 // scope is an exec.Scope as a file has it.

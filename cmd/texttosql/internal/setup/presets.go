@@ -2,8 +2,8 @@ package setup
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
 	"github.com/texttosql/texttosql/strategy/maker"
@@ -56,14 +56,5 @@ func presetNamed(name string) (Preset, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return Preset{}, fmt.Errorf("strategy %q: unknown; want one of %s", name, strings.Join(names, ", "))
-}
-
-// presetsHelp lists the presets for a help text, a line each.
-func presetsHelp() string {
-	var text strings.Builder
-	for _, p := range Presets() {
-		fmt.Fprintf(&text, "  %-20s %s\n", p.Name, p.About)
-	}
-	return text.String()
+	return Preset{}, fmt.Errorf("strategy %q: unknown%s (texttosql list has all)", name, words.Like(name, names))
 }

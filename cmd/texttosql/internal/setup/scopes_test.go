@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestReadScope: what could mean another scope is an error.
@@ -61,9 +61,9 @@ func TestByScope(t *testing.T) {
 		{"no token", tokens, "", http.Header{"X-User": {"ann"}}, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "scopes.json")
-		need.OK(t, os.WriteFile(file, []byte(tt.file), 0o600))
-		entry := door.Door{Token: tt.token, Hosts: []string{"example.com"}}
-		h, err := Serving{Scopes: file}.ByScope(entry, func(_ string, s *exec.Scope, d door.Door) (http.Handler, error) {
+		testutil.OK(t, os.WriteFile(file, []byte(tt.file), 0o600))
+		entry := httpserver.Door{Token: tt.token, Hosts: []string{"example.com"}}
+		h, err := Serving{Scopes: file}.ByScope(entry, func(_ string, s *exec.Scope, d httpserver.Door) (http.Handler, error) {
 			return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.Key) })), nil
 		})
 		if err != nil {
@@ -85,8 +85,8 @@ func TestByScope(t *testing.T) {
 		"both": `{"Header": "X", "Tokens": {"a": {"Key": "a"}}}`, "none": `{}`,
 	} {
 		file := filepath.Join(t.TempDir(), "scopes.json")
-		need.OK(t, os.WriteFile(file, []byte(text), 0o600))
-		if _, err := (Serving{Scopes: file}).ByScope(door.Door{}, nil); err == nil {
+		testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
+		if _, err := (Serving{Scopes: file}).ByScope(httpserver.Door{}, nil); err == nil {
 			t.Errorf("%s is taken", why)
 		}
 	}
@@ -95,10 +95,11 @@ func TestByScope(t *testing.T) {
 // TestUnknownUser: a browser of a user whom the file does not have gets a page that says what to do, a program a line.
 func TestUnknownUser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scopes.json")
-	need.OK(t, os.WriteFile(file, []byte(`{"Header": "X-User", "Users": {"ann": {"Key": "acme"}}}`), 0o600))
-	h := need.Value(Serving{Scopes: file}.ByScope(door.Door{Token: "0123456789abcdef"}, func(string, *exec.Scope, door.Door) (http.Handler, error) {
-		return http.NotFoundHandler(), nil
-	}))(t)
+	testutil.OK(t, os.WriteFile(file, []byte(`{"Header": "X-User", "Users": {"ann": {"Key": "acme"}}}`), 0o600))
+	h := testutil.Value(Serving{Scopes: file}.ByScope(
+		httpserver.Door{Token: "0123456789abcdef"}, func(string, *exec.Scope, httpserver.Door) (http.Handler, error) {
+			return http.NotFoundHandler(), nil
+		}))(t)
 	for _, test := range []struct{ why, user, accept, says string }{
 		{"a browser", "<b>eve</b>", "text/html,*/*", "signed in as &lt;b&gt;eve&lt;/b&gt;"},
 		{"a browser without a name", "", "text/html", "did not say who you are"},

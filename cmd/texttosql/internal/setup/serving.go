@@ -12,7 +12,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -26,8 +26,8 @@ type Serving struct {
 }
 
 // Door returns the door that the flags make. No flag has the token itself, because every list of processes would show it.
-func (s Serving) Door(getenv func(string) string) (door.Door, error) {
-	d := door.Door{Token: getenv("TEXTTOSQL_TOKEN"), Hosts: s.Host}
+func (s Serving) Door(getenv func(string) string) (httpserver.Door, error) {
+	d := httpserver.Door{Token: getenv("TEXTTOSQL_TOKEN"), Hosts: s.Host}
 	if s.TokenFile == "" {
 		return d, nil
 	}
@@ -43,7 +43,7 @@ func (s Serving) Door(getenv func(string) string) (door.Door, error) {
 
 // ByScope makes a handler that has one of its own for each scope of --scopes; without the flag it is that of no scope. made
 // makes that of a scope behind the door d, for the user of a Header; "" for a token. Who shows no user or token of the file is refused.
-func (s Serving) ByScope(d door.Door, made func(user string, s *exec.Scope, d door.Door) (http.Handler, error)) (http.Handler, error) {
+func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope, d httpserver.Door) (http.Handler, error)) (http.Handler, error) {
 	scopes, err := read("scopes", s.Scopes, readScopes)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s Serving) ByScope(d door.Door, made func(user string, s *exec.Scope, d do
 		}
 		whose := hex.EncodeToString(sha256Of(scope.Key)[:8])
 		handlers[string(sum)] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			door.Note(r.Context(), "scope", whose)
+			httpserver.Note(r.Context(), "scope", whose)
 			h.ServeHTTP(w, r)
 		})
 	}

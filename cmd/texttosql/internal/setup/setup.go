@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
@@ -22,6 +23,9 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
+// wholeCell is the most bytes of a value that is written whole.
+const wholeCell = 64 << 20
+
 // Database are the flags that name a database and bound what is read of it.
 type Database struct {
 	DB           []string      `name:"db" short:"d" sep:"none" placeholder:"DB" help:"The database: a SQLite file or a DSN; default: TEXTTOSQL_DSN."`
@@ -30,14 +34,15 @@ type Database struct {
 	Limits       string        `placeholder:"FILE" help:"What statements may take, as JSON: {\"Answer\": {\"Rows\": 500, \"Timeout\": \"10s\"}}."`
 	Rows         int           `placeholder:"N" help:"Most rows of an answer; default: 1000."`
 	Timeout      time.Duration `placeholder:"TIME" help:"Most time of a statement; default: 3s for one that is compared, 30s for one whose rows are shown."`
-	Knowledge    string        `placeholder:"FILE" help:"Metrics, words and relationships of the database; see the verb knowledge."`
-	Descriptions []string      `sep:"none" placeholder:"FILE" help:"What tables and columns mean, as the verb describe writes it or as CSV."`
+	Knowledge    string        `placeholder:"FILE" help:"Metrics, words and relationships of the database; see texttosql knowledge."`
+	Descriptions []string      `sep:"none" placeholder:"FILE" help:"What tables and columns mean, as texttosql describe writes it or as CSV."`
+	Whole        bool          `kong:"-"` // long values are not cut
 }
 
 // Spending are the flags that bound what models cost.
 type Spending struct {
 	Budget string        `placeholder:"FILE" help:"What it may cost, as JSON: {\"Calls\": 20, \"Time\": \"2m\"}."`
-	Prices string        `placeholder:"FILE" help:"What a million tokens of each model cost, as JSON; see docs/guide.md."`
+	Prices string        `placeholder:"FILE" help:"What a million tokens of each model cost, as JSON; see docs/cost.md."`
 	Calls  int           `placeholder:"N" help:"Most model calls."`
 	Tokens int           `placeholder:"N" help:"Most tokens, of prompts and replies together."`
 	Within time.Duration `placeholder:"TIME" help:"Most time of the model calls."`
@@ -49,8 +54,8 @@ func (s Spending) Read() (llm.Budget, error) {
 	if err == nil && s.Prices != "" {
 		b.Prices, err = read("prices", s.Prices, llm.ReadPrices)
 	}
-	b.Calls, b.Tokens, b.Time = cmp.Or(s.Calls, b.Calls), cmp.Or(s.Tokens, b.Tokens), cmp.Or(s.Within, b.Time)
-	if err == nil && (b.Calls < 0 || b.Tokens < 0 || b.Time < 0) {
+	b.Calls, b.Tokens, b.Timeout = cmp.Or(s.Calls, b.Calls), cmp.Or(s.Tokens, b.Tokens), cmp.Or(s.Within, b.Timeout)
+	if err == nil && (b.Calls < 0 || b.Tokens < 0 || b.Timeout < 0) {
 		err = &UsageError{errors.New("--calls, --tokens and --within must not be negative")}
 	}
 	return b, err
@@ -68,14 +73,16 @@ type Asking struct {
 	Strategy      string   `short:"s" predictor:"strategy" default:"consensus" placeholder:"NAME" help:"How questions are answered; default: consensus."`
 	Samples       int      `short:"n" placeholder:"N" help:"Samples of a question; default: the strategy's."`
 	AskBelow      *float64 `placeholder:"SHARE" help:"Ask back where the best answer has less than this share of the votes, 0 to 1; default: 0.6; 0: never."`
+	Second        string   `predictor:"model" placeholder:"MODEL" help:"Ask a second model about answers on which all samples agree; its provider sees the prompt."`
 	RefuseBelow   *float64 `placeholder:"MIN" help:"Refuse what the data cannot answer: questions with a lower score, 0 to 1."`
 	Spending      `embed:"" group:"What it may cost"`
-	Exemplars     string `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
-	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
-	Confirmed     string `placeholder:"FILE" help:"Keep confirmed answers in this file, and show them as examples."`
-	WithoutValues bool   `help:"Show the model no stored value."`
-	KeptProfiles  bool   `default:"true" negatable:"" help:"Keep what was seen of the values of a database file until it changes, in the user's folder; default: keep it."`
-	Headline      bool   `help:"Have the model say in a sentence what was found: one call more, which shows it the rows."`
+	Exemplars     string                        `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
+	Lessons       string                        `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
+	Confirmed     string                        `placeholder:"FILE" help:"Keep confirmed answers in this file, or on PostgreSQL (postgres://…), and show them as examples."`
+	WithoutValues bool                          `help:"Show the model no stored value."`
+	KeptProfiles  bool                          `default:"true" negatable:"" help:"Keep what was seen of the values of a database file until it changes, in the user's folder; default: keep it."`
+	Beside        func(*Opened) (string, error) `kong:"-"` // the file of confirmed answers where --confirmed names none; nil: they end with the program
+	Headline      bool                          `help:"Have the model say in a sentence what was found: one call more, which shows it the rows."`
 }
 
 // askBelow is the share of the votes below which a person is asked, unless a flag says another one.
@@ -85,17 +92,54 @@ const askBelow = 0.6
 type Engine struct {
 	*texttosql.Engine
 	*Opened
-	Confirmed *memory.Confirmed
-	Lessons   *memory.Lessons // nil without --lessons
-	Budget    llm.Budget      // of a question
-	Warnings  []trace.Warning // what an operator should know: see texttosql.Engine.Ready
-	Asked     []string        // names of the models
-	shared    *pgstore.Store  // of the lessons; nil: a file or none
-	profiles  *profiles       // nil: none are kept
+	Confirmed *memory.VerifiedAnswers
+	Lessons   *memory.Lessons  // nil without --lessons
+	Budget    llm.Budget       // of a question
+	Warnings  []trace.Warning  // what an operator should know: see texttosql.Engine.Ready
+	Asked     []string         // names of the models
+	shared    []*pgstore.Store // of lessons and confirmed answers
+	profiles  *profiles        // nil: none are kept
 }
 
 // Close closes the database and the files.
 func (e *Engine) Close() error { return errors.Join(e.closeKept(), e.Opened.Close()) }
+
+// openKept opens a file that a flag names, or PostgreSQL in its place, until Close.
+func openKept[T any](
+	ctx context.Context, e *Engine, flag, place string, file func(string) (T, error), shared func(*pgstore.Store) (T, error),
+) (opened T, err error) {
+	if IsShared(place) {
+		var store *pgstore.Store
+		if store, err = OpenShared(ctx, flag, place); err != nil {
+			return opened, err
+		}
+		e.shared = append(e.shared, store)
+		opened, err = shared(store)
+	} else {
+		opened, err = file(place)
+	}
+	if err != nil {
+		err = &UsageError{fmt.Errorf("--%s: %w", flag, err)}
+	}
+	return opened, err
+}
+
+// confirmBeside opens the file of confirmed answers that no flag names. Where there cannot be one, they end with the program, and a
+// warning says so.
+func (e *Engine) confirmBeside(find func(*Opened) (string, error), o *Opened) (notes []trace.Warning, err error) {
+	file, err := find(o)
+	if err == nil {
+		var kept *memory.VerifiedAnswers
+		if kept, err = memory.OpenVerifiedAnswers(file); err == nil {
+			e.Confirmed = kept
+			return nil, nil
+		}
+	}
+	if broken := (*memory.FileError)(nil); errors.As(err, &broken) {
+		return nil, &UsageError{err}
+	}
+	return []trace.Warning{{Code: "confirmed-answers", Message: fmt.Sprintf("they end with the program: %v", err)}}, nil
+}
 
 // closeKept closes what is kept beside the database.
 func (e *Engine) closeKept() error {
@@ -103,8 +147,8 @@ func (e *Engine) closeKept() error {
 		e.profiles.Close()
 	}
 	err := e.Confirmed.Close()
-	if e.shared != nil {
-		err = errors.Join(err, e.shared.Close())
+	for _, store := range e.shared {
+		err = errors.Join(err, store.Close())
 	}
 	return err
 }
@@ -201,6 +245,11 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	if err != nil {
 		return nil, nil, err
 	}
+	if d.Whole && opened.Engine != "sqlite" { // there the limit holds for what a statement computes too
+		limits.Stream.CellBytes = cmp.Or(limits.Stream.CellBytes, wholeCell)
+		limits.Answer.CellBytes = cmp.Or(limits.Answer.CellBytes, wholeCell)
+	}
+	opened.Pool.SetMaxIdleConns(cmp.Or(limits.Connections, 4))
 	opened.Config, opened.Scope = exec.Config{Policy: policy, Limits: limits}, scope
 	options := []texttosql.Option{
 		texttosql.WithDialect(opened.Dialect), texttosql.WithPolicy(policy), texttosql.WithLimits(limits), texttosql.WithDescriptions(told.Descriptions),
@@ -217,7 +266,7 @@ func (d Database) Engine(ctx context.Context, getenv func(string) string, more .
 	if err != nil {
 		return nil, err
 	}
-	return build(ctx, opened, &Engine{Confirmed: &memory.Confirmed{}}, []llm.Model{texttosql.NoModel}, append(options, more...))
+	return build(ctx, opened, &Engine{Confirmed: &memory.VerifiedAnswers{}}, []llm.Model{texttosql.NoModel}, append(options, more...))
 }
 
 // Open opens the models, the files and the database. Every model is wrapped in wrap, the first outermost. More options
@@ -226,6 +275,13 @@ func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm
 	models, err := a.Models.Open(getenv, wrap...)
 	if err != nil {
 		return nil, err
+	}
+	if a.Second != "" {
+		second, err := Models{Model: []string{a.Second}}.Open(getenv, wrap...)
+		if err != nil {
+			return nil, err
+		}
+		more = append(more, texttosql.WithSecondOpinion(second[0]))
 	}
 	return a.open(ctx, getenv, models, more)
 }
@@ -236,11 +292,12 @@ func (a Asking) OpenWithout(ctx context.Context, getenv func(string) string, mor
 }
 
 func (a Asking) open(ctx context.Context, getenv func(string) string, models []llm.Model, more []texttosql.Option) (*Engine, error) {
-	e := &Engine{Confirmed: &memory.Confirmed{}}
+	e := &Engine{Confirmed: &memory.VerifiedAnswers{}}
 	for _, m := range models {
 		e.Asked = append(e.Asked, llm.NameOf(m))
 	}
-	options, err := a.options(ctx, e)
+	var remembers memory.Options
+	options, err := a.options(ctx, e, &remembers)
 	if err != nil {
 		e.closeKept()
 		return nil, err
@@ -250,12 +307,27 @@ func (a Asking) open(ctx context.Context, getenv func(string) string, models []l
 		e.closeKept()
 		return nil, err
 	}
+	var notes []trace.Warning
+	if a.Confirmed == "" && a.Beside != nil {
+		if notes, err = e.confirmBeside(a.Beside, opened); err != nil {
+			return nil, errors.Join(err, opened.Close(), e.closeKept())
+		}
+		remembers.VerifiedAnswers = e.Confirmed
+	}
 	if folder := State(getenv, "profiles"); folder != "" && a.KeptProfiles && !a.WithoutValues {
 		if e.profiles = openProfiles(folder, opened.Engine, opened.Place); e.profiles != nil {
-			options = append(options, texttosql.WithMemory(memory.Options{Profiles: e.profiles}))
+			remembers.Profiles = e.profiles
 		}
 	}
-	return build(ctx, opened, e, models, append(append(about, options...), more...))
+	options = append(options, texttosql.WithMemory(remembers))
+	if e, err = build(ctx, opened, e, models, append(append(about, options...), more...)); err != nil {
+		return nil, err
+	}
+	e.Warnings = append(e.Warnings, notes...)
+	if e.profiles != nil && e.profiles.note != "" {
+		e.Warnings = append(e.Warnings, trace.Warning{Code: "stored-file", Message: e.profiles.note})
+	}
+	return e, nil
 }
 
 func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, options []texttosql.Option) (_ *Engine, err error) {
@@ -265,12 +337,13 @@ func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, o
 		e.Engine, err = As(e.Engine, opened.Scope)
 	}
 	if err == nil { // where each user has a schema, there is none to be ready before --scopes tells who asks
-		root := trace.New("ready")
-		if err = e.Engine.Ready(trace.Into(ctx, root)); errors.Is(err, texttosql.ErrNoScope) {
+		root := trace.Tracer{}.New("ready")
+		if err = e.Engine.Ready(trace.NewContext(ctx, root)); errors.Is(err, texttosql.ErrNoScope) {
 			err = nil
 		}
 		root.End()
-		e.Warnings = root.Warnings()
+		fewSamples := func(w trace.Warning) bool { return w.Code == "few-samples" } // the closing line of an answer says it
+		e.Warnings = slices.DeleteFunc(root.Warnings(), fewSamples)
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "if the file is there, SQLite") { // it has been looked at
@@ -305,8 +378,8 @@ func (m Models) Open(getenv func(string) string, wrap ...llm.Middleware) (models
 	return models, nil
 }
 
-// options reads the files of the flags.
-func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, err error) {
+// options reads the files of the flags. What is remembered goes into remembers.
+func (a Asking) options(ctx context.Context, e *Engine, remembers *memory.Options) (_ []texttosql.Option, err error) {
 	preset, err := presetNamed(a.Strategy)
 	if err != nil {
 		return nil, &UsageError{err}
@@ -322,12 +395,12 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 	if !(share >= 0 && share <= 1) {
 		return nil, &UsageError{fmt.Errorf("--ask-below %v: want 0 to 1", share)}
 	}
-	options = append(options, texttosql.WithAskBelow(share))
+	options = append(options, texttosql.WithClarifyBelow(share))
 	if a.Headline {
 		if a.WithoutValues {
 			return nil, &UsageError{errors.New("--headline shows the model rows, which --without-values keeps from it")}
 		}
-		options = append(options, texttosql.WithHeadline())
+		options = append(options, texttosql.WithSummary())
 	}
 	if score := a.RefuseBelow; score != nil {
 		if !(*score >= 0 && *score <= 1) {
@@ -342,42 +415,46 @@ func (a Asking) options(ctx context.Context, e *Engine) (_ []texttosql.Option, e
 		options = append(options, texttosql.WithoutValues())
 	}
 	if a.Exemplars != "" {
-		pairs, err := memory.ReadPairs(a.Exemplars)
-		if err != nil {
+		if remembers.Exemplars, err = memory.ReadExemplars(a.Exemplars); err != nil {
 			return nil, &UsageError{fmt.Errorf("--exemplars: %w", err)}
 		}
-		options = append(options, texttosql.WithMemory(memory.Options{Exemplars: pairs}))
 	}
 	if a.Lessons != "" {
-		open := func() (*memory.Lessons, error) { return memory.OpenLessons(a.Lessons) }
-		if IsShared(a.Lessons) {
-			if e.shared, err = OpenShared(ctx, "lessons", a.Lessons); err != nil {
-				return nil, err
-			}
-			open = func() (*memory.Lessons, error) { return memory.LessonsOn(e.shared.Lessons("lessons")) }
+		e.Lessons, err = openKept(ctx, e, "lessons", a.Lessons, func(file string) (*memory.Lessons, error) { return memory.OpenLessons(file) },
+			func(s *pgstore.Store) (*memory.Lessons, error) { return memory.LessonsOn(s.Lessons("lessons")) })
+		if err != nil {
+			return nil, err
 		}
-		if e.Lessons, err = open(); err != nil {
-			return nil, &UsageError{fmt.Errorf("--lessons: %w", err)}
-		}
-		options = append(options, texttosql.WithMemory(memory.Options{Lessons: e.Lessons}))
+		remembers.Lessons = e.Lessons
 	}
 	if a.Confirmed != "" {
-		kept, err := memory.OpenConfirmed(a.Confirmed)
+		e.Confirmed, err = openKept(ctx, e, "confirmed", a.Confirmed, memory.OpenVerifiedAnswers,
+			func(s *pgstore.Store) (*memory.VerifiedAnswers, error) {
+				return memory.VerifiedAnswersOn(s.VerifiedAnswers("confirmed"))
+			})
 		if err != nil {
-			return nil, &UsageError{fmt.Errorf("--confirmed: %w", err)}
+			return nil, err
 		}
-		e.Confirmed = kept
 	}
-	return append(options, texttosql.WithMemory(memory.Options{Confirmed: e.Confirmed})), nil
+	remembers.VerifiedAnswers = e.Confirmed
+	return options, nil
 }
 
-// Help explains what --strategy and --model take.
-func Help() string {
+// Help explains what --strategy and --model take, in lines of width characters; 0: of any.
+func Help(width int) string {
 	var text strings.Builder
-	text.WriteString("Strategies:\n\n" + presetsHelp() + "\nModels, with the variables that they read:\n\n")
-	for _, p := range providers.All() {
-		fmt.Fprintf(&text, "  %-20s %s\n", p.Name+":NAME", strings.Join(p.Variables, ", "))
+	line := func(name, about string) {
+		const column = 23
+		fmt.Fprintf(&text, "  %-*s%s\n", column-2, name, textformat.Hanging(about, width, column))
 	}
-	text.WriteString("  replay:FILE          a recording of package llm/replay: no call is made")
+	text.WriteString("Strategies:\n\n")
+	for _, p := range Presets() {
+		line(p.Name, p.About)
+	}
+	text.WriteString("\nModels, with the variables that they read:\n\n")
+	for _, p := range providers.All() {
+		line(p.Name+":NAME", strings.Join(p.Variables, ", "))
+	}
+	line("replay:FILE", "a recording of package llm/replay: no call is made")
 	return text.String()
 }

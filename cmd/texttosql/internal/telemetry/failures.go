@@ -10,19 +10,20 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Failures writes one line for each question that failed: its class, the status of the provider, what it cost, whose it was and its
-// trace. No line has the question, a statement or the words of a provider. Next follows questions too; nil: nobody does.
+// Failures writes one line for each question that failed: its class, the status of the provider, what it cost, whose it was, its
+// conversation and its trace. No line has the question, a statement or the words of a provider. Next follows questions too; nil: nobody does.
 type Failures struct {
 	Next texttosql.Telemetry
 	Log  *slog.Logger
 
-	traces sync.Map // *trace.Span of a root -> oteltrace.TraceID
+	asked sync.Map // *trace.Span of a root -> where it was asked, a []slog.Attr
 }
 
 // Follow lets Next follow a span, and notes the trace of a question.
@@ -31,8 +32,18 @@ func (f *Failures) Follow(ctx context.Context, s *trace.Span) (work context.Cont
 	if f.Next != nil {
 		work, ended = f.Next.Follow(ctx, s)
 	}
-	if id := oteltrace.SpanContextFromContext(work).TraceID(); s.Parent() == nil && id.IsValid() {
-		f.traces.Store(s, id)
+	if s.Parent() != nil {
+		return work, ended
+	}
+	var where []slog.Attr
+	if id := httpserver.Conversation(ctx); id != "" {
+		where = append(where, slog.String("conversation", id))
+	}
+	if id := oteltrace.SpanContextFromContext(work).TraceID(); id.IsValid() {
+		where = append(where, slog.String("trace", id.String()))
+	}
+	if len(where) > 0 {
+		f.asked.Store(s, where)
 	}
 	return work, ended
 }
@@ -42,13 +53,13 @@ func (f *Failures) Ended(r *texttosql.Result, err error) {
 	if f.Next != nil {
 		f.Next.Ended(r, err)
 	}
-	id, traced := f.traces.LoadAndDelete(r.Trace)
-	if r.Trace.Name() == texttosql.StepStatement {
+	where, _ := f.asked.LoadAndDelete(r.Trace)
+	if texttosql.Step(r.Trace.Name()) == texttosql.StepStatement {
 		return // who wrote the statement is told
 	}
-	told := texttosql.Failure(err)
+	told := failure.Of(err)
 	switch told.Class {
-	case failure.None, failure.Unclear, failure.Cancelled:
+	case "", failure.Unclear, failure.Cancelled:
 		return
 	}
 
@@ -62,8 +73,8 @@ func (f *Failures) Ended(r *texttosql.Result, err error) {
 			attrs = append(attrs, slog.String("scope", secret.Shown(0).Sum))
 		}
 	}
-	if traced {
-		attrs = append(attrs, slog.String("trace", id.(oteltrace.TraceID).String()))
+	if known, ok := where.([]slog.Attr); ok {
+		attrs = append(attrs, known...)
 	}
 	if told.Advice != "" {
 		attrs = append(attrs, slog.String("hint", told.Advice))

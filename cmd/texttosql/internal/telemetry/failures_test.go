@@ -15,7 +15,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -25,17 +26,17 @@ func TestFailures(t *testing.T) {
 	refused := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "organization org-SECRET has no key sk-abc"}
 	})
-	db := need.Value(sql.Open("sqlite3", "file:failures?mode=memory&cache=shared"))(t)
+	db := testutil.Value(sql.Open("sqlite3", "file:failures?mode=memory&cache=shared"))(t)
 	defer db.Close()
-	need.Value(db.Exec("CREATE TABLE t (a)"))(t)
+	testutil.Value(db.Exec("CREATE TABLE t (a)"))(t)
 
 	spans := tracetest.NewSpanRecorder()
 	sent := &Telemetry{traces: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))}
 	var told bytes.Buffer
-	option := need.Value(sent.Option("", slog.New(slog.NewTextHandler(&told, nil))))(t)
-	e := need.Value(texttosql.New(db, refused, option))(t)
+	option := testutil.Value(sent.Option("", slog.New(slog.NewTextHandler(&told, nil))))(t)
+	e := testutil.Value(texttosql.New(db, refused, option))(t)
 	page := sent.Watched(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if _, err := e.Ask(r.Context(), "How many hidden figures?"); err == nil {
+		if _, err := e.Ask(httpserver.WithConversation(r.Context(), "talk-7"), "How many hidden figures?"); err == nil {
 			t.Error("no error")
 		}
 	}), nil, nil, nil)
@@ -44,7 +45,8 @@ func TestFailures(t *testing.T) {
 	page.ServeHTTP(httptest.NewRecorder(), r)
 
 	line := told.String()
-	for _, want := range []string{"level=ERROR", `msg="question failed"`, "class=key", "status=401", "trace=4bf92f3577b34da6a3ce929d0e0e4736", "hint=", "calls="} {
+	for _, want := range []string{"level=ERROR", `msg="question failed"`, "class=key", "status=401", "conversation=talk-7",
+		"trace=4bf92f3577b34da6a3ce929d0e0e4736", "hint=", "calls="} {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %s in %s", want, line)
 		}

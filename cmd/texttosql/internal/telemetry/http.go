@@ -11,11 +11,11 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 )
 
 // Watched puts around a handler what watches it: /healthz for everybody, which says "ok" once ready does, /metrics behind guard, and a
-// line a request in log, without its query and its body, and with what was noted of it (door.Note); nil: no line.
+// line a request in log, without its query and its body, and with what was noted of it (httpserver.Note); nil: no line.
 func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Handler, ready func(context.Context) error, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", next)
@@ -40,7 +40,7 @@ func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Han
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start, reply := time.Now(), &counted{ResponseWriter: w, status: http.StatusOK}
-		ctx, noted := door.Noted(r.Context())
+		ctx, noted := httpserver.Noted(r.Context())
 		r = r.WithContext(ctx)
 		defer func() {
 			line := []any{"method", r.Method, "path", r.URL.Path, "status", reply.status, "bytes", reply.bytes,

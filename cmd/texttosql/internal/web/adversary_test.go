@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -72,7 +72,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	var open []io.Closer
 	full := 0
 	for range maxWatchers + 10 {
-		resp := need.Value(client.Get(s.URL + "/api/conversations/" + id + "/events"))(t)
+		resp := testutil.Value(client.Get(s.URL + "/api/conversations/" + id + "/events"))(t)
 		if resp.StatusCode == http.StatusServiceUnavailable {
 			full++
 		}
@@ -87,7 +87,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	client.CloseIdleConnections()
 	status := 0
 	for range 200 {
-		resp := need.Value(client.Get(s.URL + "/api/conversations/" + id + "/events"))(t)
+		resp := testutil.Value(client.Get(s.URL + "/api/conversations/" + id + "/events"))(t)
 		resp.Body.Close()
 		if status = resp.StatusCode; status == 200 {
 			break
@@ -112,10 +112,10 @@ func TestNothingBesideTheDoor(t *testing.T) {
 		"/%61pi/schema", "/api%2fschema", "/x/../api/schema", "/api/login/../schema", "/trace/" + session.NewID() + "/0", "/index.html", "/page.js", "/.git/config",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"} {
-			req := need.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader("{}")))(t)
+			req := testutil.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader("{}")))(t)
 			req.Header.Set("X-Texttosql", "1")
 			client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-			resp := need.Value(client.Do(req))(t)
+			resp := testutil.Value(client.Do(req))(t)
 			text, _ := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			said := fmt.Sprintf("%s %s: %d %.100s", method, path, resp.StatusCode, text)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 )
 
@@ -27,11 +27,11 @@ func TestBoard(t *testing.T) {
 	}
 	b := s.tab(t, desk, "/#saved")
 	b.shows("Signed in as ann")
-	b.shows("Confirmed by ann · today")
+	b.shows("Verified by ann, today")
 	b.axe("saved")
-	b.click("Run it: How many in the north?")
+	b.click("Open: How many in the north?")
 	b.at("Your own statement")
-	b.shows("2 sales")
+	b.until("document.querySelector('h3.one')?.innerText === '2'")
 	b.run(chromedp.Evaluate[chromedp.Void]("location.hash = 'c/" + again.ID + "'; undefined"))
 	b.until("document.querySelector('.params input')?.value === 'North'")
 	b.axe("parameters")
@@ -55,7 +55,7 @@ func TestWithoutModel(t *testing.T) {
 	s := open(t, nil)
 	s.end()
 	s.start(t, func(c *Config) {
-		c.Engine = need.Value(texttosql.New(s.db, texttosql.NoModel, texttosql.WithMemory(memory.Options{Confirmed: s.confirmed})))(t)
+		c.Engine = testutil.Value(texttosql.New(s.db, texttosql.NoModel, texttosql.WithMemory(memory.Options{VerifiedAnswers: s.confirmed})))(t)
 		c.NoModel = true
 	})
 	if status, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"}, nil); status != http.StatusNotImplemented {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -59,10 +60,42 @@ func TestRoom(t *testing.T) {
 		if beside != (name == "wide") {
 			t.Errorf("%s: the rows stand beside the chart: %v", name, beside)
 		}
-		b.click("Edit the SQL and run it")
+		b.click("Edit SQL and run it")
 		b.write("SELECT name FROM ")
 		b.keys("custo")
 		b.until("[...document.querySelector('.editor').shadowRoot.querySelectorAll('[role=option]')].some((o) => o.textContent.startsWith('customers'))")
 		b.clean()
 	}
+}
+
+// TestAxes: the axis of numbers reaches the highest value, that of time names months under their year and keeps room for those that are
+// missing, and a kind that was chosen stays.
+func TestAxes(t *testing.T) {
+	s := openWith(t, store, nil)
+	_, r := s.do(t, "/api/query", map[string]any{"sql": "SELECT strftime('%Y-%m', ordered_on) AS month, COUNT(*) AS orders FROM orders " +
+		"WHERE ordered_on >= '2024-01-01' AND ordered_on < '2025-01-01' AND strftime('%m', ordered_on) NOT IN ('03', '04') GROUP BY 1 ORDER BY 1"}, nil)
+	id := r["id"].(string)
+	b := s.tab(t, desk, "/#c/"+id)
+	b.until("document.querySelectorAll('figure svg .curve').length === 1")
+	texts := eval[[]string](b, "[...document.querySelectorAll('figure > svg text')].map((e) => e.textContent)")
+	for _, want := range []string{"orders", "150", "Jan", "May", "2024"} { // the highest month has 128
+		if !slices.Contains(texts, want) {
+			t.Errorf("no %q in %q", want, texts)
+		}
+	}
+	if moves := eval[int](b, "document.querySelector('figure .curve').getAttribute('d').match(/M/g).length"); moves != 2 {
+		t.Errorf("%d parts of a line with one gap", moves)
+	}
+	apart := eval[float64](b, "document.querySelector('figure > svg').getBoundingClientRect().height - document.querySelector('.scroll').offsetHeight")
+	if apart < -1 || apart > 60 {
+		t.Errorf("the chart is %v higher than its rows", apart) // 320 at least
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`{ const pick = document.querySelector('figure select');
+		pick.value = 'columns'; pick.dispatchEvent(new Event('change')); } undefined`))
+	b.until("document.querySelectorAll('figure .block').length === 10")
+	b.run(chromedp.Evaluate[chromedp.Void]("location.hash = ''; undefined"))
+	b.at("Your question")
+	b.run(chromedp.Evaluate[chromedp.Void]("location.hash = 'c/" + id + "'; undefined"))
+	b.until("document.querySelectorAll('figure .block').length === 10")
+	b.clean()
 }

@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 )
@@ -42,17 +43,17 @@ func TestTableChoice(t *testing.T) {
 	s := open(t, nil)
 	rec := session.New(session.NewID(), time.Now())
 	rec.State = session.AwaitingCorrection
-	rec.Turns = []session.Turn{{Kind: session.TurnQuestion, Text: "How many in the north?"}}
-	rec.Pending = &session.QuestionError{Kind: session.KindTable, Message: "which table is meant?", Options: []session.Option{
+	rec.Turns = []session.Turn{{Kind: dialogue.TurnQuestion, Text: "How many in the north?"}}
+	rec.Pending = &session.QuestionError{Kind: dialogue.KindTable, Message: "which table is meant?", Options: []session.Option{
 		{ID: "t1", Label: "sales: <b>what was sold</b>", Table: &schema.TableName{Name: "sales"}},
 		{ID: "t2", Label: "clerks\u202e", Table: &schema.TableName{Name: "clerks"}},
 	}}
-	need.OK(t, s.store.Save(t.Context(), rec))
+	testutil.OK(t, s.store.Save(t.Context(), rec))
 	q := s.view(t, rec.ID).Turns[0].Question
 	if q == nil || q.Message != "which table is meant?" || q.Options[1].Label != "clerks⟨U+202E⟩" || q.Options[0].SQL != "" {
 		t.Fatalf("%+v", q)
 	}
-	if status, refused := s.do(t, "/api/conversations/"+rec.ID+"/choose", map[string]any{"option": "t3"}, nil); status != 422 || refused["code"] != "correction" {
+	if status, refused := s.do(t, "/api/conversations/"+rec.ID+"/choose", map[string]any{"option": "t3"}, nil); status != 422 || refused["code"] != "input" {
 		t.Error(status, refused)
 	}
 	c := s.say(t, rec.ID, "choose", map[string]any{"option": "t1"})

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/session"
 )
 
@@ -33,6 +34,7 @@ func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 			return "", err
 		}
 	}
+	within = httpserver.WithConversation(within, id)
 	store.within = within
 	ended := make(chan error, 1)
 	go func() {
@@ -90,10 +92,10 @@ func (s *saves) Save(ctx context.Context, r session.Record) error {
 	return nil
 }
 
-// Hold is session.Holder of a store that is one.
-func (s *saves) Hold(ctx context.Context, id string) (release func(), err error) {
-	if h, ok := s.Store.(session.Holder); ok {
-		return h.Hold(ctx, id)
+// Lock is session.Locker of a store that is one.
+func (s *saves) Lock(ctx context.Context, id string) (release func(), err error) {
+	if h, ok := s.Store.(session.Locker); ok {
+		return h.Lock(ctx, id)
 	}
 	return func() {}, nil
 }
@@ -137,7 +139,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, id, name string) 
 			return t.Correct(ctx, in.Text)
 		},
 		"confirm": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) {
-			return nil, t.Confirm(ctx, in.Text, texttosql.Question{User: s.Who})
+			return nil, t.Confirm(ctx, in.Text, texttosql.WithUser(s.Who))
 		},
 		"resume":  func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) { return t.Resume(ctx) },
 		"restart": func(ctx context.Context, t *texttosql.Conversation) (*texttosql.Result, error) { return t.Restart(ctx) },

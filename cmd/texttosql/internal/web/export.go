@@ -11,7 +11,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/form"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/xlsx"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
@@ -31,9 +33,9 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view
 	}
 	name := fileName(rec, at.turn) + "-" + time.Now().Format(time.DateOnly)
 	var rows *result.Stream
-	if v.Truncated && (as == "csv" || as == "json") && q.Get("sort") == "" && q.Get("find") == "" {
+	if _, can := streamed[as]; v.Truncated && can && strings.Trim(q.Get("sort"), "0") == "" && q.Get("find") == "" {
 		var done func()
-		if rows, done, err = s.stream(r.Context(), rec, at); err != nil {
+		if rows, done, err = s.stream(r.Context(), statementOf(rec, at.turn), at.id+" "+strconv.Itoa(at.turn)); err != nil {
 			s.refuse(w, err)
 			return
 		}
@@ -41,83 +43,63 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view
 	} else if v.Truncated { // it must not look whole
 		name += fmt.Sprintf("-first-%d", len(v.Rows))
 	}
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q; filename*=UTF-8''%s", ascii(name)+"."+as, escaped(name)+"."+as))
-	if as == "csv" {
-		io.WriteString(w, form.BOM)
-	}
+	var text []byte
 	if rows == nil {
-		write(w) // the client may be gone
-	} else if err := writeStream(w, rows, streamed[as]); err != nil {
+		var ok bool
+		if text, ok = written(w, write); !ok {
+			return
+		}
+	}
+	sendFile(w, name, as)
+	if rows == nil {
+		w.Write(text) // the client may be gone
+	} else if err := streamed[as](w, rows); err != nil {
 		panic(http.ErrAbortHandler) // the browser tells that the file is not whole
 	}
 }
 
-// stream runs the statement of a turn again, for all of its rows.
-func (s *Server) stream(ctx context.Context, rec session.Record, at memoKey) (rows *result.Stream, done func(), err error) {
-	ctx, release, err := s.work(ctx, at.id+" "+strconv.Itoa(at.turn))
+// sendFile says that a file of that name and form follows, and begins it.
+func sendFile(w http.ResponseWriter, name, form string) {
+	name += "." + form
+	w.Header().Set("Content-Type", kinds[form])
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q; filename*=UTF-8''%s", ascii(name), escaped(name)))
+	if form == "csv" {
+		io.WriteString(w, textformat.BOM)
+	}
+}
+
+// stream runs a statement for all of its rows, under a name of that work.
+func (s *Server) stream(ctx context.Context, sql, name string) (rows *result.Stream, done func(), err error) {
+	ctx, release, err := s.work(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if rows, err = s.Engine.Stream(ctx, statementOf(rec, at.turn)); err != nil {
+	if rows, err = s.Engine.Stream(ctx, sql); err != nil {
 		release()
 		return nil, nil, err
 	}
 	return rows, func() { rows.Close(); release() }, nil
 }
 
-// pieces is a form of a file whose rows can be written some hundred at a time.
-type pieces struct {
-	encode  func(*result.Table) ([]byte, error)
-	between string // what stands between rows
-	end     string // what stands behind them
+// streamed are the forms of a file whose rows are written as they come.
+var streamed = map[string]func(io.Writer, *result.Stream) error{
+	"csv": func(w io.Writer, rows *result.Stream) error {
+		return textformat.Stream(w, rows, "", "", func(t *result.Table) ([]byte, error) {
+			var text bytes.Buffer
+			err := textformat.Escaped(t.Shown()).WriteCSV(&text)
+			return text.Bytes(), err
+		})
+	},
+	"json": func(w io.Writer, rows *result.Stream) error {
+		return textformat.Stream(w, rows, ",", "]}", func(t *result.Table) ([]byte, error) { return t.Shown().JSON(result.JSONOptions{}), nil })
+	},
+	"xlsx": xlsx.Write,
 }
 
-var streamed = map[string]pieces{
-	"csv": {func(t *result.Table) ([]byte, error) {
-		var text bytes.Buffer
-		err := form.Escaped(t).WriteCSV(&text)
-		return text.Bytes(), err
-	}, "", ""},
-	"json": {func(t *result.Table) ([]byte, error) { return t.JSON(result.JSONOptions{}), nil }, ",", "]}"},
-}
-
-// writeStream writes rows in a form, some hundred at a time.
-func writeStream(w io.Writer, rows *result.Stream, as pieces) error {
-	part := &result.Table{Columns: rows.Columns, Types: rows.Types}
-	head, err := as.encode(part)
-	if err != nil {
-		return err
-	}
-	before := len(head) - len(as.end)
-	if _, err := w.Write(head[:before]); err != nil {
-		return err
-	}
-	between := ""
-	write := func() error {
-		text, err := as.encode(part.Shown())
-		if err != nil || len(part.Rows) == 0 {
-			return err
-		}
-		part.Rows = part.Rows[:0]
-		_, err = io.WriteString(w, between+string(text[before:len(text)-len(as.end)]))
-		between = as.between
-		return err
-	}
-	for row, err := range rows.Rows() {
-		if err != nil {
-			return err
-		}
-		if part.Rows = append(part.Rows, row); len(part.Rows) == 256 {
-			if err := write(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := write(); err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, as.end)
-	return err
+// kinds are the types of the forms in which the page gives rows.
+var kinds = map[string]string{
+	"csv": "text/csv; charset=utf-8", "json": "application/json", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	"md": "text/plain; charset=utf-8", "tsv": "text/plain; charset=utf-8",
 }
 
 // statementOf is the SQL of a turn; "": it has none.
@@ -125,7 +107,7 @@ func statementOf(rec session.Record, turn int) string {
 	if turn < 0 || turn >= len(rec.Turns) {
 		return ""
 	}
-	if t := rec.Turns[turn]; t.Kind == session.TurnStatement {
+	if t := rec.Turns[turn]; t.Kind == dialogue.TurnStatement {
 		return t.Text
 	} else if t.Answer != nil {
 		return t.Answer.SQL
@@ -137,10 +119,10 @@ func statementOf(rec session.Record, turn int) string {
 func fileName(rec session.Record, turn int) string {
 	for ; turn >= 0 && turn < len(rec.Turns); turn-- {
 		t := rec.Turns[turn]
-		if t.Kind == session.TurnStatement {
+		if t.Kind == dialogue.TurnStatement {
 			break
 		}
-		if t.Kind != session.TurnQuestion && t.Kind != session.TurnFollowUp {
+		if t.Kind != dialogue.TurnQuestion && t.Kind != dialogue.TurnFollowUp {
 			continue
 		}
 		words := strings.FieldsFunc(strings.ToLower(t.Text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
@@ -165,7 +147,7 @@ func ascii(name string) string {
 	}, name)
 }
 
-// escaped is a name of letters, digits and "-" as RFC 5987 writes it.
+// escaped is a name of letters, digits, "-" and "." as RFC 5987 writes it.
 func escaped(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {

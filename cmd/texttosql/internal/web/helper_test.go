@@ -19,7 +19,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
@@ -126,8 +126,9 @@ type shop struct {
 	server    *Server
 	model     *clerk
 	db        *sql.DB
-	store     *session.Files
-	confirmed *memory.Confirmed
+	dialect   exec.Dialect
+	store     *session.FileStore
+	confirmed *memory.VerifiedAnswers
 	dir       string
 	at        string // its address
 }
@@ -142,10 +143,10 @@ func open(t *testing.T, change func(*Config)) *shop {
 func openWith(t *testing.T, script string, change func(*Config)) *shop {
 	t.Helper()
 	dir := t.TempDir()
-	db := need.Value(sql.Open("sqlite3", "file:"+filepath.Join(dir, "s3cret-market.sqlite")+"?_sync=OFF"))(t)
+	db := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(dir, "s3cret-market.sqlite")+"?_sync=OFF"))(t)
 	t.Cleanup(func() { db.Close() })
-	need.Value(db.Exec(script))(t)
-	s := &shop{model: &clerk{}, db: db, dir: dir}
+	testutil.Value(db.Exec(script))(t)
+	s := &shop{model: &clerk{}, db: db, dialect: sqlite.Dialect{}, dir: dir}
 	s.start(t, change)
 	return s
 }
@@ -153,21 +154,22 @@ func openWith(t *testing.T, script string, change func(*Config)) *shop {
 // start serves the conversations of the folder, as a program that was started again does.
 func (s *shop) start(t *testing.T, change func(*Config)) {
 	t.Helper()
-	s.store = need.Value(session.OpenFiles(filepath.Join(s.dir, "sessions")))(t)
-	s.confirmed = need.Value(memory.OpenConfirmed(filepath.Join(s.dir, "confirmed.jsonl")))(t)
+	s.store = testutil.Value(session.OpenFiles(filepath.Join(s.dir, "sessions")))(t)
+	s.confirmed = testutil.Value(memory.OpenVerifiedAnswers(filepath.Join(s.dir, "confirmed.jsonl")))(t)
 	told := &Progress{}
-	engine := need.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithSamples(3), texttosql.WithAskBelow(0.6),
-		texttosql.WithMemory(memory.Options{Confirmed: s.confirmed}), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell)))(t)
-	access := need.Value(exec.New(s.db, sqlite.Dialect{}, exec.Config{}))(t)
-	config := Config{Engine: engine, DB: access, Store: s.store, Confirmed: s.confirmed, Progress: told, Title: "market"}
+	engine := testutil.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithDialect(s.dialect), texttosql.WithSamples(3),
+		texttosql.WithClarifyBelow(0.6),
+		texttosql.WithMemory(memory.Options{VerifiedAnswers: s.confirmed}), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell)))(t)
+	access := testutil.Value(exec.New(s.db, s.dialect, exec.Config{}))(t)
+	config := Config{Engine: engine, DB: access, Store: s.store, Confirmed: s.confirmed, Progress: told, Database: "market"}
 	if change != nil {
 		change(&config)
 	}
-	s.server = need.Value(New(config))(t)
+	s.server = testutil.Value(New(config))(t)
 	s.Server = httptest.NewUnstartedServer(s.server.Handler())
 	if s.at != "" { // where it was before
 		s.Listener.Close()
-		s.Listener = need.Value(net.Listen("tcp", s.at))(t)
+		s.Listener = testutil.Value(net.Listen("tcp", s.at))(t)
 	}
 	s.at = s.Listener.Addr().String()
 	s.Start()
@@ -188,9 +190,9 @@ func (s *shop) do(t *testing.T, path string, body any, change func(*http.Request
 	method, text := http.MethodGet, []byte(nil)
 	if body != nil {
 		method = http.MethodPost
-		text = need.Value(json.Marshal(body))(t)
+		text = testutil.Value(json.Marshal(body))(t)
 	}
-	req := need.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(text)))(t)
+	req := testutil.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(text)))(t)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Texttosql", "1")
@@ -198,9 +200,9 @@ func (s *shop) do(t *testing.T, path string, body any, change func(*http.Request
 	if change != nil {
 		change(req)
 	}
-	resp := need.Value(http.DefaultClient.Do(req))(t)
+	resp := testutil.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	raw := need.Value(io.ReadAll(resp.Body))(t)
+	raw := testutil.Value(io.ReadAll(resp.Body))(t)
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
 	} {

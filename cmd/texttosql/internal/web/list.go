@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/session"
 )
@@ -36,6 +37,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := struct {
+		Title         string  `json:"title"`
 		Database      string  `json:"database"`
 		Engine        string  `json:"engine"`
 		Conversations []entry `json:"conversations"`
@@ -43,7 +45,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		Asks          bool    `json:"asks"` // there is a model to ask
 		Who           string  `json:"who,omitempty"`
 		Scope         string  `json:"scope,omitempty"` // whose rows
-	}{Database: s.Title, Conversations: []entry{}, Asks: !s.NoModel, Who: visible(s.Who), Scope: visible(s.Engine.ScopeKey())}
+	}{Title: s.Title, Database: s.Database, Conversations: []entry{}, Asks: !s.NoModel, Who: visible(s.Who), Scope: visible(s.Engine.ScopeKey())}
 	if s.DB != nil {
 		out.Engine = s.DB.Language().Name
 	}
@@ -145,9 +147,9 @@ func (s *Server) rewrite(ctx context.Context, id string, f func(context.Context,
 	}
 	defer release()
 	store := &saves{Store: s.Store, server: s, first: make(chan struct{}), leave: func() {}}
-	free, err := store.Hold(ctx, rec.ID)
+	free, err := store.Lock(ctx, rec.ID)
 	if err != nil {
-		if errors.Is(err, session.ErrHeld) {
+		if errors.Is(err, session.ErrLocked) {
 			err = errBusy
 		}
 		return rec, err
@@ -180,7 +182,7 @@ func (s *Server) rephrase(ctx context.Context, id, question string) error {
 		}
 		asked := rec.Turns[i]
 		asked.Text, asked.Answer, asked.Attempts = strings.TrimSpace(question), nil, nil
-		after := slices.DeleteFunc(rec.Turns[i+1:], func(t session.Turn) bool { return t.Kind != session.TurnStatement })
+		after := slices.DeleteFunc(rec.Turns[i+1:], func(t session.Turn) bool { return t.Kind != dialogue.TurnStatement })
 		rec.Turns = append(append(rec.Turns[:i:i], asked), after...)
 		s.seen.drop(id, i)
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // pale lists the visible texts whose contrast with what is behind them is below 4.5.
@@ -41,7 +41,7 @@ const wide = `(() => document.documentElement.scrollWidth <= innerWidth ? [] : [
 // With TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
 func TestLooks(t *testing.T) {
 	s := open(t, nil)
-	need.Value(s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank (a_column_that_does_so_too_and_even_longer INT)"))(t)
+	testutil.Value(s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank (a_column_that_does_so_too_and_even_longer INT)"))(t)
 	line, bars := s.asked(t, "", "What was sold each day?").ID, s.asked(t, "", "How much did each region?").ID
 	asked := s.asked(t, "", "Which sale was the largest?").ID
 	none := s.asked(t, "", "What is the weather?").ID
@@ -59,8 +59,8 @@ func TestLooks(t *testing.T) {
 			charts          int
 		}{
 			{"empty", "", "Your question", 0}, {"line", "c/" + line, "amount by day", 1}, {"bars", "c/" + bars, "amount by region", 1},
-			{"choice", "c/" + asked, "Choose this", 0}, {"error", "c/" + none, "Try again", 0}, {"asking", "c/" + busy, "Asking the model", 0},
-			{"one", "c/" + one, "why?", 0}, {"hostile", "c/" + hostile, "head</u>", 0}, {"schema", "schema", "goes_on_and_on", 0},
+			{"choice", "c/" + asked, "This one", 0}, {"error", "c/" + none, "Try again", 0}, {"asking", "c/" + busy, "Asking the model", 0},
+			{"one", "c/" + one, "Why?", 0}, {"hostile", "c/" + hostile, "head</u>", 0}, {"schema", "schema", "goes_on_and_on", 0},
 			{"missing", "c/" + strings.Repeat("0", 32), "no such conversation", 0},
 		} {
 			b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q; undefined", state.at)))

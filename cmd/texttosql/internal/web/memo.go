@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/summary"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 )
@@ -25,12 +25,12 @@ import (
 // details is what this program knows of an answer beyond its record.
 type details struct {
 	Found    string     `json:"found,omitempty"` // what the rows show, in a sentence
-	Plain    string     `json:"plain,omitempty"` // how sure it is, in plain words
 	Why      string     `json:"why,omitempty"`   // how the votes fell, in a line
 	Votes    []share    `json:"votes,omitempty"`
 	Without  [][]string `json:"without,omitempty"` // statements without a vote: the statement, and why
 	Notes    []string   `json:"notes,omitempty"`   // decisions
 	Warnings []string   `json:"warnings,omitempty"`
+	Remarks  []string   `json:"remarks,omitempty"` // about the state of the rows: they change no level
 	Grounds  []ground   `json:"grounds,omitempty"`
 	Next     []string   `json:"next,omitempty"` // questions that may come next
 	Cost     string     `json:"cost,omitempty"`
@@ -130,7 +130,8 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 		cause = stopped.Err
 	}
 	unsaved := err != nil && r.State.Active() // not even the end
-	if res == nil {
+	var asked *session.QuestionError
+	if began := res != nil && (res.Trace != nil || errors.As(err, &asked)); !began {
 		if stopped != nil || unsaved { // before it began
 			s.seen.change(at, func(k *kept) { k.problem = s.stopped(cause, false) })
 		}
@@ -144,9 +145,9 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 		*k = *old // the rows were read again, and no vote was taken
 	} else {
 		k.details = s.explain(res)
+		k.details.Next = unasked(k.details.Next, r)
 	}
 	k.Rows, k.all = s.tabled(res.SQL, res.Rows), res.Rows
-	var asked *session.QuestionError
 	switch {
 	case errors.As(err, &asked):
 		k.options, k.figures = map[string]*table{}, map[string]string{}
@@ -154,7 +155,7 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 		for _, o := range asked.Options {
 			all = append(all, o.Rows)
 		}
-		for i, figures := range meaning.Figures(all) {
+		for i, figures := range summary.PreviewRows(all) {
 			o := asked.Options[i]
 			k.options[o.ID], k.figures[o.ID] = s.tabled(o.SQL, o.Rows), visible(figures)
 		}
@@ -166,17 +167,38 @@ func (s *Server) keep(r session.Record, res *texttosql.Result, err error) {
 
 // stopped says why a question was stopped.
 func (s *Server) stopped(err error, traced bool) *trouble {
-	f := texttosql.Failure(err)
-	return &trouble{Error: s.clean(f.Message), Advice: advice(s.clean(f.Advice)), Class: f.Class, Trace: traced}
+	f := failure.Of(err)
+	switch f.Class {
+	case failure.Key, failure.Config, failure.Provider: // the log of the program has why
+		return &trouble{Error: unavailable, Class: f.Class, Final: f.Class == failure.Key || f.Class == failure.Config, Trace: traced}
+	}
+	return &trouble{Error: s.clean(f.Message), Advice: advice(s.clean(forVisitors(f.Advice))), Class: f.Class, Trace: traced}
+}
+
+// unavailable is what a visitor reads of a failure that only the operator can mend.
+const unavailable = "The assistant is not available now; the operator has been told."
+
+// operators are words of advice that a visitor cannot follow.
+var operators = regexp.MustCompile(`(?i)\b(models?|key|samples|budget|configuration|policy|log of the program|more time|its path|strategy|less confidence)\b`)
+
+// forVisitors leaves out of an advice what only an operator can do.
+func forVisitors(text string) string {
+	var kept []string
+	for _, sentence := range strings.SplitAfter(text, ". ") {
+		parts := strings.Split(strings.TrimRight(sentence, ". "), ", or ")
+		parts = slices.DeleteFunc(parts, operators.MatchString)
+		if whole := strings.Join(parts, ", or "); whole != "" {
+			kept = append(kept, strings.ToUpper(whole[:1])+whole[1:]+".")
+		}
+	}
+	return strings.Join(kept, " ")
 }
 
 // explain says how an answer was found.
 func (s *Server) explain(res *texttosql.Result) details {
-	d := details{Found: visible(res.Found), Trace: res.Trace != nil, Next: s.next(res)}
+	d := details{Found: visible(res.Summary), Trace: res.Trace != nil, Next: s.next(res)}
 	if b := res.Ballot; len(b.Clusters)+len(b.Abstained) > 0 {
-		told, _, _ := strings.Cut(b.Summary(), " Confidence ") // the figure stands behind "why?"
-		_, told, _ = strings.Cut(told, ": ")
-		d.Plain, d.Why = visible(strings.ToUpper(told[:min(1, len(told))])+told[min(1, len(told)):]), visible(b.Explain())
+		d.Why = visible(b.Explain())
 		for i, c := range b.Clusters {
 			v := share{Label: fmt.Sprintf("Answer %d", i+1), Share: c.Share, SQL: visible(c.SQL),
 				Votes: fmt.Sprintf("%d of %d", len(c.Members), b.Sampled)}
@@ -197,7 +219,12 @@ func (s *Server) explain(res *texttosql.Result) details {
 		d.Without = append(d.Without, []string{visible(c.SQL), s.clean(c.Rejected)})
 	}
 	for _, w := range res.Warnings {
-		d.Warnings = append(d.Warnings, s.clean(w.Message))
+		switch text := s.clean(w.Message); {
+		case w.Code == "state-of-rows":
+			d.Remarks = append(d.Remarks, text)
+		case !strings.Contains(s.clean(res.Closing()), strings.TrimSuffix(text, ".")):
+			d.Warnings = append(d.Warnings, text)
+		}
 	}
 	for _, n := range res.Notes {
 		if n = s.clean(n); !slices.Contains(d.Warnings, n) {
@@ -206,18 +233,18 @@ func (s *Server) explain(res *texttosql.Result) details {
 	}
 	d.Cost = fmt.Sprintf("%.2f s", res.Trace.Duration().Seconds())
 	if u := res.Usage; u.Calls > 0 {
-		d.Cost = fmt.Sprintf("%s, %s tokens, %s", counted(u.Calls, "model call"), separated(strconv.Itoa(u.PromptTokens+u.CompletionTokens)), d.Cost)
+		d.Cost = fmt.Sprintf("%s, %s tokens, %s", counted(u.Calls, "model call"), words.Thousands(u.PromptTokens+u.CompletionTokens), d.Cost)
 	}
 	return d
 }
 
 func counted(n int, thing string) string {
-	return separated(strconv.Itoa(n)) + " " + words.Plural(thing, n)
+	return words.Thousands(n) + " " + words.Plural(thing, n)
 }
 
 // trace is the page of one answer, as package trace writes it.
 func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
-	turn, err := strconv.Atoi(r.PathValue("turn"))
+	turn, err := place(r.PathValue("turn"))
 	known := s.seen.get(memoKey{r.PathValue("id"), turn})
 	if err != nil || known == nil || known.result == nil {
 		answer(w, http.StatusNotFound, problem{"missing", "how this answer was found is known to the program that found it, and no longer to this one"})
@@ -225,7 +252,7 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
 	}
 	shownErr := known.err
 	if shownErr != nil {
-		shownErr = errors.New(s.clean(texttosql.Failure(shownErr).Message))
+		shownErr = errors.New(s.clean(failure.Of(shownErr).Message))
 	}
 	var page bytes.Buffer
 	if err := known.result.WritePage(&page, texttosql.PageOptions{Err: shownErr}); err != nil {

@@ -2,12 +2,15 @@ package web
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/meaning"
+	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/summary"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -34,13 +37,13 @@ func (s *Server) next(res *texttosql.Result) (all []string) {
 			all = append(all, question)
 		}
 	}
-	charts := series(res.Rows.Shown(), true)
+	charts := series(res.Rows.Shown(), asked{})
 	aggregates := statement.Outline().Aggregates
 	if len(charts) > 0 && charts[0].Kind == "bars" && addsUp(aggregates) {
 		add("What share of the total does each have?")
 	}
 	for _, t := range tablesOf(statement, known) {
-		if at := column(t, dated, nil); at != "" && !used[strings.ToLower(at)] && len(aggregates) > 0 {
+		if at := event(t); at != "" && !used[strings.ToLower(at)] && len(aggregates) > 0 {
 			add("And by month?")
 		}
 		if by := column(t, sorts, nil); by != "" && !used[strings.ToLower(by)] {
@@ -53,6 +56,19 @@ func (s *Server) next(res *texttosql.Result) (all []string) {
 	return all
 }
 
+// unasked are the questions that a conversation has not had, in these words or in others.
+func unasked(all []string, r session.Record) []string {
+	return slices.DeleteFunc(all, func(question string) bool {
+		return slices.ContainsFunc(r.Turns, func(t session.Turn) bool {
+			had := strings.ToLower(t.Text)
+			core := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(question), "and "), "?")
+			return strings.Contains(had, core) || strings.Contains(core, "share") && shared.MatchString(had)
+		})
+	})
+}
+
+var shared = regexp.MustCompile(`\b(share|percent\w*|part|proportion)\b|%`)
+
 // addsUp reports whether the values of groups are parts of a whole: all of them are sums or counts.
 func addsUp(aggregates []string) bool {
 	return len(aggregates) > 0 && !slices.ContainsFunc(aggregates, func(name string) bool { return name != "SUM" && name != "COUNT" && name != "TOTAL" })
@@ -61,7 +77,7 @@ func addsUp(aggregates []string) bool {
 // tablesOf are the tables that a statement reads.
 func tablesOf(statement *sqltext.Statement, known *schema.Schema) (read []schema.Table) {
 	for _, t := range known.Tables {
-		if slices.ContainsFunc(statement.Tables(), func(r sqltext.TableRef) bool { return strings.EqualFold(r.Name, t.Name) }) {
+		if slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool { return strings.EqualFold(r.Name, t.Name) }) {
 			read = append(read, t)
 		}
 	}
@@ -71,7 +87,7 @@ func tablesOf(statement *sqltext.Statement, known *schema.Schema) (read []schema
 // subject is what the only table of a statement holds, as a plural.
 func subject(statement *sqltext.Statement, known *schema.Schema) (many string, sure bool) {
 	if all := tablesOf(statement, known); len(all) == 1 {
-		return meaning.Plural(all[0].Name)
+		return summary.Plural(all[0].Name)
 	}
 	return "", false
 }

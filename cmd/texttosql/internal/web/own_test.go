@@ -63,17 +63,18 @@ func TestOwnPage(t *testing.T) {
 	b.click("Write the SQL")
 	write("SELECT count(*) AS north FROM sales WHERE region = 'North'")
 	b.click("Go on")
-	b.at("Answer")
+	b.answered()
 	b.axe("own and answer")
 	s.killed(t)
 	b.shows("The server does not answer")
 	s.start(t, nil)
 	b.until("document.getElementById('lost').hidden && [...document.querySelectorAll('button')].some((e) => e.innerText === 'Show the rows') && " +
-		"document.querySelector('article:last-child tbody td')?.innerText === '2'")
+		"document.querySelector('article:last-child h3.one')?.innerText === '2'")
 	b.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('button')].find((e) => e.innerText === 'Show the rows').click(); undefined"))
 	b.until("document.querySelectorAll('article')[0]?.querySelectorAll('tbody tr').length === 4")
 
 	b.run(chromedp.Evaluate[chromedp.Void]("navigator.clipboard.writeText = async (text) => { window.copied = text; }; undefined"))
+	b.click("Copy")
 	b.click("Copy link")
 	b.shows("Copied")
 	link := eval[string](b, "window.copied")
@@ -110,8 +111,8 @@ func TestChartOfCategories(t *testing.T) {
 				colors[color.RGBAModel.Convert(picture.At(x, y))]++
 			}
 		}
-		for _, want := range map[bool][]color.RGBA{false: {{0x1f, 0x5f, 0xae, 255}, {0xb3, 0x54, 0x1e, 255}, {255, 255, 255, 255}},
-			true: {{0x7b, 0xb2, 0xf5, 255}, {0xf0, 0xa0, 0x60, 255}, {0x14, 0x16, 0x1a, 255}}}[l.dark] {
+		for _, want := range map[bool][]color.RGBA{false: {{0x24, 0x57, 0xd6, 255}, {0xb3, 0x54, 0x1e, 255}, {255, 255, 255, 255}},
+			true: {{0x7e, 0xa2, 0xff, 255}, {0xf0, 0xa0, 0x60, 255}, {0x14, 0x16, 0x1a, 255}}}[l.dark] {
 			if colors[want] < 100 {
 				t.Errorf("%v has %d points of %v", want, colors[want], picture.Bounds())
 			}
@@ -139,9 +140,9 @@ func TestPrint(t *testing.T) {
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 		return err
 	}))
-	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "Check this": true, "2025-12": true, "strftime": true,
+	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "Check this": true, "December 2025": true, "strftime": true,
 		"New question": false, "Edit": false, "Markdown": false, "PNG": false, "Find a conversation": false,
-		"A follow-up question": false, "Copy link": false, "why?": false} {
+		"A follow-up question": false, "Copy": false, "Why?": false} {
 		if got := eval[bool](b, fmt.Sprintf("document.body.innerText.includes(%q)", text)); got != there {
 			t.Errorf("%q is on paper: %v", text, got)
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -55,8 +57,8 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
 
 // assembled puts style and scripts into the document. The policy names them by their hashes: nothing else runs, and no
 // text can become markup (trusted types).
-func assembled() document {
-	style := part("page.css")
+func assembled(colours *strings.Replacer) document {
+	style := []byte(colours.Replace(string(part("page.css"))))
 	d := document{text: bytes.Replace(part("page.html"), []byte("/* style */"), style, 1)}
 	var hashes []string
 	for _, one := range []struct {
@@ -76,6 +78,22 @@ func assembled() document {
 	d.packed = packed.Bytes()
 	return d
 }
+
+// The accents of the style, on white and on the dark background.
+const lightAccent, darkAccent = "#2457d6", "#7ea2ff"
+
+// accents puts a colour in the place of both accents, as dark and as light as a text must be there.
+func accents(colour string) (*strings.Replacer, error) {
+	if colour == "" {
+		return strings.NewReplacer(), nil
+	}
+	if !hexColour.MatchString(colour) {
+		return nil, fmt.Errorf("web: the accent %q is no colour: write it as %s", colour, lightAccent)
+	}
+	return strings.NewReplacer(lightAccent, "oklch(from "+colour+" min(l, .5) c h)", darkAccent, "oklch(from "+colour+" max(l, .75) c h)"), nil
+}
+
+var hexColour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", s.page.policy)

@@ -16,7 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -31,9 +32,9 @@ func TestShapes(t *testing.T) {
 		why  string
 	}{
 		{"revenue", []any{2263737.1180000002, 61084.420000000006}, []string{"2,263,737.12", "61,084.42"}, "the noise of floats"},
-		{"amount", []any{120.0, 80.5}, []string{"120.0", "80.5"}, "as many digits in each row"},
+		{"amount", []any{120.0, 80.5}, []string{"120.00", "80.50"}, "as many digits in each row"},
 		{"share", []any{0.05234567, 0.5}, []string{"0.0523", "0.5000"}, "small ones"},
-		{"rate", []any{3.14159265}, []string{"3.1416"}, "ones"},
+		{"rate", []any{3.14159265}, []string{"3.14"}, "a computed one"},
 		{"amount", []any{1e6, 0.0004}, []string{"1,000,000.00", "0.0004"}, "a little is not nothing"},
 		{"amount", []any{1e20, 1e-9}, []string{"1e+20", "1e-09"}, "without end"},
 		{"n", []any{int64(-1234567)}, []string{"−1,234,567"}, "below zero"},
@@ -65,7 +66,7 @@ func TestShapes(t *testing.T) {
 // TestRows: the rows of an answer are paged, sorted, searched and given in every form, exact and without formulas.
 func TestRows(t *testing.T) {
 	s := open(t, nil)
-	need.Value(s.db.Exec("INSERT INTO clerks VALUES (3, '=1+1', 'Bonn|Köln'), (4, NULL, NULL)"))(t)
+	testutil.Value(s.db.Exec("INSERT INTO clerks VALUES (3, '=1+1', 'Bonn|Köln'), (4, NULL, NULL)"))(t)
 	id := s.asked(t, "", "Who are the clerks?").ID
 	path := "/api/conversations/" + id + "/rows/0?"
 	first := func(query string) []string {
@@ -112,13 +113,53 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestNumbers: a number of a path that is too large is absent as any other one, and a text that is not a number, too.
+func TestNumbers(t *testing.T) {
+	s := open(t, nil)
+	id := s.asked(t, "", "Who are the clerks?").ID
+	for _, path := range []string{"/api/conversations/" + id + "/rows/", "/trace/" + id + "/"} {
+		_, absent := s.do(t, path+"7", nil, nil)
+		for _, number := range []string{
+			"7", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "99999999999999999999", "1e3", "0x0", "seven",
+		} {
+			status, got := s.do(t, path+number, nil, nil)
+			if diff := cmp.Diff(absent, got); status != 404 || diff != "" {
+				t.Errorf("%s%s: %d (-as 7 +got):\n%s", path, number, status, diff)
+			}
+		}
+		if status, _ := s.do(t, path+"0", nil, nil); status != 200 {
+			t.Errorf("%s0: %d", path, status)
+		}
+	}
+	if status, _ := s.do(t, "/api/conversations/"+id+"/rows/0?from=seven", nil, nil); status != 404 {
+		t.Error(status)
+	}
+}
+
+// TestTwoObjects: a request is one object. The second of two is not dropped.
+func TestTwoObjects(t *testing.T) {
+	s := open(t, nil)
+	const one = `{"sql":"SELECT 1"}`
+	for body, want := range map[string]int{
+		one: 200, " " + one + "\n": 200,
+		one + one: 400, one + "\n" + `{"sql":"SELECT 2"}`: 400, one + "}": 400, one + " null": 400, "[" + one + "]": 400, "": 400,
+	} {
+		status, got := s.do(t, "/api/query", body, func(r *http.Request) {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		})
+		if status != want || want == 400 && got["code"] != "request" {
+			t.Errorf("%q: %d %v", body, status, got)
+		}
+	}
+}
+
 // TestOwn: a statement of the person runs under the guard and without a model, after an answer, after none and without any
 // question; it is kept, with its rows read again by the next program, and can be confirmed.
 func TestOwn(t *testing.T) {
 	s := open(t, nil)
 	c := s.asked(t, "", "How many in the north?")
 	path := "/api/conversations/" + c.ID
-	for sql, code := range map[string]string{"DELETE FROM sales": "writes", "SELECT colour FROM sales": "unknown-name", "": "refused"} {
+	for sql, code := range map[string]string{"DELETE FROM sales": "refused", "SELECT colour FROM sales": "invalid", "": "refused"} {
 		for _, to := range []string{path + "/query", "/api/query"} {
 			if status, refused := s.do(t, to, map[string]any{"sql": sql}, nil); status < 400 || refused["code"] != code {
 				t.Errorf("%q: %d %v", sql, status, refused)
@@ -155,13 +196,13 @@ func TestOwn(t *testing.T) {
 	if pairs, err := s.confirmed.Pairs(); err != nil || len(pairs) != 1 || pairs[0].SQL != sql || pairs[0].Question != "How many in the north?" {
 		t.Errorf("%+v %v", pairs, err)
 	}
-	s.say(t, c.ID, "confirm", map[string]any{}) // the answer above it
+	s.say(t, c.ID, "confirm", map[string]any{}) // the answer above it takes the place of the statement
 	s.asked(t, c.ID, "And in the south?")
-	if c = wrote(c.ID, sql); len(c.Turns) != 4 || !c.Turns[0].Confirmed || !c.Turns[1].Confirmed || c.Turns[3].Confirmed {
+	if c = wrote(c.ID, sql); len(c.Turns) != 4 || !c.Turns[0].Confirmed || c.Turns[1].Confirmed || c.Turns[3].Confirmed {
 		t.Errorf("%+v", c.Turns)
 	}
 	place := c.Turns[3].Place
-	if status, refused := s.do(t, path+"/keep", map[string]any{"turn": place}, nil); status != 422 || refused["code"] != "correction" {
+	if status, refused := s.do(t, path+"/keep", map[string]any{"turn": place}, nil); status != 422 || refused["code"] != "input" {
 		t.Error(status, refused) // a follow-up means nothing alone
 	}
 
@@ -200,8 +241,13 @@ func TestOwn(t *testing.T) {
 	if status, refused := s.do(t, "/api/conversations/"+alone.ID+"/keep", said, nil); status != 200 {
 		t.Error(status, refused)
 	}
+	odd := wrote("", "-- of one row\nSELECT 7 AS seven;")
+	s.do(t, "/api/conversations/"+odd.ID+"/keep", map[string]any{"turn": 0, "text": "Which number?"}, nil)
+	if v := s.view(t, odd.ID); !v.Turns[0].Confirmed {
+		t.Errorf("a comment and a semicolon: %+v", v.Turns[0])
+	}
 	then := s.asked(t, alone.ID, "How many in the north?")
-	if then.Title != "How many in the north?" || then.Turns[1].Kind != session.TurnQuestion || then.State != answered {
+	if then.Title != "How many in the north?" || then.Turns[1].Kind != dialogue.TurnQuestion || then.State != answered {
 		t.Errorf("%+v", then)
 	}
 
@@ -252,7 +298,7 @@ func TestEdit(t *testing.T) {
 	if c.State != answered || len(c.Turns) != 1 || c.Title != "How many in the north?" || *c.Turns[0].Answer.Rows.Rows[0][0] != "2" {
 		t.Errorf("%+v", c)
 	}
-	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "And in the south?"}, nil); status != 409 || refused["code"] != "state" {
+	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "And in the south?"}, nil); status != 409 || refused["code"] != "conflict" {
 		t.Error(status, refused)
 	}
 }
@@ -268,7 +314,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		rec.Updated = time.Now().Add(-40 * 24 * time.Hour)
-		need.OK(t, s.store.Save(t.Context(), rec))
+		testutil.OK(t, s.store.Save(t.Context(), rec))
 		s.start(t, func(c *Config) { c.Sweep = sweep })
 		gone := false
 		for range 1000 {
@@ -313,7 +359,7 @@ func TestUnreadable(t *testing.T) {
 	s := open(t, nil)
 	s.asked(t, "", "How many in the north?")
 	id := strings.Repeat("b", 32)
-	need.OK(t, os.WriteFile(filepath.Join(s.dir, "sessions", id+".json"), []byte("{"), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.dir, "sessions", id+".json"), []byte("{"), 0o600))
 	_, all := s.do(t, "/api/conversations", nil, nil)
 	if list := all["conversations"].([]any); len(list) != 2 || list[0].(map[string]any)["state"] != "broken" {
 		t.Error(all)
@@ -334,7 +380,7 @@ func TestSize(t *testing.T) {
 		w.Write(part)
 	}
 	w.Close()
-	t.Logf("%d bytes, with the libraries %d", packed.Len(), len(assembled().packed))
+	t.Logf("%d bytes, with the libraries %d", packed.Len(), len(assembled(strings.NewReplacer()).packed))
 	if packed.Len() > 60_000 {
 		t.Errorf("%d bytes", packed.Len())
 	}
@@ -344,7 +390,7 @@ func TestSize(t *testing.T) {
 // or searched has the first rows alone, and says so in its name.
 func TestSavedFile(t *testing.T) {
 	s := open(t, nil)
-	need.Value(s.db.Exec(`WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 2509)
+	testutil.Value(s.db.Exec(`WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 2509)
 		INSERT INTO clerks SELECT i, CASE i WHEN 2000 THEN '=1+1' ELSE 'clerk ' || i END, 'Żółć' FROM n`))(t)
 	id := s.asked(t, "", "Who are the clerks?").ID
 	day := time.Now().Format(time.DateOnly)
@@ -358,8 +404,8 @@ func TestSavedFile(t *testing.T) {
 		"form=json":             {"who-are-the-clerks-" + day + ".json", 0},
 		"form=json&down&sort=1": {"who-are-the-clerks-" + day + "-first-1000.json", 1},
 	} {
-		resp := need.Value(http.Get(s.URL + "/api/conversations/" + id + "/rows/0?save&" + strings.ReplaceAll(query, " ", "%20")))(t)
-		raw := string(need.Value(io.ReadAll(resp.Body))(t))
+		resp := testutil.Value(http.Get(s.URL + "/api/conversations/" + id + "/rows/0?save&" + strings.ReplaceAll(query, " ", "%20")))(t)
+		raw := string(testutil.Value(io.ReadAll(resp.Body))(t))
 		resp.Body.Close()
 		_, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
 		if err != nil || params["filename"] != want.name {
@@ -382,7 +428,7 @@ func TestSavedFile(t *testing.T) {
 	for question, want := range map[string]string{
 		"Wo ist Żółć? \"../x\"": "wo-ist-żółć-x", "?": "rows", strings.Repeat("ab ", 40): strings.Trim(strings.Repeat("ab-", 20), "-"),
 	} {
-		if got := fileName(session.Record{Turns: []session.Turn{{Kind: session.TurnQuestion, Text: question}}}, 0); got != want {
+		if got := fileName(session.Record{Turns: []session.Turn{{Kind: dialogue.TurnQuestion, Text: question}}}, 0); got != want {
 			t.Errorf("%q: %q, want %q", question, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 )
@@ -17,14 +18,17 @@ import (
 // chart is a series to be drawn, or one for each of a few categories: lines over time, the values of a few names, or pairs of
 // numbers.
 type chart struct {
-	Kind   string    `json:"kind"` // "line", "bars" of one series, "columns" of several, or "scatter"
-	Title  string    `json:"title"`
-	Labels []string  `json:"labels"`
-	At     []float64 `json:"at,omitempty"`     // where each label stands: of a line ascending; of a scatter its first number
-	Across string    `json:"across,omitempty"` // of a scatter: what At is
-	Lines  []line    `json:"lines"`
-	Parts  bool      `json:"parts,omitempty"` // the values are parts of a whole: they may be stacked and shown as shares
-	Note   string    `json:"note,omitempty"`  // what the chart does not show
+	Kind    string    `json:"kind"` // "line", "bars" of one series, "columns" of several, or "scatter"
+	Title   string    `json:"title"`
+	Measure string    `json:"measure,omitempty"` // what the axis of numbers shows; "": the lines have names of their own
+	Labels  []string  `json:"labels"`
+	At      []float64 `json:"at,omitempty"`      // where each label stands: of a line ascending; of a scatter its first number
+	Time    string    `json:"time,omitempty"`    // what At counts seconds of: "moment", or the grain of periods; "": At is a number
+	Moment  bool      `json:"moments,omitempty"` // the labels are moments, which the page shows by the reader's clock
+	Across  string    `json:"across,omitempty"`  // of a scatter: what At is
+	Lines   []line    `json:"lines"`
+	Parts   bool      `json:"parts,omitempty"` // the values are parts of a whole: they may be stacked and shown as shares
+	Note    string    `json:"note,omitempty"`  // what the chart does not show
 }
 
 // line is a series: a value and its text for each label, nil where there is none.
@@ -36,8 +40,8 @@ type line struct {
 
 // put adds the value of a column to a line.
 func (l *line) put(as shape, v any) {
-	if y, ok := number(v); ok {
-		l.Values, l.Texts = append(l.Values, &y), append(l.Texts, as.text(v))
+	if y, ok := as.of.Number(v); ok {
+		l.Values, l.Texts = append(l.Values, &y), append(l.Texts, as.Text(v))
 	} else {
 		l.Values, l.Texts = append(l.Values, nil), append(l.Texts, "NULL")
 	}
@@ -57,30 +61,105 @@ const (
 // none is the name of a group that is NULL.
 const none = "(none)"
 
-// series returns the charts of a result; none where it is no series. parts says that its numbers are sums or counts of groups.
+// asked is what a statement tells about the charts of its result.
+type asked struct {
+	parts   bool     // its numbers are sums or counts of groups
+	ordered bool     // somebody ordered the rows
+	units   []string // of each column, see unitOf; nil: not known
+}
+
+// outlined reads a statement for its charts.
+func outlined(of sqlshape.Outline, columns []string) asked {
+	a := asked{parts: addsUp(of.Aggregates), ordered: len(of.OrderBy) > 0}
+	for i, name := range columns {
+		text, counts := name, false
+		if len(of.Items) == len(columns) && !of.Star {
+			text, counts = of.Items[i].Text, slices.Contains(of.Items[i].Aggregates, "COUNT")
+		}
+		a.units = append(a.units, unitOf(text, counts))
+	}
+	return a
+}
+
+// money are words of what is measured in money.
+var money = regexp.MustCompile(`(?i)(amount|total|price|cost|revenue|sales|salary|budget|balance|payment|fee|tax|profit|spent|paid)`)
+
+// word is a name in an expression.
+var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+
+// unitOf is what the values of an expression are counted in: things, money, or what its last name says.
+func unitOf(text string, counts bool) string {
+	names := word.FindAllString(text, -1)
+	switch {
+	case counts:
+		return "count"
+	case money.MatchString(text):
+		return "money"
+	case len(names) == 0:
+		return ""
+	}
+	parts := words.OfName(names[len(names)-1])
+	return parts[len(parts)-1]
+}
+
+// series returns the charts of a result; none where it is no series.
 //
 // A series has distinct labels in its first column and numbers in every other, or a category in the second. Labels that are times make
 // lines, others bars. Pairs of numbers make a scatter. A chart of a result that was cut at a limit says so.
-func series(t *result.Table, parts bool) []chart {
+func series(t *result.Table, a asked) []chart {
 	if t == nil || len(t.Rows) < minPoints || len(t.Rows) > maxPoints || len(t.Columns) < 2 || len(t.Columns) > 1+maxLines {
 		return nil
 	}
 	as := shapes(t)
 	all := crossed(t, as)
 	if all == nil {
-		all = labelled(t, as)
+		all = labelled(t, as, a.units)
 	}
 	if all == nil {
 		all = scattered(t, as)
 	}
 	for i := range all {
 		c := &all[i]
-		c.Parts = parts && !t.Truncated && c.Kind != "scatter" && !slices.ContainsFunc(c.Lines, negative)
+		c.Parts = a.parts && !t.Truncated && c.Kind != "scatter" && !slices.ContainsFunc(c.Lines, negative)
 		if t.Truncated {
-			c.Note = strings.TrimSpace("Of the first " + counted(len(t.Rows), "row") + "; there are more. " + c.Note)
+			c.Note = strings.TrimSpace("Of the first " + counted(len(t.Rows), "row") + ". " + c.Note)
+		}
+		if !a.ordered && c.At == nil && slices.ContainsFunc(c.Labels, func(label string) bool { return label != none && !orderly.MatchString(label) }) {
+			c.sort()
 		}
 	}
 	return all
+}
+
+// orderly are labels that have an order of their own: ages, quarters, months, days of a week.
+var orderly = regexp.MustCompile(`(?i)^(\d.*|[<>].*|(under|over) .*|q[1-4]|jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|` +
+	`sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?|(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?)$`)
+
+// sort puts the labels with the largest values first.
+func (c *chart) sort() {
+	sum := make([]float64, len(c.Labels))
+	order := make([]int, len(c.Labels))
+	for i := range order {
+		order[i] = i
+		for _, l := range c.Lines {
+			if l.Values[i] != nil {
+				sum[i] += *l.Values[i]
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(sum[j], sum[i]) })
+	c.Labels = placed(c.Labels, order)
+	for i, l := range c.Lines {
+		c.Lines[i].Values, c.Lines[i].Texts = placed(l.Values, order), placed(l.Texts, order)
+	}
+}
+
+// placed is a list in another order.
+func placed[T any](list []T, order []int) (out []T) {
+	for _, i := range order {
+		out = append(out, list[i])
+	}
+	return out
 }
 
 func negative(l line) bool {
@@ -88,13 +167,13 @@ func negative(l line) bool {
 }
 
 // timely reports whether all values of a column but NULL are times, and there is one.
-func timely(t *result.Table, column int) bool {
+func timely(t *result.Table, as []shape, column int) bool {
 	found := false
 	for _, row := range t.Rows {
 		if row[column] == nil {
 			continue
 		}
-		if _, ok := moment(t.Columns[column], row[column]); !ok {
+		if _, ok := as[column].at(t.Columns[column], row[column]); !ok {
 			return false
 		}
 		found = true
@@ -112,7 +191,7 @@ type point struct {
 // points are the rows by their first column, which are times or names, each once. A name may be NULL; a row without a time has no
 // place, and left says how many there are.
 func points(t *result.Table, as []shape) (all []point, timed bool, left int) {
-	timed = timely(t, 0)
+	timed = timely(t, as, 0)
 	seen := map[string]bool{}
 	for _, row := range t.Rows {
 		p := point{label: none, row: row}
@@ -122,13 +201,13 @@ func points(t *result.Table, as []shape) (all []point, timed bool, left int) {
 			left++
 			continue
 		case row[0] != nil:
-			p.label = as[0].text(row[0])
+			p.label = as[0].Text(row[0])
 		}
 		if seen[p.label] || p.label == "" || !timed && row[0] != nil && (!text || utf8.RuneCountInString(p.label) > 100) {
 			return nil, false, 0
 		}
 		seen[p.label] = true
-		p.at, _ = moment(t.Columns[0], row[0])
+		p.at, _ = as[0].at(t.Columns[0], row[0])
 		all = append(all, p)
 	}
 	if timed {
@@ -139,16 +218,16 @@ func points(t *result.Table, as []shape) (all []point, timed bool, left int) {
 	return all, timed, left
 }
 
-// labelled are the charts of numbers by a time or a name: one for each column, or one of several columns of about the same size by a
-// name.
-func labelled(t *result.Table, as []shape) (charts []chart) {
+// labelled are the charts of numbers by a time or a name: one for each column, or one of several columns of one unit and about the same
+// size by a name.
+func labelled(t *result.Table, as []shape, units []string) (charts []chart) {
 	all, timed, left := points(t, as)
 	if len(all) < minPoints {
 		return nil
 	}
 	base, largest := chart{Kind: "bars"}, []float64{}
-	if timed {
-		base.Kind = "line"
+	if base.Moment = timed && as[0].Instant; timed {
+		base.Kind, base.Time = "line", as[0].time(all[0].row[0])
 	}
 	if left > 0 {
 		base.Note = "Left out: " + counted(left, "row") + " without " + visible(t.Columns[0]) + "."
@@ -160,13 +239,14 @@ func labelled(t *result.Table, as []shape) (charts []chart) {
 		}
 	}
 	for column := 1; column < len(t.Columns); column++ {
-		if identifies(t.Columns[column]) || !as[column].numeric {
+		if identifies(t.Columns[column]) || !as[column].Numeric {
 			return nil
 		}
 		c, high, found := base, 0.0, 0
-		c.Title, c.Lines = visible(t.Columns[column]+" by "+t.Columns[0]), []line{{Name: visible(words.Short(t.Columns[column], 60))}}
+		c.Measure = as[column].axis(words.Short(t.Columns[column], 60))
+		c.Title, c.Lines = visible(t.Columns[column]+" by "+t.Columns[0]), []line{{Name: c.Measure}}
 		for _, p := range all {
-			if y, ok := number(p.row[column]); ok {
+			if y, ok := as[column].of.Number(p.row[column]); ok {
 				high, found = max(high, math.Abs(y)), found+1
 			} else if p.row[column] != nil {
 				return nil // no place on an axis
@@ -178,14 +258,15 @@ func labelled(t *result.Table, as []shape) (charts []chart) {
 		}
 		charts, largest = append(charts, c), append(largest, high)
 	}
-	if timed || len(charts) == 1 || slices.Max(largest) > apart*slices.Min(largest) {
+	alike := units == nil || len(slices.Compact(slices.Clone(units[1:]))) == 1
+	if timed || !alike || len(charts) == 1 || slices.Max(largest) > apart*slices.Min(largest) {
 		for i := range charts {
 			charts[i].Lines[0].Name = "" // its title has it
 		}
 		return charts
 	}
 	joined := charts[0]
-	joined.Kind, joined.Title = "columns", visible(strings.Join(t.Columns[1:], ", ")+" by "+t.Columns[0])
+	joined.Kind, joined.Measure, joined.Title = "columns", "", visible(strings.Join(t.Columns[1:], ", ")+" by "+t.Columns[0])
 	for _, c := range charts[1:] {
 		joined.Lines = append(joined.Lines, c.Lines[0])
 	}
@@ -199,21 +280,22 @@ func scattered(t *result.Table, as []shape) []chart {
 		return nil
 	}
 	for _, column := range []int{x, x + 1} {
-		if !as[column].numeric || as[column].plain {
+		if !as[column].Numeric || as[column].Plain {
 			return nil
 		}
 	}
-	c := chart{Kind: "scatter", Title: visible(t.Columns[x+1] + " and " + t.Columns[x]), Across: visible(t.Columns[x]), Lines: make([]line, 1)}
+	c := chart{Kind: "scatter", Title: visible(t.Columns[x+1] + " and " + t.Columns[x]), Measure: as[x+1].axis(t.Columns[x+1]), Across: as[x].axis(t.Columns[x]),
+		Lines: make([]line, 1)}
 	left := 0
 	for _, row := range t.Rows {
-		at, ok := number(row[x])
-		if _, also := number(row[x+1]); !ok || !also {
+		at, ok := as[x].of.Number(row[x])
+		if _, also := as[x+1].of.Number(row[x+1]); !ok || !also {
 			left++
 			continue
 		}
-		label := as[x].text(row[x])
+		label := as[x].Text(row[x])
 		if x == 1 && row[0] != nil {
-			label = words.Short(as[0].text(row[0]), 60) + ", " + label
+			label = words.Short(as[0].Text(row[0]), 60) + ", " + label
 		}
 		c.Labels, c.At = append(c.Labels, visible(label)), append(c.At, at)
 		c.Lines[0].put(as[x+1], row[x+1])
@@ -230,18 +312,18 @@ func scattered(t *result.Table, as []shape) []chart {
 // crossed is the chart of a series for each category; nil where a result is none. It has a time or a name, a category and a
 // number, and each pair of the first two once. The number may be missing for a pair, and a name may be NULL.
 func crossed(t *result.Table, as []shape) []chart {
-	if len(t.Columns) != 3 || !as[2].numeric || identifies(t.Columns[2]) {
+	if len(t.Columns) != 3 || !as[2].Numeric || identifies(t.Columns[2]) {
 		return nil
 	}
 	x, by := 0, 1
-	if !timely(t, 0) && timely(t, 1) {
+	if !timely(t, as, 0) && timely(t, as, 1) {
 		x, by = 1, 0
 	}
-	timed := timely(t, x)
+	timed := timely(t, as, x)
 	if timed && slices.ContainsFunc(t.Rows, func(row []any) bool { return row[x] == nil }) {
 		return nil
 	}
-	c := chart{Kind: "columns", Title: visible(t.Columns[2] + " by " + t.Columns[x] + " and " + t.Columns[by])}
+	c := chart{Kind: "columns", Title: visible(t.Columns[2] + " by " + t.Columns[x] + " and " + t.Columns[by]), Measure: as[2].axis(t.Columns[2])}
 	var labels []any
 	names := map[any]int{}
 	for _, row := range t.Rows {
@@ -257,12 +339,12 @@ func crossed(t *result.Table, as []shape) []chart {
 		}
 	}
 	if timed {
-		at := func(label any) float64 { f, _ := moment(t.Columns[x], label); return f }
+		at := func(label any) float64 { f, _ := as[x].at(t.Columns[x], label); return f }
 		slices.SortStableFunc(labels, func(a, b any) int { return cmp.Compare(at(a), at(b)) })
 		for _, label := range labels {
 			c.At = append(c.At, at(label))
 		}
-		c.Kind = "line"
+		c.Kind, c.Moment, c.Time = "line", as[x].Instant, as[x].time(labels[0])
 	}
 	if len(c.Lines) < 2 || len(c.Lines) > maxKinds || len(labels) < 2 || c.Kind == "columns" && len(labels)*len(c.Lines) > 2*maxBars {
 		return nil
@@ -273,7 +355,7 @@ func crossed(t *result.Table, as []shape) []chart {
 	for _, label := range labels {
 		text := none
 		if label != nil {
-			text = visible(words.Short(as[x].text(label), 100))
+			text = visible(words.Short(as[x].Text(label), 100))
 		}
 		c.Labels = append(c.Labels, text)
 	}
@@ -283,8 +365,8 @@ func crossed(t *result.Table, as []shape) []chart {
 			return nil // a pair that comes twice
 		}
 		if of.Texts[i] = "NULL"; row[2] != nil {
-			y, _ := number(row[2])
-			of.Values[i], of.Texts[i] = &y, as[2].text(row[2])
+			y, _ := as[2].of.Number(row[2])
+			of.Values[i], of.Texts[i] = &y, as[2].Text(row[2])
 		}
 	}
 	return []chart{c}
@@ -314,7 +396,7 @@ func identifies(name string) bool {
 var steps = regexp.MustCompile(`(?i)(year|quarter|month|week|day|hour)`)
 
 // forms are the forms of a time as text; a quarter and a week have one of their own.
-var forms = []string{"2006", "2006-01", "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", time.RFC3339, "2006/01/02"}
+var forms = []string{"2006", "2006-01", "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", time.RFC3339, "2006/01/02"}
 
 var quarter = regexp.MustCompile(`^(\d{4})-?(Q|W)(\d{1,2})$`)
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	cmpstd "cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
 )
 
@@ -70,7 +72,7 @@ func TestSeries(t *testing.T) {
 		{[]string{"n"}, rows(4, func(i int) []any { return []any{int64(i)} }), "", "one column"},
 	} {
 		var got []string
-		for _, c := range series(&result.Table{Columns: tt.columns, Rows: tt.rows}, false) {
+		for _, c := range series(&result.Table{Columns: tt.columns, Rows: tt.rows}, asked{ordered: true}) {
 			text := c.Kind + ": " + c.Title
 			if c.Note != "" {
 				text += " (" + c.Note + ")"
@@ -81,23 +83,53 @@ func TestSeries(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
 		}
 	}
-	if series(nil, true) != nil {
+	if series(nil, asked{}) != nil {
 		t.Error("a chart of nothing")
 	}
-	cut := series(&result.Table{Columns: two, Rows: rows(5, day), Truncated: true}, true)
-	if cut[0].Note != "Of the first 5 rows; there are more." || cut[0].Parts {
+	cut := series(&result.Table{Columns: two, Rows: rows(5, day), Truncated: true}, asked{parts: true, ordered: true})
+	if cut[0].Note != "Of the first 5 rows." || cut[0].Parts {
 		t.Errorf("a chart of a part: %+v", cut)
 	}
-	down := series(&result.Table{Columns: two, Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}}, true)
+	down := series(&result.Table{Columns: two,
+		Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}}, asked{parts: true, ordered: true})
 	if diff := cmp.Diff([]string{"2026-01-01", "2026-01-02", "2026-01-09"}, down[0].Labels); diff != "" || down[0].At[2]-down[0].At[1] != 7*24*3600 {
 		t.Error(diff, down[0].At)
+	}
+}
+
+// TestShares: the axis and the texts of shares are in percent, in each kind of chart; a table has the same texts.
+func TestShares(t *testing.T) {
+	part := result.Type{Kind: result.KindFloat, Share: true}
+	bars := &result.Table{Columns: []string{"name", "paid"}, Types: []result.Type{{}, part},
+		Rows: [][]any{{"A", 0.5}, {"B", 0.07}, {"C", nil}, {"D", 0.125}}}
+	got := series(bars.Shown(), asked{ordered: true})[0]
+	half, seven, eighth := 50.0, 7.0, 12.5
+	want := []line{{Values: []*float64{&half, &seven, nil, &eighth}, Texts: []string{"50.0 %", "7.0 %", "NULL", "12.5 %"}}}
+	if diff := cmp.Diff(want, got.Lines); diff != "" || got.Measure != "paid, %" {
+		t.Errorf("bars: %q (-want +got):\n%s", got.Measure, diff)
+	}
+	if text := *tabled(bars).Rows[1][1]; text != "7.0 %" {
+		t.Errorf("table: %q", text)
+	}
+
+	pairs := &result.Table{Columns: []string{"n", "paid"}, Types: []result.Type{{}, part}}
+	crossed := &result.Table{Columns: []string{"name", "kind", "paid"}, Types: []result.Type{{}, {}, part}}
+	for i := range minScatter {
+		pairs.Rows = append(pairs.Rows, []any{float64(i) + 0.5, 0.5})
+		crossed.Rows = append(crossed.Rows, []any{string(rune('A' + i/2)), string(rune('X' + i%2)), 0.5})
+	}
+	for _, table := range []*result.Table{pairs, crossed} {
+		got := series(table, asked{ordered: true})[0]
+		if *got.Lines[0].Values[0] != 50 || got.Lines[0].Texts[0] != "50 %" || got.Measure != "paid, %" {
+			t.Errorf("%s: %v %q %q", got.Kind, *got.Lines[0].Values[0], got.Lines[0].Texts[0], got.Measure)
+		}
 	}
 }
 
 // TestCrossed: a value stands at its label and in its category; where a pair is missing nothing does.
 func TestCrossed(t *testing.T) {
 	c := series(&result.Table{Columns: []string{"month", "status", "n"}, Rows: [][]any{
-		{"2026-03", "open", int64(1234)}, {"2026-01", "open", 2.5}, {"2026-01", "sent", int64(3)}, {"2026-02", "sent", nil}}}, true)[0]
+		{"2026-03", "open", int64(1234)}, {"2026-01", "open", 2.5}, {"2026-01", "sent", int64(3)}, {"2026-02", "sent", nil}}}, asked{parts: true, ordered: true})[0]
 	value := func(v *float64) any {
 		if v == nil {
 			return nil
@@ -110,8 +142,8 @@ func TestCrossed(t *testing.T) {
 			got = append(got, l.Name+" "+c.Labels[i]+" "+l.Texts[i], value(l.Values[i]))
 		}
 	}
-	if diff := cmp.Diff([]any{"open 2026-01 2.5", 2.5, "open 2026-02 ", nil, "open 2026-03 1,234", 1234.0,
-		"sent 2026-01 3", 3.0, "sent 2026-02 NULL", nil, "sent 2026-03 ", nil}, got); diff != "" {
+	if diff := cmp.Diff([]any{"open 2026-01 2.50", 2.5, "open 2026-02 ", nil, "open 2026-03 1,234.00", 1234.0,
+		"sent 2026-01 3.00", 3.0, "sent 2026-02 NULL", nil, "sent 2026-03 ", nil}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -144,7 +176,7 @@ func TestTabled(t *testing.T) {
 	}{
 		{&result.Table{Columns: []string{"a"}, Rows: [][]any{{nil}, {"NULL"}, {[]byte("abc")}, {0.1 + 0.2}, {"a\u202eb"}}}, 5, "5 rows", false, "a few"},
 		{&result.Table{Columns: []string{"a"}}, 0, "0 rows", false, "none"},
-		{many, 50, "the first 1,000 rows, and there are more", false, "many rows"},
+		{many, 50, "the first 1,000 rows", false, "many rows"},
 		{wide, 20, "300 rows", false, "many columns"},
 		{&result.Table{Columns: []string{"a"}, Rows: [][]any{{long}}}, 1, "1 row", true, "a long value"},
 		{heavy, 27, "200 rows", true, "many long values"},
@@ -177,5 +209,47 @@ func TestMemo(t *testing.T) {
 	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem.Error != "again" || m.get(memoKey{"a", maxKept}) == nil ||
 		len(m.all) != maxKept || len(m.ages) != maxKept {
 		t.Error(len(m.all), m.ages)
+	}
+}
+
+// TestUnits: measures of one unit stand in one chart, those of two in a chart each. Bars stand by their size unless somebody ordered them.
+func TestUnits(t *testing.T) {
+	dialect := sqlite.Dialect{}.Language().Text
+	for _, tt := range []struct {
+		why, sql string
+		rows     [][]any
+		charts   int
+		first    []string
+	}{
+		{"a count and a sum", "SELECT status, COUNT(*) AS orders, SUM(total) AS revenue FROM orders GROUP BY status",
+			[][]any{{"a", int64(5), 7.5}, {"b", int64(9), 6.5}, {"c", int64(7), 9.5}}, 2, []string{"b", "c", "a"}},
+		{"two sums of money", "SELECT status, SUM(price) AS revenue, SUM(cost) AS spent FROM orders GROUP BY status",
+			[][]any{{"a", 5.5, 7.5}, {"b", 9.5, 6.5}, {"c", 7.5, 9.5}}, 1, []string{"c", "b", "a"}},
+		{"two numbers of one column", "SELECT status, MIN(height) AS low, MAX(height) AS high FROM trees GROUP BY status",
+			[][]any{{"a", 5.5, 7.5}, {"b", 9.5, 6.5}, {"c", 7.5, 9.5}}, 1, []string{"c", "b", "a"}},
+		{"a height and a weight", "SELECT status, AVG(height) AS h, AVG(weight) AS w FROM trees GROUP BY status",
+			[][]any{{"a", 5.5, 7.5}, {"b", 9.5, 6.5}, {"c", 7.5, 9.5}}, 2, []string{"b", "c", "a"}},
+		{"ordered by somebody", "SELECT status, COUNT(*) AS n FROM orders GROUP BY status ORDER BY status",
+			[][]any{{"a", int64(5)}, {"b", int64(9)}, {"c", int64(7)}}, 1, []string{"a", "b", "c"}},
+		{"labels with an order of their own", "SELECT age, COUNT(*) AS n FROM people GROUP BY age",
+			[][]any{{"18-24", int64(5)}, {"25-34", int64(9)}, {"35+", int64(7)}}, 1, []string{"18-24", "25-34", "35+"}},
+		{"days of a week", "SELECT weekday, COUNT(*) AS n FROM visits GROUP BY weekday",
+			[][]any{{"Mon", int64(5)}, {"Tuesday", int64(9)}, {"Wed", int64(7)}}, 1, []string{"Mon", "Tuesday", "Wed"}},
+		{"a name that begins like a month", "SELECT name, COUNT(*) AS n FROM visits GROUP BY name",
+			[][]any{{"Marie", int64(5)}, {"Monica", int64(9)}, {"Sunil", int64(7)}}, 1, []string{"Monica", "Sunil", "Marie"}},
+	} {
+		of := dialect.Parse(tt.sql).Outline()
+		columns := make([]string, len(of.Items))
+		for i, item := range of.Items {
+			columns[i] = cmpstd.Or(item.Alias, item.Column)
+		}
+		charts := series(&result.Table{Columns: columns, Rows: tt.rows}, outlined(of, columns))
+		if len(charts) != tt.charts {
+			t.Errorf("%s: %d charts", tt.why, len(charts))
+			continue
+		}
+		if diff := cmp.Diff(tt.first, charts[0].Labels); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
+		}
 	}
 }

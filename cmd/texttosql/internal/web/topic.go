@@ -14,7 +14,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -31,10 +30,10 @@ type topic struct {
 
 // step is all work of one kind for a question.
 type step struct {
-	Name   string `json:"name"`
-	Begun  int    `json:"begun"`
-	Ended  int    `json:"ended"`
-	Failed int    `json:"failed,omitempty"`
+	Name   texttosql.Step `json:"name"`
+	Begun  int            `json:"begun"`
+	Ended  int            `json:"ended"`
+	Failed int            `json:"failed,omitempty"`
 }
 
 // maxSteps bounds the kinds of work that are told, because a strategy may name them as it likes.
@@ -235,7 +234,7 @@ func (p *Progress) Tell(n texttosql.Progress) {
 }
 
 func (s *Server) progress(n texttosql.Progress) {
-	if n.Kind == trace.Happened && n.Message == llm.EventRetry {
+	if n.Kind == trace.Happened && n.Message == "retry" {
 		s.retried(n.ID, cli.Wait(n.Span))
 		return
 	}

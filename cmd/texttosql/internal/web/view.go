@@ -2,13 +2,16 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/summary"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/meaning"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/vote"
@@ -36,16 +39,16 @@ type conversation struct {
 
 // turn is what the user did, with the answer to it.
 type turn struct {
-	Place     int              `json:"place"` // in the record
-	Kind      session.TurnKind `json:"kind"`
-	Text      string           `json:"text"`
-	Meaning   string           `json:"meaning,omitempty"` // how a correction was understood
-	Answer    *reply           `json:"answer,omitempty"`
-	Question  *choice          `json:"question,omitempty"` // what the user is asked
-	Failure   *trouble         `json:"failure,omitempty"`
-	Own       *own             `json:"own,omitempty"` // of a statement of the person
-	Confirmed bool             `json:"confirmed,omitempty"`
-	By        string           `json:"by,omitempty"` // who confirmed it, where that is known
+	Place     int      `json:"place"` // in the record
+	Kind      string   `json:"kind"`
+	Text      string   `json:"text"`
+	Meaning   string   `json:"meaning,omitempty"` // how a correction was understood
+	Answer    *reply   `json:"answer,omitempty"`
+	Question  *choice  `json:"question,omitempty"` // the question to the user
+	Failure   *trouble `json:"failure,omitempty"`
+	Own       *own     `json:"own,omitempty"` // of a statement of the person
+	Confirmed bool     `json:"confirmed,omitempty"`
+	By        string   `json:"by,omitempty"` // who confirmed it, where that is known
 }
 
 // reply is an answer. What stands below Confidence is known to the program that found it.
@@ -53,7 +56,8 @@ type reply struct {
 	SQL        string  `json:"sql"`
 	Says       string  `json:"says,omitempty"` // what it computes, in a sentence
 	Confidence float64 `json:"confidence"`
-	Sure       string  `json:"sure"` // Confidence in words
+	Level      string  `json:"level"`   // the evidence for it, see vote.Level
+	Closing    string  `json:"closing"` // the same as a sentence
 	details
 }
 
@@ -78,6 +82,7 @@ type trouble struct {
 	Advice   []string          `json:"advice,omitempty"`
 	Attempts []session.Attempt `json:"attempts,omitempty"`
 	Class    failure.Class     `json:"class,omitempty"`
+	Final    bool              `json:"final,omitempty"` // going on cannot help
 	Trace    bool              `json:"trace,omitempty"`
 }
 
@@ -94,7 +99,7 @@ func (s *Server) says(sql string) string {
 	if s.DB == nil {
 		return ""
 	}
-	return visible(meaning.Sentence(s.DB.Language().Text, sql))
+	return visible(summary.Sentence(s.DB.Language().Text, sql))
 }
 
 // found is what the rows of a statement show, in a sentence; "" where that is not known.
@@ -102,17 +107,17 @@ func (s *Server) found(sql string, rows *result.Table) string {
 	if s.DB == nil {
 		return ""
 	}
-	return visible(meaning.Found(s.DB.Language().Text, sql, rows))
+	return visible(summary.Found(s.DB.Language().Text, sql, rows, time.Now(), nil))
 }
 
 // view makes the page's form of a record.
 func (s *Server) view(r session.Record) conversation {
-	c := conversation{ID: r.ID, Revision: r.Revision, Left: max(0, session.MaxCorrections-r.Corrected()), Turns: []turn{}}
+	c := conversation{ID: r.ID, Revision: r.Revision, Left: max(0, dialogue.MaxCorrections-r.Corrected()), Turns: []turn{}}
 	c.State, c.Active = s.state(r.ID, r.State)
 	main := 0 // the last one that is no statement of the person
 	for i, t := range r.Turns {
-		if i > 0 && (t.Kind == session.TurnConfirmation || t.Kind == session.TurnHeld) { // the refusal told what is held
-			c.Turns[main].Confirmed = t.Kind == session.TurnConfirmation || c.Turns[main].Confirmed
+		if i > 0 && (t.Kind == dialogue.TurnConfirmation || t.Kind == dialogue.TurnPartial) { // the refusal told what is held
+			c.Turns[main].Confirmed = t.Kind == dialogue.TurnConfirmation || c.Turns[main].Confirmed
 			continue
 		}
 		v := turn{Place: i, Kind: t.Kind, Text: visible(t.Text), Confirmed: t.Confirmed}
@@ -120,23 +125,23 @@ func (s *Server) view(r session.Record) conversation {
 			v.Meaning = visible(t.Correction.String())
 		}
 		known := s.seen.get(memoKey{r.ID, i})
-		if t.Kind != session.TurnStatement {
+		if t.Kind != dialogue.TurnStatement {
 			main = len(c.Turns)
-		} else if v.Own = (&own{Says: s.says(t.Text)}); known != nil {
+		} else if v.Own = (&own{Closing: vote.LevelOwn.Closing(), Says: s.says(t.Text)}); known != nil {
 			v.Own.Rows, v.Own.Found = known.Rows, s.found(t.Text, known.all)
 		}
 		if a := t.Answer; a != nil && (i < r.Last() || c.State == answered) { // a choice has one before it was checked
-			v.Answer = &reply{SQL: visible(a.SQL), Says: s.says(a.SQL), Confidence: a.Confidence, Sure: vote.InWords(a.Confidence)}
+			v.Answer = &reply{SQL: visible(a.SQL), Says: s.says(a.SQL), Confidence: a.Confidence, Level: a.Level,
+				Closing: visible(cmp.Or(a.Closing, fmt.Sprintf("Confidence %.2f.", a.Confidence)))} // earlier versions stored no sentence
 			if known != nil {
 				v.Answer.details = known.details
 				v.Answer.Found = cmp.Or(known.Found, s.found(a.SQL, known.all))
 			}
-			if t.Kind == session.TurnChoice && t.Correction == nil {
+			if t.Kind == dialogue.TurnChoice && t.Correction == nil {
 				if v.Answer.Says != "" {
 					v.Text, v.Answer.Says = v.Answer.Says, ""
 				}
-				v.Answer.Sure = "You chose it"
-				v.Answer.Why = "You chose this answer. Confidence is full because a person decided."
+				v.Answer.Why = "A person decided, and no vote was held."
 			}
 		}
 		if i == r.Last() {
@@ -144,23 +149,21 @@ func (s *Server) view(r session.Record) conversation {
 		}
 		c.Turns = append(c.Turns, v)
 	}
-	s.confirmers(&c)
+	s.confirmers(&c, r)
 	c.Title = visible(cmp.Or(r.Title, r.Summary().Question))
 	return c
 }
 
-// confirmers adds who confirmed the answers.
-func (s *Server) confirmers(c *conversation) {
+// confirmers adds who confirmed the answers of a record. One that was taken back is confirmed no more.
+func (s *Server) confirmers(c *conversation, r session.Record) {
 	pairs, err := s.Confirmed.PairsOf(s.Engine.ScopeKey())
 	if err != nil {
 		return // the answers are there without them
 	}
 	for i := range c.Turns {
-		switch t := &c.Turns[i]; {
-		case t.Confirmed && t.Answer != nil:
-			t.By = s.confirmedBy(pairs, t.Answer.SQL)
-		case t.Confirmed && t.Own != nil:
-			t.By = s.confirmedBy(pairs, t.Text)
+		t := &c.Turns[i]
+		if t.Confirmed {
+			t.By, t.Confirmed = s.confirmedBy(pairs, s.bare(statementOf(r, t.Place)))
 		}
 	}
 }
@@ -171,7 +174,7 @@ func (s *Server) state(id string, at session.State) (state string, active bool) 
 	switch {
 	case at == session.AwaitingCorrection:
 		return waiting, false
-	case at == session.Completed, at == session.Initializing: // of statements of the person alone
+	case at == session.Completed, at == dialogue.Initializing: // of statements of the person alone
 		return answered, false
 	case at == session.Failed:
 		return failed, false
@@ -194,7 +197,7 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 			for _, o := range r.Pending.Options {
 				all = append(all, o.SQL)
 			}
-			told = meaning.Differences(s.DB.Language().Text, all)
+			told = summary.DescribeDifferences(s.DB.Language().Text, all)
 		}
 		for i, o := range r.Pending.Options {
 			shown := option{ID: o.ID, Label: visible(o.Label), SQL: visible(o.SQL), Says: visible(told[i])}
@@ -206,7 +209,7 @@ func (s *Server) end(c *conversation, v *turn, r *session.Record, known *kept) {
 	case c.State == failed && r.Failure != nil:
 		v.Failure = &trouble{Error: s.clean(cmp.Or(r.Failure.Message, r.Failure.Error)), Trace: known != nil && known.Trace}
 		for _, a := range r.Failure.Recommendations {
-			v.Failure.Advice = append(v.Failure.Advice, s.clean(a))
+			v.Failure.Advice = append(v.Failure.Advice, advice(s.clean(forVisitors(a)))...)
 		}
 		for _, a := range r.Failure.Attempts {
 			v.Failure.Attempts = append(v.Failure.Attempts, session.Attempt{SQL: visible(a.SQL), Error: s.clean(a.Error)})

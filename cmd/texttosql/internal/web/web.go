@@ -27,27 +27,30 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/door"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/failure"
+	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 )
 
 // Config is what a Server needs.
 type Config struct {
-	Engine    *texttosql.Engine   // required
-	Store     session.Store       // required; conversations live as long as it does
-	DB        *exec.DB            // the same database under the same policy; nil: no sentences about statements, no rows of tables
-	Confirmed *memory.Confirmed   // its last questions are offered where nothing was asked yet; nil: none
-	Progress  *Progress           // of the Engine; nil: the page shows no steps
-	Title     string              // what the page calls the database; "": "your database"
-	Sweep     bool                // session.Sweep deletes old conversations, at once and every day
-	Parallel  int                 // questions that run at a time, others wait in line; 0: 4
-	NoModel   bool                // the Engine has no model: tables and statements are served, and no question is asked
-	Who       string              // who uses the page, as it greets and as confirmed answers name them; "": nobody knows
-	Hide      func(string) string // takes what nobody may see, such as parts of a DSN, out of the text of an error; nil: nothing
-	Door      door.Door           // who may come in; its Credential is set by Handler
+	Engine    *texttosql.Engine       // required
+	Store     session.Store           // required; conversations live as long as it does
+	DB        *exec.DB                // the same database under the same policy; nil: no sentences about statements, no rows of tables
+	Confirmed *memory.VerifiedAnswers // its last questions are offered where nothing was asked yet; nil: none
+	Progress  *Progress               // of the Engine; nil: the page shows no steps
+	Title     string                  // what the page is called, such as the name of a company; "": "texttosql"
+	Accent    string                  // the colour of buttons, links and charts, "#2457d6"; "": that one
+	Database  string                  // what the page calls the database; "": "your database"
+	Sweep     bool                    // session.DeleteExpired deletes old conversations, at once and every day
+	Parallel  int                     // questions that run at a time, others wait in line; 0: 4
+	NoModel   bool                    // the Engine has no model: it serves tables and statements, and answers no question
+	Who       string                  // who uses the page, as it greets and as confirmed answers name them; "": nobody knows
+	Hide      func(string) string     // takes what nobody may see, such as parts of a DSN, out of the text of an error; nil: nothing
+	Door      httpserver.Door         // who may come in; its Credential is set by Handler
 }
 
 // Server serves the page. Make one with New. Safe for concurrent use.
@@ -58,12 +61,13 @@ type Server struct {
 	stop  context.CancelFunc
 	calls sync.WaitGroup // calls of sessions that run
 
-	mu     sync.Mutex
-	closed bool
-	jobs   int               // how many topics work
-	line   []waiter          // those that wait until others have ended
-	topics map[string]*topic // conversations that run or are watched
-	seen   memo
+	mu      sync.Mutex
+	closed  bool
+	jobs    int               // how many topics work
+	line    []waiter          // those that wait until others have ended
+	topics  map[string]*topic // conversations that run or are watched
+	seen    memo
+	figures map[string]ran // of the saved answers, by their id
 }
 
 // New returns a Server. The caller calls Close.
@@ -74,8 +78,12 @@ func New(c Config) (*Server, error) {
 	if c.Parallel < 0 {
 		return nil, fmt.Errorf("web: Parallel is %d", c.Parallel)
 	}
-	c.Parallel, c.Title = cmp.Or(c.Parallel, 4), cmp.Or(c.Title, "your database")
-	s := &Server{Config: c, page: assembled(), topics: map[string]*topic{}}
+	c.Parallel, c.Title, c.Database = cmp.Or(c.Parallel, 4), cmp.Or(c.Title, "texttosql"), cmp.Or(c.Database, "your database")
+	colours, err := accents(c.Accent)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Config: c, page: assembled(colours), topics: map[string]*topic{}, figures: map[string]ran{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if c.Progress != nil {
 		c.Progress.mu.Lock()
@@ -93,7 +101,7 @@ func (s *Server) sweep() {
 	every := time.NewTicker(24 * time.Hour)
 	defer every.Stop()
 	for {
-		session.Sweep(s.ctx, s.Store, time.Now()) // an error leaves the rest for tomorrow
+		session.DeleteExpired(s.ctx, s.Store, time.Now()) // an error leaves the rest for tomorrow
 		select {
 		case <-every.C:
 		case <-s.ctx.Done():
@@ -136,6 +144,9 @@ func (s *Server) Handler() http.Handler {
 	inner.HandleFunc("POST /api/conversations/{id}/rename", s.rename)
 	inner.HandleFunc("GET /api/start", s.start)
 	inner.HandleFunc("GET /api/saved", s.board)
+	inner.HandleFunc("POST /api/saved/{id}/run", s.runSaved)
+	inner.HandleFunc("DELETE /api/saved/{id}", s.removeSaved)
+	inner.HandleFunc("GET /saved/{file}", s.savedFile)
 	inner.HandleFunc("GET /api/sample", s.sample)
 	inner.HandleFunc("GET /api/conversations/{id}/events", s.events)
 	inner.HandleFunc("POST /api/conversations/{id}/{call}", s.call)
@@ -143,6 +154,7 @@ func (s *Server) Handler() http.Handler {
 	inner.HandleFunc("GET /trace/{id}/{turn}", s.trace)
 	front.Handle("/api/", closed.Guard(inner))
 	front.Handle("/trace/", closed.Guard(inner))
+	front.Handle("/saved/", closed.Guard(inner))
 	return headers(open.Guard(front))
 }
 
@@ -252,14 +264,14 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 		status, code = http.StatusServiceUnavailable, "full"
 		w.Header().Set("Retry-After", "5")
 	default:
-		f := texttosql.Failure(err)
-		status, code, err = f.HTTPStatus, string(f.Class), errors.New(strings.TrimSpace(f.Message+" "+f.Advice))
+		f := failure.Of(err)
+		status, code, err = f.HTTPStatus, string(f.Class), errors.New(strings.TrimSpace(f.Message+" "+forVisitors(f.Advice)))
 	}
 	answer(w, status, problem{code, s.told(err)})
 }
 
 // told is the text of an error for the page.
-func (s *Server) told(err error) string { return s.clean(llm.Scrub(err.Error())) }
+func (s *Server) told(err error) string { return s.clean(redact.Line(err.Error())) }
 
 // clean takes out of the text of an error what nobody may see, and the names of packages in front of it.
 func (s *Server) clean(text string) string {

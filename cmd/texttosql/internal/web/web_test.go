@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/internal/need"
+	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 )
@@ -35,18 +34,19 @@ func TestConversation(t *testing.T) {
 	}
 	c = s.asked(t, c.ID, "How many in the north?")
 	c = s.asked(t, c.ID, "And in the south?")
-	if at := c.Turns[2]; at.Kind != session.TurnFollowUp || *at.Answer.Rows.Rows[0][0] != "2" || c.Turns[0].Answer == nil || c.Title != "What was sold each day?" {
+	if at := c.Turns[2]; at.Kind != dialogue.TurnFollowUp || *at.Answer.Rows.Rows[0][0] != "2" || c.Turns[0].Answer == nil ||
+		c.Title != "What was sold each day?" {
 		t.Fatalf("%+v", c)
 	}
 	c = s.say(t, c.ID, "correct", map[string]any{"text": "only those of clerk 1"})
-	if at := c.Turns[3]; at.Kind != session.TurnCorrection || *at.Answer.Rows.Rows[0][0] != "1" || c.Left != 2 {
+	if at := c.Turns[3]; at.Kind != dialogue.TurnCorrection || *at.Answer.Rows.Rows[0][0] != "1" || c.Left != 3 { // prose is not counted
 		t.Fatalf("%+v", c)
 	}
 	c = s.say(t, c.ID, "correct", map[string]any{"correction": map[string]any{"type": "column", "user_term": "south", "actual_column": `"sales".region`}})
-	if c.Turns[4].Meaning != "“south” means sales.region" || c.Left != 1 {
+	if c.Turns[4].Meaning != "“south” means sales.region" || c.Left != 2 {
 		t.Errorf("%+v", c.Turns[4])
 	}
-	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/confirm", input{}, nil); status != 422 || refused["code"] != "correction" {
+	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/confirm", input{}, nil); status != 422 || refused["code"] != "input" {
 		t.Error(status, refused)
 	}
 	c = s.say(t, c.ID, "confirm", map[string]any{"text": "How many sales of clerk 1 were in the south?"})
@@ -59,7 +59,8 @@ func TestConversation(t *testing.T) {
 		all["database"] != "market" {
 		t.Errorf("%v", all)
 	}
-	if _, start := s.do(t, "/api/start", nil, nil); cmp.Diff([]any{"How many sales of clerk 1 were in the south?"}, start["confirmed"]) != "" {
+	_, start := s.do(t, "/api/start", nil, nil)
+	if last := start["last"].([]any); len(last) != 1 || last[0].(map[string]any)["figure"] != "1" || last[0].(map[string]any)["id"] != c.ID {
 		t.Errorf("%v", start)
 	}
 	if rec, err := s.store.Load(t.Context(), c.ID); err != nil || rec.Revision != c.Revision || len(rec.Turns) != 6 {
@@ -72,7 +73,7 @@ func TestRefusals(t *testing.T) {
 	s := open(t, nil)
 	done := s.asked(t, "", "How many in the north?").ID
 	missing := "/api/conversations/" + session.NewID()
-	need.OK(t, os.WriteFile(filepath.Join(s.dir, "sessions", strings.Repeat("b", 32)+".json"), []byte("{"), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.dir, "sessions", strings.Repeat("b", 32)+".json"), []byte("{"), 0o600))
 	ask := map[string]any{"question": "How many in the north?"}
 	for _, tt := range []struct {
 		path   string
@@ -105,10 +106,10 @@ func TestRefusals(t *testing.T) {
 		{"/api/conversations/..%2f..%2fetc", nil, nil, 404, "missing", "no id"},
 		{"/api/conversations/" + strings.Repeat("b", 32), nil, nil, 500, "internal", "a record that is no JSON"},
 		{"/api/conversations/" + done + "/drop", map[string]any{}, nil, 404, "missing", "no such call"},
-		{"/api/conversations/" + done + "/choose", map[string]any{"option": "r1"}, nil, 409, "state", "nothing is asked"},
+		{"/api/conversations/" + done + "/choose", map[string]any{"option": "r1"}, nil, 409, "conflict", "nothing is asked"},
 		{"/api/conversations/" + done + "/correct", map[string]any{"correction": map[string]any{"type": "table", "selected_tables": []string{"sails"}}}, nil,
-			422, "correction", "no such table"},
-		{"/api/conversations/" + done + "/correct", map[string]any{"text": ""}, nil, 422, "correction", "nothing said"},
+			422, "input", "no such table"},
+		{"/api/conversations/" + done + "/correct", map[string]any{"text": ""}, nil, 422, "input", "nothing said"},
 		{"/trace/" + done + "/7", nil, nil, 404, "missing", "no such turn"},
 		{"/trace/" + done + "/x", nil, nil, 404, "missing", "no turn"},
 	} {
@@ -226,7 +227,7 @@ func TestBusy(t *testing.T) {
 	s.model.fails(&llm.Error{Class: llm.ClassRateLimit, RetryAfter: 30 * time.Second})
 	s.end()
 	s.start(t, func(c *Config) {
-		c.Engine = need.Value(texttosql.New(s.db, s.model, texttosql.WithSamples(1), texttosql.WithProgress(c.Progress.Tell)))(t)
+		c.Engine = testutil.Value(texttosql.New(s.db, s.model, texttosql.WithSamples(1), texttosql.WithProgress(c.Progress.Tell)))(t)
 	})
 	_, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"}, nil)
 	stream := s.stream(t, r["id"].(string))
@@ -274,9 +275,9 @@ func TestStops(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.dir = t.TempDir()
-			s.store = need.Value(session.OpenFiles(filepath.Join(s.dir, "sessions")))(t)
+			s.store = testutil.Value(session.OpenFiles(filepath.Join(s.dir, "sessions")))(t)
 			rec.Revision = 0
-			need.OK(t, s.store.Save(t.Context(), rec))
+			testutil.OK(t, s.store.Save(t.Context(), rec))
 		}
 		s.end()
 		if n := goroutines(); n != "" {
@@ -322,7 +323,7 @@ func TestTwoServers(t *testing.T) {
 	held := one.stream(t, id)
 	held.until(sampling)
 	held.close()
-	other := &shop{model: &clerk{}, db: one.db, dir: one.dir}
+	other := &shop{model: &clerk{}, db: one.db, dialect: one.dialect, dir: one.dir}
 	other.start(t, nil)
 	if c := other.view(t, id); c.State != stopped || !c.Active {
 		t.Errorf("%+v", c)
@@ -353,7 +354,7 @@ func TestFailures(t *testing.T) {
 	s.model.fails(&llm.Error{Class: llm.ClassPermanent, Err: errors.New("dial tcp: lookup s3cret-host"),
 		Message: "no server at s3cret-host, api_key=sk-s3cret012345"})
 	c = s.asked(t, "", "How many in the north?")
-	if f := c.Turns[0].Failure; c.State != stopped || f == nil || f.Error != "The provider does not take the request." || len(f.Advice) != 1 {
+	if f := c.Turns[0].Failure; c.State != stopped || f == nil || f.Error != unavailable || len(f.Advice) != 0 || f.Final {
 		t.Errorf("%+v %+v", c, c.Turns[0].Failure) // its own words are for who runs it
 	}
 	if status, page := s.do(t, "/trace/"+c.ID+"/0", nil, nil); status != 200 || !strings.Contains(page["text"].(string), "does not take the request") ||
@@ -365,7 +366,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	again := map[string]any{"text": "only those of clerk 1"}
-	need.Value(s.db.Exec("ALTER TABLE clerks ADD COLUMN born TEXT"))(t)
+	testutil.Value(s.db.Exec("ALTER TABLE clerks ADD COLUMN born TEXT"))(t)
 	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/correct", again, nil); status != 409 || refused["code"] != "stale" {
 		t.Error(status, refused)
 	}
@@ -405,7 +406,7 @@ func TestToken(t *testing.T) {
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/login", body)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Texttosql", "1")
-	resp := need.Value(http.DefaultClient.Do(req))(t)
+	resp := testutil.Value(http.DefaultClient.Do(req))(t)
 	resp.Body.Close()
 	given := resp.Cookies()
 	if len(given) != 1 || !given[0].HttpOnly || given[0].SameSite != http.SameSiteStrictMode || strings.Contains(given[0].Value, token) {
@@ -442,7 +443,7 @@ func TestAsset(t *testing.T) {
 			t.Errorf("%s in the script", word)
 		}
 	}
-	if page := assembled(); bytes.Contains(page.text, []byte("/* s")) || !strings.Contains(page.policy, "trusted-types 'none'") {
+	if page := assembled(strings.NewReplacer()); bytes.Contains(page.text, []byte("/* s")) || !strings.Contains(page.policy, "trusted-types 'none'") {
 		t.Errorf("%s", page.policy)
 	}
 }

@@ -23,6 +23,13 @@ seen.resources = (await client.listResources()).resources.map((r) => r.uri);
 seen.templates = (await client.listResourceTemplates()).resourceTemplates.map((r) => r.uriTemplate);
 seen.query = await client.callTool({ name: "query", arguments: { sql: "SELECT name FROM singer ORDER BY id", rows: 1 } });
 seen.page = await client.callTool({ name: "query", arguments: { sql: "SELECT name FROM singer ORDER BY id", rows: 1, offset: 1 } });
+seen.numbers = [];
+for (let more = true; more;) {
+  const sql = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2144) SELECT x FROM n";
+  const part = (await client.callTool({ name: "query", arguments: { sql, rows: 100, offset: seen.numbers.length } })).structuredContent;
+  seen.numbers.push(...part.rows.map((row) => row[0]));
+  more = part.truncated;
+}
 seen.refused = await client.callTool({ name: "query", arguments: { sql: "DROP TABLE singer" } });
 seen.schema = (await client.readResource({ uri: "texttosql://schema" })).contents[0].text;
 seen.answer = await client.callTool({ name: "ask", arguments: { question: "How many singers are there?" } }, undefined,

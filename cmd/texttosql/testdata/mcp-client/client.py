@@ -4,6 +4,8 @@ import asyncio, json, os, sys
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+NUMBERS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2144) SELECT x FROM n"
+
 async def main(args):
     if args[0] == "--":
         there = stdio_client(StdioServerParameters(command=args[1], args=args[2:], env=dict(os.environ)))
@@ -24,6 +26,13 @@ async def main(args):
             "wrong": await call("query", query="SELECT 1"),
         }.items():
             seen[name] = {"isError": result.model_dump(by_alias=True)["isError"], "text": result.content[0].text}
+        seen["numbers"], more = [], True
+        while more:
+            part = (await call("query", sql=NUMBERS, rows=100, offset=len(seen["numbers"]))).model_dump(by_alias=True)["structuredContent"]
+            seen["numbers"] += [row[0] for row in part["rows"]]
+            more = part["truncated"]
+        answer = (await call("ask", question="How many singers are there?")).model_dump(by_alias=True)["structuredContent"]
+        seen["answer"] = {"status": answer["status"], "rows": answer["rows"]}
         print(json.dumps(seen))
 
 asyncio.run(main(sys.argv[1:]))

@@ -7,7 +7,7 @@ function actions() {
 	shape = key;
 	const parts = [], row = el('div', {class: 'row'}), add = (press, box) => { row.append(press); parts.push(box); };
 	const asked = talk.turns.findLast((t) => t.kind === 'question' || t.kind === 'follow_up');
-	if (talk.state === 'stopped') {
+	if (talk.state === 'stopped' && !(last && last.failure && last.failure.final)) {
 		row.append(button('Go on', () => act('resume'), {class: 'first'}));
 		parts.push(el('p', {class: 'note'}, 'It goes on where it stopped. What was paid for is not paid for again.'));
 	}
@@ -35,12 +35,15 @@ function actions() {
 function judging(t, sql) {
 	const all = [], asked = talk.turns.findLast((x) => x.kind === 'question' || x.kind === 'follow_up');
 	if (talk.state === 'answered' && asked && !t.confirmed) {
-		if (asked.kind === 'follow_up') all.push(...panel('This is right', standalone((text) => act('confirm', {text}))));
-		else all.push(button('This is right', () => act('confirm'), {class: 'small'}));
+		if (asked.kind === 'follow_up') all.push(...panel(mark('✓', 'Right'), standalone((text) => act('confirm', {text}))));
+		else all.push(button(mark('✓', 'Right'), () => act('confirm')));
 	}
-	if (talk.state === 'answered') all.push(...panel('Something is wrong', correction()));
-	return [...all, ...writing('Edit', sql, {class: 'small', 'aria-label': 'Edit the SQL and run it'})];
+	if (talk.state === 'answered') all.push(...panel(mark('✗', 'Wrong'), correction()));
+	return [...all, ...writing('Edit SQL', sql, {'aria-label': 'Edit SQL and run it'})];
 }
+
+// mark is the text of a button with a sign in front.
+const mark = (sign, text) => [el('span', {'aria-hidden': 'true'}, sign + ' '), text];
 
 // panel is a button and what it opens.
 function panel(name, ...children) {
@@ -50,7 +53,7 @@ function panel(name, ...children) {
 		press.setAttribute('aria-expanded', String(!box.hidden));
 		const field = box.hidden ? null : box.querySelector('select, input, textarea');
 		if (field) field.focus();
-	}, {class: 'small', 'aria-expanded': 'false'});
+	}, {'aria-expanded': 'false'});
 	return [press, box];
 }
 
@@ -91,16 +94,19 @@ function manage() {
 }
 
 // remove deletes a conversation, once that is said twice.
-function remove(id, title) {
-	const box = el('dialog', {'aria-label': 'Delete a conversation'}, el('p', {dir: 'auto'}, 'Delete “' + short(title, 80) + '” for good?'), el('div', {class: 'row'},
-		button('Delete', async () => {
+const remove = (id, title) => certain('Delete “' + short(title, 80) + '” for good?', 'Delete', async () => {
+	await api('conversations/' + id, undefined, 'DELETE');
+	say('Deleted');
+	if (page.id === id) location.hash = '';
+	else list();
+});
+
+// certain asks before something goes.
+function certain(text, name, go) {
+	const box = el('dialog', {'aria-label': text}, el('p', {dir: 'auto'}, text), el('div', {class: 'row'},
+		button(name, () => {
 			box.close();
-			try {
-				await api('conversations/' + id, undefined, 'DELETE');
-				say('Deleted');
-				if (page.id === id) location.hash = '';
-				else list();
-			} catch (e) { complain(e); }
+			go().catch(complain);
 		}, {class: 'first'}), button('Keep', () => box.close())));
 	box.addEventListener('close', () => box.remove());
 	document.body.append(box);
@@ -170,7 +176,7 @@ function composer(state) {
 	$('composer').hidden = !asks || !first && !['answered', 'failed', 'waiting'].includes(state);
 	$('composer').classList.toggle('below', !first);
 	$('question-label').textContent = first || !talk.turns.some((t) => !t.own) ? 'Your question' : 'A follow-up question';
-	$('question').rows = first ? 2 : 1;
+	$('question').rows = 1;
 	$('question').placeholder = first ? '' : $('question-label').textContent;
 }
 

@@ -11,7 +11,7 @@ function gate() {
 function named(title) {
 	$('title').textContent = title;
 	$('title').classList.toggle('unseen', Boolean(talk && talk.turns.length && talk.turns[0].text === title)); // it stands below
-	document.title = title.slice(0, 80) + ' · texttosql';
+	document.title = title.slice(0, 80) + ' · ' + $('company').textContent;
 }
 
 function blank(title, lead) {
@@ -19,8 +19,8 @@ function blank(title, lead) {
 	named(title);
 	$('lead').textContent = lead || '';
 	$('lead').hidden = !lead;
-	for (const id of ['gate', 'progress', 'composer', 'write', 'suggested', 'offered', 'saved', 'schema', 'manage']) $(id).hidden = true;
-	for (const id of ['turns', 'actions', 'tables', 'kept', 'manage', 'write']) $(id).replaceChildren();
+	for (const id of ['gate', 'progress', 'composer', 'write', 'suggested', 'saved', 'last', 'schema', 'manage']) $(id).hidden = true;
+	for (const id of ['turns', 'actions', 'tables', 'kept', 'lasts', 'manage', 'write']) $(id).replaceChildren();
 	drawn.clear();
 	shape = '';
 	complain(null);
@@ -50,7 +50,7 @@ async function route() {
 	} else if (next.kind === 'new') {
 		await listed;
 		if (page !== next) return;
-		if (asks) blank('What do you want to know?', 'Ask in your own words. The answer is a statement that only reads, shown with its rows and how sure it is.');
+		if (asks) blank('What do you want to know?');
 		else blank('Look at the data', 'No model is set up, so no question can be asked. A statement of your own that only reads can be run.');
 		composer('new');
 		const [write, box] = writing('Write the SQL yourself', '', {class: asks ? 'link' : 'first'});
@@ -59,6 +59,7 @@ async function route() {
 		if (asks) $('question').focus();
 		else if (!first) $('title').focus();
 		offer(next);
+		saved(next);
 		await tables(next);
 	} else {
 		blank('Conversation');
@@ -78,6 +79,8 @@ async function list() {
 	try {
 		const all = await api('conversations' + (find ? '?find=' + encodeURIComponent(find) : ''));
 		if (find !== $('find').value.trim()) return;
+		if (document.title.endsWith(' · ' + $('company').textContent)) document.title = document.title.slice(0, -$('company').textContent.length) + all.title;
+		$('company').textContent = all.title;
 		$('database').textContent = all.database;
 		$('who').textContent = all.who ? 'Signed in as ' + all.who + (all.scope && all.scope !== all.who ? ', rows of ' + all.scope : '') : '';
 		$('who').hidden = !all.who;
@@ -99,50 +102,92 @@ async function list() {
 }
 
 // when is a time as a person says it: "today, 09:41", "Tuesday, 09:41", "3 Feb 2026".
-function when(text) {
+function when(text, short) {
 	const at = new Date(text), midnight = (d) => new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime();
 	const days = Math.round((midnight(at) - midnight(new Date())) / 86400000), clock = at.toLocaleTimeString(undefined, {hour: 'numeric', minute: '2-digit'});
 	if (days < -6 || days > 0) return at.toLocaleDateString(undefined, {day: 'numeric', month: 'short', year: 'numeric'});
 	const day = days < -1 ? at.toLocaleDateString(undefined, {weekday: 'long'}) : new Intl.RelativeTimeFormat(undefined, {numeric: 'auto'}).format(days, 'day');
-	return day + ', ' + clock;
+	return short ? day : day + ', ' + clock;
 }
 
-// saved lists what was confirmed. Each can be run again as it is.
+const onFirst = 6; // saved answers on the first page
+
+// saved shows what was confirmed, each with the figure of its last run. One that has none runs, one after the other.
 async function saved(now) {
 	try {
-		const all = (await api('saved')).answers;
+		const {answers, billed} = await api('saved'), first = now.kind === 'new';
 		if (page !== now) return;
-		$('kept').replaceChildren(...all.map((s) => {
-			const wrong = el('p', {class: 'note', role: 'alert', dir: 'auto'});
-			return el('li', {}, el('h3', {dir: 'auto'}, s.question), el('p', {class: 'note'}, s.by ? 'Confirmed by ' + s.by : 'Confirmed', s.at ? ' · ' + when(s.at) : ''),
-				el('div', {class: 'row'}, button('Run it', async () => {
-					try {
-						ran = true;
-						location.hash = 'c/' + (await api('query', {sql: s.sql, question: s.question})).id;
-					} catch (e) { ran = false; wrong.textContent = e.error; }
-				}, {class: 'small', 'aria-label': 'Run it: ' + s.question})), wrong, more('SQL', code(s.sql)));
-		}));
-		if (!all.length) $('kept').append(el('li', {class: 'note'}, 'None yet. “This is right” below an answer saves it.'));
-		$('saved').hidden = false;
+		const shown = first ? answers.slice(0, onFirst) : answers;
+		$('kept').replaceChildren(...shown.map((s) => keptCard(s, first)));
+		if (!answers.length) $('kept').append(el('li', {class: 'note'}, 'None yet. “Right” below an answer saves it.'));
+		$('more-kept').hidden = shown.length === answers.length;
+		$('saved').hidden = first && !answers.length;
+		$('saved-title').classList.toggle('unseen', !first);
+		if (!billed) for (const box of [...$('kept').children].slice(0, 24)) if (box.look) box.look();
 	} catch (e) {
 		if (page === now) complain(e);
 	}
 }
 
-// offer shows questions to begin with. One that is taken can be changed before it is asked.
+// figured is what a card shows of rows.
+const figured = (c) => !c.figure ? null : [el('strong', {dir: 'auto', class: c.short ? null : 'words'}, c.short ? local(c.figure, false, true) : c.figure.replace(/^./, (l) => l.toUpperCase()))];
+
+// keptCard is a saved answer: what it showed last, who saved it, and what can be done with it.
+function keptCard(s, first) {
+	const wrong = el('p', {class: 'note', role: 'alert', dir: 'auto'}), found = el('div'), drawn = el('div'), date = el('span');
+	const show = () => {
+		found.replaceChildren(...figured(s) || []);
+		drawn.replaceChildren(...s.spark ? [spark(s.spark)] : []);
+		date.textContent = s.ran ? ' · run ' + when(s.ran) : '';
+	};
+	const run = async () => {
+		try {
+			Object.assign(s, await api('saved/' + s.id + '/run', {}));
+			show();
+		} catch (e) { wrong.textContent = e.error; }
+	};
+	const open = async () => {
+		try {
+			ran = true;
+			location.hash = 'c/' + (await api('query', {sql: s.sql, question: s.question})).id;
+		} catch (e) { ran = false; wrong.textContent = e.error; }
+	};
+	const box = el('li', {class: 'card'}, el('h3', {dir: 'auto'}, button(s.question, open, {class: 'whole', 'aria-label': 'Open: ' + s.question})), found,
+		el('p', {class: 'note'}, s.by ? 'Verified by ' + s.by : 'Verified', s.at ? ', ' + when(s.at, true) : '', date), drawn, wrong,
+		first ? null : [s.tags ? el('p', {class: 'tags'}, s.tags.map((t) => el('span', {dir: 'auto'}, t))) : null,
+			el('div', {class: 'row'}, button('Run again', run, {class: 'small', 'aria-label': 'Run again: ' + s.question}),
+				el('a', {class: 'button', href: '/saved/' + s.id + '.csv', 'aria-label': 'CSV: ' + s.question}, 'CSV'), el('a', {class: 'button', href: '/saved/' + s.id + '.json', 'aria-label': 'JSON: ' + s.question}, 'JSON'),
+				button('Remove', () => certain('Remove “' + short(s.question, 80) + '” from the saved answers?', 'Remove', async () => {
+					await api('saved/' + s.id, undefined, 'DELETE');
+					say('Removed');
+					saved(page);
+				}), {class: 'small', 'aria-label': 'Remove: ' + s.question})), more('SQL', code(s.sql))]);
+	box.look = () => s.ran || queue(() => box.isConnected && run());
+	show();
+	return box;
+}
+
+// offer shows questions to begin with, which are asked at once, and the answers that were asked last.
 async function offer(now) {
 	try {
 		const all = await api('start');
 		if (page !== now) return;
-		const fill = (list) => list.map((q) => el('li', {}, button(q, () => { $('question').value = q; $('question').focus(); }, {dir: 'auto'})));
-		if (!asks) return;
-		if (all.suggested.length) $('question').placeholder = 'For example: ' + all.suggested[0];
-		$('suggestions').replaceChildren(...fill(all.suggested));
-		$('offers').replaceChildren(...fill(all.confirmed));
-		$('suggested').hidden = !all.suggested.length;
-		$('offered').hidden = !all.confirmed.length;
+		$('suggestions').replaceChildren(...all.suggested.slice(0, 3).map((q) => el('li', {}, button(q, () => begin(q), {dir: 'auto'}))));
+		$('suggested').hidden = !asks || !all.suggested.length;
+		if (asks && all.suggested.length) $('question').placeholder = 'For example: ' + all.suggested[0];
+		$('lasts').replaceChildren(...all.last.map(lastCard));
+		$('last').hidden = !all.last.length;
+		const missing = all.billed ? [] : all.last.filter((c) => !c.figure && !again.has(c.id + c.place));
+		for (const c of missing) queue(async () => { // rows that are in memory no more are read again
+			if (page !== now || again.has(c.id + c.place)) return;
+			again.add(c.id + c.place);
+			await api('conversations/' + c.id + '/rows/' + c.place).then(() => c === missing[missing.length - 1] && offer(now), () => {});
+		});
 	} catch { /* a question can be typed */ }
 }
+
+const lastCard = (c) => el('li', {class: 'card'}, el('h3', {dir: 'auto'}, el('a', {class: 'whole', href: '#c/' + c.id + '/' + c.place}, c.question)), figured(c),
+	el('p', {class: 'note', dir: 'auto'}, c.closing), c.spark ? spark(c.spark) : null);
 
 let known = null; // the tables
 
@@ -176,10 +221,9 @@ function search() {
 
 // described is a table: its columns, how many rows it has and some of them.
 function described(t, open) {
-	const count = el('small', {}, ''), rows = el('div');
+	const count = el('small', {class: 'count'}, ''), rows = el('div');
 	const box = el('details', {class: 'table', open}, el('summary', {}, el('b', {dir: 'auto'}, t.name), t.kind === 'table' ? null : el('small', {}, ' ' + t.kind),
-		el('small', {}, ' ' + t.columns.length + (t.columns.length === 1 ? ' column' : ' columns')), ' ', count),
-	t.about ? el('p', {class: 'note', dir: 'auto'}, t.about) : null,
+		count, el('span', {class: 'note', dir: 'auto'}, ' ' + (t.about || t.columns.length + (t.columns.length === 1 ? ' column' : ' columns')))),
 	button('Ask about it', () => {
 		const ask = () => { $('question').value = 'How many ' + t.name.replace(/^.*\./, '').replaceAll('_', ' ') + ' are there?'; $('question').focus(); $('question').select(); };
 		if (page.kind === 'new') ask();
@@ -194,7 +238,7 @@ function described(t, open) {
 		if (!box.isConnected) return;
 		try {
 			const s = await api('sample?table=' + encodeURIComponent(t.name));
-			count.textContent = s.count ? '· ' + s.count : '';
+			count.textContent = s.count;
 			if (s.rows && s.rows.rows.length) rows.replaceChildren(el('h3', {}, 'Some rows'), grid(s.rows, 'Rows of ' + t.name));
 		} catch { /* its columns are shown */ }
 	});

@@ -49,10 +49,24 @@ async function names() {
 	}
 }
 
+const drafts = new Map(); // what was written and not run, by conversation and statement
+
 async function editor(box, edit, sql) {
+	const place = (talk ? talk.id : '') + ' ' + sql, begun = drafts.get(place);
 	const label = 'Your own SQL, one statement that reads', field = el('div', {class: 'editor'});
 	const wrong = el('p', {class: 'problem', role: 'alert', dir: 'auto', hidden: true}), run = el('button', {type: 'submit', class: 'first'}, 'Run');
-	const close = () => { box.replaceChildren(); edit.hidden = false; edit.focus(); };
+	const close = (keep = true) => {
+		if (keep && written && written.state.doc.toString() !== pretty(sql)) drafts.set(place, written.state.doc.toString());
+		else drafts.delete(place);
+		box.replaceChildren();
+		edit.hidden = false;
+		edit.focus();
+	};
+	const anew = begun === undefined ? null : button('Drop the draft', () => {
+		written.dispatch({changes: {from: 0, to: written.state.doc.length, insert: pretty(sql)}});
+		anew.remove();
+		written.focus();
+	});
 	let written = null;
 	const form = el('form', {submit: async (e) => {
 		e.preventDefault();
@@ -62,7 +76,7 @@ async function editor(box, edit, sql) {
 		try {
 			const talking = page.kind === 'talk', {id} = await api(talking ? 'conversations/' + talk.id + '/query' : 'query', {sql: written.state.doc.toString()});
 			ran = true;
-			close();
+			close(false);
 			if (talking) await load();
 			else location.hash = 'c/' + id;
 		} catch (failed) {
@@ -72,12 +86,12 @@ async function editor(box, edit, sql) {
 		}
 		run.disabled = false;
 	}}, el('p', {class: 'label', 'aria-hidden': 'true'}, label), field, wrong,
-	el('div', {class: 'row'}, el('p', {class: 'note'}, 'Control and Enter runs it. It only reads, and no model is asked.'), button('Close', close), run));
+	el('div', {class: 'row'}, el('p', {class: 'note'}, 'Control and Enter runs it. It only reads, and no model is asked.'), anew, button('Close', () => close()), run));
 	box.replaceChildren(form);
 	edit.hidden = true;
 	const schema = await names();
 	if (!form.isConnected) return;
-	written = SQLEditor.editor({parent: field, doc: pretty(sql), engine, schema, label, run: () => form.requestSubmit(), close});
+	written = SQLEditor.editor({parent: field, doc: begun ?? pretty(sql), engine, schema, label, run: () => form.requestSubmit(), close: () => close()});
 	written.focus();
 }
 

@@ -126,7 +126,7 @@ function go(a) {
 function arrived() {
 	const t = talk.turns.findLast((t) => !t.own);
 	const what = t.confirmed ? 'Confirmed' : t.question ? 'The answers disagree. Choose one.' : t.failure ? 'There is no answer.'
-		: t.answer ? 'Answer: ' + (t.answer.found || (t.answer.rows ? t.answer.rows.count : 'a statement')) + ' ' + t.answer.sure + '.' : '';
+		: t.answer ? 'Answer: ' + (t.answer.found || (t.answer.rows ? t.answer.rows.count : 'a statement')) + ' ' + t.answer.closing : '';
 	say(what);
 	const heading = [...$('turns').querySelectorAll('[data-goal]')].pop();
 	if (mine === talk.id && heading) {
@@ -159,12 +159,12 @@ function steps(news) {
 	}
 }
 
-const by = {question: 'You asked', follow_up: 'You asked next', choice: 'You chose', correction: 'You corrected', statement: 'You wrote'};
+const by = {choice: 'You chose', correction: 'You corrected'};
 
 function article(t, i, isLast) {
 	const id = newID('turn'), asked = t.kind === 'question' || t.kind === 'follow_up';
 	const a = el('article', {'aria-labelledby': id, 'data-place': t.place, class: t.own ? 'mine' : null},
-		el('p', {class: 'by'}, by[t.kind] || t.kind),
+		by[t.kind] ? el('p', {class: 'by'}, by[t.kind]) : null,
 		el('h2', {id, dir: 'auto'}, t.own ? 'Your own statement' : t.text || t.meaning || (asked ? '' : t.kind)),
 		t.meaning && t.text && t.kind === 'correction' ? el('p', {class: 'meaning', dir: 'auto'}, 'Understood as: ' + t.meaning) : null);
 	if (t.own) a.append(...mine_of(t, i));
@@ -180,31 +180,56 @@ function absent(t) {
 	return el('div', {class: 'row'}, button('Show the rows', () => reread(t).catch((e) => { wrong.textContent = e.error; })), wrong);
 }
 
+// single is the text of a result that is one value; null of any other.
+function single(rows) {
+	const text = rows && rows.total === 1 && rows.columns.length === 1 && rows.rows.length ? rows.rows[0][0] : null;
+	return text !== null && text.length <= 24 ? local(text, rows.moments[0], rows.numeric[0]) : null;
+}
+
+// titled is what the columns of a result say, where its statement is not read.
+const titled = (rows) => (!rows ? 'Statement' : rows.charts && rows.charts.length ? rows.charts[0].title : rows.count).replace(/^./, (c) => c.toUpperCase());
+
+// headline says first what was found, and below it what was computed. One value stands large, above its words.
+function headline(of, rows) {
+	const one = single(rows), says = of.says || (one ? of.found || rows.columns[0] : ''), text = one ?? (of.found || says || titled(rows));
+	return [el('h3', {tabindex: '-1', 'data-goal': true, dir: 'auto', class: one ? 'one' : 'found'}, text),
+		says && says !== text ? el('p', {class: 'says', dir: 'auto'}, says) : null];
+}
+
 function answer(t, isLast) {
-	const a = t.answer, parts = [], taken = [], id = newID('why');
+	const a = t.answer, taken = {files: [], copies: []}, id = newID('why');
 	const why = el('div', {id, class: 'why', hidden: true}, ...reasons(a));
-	parts.push(el('div', {class: 'head'}, el('h3', {tabindex: '-1', 'data-goal': true}, a.rows ? 'Answer' : 'Statement'), confirmed(t),
-		button([el('b', {}, a.sure), bar(a.confidence, true), el('span', {class: 'hint'}, 'why?')],
-			(e) => {
-				why.hidden = !why.hidden;
-				e.currentTarget.setAttribute('aria-expanded', String(!why.hidden));
-			}, {class: 'sure', 'aria-expanded': 'false', 'aria-controls': id})), why);
-	if (a.found) parts.push(el('p', {class: 'found', dir: 'auto'}, a.found));
-	if (a.plain) parts.push(el('p', {class: 'note', dir: 'auto'}, a.plain));
-	for (const g of a.grounds || []) parts.push(ground(g));
-	if (a.says) parts.push(el('p', {class: 'says', dir: 'auto'}, a.says));
-	parts.push(...a.rows ? [shown(t, a.rows, taken)] : isLast ? [] : [absent(t)]);
-	for (const w of a.warnings || []) parts.push(el('p', {class: 'warning', dir: 'auto'}, w));
-	parts.push(statement(a.sql), ...does(t, taken, isLast ? judging(t, a.sql) : []), foot(t, a.cost, a.trace));
-	if (isLast) parts.push(following(a.next || []));
-	return parts;
+	const opens = button('Why?', () => {
+		why.hidden = !why.hidden;
+		opens.setAttribute('aria-expanded', String(!why.hidden));
+	}, {class: 'link', 'aria-expanded': 'false', 'aria-controls': id});
+	return [...headline(a, a.rows), el('p', {class: 'level ' + (t.confirmed ? '' : a.level)}, confirmed(t), el('b', {dir: 'auto'}, a.closing), ' ', opens, isLast && asks ? insists(a) : null), why,
+		...(a.grounds || []).map(ground), ...(a.remarks || []).map((r) => remark(r, isLast)),
+		...(a.warnings || []).map((w) => el('p', {class: 'remark warned', dir: 'auto'}, w)),
+		a.rows ? shown(t, a.rows, taken) : isLast ? null : absent(t),
+		...does(t, taken, isLast ? judging(t, a.sql) : [], a.trace), statement(a.sql), isLast ? following(a.next || []) : null].filter(Boolean);
+}
+
+// insists asks again for a time that the question says and the statement does not.
+function insists(a) {
+	const said = /the question says (.+?), (?:and )?the statement/.exec(a.closing);
+	return said ? [' ', button('Ask with ' + said[1], () => act('ask', {question: 'With ' + said[1]}), {class: 'link'})] : null;
+}
+
+// remark tells of rows that usually do not count. The answer without them can be asked for.
+function remark(text, isLast) {
+	const [, table, what] = /^Some rows of (.+?) ((?:are|have|were) .+?)\. Without them/.exec(text) || /^[\d,]+ (.+?)\. [\d,]+ of them (.+?); without them/.exec(text) || [];
+	return el('p', {class: 'remark', dir: 'auto'}, text, table && isLast && asks ? [' ', button('Leave them out', () => act('ask', {question: 'Leave out the rows of ' + table + ' that ' + what}), {class: 'link'})] : null);
 }
 
 // confirmed tells who found an answer right.
-const confirmed = (t, as = '') => t.confirmed ? el('p', {class: 'good', title: 'It is an example for later questions, and the same question gets it without a model.'}, '✓ Confirmed by ' + (t.by || 'you') + as) : null;
+const confirmed = (t, as = '') => t.confirmed ? el('span', {class: 'good', title: 'It is an example for later questions, and the same question gets it without a model.'}, '✓ Confirmed by ' + (t.by || 'you') + as + ' ') : null;
 
 // shown are the charts of a result and its rows, side by side where there is room.
-const shown = (t, rows, taken) => el('div', {class: 'shown'}, rows.charts && rows.charts.length ? el('div', {class: 'charts'}, rows.charts.map(figure)) : null, rows_of(t, rows, taken));
+function shown(t, rows, taken) {
+	const charts = (rows.charts || []).map((c, i) => figure(c, talk.id + '/' + t.place + '/' + i)), table = rows_of(t, rows, taken);
+	return el('div', {class: 'shown'}, charts.length ? el('div', {class: 'charts'}, charts) : null, single(rows) === null ? table : null);
+}
 
 // ground says on what an answer stands. The parameters of a verified question can be changed: then that question is asked, of which the
 // answer is known too.
@@ -229,58 +254,66 @@ function ground(g) {
 	}}, fields.map(([name, , input]) => [el('label', {for: input.id}, name.replaceAll('_', ' ')), input]), el('button', {type: 'submit', class: 'small'}, 'Ask with this')));
 }
 
-// does is the bar under an answer: right, wrong, edit, save, link. What its buttons open stands below it.
-function does(t, taken, judged) {
-	const bar = judged.filter((e) => e.tagName === 'BUTTON'), below = judged.filter((e) => e.tagName !== 'BUTTON');
-	const link = button('Copy link', async (e) => {
-		const at = e.currentTarget, address = location.href.split('#')[0] + '#c/' + talk.id + '/' + t.place;
-		if (!await copy(address, at)) at.replaceWith(el('input', {class: 'address', 'aria-label': 'Link to this answer', value: address, readonly: true}));
-	}, {class: 'small'});
-	return [el('div', {class: 'row does', role: 'group', 'aria-label': 'What to do with this answer'}, bar, taken, link), ...below];
+// menu is a button with what it offers below it.
+function menu(name, items) {
+	const box = el('details', {class: 'menu'}, el('summary', {}, name), el('div', {}, items));
+	const shut = () => { box.open = false; };
+	box.addEventListener('click', (e) => { if (e.target.closest('a, button')) setTimeout(shut, 600); }); // after its button said that it is done
+	box.addEventListener('keydown', (e) => { if (e.key === 'Escape' && box.open) { e.stopPropagation(); shut(); box.firstChild.focus(); } });
+	box.addEventListener('focusout', (e) => { if (e.relatedTarget && !box.contains(e.relatedTarget)) shut(); });
+	return box;
 }
 
-// foot ends an answer: what it cost, and every step.
-const foot = (t, cost, traced) => cost || traced ? el('p', {class: 'line note'}, cost ? el('span', {}, cost) : null, traced ? page_of(t) : null) : '';
+// does is the bar under an answer: right, wrong, edit, download, copy. What its buttons open stands below it.
+function does(t, taken, judged, traced) {
+	const bar = judged.filter((e) => e.tagName === 'BUTTON'), below = judged.filter((e) => e.tagName !== 'BUTTON');
+	const link = button('Link', async (e) => {
+		const at = e.currentTarget, address = location.href.split('#')[0] + '#c/' + talk.id + '/' + t.place;
+		if (!await copy(address, at)) at.replaceWith(el('input', {class: 'address', 'aria-label': 'Link to this answer', value: address, readonly: true}));
+	}, {'aria-label': 'Copy link'});
+	return [el('div', {class: 'row does', role: 'group', 'aria-label': 'What to do with this answer'}, bar, taken.files.length ? menu('Download', taken.files) : null,
+		menu('Copy', [...taken.copies, link]), traced ? page_of(t) : null), ...below];
+}
 
-// following are questions that may come next. One that is taken can be changed before it is asked.
+// following are questions that may come next.
 const following = (all) => all.length ? el('ul', {class: 'offers', 'aria-label': 'Questions that may come next'}, all.map((q) =>
-	el('li', {}, button(q, () => { $('question').value = q; $('question').focus(); }, {dir: 'auto'})))) : '';
+	el('li', {}, button(q, () => act('ask', {question: q}), {dir: 'auto'})))) : null;
 
 // reasons say why a confidence is what it is.
 function reasons(a) {
-	const how = [el('p', {}, 'Confidence ' + percent(a.confidence) + '.'), el('p', {dir: 'auto'}, a.why || 'How it was found is not in memory any more.')];
+	const how = [el('p', {dir: 'auto'}, 'Confidence ' + percent(a.confidence) + '. ' + (a.why || 'How it was found is not in memory any more.'))];
 	if (a.votes) how.push(el('h4', {}, 'How the votes fell'), el('ol', {class: 'votes'}, a.votes.map((v, n) => el('li', {},
 		el('p', {class: 'label'}, el('span', {}, v.label + (n === 0 ? ', chosen' : '')), el('span', {}, v.votes)), bar(v.share, n === 0),
 		(v.doubts || []).map((d) => el('p', {class: 'note', dir: 'auto'}, 'Doubt: ' + d)), code(v.sql)))));
 	if (a.without) how.push(el('h4', {}, 'Statements without a vote'), el('ul', {class: 'votes'}, a.without.map(([sql, why]) => el('li', {},
 		el('p', {class: 'note', dir: 'auto'}, why), sql ? code(sql) : null))));
 	if (a.notes) how.push(el('h4', {}, 'Decisions'), el('ul', {class: 'list'}, a.notes.map((n) => el('li', {dir: 'auto'}, n))));
+	if (a.cost) how.push(el('p', {class: 'note'}, 'It took ' + a.cost + '.'));
 	return how;
 }
 
 // mine_of is a statement that the person ran.
 function mine_of(t, i) {
-	const asked = talk.turns.slice(0, i).findLast((x) => x.kind === 'question' || x.kind === 'follow_up'), taken = [];
+	const asked = talk.turns.slice(0, i).findLast((x) => x.kind === 'question' || x.kind === 'follow_up'), taken = {files: [], copies: []};
 	const keep = (text) => api('conversations/' + talk.id + '/keep', {turn: t.place, text: text || ''}).then(() => { say('Confirmed'); load(); }, complain);
-	const right = t.confirmed ? [] : asked && asked.kind === 'question' ? [button('Mine is right', () => keep(), {class: 'small'})] : panel('Mine is right', standalone(keep));
-	return [el('p', {class: 'note'}, 'You wrote it: it has no votes and no confidence. It ran under the same guard and limits.'),
-		t.own.found ? el('p', {class: 'found', dir: 'auto'}, t.own.found) : null,
-		t.own.says ? el('p', {class: 'says', dir: 'auto'}, t.own.says) : null,
-		t.own.rows ? shown(t, t.own.rows, taken) : absent(t), statement(t.text), confirmed(t, ' as the answer' + (asked ? ' to “' + short(asked.text, 80) + '”' : '')),
-		...does(t, taken, [...right, ...writing('Edit', t.text, {class: 'small', 'aria-label': 'Edit the SQL and run it'})])].filter(Boolean);
+	const right = t.confirmed ? [] : asked && asked.kind === 'question' ? [button('Mine is right', () => keep())] : panel('Mine is right', standalone(keep));
+	const [head, words] = headline(t.own, t.own.rows);
+	head.removeAttribute('data-goal');
+	return [head, words, el('p', {class: 'level'}, confirmed(t, ' as the answer' + (asked ? ' to “' + short(asked.text, 80) + '”' : '')), el('b', {}, t.own.closing), ' It ran under the same guard and limits.'),
+		t.own.rows ? shown(t, t.own.rows, taken) : absent(t),
+		...does(t, taken, [...right, ...writing('Edit SQL', t.text, {'aria-label': 'Edit SQL and run it'})]), statement(t.text)].filter(Boolean);
 }
 
-const page_of = (t) => el('a', {href: '/trace/' + talk.id + '/' + t.place, target: '_blank', rel: 'noopener'}, 'Every step (new tab)');
+const page_of = (t) => el('a', {class: 'steps', href: '/trace/' + talk.id + '/' + t.place, target: '_blank', rel: 'noopener'}, 'Every step', el('span', {class: 'unseen'}, ' (new tab)'));
 
 function choice(q) {
-	return el('section', {}, el('h3', {tabindex: '-1', 'data-goal': true, dir: 'auto'}, q.message.replace(/^./, (c) => c.toUpperCase())),
+	return el('section', {}, el('h3', {tabindex: '-1', 'data-goal': true, dir: 'auto', class: 'found'}, q.message.replace(/^./, (c) => c.toUpperCase())),
 		el('ul', {class: 'choices'}, q.options.map((o, i) => {
 			const name = newID('option');
-			return el('li', {}, el('p', {id: name, dir: 'auto', class: 'says'}, el('b', {}, (i + 1) + '. '), o.says || o.label),
-				o.says ? el('p', {class: 'note', dir: 'auto'}, o.label) : null,
-				o.shows ? el('p', {class: 'shows', dir: 'auto'}, o.shows) : null,
+			return el('li', {}, el('h4', {id: name, dir: 'auto'}, (i + 1) + '. ' + (o.says || o.label)),
+				el('p', {class: 'note', dir: 'auto'}, o.shows || (o.says ? o.label : '')),
 				o.rows ? grid(o.rows, 'Rows of answer ' + (i + 1)) : null,
-				el('div', {class: 'row'}, button('Choose this', () => act('choose', {option: o.id}), {'aria-describedby': name, class: 'choose first'})),
+				el('div', {class: 'row'}, button('This one', () => act('choose', {option: o.id}), {'aria-describedby': name, class: 'choose'})),
 				o.sql ? more('SQL', code(o.sql)) : null);
 		})));
 }
@@ -288,11 +321,11 @@ function choice(q) {
 function failure(t, i) {
 	const f = t.failure;
 	return [
-		el('h3', {tabindex: '-1', 'data-goal': true}, talk.state === 'failed' ? 'No answer' : 'Not answered yet'),
+		el('h3', {tabindex: '-1', 'data-goal': true, class: 'found'}, talk.state === 'failed' ? 'No answer' : 'Not answered yet'),
 		el('p', {class: talk.state === 'failed' ? 'problem' : 'warning', dir: 'auto'}, f.error),
 		f.advice ? el('ul', {class: 'advice'}, f.advice.map((a) => el('li', {dir: 'auto'}, a))) : null,
 		f.attempts ? more('Statements that were tried', el('ul', {class: 'votes'}, f.attempts.map((a) => el('li', {},
 			a.error ? el('p', {class: 'note', dir: 'auto'}, a.error) : null, code(a.sql))))) : null,
-		f.trace ? el('p', {class: 'line note'}, page_of(t)) : null,
+		f.trace ? el('p', {class: 'line'}, page_of(t)) : null,
 	].filter(Boolean);
 }

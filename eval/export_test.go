@@ -1,0 +1,7 @@
+package eval
+
+// For the tests.
+type (
+	Recorded   = recorded
+	StoreStats = storeStats
+)

@@ -1,0 +1,2 @@
+// Package prompttext writes stored values, comments and names for prompts. A text never ends a fence, a tag or a turn.
+package prompttext

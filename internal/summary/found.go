@@ -1,0 +1,350 @@
+package summary
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+// Found says in one sentence what the rows of a statement show, for shapes of rows of which that is sure:
+//
+//	412 customers where country is “Germany”.                                     one value
+//	Germany has the most: 412 of 2,144 (19 %), then France with 300.              counts by a name
+//	Highest total amount: Ann, 990.00; then Bo, 12.50.                            figures by a name
+//	Highest in August 2024: 2,138,816.40; up 2.5 % from January to December 2024. figures over time
+//	There are no customers without orders.                                        no row
+//
+// It is "" for every other shape, and where the rows do not carry the sentence: nothing is called highest of rows that a limit
+// cut, and a share needs parts that add up. A change needs two periods that the statement's own bounds
+// make whole, and that ended before now and before the last day of the data. largest returns the largest value of a column of a
+// table; it is nil where none is known, as the function may be. It calls no model. The figures are those of t with commas and one
+// scale. Safe for concurrent use.
+func Found(d sqltext.Dialect, sql string, t *result.Table, now time.Time, largest func(table, column string) any) string {
+	if t == nil || len(t.Columns) == 0 {
+		return ""
+	}
+	s := newAnswer(d, sql, t)
+	s.now, s.largest = now, largest
+	switch {
+	case t.Empty():
+		return s.none()
+	case t.Truncated:
+		return ""
+	case len(t.Rows) == 1 && len(t.Columns) == 1:
+		return short(s.value())
+	case len(t.Rows) == 1:
+		if text := s.single(); text != "" {
+			return short(text)
+		}
+	}
+	if text := s.flags(); text != "" {
+		return short(text)
+	}
+	if by, of, ok := s.roles(); ok {
+		return short(s.ranked(by, of))
+	}
+	return short(s.counted())
+}
+
+// none says that there is no row.
+func (s answer) none() string {
+	f := s.facts
+	if s.Truncated || f.limit == "0" {
+		return ""
+	}
+	if s.known && len(f.measures) == 0 && len(f.having) == 0 && f.oneEach() && !f.distinct && len(f.groups) == 0 {
+		if text := short("There are no " + f.rows() + "."); text != "" {
+			return text
+		}
+	}
+	return "Nothing was found."
+}
+
+// oneEach reports whether each joined row is one row of the subject: the other tables are those to which it refers.
+func (f facts) oneEach() bool {
+	missing := func(text string) bool { return strings.HasPrefix(text, "there are no ") }
+	return f.subject != "" && !slices.ContainsFunc(f.joined, missing)
+}
+
+// rows are the rows of the only table that count, in words: "customers without orders where country is “Germany”".
+func (f facts) rows() string { return f.subject + f.conditions() }
+
+// conditions say which rows count.
+func (f facts) conditions() (text string) {
+	text = f.narrowText()
+	if len(f.where) > 0 {
+		text += " where " + listed(f.where, "and")
+	}
+	return text
+}
+
+// conditionsOfOne are the conditions of one row: "that is a student".
+func (f facts) conditionsOfOne() string {
+	are := slices.Clone(f.narrow[thatAre])
+	for i, phrase := range are {
+		noun, not := strings.CutPrefix(phrase, "not ")
+		if one, sure := Singular(noun); sure && one != noun && !strings.HasPrefix(noun, "the ") {
+			are[i] = map[bool]string{true: "not "}[not] + withArticle(one)
+		}
+	}
+	f.narrow[thatAre] = are
+	return strings.Replace(f.conditions(), " that are ", " that is ", 1)
+}
+
+// value says what the only value is.
+func (s answer) value() string {
+	v := s.Rows[0][0]
+	_, isNumber := number(v)
+	text := s.figure(0, v)
+	if !isNumber {
+		text = s.label(0, v)
+	}
+	m := s.measureOf(0)
+	switch {
+	case v == nil:
+		return "There is no value."
+	case text == "":
+		return ""
+	case m != nil && m.rows != "" && isNumber:
+		return s.amount(text, m.rows)
+	case s.columns[0].flag != (flag{}) && m == nil:
+		return capital(spoken(s.Columns[0])) + ": " + truthOf(v) + "."
+	case m != nil && (isNumber || strings.HasPrefix(m.noun, "alphabetically ")):
+		of := ""
+		if !m.whole && len(s.facts.from) == len(s.facts.without)+1 {
+			of = " of " + s.facts.from[0]
+		}
+		if own := s.better(0, m); own != "" {
+			return capital(own) + s.facts.conditions() + ": " + text + "."
+		}
+		return capital(m.noun) + of + s.facts.conditions() + ": " + text + "."
+	}
+	if event := s.event(); event != "" {
+		if at := spokenMoment(s.Types[0], v); at != "" {
+			text = at
+		}
+		return event + ": " + text + "."
+	}
+	by, first := strings.CutPrefix(s.facts.top, "first by ")
+	name := s.called(0)
+	switch one := s.known && s.facts.limit == "1" && len(s.facts.order) == 1; {
+	case one && first:
+		return text + " is the first by " + by + "."
+	case one:
+		return text + " has the " + s.facts.order[0] + "."
+	case name != "":
+		return capital(name) + ": " + text + "."
+	}
+	return ""
+}
+
+// event says which end of a time a statement of one table asks for: "Latest order", "Earliest hire date"; "": none.
+func (s answer) event() string {
+	c, least := s.facts.by, !s.sorted.down
+	switch m := s.measureOf(0); {
+	case !s.known || len(s.facts.from) != 1:
+		return ""
+	case m != nil && m.moment:
+		c, least = m.of, m.end == lowest
+	case m != nil || !s.firstRows() || len(s.facts.order) != 1 || !c.stamp.is && !isMoment(c.words):
+		return ""
+	}
+	name := c.words
+	if c.stamp.self || c.stamp.verb != "" {
+		name = strings.TrimSpace(c.of.one + " " + c.stamp.happened())
+	}
+	return capital(extremes(false, true)[least] + " " + name + s.facts.conditions())
+}
+
+// single says what the only row has: figures, each with its name, or a name with the time by which it is first.
+func (s answer) single() string {
+	if len(s.Columns) > 3 {
+		return ""
+	}
+	s.align()
+	where := s.facts.conditions()
+	if len(s.facts.from) > 1 || !s.known {
+		where = ""
+	}
+	sep := ": "
+	if where != "" {
+		sep = " "
+	}
+	var parts []string
+	for i, v := range s.Rows[0] {
+		text := s.valueNamed(i, v, sep)
+		if text == "" || s.columns[i].key != "" && s.limited {
+			return s.firstBy()
+		}
+		parts = append(parts, text)
+	}
+	if where != "" {
+		return capital(strings.TrimSpace(where)) + ": " + strings.Join(parts, ", ") + "."
+	}
+	return capital(strings.Join(parts, "; ")) + "."
+}
+
+// compares reports whether a statement asks which row has the end of the times of the second of two columns: of each group, or by
+// its order and its limit. The texts have one form.
+func (s answer) compares(i int) bool {
+	if len(s.Columns) != 2 || i != 1 || len(s.Rows) < 2 {
+		return false
+	}
+	it := s.facts.items[i]
+	for _, row := range s.Rows {
+		first, _ := s.Rows[0][i].(string)
+		if text, _ := row[i].(string); spokenMoment(s.Types[i], text) == "" || len(text) != len(first) {
+			return false
+		}
+	}
+	return it.measure != nil && it.measure.moment || it.column.stamp.is && s.sorted.item == i && s.limited
+}
+
+// valueNamed is a figure, or the end of a time, behind its name: "total amount: 431,843.50", "earliest date: 2 January 2023".
+func (s answer) valueNamed(i int, v any, sep string) string {
+	m, at := s.measureOf(i), spokenMoment(s.Types[i], v)
+	switch what := s.nameOf(i); {
+	case m != nil && m.moment && at != "":
+		return m.noun + sep + at
+	case s.kind(i) != figures || v == nil || what == "" && s.columns[i].key == "":
+		return ""
+	case s.columns[i].key != "":
+		return s.label(i, v)
+	default:
+		return what + sep + s.figure(i, v)
+	}
+}
+
+// align gives the figures of the only row that are computed of one column one scale: 2.75 and 110.00.
+func (s answer) align() {
+	for i, c := range s.columns {
+		one, m := &result.Table{Columns: []string{c.name}}, s.measureOf(i)
+		for j, v := range s.Rows[0] {
+			if o := s.measureOf(j); m != nil && o != nil && m.of.words != "" && m.of.words == o.of.words && !s.columns[j].percent {
+				one.Rows = append(one.Rows, []any{v})
+			}
+		}
+		if len(one.Rows) > 1 && !c.percent {
+			s.columns[i].Texts = one.Texts(0)
+		}
+	}
+}
+
+// firstBy says which row is the latest or the earliest one: "Earliest hire date: Rosa Lang, 20 November 2012."
+func (s answer) firstBy() string {
+	if s.sorted.item <= 0 || s.kind(0) != names && s.columns[0].key == "" {
+		return ""
+	}
+	event, at := s.event(), spokenMoment(s.Types[s.sorted.item], s.Rows[0][s.sorted.item])
+	if name := s.label(0, s.Rows[0][0]); event != "" && at != "" && name != "" && s.Rows[0][0] != nil {
+		return event + ": " + name + ", " + at + "."
+	}
+	return ""
+}
+
+// flags says how many rows a flag has, and how many have it not: "206 of 240 customers are active (86 %), 34 are not."
+func (s answer) flags() string {
+	if len(s.Columns) != 2 || len(s.Rows) > 3 || !s.known || !s.addsUp(1) || s.columns[0].flag == (flag{}) {
+		return ""
+	}
+	found := map[string]float64{}
+	for _, row := range s.Rows {
+		found[truthOf(row[0])], _ = number(row[1])
+	}
+	yes, no, unknown := found["yes"], found["no"], found["null"]
+	m, f := s.measureOf(1), s.columns[0].flag
+	if yes < 1 || no < 1 || m.rows == "" || len(found) != len(s.Rows) {
+		return ""
+	}
+	verb, not := "are "+f.adjective, "are not"
+	if f.has != "" {
+		verb, not = "have "+f.has, "do not"
+	}
+	rest := ""
+	if unknown > 0 {
+		rest = ", " + s.figure(1, unknown) + map[bool]string{true: " is unknown", false: " are unknown"}[unknown == 1]
+	}
+	all := yes + no + unknown
+	return s.figure(1, yes) + " of " + s.figure(1, all) + " " + m.rows + s.facts.conditions() + " " + verb +
+		" (" + share(yes, all) + "), " + s.figure(1, no) + " " + not + rest + "."
+}
+
+// truthOf says whether a value of a flag is "yes", "no" or "null"; "" for any other one.
+func truthOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return truths["“"+strings.ToLower(v)+"”"]
+	}
+	return truths[label(v)]
+}
+
+// amount says how many rows there are.
+func (s answer) amount(n, rows string) string {
+	if n == "1" {
+		if one, sure := Singular(rows); sure {
+			rows = one
+		}
+		return capital(n + " " + rows + s.facts.conditionsOfOne() + ".")
+	}
+	if n == "0" {
+		n = "no"
+	}
+	return capital(n + " " + rows + s.facts.conditions() + ".")
+}
+
+// counted says how many rows a plain list has.
+func (s answer) counted() string {
+	f := s.facts
+	n := len(s.Rows)
+	switch {
+	case s.known && len(f.having) > 0 && !s.limited:
+		return s.countGroups()
+	case !s.known || len(f.measures) > 0 || len(f.groups) > 0 || len(f.having) > 0 || f.limit == strconv.Itoa(n):
+		return ""
+	case f.distinct && len(f.shows) == 1:
+		many, sure := Plural(f.shows[0])
+		of := ""
+		if len(f.from) != 1 {
+			of = " of " + f.subject
+		}
+		if !sure || n == 1 || !f.oneEach() {
+			return ""
+		}
+		return words.Thousands(n) + " different " + many + of + f.conditions() + "."
+	case f.distinct || !f.oneEach():
+		return ""
+	}
+	rows := strings.TrimSuffix(f.rows(), f.conditions())
+	return s.amount(words.Thousands(n), rows)
+}
+
+// countGroups says how many groups HAVING leaves: "3 customers where number of orders is above 5."
+func (s answer) countGroups() string {
+	f := s.facts
+	if len(f.groups) != 1 || len(f.measures) > 1 || f.cut || f.narrowText() != "" {
+		return ""
+	}
+	many, sure := Plural(strings.TrimSuffix(f.groups[0], " name"))
+	if !sure {
+		return ""
+	}
+	all := slices.Clone(f.where)
+	for _, h := range f.having {
+		if rest, it := strings.CutPrefix(h, "it is "); it {
+			h = f.measures[0].noun + " is " + rest
+		}
+		all = append(all, h)
+	}
+	n := len(s.Rows)
+	if n == 1 {
+		many, _ = Singular(many)
+	}
+	return words.Thousands(n) + " " + many + " where " + listed(all, "and") + "."
+}

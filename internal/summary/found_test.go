@@ -1,0 +1,256 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
+)
+
+func rows(columns []string, rows ...[]any) *result.Table {
+	return &result.Table{Columns: columns, Rows: rows}
+}
+
+// TestFound: shapes of rows that are sure have a sentence, others have none.
+func TestFound(t *testing.T) {
+	one, one2, two := []string{"n"}, []string{"f", "n"}, []string{"name", "total"}
+	byTotal := "SELECT method, sum(amount) AS total FROM payments GROUP BY method"
+	byCountry := "SELECT country, count(*) FROM customers GROUP BY country"
+	top := "SELECT name, sum(amount) AS total FROM payments GROUP BY name ORDER BY total DESC LIMIT 3"
+	cut := rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)})
+	cut.Truncated = true
+
+	for _, tt := range []struct {
+		why, sql string
+		rows     *result.Table
+		want     string
+	}{
+		{"a count", "SELECT count(*) FROM customers", rows(one, []any{int64(2144)}), "2,144 customers."},
+		{"a count of one", "SELECT count(*) FROM order_items", rows(one, []any{int64(1)}), "1 order item."},
+		{"a count of none", "SELECT count(*) FROM customers WHERE country = 'XX'",
+			rows(one, []any{int64(0)}), "No customers where country is “XX”."},
+		{"an anti-join", "SELECT count(*) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.id IS NULL",
+			rows(one, []any{int64(3)}),
+			"3 customers without orders."},
+		{"a sum keeps its digits", "SELECT sum(amount) FROM payments", rows(one, []any{result.Decimal("2138816.40")}),
+			"Total amount of payments: 2,138,816.40."},
+		{"a float is rounded", "SELECT avg(price) FROM products WHERE kind = 'a'",
+			rows(one, []any{33.333333333333336}),
+			"Average price of products where kind is “a”: 33.33."},
+		{"the first of an order", "SELECT day FROM sales ORDER BY amount DESC LIMIT 1",
+			rows([]string{"day"}, []any{"2024-03-01"}), "1 March 2024 has the highest amount."},
+		{"a statement that is not read, by the name of its column", "SELECT (SELECT 3) AS late_orders",
+			rows([]string{"late_orders"}, []any{int64(3)}),
+			"Late orders: 3."},
+		{"a column without a name", "SELECT 1 + 1", rows([]string{"1 + 1"}, []any{int64(2)}), ""},
+		{"no value", "SELECT max(amount) FROM payments", rows(one, []any{nil}), "There is no value."},
+
+		{"counts add up", byCountry,
+			rows(two, []any{"Germany", int64(412)}, []any{"France", int64(300)}, []any{nil, int64(88)}),
+			"Germany has the most: 412 of 800 (52 %), then France with 300."},
+		{"the largest group has no name", byCountry, rows(two, []any{nil, int64(5)}, []any{"France", int64(3)}),
+			"(none) has the most: 5 of 8 (63 %), then France with 3."},
+		{"two first ones", byCountry,
+			rows(two, []any{"Germany", int64(4)}, []any{"France", int64(4)}, []any{"Spain", int64(1)}),
+			"Germany and France have the most: 4 each."},
+		{"all the same", byCountry,
+			rows(two, []any{"Germany", int64(4)}, []any{"France", int64(4)}), "All 2 have the same: 4."},
+		{"joined rows are counted more than once, so there is no share",
+			"SELECT c.name, count(*) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name",
+			rows(two, []any{"Ann", int64(4)}, []any{"Bo", int64(1)}), "Ann has the most: 4, then Bo with 1."},
+		{"a list of the first ones", top,
+			rows(two, []any{"Ann", result.Decimal("990.50")}, []any{"Bo", int64(12)}, []any{"Cy", int64(12)}),
+			"Highest total amount: Ann, 990.50."},
+		{"the last ones", "SELECT name, sum(amount) AS total FROM payments GROUP BY name ORDER BY total LIMIT 2",
+			rows(two, []any{"Ann", int64(1)}, []any{"Bo", int64(12)}), "Lowest total amount: Ann, 1; then Bo, 12."},
+		{"a limit by another order", "SELECT name, sum(amount) AS total FROM payments GROUP BY name ORDER BY name LIMIT 2",
+			rows(two, []any{"Ann", int64(1)}, []any{"Bo", int64(12)}), ""},
+		{"ties up to the limit: others may have as many", top,
+			rows(two, []any{"Ann", int64(1)}, []any{"Bo", int64(1)}, []any{"Cy", int64(1)}), ""},
+		{"NULL stands first", top, rows(two, []any{"Ann", nil}, []any{"Bo", int64(1)}), ""},
+		{"the lowest of each", "SELECT name, min(price) FROM products GROUP BY name",
+			rows(two, []any{"A", int64(9)}, []any{"B", int64(2)}),
+			"Lowest price: B, 2; then A, 9."},
+		{"rows that a limit cut", byCountry, cut, ""},
+		{"a statement that is not read", "WITH x AS (SELECT 1) SELECT name, revenue FROM x",
+			rows([]string{"name", "revenue"}, []any{"A", int64(9)}, []any{"B", int64(2)}),
+			"Highest revenue: A, 9; then B, 2."},
+		{"one that may leave rows out", "WITH x AS (SELECT 1) SELECT name, revenue FROM x LIMIT 2",
+			rows([]string{"name", "revenue"}, []any{"A", int64(9)}, []any{"B", int64(2)}), ""},
+		{"a key beside the name", "SELECT id, name, total FROM customers",
+			rows([]string{"id", "name", "total"}, []any{int64(1), "A", int64(9)}, []any{int64(2), "B", int64(2)}),
+			"Highest total: A, 9; then B, 2."},
+		{"a name that is markup", byCountry, rows(two, []any{"<b>A</b>", int64(1)}, []any{"B", int64(2)}), ""},
+		{"equal names", byCountry, rows(two, []any{"A", int64(1)}, []any{"A", int64(2)}), ""},
+		{"two figures", "SELECT country, count(*), sum(total) FROM customers GROUP BY country",
+			rows([]string{"country", "n", "total"}, []any{"A", int64(1), int64(2)}, []any{"B", int64(2), int64(1)}),
+			"B has the most: 2 of 3 (67 %), then A with 1."},
+		{"the only group", byCountry, rows(two, []any{"Germany", int64(4)}), "Germany: 4."},
+		{"months without a year are no names", "SELECT strftime('%m', day) AS m, count(*) FROM sales GROUP BY 1",
+			rows(two, []any{"01", int64(4)}, []any{"02", int64(5)}), ""},
+
+		{"one scale", byTotal, rows(two, []any{"card", 268064.5}, []any{"cash", 115456.0}),
+			"Highest total amount: card, 268,064.50; then cash, 115,456.00."},
+		{"an average without the digits of the engine", "SELECT name, avg(price) AS total FROM products GROUP BY name",
+			rows(two, []any{"A", result.Decimal("301.5929592959295930")}, []any{"B", result.Decimal("300.0000000000000000")}),
+			"Highest average price: A, 301.59; then B, 300.00."},
+		{"percent", "SELECT name, 100.0 * sum(paid) / count(*) AS paid_pct FROM orders GROUP BY name",
+			rows([]string{"name", "paid_pct"}, []any{"A", 73.9}, []any{"B", 50.0}), "Highest paid percentage: A, 73.90 %; then B, 50.00 %."},
+		{"a share of one", "SELECT name, count(*) * 1.0 / (SELECT count(*) FROM o) AS share FROM o GROUP BY name LIMIT 9",
+			rows([]string{"name", "share"}, []any{"A", 0.5}, []any{"B", 0.25}), ""},
+		{"cents are no percentage", "SELECT name, sum(cents) * 100 AS price FROM o GROUP BY name",
+			rows([]string{"name", "price"}, []any{"A", int64(500)}, []any{"B", int64(200)}), "Highest price: A, 500; then B, 200."},
+		{"an offset", "SELECT name, total FROM customers ORDER BY total DESC LIMIT 2 OFFSET 2",
+			rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)}), ""},
+		{"a limit inside", "SELECT name, total FROM (SELECT name, total FROM c ORDER BY name LIMIT 2) x ORDER BY total DESC",
+			rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)}), ""},
+		{"the last ones of each", "SELECT name, total FROM (SELECT name, total, row_number() OVER (PARTITION BY k ORDER BY total) AS r FROM c) x WHERE r < 3",
+			rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)}), ""},
+		{"HAVING leaves groups out, so there is no share", byCountry + " HAVING count(*) > 1",
+			rows(two, []any{"Germany", int64(4)}, []any{"France", int64(2)}), "Germany has the most: 4, then France with 2."},
+		{"a flag", "SELECT is_active, count(*) FROM customers GROUP BY is_active", rows(one2, []any{int64(0), int64(34)}, []any{int64(1), int64(206)}),
+			"206 of 240 customers are active (86 %), 34 are not."},
+		{"numbers that are no flag", "SELECT floor, count(*) FROM rooms GROUP BY floor", rows(one2, []any{int64(0), int64(34)}, []any{int64(1), int64(206)}), ""},
+		{"one row of figures", "SELECT min(price), max(price), avg(price) FROM products",
+			rows([]string{"a", "b", "c"}, []any{2.75, int64(110), 56.375}), "Lowest price: 2.75; highest price: 110.00; average price: 56.38."},
+		{"one row of figures with a condition", "SELECT sum(amount), count(*) FROM payments WHERE method = 'card'",
+			rows([]string{"a", "b"}, []any{268.5, int64(3)}), "Where method is “card”: total amount 268.50, number of payments 3."},
+		{"two figures by a name", "SELECT method, sum(amount) AS total, count(*) AS payments FROM payments GROUP BY method ORDER BY total DESC",
+			rows([]string{"method", "total", "payments"}, []any{"card", 20.5, int64(7)}, []any{"cash", 10.0, int64(9)}),
+			"Highest total amount: card, 20.50 (7 payments); then cash, 10.00."},
+		{"the latest", "SELECT max(ordered_at) FROM orders", rows(one, []any{"2024-11-16 11:34:00"}), "Latest order: 16 November 2024, 11:34."},
+		{"the latest of another event", "SELECT max(shipped_on) FROM orders", rows(one, []any{"2024-11-16"}), "Latest order shipped: 16 November 2024."},
+		{"the latest of some", "SELECT max(day) FROM sales s WHERE s.x IN (SELECT y FROM z WHERE f(y))", rows(one, []any{"2024-11-16"}), ""},
+		{"who is first by a time", "SELECT name, hired_on FROM doctors ORDER BY hired_on LIMIT 1",
+			rows([]string{"name", "hired_on"}, []any{"Rosa", "2012-11-20"}), "Earliest doctor hired: Rosa, 20 November 2012."},
+
+		{"no row", "SELECT name FROM customers c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.id IS NULL",
+			rows(one), "There are no customers without orders."},
+		{"no row of what is not read", "SELECT a FROM t UNION SELECT b FROM u", rows(one), "Nothing was found."},
+		{"a list", "SELECT name FROM customers WHERE country = 'DE'",
+			rows(one, []any{"Ann"}, []any{"Bo"}), "2 customers where country is “DE”."},
+		{"a list that may go on", "SELECT name FROM customers LIMIT 2", rows(one, []any{"Ann"}, []any{"Bo"}), ""},
+		{"different values", "SELECT DISTINCT region FROM sales",
+			rows(one, []any{"N"}, []any{"S"}), "2 different regions."},
+		{"no table", "SELECT 1", nil, ""},
+	} {
+		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, nil); got != tt.want {
+			t.Errorf("%s: %s\n got %q\nwant %q", tt.why, tt.sql, got, tt.want)
+		}
+	}
+}
+
+// FuzzFound: no statement and no value breaks the sentence.
+func FuzzFound(f *testing.F) {
+	f.Add("SELECT a, count(*) FROM t GROUP BY a ORDER BY 2 DESC LIMIT 2", "2024-01", int64(3), 1.5)
+	f.Fuzz(func(t *testing.T, sql, text string, n int64, x float64) {
+		table := rows([]string{"a", "b"}, []any{text, n}, []any{text + "1", x}, []any{nil, result.Decimal(text)})
+		Found(sqltext.SQLite(), sql, table, time.Time{}, nil)
+		PreviewRows([]*result.Table{table, nil, rows([]string{text}, []any{n})})
+		NumbersSupported(text, table)
+	})
+}
+
+// TestFigures: what all readings show stands last.
+func TestFigures(t *testing.T) {
+	two := []string{"name", "n"}
+	got := PreviewRows([]*result.Table{
+		rows(two, []any{"Ann", 2138816.4}, []any{"Bo", int64(990)}),
+		rows(two, []any{"Zed", int64(1)}, []any{"Bo", int64(1204)}, []any{"Ann", int64(998)}, []any{"Cy", int64(7)}),
+		rows(two), nil,
+	})
+	if diff := cmp.Diff([]string{"Ann 2,138,816.40, Bo 990.00", "Zed 1, Bo 1,204, Ann 998, …", "no rows", ""}, got); diff != "" {
+		t.Error(diff)
+	}
+	got = PreviewRows([]*result.Table{
+		rows([]string{"id", "name"}, []any{int64(1), "Ann"}, []any{int64(2), "Bo"}, []any{int64(3), "Cy"}, []any{int64(4), "Di"}),
+		rows([]string{"id", "name"}, []any{int64(1), "Ann"}, []any{int64(2), "Bo"}, []any{int64(3), "Cy"}),
+	})
+	if diff := cmp.Diff([]string{"Ann, Bo, Di, …", "Ann, Bo, Cy"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestStands: a figure that does not stand in the rows takes the sentence with it.
+func TestStands(t *testing.T) {
+	table := rows([]string{"month", "total"}, []any{"2024-08", result.Decimal("2138816.40")}, []any{"2024-09", int64(12)}, []any{"2024-10", 0.256})
+	for _, tt := range []struct {
+		sentence, why string
+		want          bool
+	}{
+		{"August 2024 was highest, with 2,138,816.40.", "as it stands", true},
+		{"Im August 2024 waren es 2.138.816,40.", "as Germans write it", true},
+		{"August 2024 was highest, with 2.14 million.", "rounded to three digits", true},
+		{"August 2024 was highest, with 2 million.", "rounded to one digit", false},
+		{"August 2024 was highest, with 2,138,817.", "another figure", false},
+		{"There are 3 months.", "how many rows there are", true},
+		{"There are three months.", "a number in words", false},
+		{"It doubled after August.", "a factor in words", false},
+		{"September has 12, up 4 percent.", "a computed figure", false},
+		{"August was highest.", "no figure", true},
+		{"The least is 0.256.", "a small float", true},
+		{"The least is 0.3.", "a small float, rounded", false},
+	} {
+		if got := NumbersSupported(tt.sentence, table); got != tt.want {
+			t.Errorf("%s: %q: %v", tt.why, tt.sentence, got)
+		}
+	}
+}
+
+// TestHeadline: one call, and only a sentence that the rows carry.
+func TestHeadline(t *testing.T) {
+	table := rows([]string{"name", "n"}, []any{"Ann", int64(12)}, []any{"Bo", int64(3)})
+	cut := *table
+	cut.Truncated = true
+	for _, tt := range []struct {
+		why, reply, want string
+		table            *result.Table
+		bad              bool
+		calls            int
+	}{
+		{"a sentence", "<think>hm</think>\n\"Ann has the most, 12.\"", "Ann has the most, 12.", table, false, 1},
+		{"a figure that is not there", "Ann has 13.", "", table, true, 1},
+		{"two lines", "Ann has 12.\nBo has 3.", "", table, true, 1},
+		{"nothing", "", "", table, true, 1},
+		{"rows that a limit cut", "Ann has 12.", "", &cut, false, 0},
+		{"no rows", "Ann has 12.", "", nil, false, 0},
+	} {
+		calls := 0
+		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			calls++
+			return llm.Response{Text: tt.reply}, nil
+		})
+		got, err := Headline{model}.Of(t.Context(), "Who has most?", tt.table)
+		if got != tt.want || errors.Is(err, ErrUnfounded) != tt.bad || calls != tt.calls {
+			t.Errorf("%s: got %q, %v after %d calls", tt.why, got, err, calls)
+		}
+	}
+}
+
+// TestPlural: a plural is right, or said not to be sure.
+func TestPlural(t *testing.T) {
+	for _, tt := range []struct {
+		name, many, one string
+		sure            bool
+	}{
+		{"publisher", "publishers", "publisher", true}, {"superhero", "superheroes", "superhero", true}, {"tracks", "tracks", "track", true},
+		{"order_items", "order items", "order item", true}, {"OrderItem", "order items", "order item", true}, {"City", "cities", "city", true},
+		{"person", "people", "person", true}, {"people", "people", "person", true}, {"addresses", "addresses", "address", true},
+		{"class", "classes", "class", true}, {"movies", "movies", "movie", true}, {"dim_store", "stores", "store", true}, {"photo", "photos", "photo", true},
+		{"box", "boxes", "box", true}, {"status", "statuses", "status", true}, {"day", "days", "day", true}, {"booking", "bookings", "booking", true},
+		{"staff", "staff", "staff", false}, {"wide2", "wide 2", "wide 2", false}, {"x", "x", "x", false}, {"connected", "connected", "connected", false},
+		{"größe", "größe", "größe", false}, {"", "", "", false},
+	} {
+		many, sure := Plural(tt.name)
+		one, _ := Singular(tt.name)
+		if many != tt.many || one != tt.one || sure != tt.sure {
+			t.Errorf("%q: %q, %q, %v", tt.name, many, one, sure)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/evaldata"
+	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/llm"
+)
+
+// TestRunRecords: a reply is asked for once, and the folder answers without a server, of whatever run.
+func TestRunRecords(t *testing.T) {
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT name, \"about\":\"\" FROM customers"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
+	tapes := filepath.Join(t.TempDir(), "tapes")
+	command := func(strategy, model string, more ...string) []string {
+		return append([]string{"run", "--dataset", "spider_dev", "--strategy", strategy, "--model", model, "--json", "--rounds", "50"}, more...)
+	}
+	for _, tt := range []struct {
+		why      string
+		command  []string
+		n, asked int64 // questions; calls of the server since the start
+	}{
+		{"one question", command("direct", "openai:m", "--record", tapes, "--limit", "1"), 1, 1},
+		{"and two more", command("direct", "openai:m", "--record", tapes), 3, 3},
+		{"the same again", command("direct", "openai:m", "--record", tapes), 3, 3},
+		{"another strategy, whose first prompt is the same", command("direct-refine", "openai:m", "--record", tapes), 3, 6},
+		{"from the folder", command("direct-refine", "replay:"+tapes), 3, 6},
+		{"from one file of it", command("direct", "replay:"+filepath.Join(tapes, "01.jsonl")), 3, 6},
+	} {
+		out, notes := measured(t, env, tt.command...)
+		lines := objects(t, out)
+		last := lines[len(lines)-1]
+		if last["n"] != float64(tt.n) || last["failed"] != 0.0 || calls.Load() != tt.asked {
+			t.Errorf("%s: after %d calls, want %d: %v\n%s", tt.why, calls.Load(), tt.asked, last, notes)
+		}
+	}
+	text := string(testutil.Value(os.ReadFile(filepath.Join(tapes, "01.jsonl")))(t))
+	if strings.Contains(text, "ustomers?") || strings.Count(text, `\"about\":\"\" FROM`) != 6 || strings.Count(text, "\n") != 6 {
+		t.Errorf("the recording repeats a question, or lacks a reply:\n%s", text)
+	}
+	for why, args := range map[string][]string{
+		"a pool is recorded already": command("direct", "pool:spider_dev/all", "--record", tapes),
+		"so is a recording":          command("direct", "replay:"+tapes, "--record", tapes),
+		"a file, and no folder":      command("direct", "openai:m", "--record", filepath.Join(tapes, "01.jsonl")),
+	} {
+		if _, _, err := evaluate(t, env, args...); err == nil || !strings.Contains(err.Error(), "--record") {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+// TestTapeFiles: full files are followed by others, and a crash costs one line.
+func TestTapeFiles(t *testing.T) {
+	dir := t.TempDir()
+	ask := func(from, to int) {
+		tape := testutil.Value(openTape(dir))(t)
+		m := tape.over(llm.Named("m", llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			return llm.Response{Text: strings.Repeat("x", 100_000)}, nil
+		})))
+		for i := from; i < to; i++ {
+			testutil.Value(m.Complete(t.Context(), llm.Request{Purpose: "generate", Sample: i}))(t)
+		}
+	}
+	ask(0, 12)
+	last := filepath.Join(dir, "02.jsonl")
+	info := testutil.Value(os.Stat(last))(t)
+	testutil.OK(t, os.Truncate(last, info.Size()-5))
+	ask(10, 20)
+	for i, calls := range []int{8, 8, 4} {
+		text := testutil.Value(os.ReadFile(filepath.Join(dir, fmt.Sprintf("%02d.jsonl", i+1))))(t)
+		if got := strings.Count(string(text), "\n"); got != calls || len(text) > maxTape {
+			t.Errorf("file %d: %d calls in %d bytes, want %d", i+1, got, len(text), calls)
+		}
+	}
+	player := testutil.Value(openReplay(dir))(t)
+	for i := range 20 {
+		testutil.Value(player.Complete(t.Context(), llm.Request{Purpose: "generate", Sample: i}))(t)
+	}
+}
+
+// TestDrawn: the beginning of a draw does not depend on what else there is.
+func TestDrawn(t *testing.T) {
+	var all []eval.Question
+	for i := range 20 {
+		all = append(all, eval.Question{Dataset: "d", ID: fmt.Sprint(i)})
+	}
+	order := func(questions []eval.Question, seed uint64) (ids []string) {
+		for _, q := range drawn(questions, seed) {
+			ids = append(ids, q.ID)
+		}
+		return ids
+	}
+	first := order(all, 1)
+	if slices.Equal(first, order(all, 2)) || slices.IsSortedFunc(first, func(a, b string) int { return len(a) - len(b) }) {
+		t.Errorf("the seed draws nothing: %v", first)
+	}
+	fewer := slices.DeleteFunc(slices.Clone(first), func(id string) bool { return len(id) == 2 })
+	if got := order(all[:10], 1); !slices.Equal(got, fewer) {
+		t.Errorf("ten of the questions are drawn as %v, want %v", got, fewer)
+	}
+}
+
+// TestLiveFigures repeats the figures of docs/lab/live.md from what the model replied.
+func TestLiveFigures(t *testing.T) {
+	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
+	var report strings.Builder
+	for _, r := range []struct {
+		dataset, strategy, samples, limit string
+	}{
+		{"spider_dev", "direct", "0", "12"},
+		{"spider_dev", "direct-refine", "0", "12"},
+		{"spider_dev", "consensus", "7", "12"},
+		{"spider_dev", "self-consistency", "7", "12"},
+	} {
+		out, notes := measured(t, env, "run", "--dataset", r.dataset, "--draw", "60", "--limit", r.limit, "--strategy", r.strategy,
+			"--samples", r.samples, "--model", "replay:testdata/live/coder-1.5b", "--json")
+		lines := objects(t, out)
+		last := lines[len(lines)-1]
+		for _, timed := range []string{"sec", "p50_s", "p95_s"} {
+			delete(last, timed)
+		}
+		if last["failed"] != 0.0 {
+			t.Errorf("%s: a prompt has changed, or its reply was not recorded:\n%s", r.strategy, notes)
+		}
+		fmt.Fprintf(&report, "%s\n", testutil.Value(json.Marshal(last))(t))
+	}
+	golden.Check(t, "live/figures.golden", report.String())
+}

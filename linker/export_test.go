@@ -1,0 +1,4 @@
+package linker
+
+// Component names the type of MapReduceResult.Components for tests.
+type Component = component

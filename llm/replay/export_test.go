@@ -1,0 +1,4 @@
+package replay
+
+// MissingError is for the tests.
+type MissingError = missingError

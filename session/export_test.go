@@ -1,0 +1,22 @@
+package session
+
+import "github.com/texttosql/texttosql/internal/dialogue"
+
+// For the tests.
+const Version = version
+
+type (
+	Transition      = transition
+	TransitionError = transitionError
+)
+
+// Whole returns the next revision of r as a whole.
+func Whole(r Record) ([]byte, error) { return r.encode() }
+
+// States returns all states in the order of a run.
+func States() []State {
+	return []State{
+		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins, dialogue.GeneratingSQL,
+		dialogue.ExecutingQuery, AwaitingCorrection, Completed, Failed, Interrupted,
+	}
+}

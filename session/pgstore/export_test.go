@@ -1,0 +1,4 @@
+package pgstore
+
+// VersionError is for the tests.
+type VersionError = versionError

@@ -1,0 +1,4 @@
+package strategy
+
+// VerdictCall names the type of Verdict.Calls for tests.
+type VerdictCall = verdictCall

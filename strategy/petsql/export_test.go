@@ -1,0 +1,4 @@
+package petsql
+
+// Parts names the type of REp.Without for tests.
+type Parts = parts
