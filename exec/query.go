@@ -295,12 +295,12 @@ func (c *cell) Scan(src any) (err error) {
 	switch v := src.(type) {
 	case string:
 		if r.take(len(v)) {
-			c.value = v
+			c.value = src
 		}
 		return nil
 	case result.Decimal:
 		if r.take(len(v)) {
-			c.value = v
+			c.value = src
 		}
 		return nil
 	case []byte:
@@ -312,7 +312,7 @@ func (c *cell) Scan(src any) (err error) {
 	r.left -= valueBytes
 	switch v := src.(type) {
 	case nil, bool, int64, float64:
-		c.value = v
+		c.value = src
 	case time.Time:
 		c.value = v.Format("2006-01-02 15:04:05.999999999Z07:00")
 	default:

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"encoding/csv"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -15,7 +16,9 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/openai"
+	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -101,19 +104,8 @@ func TestOwnRatio(t *testing.T) {
 		e := testutil.Value(texttosql.New(db, model, texttosql.WithStrategy(tt.s)))(t)
 		ask := func(int) error { _, err := e.Ask(t.Context(), "How many customers are there?"); return err }
 		direct := func(int) error { raw(t.Context(), tt.calls); return nil }
-		best := func(n int, f func(int) error) float64 {
-			least := 0.0
-			for i := range 5 {
-				cpu, _, err := timed(n, f)
-				testutil.OK(t, err)
-				if i == 0 || cpu < least {
-					least = cpu
-				}
-			}
-			return least
-		}
 		gated(t, func() string {
-			own, bare := best(200, ask), best(4000/tt.calls, direct)
+			own, bare := leastCPU(t, 200, ask), leastCPU(t, 4000/tt.calls, direct)
 			t.Logf("%s: %.2f ms of CPU, %.2f by hand: %.1f", tt.why, own, bare, own/bare)
 			if own > tt.most*bare {
 				return tt.why + ": a question costs too much beside the same calls by hand"
@@ -121,4 +113,70 @@ func TestOwnRatio(t *testing.T) {
 			return ""
 		})
 	}
+}
+
+// TestStreamRatio compares the CPU of a stream that is written as CSV with the same rows by database/sql and encoding/csv.
+// docs/lab/scale.md compares the command with the clients of the databases.
+func TestStreamRatio(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "orders.sqlite")
+	makeDatabase(t, path, `CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT, amount REAL, placed TEXT, note TEXT);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+INSERT INTO orders SELECT i, 'Customer ' || i, i * 1.37, date('2020-01-01', '+' || (i % 1500) || ' days'), 'a note about order ' || i FROM n`)
+	db := testutil.Value(sql.Open("sqlite3", "file:"+path+"?mode=ro"))(t)
+	defer db.Close()
+	const statement = "SELECT * FROM orders"
+
+	raw := func(int) error {
+		rows := testutil.Value(db.QueryContext(t.Context(), statement))(t)
+		defer rows.Close()
+		w := csv.NewWriter(io.Discard)
+		values := make([]sql.RawBytes, 5)
+		for rows.Next() {
+			testutil.OK(t, rows.Scan(&values[0], &values[1], &values[2], &values[3], &values[4]))
+			record := make([]string, len(values))
+			for i, v := range values {
+				record[i] = string(v)
+			}
+			testutil.OK(t, w.Write(record))
+		}
+		w.Flush()
+		return rows.Err()
+	}
+	e := testutil.Value(texttosql.New(db, llm.Func(nil)))(t)
+	stream := func(int) error {
+		rows := testutil.Value(e.Stream(t.Context(), statement))(t)
+		defer rows.Close()
+		part := result.Table{Columns: rows.Columns, Types: rows.Types}
+		for row, err := range rows.Rows() {
+			testutil.OK(t, err)
+			if part.Rows = append(part.Rows, row); len(part.Rows) == 256 {
+				testutil.OK(t, part.WriteCSV(io.Discard))
+				part.Rows = part.Rows[:0]
+			}
+		}
+		return part.WriteCSV(io.Discard)
+	}
+
+	gated(t, func() string {
+		own, bare := leastCPU(t, 1, stream), leastCPU(t, 1, raw)
+		t.Logf("200,000 rows: %.0f ms of CPU, %.0f by database/sql: %.1f", own, bare, own/bare)
+		if own > 2*bare {
+			return "a stream costs more than twice the same rows by database/sql"
+		}
+		return ""
+	})
+}
+
+// leastCPU is the CPU of a call, in ms: the least of five rounds of n calls.
+func leastCPU(t *testing.T, n int, call func(int) error) float64 {
+	t.Helper()
+	least := 0.0
+	for i := range 5 {
+		cpu, _, err := timed(n, call)
+		testutil.OK(t, err)
+		if i == 0 || cpu < least {
+			least = cpu
+		}
+	}
+	return least
 }

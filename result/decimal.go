@@ -39,6 +39,9 @@ func (t Type) ParseNumber(text string) (any, error) {
 
 // parseDecimal keeps the digits of a number.
 func parseDecimal(text string) (any, error) {
+	if kept(text) {
+		return Decimal(text), nil
+	}
 	v, err := parseNumber(text)
 	if _, special := v.(float64); err != nil || special || strings.ContainsAny(text, "eE") {
 		return v, err
@@ -53,6 +56,24 @@ func parseDecimal(text string) (any, error) {
 		whole += "." + fraction
 	}
 	return Decimal(whole), nil
+}
+
+// kept reports whether a number stands as parseDecimal would write it. Most numbers of a database do.
+func kept(text string) bool {
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	if whole == "" || len(whole) > 1 && whole[0] == '0' || point && fraction == "" || len(text) > maxDecimal {
+		return false
+	}
+	return digits(whole) && digits(fraction)
+}
+
+func digits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // parseNumber returns the one value that stands for a number.

@@ -52,6 +52,23 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
+// TestParseDecimal: the digits of a decimal stay, whether or not its text has to be changed.
+func TestParseDecimal(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want result.Decimal // "": an error
+	}{
+		{"0", "0"}, {"7", "7"}, {"10", "10"}, {"1.10", "1.10"}, {"0.0", "0.0"}, {"100.00", "100.00"}, {"-0", "-0"}, {"-0.00", "-0.00"}, {"-1.5", "-1.5"},
+		{"9223372036854775808", "9223372036854775808"}, {"+1.50", "1.50"}, {"007.0", "7.0"}, {"-00.5", "-0.5"}, {".5", "0.5"}, {"-.50", "-0.50"}, {"5.", "5"},
+		{"00", "0"}, {"1.2.3", ""}, {"1,5", ""}, {"-", ""}, {"--1", ""}, {"", ""}, {"1 ", ""}, {"١", ""}, {strings.Repeat("9", 1<<18+1), ""},
+	} {
+		got, err := result.Type{Kind: result.KindDecimal}.ParseNumber(tt.text)
+		if tt.want == "" && err == nil || tt.want != "" && got != tt.want {
+			t.Errorf("%.20q: %v, %v, not %q", tt.text, got, err, tt.want)
+		}
+	}
+}
+
 // TestDecimalEqual: a Decimal is compared by value, exactly and rounded.
 func TestDecimalEqual(t *testing.T) {
 	one := func(v any) *result.Table { return &result.Table{Columns: []string{"x"}, Rows: [][]any{{v}}} }

@@ -38,6 +38,9 @@ var (
 // Period returns the first moment of the period that v names: its local time in the zone of the periods, as a time in
 // UTC. ok is false if t has no Grain, or if v does not name such a period.
 func (t Type) Period(v any) (start time.Time, ok bool) {
+	if t.Grain == "" {
+		return time.Time{}, false
+	}
 	as, known := periods[t.Grain]
 	if !known {
 		return time.Time{}, false

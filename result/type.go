@@ -97,6 +97,9 @@ func (t *Type) UnmarshalJSON(data []byte) error {
 // All other values are returned unchanged. The writers of a [Table] show every value in this way. The exception is
 // JSON: it keeps a float and the time of a period.
 func (t Type) Shown(v any) any {
+	if _, text := v.(string); text && t.Grain == "" {
+		return v
+	}
 	if f, ok := v.(float64); ok && t.Kind == KindFloat && pointless[t.Name] && f == math.Trunc(f) && math.Abs(f) < 1e15 && (f != 0 || !math.Signbit(f)) {
 		return int64(f)
 	}

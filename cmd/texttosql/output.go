@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,7 +142,9 @@ func (p *program) look() cli.Look {
 // rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent no
 // character that it would obey; any other reader gets the values of CSV and TSV as they are.
 func (o output) rows(p *program, w io.Writer, t *result.Table) error {
-	t = o.numbers(t).Shown()
+	if t = o.numbers(t); o.form() != "csv" { // WriteCSV shows values itself
+		t = t.Shown()
+	}
 	if t.Truncated && !o.read() {
 		cli.Say(p.err, "texttosql: these are the first %d rows: %s\n", len(t.Rows), limitOf(t))
 	}
@@ -216,6 +219,9 @@ func (o output) streams() bool {
 
 // stream writes the rows of a stream as rows does those of a table.
 func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) (err error) {
+	if p.getenv("GOGC") == "" { // a stream keeps some MB and makes much garbage
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
 	out := p.out
 	if file != nil {
 		out = file
@@ -223,8 +229,9 @@ func (o output) stream(p *program, file *atomicfile.File, rows *result.Stream) (
 	if o.form() == "xlsx" {
 		err = xlsx.Write(out, rows)
 	} else {
+		var text bytes.Buffer
 		err = textformat.Stream(out, rows, "", "", func(t *result.Table) ([]byte, error) {
-			var text bytes.Buffer
+			text.Reset()
 			err := o.rows(p, &text, t)
 			return text.Bytes(), err
 		})

@@ -33,8 +33,11 @@ func Stream(w io.Writer, rows *result.Stream, between, end string, encode func(*
 			return err
 		}
 		part.Rows = part.Rows[:0]
-		_, err = io.WriteString(w, gap+string(text[before:len(text)-len(end)]))
+		if _, err := io.WriteString(w, gap); err != nil {
+			return err
+		}
 		gap = between
+		_, err = w.Write(text[before : len(text)-len(end)])
 		return err
 	}
 	for row, err := range rows.Rows() {
