@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/llm"
@@ -37,6 +38,9 @@ type live struct {
 	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
 	Record      string  `placeholder:"DIR" help:"Answer from the recordings of the folder, ask --model for the rest, and record that there."`
 	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
+	Knowledge   string  `placeholder:"FILE" help:"What people know of the database, as JSON: metrics, words, relationships."`
+	Clarify     float64 `name:"clarify-below" placeholder:"X" help:"Ask back where the best answer has less than this share of the samples; 0: never."`
+	Ungraded    bool    `help:"Ask questions that have no gold, too. Nothing judges their answers: they count as wrong."`
 	Manifest    string  `placeholder:"FILE" help:"Of an adapter's training data, as export wrote it: the run warns if it asks otherwise."`
 	access      `embed:""`
 	Prices      string `placeholder:"FILE" help:"A price list, as the command of the SDK reads it: what the questions cost."`
@@ -85,9 +89,11 @@ JSON: a line for each question as it is finished (and so in --out, which score r
   v (1), run, dataset, qid, db_id, sql, confidence, ex, va (1 or 0), calls, prompt_tokens,
   completion_tokens, tokens_known, latency_s, saved (samples not needed), error, model_kind,
   level (of the confidence), doubts (rules that the answer breaks), repairs, overruled (by a judge),
+  asked (true: the answer is a question back), answerable (the score of Result.Answerable),
   template (of the gold), contract (prompt, schema, scorer, limits: what compare holds equal)
 and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
+  asked            questions that were answered by a question back
   ci               95 % interval of ex
   calls, tokens    sums; tokens_known is false where some were estimated (4 characters a token)
   money            what they cost by --prices, in its unit; only with it (also of a question)
@@ -137,6 +143,7 @@ type summary struct {
 	N           int        `json:"n"`
 	EX          float64    `json:"ex"`
 	VA          float64    `json:"va"`
+	Asked       int        `json:"asked,omitempty"`
 	CI          [2]float64 `json:"ci"`
 	Calls       int        `json:"calls"`
 	Tokens      int        `json:"tokens"`
@@ -216,7 +223,11 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	asker := &asker{prices: prices, folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
+	known, err := l.known()
+	if err != nil {
+		return err
+	}
+	asker := &asker{clarify: l.Clarify, knowledge: known, prices: prices, folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -228,6 +239,12 @@ func (l *live) Run(p *program) error {
 	}
 	if l.Judge != "model" {
 		name += " judge=" + l.Judge
+	}
+	if l.Clarify > 0 {
+		name += fmt.Sprintf(" clarify-below=%g", l.Clarify)
+	}
+	if l.Knowledge != "" {
+		name += " knowledge=" + l.Knowledge
 	}
 	if l.MinShare > 0 {
 		name += fmt.Sprintf(" min-share=%g", l.MinShare)
@@ -247,7 +264,7 @@ func (l *live) Run(p *program) error {
 		f, err := asker.ask(ctx, q)
 		f.Run, f.Dataset, f.Kind = name, dataset.Name, source.kind
 		f.Template = l.dialect().Language().Text.Parse(q.Gold).Template()
-		if err != nil {
+		if err != nil || q.Gold == "" {
 			return f, err
 		}
 		v, err := scorer.Score(ctx, q, f.SQL)
@@ -288,6 +305,19 @@ func (l *live) prices() (map[string]llm.Price, error) {
 	return llm.ReadPrices(f)
 }
 
+// known reads what people know; the zero Model without a file.
+func (l *live) known() (m knowledge.Model, err error) {
+	if l.Knowledge == "" {
+		return m, nil
+	}
+	f, err := os.Open(l.Knowledge)
+	if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	return knowledge.Read(f)
+}
+
 // choose returns the questions to ask and the number of those left out, which it reports. Nobody should pay for an
 // answer that cannot be judged.
 func (l *live) choose(p *program, folder *pools.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
@@ -302,6 +332,10 @@ func (l *live) choose(p *program, folder *pools.Folder, dataset *eval.Dataset, s
 		}
 		if !source.knows(q) {
 			unknown++
+			continue
+		}
+		if q.Gold == "" && l.Ungraded {
+			list = append(list, q)
 			continue
 		}
 		fault, err := scorer.Fault(p.ctx, q)

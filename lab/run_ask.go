@@ -16,11 +16,13 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/providers"
+	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/lab/pools"
 	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/lab/training"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -141,12 +143,14 @@ func (s *source) models(ctx context.Context, database string, handle *sql.DB, di
 
 // asker asks a strategy, with one engine for each database.
 type asker struct {
-	folder   finder
-	source   *source
-	strategy preset
-	samples  int
-	prices   map[string]llm.Price // nil: unknown
-	access   access
+	folder    finder
+	source    *source
+	strategy  preset
+	samples   int
+	prices    map[string]llm.Price // nil: unknown
+	clarify   float64
+	knowledge knowledge.Model
+	access    access
 
 	exemplars *exemplars // nil: none
 	scorer    *eval.Scorer
@@ -245,7 +249,10 @@ func (a *asker) engine(ctx context.Context, database string) (e engine, err erro
 		return e, err
 	}
 	options := append(a.access.options(), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions),
-		texttosql.WithBudget(llm.Budget{Prices: a.prices}), texttosql.WithClock(nil)) // recorded requests say no day
+		texttosql.WithKnowledge(a.knowledge), texttosql.WithBudget(llm.Budget{Prices: a.prices}), texttosql.WithClock(nil)) // recorded requests say no day
+	if a.clarify > 0 {
+		options = append(options, texttosql.WithClarifyBelow(a.clarify))
+	}
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))
 	}
@@ -296,14 +303,21 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 		if f.Figures, ferr = a.figures(ctx, asked, r); ferr != nil {
 			return f, cmp.Or(err, ferr)
 		}
+		if r.Answerable != nil {
+			f.Answerable = &r.Answerable.Score
+		}
 		f.SQL, f.Confidence, f.Saved, f.Answer = r.SQL, r.Confidence, r.Saved, answerOf(r)
 		f.Calls, f.TokensKnown = r.Usage.Calls, r.Usage.Known
 		f.PromptTokens, f.CompletionTokens, f.Money = r.Usage.PromptTokens, r.Usage.CompletionTokens, r.Usage.Money
 	}
+	var back *session.QuestionError
 	var nobody *strategy.NoCandidateError
 	down := errors.As(err, &nobody) && len(nobody.Failed) > 0 && a.source.live != nil
 	switch {
 	case err == nil:
+		return f, nil
+	case errors.As(err, &back):
+		f.SQL, f.Asked = "", true
 		return f, nil
 	case errors.Is(err, texttosql.ErrAbstained), errors.Is(err, texttosql.ErrNoCandidate) && !down:
 		f.SQL, f.Error = "", err.Error()

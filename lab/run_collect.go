@@ -174,6 +174,9 @@ func (t *collector) summary(l *live, kind string) summary {
 			continue
 		}
 		valid += f.VA
+		if f.Asked {
+			s.Asked++
+		}
 		if f.Answer != nil {
 			l := s.Levels[f.Level]
 			s.Levels[f.Level] = levelFigures{l.N + 1, l.Right + f.EX}

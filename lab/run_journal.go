@@ -42,6 +42,8 @@ type finished struct {
 	Saved            int     `json:"saved"`
 	Error            string  `json:"error,omitempty"`
 	*Answer                  // nil without an answer
+	Asked      bool     `json:"asked,omitempty"` // it is a question back
+	Answerable *float64 `json:"answerable,omitempty"`
 	Kind             string  `json:"model_kind"`
 	*Figures                 // of a qasql; nil for other strategies
 

@@ -46,7 +46,7 @@ func (l *live) open(p *program) (folder *pools.Folder, find finder, dataset *eva
 	return folder, find, dataset, nil
 }
 
-// own checks the questions of --questions, each of which needs a gold, and gives them the name of their one database
+// own checks the questions of --questions, each of which needs a gold unless --ungraded says otherwise, and gives them the name of their one database
 // where the file has none.
 func (l *live) own(dataset *eval.Dataset) error {
 	name, _, _ := strings.Cut(filepath.Base(l.DB), ".")
@@ -56,7 +56,7 @@ func (l *live) own(dataset *eval.Dataset) error {
 		switch {
 		case q.Text == "":
 			return &eval.FileError{File: l.Questions, Line: q.Line, Field: "question", Err: errors.New("missing: a golds file has no questions")}
-		case q.Gold == "":
+		case q.Gold == "" && !l.Ungraded:
 			return &eval.FileError{File: l.Questions, Line: q.Line, Field: "gold", Err: errors.New("missing: without it no answer can be judged")}
 		case q.DB != first.DB:
 			return &eval.FileError{File: l.Questions, Line: q.Line, Field: "db_id", Err: fmt.Errorf("is %s, but %s before: --db is one database", q.DB, first.DB)}

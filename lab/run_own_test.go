@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/testutil"
@@ -140,5 +141,42 @@ func TestRunOwnBadInput(t *testing.T) {
 				t.Errorf("%v, want one line with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestRunWithoutGolds: questions that nothing judges, with what people know, and answers that are questions back.
+func TestRunWithoutGolds(t *testing.T) {
+	db, questions := ownShop(t, "q.jsonl", `{"question": "How many customers are there?"}
+{"question": "Which buyers are there?"}`)
+	model := filepath.Join(t.TempDir(), "known.json")
+	write(t, model, `{"terms": [{"words": ["buyers"], "description": "A row of customers, whatever it bought."}]}`)
+	var calls, shown atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "whatever it bought") {
+			shown.Add(1)
+		}
+		reply := "SELECT name FROM customers"
+		if strings.Contains(string(body), "How many") && calls.Add(1)%2 == 0 {
+			reply = "SELECT count(*) FROM customers"
+		}
+		fmt.Fprintf(w, `{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, reply)
+	}))
+	t.Cleanup(server.Close)
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1"}
+	command := []string{"run", "--db", db, "--questions", questions, "--strategy", "self-consistency", "--samples", "4", "--model", "openai:m",
+		"--json", "--rounds", "50", "--concurrency", "1", "--knowledge", model, "--clarify-below", "0.9"}
+
+	if _, _, err := evaluate(t, env, command...); err == nil || !strings.Contains(err.Error(), "gold") {
+		t.Errorf("a question without a gold: %v", err)
+	}
+	out, _ := measured(t, env, append(command, "--ungraded")...)
+	lines := objects(t, out)
+	first, second, last := lines[0], lines[1], lines[len(lines)-1]
+	if first["asked"] != true || first["sql"] != "" || second["asked"] != nil || second["sql"] == "" || second["ex"] != 0.0 || last["asked"] != 1.0 || last["n"] != 2.0 {
+		t.Errorf("one question is asked back, and the other answered: %v", lines)
+	}
+	if _, scored := second["answerable"].(float64); !scored || shown.Load() == 0 {
+		t.Errorf("the score of what can be answered is %v; the term was shown %d times", second["answerable"], shown.Load())
 	}
 }
