@@ -212,12 +212,12 @@ var general = words.Set("id name date time at on in of the no number code type v
 func (h *held) column() string {
 	for _, c := range h.columns {
 		t, used := h.home(c)
-		if t == nil || !h.decides(c) {
+		if t == nil || !h.decides(c) || h.stillNull(c) {
 			continue
 		}
 		for i := range t.Columns {
 			other := &t.Columns[i]
-			if h.uses(t, other.Name) || !siblings(t, used, other) {
+			if h.uses(t, other.Name) || !siblings(t, used, other) || taxed.MatchString(other.Name) && withoutTax.MatchString(h.asked) {
 				continue
 			}
 			named, mine := without(words.Stems(other.Name), words.Stems(used.Name)),
@@ -234,6 +234,12 @@ func (h *held) column() string {
 
 // knows reports whether the question or its evidence has this word.
 func (h *held) knows(stem string) bool { return slices.Contains(h.known, stem) }
+
+// stillNull reports whether a column says that something has not ended: removed_on IS NULL, for what is installed.
+func (h *held) stillNull(c sqlshape.ColumnRef) bool {
+	rest := h.upper[min(len(h.upper), c.Pos):]
+	return ended.MatchString(c.Column) && regexp.MustCompile(`^(?:\w+\.)?\w+ IS NULL\b`).MatchString(rest)
+}
 
 // decides reports whether a mention decides about rows or figures: it is compared, joined, grouped by or aggregated.
 func (h *held) decides(c sqlshape.ColumnRef) bool {

@@ -35,7 +35,7 @@ func (h *held) negation() string {
 			return fmt.Sprintf("The question says outside %s, the statement keeps %s.", c.text, c.text)
 		}
 	}
-	text := allows.ReplaceAllString(h.Question.Text, " ")
+	text := withoutTax.ReplaceAllString(allows.ReplaceAllString(h.Question.Text, " "), " ")
 	word := denies.FindString(text)
 	if word == "" {
 		word = h.unWord(text)

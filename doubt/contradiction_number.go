@@ -224,6 +224,9 @@ func (h *held) bound() string {
 				continue
 			}
 			ops := h.operatorsOf(n)
+			if other := h.otherCount(); other != "" && len(ops)+len(h.operatorsOf(n+b.step)) == 0 {
+				return fmt.Sprintf("The question says %s %d, the statement %s.", b.words, n, other)
+			}
 			if len(ops) != 1 || len(h.operatorsOf(n+b.step)) > 0 {
 				continue
 			}
@@ -233,6 +236,20 @@ func (h *held) bound() string {
 		}
 	}
 	return cmp.Or(h.exact(), h.beyondAverage())
+}
+
+var (
+	havingCount = regexp.MustCompile(`HAVING COUNT\([^()]*\) ?([<>]=?) ?(\d+)$`)
+	anyNumber   = regexp.MustCompile(`(?i)\b` + numberWords + `\b`)
+)
+
+// otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the question has it.
+func (h *held) otherCount() string {
+	m := havingCount.FindStringSubmatch(h.upper)
+	if m == nil || h.names(m[2]) || ofUnits.MatchString(h.asked) || h.Question.Has("several", "multiple", "repeat*", "again") || len(anyNumber.FindAllString(h.Question.Text, -1)) != 1 {
+		return ""
+	}
+	return m[1] + " " + m[2]
 }
 
 var exactly = regexp.MustCompile(`(?i)\b(exactly|precisely|only|just) ` + numberWords + `\b`)

@@ -38,7 +38,7 @@ var (
 		`\b(first|last) \pL+ (?:of|for|by|from|per) (?:each|every)\b`)
 	bothEnds   = regexp.MustCompile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
 	ordinal    = regexp.MustCompile(`\b(?:first|last|second|third)\b`)
-	descending = regexp.MustCompile(`\bdescending\b|\bin desc`)
+	descending = regexp.MustCompile(`\bdescending\b|\bin desc|\bz (?:to|-) ?a\b|\bz-a\b|\breverse alphabetical`)
 	// fromEnd finds an order by the end at which it begins: "from short to long".
 	fromEnd = regexp.MustCompile(`\b(?:from )?(?:(low|short|small|cheap|few|light|weak|slow|poor|bad)|(high|long|large|big|expensive|many|` +
 		`heavy|strong|fast|rich|good)|(old)|(new)) to (?:low|short|small|cheap|few|light|weak|slow|poor|bad|high|long|large|big|` +

@@ -36,6 +36,7 @@ func (h *held) group() string {
 	}
 	switch {
 	case m == nil:
+	case h.unitOf(m[1]):
 	case !grouped && (len(o.Aggregates) > 0 || o.Limit) && h.Table != nil && (len(h.Table.Rows) == 1 || o.Limit &&
 		len(h.selects) == 1) && len(o.Items) < 4 && !h.averaged(m[1]):
 		return fmt.Sprintf("The question asks for each %s, the statement answers for all together.",
@@ -53,6 +54,14 @@ func (h *held) group() string {
 		}
 	}
 	return ""
+}
+
+// unitOf reports whether per and the first word of a noun are a part of a column's name: cents_per_kwh.
+func (h *held) unitOf(noun string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(noun), " ")
+	return slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+		return strings.Contains(strings.ToLower(c.Column), "per_"+first)
+	})
 }
 
 var (
@@ -293,10 +302,22 @@ func (h *held) dropsSome() string {
 	return ""
 }
 
+var (
+	asksShare = regexp.MustCompile(`^(?:(?:what|which)(?:'s| is)? )?(?:the )?(?:share|percentage|proportion|fraction) of\b|` +
+		`\b(?:what|which) (?:share|percentage|proportion|fraction)\b|\bhow many percent\b|\bin percent$`)
+	countsOnly = regexp.MustCompile(`^SELECT COUNT\([^()]*\)(?: AS \w+)?\s+FROM `)
+)
+
 // share looks for a share of a whole that the statement has filtered like the part, and of a whole of another
-// time than the question names.
+// time than the question names, and for a count in the place of a share.
 func (h *held) share() string {
-	if !h.Question.Has("percent*", "share", "proportion", "ratio", "fraction") || !strings.Contains(h.upper, "/") {
+	if !h.Question.Has("percent*", "share", "proportion", "ratio", "fraction") {
+		return ""
+	}
+	if asksShare.MatchString(h.asked) && countsOnly.MatchString(h.upper) && len(h.outline.Items) == 1 {
+		return "The question asks for a share, the statement counts."
+	}
+	if !strings.Contains(h.upper, "/") {
 		return ""
 	}
 	if t := h.Table; t != nil && len(t.Rows) == 1 && len(t.Rows[0]) == 1 && isHundred(t.Rows[0][0]) {

@@ -18,7 +18,7 @@ func (h *held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
 	}
-	if denies.MatchString(h.Question.Text) || unWord.MatchString(h.Question.Text) || outside.MatchString(h.asked) ||
+	if denies.MatchString(noLonger.ReplaceAllString(h.Question.Text, " ")) || unWord.MatchString(h.Question.Text) || outside.MatchString(h.asked) ||
 		several.MatchString(h.Question.Text) {
 		return ""
 	}
@@ -29,10 +29,14 @@ func (h *held) opposite() string {
 			return fmt.Sprintf("The question says %s, the statement leaves them out.", c.text)
 		}
 	}
-	if lacking.MatchString(whoLeft.ReplaceAllString(h.Question.Text, " ")) {
+	over := overNow.FindString(h.asked)
+	if lacking.MatchString(overNow.ReplaceAllString(whoLeft.ReplaceAllString(h.asked, " "), " ")) {
 		return ""
 	}
 	gone := gone.FindString(h.asked)
+	if gone == "" && len(h.constant) == 0 { // only the column that says it is asked
+		gone = over
+	}
 	for i := range h.tokens {
 		c := h.columnBefore(h.tokens[i].Pos)
 		if h.word(i) == "NULL" && h.word(i-1) == "IS" && gone != "" && ended.MatchString(c.Column) && !h.inCase(i) {
@@ -55,8 +59,9 @@ var (
 	several = regexp.MustCompile(`(?i)\b(?:or not|but|whether|whose|both|all|rate|share|percent\w*|ratio|versus|` +
 		`vs|compared?|active|current\w*|other)\b|%`)
 	// gone are words for rows that no longer count, and ended the columns that say so.
-	gone  = regexp.MustCompile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
-	ended = regexp.MustCompile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|dissol|resign|quit|clos|expir`)
+	gone    = regexp.MustCompile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
+	overNow = regexp.MustCompile(`\b(?:no longer|expired|ended)\b`)
+	ended   = regexp.MustCompile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|dissol|resign|quit|clos|expir|valid_?(?:to|until)|^end_|_end$`)
 )
 
 var (
@@ -69,9 +74,15 @@ var (
 // settled are columns that say when something open came to its end.
 var settled = regexp.MustCompile(`(?i)settl|resolv|complet|finish|paid|solved|answered`)
 
+// openOnes finds open things: open tickets.
+var openOnes = regexp.MustCompile(`\bopen (\pL+)`)
+
 // endedOnes looks for a statement that keeps only rows that have ended, where the question asks for those of today.
 func (h *held) endedOnes() string {
 	m := stillThere.FindString(h.asked)
+	if of := openOnes.FindStringSubmatch(h.asked); m == "" && of != nil && h.inNames(of[1]) && !comparing.MatchString(h.asked) {
+		m = "open"
+	}
 	if m == "" || denies.MatchString(h.asked) {
 		return ""
 	}

@@ -1,0 +1,144 @@
+package doubt
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
+)
+
+var (
+	beginsWith = regexp.MustCompile(`\b(?:start|begin)\w*(?: in| with)\b`)
+	endsWith   = regexp.MustCompile(`\bend(?:s|ing)?(?: in| on| with)\b`)
+	within     = regexp.MustCompile(`\b(?:contain|includ)\w*\b|\bsomewhere\b`)
+)
+
+// pattern compares "starts with", "ends in" and "contains" with the ends of a LIKE pattern.
+func (h *held) pattern() string {
+	begins, ends, contains := beginsWith.FindString(h.asked), endsWith.FindString(h.asked), within.FindString(h.asked)
+	if denies.MatchString(h.asked) {
+		return ""
+	}
+
+	for _, c := range h.constant {
+		inner := strings.Trim(c.text, "%")
+		if c.op != "LIKE" && c.op != "ILIKE" || h.ofTime(c.column) || strings.ContainsAny(inner, "%_") || !h.hasPhrase(strings.ToLower(inner)) {
+			continue
+		}
+		word, want := "", ""
+		switch {
+		case begins != "" && ends+contains == "":
+			word, want = begins, inner+"%"
+		case ends != "" && begins+contains == "":
+			word, want = ends, "%"+inner
+		case contains != "" && begins+ends == "":
+			word, want = contains, "%"+inner+"%"
+		}
+		if want != "" && c.text != want && h.differs(h.replaced(map[int]string{c.at: literal(want)})) {
+			return fmt.Sprintf("The question says %s %s, the statement looks for %s.", word, inner, c.text)
+		}
+	}
+	return ""
+}
+
+var (
+	late   = regexp.MustCompile(`\b(?:late|too late|delayed)\b`)
+	onTime = regexp.MustCompile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule)\b`)
+	due    = regexp.MustCompile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
+	// byDue finds a comparison of two columns.
+	byDue = regexp.MustCompile(`^(?:\w+\.)?(\w+)\s*(<=|>=|<|>)\s*(?:\w+\.)?(\w+)\b`)
+)
+
+// lateness compares late and on time with the comparison of a date with the one that was promised.
+func (h *held) lateness() string {
+	isLate, isPunctual := late.FindString(h.asked), onTime.FindString(h.asked)
+	if (isLate == "") == (isPunctual == "") || denies.MatchString(h.asked) || comparing.MatchString(h.asked) {
+		return ""
+	}
+
+	for i, t := range h.tokens {
+		m := byDue.FindStringSubmatch(h.Statement.SQL()[t.Pos:])
+		if m == nil || h.word(i-1) == "." || h.inCase(i) || due.MatchString(m[1]) == due.MatchString(m[3]) {
+			continue
+		}
+		if !h.ofTime(sqlshape.ColumnRef{Column: m[1]}) || !h.ofTime(sqlshape.ColumnRef{Column: m[3]}) {
+			continue
+		}
+		after := strings.HasPrefix(m[2], ">") != due.MatchString(m[1])
+		if after != (isLate != "") {
+			return fmt.Sprintf("The question says %s, the statement takes those with %s %s %s.", isLate+isPunctual, m[1], m[2], m[3])
+		}
+	}
+	return ""
+}
+
+var (
+	weekend  = regexp.MustCompile(`\bweekends?\b`)
+	workdays = regexp.MustCompile(`\b(?:weekdays?|working days?|workdays?|business days?)\b`)
+	// ofWeekend finds the numbers of Saturday and Sunday, as engines count them.
+	ofWeekend = regexp.MustCompile(`(?:%W|DOW|DAYOFWEEK|WEEKDAY)[^=<>]*?\)?\s+(NOT )?IN \('?([0156])'?\s*,\s*'?([0167])'?\)`)
+)
+
+// weekends compares weekend and weekday with the days of a list.
+func (h *held) weekends() string {
+	asked, others := weekend.FindString(h.asked), workdays.FindString(h.asked)
+	m := ofWeekend.FindStringSubmatch(h.upper)
+	if m == nil || (asked == "") == (others == "") || denies.MatchString(h.asked) || comparing.MatchString(h.asked) ||
+		!slices.Contains([]string{"06", "60", "17", "71", "67", "56"}, m[2]+m[3]) || h.Statement.Uses("CASE") {
+		return ""
+	}
+	if (m[1] == "") == (asked != "") {
+		return ""
+	}
+	return fmt.Sprintf("The question says %s, the statement takes the other days.", asked+others)
+}
+
+var (
+	netOf      = regexp.MustCompile(`\b(?:net|(?:excluding|without|excl\.?) (?:vat|tax(?:es)?))\b`)
+	grossOf    = regexp.MustCompile(`\b(?:gross|(?:including|with|incl\.?) (?:vat|tax(?:es)?))\b`)
+	withoutTax = regexp.MustCompile(`(?i)\b(?:excluding|without|excl\.?) (?:vat|tax(?:es)?)`)
+	otherNet   = regexp.MustCompile(`\b(?:net|gross) (?:margin|profit|weight|income|salary|pay|wage|loss|worth|earnings)`)
+	taxed      = regexp.MustCompile(`(?i)(?:^|_)(?:vat|tax(?:es)?)(?:_|$)|(?:VAT|Tax)(?:Amount)?$`)
+	untaxed    = regexp.MustCompile(`(?i)(?:^|_)net(?:_|$)|Net$|^Net`)
+)
+
+// tax compares net and gross with the columns that the statement adds up.
+func (h *held) tax() string {
+	isNet, isGross := netOf.FindString(h.asked), grossOf.FindString(h.asked)
+	if (isNet == "") == (isGross == "") || comparing.MatchString(h.asked) || otherNet.MatchString(h.asked) || strings.ContainsAny(h.upper, "*/") {
+		return ""
+	}
+
+	net, tax := "", ""
+	for _, c := range h.columns {
+		switch {
+		case untaxed.MatchString(c.Column):
+			net = c.Column
+		case taxed.MatchString(c.Column):
+			tax = c.Column
+		}
+	}
+	plus := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(net) + `\s*\+\s*(?:\w+\.)?` + regexp.QuoteMeta(tax)).MatchString(h.Statement.SQL())
+	_, known := h.taxColumn()
+	switch {
+	case isNet != "" && net != "" && tax != "" && plus && len(h.outline.Items) == 1:
+		return fmt.Sprintf("The question says %s, the statement adds %s.", isNet, tax)
+	case isGross != "" && net != "" && tax == "" && known:
+		return fmt.Sprintf("The question says %s, the statement takes %s.", isGross, net)
+	}
+	return ""
+}
+
+// taxColumn is a column of a tax of the tables that are read.
+func (h *held) taxColumn() (name string, ok bool) {
+	for _, t := range h.tables {
+		for _, c := range t.Columns {
+			if taxed.MatchString(c.Name) {
+				return c.Name, true
+			}
+		}
+	}
+	return "", false
+}
