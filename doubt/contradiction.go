@@ -115,7 +115,8 @@ var abrupt = regexp.MustCompile(`(?i)^(?:\pL+(?:lest|test|gest|nest|pest|dest|be
 	`nobody|nothing|none|yet|ever|still|since|until|before|after|between|over|under|than|more|less|neither)$`)
 
 // onlyEnglish are words that no other language has and that carry the sense of a short question.
-var onlyEnglish = regexp.MustCompile(`(?i)\b(?:since|before|after|between|without|outside|starting|ending|never|nobody|nothing|than|which|whose|cheaper|older|newer|` +
+var onlyEnglish = regexp.MustCompile(`(?i)\b(?:since|before|after|between|without|outside|starting|ending|never|` +
+	`nobody|nothing|than|which|whose|cheaper|older|newer|` +
 	`still|both|each|every|how many|who)\b`)
 
 // telegraphic takes a question for English that is in no known language because it has no usual word in it:

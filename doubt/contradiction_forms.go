@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/schema"
 )
 
 var (
@@ -24,7 +25,8 @@ func (h *held) pattern() string {
 
 	for _, c := range h.constant {
 		inner := strings.Trim(c.text, "%")
-		if c.op != "LIKE" && c.op != "ILIKE" || h.ofTime(c.column) || strings.ContainsAny(inner, "%_") || !h.hasPhrase(strings.ToLower(inner)) {
+		like := (c.op == "LIKE" || c.op == "ILIKE") && !strings.ContainsAny(inner, "%_")
+		if !like || h.ofTime(c.column) || !h.hasPhrase(strings.ToLower(inner)) {
 			continue
 		}
 		word, want := "", ""
@@ -43,9 +45,11 @@ func (h *held) pattern() string {
 	return ""
 }
 
+const promise = `(?:the|its|their) (?:due|deadline|promised|planned|scheduled|expected)`
+
 var (
-	late   = regexp.MustCompile(`\b(?:late|too late|delayed)\b`)
-	onTime = regexp.MustCompile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule)\b`)
+	late   = regexp.MustCompile(`\b(?:late|delayed|after ` + promise + `)\b`)
+	onTime = regexp.MustCompile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule|(?:before|by) ` + promise + `)\b`)
 	due    = regexp.MustCompile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
 	// byDue finds a comparison of two columns.
 	byDue = regexp.MustCompile(`^(?:\w+\.)?(\w+)\s*(<=|>=|<|>)\s*(?:\w+\.)?(\w+)\b`)
@@ -68,7 +72,8 @@ func (h *held) lateness() string {
 		}
 		after := strings.HasPrefix(m[2], ">") != due.MatchString(m[1])
 		if after != (isLate != "") {
-			return fmt.Sprintf("The question says %s, the statement takes those with %s %s %s.", isLate+isPunctual, m[1], m[2], m[3])
+			return fmt.Sprintf("The question says %s, the statement takes those with %s %s %s.", isLate+isPunctual,
+				m[1], m[2], m[3])
 		}
 	}
 	return ""
@@ -78,7 +83,8 @@ var (
 	weekend  = regexp.MustCompile(`\bweekends?\b`)
 	workdays = regexp.MustCompile(`\b(?:weekdays?|working days?|workdays?|business days?)\b`)
 	// ofWeekend finds the numbers of Saturday and Sunday, as engines count them.
-	ofWeekend = regexp.MustCompile(`(?:%W|DOW|DAYOFWEEK|WEEKDAY)[^=<>]*?\)?\s+(NOT )?IN \('?([0156])'?\s*,\s*'?([0167])'?\)`)
+	ofWeekend = regexp.MustCompile(`(?:%W|DOW|DAYOFWEEK|WEEKDAY)[^=<>]*?\)?\s+(NOT )?` +
+		`IN \('?([0156])'?\s*,\s*'?([0167])'?\)`)
 )
 
 // weekends compares weekend and weekday with the days of a list.
@@ -107,7 +113,8 @@ var (
 // tax compares net and gross with the columns that the statement adds up.
 func (h *held) tax() string {
 	isNet, isGross := netOf.FindString(h.asked), grossOf.FindString(h.asked)
-	if (isNet == "") == (isGross == "") || comparing.MatchString(h.asked) || otherNet.MatchString(h.asked) || strings.ContainsAny(h.upper, "*/") {
+	if (isNet == "") == (isGross == "") || comparing.MatchString(h.asked) || otherNet.MatchString(h.asked) ||
+		strings.ContainsAny(h.upper, "*/") {
 		return ""
 	}
 
@@ -120,25 +127,18 @@ func (h *held) tax() string {
 			tax = c.Column
 		}
 	}
-	plus := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(net) + `\s*\+\s*(?:\w+\.)?` + regexp.QuoteMeta(tax)).MatchString(h.Statement.SQL())
-	_, known := h.taxColumn()
 	switch {
-	case isNet != "" && net != "" && tax != "" && plus && len(h.outline.Items) == 1:
+	case isNet != "" && net != "" && tax != "" && len(h.outline.Items) == 1 && strings.Contains(h.upper, "+"):
 		return fmt.Sprintf("The question says %s, the statement adds %s.", isNet, tax)
-	case isGross != "" && net != "" && tax == "" && known:
+	case isGross != "" && net != "" && tax == "" && h.knowsTax():
 		return fmt.Sprintf("The question says %s, the statement takes %s.", isGross, net)
 	}
 	return ""
 }
 
-// taxColumn is a column of a tax of the tables that are read.
-func (h *held) taxColumn() (name string, ok bool) {
-	for _, t := range h.tables {
-		for _, c := range t.Columns {
-			if taxed.MatchString(c.Name) {
-				return c.Name, true
-			}
-		}
-	}
-	return "", false
+// knowsTax reports whether a table that is read has a column of a tax.
+func (h *held) knowsTax() bool {
+	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
+		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return taxed.MatchString(c.Name) })
+	})
 }

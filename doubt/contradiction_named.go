@@ -27,6 +27,9 @@ func (h *held) value() string {
 	for _, v := range h.Values.Named(h.Question.Text + currencyCodes(h.asked)) {
 		isHome := func(t *schema.Table) bool { return t.Schema == v.Schema && t.Name == v.Table }
 		at := slices.IndexFunc(h.tables, isHome)
+		if at < 0 && h.lacksTable(v) {
+			return fmt.Sprintf("The question says %s, and the statement does not.", v.Value)
+		}
 		if at < 0 || h.writesText(v.Value) {
 			continue
 		}
@@ -42,6 +45,20 @@ func (h *held) value() string {
 		}
 	}
 	return ""
+}
+
+// lacksTable reports whether the question puts a value beside the name of its table, "the Toys category", and the
+// statement has neither that nor a key in its place.
+func (h *held) lacksTable(v contradict.Stored) bool {
+	noun, value := nounOf(v.Table), strings.ToLower(v.Value)
+	beside := h.hasPhrase(value+" "+noun) || h.hasPhrase(noun+" "+value)
+	if !beside || !strings.Contains(h.Question.Text, v.Value) || h.writesText(v.Value) {
+		return false
+	}
+	return !slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+		t, column := h.home(c)
+		return slices.Contains(words.Stems(c.Column), noun) || t != nil && refersTo(t, column.Name) == v.Table
+	})
 }
 
 // pairs reports whether the question puts a value beside another one of its column, which is all that the statement takes:
@@ -217,7 +234,8 @@ func (h *held) column() string {
 		}
 		for i := range t.Columns {
 			other := &t.Columns[i]
-			if h.uses(t, other.Name) || !siblings(t, used, other) || taxed.MatchString(other.Name) && withoutTax.MatchString(h.asked) {
+			untaxed := taxed.MatchString(other.Name) && withoutTax.MatchString(h.asked)
+			if h.uses(t, other.Name) || !siblings(t, used, other) || untaxed {
 				continue
 			}
 			named, mine := without(words.Stems(other.Name), words.Stems(used.Name)),

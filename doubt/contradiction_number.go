@@ -243,10 +243,13 @@ var (
 	anyNumber   = regexp.MustCompile(`(?i)\b` + numberWords + `\b`)
 )
 
-// otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the question has it.
+// otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the
+// question has it.
 func (h *held) otherCount() string {
 	m := havingCount.FindStringSubmatch(h.upper)
-	if m == nil || h.names(m[2]) || ofUnits.MatchString(h.asked) || h.Question.Has("several", "multiple", "repeat*", "again") || len(anyNumber.FindAllString(h.Question.Text, -1)) != 1 {
+	one := len(anyNumber.FindAllString(h.Question.Text, -1)) == 1 && !ofUnits.MatchString(h.asked) &&
+		!h.Question.Has("several", "multiple", "repeat*", "again")
+	if m == nil || !one || h.names(m[2]) {
 		return ""
 	}
 	return m[1] + " " + m[2]

@@ -46,6 +46,9 @@ var (
 	ends = []string{"lowest", "highest", "earliest", "latest"}
 )
 
+// lastFew finds a number of things at one end: "the last five orders".
+var lastFew = regexp.MustCompile(`\b(first|last) ` + numberWords + ` (\pL+)`)
+
 // endFirst finds the end of an order that stands first: "newest bookings first".
 var endFirst = regexp.MustCompile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!])`)
 
@@ -77,6 +80,10 @@ func (h *held) askedEnd() (asked, word string) {
 		}
 	}
 
+	m := lastFew.FindStringSubmatch(h.asked)
+	if m != nil && asked == "" && h.inNames(m[3]) && !bothEnds.MatchString(h.asked) {
+		return map[string]string{"first": "earliest", "last": "latest"}[m[1]], m[0]
+	}
 	names := strings.NewReplacer("first name", "", "last name", "").Replace(endFirst.ReplaceAllString(h.asked, ""))
 	end := endOf.FindStringSubmatch(h.asked)
 	begins := fromEnd.FindStringSubmatch(h.asked)

@@ -41,7 +41,7 @@ func (h *held) group() string {
 		len(h.selects) == 1) && len(o.Items) < 4 && !h.averaged(m[1]):
 		return fmt.Sprintf("The question asks for each %s, the statement answers for all together.",
 			strings.ToLower(m[1]))
-	case len(o.GroupBy) == 1:
+	case len(o.GroupBy) == 1 || h.byKeyAndName():
 		if detail := h.otherGroup(m[1]); detail != "" {
 			return detail
 		}
@@ -132,6 +132,29 @@ func (h *held) averaged(thing string) bool {
 var behindNoun = words.Set("in for of from since during with at on and or over where that who to before after between until last this " +
 	"each by as sorted ordered including excluding without except")
 
+// byKeyAndName reports whether the groups are things: by the key of a table and then by a name of it.
+func (h *held) byKeyAndName() bool {
+	if len(h.outline.GroupBy) != 2 {
+		return false
+	}
+	var of [2]*schema.Table
+	for i, term := range h.outline.GroupBy {
+		at := strings.LastIndex(h.Statement.SQL(), "GROUP BY")
+		at += strings.Index(h.Statement.SQL()[max(at, 0):], term)
+		for _, c := range h.columns {
+			t, column := h.home(c)
+			if c.Pos != at || t == nil {
+				continue
+			}
+			isKey := slices.Equal(t.PrimaryKey, []string{column.Name})
+			if i == 0 && isKey || i == 1 && personal.MatchString(column.Name) {
+				of[i] = t
+			}
+		}
+	}
+	return of[0] != nil && of[0] == of[1]
+}
+
 // otherGroup looks for groups by something else than the question says: by another table, by what several rows of the table share,
 // or by another column.
 func (h *held) otherGroup(noun string) string {
@@ -140,12 +163,18 @@ func (h *held) otherGroup(noun string) string {
 		return ""
 	}
 	of := slices.IndexFunc(h.tables, func(t *schema.Table) bool { return nounOf(t.Name) == stem[0] })
-	term := h.outline.GroupBy[0]
+	unread := of < 0 && (len(stem) == 1 || behindNoun[stem[1]]) &&
+		slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return slices.Equal(words.Stems(t.Name), stem[:1]) })
+	term := h.outline.GroupBy[len(h.outline.GroupBy)-1]
 	at := strings.LastIndex(h.Statement.SQL(), term)
 	for _, c := range h.columns {
 		t, column := h.home(c)
-		if c.Pos != at || t == nil || slices.Contains(words.Stems(column.Name), stem[0]) {
+		if c.Pos != at || t == nil || slices.Contains(words.Stems(column.Name), stem[0]) ||
+			slices.Contains(stem[1:], nounOf(t.Name)) {
 			continue
+		}
+		if unread && personal.MatchString(column.Name) && !slices.Contains(words.Stems(t.Name), stem[0]) {
+			return fmt.Sprintf("The question asks for each %s, the statement groups by %s.%s.", stem[0], t.Name, column.Name)
 		}
 		switch one := len(stem) == 1 || behindNoun[stem[1]]; {
 		case of < 0 && !(one && h.hasColumn(stem[0]) && nounOf(t.Name) != stem[0]):
@@ -223,11 +252,39 @@ func (h *held) countsDistinct(column string) string {
 	return h.replaced(by)
 }
 
+var (
+	totalOf   = regexp.MustCompile(`\b(?:total|sum of) (\pL+)(?: (\pL+))?`)
+	countedBy = regexp.MustCompile(`(?i)\bCOUNT\s*\(\s*(?:\w+\.)?(\w+)\s*\)`)
+)
+
+// countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "":
+// none.
+func (h *held) countedMeasure() string {
+	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.Statement.SQL())
+	if asked == nil || m == nil || len(h.outline.Aggregates) != 1 || h.Question.Has("number", "count", "how many") {
+		return ""
+	}
+	of := slices.IndexFunc(h.columns, func(c sqlshape.ColumnRef) bool { return strings.EqualFold(c.Column, m[1]) })
+	if of < 0 || h.ofTime(h.columns[of]) {
+		return ""
+	}
+	t, column := h.home(h.columns[of])
+	named := func(w string) bool { return slices.Contains(words.Stems(asked[1]+" "+asked[2]), w) }
+	if t == nil || slices.Contains(t.PrimaryKey, column.Name) || refersTo(t, column.Name) != "" ||
+		!slices.ContainsFunc(words.Stems(column.Name), named) {
+		return ""
+	}
+	return column.Name
+}
+
 // average looks for an average that is computed without one.
 func (h *held) average() string {
 	if h.Question.Sum && slices.Equal(h.outline.Aggregates, []string{"AVG"}) && len(h.selects) == 1 &&
 		!h.Question.Has("average", "mean", "avg", "typical*", "usual*") && h.evidence == "" {
 		return "The question asks for a total, the statement takes an average."
+	}
+	if c := h.countedMeasure(); c != "" {
+		return fmt.Sprintf("The question asks for the total of %s, the statement counts its rows.", c)
 	}
 	if !h.Question.Has("average", "mean", "avg") || strings.Contains(h.evidence, "average") ||
 		h.Question.Has("above/below/than average", "above/below/than the average") {
@@ -303,7 +360,8 @@ func (h *held) dropsSome() string {
 }
 
 var (
-	asksShare = regexp.MustCompile(`^(?:(?:what|which)(?:'s| is)? )?(?:the )?(?:share|percentage|proportion|fraction) of\b|` +
+	asksShare = regexp.MustCompile(`^(?:(?:what|which)(?:'s| is)? )?(?:the )?` +
+		`(?:share|percentage|proportion|fraction) of\b|` +
 		`\b(?:what|which) (?:share|percentage|proportion|fraction)\b|\bhow many percent\b|\bin percent$`)
 	countsOnly = regexp.MustCompile(`^SELECT COUNT\([^()]*\)(?: AS \w+)?\s+FROM `)
 )

@@ -18,7 +18,8 @@ func (h *held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
 	}
-	if denies.MatchString(noLonger.ReplaceAllString(h.Question.Text, " ")) || unWord.MatchString(h.Question.Text) || outside.MatchString(h.asked) ||
+	if denies.MatchString(noLonger.ReplaceAllString(h.Question.Text, " ")) ||
+		unWord.MatchString(h.Question.Text) || outside.MatchString(h.asked) ||
 		several.MatchString(h.Question.Text) {
 		return ""
 	}
@@ -61,14 +62,16 @@ var (
 	// gone are words for rows that no longer count, and ended the columns that say so.
 	gone    = regexp.MustCompile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
 	overNow = regexp.MustCompile(`\b(?:no longer|expired|ended)\b`)
-	ended   = regexp.MustCompile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|dissol|resign|quit|clos|expir|valid_?(?:to|until)|^end_|_end$`)
+	ended   = regexp.MustCompile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|` +
+		`dissol|resign|quit|clos|expir|valid_?(?:to|until)|^end_|_end$`)
 )
 
 var (
 	nonWord     = regexp.MustCompile(`\bnon[- ]?\pL`)
 	whoLeft     = regexp.MustCompile(`(?i)\b(?:who|that|which|has|have|had) left\b`)
 	participles = words.Set("sold sent paid left built bought won lost held taken given shown written drawn done made met gone born")
-	stillThere  = regexp.MustCompile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|running|employed|working|valid|with us))\b`)
+	stillThere  = regexp.MustCompile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|` +
+		`running|employed|works?|working|practi[cs]\pL+|in (?:use|force|service)|valid|with us))\b`)
 )
 
 // settled are columns that say when something open came to its end.
@@ -80,7 +83,8 @@ var openOnes = regexp.MustCompile(`\bopen (\pL+)`)
 // endedOnes looks for a statement that keeps only rows that have ended, where the question asks for those of today.
 func (h *held) endedOnes() string {
 	m := stillThere.FindString(h.asked)
-	if of := openOnes.FindStringSubmatch(h.asked); m == "" && of != nil && h.inNames(of[1]) && !comparing.MatchString(h.asked) {
+	of := openOnes.FindStringSubmatch(h.asked)
+	if m == "" && of != nil && h.inNames(of[1]) && !comparing.MatchString(h.asked) {
 		m = "open"
 	}
 	if m == "" || denies.MatchString(h.asked) {

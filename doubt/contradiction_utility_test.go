@@ -192,6 +192,18 @@ func TestRightAnswersOfAUtility(t *testing.T) {
 		{"meters installed in 2024 that are still there", "SELECT serial FROM meters WHERE installed_on >= '2024-01-01' AND removed_on IS NULL"},
 		{"average price per kWh", "SELECT avg(cents_per_kwh) FROM tariffs"},
 		{"customers who joined on a weekend", "SELECT first_name FROM customers WHERE strftime('%w', joined_on) IN ('0','6')"},
+		{"the last 3 invoices", "SELECT invoice_id FROM invoices ORDER BY issued_on DESC LIMIT 3"},
+		{"first two customers", "SELECT first_name FROM customers ORDER BY joined_on LIMIT 2"},
+		{"last 30 days of complaints", "SELECT complaint_id FROM complaints WHERE opened_at >= '2024-05-16' ORDER BY opened_at"},
+		{"invoices on the Spot tariff", "SELECT invoice_id FROM invoices WHERE tariff_code = 'S1'"},
+		{"number of invoices per tariff", "SELECT t.label, count(*) FROM invoices i JOIN tariffs t ON t.tariff_code = i.tariff_code GROUP BY t.tariff_code, t.label"},
+		{"invoices per customer city",
+			"SELECT c.city, count(*) FROM invoices i JOIN customers c ON c.customer_no = i.customer_no GROUP BY c.city"},
+		{"readings per customer", "SELECT c.last_name, count(*) FROM readings r JOIN meters m ON m.meter_id = r.meter_id " +
+			"JOIN customers c ON c.customer_no = m.customer_no GROUP BY c.customer_no, c.last_name"},
+		{"total number of readings with kwh", "SELECT count(kwh) FROM readings"},
+		{"invoices paid by the due date", "SELECT invoice_id FROM invoices WHERE paid_on <= due_on"},
+		{"meters that are still in service", "SELECT serial FROM meters WHERE removed_on IS NULL"},
 	} {
 		if lines := said(tt[0], tt[1]); len(lines) > 0 {
 			t.Errorf("%s\n\t%s\n\t%v", tt[0], tt[1], lines)
@@ -261,6 +273,13 @@ func TestPlantedFaultsOfAUtility(t *testing.T) {
 		{"How many invoices were not cancelled?", "SELECT count(*) FROM invoices WHERE state = 'cancelled'"},
 		{"average consumption per reading without estimates", "SELECT avg(kwh) FROM readings WHERE estimated = 1"},
 		{"weekend complaints", "SELECT complaint_id FROM complaints WHERE strftime('%w', opened_at) NOT IN ('0', '6')"},
+		{"the last 3 invoices", "SELECT invoice_id FROM invoices ORDER BY issued_on LIMIT 3"},
+		{"invoices on the Spot tariff", "SELECT invoice_id FROM invoices"},
+		{"number of invoices per tariff",
+			"SELECT c.last_name, count(*) FROM invoices i JOIN customers c ON c.customer_no = i.customer_no GROUP BY c.customer_no, c.last_name"},
+		{"total vat of paid invoices", "SELECT count(vat) FROM invoices WHERE state = 'paid'"},
+		{"invoices paid after the due date", "SELECT invoice_id FROM invoices WHERE paid_on < due_on"},
+		{"meters that are still in service", "SELECT serial FROM meters WHERE removed_on IS NOT NULL"},
 	} {
 		if lines := said(tt[0], tt[1]); len(lines) == 0 {
 			t.Errorf("%s\n\t%s", tt[0], tt[1])
