@@ -18,10 +18,10 @@ var (
 
 // pattern compares "starts with", "ends in" and "contains" with the ends of a LIKE pattern.
 func (h *held) pattern() string {
-	begins, ends, contains := beginsWith.FindString(h.asked), endsWith.FindString(h.asked), within.FindString(h.asked)
-	if denies.MatchString(h.asked) {
+	if !strings.Contains(h.upper, "LIKE") || denies.MatchString(h.asked) {
 		return ""
 	}
+	begins, ends, contains := beginsWith.FindString(h.asked), endsWith.FindString(h.asked), within.FindString(h.asked)
 
 	for _, c := range h.constant {
 		inner := strings.Trim(c.text, "%")
@@ -57,6 +57,9 @@ var (
 
 // lateness compares late and on time with the comparison of a date with the one that was promised.
 func (h *held) lateness() string {
+	if !strings.ContainsAny(h.upper, "<>") {
+		return ""
+	}
 	isLate, isPunctual := late.FindString(h.asked), onTime.FindString(h.asked)
 	if (isLate == "") == (isPunctual == "") || denies.MatchString(h.asked) || comparing.MatchString(h.asked) {
 		return ""
@@ -89,8 +92,11 @@ var (
 
 // weekends compares weekend and weekday with the days of a list.
 func (h *held) weekends() string {
-	asked, others := weekend.FindString(h.asked), workdays.FindString(h.asked)
+	if !strings.Contains(h.upper, " IN ") {
+		return ""
+	}
 	m := ofWeekend.FindStringSubmatch(h.upper)
+	asked, others := weekend.FindString(h.asked), workdays.FindString(h.asked)
 	if m == nil || (asked == "") == (others == "") || denies.MatchString(h.asked) || comparing.MatchString(h.asked) ||
 		!slices.Contains([]string{"06", "60", "17", "71", "67", "56"}, m[2]+m[3]) || h.Statement.Uses("CASE") {
 		return ""
@@ -112,12 +118,6 @@ var (
 
 // tax compares net and gross with the columns that the statement adds up.
 func (h *held) tax() string {
-	isNet, isGross := netOf.FindString(h.asked), grossOf.FindString(h.asked)
-	if (isNet == "") == (isGross == "") || comparing.MatchString(h.asked) || otherNet.MatchString(h.asked) ||
-		strings.ContainsAny(h.upper, "*/") {
-		return ""
-	}
-
 	net, tax := "", ""
 	for _, c := range h.columns {
 		switch {
@@ -127,10 +127,15 @@ func (h *held) tax() string {
 			tax = c.Column
 		}
 	}
+	if net == "" || comparing.MatchString(h.asked) || otherNet.MatchString(h.asked) || strings.ContainsAny(h.upper, "*/") {
+		return ""
+	}
+
+	isNet, isGross := netOf.FindString(h.asked), grossOf.FindString(h.asked)
 	switch {
-	case isNet != "" && net != "" && tax != "" && len(h.outline.Items) == 1 && strings.Contains(h.upper, "+"):
+	case isNet != "" && isGross == "" && tax != "" && len(h.outline.Items) == 1 && strings.Contains(h.upper, "+"):
 		return fmt.Sprintf("The question says %s, the statement adds %s.", isNet, tax)
-	case isGross != "" && net != "" && tax == "" && h.knowsTax():
+	case isGross != "" && isNet == "" && tax == "" && h.knowsTax():
 		return fmt.Sprintf("The question says %s, the statement takes %s.", isGross, net)
 	}
 	return ""

@@ -100,6 +100,8 @@ and the last line, for all:
   sec              wall time of the questions, added up; p50_s, p95_s: half and 95 % took at most as long
   auroc, auroc_ci  of the confidence against being right, and its 95 % interval; null where it cannot be told
   brier, ece       of the confidence: mean square error, and mean distance from the frequency in ten bins
+  answered         n, ex, auroc, auroc_ci, brier and ece of the questions that have a statement. Without one the confidence
+                   is 0, which helps a strategy that answers less
   levels           of the confidence, each: questions (n) and right ones
   failed           questions that got no answer because something was down; they count as wrong
   left_out         questions that were not asked: no database or a damaged one, no stored answer, a
@@ -138,6 +140,13 @@ type levelFigures struct {
 	Right int `json:"right"`
 }
 
+// answeredFigures are of the questions that have a statement.
+type answeredFigures struct {
+	N  int     `json:"n"`
+	EX float64 `json:"ex"`
+	sureness
+}
+
 // summary is the last line.
 type summary struct {
 	N           int        `json:"n"`
@@ -153,6 +162,7 @@ type summary struct {
 	P50         float64    `json:"p50_s"`
 	P95         float64    `json:"p95_s"`
 	sureness
+	Answered  *answeredFigures            `json:"answered,omitempty"`
 	Levels    map[vote.Level]levelFigures `json:"levels,omitempty"`
 	Ballot    *sureness                   `json:"ballot,omitempty"`
 	Failed    int                         `json:"failed"`

@@ -154,6 +154,22 @@ func (t *collector) outcomes() []eval.Outcome {
 	return list
 }
 
+// answered are the figures of the questions that have a statement; nil: none has, or all have.
+func (t *collector) answered(outcomes []eval.Outcome, boot stats.Bootstrap) *answeredFigures {
+	var of []eval.Outcome
+	right := 0.0
+	for i, q := range t.questions {
+		if t.done[q.ID].SQL != "" {
+			of = append(of, outcomes[i])
+			right += outcomes[i].Score
+		}
+	}
+	if len(of) == 0 || len(of) == len(outcomes) {
+		return nil
+	}
+	return &answeredFigures{len(of), right / float64(len(of)), surenessOf(of, boot)}
+}
+
 func (t *collector) summary(l *live, kind string) summary {
 	n := float64(len(t.questions))
 	outcomes := t.outcomes()
@@ -190,7 +206,7 @@ func (t *collector) summary(l *live, kind string) summary {
 	if slices.Sort(times); len(times) > 0 {
 		s.P50, s.P95 = times[(len(times)-1)/2], times[(95*len(times)+99)/100-1]
 	}
-	s.sureness = surenessOf(outcomes, boot)
+	s.sureness, s.Answered = surenessOf(outcomes, boot), t.answered(outcomes, boot)
 	if s.Figures != nil {
 		for i, q := range t.questions {
 			if f := t.done[q.ID].Figures; f != nil {

@@ -24,28 +24,28 @@ const (
 
 // finished is one finished question in the form of --out and --json. eval.Answers reads it as a line of answers.
 type finished struct {
-	Version          int     `json:"v"`
-	Run              string  `json:"run"` // strategy, model and number of samples
-	Dataset          string  `json:"dataset"`
-	ID               string  `json:"qid"`
-	DB               string  `json:"db_id"`
-	SQL              string  `json:"sql"` // "" when there is none
-	Confidence       float64 `json:"confidence"`
-	EX               int     `json:"ex"`
-	VA               int     `json:"va"`
-	Calls            int     `json:"calls"`
-	PromptTokens     int     `json:"prompt_tokens"`
-	CompletionTokens int     `json:"completion_tokens"`
-	TokensKnown      bool    `json:"tokens_known"`
-	Money            float64 `json:"money,omitempty"`
-	Sec              float64 `json:"latency_s"`
-	Saved            int     `json:"saved"`
-	Error            string  `json:"error,omitempty"`
-	*Answer                  // nil without an answer
-	Asked      bool     `json:"asked,omitempty"` // it is a question back
-	Answerable *float64 `json:"answerable,omitempty"`
-	Kind             string  `json:"model_kind"`
-	*Figures                 // of a qasql; nil for other strategies
+	Version          int      `json:"v"`
+	Run              string   `json:"run"` // strategy, model and number of samples
+	Dataset          string   `json:"dataset"`
+	ID               string   `json:"qid"`
+	DB               string   `json:"db_id"`
+	SQL              string   `json:"sql"` // "" when there is none
+	Confidence       float64  `json:"confidence"`
+	EX               int      `json:"ex"`
+	VA               int      `json:"va"`
+	Calls            int      `json:"calls"`
+	PromptTokens     int      `json:"prompt_tokens"`
+	CompletionTokens int      `json:"completion_tokens"`
+	TokensKnown      bool     `json:"tokens_known"`
+	Money            float64  `json:"money,omitempty"`
+	Sec              float64  `json:"latency_s"`
+	Saved            int      `json:"saved"`
+	Error            string   `json:"error,omitempty"`
+	*Answer                   // nil without an answer
+	Asked            bool     `json:"asked,omitempty"` // it is a question back
+	Answerable       *float64 `json:"answerable,omitempty"`
+	Kind             string   `json:"model_kind"`
+	*Figures                  // of a qasql; nil for other strategies
 
 	Voters []voterFigures `json:"voters,omitempty"` // of a petsql
 

@@ -123,15 +123,11 @@ func TestDrawn(t *testing.T) {
 func TestLiveFigures(t *testing.T) {
 	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
 	var report strings.Builder
-	for _, r := range []struct {
-		dataset, strategy, samples, limit string
-	}{
-		{"spider_dev", "direct", "0", "12"},
-		{"spider_dev", "direct-refine", "0", "12"},
-		{"spider_dev", "consensus", "7", "12"},
-		{"spider_dev", "self-consistency", "7", "12"},
+	runs := map[string][]map[string]any{}
+	for _, r := range []struct{ strategy, samples string }{
+		{"direct", "0"}, {"direct-refine", "0"}, {"consensus", "7"}, {"self-consistency", "7"},
 	} {
-		out, notes := measured(t, env, "run", "--dataset", r.dataset, "--draw", "60", "--limit", r.limit, "--strategy", r.strategy,
+		out, notes := measured(t, env, "run", "--dataset", "spider_dev", "--draw", "60", "--limit", liveQuestions, "--strategy", r.strategy,
 			"--samples", r.samples, "--model", "replay:testdata/live/coder-1.5b", "--json")
 		lines := objects(t, out)
 		last := lines[len(lines)-1]
@@ -141,7 +137,31 @@ func TestLiveFigures(t *testing.T) {
 		if last["failed"] != 0.0 {
 			t.Errorf("%s: a prompt has changed, or its reply was not recorded:\n%s", r.strategy, notes)
 		}
+		runs[r.strategy] = lines[:len(lines)-1]
 		fmt.Fprintf(&report, "%s\n", testutil.Value(json.Marshal(last))(t))
 	}
+	count := func(lines []map[string]any, is func(map[string]any) bool) (n, right int) {
+		for _, l := range lines {
+			if is(l) {
+				n++
+				right += int(l["ex"].(float64))
+			}
+		}
+		return n, right
+	}
+
+	failed := map[any]bool{}
+	for _, l := range runs["direct"] {
+		failed[l["qid"]] = l["sql"] == "" || l["va"] == 0.0
+	}
+	repaired := func(l map[string]any) bool { return failed[l["qid"]] }
+	n, right := count(runs["direct-refine"], repaired)
+	runsNow, _ := count(runs["direct-refine"], func(l map[string]any) bool { return repaired(l) && l["va"] == 1.0 })
+	fmt.Fprintf(&report, "repairs: of %d greedy statements that failed, %d run and %d are right\n", n, runsNow, right)
+	n, right = count(runs["consensus"], func(l map[string]any) bool { return l["overruled"] == true })
+	fmt.Fprintf(&report, "judge: of %d answers that it put in the place of the largest group, %d are right\n", n, right)
 	golden.Check(t, "live/figures.golden", report.String())
 }
+
+// liveQuestions is how many questions of the draw are recorded for all of these strategies.
+const liveQuestions = "12"
