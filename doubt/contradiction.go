@@ -1,6 +1,7 @@
 package doubt
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -83,6 +84,8 @@ func readers() []reader {
 		{"share", true, 1, (*held).share},
 		{"half", true, 1, (*held).half},
 		{"join", false, 1, (*held).join},
+		{"needless", true, 1, (*held).needless},
+		{"besides", true, 1, (*held).besides},
 		{"lost", false, 1, (*held).lost},
 		{"union", false, 1, (*held).union},
 		{"null-first", false, 1, (*held).nullFirst},
@@ -162,12 +165,13 @@ type held struct {
 	columns  []sqlshape.ColumnRef
 	tables   []*schema.Table // that the statement reads, each once
 	constant []constant
-	upper    string // the statement in upper case
+	upper    string        // the statement in upper case
+	rows     *result.Table // see shown
 }
 
 func newHeld(a answer) *held {
 	h := &held{
-		answer: a, asked: strings.ToLower(a.Question.Text), evidence: strings.ToLower(a.Question.Evidence),
+		answer: a, asked: strings.ToLower(a.Question.Text), evidence: strings.ToLower(strings.TrimSpace(a.Question.Evidence)),
 		outline: a.Statement.Outline(), selects: a.Statement.Selects(), columns: a.Statement.Columns(),
 		tokens: slices.Collect(a.Statement.Tokens()), upper: strings.ToUpper(a.Statement.SQL()),
 	}
@@ -375,13 +379,22 @@ func (h *held) run(sql string) *result.Table {
 // some reports whether a statement has rows.
 func (h *held) some(sql string) bool { t := h.run(sql); return t != nil && len(t.Rows) > 0 }
 
+// shown are the rows of the statement, which is run where the answer has no rows; nil: unknown.
+func (h *held) shown() *result.Table {
+	if h.Table == nil && h.rows == nil {
+		h.rows = h.run(h.Statement.SQL())
+	}
+	return cmp.Or(h.Table, h.rows)
+}
+
 // differs reports whether another form of the statement has other rows.
 func (h *held) differs(sql string) bool {
-	if h.Table == nil || h.Table.Truncated || sql == h.Statement.SQL() {
+	shown := h.shown()
+	if shown == nil || shown.Truncated || sql == h.Statement.SQL() {
 		return false
 	}
 	t := h.run(sql)
-	return t != nil && !t.Truncated && !(result.Equality{Digits: 9}).Equal(t, h.Table)
+	return t != nil && !t.Truncated && !(result.Equality{Digits: 9}).Equal(t, shown)
 }
 
 // replaced is the statement with other texts in place of some tokens.

@@ -350,7 +350,7 @@ func (h *held) flag() string {
 		for i := range t.Columns {
 			c := &t.Columns[i]
 			named := without(words.Stems(c.Name), nil)
-			if len(named) != 1 || !isFlag(c) || h.uses(t, c.Name) || h.inConstants(named) {
+			if len(named) != 1 || !isFlag(c) && !isYesOrNoText(c) || h.uses(t, c.Name) || h.inConstants(named) {
 				continue
 			}
 			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&

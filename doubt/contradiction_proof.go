@@ -97,6 +97,9 @@ func (h *held) several() string {
 	return ""
 }
 
+// ofEach finds a figure that is asked of each of the things in front of it.
+var ofEach = regexp.MustCompile(`\band (?:their|the|its) (?:\pL+ )?(?:number|count|total|sum|average)\b`)
+
 // homonym looks for groups by a name that two rows of the table share.
 func (h *held) homonym() string {
 	if len(h.selects) != 1 || len(h.outline.GroupBy) == 0 || len(h.outline.Aggregates) == 0 {
@@ -107,7 +110,7 @@ func (h *held) homonym() string {
 		return ""
 	}
 	noun := nounOf(t.Name)
-	if !h.Question.Has("per/each/every/by/which/all/what " + noun + "/" + noun + "s") {
+	if !h.Question.Has("per/each/every/by/which/all/what "+noun+"/"+noun+"s") && !ofEach.MatchString(h.asked) {
 		return ""
 	}
 	list := strings.Join(names, ", ")

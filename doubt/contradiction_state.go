@@ -163,6 +163,14 @@ func isYesOrNo(c *schema.Column) bool {
 	})
 }
 
+// isYesOrNoText reports whether all stored values of a column are texts of yes and no.
+func isYesOrNoText(c *schema.Column) bool {
+	return isYesOrNo(c) && c.Profile != nil && slices.ContainsFunc(c.Profile.Top, func(v schema.Value) bool {
+		_, isText := v.Value.(string)
+		return isText
+	})
+}
+
 // filtersAt reports whether a token stands in a WHERE.
 func (h *held) filtersAt(i int) bool {
 	return slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool { return inWhere(s, h.tokens[i].Pos) })

@@ -1,0 +1,155 @@
+package doubt
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/schema"
+)
+
+var (
+	joining = regexp.MustCompile(`(?i)\s+(?:INNER\s+)?JOIN\s+$`)
+	nextOne = regexp.MustCompile(`(?i)\s(?:INNER|LEFT|RIGHT|FULL|CROSS|NATURAL)?\s*JOIN\s|,`)
+	// implies finds words that may ask for a row of another table without its name: "customers who bought".
+	implies = regexp.MustCompile(`\b(?:who|that|which) ` +
+		`(?:(?:have|has|had|did|do|does|ever|already|actually|also|currently) )*(\pL+)|` +
+		`\b(\pL{2,}ed|sold|bought|sent|paid|won|held|given|taken|made|seen|used|busy)\b`)
+	states = words.Set("is are was were be been live lives come comes")
+)
+
+// needless looks for a joined table that the question does not name and the statement does not use, and whose join
+// drops or repeats rows.
+func (h *held) needless() string {
+	outer := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool { return !s.Nested })
+	if outer < 0 || len(h.outline.GroupBy)+len(h.outline.SetOps) > 0 || h.evidence != "" {
+		return ""
+	}
+	s := h.selects[outer]
+	for i, ref := range s.Tables {
+		t, ok := h.Schema.Lookup(ref.Schema, ref.Name)
+		if !ok || !ref.Base() || i == 0 || h.usesBeyondJoin(s, ref) || h.speaksOf(t) {
+			continue
+		}
+		if sql := h.withoutJoin(s, ref); sql != "" && h.differs(sql) {
+			return fmt.Sprintf("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
+		}
+	}
+	return ""
+}
+
+// usesBeyondJoin reports whether a column of a table stands somewhere else than in the condition of its own join.
+func (h *held) usesBeyondJoin(s sqlshape.Select, ref sqlshape.TableRef) bool {
+	from := s.Pos + strings.Index(s.Text, s.From)
+	end := len(s.From)
+	if next := nextOne.FindStringIndex(s.From[min(len(s.From), ref.Pos-from):]); next != nil {
+		end = ref.Pos - from + next[0]
+	}
+	return slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+		of := strings.EqualFold(c.Qualifier, ref.Alias) || strings.EqualFold(c.Qualifier, ref.Name) ||
+			c.Qualifier == "" && c.Table == ""
+		return of && (c.Pos < ref.Pos || c.Pos > from+end)
+	}) || h.outline.Star
+}
+
+// speaksOf reports whether a question may speak of a table: by a word of its name, or by a verb that no column
+// explains.
+func (h *held) speaksOf(t *schema.Table) bool {
+	kept := func(w string) bool {
+		return slices.ContainsFunc(h.tables, func(o *schema.Table) bool { return o != t && nounOf(o.Name) == w })
+	}
+	for _, part := range words.Stems(t.Name) {
+		begin := part[:min(4, len(part))]
+		if slices.ContainsFunc(h.stems, func(w string) bool { return strings.HasPrefix(w, begin) && !kept(w) }) {
+			return true
+		}
+	}
+	for _, m := range implies.FindAllStringSubmatch(h.asked, -1) {
+		verb := m[1] + m[2]
+		explained := states[verb] || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+			return slices.ContainsFunc(words.Stems(c.Column), func(w string) bool {
+				return strings.HasPrefix(verb, w[:min(3, len(w))])
+			})
+		})
+		if !explained {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutJoin is the statement without one joined table; "": it is not joined by a condition of its own.
+func (h *held) withoutJoin(s sqlshape.Select, ref sqlshape.TableRef) string {
+	sql := h.Statement.SQL()
+	begin := joining.FindStringIndex(sql[:ref.Pos])
+	from := s.Pos + strings.Index(s.Text, s.From)
+	if begin == nil || begin[0] < from {
+		return ""
+	}
+	end := from + len(s.From)
+	if next := nextOne.FindStringIndex(sql[ref.Pos:end]); next != nil {
+		end = ref.Pos + next[0]
+	}
+	if !strings.Contains(strings.ToUpper(sql[ref.Pos:end]), " ON ") {
+		return ""
+	}
+	return sql[:begin[0]] + " " + sql[end:]
+}
+
+// doesNot finds a denial of the verb: "countries that do not speak English", and not "orders that are not shipped".
+var doesNot = regexp.MustCompile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwithout\b|\bnever\b|` +
+	`\b(?:have|has|had|with) no\b|` +
+	`\bfor (?:which|whom)\b.*\bnot\b`)
+
+// besides looks for things of which the question denies a value and that have it beside another one: countries that do
+// not speak English, by one language that is not English.
+func (h *held) besides() string {
+	if len(h.selects) != 1 || len(h.outline.Aggregates)+len(h.outline.GroupBy) > 0 || !doesNot.MatchString(h.asked) {
+		return ""
+	}
+	for _, c := range h.constant {
+		at := h.operator(c.at)
+		t, _ := h.home(c.column)
+		if c.op != "<>" && c.op != "!=" || at < 0 || t == nil || !h.named(c.text) || h.showsTable(t) || !h.partOfShown(t) {
+			continue
+		}
+		with := h.run(h.replaced(map[int]string{at: "="}))
+		if shown := h.shown(); with != nil && shown != nil && shareRow(with, shown) {
+			return fmt.Sprintf("The question denies %s, and rows of the answer have it beside others.", c.text)
+		}
+	}
+	return ""
+}
+
+// partOfShown reports whether rows of a table belong to rows of one that the select list shows: several may belong to
+// one.
+func (h *held) partOfShown(t *schema.Table) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(k schema.ForeignKey) bool {
+		return slices.ContainsFunc(h.tables, func(o *schema.Table) bool {
+			return o.Name == k.RefTable && o != t && h.showsTable(o)
+		})
+	})
+}
+
+// showsTable reports whether the outer select list has a column of a table.
+func (h *held) showsTable(t *schema.Table) bool {
+	s := h.selects[0]
+	end := s.Pos + strings.Index(s.Text, s.From)
+	return h.outline.Star || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+		of, _ := h.home(c)
+		return c.Pos < end && of == t
+	})
+}
+
+// shareRow reports whether a row stands in both tables.
+func shareRow(a, b *result.Table) bool {
+	seen := map[string]bool{}
+	for _, row := range a.Rows {
+		seen[fmt.Sprint(row)] = true
+	}
+	return slices.ContainsFunc(b.Rows, func(row []any) bool { return seen[fmt.Sprint(row)] })
+}
