@@ -51,7 +51,7 @@ var (
 	late   = regexp.MustCompile(`\b(?:late|delayed|after ` + promise + `)\b`)
 	onTime = regexp.MustCompile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule|` +
 		`(?:before|by) ` + promise + `)\b`)
-	due    = regexp.MustCompile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
+	due = regexp.MustCompile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
 	// byDue finds a comparison of two columns.
 	byDue = regexp.MustCompile(`^(?:\w+\.)?(\w+)\s*(<=|>=|<|>)\s*(?:\w+\.)?(\w+)\b`)
 )

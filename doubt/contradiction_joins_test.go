@@ -5,15 +5,19 @@ import "testing"
 // atlas is a database like those about which a model of 1.5 billion parameters joined tables that nobody had asked for.
 const atlas = `
 CREATE TABLE visitor (visitor_id INTEGER PRIMARY KEY, name TEXT NOT NULL, level INTEGER NOT NULL, age INTEGER NOT NULL);
-CREATE TABLE visit (visit_id INTEGER PRIMARY KEY, visitor_id INTEGER NOT NULL REFERENCES visitor(visitor_id), tickets INTEGER NOT NULL, day TEXT NOT NULL);
+CREATE TABLE visit (visit_id INTEGER PRIMARY KEY, visitor_id INTEGER NOT NULL REFERENCES visitor(visitor_id), tickets INTEGER NOT NULL,
+	day TEXT NOT NULL);
 CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT NOT NULL, continent TEXT NOT NULL);
-CREATE TABLE spoken (code TEXT NOT NULL REFERENCES country(code), language TEXT NOT NULL, is_official TEXT NOT NULL, share REAL NOT NULL, PRIMARY KEY (code, language));
+CREATE TABLE spoken (code TEXT NOT NULL REFERENCES country(code), language TEXT NOT NULL, is_official TEXT NOT NULL, share REAL NOT NULL,
+	PRIMARY KEY (code, language));
 CREATE TABLE student (student_id INTEGER PRIMARY KEY, name TEXT NOT NULL, grade INTEGER NOT NULL, code TEXT REFERENCES country(code));
-CREATE TABLE friend (student_id INTEGER NOT NULL REFERENCES student(student_id), friend_id INTEGER NOT NULL REFERENCES student(student_id), PRIMARY KEY (student_id, friend_id));
+CREATE TABLE friend (student_id INTEGER NOT NULL REFERENCES student(student_id),
+	friend_id INTEGER NOT NULL REFERENCES student(student_id), PRIMARY KEY (student_id, friend_id));
 INSERT INTO visitor VALUES (1,'Ann',5,40),(2,'Bob',6,30),(3,'Cid',1,20),(4,'Dan',7,35);
 INSERT INTO visit VALUES (1,1,3,'2024-01-01'),(2,1,2,'2024-01-02'),(3,3,1,'2024-01-02');
 INSERT INTO country VALUES ('CA','Canada','America'),('DE','Germany','Europe'),('SE','Sweden','Europe'),('UK','Britain','Europe');
-INSERT INTO spoken VALUES ('CA','English','T',60),('CA','French','T',20),('DE','German','T',95),('SE','Swedish','T',90),('SE','English','F',80),('UK','English','T',98);
+INSERT INTO spoken VALUES ('CA','English','T',60),('CA','French','T',20),('DE','German','T',95),('SE','Swedish','T',90),('SE','English',
+	'F',80),('UK','English','T',98);
 INSERT INTO student VALUES (1,'Kim',9,'CA'),(2,'Lee',10,'DE'),(3,'Kim',11,NULL),(4,'Max',12,'SE');
 INSERT INTO friend VALUES (1,2),(1,4),(3,2),(2,1);`
 
@@ -33,8 +37,10 @@ func TestJoinsOfAModel(t *testing.T) {
 			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language != 'English'",
 			"SELECT name FROM country WHERE code NOT IN (SELECT code FROM spoken WHERE language = 'English')"},
 		{"the same as a clause", "countries in Europe for which English is not an official language",
-			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE c.continent = 'Europe' AND s.is_official = 'T' AND s.language <> 'Swedish' AND s.language <> 'English' OR s.language <> 'English'",
-			"SELECT name FROM country c WHERE continent = 'Europe' AND NOT EXISTS (SELECT 1 FROM spoken s WHERE s.code = c.code AND s.is_official = 'T' AND s.language = 'English')"},
+			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE c.continent = 'Europe' AND s.is_official = 'T' AND " +
+				"s.language <> 'Swedish' AND s.language <> 'English' OR s.language <> 'English'",
+			"SELECT name FROM country c WHERE continent = 'Europe' AND NOT EXISTS (SELECT 1 FROM spoken s WHERE s.code = c.code AND " +
+				"s.is_official = 'T' AND s.language = 'English')"},
 		{"a mark of T and F that is not read", "Which countries have English as an official language?",
 			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language = 'English'",
 			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language = 'English' AND s.is_official = 'T'"},
@@ -62,13 +68,15 @@ func TestJoinsThatAreMeant(t *testing.T) {
 		{"befriended students", "SELECT DISTINCT s.name FROM student s JOIN friend f ON f.friend_id = s.student_id"},
 		{"students from a known country", "SELECT s.name FROM student s JOIN country c ON c.code = s.code"},
 		{"each visitor with the days of the visits", "SELECT v.name, t.day FROM visitor v LEFT JOIN visit t ON t.visitor_id = v.visitor_id"},
-		{"countries with a language other than English", "SELECT DISTINCT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language <> 'English'"},
+		{"countries with a language other than English",
+			"SELECT DISTINCT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language <> 'English'"},
 		{"languages that are not English, with their countries",
 			"SELECT s.language, c.name FROM spoken s JOIN country c ON c.code = s.code WHERE s.language <> 'English'"},
 		{"countries where something that is not English is spoken",
 			"SELECT DISTINCT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language <> 'English'"},
 		{"countries without English", "SELECT name FROM country WHERE code NOT IN (SELECT code FROM spoken WHERE language = 'English')"},
-		{"students that do not live in Canada", "SELECT s.name FROM student s LEFT JOIN country c ON c.code = s.code WHERE c.name <> 'Canada' OR c.name IS NULL"},
+		{"students that do not live in Canada",
+			"SELECT s.name FROM student s LEFT JOIN country c ON c.code = s.code WHERE c.name <> 'Canada' OR c.name IS NULL"},
 		{"number of students per name", "SELECT name, count(*) FROM student GROUP BY name"},
 		{"shares of official languages", "SELECT language, share FROM spoken WHERE is_official = 'T'"},
 	} {

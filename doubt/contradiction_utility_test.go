@@ -4,28 +4,45 @@ import "testing"
 
 // utility is a database of a fifth trade: dates of two kinds, rates by unit, net and tax apart.
 const utility = `
-CREATE TABLE customers (customer_no INTEGER PRIMARY KEY, first_name TEXT NOT NULL, last_name TEXT NOT NULL, city TEXT NOT NULL, segment TEXT NOT NULL,
+CREATE TABLE customers (customer_no INTEGER PRIMARY KEY, first_name TEXT NOT NULL, last_name TEXT NOT NULL, city TEXT NOT NULL,
+	segment TEXT NOT NULL,
 	joined_on TEXT NOT NULL, left_on TEXT, paperless INTEGER NOT NULL, email TEXT, referred_by INTEGER REFERENCES customers(customer_no));
-CREATE TABLE meters (meter_id INTEGER PRIMARY KEY, customer_no INTEGER NOT NULL REFERENCES customers(customer_no), kind TEXT NOT NULL, serial TEXT NOT NULL UNIQUE,
+CREATE TABLE meters (meter_id INTEGER PRIMARY KEY, customer_no INTEGER NOT NULL REFERENCES customers(customer_no), kind TEXT NOT NULL,
+	serial TEXT NOT NULL UNIQUE,
 	installed_on TEXT NOT NULL, removed_on TEXT, smart INTEGER NOT NULL, location TEXT);
-CREATE TABLE readings (reading_id INTEGER PRIMARY KEY, meter_id INTEGER NOT NULL REFERENCES meters(meter_id), read_at TEXT NOT NULL, kwh REAL, estimated INTEGER NOT NULL);
-CREATE TABLE tariffs (tariff_code TEXT PRIMARY KEY, label TEXT NOT NULL, cents_per_kwh REAL NOT NULL, base_fee REAL NOT NULL, valid_from TEXT NOT NULL, valid_to TEXT);
-CREATE TABLE invoices (invoice_id INTEGER PRIMARY KEY, customer_no INTEGER NOT NULL REFERENCES customers(customer_no), tariff_code TEXT NOT NULL REFERENCES tariffs(tariff_code),
+CREATE TABLE readings (reading_id INTEGER PRIMARY KEY, meter_id INTEGER NOT NULL REFERENCES meters(meter_id), read_at TEXT NOT NULL,
+	kwh REAL, estimated INTEGER NOT NULL);
+CREATE TABLE tariffs (tariff_code TEXT PRIMARY KEY, label TEXT NOT NULL, cents_per_kwh REAL NOT NULL, base_fee REAL NOT NULL,
+	valid_from TEXT NOT NULL, valid_to TEXT);
+CREATE TABLE invoices (invoice_id INTEGER PRIMARY KEY, customer_no INTEGER NOT NULL REFERENCES customers(customer_no),
+	tariff_code TEXT NOT NULL REFERENCES tariffs(tariff_code),
 	issued_on TEXT NOT NULL, due_on TEXT NOT NULL, paid_on TEXT, net REAL NOT NULL, vat REAL NOT NULL, state TEXT NOT NULL);
-CREATE TABLE complaints (complaint_id INTEGER PRIMARY KEY, customer_no INTEGER NOT NULL REFERENCES customers(customer_no), opened_at TEXT NOT NULL, solved_at TEXT,
+CREATE TABLE complaints (complaint_id INTEGER PRIMARY KEY, customer_no INTEGER NOT NULL REFERENCES customers(customer_no),
+	opened_at TEXT NOT NULL, solved_at TEXT,
 	topic TEXT NOT NULL, channel TEXT NOT NULL, score INTEGER);
-INSERT INTO customers VALUES (1,'Ada','Berg','Oslo','private','2019-03-01',NULL,1,'ada@x.no',NULL),(2,'Bo','Dahl','Bergen','business','2020-07-15',NULL,0,NULL,1),
-	(3,'Cai','Eide','Oslo','private','2021-01-20','2024-02-29',1,'cai@x.no',1),(4,'Dag','Foss','Tromso','public','2022-11-05',NULL,0,'dag@x.no',NULL),
+INSERT INTO customers VALUES (1,'Ada','Berg','Oslo','private','2019-03-01',NULL,1,'ada@x.no',NULL),(2,'Bo','Dahl','Bergen','business',
+	'2020-07-15',NULL,0,NULL,1),
+	(3,'Cai','Eide','Oslo','private','2021-01-20','2024-02-29',1,'cai@x.no',1),(4,'Dag','Foss','Tromso','public','2022-11-05',NULL,0,
+	'dag@x.no',NULL),
 	(5,'Eva','Berg','Bergen','private','2023-12-31',NULL,1,NULL,2),(6,'Fia','Gran','Oslo','business','2024-04-02',NULL,1,'fia@x.no',NULL);
-INSERT INTO meters VALUES (1,1,'power','P-1','2019-03-05',NULL,1,'cellar'),(2,1,'water','W-1','2019-03-05','2023-06-30',0,NULL),(3,2,'power','P-2','2020-07-20',NULL,0,'hall'),
-	(4,3,'gas','G-1','2021-02-01','2024-03-01',0,'cellar'),(5,4,'power','P-3','2022-11-10',NULL,1,'roof'),(6,5,'heat','H-1','2024-01-10',NULL,1,NULL),(7,6,'power','P-4','2024-04-10',NULL,1,'cellar');
-INSERT INTO readings VALUES (1,1,'2024-01-01 00:00:00',120.5,0),(2,1,'2024-02-01 00:00:00',98.0,0),(3,1,'2024-03-01 00:00:00',101.2,1),(4,3,'2023-12-31 23:00:00',340.0,0),
-	(5,3,'2024-01-31 23:00:00',355.5,1),(6,4,'2023-11-01 00:00:00',80.0,0),(7,5,'2024-05-05 12:00:00',77.7,0),(8,6,'2024-05-06 12:00:00',NULL,0),(9,7,'2024-06-01 08:00:00',15.0,0);
-INSERT INTO tariffs VALUES ('G1','Green fixed',32.5,9.9,'2023-01-01',NULL),('S1','Spot',24.1,4.9,'2022-06-01',NULL),('O1','Old standard',19.9,12.5,'2015-01-01','2023-12-31'),('B1','Business',21.0,29.0,'2021-01-01',NULL);
-INSERT INTO invoices VALUES (1,1,'G1','2024-01-31','2024-02-14','2024-02-10',80.0,20.0,'paid'),(2,1,'G1','2024-02-29','2024-03-14','2024-03-20',64.0,16.0,'paid'),
-	(3,2,'B1','2024-01-31','2024-02-14',NULL,400.0,100.0,'overdue'),(4,3,'O1','2023-12-31','2024-01-14','2024-01-14',120.0,30.0,'paid'),(5,4,'S1','2024-05-31','2024-06-30',NULL,240.0,60.0,'open'),
-	(6,5,'S1','2024-05-31','2024-06-14',NULL,50.0,12.5,'open'),(7,6,'B1','2024-05-31','2024-06-14','2024-06-01',90.0,22.5,'paid'),(8,2,'B1','2024-02-29','2024-03-14',NULL,380.0,95.0,'cancelled');
-INSERT INTO complaints VALUES (1,1,'2024-02-01 09:00:00','2024-02-03 10:00:00','bill','phone',4),(2,2,'2024-03-01 14:30:00',NULL,'outage','mail',NULL),(3,2,'2023-10-05 08:00:00','2023-10-05 09:30:00','bill','chat',2),
+INSERT INTO meters VALUES (1,1,'power','P-1','2019-03-05',NULL,1,'cellar'),(2,1,'water','W-1','2019-03-05','2023-06-30',0,NULL),(3,2,
+	'power','P-2','2020-07-20',NULL,0,'hall'),
+	(4,3,'gas','G-1','2021-02-01','2024-03-01',0,'cellar'),(5,4,'power','P-3','2022-11-10',NULL,1,'roof'),(6,5,'heat','H-1','2024-01-10',
+	NULL,1,NULL),(7,6,'power','P-4','2024-04-10',NULL,1,'cellar');
+INSERT INTO readings VALUES (1,1,'2024-01-01 00:00:00',120.5,0),(2,1,'2024-02-01 00:00:00',98.0,0),(3,1,'2024-03-01 00:00:00',101.2,1),(4,
+	3,'2023-12-31 23:00:00',340.0,0),
+	(5,3,'2024-01-31 23:00:00',355.5,1),(6,4,'2023-11-01 00:00:00',80.0,0),(7,5,'2024-05-05 12:00:00',77.7,0),(8,6,'2024-05-06 12:00:00',
+	NULL,0),(9,7,'2024-06-01 08:00:00',15.0,0);
+INSERT INTO tariffs VALUES ('G1','Green fixed',32.5,9.9,'2023-01-01',NULL),('S1','Spot',24.1,4.9,'2022-06-01',NULL),('O1','Old standard',
+	19.9,12.5,'2015-01-01','2023-12-31'),('B1','Business',21.0,29.0,'2021-01-01',NULL);
+INSERT INTO invoices VALUES (1,1,'G1','2024-01-31','2024-02-14','2024-02-10',80.0,20.0,'paid'),(2,1,'G1','2024-02-29','2024-03-14',
+	'2024-03-20',64.0,16.0,'paid'),
+	(3,2,'B1','2024-01-31','2024-02-14',NULL,400.0,100.0,'overdue'),(4,3,'O1','2023-12-31','2024-01-14','2024-01-14',120.0,30.0,'paid'),(5,4,
+	'S1','2024-05-31','2024-06-30',NULL,240.0,60.0,'open'),
+	(6,5,'S1','2024-05-31','2024-06-14',NULL,50.0,12.5,'open'),(7,6,'B1','2024-05-31','2024-06-14','2024-06-01',90.0,22.5,'paid'),(8,2,'B1',
+	'2024-02-29','2024-03-14',NULL,380.0,95.0,'cancelled');
+INSERT INTO complaints VALUES (1,1,'2024-02-01 09:00:00','2024-02-03 10:00:00','bill','phone',4),(2,2,'2024-03-01 14:30:00',NULL,'outage',
+	'mail',NULL),(3,2,'2023-10-05 08:00:00','2023-10-05 09:30:00','bill','chat',2),
 	(4,3,'2024-01-10 11:11:00','2024-02-20 11:11:00','meter','phone',1),(5,5,'2024-06-10 16:00:00',NULL,'bill','chat',NULL);`
 
 // TestRightAnswersOfAUtility: a right answer has no contradiction.
@@ -196,7 +213,8 @@ func TestRightAnswersOfAUtility(t *testing.T) {
 		{"first two customers", "SELECT first_name FROM customers ORDER BY joined_on LIMIT 2"},
 		{"last 30 days of complaints", "SELECT complaint_id FROM complaints WHERE opened_at >= '2024-05-16' ORDER BY opened_at"},
 		{"invoices on the Spot tariff", "SELECT invoice_id FROM invoices WHERE tariff_code = 'S1'"},
-		{"number of invoices per tariff", "SELECT t.label, count(*) FROM invoices i JOIN tariffs t ON t.tariff_code = i.tariff_code GROUP BY t.tariff_code, t.label"},
+		{"number of invoices per tariff",
+			"SELECT t.label, count(*) FROM invoices i JOIN tariffs t ON t.tariff_code = i.tariff_code GROUP BY t.tariff_code, t.label"},
 		{"invoices per customer city",
 			"SELECT c.city, count(*) FROM invoices i JOIN customers c ON c.customer_no = i.customer_no GROUP BY c.city"},
 		{"readings per customer", "SELECT c.last_name, count(*) FROM readings r JOIN meters m ON m.meter_id = r.meter_id " +
