@@ -62,6 +62,16 @@ func (h *held) speaksOf(t *schema.Table) bool {
 	kept := func(w string) bool {
 		return slices.ContainsFunc(h.tables, func(o *schema.Table) bool { return o != t && nounOf(o.Name) == w })
 	}
+	name := strings.ToLower(t.Name) // countrylanguage
+	if slices.ContainsFunc(h.stems, func(w string) bool { return len(w) >= 4 && strings.Contains(name, w) && !kept(w) }) {
+		return true
+	}
+	if slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
+		own := func(w string) bool { return !general[w] && !kept(w) && h.says(w) && !h.elsewhere(t, w) }
+		return slices.ContainsFunc(words.Stems(c.Name), own)
+	}) {
+		return true
+	}
 	for _, part := range words.Stems(t.Name) {
 		begin := part[:min(4, len(part))]
 		if slices.ContainsFunc(h.stems, func(w string) bool { return strings.HasPrefix(w, begin) && !kept(w) }) {
@@ -82,6 +92,15 @@ func (h *held) speaksOf(t *schema.Table) bool {
 	return false
 }
 
+// elsewhere reports whether a word is a part of a column's name of another table that the statement reads.
+func (h *held) elsewhere(than *schema.Table, word string) bool {
+	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
+		return t != than && slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
+			return slices.Contains(words.Stems(c.Name), word)
+		})
+	})
+}
+
 // withoutJoin is the statement without one joined table; "": it is not joined by a condition of its own.
 func (h *held) withoutJoin(s sqlshape.Select, ref sqlshape.TableRef) string {
 	sql := h.Statement.SQL()
@@ -94,8 +113,8 @@ func (h *held) withoutJoin(s sqlshape.Select, ref sqlshape.TableRef) string {
 	if next := nextOne.FindStringIndex(sql[ref.Pos:end]); next != nil {
 		end = ref.Pos + next[0]
 	}
-	if !strings.Contains(strings.ToUpper(sql[ref.Pos:end]), " ON ") {
-		return ""
+	if on := strings.ToUpper(sql[ref.Pos:end]); !strings.Contains(on, " ON ") || strings.Contains(on, " AND ") {
+		return "" // it is joined otherwise, or filtered by its join
 	}
 	return sql[:begin[0]] + " " + sql[end:]
 }

@@ -65,6 +65,9 @@ func TestJoinsThatAreMeant(t *testing.T) {
 		{"Who visited us?", "SELECT DISTINCT v.name FROM visitor v JOIN visit t ON t.visitor_id = v.visitor_id"},
 		{"visitors with a visit", "SELECT DISTINCT v.name FROM visitor v JOIN visit t ON t.visitor_id = v.visitor_id"},
 		{"students who have friends", "SELECT DISTINCT s.name FROM student s JOIN friend f ON f.student_id = s.student_id"},
+		{"How many languages does Canada have?", "SELECT count(*) FROM country c JOIN spoken s ON s.code = c.code WHERE c.name = 'Canada'"},
+		{"nations where both English and French are official", "SELECT c.name FROM country c JOIN spoken a ON a.code = c.code AND a.language = 'English' " +
+			"AND a.is_official = 'T' JOIN spoken b ON b.code = c.code AND b.language = 'French' AND b.is_official = 'T'"},
 		{"befriended students", "SELECT DISTINCT s.name FROM student s JOIN friend f ON f.friend_id = s.student_id"},
 		{"students from a known country", "SELECT s.name FROM student s JOIN country c ON c.code = s.code"},
 		{"each visitor with the days of the visits", "SELECT v.name, t.day FROM visitor v LEFT JOIN visit t ON t.visitor_id = v.visitor_id"},

@@ -150,6 +150,11 @@ func (q *Question) contradicted(d Decision) Decision {
 		worst = max(worst, f.Doubt)
 	}
 	d.Confidence *= math.Exp(-worst / 2)
+	if worst > 0 {
+		d.Ballot.Confidence = d.Confidence
+		d.Ballot.Clusters = slices.Clone(d.Ballot.Clusters)
+		d.Ballot.Clusters[0].Doubt += worst
+	}
 	return d
 }
 
