@@ -173,7 +173,8 @@ func TestRunWithoutGolds(t *testing.T) {
 	out, _ := measured(t, env, append(command, "--ungraded")...)
 	lines := objects(t, out)
 	first, second, last := lines[0], lines[1], lines[len(lines)-1]
-	if first["asked"] != true || first["sql"] != "" || second["asked"] != nil || second["sql"] == "" || second["ex"] != 0.0 || last["asked"] != 1.0 || last["n"] != 2.0 {
+	if first["asked"] != true || first["sql"] != "" || second["asked"] != nil || second["sql"] == "" || second["ex"] != 0.0 ||
+		last["asked"] != 1.0 || last["n"] != 2.0 {
 		t.Errorf("one question is asked back, and the other answered: %v", lines)
 	}
 	if _, scored := second["answerable"].(float64); !scored || shown.Load() == 0 {

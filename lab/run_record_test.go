@@ -164,4 +164,4 @@ func TestLiveFigures(t *testing.T) {
 }
 
 // liveQuestions is how many questions of the draw are recorded for all of these strategies.
-const liveQuestions = "12"
+const liveQuestions = "60"
