@@ -32,28 +32,50 @@ func (h *held) needless() string {
 	s := h.selects[outer]
 	for i, ref := range s.Tables {
 		t, ok := h.Schema.Lookup(ref.Schema, ref.Name)
-		if !ok || !ref.Base() || i == 0 || h.usesBeyondJoin(s, ref) || h.speaksOf(t) {
+		if !ok || !ref.Base() || i == 0 || h.speaksOf(t) {
 			continue
 		}
-		if sql := h.withoutJoin(s, ref); sql != "" && h.differs(sql) {
+		begin, end, alone := h.joinOf(s, ref)
+		if !alone || h.usesOutside(ref, end) {
+			continue
+		}
+		if sql := h.Statement.SQL(); h.differs(sql[:begin] + " " + sql[end:]) {
 			return fmt.Sprintf("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
 		}
 	}
 	return ""
 }
 
-// usesBeyondJoin reports whether a column of a table stands somewhere else than in the condition of its own join.
-func (h *held) usesBeyondJoin(s sqlshape.Select, ref sqlshape.TableRef) bool {
-	from := s.Pos + strings.Index(s.Text, s.From)
-	end := len(s.From)
-	if next := nextOne.FindStringIndex(s.From[min(len(s.From), ref.Pos-from):]); next != nil {
-		end = ref.Pos - from + next[0]
+// joinOf returns where the join of a table begins and ends; alone is false where it is not joined by one condition of
+// its own.
+func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int, alone bool) {
+	sql := h.Statement.SQL()
+	before := joining.FindStringIndex(sql[:ref.Pos])
+	if before == nil || before[0] < s.Tables[0].Pos {
+		return 0, 0, false
 	}
-	return slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+	// The same text may stand in a string or a nested query, too: the last one that begins in front of the tables is it.
+	first := s.Text[:min(len(s.Text), s.Tables[0].Pos-s.Pos+len(s.From))]
+	at := strings.LastIndex(first, s.From)
+	end = s.Pos + at + len(s.From)
+	if at < 0 || end <= ref.Pos {
+		return 0, 0, false
+	}
+
+	if next := nextOne.FindStringIndex(sql[ref.Pos:end]); next != nil {
+		end = ref.Pos + next[0]
+	}
+	on := strings.ToUpper(sql[ref.Pos:end])
+	return before[0], end, strings.Contains(on, " ON ") && !strings.Contains(on, " AND ") // it filters by its join
+}
+
+// usesOutside reports whether a column of a table stands in front of its join or behind the end of it.
+func (h *held) usesOutside(ref sqlshape.TableRef, end int) bool {
+	return h.outline.Star || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
 		of := strings.EqualFold(c.Qualifier, ref.Alias) || strings.EqualFold(c.Qualifier, ref.Name) ||
 			c.Qualifier == "" && c.Table == ""
-		return of && (c.Pos < ref.Pos || c.Pos > from+end)
-	}) || h.outline.Star
+		return of && (c.Pos < ref.Pos || c.Pos > end)
+	})
 }
 
 // speaksOf reports whether a question may speak of a table: by a word of its name, or by a verb that no column
@@ -101,24 +123,6 @@ func (h *held) elsewhere(than *schema.Table, word string) bool {
 	})
 }
 
-// withoutJoin is the statement without one joined table; "": it is not joined by a condition of its own.
-func (h *held) withoutJoin(s sqlshape.Select, ref sqlshape.TableRef) string {
-	sql := h.Statement.SQL()
-	begin := joining.FindStringIndex(sql[:ref.Pos])
-	from := s.Pos + strings.Index(s.Text, s.From)
-	if begin == nil || begin[0] < from {
-		return ""
-	}
-	end := from + len(s.From)
-	if next := nextOne.FindStringIndex(sql[ref.Pos:end]); next != nil {
-		end = ref.Pos + next[0]
-	}
-	if on := strings.ToUpper(sql[ref.Pos:end]); !strings.Contains(on, " ON ") || strings.Contains(on, " AND ") {
-		return "" // it is joined otherwise, or filtered by its join
-	}
-	return sql[:begin[0]] + " " + sql[end:]
-}
-
 // doesNot finds a denial of the verb: "countries that do not speak English", and not "orders that are not shipped".
 var doesNot = regexp.MustCompile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwithout\b|\bnever\b|` +
 	`\b(?:have|has|had|with) no\b|` +
@@ -156,11 +160,10 @@ func (h *held) partOfShown(t *schema.Table) bool {
 
 // showsTable reports whether the outer select list has a column of a table.
 func (h *held) showsTable(t *schema.Table) bool {
-	s := h.selects[0]
-	end := s.Pos + strings.Index(s.Text, s.From)
+	tables := h.selects[0].Tables
 	return h.outline.Star || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
 		of, _ := h.home(c)
-		return c.Pos < end && of == t
+		return len(tables) > 0 && c.Pos < tables[0].Pos && of == t
 	})
 }
 

@@ -1,6 +1,17 @@
 package doubt_test
 
-import "testing"
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"github.com/texttosql/texttosql/doubt"
+	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/contradict"
+	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/result"
+)
 
 // atlas is a database like those about which a model of 1.5 billion parameters joined tables that nobody had asked for.
 const atlas = `
@@ -87,4 +98,38 @@ func TestJoinsThatAreMeant(t *testing.T) {
 			t.Errorf("%s\n\t%s\n\t%v", tt[0], tt[1], lines)
 		}
 	}
+}
+
+// TestSameJoinTwice: the text of the FROM stands in front of it, too.
+func TestSameJoinTwice(t *testing.T) {
+	said := sayings(t, atlas)
+	for _, from := range []string{"visitor v JOIN visit t ON 1 = 1", "visitor v JOIN visit t ON t.visitor_id = v.visitor_id"} {
+		for _, statement := range []string{
+			"SELECT v.name, '" + from + "' AS x FROM " + from,
+			"SELECT (SELECT count(*) FROM " + from + ") AS n, v.name FROM " + from,
+			"SELECT v.name FROM " + from + " WHERE v.age > (SELECT min(v.age) FROM " + from + ")",
+		} {
+			said("What are the names of the people?", statement) // it does not panic
+		}
+	}
+}
+
+// FuzzContradictions: no question and no statement of a model makes a reader panic.
+func FuzzContradictions(f *testing.F) {
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+f.TempDir()+"/atlas.db"))(f)
+	f.Cleanup(func() { pool.Close() })
+	testutil.Value(pool.Exec(atlas))(f)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(f)
+	ctx := context.Background()
+	known := testutil.Value(db.Profile(ctx, testutil.Value(db.Schema(ctx))(f), exec.ProfileOptions{}))(f)
+	const join = "visitor v JOIN visit t ON 1 = 1"
+	f.Add("What are the names of the people?", "SELECT v.name, '"+join+"' AS x FROM "+join)
+	f.Add("countries that do not speak English", "SELECT c.name FROM country c, spoken s WHERE s.language <> 'English'")
+	f.Add("names starting with A, late, on weekends", "SELECT name FROM visitor WHERE name LIKE '%A' AND strftime('%w', age) IN ('0', '6')")
+	f.Add("net revenue of the last 3 orders", "SELECT sum(net + vat) FROM (SELECT 1) GROUP BY 1, 2 HAVING count(*) > 0")
+	f.Fuzz(func(t *testing.T, question, statement string) {
+		a := contradict.Answer{Statement: db.Language().Text.Parse(statement), Schema: known,
+			Query: func(string) *result.Table { return &result.Table{Columns: []string{"a"}, Rows: [][]any{{"x"}}} }}
+		doubt.Rules{}.Read(question, "").Contradictions(a)
+	})
 }
