@@ -696,11 +696,14 @@ func (a *answering) secondOpinion(ctx context.Context) error {
 	env := *a.env
 	env.Models, env.Host.Learners, env.AskBelow = []llm.Model{a.model(a.second, &llm.TokenLimitTuner{}, a.q, a.account)}, nil, 0
 
+	task := a.task
+	task.Samples = 0 // those of WithSamples are the first model's
+
 	ours := a.res.Candidates[best]
 	var theirs []vote.Candidate
 	for i, temperature := range []float64{0, 0.8} {
 		sampler := strategy.Sampler{MaxTokens: 512, Offset: i, Temperature: temperature}
-		out, err := strategy.Pipeline{Sampler: sampler}.Generate(ctx, &env, a.task)
+		out, err := strategy.Pipeline{Sampler: sampler}.Generate(ctx, &env, task)
 		if err != nil {
 			a.res.note("the second model gave no opinion: %v", err)
 			return ctx.Err()

@@ -66,6 +66,8 @@ func TestSecondOpinion(t *testing.T) {
 			[]texttosql.Option{texttosql.WithSamples(3)}, nil, "check", "Check this: only 2 samples were compared, and all agree.", 0},
 		{"a contradicted answer is doubted already", "Which customers live in Norway?", usa, &opinions{replies: []string{usa}}, nil, nil,
 			"check", "Check this: the question says Norway, the statement USA.", 0},
+		{"as many samples as somebody wants are the first model's", "Which customers live in the USA?", usa, &opinions{replies: []string{all, all}},
+			[]texttosql.Option{texttosql.WithSamples(9)}, []int{0, 1}, "check", "Check this: another model finds 3 rows of 1 column.", -1},
 		{"nothing runs", "Which customers live in the USA?", usa, &opinions{replies: []string{same}},
 			[]texttosql.Option{texttosql.WithoutExecution()}, nil, "agreed", "All 9 samples agree.", 0},
 	} {
