@@ -37,6 +37,8 @@ type live struct {
 	Draw        uint64  `placeholder:"SEED" help:"Ask in the order of a draw, of which every beginning is a fair sample; 0: of the file."`
 	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
 	Record      string  `placeholder:"DIR" help:"Answer from the recordings of the folder, ask --model for the rest, and record that there."`
+	Second      string  `placeholder:"SPEC" help:"Another model, whose opinion is asked for where all samples agree."`
+	SecondTape  string  `name:"second-record" placeholder:"DIR" help:"As --record, for the other model."`
 	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
 	Knowledge   string  `placeholder:"FILE" help:"What people know of the database, as JSON: metrics, words, relationships."`
 	Clarify     float64 `name:"clarify-below" placeholder:"X" help:"Ask back where the best answer has less than this share of the samples; 0: never."`
@@ -90,6 +92,7 @@ JSON: a line for each question as it is finished (and so in --out, which score r
   completion_tokens, tokens_known, latency_s, saved (samples not needed), error, model_kind,
   level (of the confidence), doubts (rules that the answer breaks), repairs, overruled (by a judge),
   asked (true: the answer is a question back), answerable (the score of Result.Answerable),
+  second (of --second: "equal" where its first statement has the same result, "differs" where two have another one, alike),
   template (of the gold), contract (prompt, schema, scorer, limits: what compare holds equal)
 and the last line, for all:
   n, ex, va        questions, and the means over all of them; ex compares sets of rows
@@ -103,6 +106,7 @@ and the last line, for all:
   answered         n, ex, auroc, auroc_ci, brier and ece of the questions that have a statement. Without one the confidence
                    is 0, which helps a strategy that answers less
   levels           of the confidence, each: questions (n) and right ones
+  second           what the other model says, each: questions (n) and right ones
   failed           questions that got no answer because something was down; they count as wrong
   left_out         questions that were not asked: no database or a damaged one, no stored answer, a
                    gold that fails
@@ -164,6 +168,7 @@ type summary struct {
 	sureness
 	Answered  *answeredFigures            `json:"answered,omitempty"`
 	Levels    map[vote.Level]levelFigures `json:"levels,omitempty"`
+	Second    map[string]levelFigures     `json:"second,omitempty"`
 	Ballot    *sureness                   `json:"ballot,omitempty"`
 	Failed    int                         `json:"failed"`
 	LeftOut   int                         `json:"left_out"`
@@ -210,6 +215,10 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	second, err := secondModel(l.Second, l.SecondTape, p.getenv)
+	if err != nil {
+		return err
+	}
 	var shown *exemplars
 	if l.Exemplars != "" {
 		if shown, err = openExemplars(p.ctx, l.Exemplars, folder, find, l.onServer, dataset); err != nil {
@@ -237,7 +246,7 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	asker := &asker{clarify: l.Clarify, knowledge: known, prices: prices, folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
+	asker := &asker{second: second, clarify: l.Clarify, knowledge: known, prices: prices, folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -252,6 +261,9 @@ func (l *live) Run(p *program) error {
 	}
 	if l.Clarify > 0 {
 		name += fmt.Sprintf(" clarify-below=%g", l.Clarify)
+	}
+	if l.Second != "" {
+		name += " second=" + l.Second
 	}
 	if l.Knowledge != "" {
 		name += " knowledge=" + l.Knowledge

@@ -98,6 +98,18 @@ func answerer(spec, tapes string, getenv func(string) string) (*source, error) {
 	return &source{kind: "live", live: t.over(m)}, nil
 }
 
+// secondModel returns the model of a spec that gives second opinions; nil for "".
+func secondModel(spec, tapes string, getenv func(string) string) (llm.Model, error) {
+	if spec == "" {
+		return nil, nil
+	}
+	s, err := answerer(spec, tapes, getenv)
+	if err != nil {
+		return nil, fmt.Errorf("--second: %w", err)
+	}
+	return llm.Named("second", s.live), nil
+}
+
 // knows reports whether a question can be asked. Every pool must have it, because the pools take turns.
 func (s *source) knows(q eval.Question) bool {
 	for _, known := range s.known {
@@ -148,6 +160,7 @@ type asker struct {
 	strategy  preset
 	samples   int
 	prices    map[string]llm.Price // nil: unknown
+	second    llm.Model            // nil: none
 	clarify   float64
 	knowledge knowledge.Model
 	access    access
@@ -252,6 +265,10 @@ func (a *asker) engine(ctx context.Context, database string) (e engine, err erro
 		texttosql.WithKnowledge(a.knowledge), texttosql.WithBudget(llm.Budget{Prices: a.prices}), texttosql.WithClock(nil)) // recorded requests say no day
 	if a.clarify > 0 {
 		options = append(options, texttosql.WithClarifyBelow(a.clarify))
+	}
+	if a.second != nil {
+		list[0] = llm.Named("first", list[0]) // a recording has no name, and each of two models needs one
+		options = append(options, texttosql.WithSecondOpinion(a.second))
 	}
 	if a.samples > 0 {
 		options = append(options, texttosql.WithSamples(a.samples))

@@ -178,7 +178,7 @@ func (t *collector) summary(l *live, kind string) summary {
 	s := summary{
 		N: len(t.questions), EX: float64(t.right) / n, CI: [2]float64{mean.Low, mean.High},
 		Calls: t.calls, Tokens: t.tokens, TokensKnown: true, Money: t.money, Failed: t.failed,
-		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset, Levels: map[vote.Level]levelFigures{},
+		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset, Levels: map[vote.Level]levelFigures{}, Second: map[string]levelFigures{},
 	}
 	var list []finished
 	var wall time.Duration
@@ -196,6 +196,9 @@ func (t *collector) summary(l *live, kind string) summary {
 		if f.Answer != nil {
 			l := s.Levels[f.Level]
 			s.Levels[f.Level] = levelFigures{l.N + 1, l.Right + f.EX}
+			if said := s.Second[f.Second]; f.Second != "" {
+				s.Second[f.Second] = levelFigures{said.N + 1, said.Right + f.EX}
+			}
 		}
 		s.TokensKnown = s.TokensKnown && f.TokensKnown
 		wall += time.Duration(f.Sec * float64(time.Second))

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/lab/stats"
 	"github.com/texttosql/texttosql/strategy"
+	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -59,6 +61,7 @@ type Answer struct {
 	Doubts    []string   `json:"doubts,omitempty"`    // rules that it breaks
 	Repairs   int        `json:"repairs,omitempty"`   // repairs of any sample
 	Overruled bool       `json:"overruled,omitempty"` // by a judge or a correction, against the count
+	Second    string     `json:"second,omitempty"`    // "equal" or "differs": what a second model says of it
 }
 
 // answerOf returns how the winner of a ballot was found; nil: nobody won.
@@ -75,6 +78,12 @@ func answerOf(r *texttosql.Result) *Answer {
 		if step.Action == strategy.PurposeRepair {
 			a.Repairs++
 		}
+	}
+	if r.Ballot.Second != "" {
+		a.Second = "equal"
+	}
+	if slices.ContainsFunc(r.Warnings, func(w trace.Warning) bool { return w.Code == "second-opinion" }) {
+		a.Second = "differs"
 	}
 	return a
 }

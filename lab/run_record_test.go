@@ -68,6 +68,53 @@ func TestRunRecords(t *testing.T) {
 	}
 }
 
+// TestRunSecond: a second model is asked where all samples agree, its replies have a folder of their own, and the last line says
+// how often it agreed.
+func TestRunSecond(t *testing.T) {
+	replies := map[string]string{"m": "SELECT count(*) FROM customers", "same": "SELECT count(name) FROM customers", "other": "SELECT 7"}
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		var body struct{ Model string }
+		json.NewDecoder(r.Body).Decode(&body)
+		fmt.Fprintf(w, `{"choices":[{"message":{"content":%q},"finish_reason":"stop"}]}`, replies[body.Model])
+	}))
+	defer server.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
+	tapes := t.TempDir()
+	command := func(model, second string, more ...string) []string {
+		return append([]string{"run", "--dataset", "spider_dev", "--limit", "1", "--strategy", "self-consistency", "--samples", "7", "--json", "--rounds", "50",
+			"--model", model, "--second", second}, more...)
+	}
+	live := func(second string) []string {
+		return command("openai:m", "openai:"+second, "--record", filepath.Join(tapes, "m"), "--second-record", filepath.Join(tapes, second))
+	}
+	recorded := func(second string) []string {
+		return command("replay:"+filepath.Join(tapes, "m"), "replay:"+filepath.Join(tapes, second))
+	}
+	for _, tt := range []struct {
+		why     string
+		command []string
+		want    string
+		asked   int64 // calls of the server since the start
+	}{
+		{"the same count in other words", live("same"), "equal", 6},
+		{"another number, twice", live("other"), "differs", 8},
+		{"from the folders", recorded("same"), "equal", 8},
+		{"from the folders, another number", recorded("other"), "differs", 8},
+	} {
+		out, notes := measured(t, env, tt.command...)
+		lines := objects(t, out)
+		second := lines[len(lines)-1]["second"]
+		if got, _ := second.(map[string]any)[tt.want].(map[string]any); got["n"] != 1.0 || lines[0]["second"] != tt.want || calls.Load() != tt.asked {
+			t.Errorf("%s: %v after %d calls, want %s after %d\n%s", tt.why, second, calls.Load(), tt.want, tt.asked, notes)
+		}
+	}
+	if _, _, err := evaluate(t, env, command("openai:m", "nobody:n")...); err == nil || !strings.Contains(err.Error(), "--second") {
+		t.Errorf("an unknown provider: %v", err)
+	}
+}
+
 // TestTapeFiles: full files are followed by others, and a crash costs one line.
 func TestTapeFiles(t *testing.T) {
 	dir := t.TempDir()
