@@ -101,15 +101,41 @@ func markOf(column string) string {
 	return list[0]
 }
 
+// isCareful reports whether the statement names a column that marks rows: its author has thought of which rows count.
+func (h *held) isCareful() bool {
+	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
+		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
+			marks := markOf(c.Name) != "" || c.Profile != nil && isStatus(c.Name) && h.comparesGone(t, c)
+			return marks && h.uses(t, c.Name)
+		})
+	})
+}
+
+// comparesGone reports whether the statement compares a status with a value that says that a row does not count.
+func (h *held) comparesGone(t *schema.Table, c schema.Column) bool {
+	return slices.ContainsFunc(h.constant, func(k constant) bool {
+		home, found := h.home(k.column)
+		return home == t && strings.EqualFold(found.Name, c.Name) && goneWords[strings.ToLower(k.text)]
+	})
+}
+
+// isStatus reports whether a column has the status of its row.
+func isStatus(column string) bool {
+	of := words.Stems(column)
+	return len(of) > 0 && (of[len(of)-1] == "status" || of[len(of)-1] == "state")
+}
+
 // markedRows finds rows that a column marks as deleted, archived, cancelled, refunded or as tests.
 func (h *held) markedRows(t *schema.Table) rowState {
+	if h.isCareful() {
+		return rowState{}
+	}
 	for _, c := range t.Columns {
 		if c.Profile == nil || c.Profile.Distinct == 0 {
 			continue
 		}
 		s := h.flaggedRows(c)
-		of := words.Stems(c.Name)
-		if last := of[max(len(of)-1, 0):]; slices.Equal(last, []string{"status"}) || slices.Equal(last, []string{"state"}) {
+		if isStatus(c.Name) {
 			s = h.statusRows(t, c)
 		}
 		if s.keeps != "" && !h.settled(t, c.Name) {
@@ -136,11 +162,11 @@ func (h *held) flaggedRows(c schema.Column) (s rowState) {
 	switch {
 	case mark == "":
 	case !flag && goneWords[mark] && c.Profile.Nulls > 0:
-		s = rowState{h.quoted(c.Name) + " IS NULL", "have " + c.Name}
+		s = rowState{h.quoted(c.Name) + " IS NULL", "have " + c.Name + " set"}
 	case flag && both && goneWords[mark]:
-		s = rowState{h.notAmong(c, yes), "have " + c.Name}
+		s = rowState{h.notAmong(c, yes), "have " + c.Name + " set"}
 	case flag && both && len(no) > 0:
-		s = rowState{h.quoted(c.Name) + " IN (" + strings.Join(yes, ", ") + ")", "do not have " + c.Name}
+		s = rowState{h.quoted(c.Name) + " IN (" + strings.Join(yes, ", ") + ")", "do not have " + c.Name + " set"}
 	}
 	return s
 }

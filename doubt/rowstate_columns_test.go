@@ -18,15 +18,15 @@ import (
 func TestRowStateColumns(t *testing.T) {
 	const count, sum = "SELECT count(*) FROM t", "SELECT sum(n) FROM t"
 	for _, tt := range []struct{ reason, columns, rows, question, sql, want string }{
-		{"a flag in numbers", "id, deleted INTEGER", "(1,0),(2,1),(3,0)", "How many?", count, "3 t. 1 of them has deleted; without them 2."},
-		{"a flag in words", "id, is_test TEXT", "(1,'no'),(2,'yes'),(3,'yes')", "How many?", count, "3 t. 2 of them have is_test; without them 1."},
-		{"a flag in letters", "id, archived TEXT", "(1,'f'),(2,'T'),(3,'f')", "How many?", count, "3 t. 1 of them has archived; without them 2."},
+		{"a flag in numbers", "id, deleted INTEGER", "(1,0),(2,1),(3,0)", "How many?", count, "3 t. 1 of them has deleted set; without them 2."},
+		{"a flag in words", "id, is_test TEXT", "(1,'no'),(2,'yes'),(3,'yes')", "How many?", count, "3 t. 2 of them have is_test set; without them 1."},
+		{"a flag in letters", "id, archived TEXT", "(1,'f'),(2,'T'),(3,'f')", "How many?", count, "3 t. 1 of them has archived set; without them 2."},
 		{"a flag of one value marks nothing", "id, deleted INTEGER", "(1,1),(2,1)", "How many?", count, ""},
-		{"a flag that is set or unknown", "id, deleted INTEGER", "(1,1),(2,NULL),(3,NULL)", "How many?", count, "3 t. 1 of them has deleted; without them 2."},
-		{"a flag for those that count", "id, active INTEGER", "(1,1),(2,0),(3,1)", "How many?", count, "3 t. 1 of them does not have active; without them 2."},
+		{"a flag that is set or unknown", "id, deleted INTEGER", "(1,1),(2,NULL),(3,NULL)", "How many?", count, "3 t. 1 of them has deleted set; without them 2."},
+		{"a flag for those that count", "id, active INTEGER", "(1,1),(2,0),(3,1)", "How many?", count, "3 t. 1 of them does not have active set; without them 2."},
 		{"a flag for those that count, never false", "id, active INTEGER", "(1,1),(2,NULL)", "How many?", count, ""},
 		{"three values are no flag", "id, deleted INTEGER", "(1,1),(2,0),(3,2)", "How many?", count, ""},
-		{"a moment", "id, cancelled_at DATE", "(1,NULL),(2,'2024-01-01'),(3,'2024-01-02')", "How many?", count, "3 t. 2 of them have cancelled_at; without them 1."},
+		{"a moment", "id, cancelled_at DATE", "(1,NULL),(2,'2024-01-01'),(3,'2024-01-02')", "How many?", count, "3 t. 2 of them have cancelled_at set; without them 1."},
 		{"a moment that all rows have", "id, cancelled_at DATE", "(1,'2024-01-03'),(2,'2024-01-01')", "How many?", count, ""},
 		{"a moment of another word", "id, cancelled_order_count INTEGER", "(1,0),(2,1)", "How many?", count, ""},
 		{"a status", "id, status TEXT", "(1,'open'),(2,' Archived '),(3,'open')", "How many?", count, "3 t. 1 of them is archived; without them 2."},
@@ -87,16 +87,16 @@ func TestRowStateColumns(t *testing.T) {
 		{"the question names the currency", "n REAL, currency TEXT", "(5,'EUR'),(7,'EUR'),(9,'NOK')", "The sum in each currency?", sum, ""},
 
 		{"several figures", "id, deleted INTEGER, n", "(1,0,2),(2,1,3)", "The sum and more?", "SELECT sum(n), 1, avg(n), count(*) FROM t",
-			"Some rows of t have deleted. Without them the answer is 2, 1, 2, not 5, 1, 2.50."},
+			"Some rows of t have deleted set. Without them the answer is 2, 1, 2, not 5, 1, 2.50."},
 		{"nothing is left", "id, deleted INTEGER, n", "(1,1,2),(2,0,NULL)", "The sum?", sum,
-			"Some rows of t have deleted. Without them the answer is unknown, not 2."},
+			"Some rows of t have deleted set. Without them the answer is unknown, not 2."},
 		{"a list", "id, deleted INTEGER", "(1,0),(2,1),(3,0)", "Which ones?", "SELECT id FROM main.t AS x ORDER BY id",
-			"Some rows of t have deleted. Without them the answer is 2 rows, not 3 rows."},
+			"Some rows of t have deleted set. Without them the answer is 2 rows, not 3 rows."},
 		{"equal figures of other rows", "id, deleted INTEGER", "(1,0),(2,1),(3,0)", "Which ones?", "SELECT id FROM t ORDER BY id DESC LIMIT 2", ""},
 		{"a count of one column", "id, deleted INTEGER", "(1,0),(NULL,0),(3,1)", "How many?", "SELECT count(id) FROM t",
-			"2 t. 1 of them has deleted; without them 1."},
+			"2 t. 1 of them has deleted set; without them 1."},
 		{"a count of different ones", "id, deleted INTEGER", "(1,0),(1,0),(3,1)", "How many?", "SELECT count(DISTINCT id) FROM t",
-			"Some rows of t have deleted. Without them the answer is 1, not 2."},
+			"Some rows of t have deleted set. Without them the answer is 1, not 2."},
 	} {
 		pool := testutil.Value(sql.Open("sqlite3", "file:"+t.TempDir()+"/t.db"))(t)
 		testutil.Value(pool.Exec("CREATE TABLE t ("+tt.columns+"); INSERT INTO t VALUES "+tt.rows))(t, tt.reason)

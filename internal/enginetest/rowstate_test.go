@@ -30,7 +30,7 @@ func TestRowsThatDoNotCount(t *testing.T) {
 		script = `CREATE TABLE members (id INTEGER PRIMARY KEY, town TEXT, deleted_at TEXT);
 			INSERT INTO members VALUES (1, 'Bern', NULL), (2, 'Bern', '2024-01-01'), (3, 'Basel', NULL)`
 		question, careless = "How many members are there?", "SELECT count(*) FROM members"
-		told               = "3 members. 1 of them has deleted_at; without them 2."
+		told               = "3 members. 1 of them has deleted_at set; without them 2."
 	)
 	isState := func(w trace.Warning) bool { return w.Code == "state-of-rows" }
 	known := knowledge.Model{
