@@ -189,6 +189,9 @@ func (r Refine) again(
 	default:
 		failure = errSuspect{earlier[len(earlier)-1].Problem}
 	}
+	if next, err := r.rewrite(ctx, env, in, c, failure); err != nil || next.SQL != "" {
+		return next, err
+	}
 	reply, err := repairer.Repair(ctx, env, RepairInput{
 		Task: in.Task, Schema: in.Schema, Links: in.Links, Prompter: in.Prompter,
 		Sample: c.Sample, SQL: c.SQL, Err: failure, Earlier: slices.Clip(earlier[:len(earlier)-1]),
@@ -206,6 +209,34 @@ func (r Refine) again(
 		err = &DatabaseError{err}
 	}
 	return next, err
+}
+
+// mostRewrites bounds the columns of one statement that are taken from another table.
+const mostRewrites = 3
+
+// rewrite takes the columns that a statement looks for in the wrong table from the only tables that can be meant, without
+// a call of the model. The candidate has no statement where several tables can be meant, and where the new one does not run.
+func (r Refine) rewrite(ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error) (vote.Candidate, error) {
+	for range mostRewrites {
+		var invalid *exec.InvalidError
+		if r.Repairer != nil || !errors.As(failure, &invalid) || invalid.Fault != exec.FaultSchema {
+			break
+		}
+		text := newMisplaced(env, in.Schema, c.SQL, invalid.Name).rewritten()
+		if text == "" {
+			break
+		}
+		next, err := in.Examiner.Examine(ctx, c.Sample, c.Model, llm.Response{Text: CodeBlock(text)})
+		if err != nil {
+			return next, &DatabaseError{err}
+		}
+		if next.Rejected == "" {
+			trace.FromContext(ctx).Event("rewritten", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(next.SQL)})
+			return next, nil
+		}
+		c, failure = next, in.Examiner.failure(next)
+	}
+	return vote.Candidate{}, nil
 }
 
 // normal is what two statements have in common that are the same one; "" for none.

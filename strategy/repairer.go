@@ -108,7 +108,7 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 		message, name = refused.Detail, refused.Name
 	}
 	fmt.Fprintf(&b, "%s: %s\n", what, prompttext.ErrorLine(message, mask))
-	if where := elsewhere(env, in.Schema, in.SQL, name); where != "" {
+	if where := newMisplaced(env, in.Schema, in.SQL, name).hint(); where != "" {
 		b.WriteString(prompttext.ErrorLine(where, false) + "\n")
 	} else if near := nearest(env, in.Schema, resolved(env, in.SQL, name)); len(near) > 0 {
 		fmt.Fprintf(&b, "Existing names that are close: %s\n", strings.Join(near, ", "))
@@ -158,37 +158,6 @@ func nearValues(env *Env, in RepairInput) string {
 		return ""
 	}
 	return "Stored values that are close:\n" + env.valueLines(links)
-}
-
-// elsewhere says which of a statement's own tables have the column that a qualified name does not; "": none.
-func elsewhere(env *Env, s *schema.Schema, sql, name string) string {
-	qualifier, column, qualified := cutLast(name, ".")
-	if !qualified {
-		return ""
-	}
-	s, _ = s.Presentable() // the names go into a prompt
-	lacks := "No table of the statement is " + qualifier + " with a column " + column
-	var have []string
-	for _, ref := range env.DB.Language().Text.Parse(sql).Tables() {
-		alias := cmp.Or(ref.Alias, ref.Name)
-		t, known := s.Lookup(ref.Schema, ref.Name)
-		switch {
-		case strings.EqualFold(alias, qualifier) && !known:
-			return ""
-		case strings.EqualFold(alias, qualifier) && strings.EqualFold(alias, t.Name):
-			lacks = alias + " has no column " + column
-		case strings.EqualFold(alias, qualifier):
-			lacks = alias + " is " + env.Quote(t.Name) + ", which has no column " + column
-		case known:
-			if c, has := t.Column(column); has {
-				have = append(have, env.Quote(alias)+"."+env.Quote(c.Name))
-			}
-		}
-	}
-	if len(have) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s. The statement has it as %s.", lacks, strings.Join(slices.Compact(have), " or "))
 }
 
 // resolved returns a name in which the table's name replaces an alias of the statement.
