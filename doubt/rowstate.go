@@ -127,9 +127,6 @@ func isStatus(column string) bool {
 
 // markedRows finds rows that a column marks as deleted, archived, cancelled, refunded or as tests.
 func (h *held) markedRows(t *schema.Table) rowState {
-	if h.isCareful() {
-		return rowState{}
-	}
 	for _, c := range t.Columns {
 		if c.Profile == nil || c.Profile.Distinct == 0 {
 			continue
@@ -138,7 +135,7 @@ func (h *held) markedRows(t *schema.Table) rowState {
 		if isStatus(c.Name) {
 			s = h.statusRows(t, c)
 		}
-		if s.keeps != "" && !h.settled(t, c.Name) {
+		if s.keeps != "" && !h.settled(t, c.Name) && !h.isCareful() {
 			return s
 		}
 	}
