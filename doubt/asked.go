@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,7 +12,7 @@ func (in Input) calls(functions ...string) bool {
 }
 
 // numeral is a number of three digits or more, with or without commas.
-var numeral = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d{3,})$`)
+var numeral = compile(`^(?:\d{1,3}(?:,\d{3})+|\d{3,})$`)
 
 // Numbers are the numbers of three digits or more that the question names, without commas, each once.
 func (q QuestionFeatures) Numbers() (numbers []string) {

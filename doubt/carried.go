@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,19 +10,16 @@ import (
 )
 
 // referring are words by which a follow-up keeps what was asked before.
-var referring = regexp.MustCompile(`(?i)\b(?:them|they|their|theirs|those|these|this|that|its?|he|she|his|her|` +
-	`him|same|also|ones?|` +
-	`there(?:of|in)|former|latter|such|again|instead|only|just|now|sort(?:ed)?|order(?:ed)? by|what about|` +
-	`how about|davon|diese\w*|deren|` +
-	`ihre\w*|dort|auch|jene\w*|estos?|esas?|esos?|ellos|ellas|también|ceux|celles?|leurs?|aussi|questi|queste|` +
-	`loro|anche)\b|^\s*(?:and|but|or|` +
-	`und|aber|y|pero|et|mais|e|ma)\b`)
+var referring = compile(`(?i)\b(?:them|they|their|theirs|those|these|this|that|its?|he|she|his|her|him|same|
+		also|ones?|there(?:of|in)|former|latter|such|again|instead|only|just|now|sort(?:ed)?|order(?:ed)? by|
+		what about|how about|davon|diese\w*|deren|ihre\w*|dort|auch|jene\w*|estos?|esas?|esos?|ellos|ellas|
+		también|ceux|celles?|leurs?|aussi|questi|queste|loro|anche)\b|^\s*(?:and|but|or|und|aber|y|pero|et|mais|
+		e|ma)\b`)
 
 // whole are words by which a question means all there is.
-var whole = regexp.MustCompile(`(?i)\b(?:in total|overall|altogether|in all|entire\w*|whole|regardless|` +
-	`everywhere|anywhere|every one|` +
-	`insgesamt|überhaupt|alle|en total|todos|todas|au total|tous|toutes|in totale|tutti|tutte)\b|` +
-	`\btotal number\b|\ball\b`)
+var whole = compile(`(?i)\b(?:in total|overall|altogether|in all|entire\w*|whole|regardless|everywhere|anywhere|
+		every one|insgesamt|überhaupt|alle|en total|todos|todas|au total|tous|toutes|in totale|tutti|tutte)\b|
+		\btotal number\b|\ball\b`)
 
 // WithEarlier returns a copy with the rule carried_filter. It finds a condition from the previous question that the
 // statement still has, although question, a follow-up, neither names it nor refers to it. For example, "How many

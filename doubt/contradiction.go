@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -109,18 +108,17 @@ func readers() []reader {
 }
 
 // abrupt are words of English by which people shorten a question: "cheapest products", "revenue last month".
-var abrupt = regexp.MustCompile(`(?i)^(?:\pL+(?:lest|test|gest|nest|pest|dest|best|worst|rest|hest|iest)|last|` +
-	`next|this|months?|years?|weeks?|quarters?|days?|average|` +
-	`number|january|february|march|may|june|july|october|december|unpaid|gross|net|revenue|customers?|orders?|users?|` +
-	`newest|oldest|first|including|both|top|due|overdue|` +
-	`monthly|yearly|weekly|daily|quarterly|today|yesterday|tomorrow|all|every|except|excluding|never|not|only|` +
-	`which|who|open|closed|shipped|paid|sold|per|with|without|by|of|two|three|five|seven|eight|nine|ten|` +
-	`nobody|nothing|none|yet|ever|still|since|until|before|after|between|over|under|than|more|less|neither)$`)
+var abrupt = compile(`(?i)^(?:\pL+(?:lest|test|gest|nest|pest|dest|best|worst|rest|hest|iest)|last|next|this|
+		months?|years?|weeks?|quarters?|days?|average|number|january|february|march|may|june|july|october|
+		december|unpaid|gross|net|revenue|customers?|orders?|users?|newest|oldest|first|including|both|top|due|
+		overdue|monthly|yearly|weekly|daily|quarterly|today|yesterday|tomorrow|all|every|except|excluding|never|
+		not|only|which|who|open|closed|shipped|paid|sold|per|with|without|by|of|two|three|five|seven|eight|nine|
+		ten|nobody|nothing|none|yet|ever|still|since|until|before|after|between|over|under|than|more|less|
+		neither)$`)
 
 // onlyEnglish are words that no other language has and that carry the sense of a short question.
-var onlyEnglish = regexp.MustCompile(`(?i)\b(?:since|before|after|between|without|outside|starting|ending|never|` +
-	`nobody|nothing|than|which|whose|cheaper|older|newer|` +
-	`still|both|each|every|how many|who)\b`)
+var onlyEnglish = compile(`(?i)\b(?:since|before|after|between|without|outside|starting|ending|never|nobody|
+		nothing|than|which|whose|cheaper|older|newer|still|both|each|every|how many|who)\b`)
 
 // telegraphic takes a question for English that is in no known language because it has no usual word in it:
 // where most of its

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ const languages = "germany german de england english en france french fr spain s
 	"hungary hungarian hu japan japanese ja china chinese zh russia russian ru turkey turkish tr arabia arabic ar ukraine ukrainian uk " +
 	"korea korean ko czechia czech cs"
 
-var ofLanguage = regexp.MustCompile(`(?i)lang|locale|tongue`)
+var ofLanguage = compile(`(?i)lang|locale|tongue`)
 
 // country compares a country, or a language, of the question with the code of another one.
 func (h *held) country() string {

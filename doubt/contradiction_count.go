@@ -3,7 +3,6 @@ package doubt
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-var howMany = regexp.MustCompile(`(?i)\b(?:how many|number of|count of)\s+(?:(?:the|our|all|of|different|` +
-	`distinct|unique|active|new)\s+)*((?:\pL+\s+)?\pL+)`)
+var howMany = compile(`(?i)\b(?:how many|number of|count of)\s+(?:(?:the|our|all|of|different|distinct|unique|
+		active|new)\s+)*((?:\pL+\s+)?\pL+)`)
 
 // counted looks for a count of something else than the things that the question counts: rows of a join, a
 // column without a
@@ -72,7 +71,7 @@ func (h *held) addsUp(nouns []string) string {
 }
 
 // numbering are columns that hold numbers of things.
-var numbering = regexp.MustCompile(`(?i)quantit|qty|count|num|units?|pieces|copies|amount|total`)
+var numbering = compile(`(?i)quantit|qty|count|num|units?|pieces|copies|amount|total`)
 
 // countsKeys looks for a COUNT of keys of things that have no table of their name: of waiter_id for waiters.
 func (h *held) countsKeys(noun string) string {

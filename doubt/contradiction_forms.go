@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,9 +10,9 @@ import (
 )
 
 var (
-	beginsWith = regexp.MustCompile(`\b(?:start|begin)\w*(?: in| with)\b`)
-	endsWith   = regexp.MustCompile(`\bend(?:s|ing)?(?: in| on| with)\b`)
-	within     = regexp.MustCompile(`\b(?:contain|includ)\w*\b|\bsomewhere\b`)
+	beginsWith = compile(`\b(?:start|begin)\w*(?: in| with)\b`)
+	endsWith   = compile(`\bend(?:s|ing)?(?: in| on| with)\b`)
+	within     = compile(`\b(?:contain|includ)\w*\b|\bsomewhere\b`)
 )
 
 // pattern compares "starts with", "ends in" and "contains" with the ends of a LIKE pattern.
@@ -45,15 +44,12 @@ func (h *held) pattern() string {
 	return ""
 }
 
-const promise = `(?:the|its|their) (?:due|deadline|promised|planned|scheduled|expected)`
-
 var (
-	late   = regexp.MustCompile(`\b(?:late|delayed|after ` + promise + `)\b`)
-	onTime = regexp.MustCompile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule|` +
-		`(?:before|by) ` + promise + `)\b`)
-	due = regexp.MustCompile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
+	late   = compile(`\b(?:late|delayed|after <promise>)\b`)
+	onTime = compile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule|(?:before|by) <promise>)\b`)
+	due    = compile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
 	// byDue finds a comparison of two columns.
-	byDue = regexp.MustCompile(`^(?:\w+\.)?(\w+)\s*(<=|>=|<|>)\s*(?:\w+\.)?(\w+)\b`)
+	byDue = compile(`^(?:\w+\.)?(\w+)\s*(<=|>=|<|>)\s*(?:\w+\.)?(\w+)\b`)
 )
 
 // lateness compares late and on time with the comparison of a date with the one that was promised.
@@ -84,11 +80,10 @@ func (h *held) lateness() string {
 }
 
 var (
-	weekend  = regexp.MustCompile(`\bweekends?\b`)
-	workdays = regexp.MustCompile(`\b(?:weekdays?|working days?|workdays?|business days?)\b`)
+	weekend  = compile(`\bweekends?\b`)
+	workdays = compile(`\b(?:weekdays?|working days?|workdays?|business days?)\b`)
 	// ofWeekend finds the numbers of Saturday and Sunday, as engines count them.
-	ofWeekend = regexp.MustCompile(`(?:%W|DOW|DAYOFWEEK|WEEKDAY)[^=<>]*?\)?\s+(NOT )?` +
-		`IN \('?([0156])'?\s*,\s*'?([0167])'?\)`)
+	ofWeekend = compile(`(?:%W|DOW|DAYOFWEEK|WEEKDAY)[^=<>]*?\)?\s+(NOT )?IN \('?([0156])'?\s*,\s*'?([0167])'?\)`)
 )
 
 // weekends compares weekend and weekday with the days of a list.
@@ -109,12 +104,12 @@ func (h *held) weekends() string {
 }
 
 var (
-	netOf      = regexp.MustCompile(`\b(?:net|(?:excluding|without|excl\.?) (?:vat|tax(?:es)?))\b`)
-	grossOf    = regexp.MustCompile(`\b(?:gross|(?:including|with|incl\.?) (?:vat|tax(?:es)?))\b`)
-	withoutTax = regexp.MustCompile(`(?i)\b(?:excluding|without|excl\.?) (?:vat|tax(?:es)?)`)
-	otherNet   = regexp.MustCompile(`\b(?:net|gross) (?:margin|profit|weight|income|salary|pay|wage|loss|worth|earnings)`)
-	taxed      = regexp.MustCompile(`(?i)(?:^|_)(?:vat|tax(?:es)?)(?:_|$)|(?:VAT|Tax)(?:Amount)?$`)
-	untaxed    = regexp.MustCompile(`(?i)(?:^|_)net(?:_|$)|Net$|^Net`)
+	netOf      = compile(`\b(?:net|(?:excluding|without|excl\.?) (?:vat|tax(?:es)?))\b`)
+	grossOf    = compile(`\b(?:gross|(?:including|with|incl\.?) (?:vat|tax(?:es)?))\b`)
+	withoutTax = compile(`(?i)\b(?:excluding|without|excl\.?) (?:vat|tax(?:es)?)`)
+	otherNet   = compile(`\b(?:net|gross) (?:margin|profit|weight|income|salary|pay|wage|loss|worth|earnings)`)
+	taxed      = compile(`(?i)(?:^|_)(?:vat|tax(?:es)?)(?:_|$)|(?:VAT|Tax)(?:Amount)?$`)
+	untaxed    = compile(`(?i)(?:^|_)net(?:_|$)|Net$|^Net`)
 )
 
 // tax compares net and gross with the columns that the statement adds up.

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,12 +12,11 @@ import (
 )
 
 var (
-	joining = regexp.MustCompile(`(?i)\s+(?:INNER\s+)?JOIN\s+$`)
-	nextOne = regexp.MustCompile(`(?i)\s(?:INNER|LEFT|RIGHT|FULL|CROSS|NATURAL)?\s*JOIN\s|,`)
+	joining = compile(`(?i)\s+(?:INNER\s+)?JOIN\s+$`)
+	nextOne = compile(`(?i)\s(?:INNER|LEFT|RIGHT|FULL|CROSS|NATURAL)?\s*JOIN\s|,`)
 	// implies finds words that may ask for a row of another table without its name: "customers who bought".
-	implies = regexp.MustCompile(`\b(?:who|that|which) ` +
-		`(?:(?:have|has|had|did|do|does|ever|already|actually|also|currently) )*(\pL+)|` +
-		`\b(\pL{2,}ed|sold|bought|sent|paid|won|held|given|taken|made|seen|used|busy)\b`)
+	implies = compile(`\b(?:who|that|which) (?:(?:have|has|had|did|do|does|ever|already|actually|also|
+		currently) )*(\pL+)|\b(\pL{2,}ed|sold|bought|sent|paid|won|held|given|taken|made|seen|used|busy)\b`)
 	states = words.Set("is are was were be been live lives come comes")
 )
 
@@ -124,9 +122,8 @@ func (h *held) elsewhere(than *schema.Table, word string) bool {
 }
 
 // doesNot finds a denial of the verb: "countries that do not speak English", and not "orders that are not shipped".
-var doesNot = regexp.MustCompile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwithout\b|\bnever\b|` +
-	`\b(?:have|has|had|with) no\b|` +
-	`\bfor (?:which|whom)\b.*\bnot\b`)
+var doesNot = compile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwithout\b|\bnever\b|\b(?:have|has|had|
+		with) no\b|\bfor (?:which|whom)\b.*\bnot\b`)
 
 // besides looks for things of which the question denies a value and that have it beside another one: countries that do
 // not speak English, by one language that is not English.

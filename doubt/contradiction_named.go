@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -84,7 +83,8 @@ func (h *held) denied(value string) bool {
 	return found && denial.MatchString(before)
 }
 
-var denial = regexp.MustCompile(`(?:\b(?:not|never|non|other than|except|excluding|outside|outside of)|n['’]t)[ -](?:\pL+ )?$`)
+var denial = compile(`(?:\b(?:not|never|non|other than|except|excluding|outside|outside of)|
+		n['’]t)[ -](?:\pL+ )?$`)
 
 // currencyCodes are the codes of currencies that a question names in words.
 func currencyCodes(asked string) (codes string) {
@@ -95,7 +95,7 @@ func currencyCodes(asked string) (codes string) {
 }
 
 var (
-	currencies   = regexp.MustCompile(`\b(euro|dollar|franc|yen|sterling)s?\b`)
+	currencies   = compile(`\b(euro|dollar|franc|yen|sterling)s?\b`)
 	currencyCode = map[string]string{"euro": "EUR", "dollar": "USD", "franc": "CHF", "yen": "JPY", "sterling": "GBP"}
 )
 
@@ -256,7 +256,7 @@ func (h *held) knows(stem string) bool { return slices.Contains(h.known, stem) }
 // stillNull reports whether a column says that something has not ended: removed_on IS NULL, for what is installed.
 func (h *held) stillNull(c sqlshape.ColumnRef) bool {
 	rest := h.upper[min(len(h.upper), c.Pos):]
-	return ended.MatchString(c.Column) && regexp.MustCompile(`^(?:\w+\.)?\w+ IS NULL\b`).MatchString(rest)
+	return ended.MatchString(c.Column) && compile(`^(?:\w+\.)?\w+ IS NULL\b`).MatchString(rest)
 }
 
 // decides reports whether a mention decides about rows or figures: it is compared, joined, grouped by or aggregated.
@@ -301,7 +301,7 @@ func siblings(t *schema.Table, a, b *schema.Column) bool {
 	}) || len(aw) == 1 && len(bw) == 1 && realType.MatchString(a.Type))
 }
 
-var realType = regexp.MustCompile(`(?i)REAL|DOUBLE|FLOAT|DEC|NUMERIC|MONEY`)
+var realType = compile(`(?i)REAL|DOUBLE|FLOAT|DEC|NUMERIC|MONEY`)
 
 // refersTo is the table to which a column refers; "" for none.
 func refersTo(t *schema.Table, column string) string {
@@ -367,27 +367,24 @@ func isFlag(c *schema.Column) bool { return strings.Contains(strings.ToUpper(c.T
 
 var (
 	// careful are columns and values by which people leave out rows that do not count.
-	careful = regexp.MustCompile(`(?i)delet|remov|archiv|terminat|scrap|retire|active|enabled|valid|void|cancel|refund|status|state|` +
-		`test|churn|closed|end|left|current|discontinu|expire|draft|is_|until|_to$`)
-	usual = regexp.MustCompile(`(?i)^(?:done|complete[d]?|active|valid|current|final|posted|confirmed|enabled|` +
-		`approved|live|closed|success\w*|finished|y|yes|true|t|a|1)$`)
+	careful = compile(`(?i)delet|remov|archiv|terminat|scrap|retire|active|enabled|valid|void|cancel|refund|
+		status|state|test|churn|closed|end|left|current|discontinu|expire|draft|is_|until|_to$`)
+	usual = compile(`(?i)^(?:done|complete[d]?|active|valid|current|final|posted|confirmed|enabled|approved|
+		live|closed|success\w*|finished|y|yes|true|t|a|1)$`)
 	// vague are words that may stand for any bound.
-	vague = regexp.MustCompile(`(?i)\b(?:high|higher|low|lower|large|larger|small|smaller|big|bigger|old|older|` +
-		`young|younger|new|newer|long|longer|short|shorter|` +
-		`heavy|cheap|expensive|adults?|minors?|children|seniors?|teen\w*|good|bad|well|poor|rich|popular|` +
-		`frequent\w*|recent\w*|many|few|often|rare\w*|several|` +
-		`multiple|most|above|below|over|under|top|normal|abnormal|over-?due|late|early|more|less|excellent|` +
-		`fail\w*|pass\w*|severe|warm|hot|cold|fast|slow|` +
-		`at least|not|no|without|never|only|any|some|exists?|ha[sd]|have|having|zero|free|positive|negative|` +
-		`percent\w*|ratio|share|rate|age|aged|centur\w*|decade)\b`)
-	timeWords = regexp.MustCompile(`(?i)\b(?:(?:19|20)\d\d\w*|today|yester\w*|now|current\w*|ago|since|until|` +
-		`till|recent\w*|last|past|next|previous|this|days?|dates?|weeks?|months?|` +
-		`quarters?|years?|daily|weekly|monthly|yearly|annual\w*|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|` +
-		`aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|when|before|after|during|` +
-		`born|age[ds]?|old\w*|young\w*|adults?|minors?|children|seniors?|new\w*|overdue|over-due|late\w*|early|` +
-		`earlie\w*|season|spring|summer|autumn|fall|winter|century|decades?|upcoming|still|future|period|` +
-		`time\w*|hours?|morning|afternoon|evening|night|expir\w*|` +
-		`active|open|due|no longer|former\w*|q[1-4]|h[12])\b`)
+	vague = compile(`(?i)\b(?:high|higher|low|lower|large|larger|small|smaller|big|bigger|old|older|young|
+		younger|new|newer|long|longer|short|shorter|heavy|cheap|expensive|adults?|minors?|children|seniors?|
+		teen\w*|good|bad|well|poor|rich|popular|frequent\w*|recent\w*|many|few|often|rare\w*|several|multiple|
+		most|above|below|over|under|top|normal|abnormal|over-?due|late|early|more|less|excellent|fail\w*|
+		pass\w*|severe|warm|hot|cold|fast|slow|at least|not|no|without|never|only|any|some|exists?|ha[sd]|have|
+		having|zero|free|positive|negative|percent\w*|ratio|share|rate|age|aged|centur\w*|decade)\b`)
+	timeWords = compile(`(?i)\b(?:(?:19|20)\d\d\w*|today|yester\w*|now|current\w*|ago|since|until|till|
+		recent\w*|last|past|next|previous|this|days?|dates?|weeks?|months?|quarters?|years?|daily|weekly|
+		monthly|yearly|annual\w*|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|
+		when|before|after|during|born|age[ds]?|old\w*|young\w*|adults?|minors?|children|seniors?|new\w*|overdue|
+		over-due|late\w*|early|earlie\w*|season|spring|summer|autumn|fall|winter|century|decades?|upcoming|
+		still|future|period|time\w*|hours?|morning|afternoon|evening|night|expir\w*|active|open|due|no longer|
+		former\w*|q[1-4]|h[12])\b`)
 )
 
 // unasked looks for a condition with a constant that nothing in the question stands for.

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,19 +11,17 @@ import (
 )
 
 var (
-	denies = regexp.MustCompile(`(?i)\b(?:never|without|not|neither|nor|except(?:ing)?|excluding|excluded?|` +
-		`other than|besides|apart from|\pL+n['’]t|nobody|no one|nothing|(?:all|any\pL+|every\pL+) but|(?:have|has|` +
-		`had|with|are|is|who) no|with none|have none|none of)\b`)
+	denies = compile(`(?i)\b(?:never|without|not|neither|nor|except(?:ing)?|excluding|excluded?|other than|
+		besides|apart from|\pL+n['’]t|nobody|no one|nothing|(?:all|any\pL+|every\pL+) but|(?:have|has|had|with|
+		are|is|who) no|with none|have none|none of)\b`)
 	// allows are phrases that deny nothing.
-	allows = regexp.MustCompile(`(?i)\b(?:not only|whether or not|if not|or not|not (?:less|more|fewer|later|` +
-		`earlier) than|no (?:less|more|fewer|later|earlier|longer)(?: than)?|not just|even (?:if|when|` +
-		`those) .*\b(?:never|not|no|none|without)\b|including (?:\pL+ ){0,3}(?:without|with no|` +
-		`with none|have no|had no|never)|also (?:\pL+ ){0,3}(?:without|with no|with none|have no)|` +
-		`without (?:repetition|duplicat\w+|repeat\w*|` +
-		`counting twice)|not \w+ yet, or|do(?:n['’]t| not) (?:show|list|include|` +
-		`count|need|want|repeat)|can['’]?t|doesn['’]t matter|isn['’]t it|` +
-		`other than that|not sure|don['’]t know|no matter|not null)\b`)
-	unWord = regexp.MustCompile(`(?i)\bun(\pL{4,})`)
+	allows = compile(`(?i)\b(?:not only|whether or not|if not|or not|not (?:less|more|fewer|later|earlier) than|
+		no (?:less|more|fewer|later|earlier|longer)(?: than)?|not just|even (?:if|when|those) .*\b(?:never|not|
+		no|none|without)\b|including (?:\pL+ ){0,3}(?:without|with no|with none|have no|had no|never)|
+		also (?:\pL+ ){0,3}(?:without|with no|with none|have no)|without (?:repetition|duplicat\w+|repeat\w*|
+		counting twice)|not \w+ yet, or|do(?:n['’]t| not) (?:show|list|include|count|need|want|repeat)|
+		can['’]?t|doesn['’]t matter|isn['’]t it|other than that|not sure|don['’]t know|no matter|not null)\b`)
+	unWord = compile(`(?i)\bun(\pL{4,})`)
 )
 
 // negation looks for a part that the question excludes and the statement does not.
@@ -135,8 +132,8 @@ func (h *held) listsOthers(of sqlshape.ColumnRef) bool {
 }
 
 // denying are texts that say no.
-var denying = regexp.MustCompile(`(?i)^['"](?:[-%]|n|no|f|false|0|none|n/a)?['"]$|\b(?:not?|non|un\w+|in\w+|never|` +
-	`none)\b|^'(?:un|non|in|dis|no[-_ ])`)
+var denying = compile(`(?i)^['"](?:[-%]|n|no|f|false|0|none|n/a)?['"]$|\b(?:not?|non|un\w+|in\w+|never|none)\b|
+		^'(?:un|non|in|dis|no[-_ ])`)
 
 // verbalized reports whether the question has a word of a column: not shipped and shipped_at, undeleted and
 // deleted_at.
@@ -153,8 +150,8 @@ func (h *held) namesState(i int) bool {
 		h.named(h.Statement.Dialect().Value(h.tokens[i+1]))
 }
 
-var bothOf = regexp.MustCompile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|contain\w*|tagged|have|` +
-	`has|had|use[sd]?|bought|take[ns]?|took|speak|offer|like) .*\bas well as\b`)
+var bothOf = compile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|contain\w*|tagged|have|has|had|
+		use[sd]?|bought|take[ns]?|took|speak|offer|like) .*\bas well as\b`)
 
 // both looks for two things that one has to have and of which the statement takes either.
 func (h *held) both() string {
@@ -183,10 +180,10 @@ func (h *held) both() string {
 	return ""
 }
 
-var withNone = regexp.MustCompile(`(?i)\b(?:including (?:\pL+ ){0,3}(?:without|with no|with none|have no|had no|` +
-	`with zero|never)|even (?:if|those|the ones) .*\b(?:no|none|without|not|never)\b|` +
-	`(?:with|including) zeros?\b|zeros? included|also (?:\pL+ ){0,2}(?:without|with no)|none included|0 if (?:none|` +
-	`there)|also (?:if|when) (?:they|it) ha\w+ no)`)
+var withNone = compile(`(?i)\b(?:including (?:\pL+ ){0,3}(?:without|with no|with none|have no|had no|with zero|
+		never)|even (?:if|those|the ones) .*\b(?:no|none|without|not|never)\b|(?:with|including) zeros?\b|
+		zeros? included|also (?:\pL+ ){0,2}(?:without|with no)|none included|0 if (?:none|there)|also (?:if|
+		when) (?:they|it) ha\w+ no)`)
 
 // including looks for rows without a partner that the question wants kept.
 func (h *held) including() string {

@@ -14,14 +14,14 @@ import (
 )
 
 // figures finds numbers that stand for themselves.
-var figures = regexp.MustCompile(`(?:^|[\s(>=<$€£+])(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\s{0,2}(k|m|million|thousand|` +
-	`billion)\b)?(?:\s{0,2}(tons?|tonnes?|t|kg|kilos?|km|kilomet(?:er|re)s?|lit(?:er|re)s?|seconds?|minutes?|hours?|[kmg]b)\b)?` +
-	`(?:[\s%?!.,;:)€$]|$)`)
+var figures = compile(`(?:^|[\s(>=<$€£+])(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\s{0,2}(k|m|million|thousand|
+		billion)\b)?(?:\s{0,2}(tons?|tonnes?|t|kg|kilos?|km|kilomet(?:er|re)s?|lit(?:er|re)s?|seconds?|minutes?|
+		hours?|[kmg]b)\b)?(?:[\s%?!.,;:)€$]|$)`)
 
 // ofUnits are numbers of years and days, which a statement turns into a date.
-var ofUnits = regexp.MustCompile(`(?i)\b\d+[ -](?:years?|months?|weeks?|days?|hours?)\b|\b(?:under|over|above|` +
-	`below|aged?|older than|younger than|turn(?:s|ed|ing)?) \d{1,2}\b|\b\d{1,2} (?:and|or) (?:over|under|older|younger|above|` +
-	`below)\b`)
+var ofUnits = compile(`(?i)\b\d+[ -](?:years?|months?|weeks?|days?|hours?)\b|\b(?:under|over|above|below|aged?|
+		older than|younger than|turn(?:s|ed|ing)?) \d{1,2}\b|\b\d{1,2} (?:and|or) (?:over|under|older|younger|
+		above|below)\b`)
 
 var thousands = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "billion": 1e9}
 
@@ -137,37 +137,24 @@ func (h *held) names(n string) bool {
 	return strings.Contains(h.asked, n) || strings.Contains(h.evidence, n)
 }
 
-const numberWords = `(\d+(?:,\d{3})*|once|twice|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|` +
-	`twenty|thirty|fifty|hundred|a dozen)`
+var wordNumbers = words.Pairs("once 1 twice 2 one 1 two 2 three 3 four 4 five 5 six 6 seven 7 eight 8 nine 9 ten 10 " +
+	"eleven 11 twelve 12 dozen 12 fifteen 15 twenty 20 thirty 30 fifty 50 hundred 100")
 
-var wordNumbers = map[string]int{
-	"once": 1, "twice": 2, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-	"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-	"fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "a dozen": 12,
-}
-
-// counted returns the number that digits or a word stand for.
+// numberOf returns the number that digits or a word stand for.
 func numberOf(text string) int {
-	if n, ok := wordNumbers[strings.ToLower(text)]; ok {
-		return n
-	}
-	return number(strings.ReplaceAll(text, ",", ""))
+	text = strings.TrimPrefix(strings.ToLower(text), "a ")
+	return number(strings.ReplaceAll(cmp.Or(wordNumbers[text], text), ",", ""))
 }
-
-const superlatives = `(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|best|worst|cheapest|` +
-	`dearest|newest|latest|oldest|youngest|earliest|` +
-	`longest|shortest|tallest|heaviest|lightest|strongest|fastest|slowest|richest|top)`
 
 var (
-	topN = regexp.MustCompile(`(?i)\b(?:top|first|last|bottom|best|worst|next) ` + numberWords + `\b(?: \pL|\?|$)|` +
-		`\b` + numberWords + ` (?:\pL+ly )?` + superlatives + `\b|` +
-		`(?:^|\b(?:the|which|what|show|list|name|find|give me) )` + numberWords + ` \pL+(?: \pL+)? (?:with|have|` +
-		`had|has|having|that|whose|by)(?: \pL+){0,3} ` + superlatives + `\b`)
-	notTop = regexp.MustCompile(`(?i)\b(?:second|third|fourth|\d(?:nd|rd|th)|per|each|every)\b|\bfirst (?:one|` +
-		`two|three) (?:letters?|characters?|digits?|names?)|\b(?:first|last) \d+ (?:days?|weeks?|months?|` +
-		`quarters?|years?|minutes|hours|letters?|characters?|digits?|laps?|rounds?)`)
-	limitsTo = regexp.MustCompile(`(?i)^(?:LIMIT\s+(?:\d+\s*,\s*)?(\d+)|` +
-		`(?:OFFSET\s+\d+\s+ROWS?\s+)?FETCH\s+(?:FIRST|NEXT)\s+(\d+))`)
+	topN = compile(`(?i)\b(?:top|first|last|bottom|best|worst|next) <number>\b(?: \pL|\?|$)|
+		\b<number> (?:\pL+ly )?<utmost>\b|(?:^|\b(?:the|which|what|show|list|name|find|
+		give me) )<number> \pL+(?: \pL+)? (?:with|have|had|has|having|that|whose|by)(?: \pL+){0,3} <utmost>\b`)
+	notTop = compile(`(?i)\b(?:second|third|fourth|\d(?:nd|rd|th)|per|each|every)\b|\bfirst (?:one|two|
+		three) (?:letters?|characters?|digits?|names?)|\b(?:first|last) \d+ (?:days?|weeks?|months?|quarters?|
+		years?|minutes|hours|letters?|characters?|digits?|laps?|rounds?)`)
+	limitsTo = compile(`(?i)^(?:LIMIT\s+(?:\d+\s*,\s*)?(\d+)|(?:OFFSET\s+\d+\s+ROWS?\s+)?FETCH\s+(?:FIRST|
+		NEXT)\s+(\d+))`)
 )
 
 // limit compares the number of a top list with the LIMIT.
@@ -198,17 +185,16 @@ var bounds = []struct {
 	step  int    // what makes it right: > n-1 for at least n
 	wrong []string
 }{
-	{regexp.MustCompile(`(?i)\b(?:at least|no (?:less|fewer) than|not less than|a minimum of|` +
-		`minimum) \$?` + numberWords + `\b|\b` + numberWords + ` (?:\pL+ )?or (?:more|over|above|greater|` +
-		`higher|older|longer)\b`), "at least", ">", -1, []string{"<", "<="}},
-	{regexp.MustCompile(`(?i)\b(?:at most|no more than|not more than|up to|a maximum of|` +
-		`maximum) \$?` + numberWords + `\b|\b` + numberWords + ` (?:\pL+ )?or (?:less|fewer|under|below|` +
-		`lower|younger|shorter)\b`), "at most", "<", 1, []string{">", ">="}},
-	{regexp.MustCompile(`(?i)(?:^|[^o] )(?:more than|over|above|greater than|higher than|larger than|exceed(?:s|` +
-		`ing)?|longer than|older than|bigger than|heavier than|dearer than|more expensive than|costlier than) \$?` + numberWords + `\b`), "more than", ">=", 1,
+	{compile(`(?i)\b(?:at least|no (?:less|fewer) than|not less than|a minimum of|minimum) \$?<number>\b|
+		\b<number> (?:\pL+ )?or (?:more|over|above|greater|higher|older|longer)\b`), "at least", ">", -1, []string{"<", "<="}},
+	{compile(`(?i)\b(?:at most|no more than|not more than|up to|a maximum of|maximum) \$?<number>\b|
+		\b<number> (?:\pL+ )?or (?:less|fewer|under|below|lower|younger|shorter)\b`), "at most", "<", 1, []string{">", ">="}},
+	{compile(`(?i)(?:^|[^o] )(?:more than|over|above|greater than|higher than|larger than|exceed(?:s|ing)?|
+		longer than|older than|bigger than|heavier than|dearer than|more expensive than|
+		costlier than) \$?<number>\b`), "more than", ">=", 1,
 		[]string{"<", "<="}},
-	{regexp.MustCompile(`(?i)(?:^|[^o] )(?:less than|fewer than|under|below|lower than|smaller than|shorter than|` +
-		`younger than|cheaper than|lighter than) \$?` + numberWords + `\b`), "less than", "<=", -1, []string{">", ">="}},
+	{compile(`(?i)(?:^|[^o] )(?:less than|fewer than|under|below|lower than|smaller than|shorter than|
+		younger than|cheaper than|lighter than) \$?<number>\b`), "less than", "<=", -1, []string{">", ">="}},
 }
 
 // bound compares at least, more than, at most and less than with the operators.
@@ -239,8 +225,8 @@ func (h *held) bound() string {
 }
 
 var (
-	havingCount = regexp.MustCompile(`HAVING COUNT\([^()]*\) ?([<>]=?) ?(\d+)$`)
-	anyNumber   = regexp.MustCompile(`(?i)\b` + numberWords + `\b`)
+	havingCount = compile(`HAVING COUNT\([^()]*\) ?([<>]=?) ?(\d+)$`)
+	anyNumber   = compile(`(?i)\b<number>\b`)
 )
 
 // otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the
@@ -255,7 +241,7 @@ func (h *held) otherCount() string {
 	return m[1] + " " + m[2]
 }
 
-var exactly = regexp.MustCompile(`(?i)\b(exactly|precisely|only|just) ` + numberWords + `\b`)
+var exactly = compile(`(?i)\b(exactly|precisely|only|just) <number>\b`)
 
 // exact compares "exactly two" with the one number that the statement asks for. "Only two" may be the length of a list.
 func (h *held) exact() string {

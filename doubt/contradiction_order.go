@@ -12,45 +12,44 @@ import (
 
 // Superlatives, by what they ask for.
 var (
-	notUtmost = regexp.MustCompile(`(?i)\b(?:at (?:most|least)|most recent(?:ly)?|longest[- ]serving|longest ago|` +
-		`least recent(?:ly)?|most of|almost|last names?|first names?)\b`)
+	notUtmost = compile(`(?i)\b(?:at (?:most|least)|most recent(?:ly)?|longest[- ]serving|longest ago|
+		least recent(?:ly)?|most of|almost|last names?|first names?)\b`)
 	utmost = map[string]*regexp.Regexp{
-		"highest": regexp.MustCompile(`(?i)\b(?:top|highest|most|largest|greatest|biggest|maximum|max|longest|` +
-			`heaviest|tallest|richest|priciest|dearest|best[- ](?:paid|rated|selling))\b`),
-		"lowest": regexp.MustCompile(`(?i)\b(?:lowest|least|fewest|smallest|minimum|min|shortest|lightest|` +
-			`cheapest|poorest)\b`),
-		"latest": regexp.MustCompile(`(?i)\b(?:latest|newest|most recent(?:ly)?|youngest)\b`),
-		"earliest": regexp.MustCompile(`(?i)\b(?:earliest|oldest|longest[- ]serving|longest ago|` +
-			`least recent(?:ly)?)\b`),
+		"highest": compile(`(?i)\b(?:top|highest|most|largest|greatest|biggest|maximum|max|longest|heaviest|
+		tallest|richest|priciest|dearest|best[- ](?:paid|rated|selling))\b`),
+		"lowest": compile(`(?i)\b(?:lowest|least|fewest|smallest|minimum|min|shortest|lightest|cheapest|
+		poorest)\b`),
+		"latest":   compile(`(?i)\b(?:latest|newest|most recent(?:ly)?|youngest)\b`),
+		"earliest": compile(`(?i)\b(?:earliest|oldest|longest[- ]serving|longest ago|least recent(?:ly)?)\b`),
 	}
-	ranked = regexp.MustCompile(`(?i)rank|position|place|standing|order|grade|priority|league|tier`)
-	aged   = regexp.MustCompile(`(?i)(?:^|_)age(?:_|$)|Age$`)
+	ranked = compile(`(?i)rank|position|place|standing|order|grade|priority|league|tier`)
+	aged   = compile(`(?i)(?:^|_)age(?:_|$)|Age$`)
 )
 
 // fromTo finds an order of both ends, of which the first counts: newest to oldest.
-var fromTo = regexp.MustCompile(`(?i)\b(\pL+est|most \pL+) to (?:the )?(?:\pL+est|least \pL+)\b`)
+var fromTo = compile(`(?i)\b(\pL+est|most \pL+) to (?:the )?(?:\pL+est|least \pL+)\b`)
 
 var (
 	// endOf finds who did something first or last, and when: "the last to join", "who joined first", "when did Ann last
 	// order".
-	endOf = regexp.MustCompile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|` +
-		`which) (?:\pL+ )?\pL+ed (first|last)(?:$|[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|` +
-		`\b(first|last) \pL+ (?:of|for|by|from|per) (?:each|every)\b`)
-	bothEnds   = regexp.MustCompile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
-	ordinal    = regexp.MustCompile(`\b(?:first|last|second|third)\b`)
-	descending = regexp.MustCompile(`\bdescending\b|\bin desc|\bz (?:to|-) ?a\b|\bz-a\b|\breverse alphabetical`)
+	endOf = compile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|which) (?:\pL+ )?\pL+ed (first|last)(?:$|
+		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) \pL+ (?:of|for|
+		by|from|per) (?:each|every)\b`)
+	bothEnds   = compile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
+	ordinal    = compile(`\b(?:first|last|second|third)\b`)
+	descending = compile(`\bdescending\b|\bin desc|\bz (?:to|-) ?a\b|\bz-a\b|\breverse alphabetical`)
 	// fromEnd finds an order by the end at which it begins: "from short to long".
-	fromEnd = regexp.MustCompile(`\b(?:from )?(?:(low|short|small|cheap|few|light|weak|slow|poor|bad)|(high|long|large|big|expensive|many|` +
-		`heavy|strong|fast|rich|good)|(old)|(new)) to (?:low|short|small|cheap|few|light|weak|slow|poor|bad|high|long|large|big|` +
-		`expensive|many|heavy|strong|fast|rich|good|old|new)\b`)
+	fromEnd = compile(`\b(?:from )?(?:(low|short|small|cheap|few|light|weak|slow|poor|bad)|(high|long|large|big|
+		expensive|many|heavy|strong|fast|rich|good)|(old)|(new)) to (?:low|short|small|cheap|few|light|weak|
+		slow|poor|bad|high|long|large|big|expensive|many|heavy|strong|fast|rich|good|old|new)\b`)
 	ends = []string{"lowest", "highest", "earliest", "latest"}
 )
 
 // lastFew finds a number of things at one end: "the last five orders".
-var lastFew = regexp.MustCompile(`\b(first|last) ` + numberWords + ` (\pL+)`)
+var lastFew = compile(`\b(first|last) <number> (\pL+)`)
 
 // endFirst finds the end of an order that stands first: "newest bookings first".
-var endFirst = regexp.MustCompile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!])`)
+var endFirst = compile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!])`)
 
 // severalEnds reports whether first and last may be of two things, or of a name or a period.
 func (h *held) severalEnds() bool {

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,7 +61,7 @@ func (h *held) nullFirst() string {
 	return fmt.Sprintf("Rows without %s stand before the %s one.", column.Column, end)
 }
 
-var directions = regexp.MustCompile(`(?i)(?:\s+(?:ASC|DESC|NULLS\s+(?:FIRST|LAST)))+\s*$`)
+var directions = compile(`(?i)(?:\s+(?:ASC|DESC|NULLS\s+(?:FIRST|LAST)))+\s*$`)
 
 func whereOf(conditions string) string {
 	if conditions == "" {
@@ -98,7 +97,7 @@ func (h *held) several() string {
 }
 
 // ofEach finds a figure that is asked of each of the things in front of it.
-var ofEach = regexp.MustCompile(`\band (?:their|the|its) (?:\pL+ )?(?:number|count|total|sum|average)\b`)
+var ofEach = compile(`\band (?:their|the|its) (?:\pL+ )?(?:number|count|total|sum|average)\b`)
 
 // homonym looks for groups by a name that two rows of the table share.
 func (h *held) homonym() string {
@@ -148,7 +147,7 @@ func (h *held) groupNames() (of *schema.Table, names []string) {
 	return of, names
 }
 
-var personal = regexp.MustCompile(`(?i)name|title|label`)
+var personal = compile(`(?i)name|title|label`)
 
 func (h *held) quoted(name string) string {
 	if h.Statement.Dialect().Backslash || h.Statement.Dialect().RawStrings {
@@ -164,7 +163,7 @@ func (h *held) quotedTable(t *schema.Table) string {
 	return h.quoted(t.Schema) + "." + h.quoted(t.Name)
 }
 
-var averagedOf = regexp.MustCompile(`(?i)\b(AVG|SUM)\s*\(\s*(CASE\s+WHEN\s+)?(\w+)\.(\w+)`)
+var averagedOf = compile(`(?i)\b(AVG|SUM)\s*\(\s*(CASE\s+WHEN\s+)?(\w+)\.(\w+)`)
 
 // repeated looks for an average, or a count by CASE, of rows of a table that a join repeats and that the
 // question counts once.
@@ -202,9 +201,9 @@ func (h *held) countsOne(t *schema.Table, counts bool) bool {
 }
 
 var (
-	called = regexp.MustCompile(`(?i)\b(?:contain\w*|includ\w*|start\w*|begin\w*|end\w*|like|part of|somewhere|` +
-		`have .* in|with .* in|substring|match\w*)\b`)
-	spelling = regexp.MustCompile(`^[\pL][\pL\s.'-]*$`)
+	called = compile(`(?i)\b(?:contain\w*|includ\w*|start\w*|begin\w*|end\w*|like|part of|somewhere|have .* in|
+		with .* in|substring|match\w*)\b`)
+	spelling = compile(`^[\pL][\pL\s.'-]*$`)
 )
 
 // text looks for stored texts that differ from a constant in case, in accents and blanks only, and for

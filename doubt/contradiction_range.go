@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,10 +9,11 @@ import (
 
 var (
 	// bounded finds the word that makes a bound of a year, a month or a day: in front of it, or behind it.
-	bounded = regexp.MustCompile(`(?i)\b(since|from|after|before|until|till) (?:\d{1,2}(?:st|nd|rd|th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d|` +
-		`\b(?:19|20)\d\d (?:or|and) (later|after|onwards?|newer|earlier|before|older)\b`)
+	bounded = compile(`(?i)\b(since|from|after|before|until|till) (?:\d{1,2}(?:st|nd|rd|
+		th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d|\b(?:19|20)\d\d (?:or|and) (later|after|
+		onwards?|newer|earlier|before|older)\b`)
 	// between finds two times of which one begins a range and the other one ends it.
-	between = regexp.MustCompile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
+	between = compile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
 )
 
 // isNear reports whether two times are at most a day apart: a bound may take its day in or leave it out.
@@ -67,10 +67,10 @@ func (h *held) twoSided(times []stretch, told []stated) string {
 
 // average comparisons, by the side that they ask for.
 var (
-	aboveAverage = regexp.MustCompile(`(?i)\b(?:above|over|exceed\w*|(?:more(?: \pL+)?|dearer|higher|greater|larger|bigger|longer|` +
-		`heavier|taller|richer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
-	belowAverage = regexp.MustCompile(`(?i)\b(?:below|under|(?:less(?: \pL+)?|fewer|cheaper|lower|smaller|shorter|lighter|` +
-		`poorer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
+	aboveAverage = compile(`(?i)\b(?:above|over|exceed\w*|(?:more(?: \pL+)?|dearer|higher|greater|larger|bigger|
+		longer|heavier|taller|richer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
+	belowAverage = compile(`(?i)\b(?:below|under|(?:less(?: \pL+)?|fewer|cheaper|lower|smaller|shorter|lighter|
+		poorer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
 )
 
 // beyondAverage compares "above average" with the side of the average that the statement takes.

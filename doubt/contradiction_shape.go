@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,13 +12,14 @@ import (
 )
 
 var (
-	eachOf = regexp.MustCompile(`(?i)\b(?:per|(?:for|of|in|by|from|within|did|does) (?:each|every)|each|` +
-		`every)\s+((?:\pL+\s+)?\pL+)`)
-	byPair = regexp.MustCompile(`(?i)\b(?:by|per|(?:for|of|in) each) (\pL+(?: \pL+)?) and (?:by )?(\pL+(?: \pL+)?)(?:$|[?.!,]| (?:in|for|` +
-		`of|from|since|during)\b)`)
-	notGroup = regexp.MustCompile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|` +
-		`created|produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|` +
-		`\bper (?:cent|hour|gallon|capita|second|minute|unit|person|day)\b`)
+	eachOf = compile(`(?i)\b(?:per|(?:for|of|in|by|from|within|did|does) (?:each|every)|each|
+		every)\s+((?:\pL+\s+)?\pL+)`)
+	byPair = compile(`(?i)\b(?:by|per|(?:for|of|in) each) (\pL+(?: \pL+)?) and (?:by )?(\pL+(?: \pL+)?)(?:$|
+		[?.!,]| (?:in|for|of|from|since|during)\b)`)
+	notGroup = compile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|created|
+		produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|
+		\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|\bper (?:cent|hour|gallon|capita|second|minute|unit|person|
+		day)\b`)
 )
 
 // group looks for the rows that each, per and by ask for.
@@ -65,10 +65,10 @@ func (h *held) unitOf(noun string) bool {
 }
 
 var (
-	byOne    = regexp.MustCompile(`(?i)\bby (?:the )?((?:\pL+ )?\pL+)`)
-	byPeriod = regexp.MustCompile(`(?i)\b(monthly|yearly|quarterly|weekly|daily|annual) (?:total|totals|sum|sums|` +
-		`count|counts|number|average|revenue|sales|turnover|figures|breakdown|amounts?)\b`)
-	grains = regexp.MustCompile(`(?i)\b(?:per|by|each|every) (month|year|weekday|day of the week)\b|\b(month|year)ly\b`)
+	byOne    = compile(`(?i)\bby (?:the )?((?:\pL+ )?\pL+)`)
+	byPeriod = compile(`(?i)\b(monthly|yearly|quarterly|weekly|daily|annual) (?:total|totals|sum|sums|count|
+		counts|number|average|revenue|sales|turnover|figures|breakdown|amounts?)\b`)
+	grains = compile(`(?i)\b(?:per|by|each|every) (month|year|weekday|day of the week)\b|\b(month|year)ly\b`)
 )
 
 // byName finds "by country", where country is a name of the schema or a period.
@@ -87,11 +87,11 @@ func (h *held) byName(text string) []string {
 
 // How statements cut time, in upper case: %M is %m.
 var (
-	cutsYears  = regexp.MustCompile(`%Y|YEAR|1, 4`)
-	cutsMonths = regexp.MustCompile(`'%Y-%M'|'%M'|'YYYY-MM'|1, 7`)
-	cutsDays   = regexp.MustCompile(`'%D'|DAYOFMONTH|DAY FROM|'DAY'\s*,`)
-	cutsWeeks  = regexp.MustCompile(`'%[WU]'|WEEKDAY|DAYOFWEEK|DOW|DAYNAME|TO_CHAR`)
-	cutsLess   = regexp.MustCompile(`%M|MONTH|%B|'MM|-MM|1, 7|WEEK|%W|\bDATE(?:\b|_)|\bDAY`)
+	cutsYears  = compile(`%Y|YEAR|1, 4`)
+	cutsMonths = compile(`'%Y-%M'|'%M'|'YYYY-MM'|1, 7`)
+	cutsDays   = compile(`'%D'|DAYOFMONTH|DAY FROM|'DAY'\s*,`)
+	cutsWeeks  = compile(`'%[WU]'|WEEKDAY|DAYOFWEEK|DOW|DAYNAME|TO_CHAR`)
+	cutsLess   = compile(`%M|MONTH|%B|'MM|-MM|1, 7|WEEK|%W|\bDATE(?:\b|_)|\bDAY`)
 )
 
 // grain compares months and years of the question with those by which the statement groups.
@@ -210,7 +210,7 @@ func isShared(t *schema.Table, c *schema.Column) bool {
 	return p != nil && p.Distinct > 0 && p.Distinct < p.Sampled-p.Nulls && !personal.MatchString(c.Name) && !slices.Contains(t.PrimaryKey, c.Name)
 }
 
-var differing = regexp.MustCompile(`(?i)\b(different|distinct|unique|separate)\b`)
+var differing = compile(`(?i)\b(different|distinct|unique|separate)\b`)
 
 // distinct looks for a count of different things that counts each as often as it stands there.
 func (h *held) distinct() string {
@@ -253,8 +253,8 @@ func (h *held) countsDistinct(column string) string {
 }
 
 var (
-	totalOf   = regexp.MustCompile(`\b(?:total|sum of) (\pL+)(?: (\pL+))?`)
-	countedBy = regexp.MustCompile(`(?i)\bCOUNT\s*\(\s*(?:\w+\.)?(\w+)\s*\)`)
+	totalOf   = compile(`\b(?:total|sum of) (\pL+)(?: (\pL+))?`)
+	countedBy = compile(`(?i)\bCOUNT\s*\(\s*(?:\w+\.)?(\w+)\s*\)`)
 )
 
 // countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "":
@@ -311,12 +311,12 @@ func (h *held) average() string {
 	return h.averageOf()
 }
 
-var byUnit = regexp.MustCompile(`/\s*10+(?:\.0*)?\b`)
+var byUnit = compile(`/\s*10+(?:\.0*)?\b`)
 
 // divides reports whether the statement divides, and not only by 100 or 1,000 for another unit.
 func (h *held) divides() bool { return strings.Contains(byUnit.ReplaceAllString(h.upper, " "), "/") }
 
-var ofOne = regexp.MustCompile(`(?i)\baverage\b.*\b(?:of an?|per) (\pL+)\b`)
+var ofOne = compile(`(?i)\baverage\b.*\b(?:of an?|per) (\pL+)\b`)
 
 // averageOf looks for an average over the parts of what the question takes the average of: the lines of an order.
 func (h *held) averageOf() string {
@@ -360,10 +360,9 @@ func (h *held) dropsSome() string {
 }
 
 var (
-	asksShare = regexp.MustCompile(`^(?:(?:what|which)(?:'s| is)? )?(?:the )?` +
-		`(?:share|percentage|proportion|fraction) of\b|` +
-		`\b(?:what|which) (?:share|percentage|proportion|fraction)\b|\bhow many percent\b|\bin percent$`)
-	countsOnly = regexp.MustCompile(`^SELECT COUNT\([^()]*\)(?: AS \w+)?\s+FROM `)
+	asksShare = compile(`^(?:(?:what|which)(?:'s| is)? )?(?:the )?(?:share|percentage|proportion|fraction) of\b|
+		\b(?:what|which) (?:share|percentage|proportion|fraction)\b|\bhow many percent\b|\bin percent$`)
+	countsOnly = compile(`^SELECT COUNT\([^()]*\)(?: AS \w+)?\s+FROM `)
 )
 
 // share looks for a share of a whole that the statement has filtered like the part, and of a whole of another
@@ -398,7 +397,7 @@ func (h *held) share() string {
 
 func isHundred(v any) bool { return v == 100.0 || v == int64(100) || v == 1.0 }
 
-var asksTwice = regexp.MustCompile(`(?i)\bhow (?:many|much)\b.*\band (?:how (?:many|much)|what (?:is|are))\b`)
+var asksTwice = compile(`(?i)\bhow (?:many|much)\b.*\band (?:how (?:many|much)|what (?:is|are))\b`)
 
 // half looks for one number where the question asks for two.
 func (h *held) half() string {

@@ -3,7 +3,6 @@ package doubt
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -54,31 +53,31 @@ func (h *held) opposite() string {
 
 // lacking are words by which a question asks for what is not there, or for all.
 var (
-	outside = regexp.MustCompile(`\b(?:outside|beyond|away from|elsewhere)\b`)
-	lacking = regexp.MustCompile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|` +
-		`outstanding|lack\w*|remaining|left|overdue)\b`)
-	several = regexp.MustCompile(`(?i)\b(?:or not|but|whether|whose|both|all|rate|share|percent\w*|ratio|versus|` +
-		`vs|compared?|active|current\w*|other)\b|%`)
+	outside = compile(`\b(?:outside|beyond|away from|elsewhere)\b`)
+	lacking = compile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|outstanding|lack\w*|
+		remaining|left|overdue)\b`)
+	several = compile(`(?i)\b(?:or not|but|whether|whose|both|all|rate|share|percent\w*|ratio|versus|vs|
+		compared?|active|current\w*|other)\b|%`)
 	// gone are words for rows that no longer count, and ended the columns that say so.
-	gone    = regexp.MustCompile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
-	overNow = regexp.MustCompile(`\b(?:no longer|expired|ended)\b`)
-	ended   = regexp.MustCompile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|` +
-		`dissol|resign|quit|clos|expir|valid_?(?:to|until)|^end_|_end$`)
+	gone    = compile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
+	overNow = compile(`\b(?:no longer|expired|ended)\b`)
+	ended   = compile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|dissol|
+		resign|quit|clos|expir|valid_?(?:to|until)|^end_|_end$`)
 )
 
 var (
-	nonWord     = regexp.MustCompile(`\bnon[- ]?\pL`)
-	whoLeft     = regexp.MustCompile(`(?i)\b(?:who|that|which|has|have|had) left\b`)
+	nonWord     = compile(`\bnon[- ]?\pL`)
+	whoLeft     = compile(`(?i)\b(?:who|that|which|has|have|had) left\b`)
 	participles = words.Set("sold sent paid left built bought won lost held taken given shown written drawn done made met gone born")
-	stillThere  = regexp.MustCompile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|` +
-		`running|employed|works?|working|practi[cs]\pL+|in (?:use|force|service)|valid|with us))\b`)
+	stillThere  = compile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|running|employed|
+		works?|working|practi[cs]\pL+|in (?:use|force|service)|valid|with us))\b`)
 )
 
 // settled are columns that say when something open came to its end.
-var settled = regexp.MustCompile(`(?i)settl|resolv|complet|finish|paid|solved|answered`)
+var settled = compile(`(?i)settl|resolv|complet|finish|paid|solved|answered`)
 
 // openOnes finds open things: open tickets.
-var openOnes = regexp.MustCompile(`\bopen (\pL+)`)
+var openOnes = compile(`\bopen (\pL+)`)
 
 // endedOnes looks for a statement that keeps only rows that have ended, where the question asks for those of today.
 func (h *held) endedOnes() string {
@@ -146,10 +145,10 @@ func (h *held) otherFlag() string {
 }
 
 // noLonger are words for what has ended.
-var noLonger = regexp.MustCompile(`\b(?:no longer|former)\b`)
+var noLonger = compile(`\b(?:no longer|former)\b`)
 
 // comparing are words by which a question asks for both halves.
-var comparing = regexp.MustCompile(`\b(?:or not|whether|both|rate|share|percent\w*|ratio|versus|vs|compared?|yet)\b|%`)
+var comparing = compile(`\b(?:or not|whether|both|rate|share|percent\w*|ratio|versus|vs|compared?|yet)\b|%`)
 
 // isYesOrNo reports whether a column holds yes and no, by its type or by its stored values.
 func isYesOrNo(c *schema.Column) bool {

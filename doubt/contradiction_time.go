@@ -62,38 +62,32 @@ func dayOf(y, m, d int) stretch {
 	return stretch{from, from.AddDate(0, 0, 1)}
 }
 
-// Forms of times in a question: groups are year, month and day, by name.
-const monthNames = `(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|` +
-	`sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
-
 // monthPair finds two months of which only the second one has its year.
-var monthPair = regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(monthNames, "?P<name>", "") + ` (and|to|until|till|through) ` +
-	strings.ReplaceAll(monthNames, "?P<name>", "") + `,?(?: of)? ((?:19|20)\d\d)\b`)
+var monthPair = compile(`(?i)\b<month> (and|to|until|till|through) <month>,?(?: of)? ((?:19|20)\d\d)\b`)
 
+// Forms of times in a question: groups are year, month and day, by name.
 var (
-	isoDay   = regexp.MustCompile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?:[^\d-]|$)`)
-	isoMonth = regexp.MustCompile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{2})(?:[^\d-]|$)`)
-	numMonth = regexp.MustCompile(`(?:^|[^\pL\d/-])(?P<m>\d{1,2})/(?P<y>(?:19|20)\d\d)(?:[^\d/]|$)`)
-	dayFirst = regexp.MustCompile(`(?i)\b(?P<d>\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthNames + `,? (?P<y>(?:19|` +
-		`20)\d\d)\b`)
-	dayLast = regexp.MustCompile(`(?i)\b` + monthNames + ` (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)\b`)
-	monthly = regexp.MustCompile(`(?i)\b` + monthNames + `,?(?: of)? (?P<y>(?:19|20)\d\d)\b`)
-	quarter = regexp.MustCompile(`(?i)\b(?:q(?P<q>[1-4])|(?P<q>first|second|third|fourth|last|1st|2nd|3rd|` +
-		`4th) quarter)(?:,? (?:of |in )?)(?P<y>(?:19|20)\d\d)\b`)
-	half = regexp.MustCompile(`(?i)\b(?:h(?P<h>[12])|(?P<h>first|second|1st|2nd) half)(?:,? (?:of |` +
-		`in )?)(?P<y>(?:19|20)\d\d)\b`)
-	decade    = regexp.MustCompile(`(?i)(?:^|[^\pL\d])(?P<y>(?:19|20)\d)0['’]?s\b`)
-	decadeSet = regexp.MustCompile(`(?i)\bthe (?P<name>fif|six|seven|eigh|nine)ties\b`)
-	bareYear  = regexp.MustCompile(`(?:^|[^\pL\d#.,/$€£_-])(?P<y>(?:19|20)\d\d)(?:['’]s)?(?:[^\pL\d%€$£_/-]|$)`)
+	isoDay   = compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?:[^\d-]|$)`)
+	isoMonth = compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{2})(?:[^\d-]|$)`)
+	numMonth = compile(`(?:^|[^\pL\d/-])(?P<m>\d{1,2})/(?P<y>(?:19|20)\d\d)(?:[^\d/]|$)`)
+	dayFirst = compile(`(?i)\b(?P<d>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<name><month>),? (?P<y>(?:19|20)\d\d)\b`)
+	dayLast  = compile(`(?i)\b(?P<name><month>) (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)\b`)
+	monthly  = compile(`(?i)\b(?P<name><month>),?(?: of)? (?P<y>(?:19|20)\d\d)\b`)
+	quarter  = compile(`(?i)\b(?:q(?P<q>[1-4])|(?P<q>first|second|third|fourth|last|1st|2nd|3rd|
+		4th) quarter)(?:,? (?:of |in )?)(?P<y>(?:19|20)\d\d)\b`)
+	half = compile(`(?i)\b(?:h(?P<h>[12])|(?P<h>first|second|1st|2nd) half)(?:,? (?:of |in )?)(?P<y>(?:19|
+		20)\d\d)\b`)
+	decade    = compile(`(?i)(?:^|[^\pL\d])(?P<y>(?:19|20)\d)0['’]?s\b`)
+	decadeSet = compile(`(?i)\bthe (?P<name>fif|six|seven|eigh|nine)ties\b`)
+	bareYear  = compile(`(?:^|[^\pL\d#.,/$€£_-])(?P<y>(?:19|20)\d\d)(?:['’]s)?(?:[^\pL\d%€$£_/-]|$)`)
 	// numbered finds a year that is the number of something.
-	numbered = regexp.MustCompile(`(?i)(?:\b(?:id|no|number|order|invoice|ticket|account|customer|code|room|item|` +
-		`raceid|over|above|than|least|most|under|below|exactly)\.?\s*$|[=<>#]\s*$)`)
+	numbered = compile(`(?i)(?:\b(?:id|no|number|order|invoice|ticket|account|customer|code|room|item|raceid|
+		over|above|than|least|most|under|below|exactly)\.?\s*$|[=<>#]\s*$)`)
 	// open finds words by which a time is a bound, or one of several, and not the whole.
-	open = regexp.MustCompile(`(?i)\b(?:since|from|until|till|before|after|between|through|by the end|prior|` +
-		`later|earlier|onwards?|on or|compar\w*|versus|vs|than|` +
-		`change[ds]?|growth|grew|increase[ds]?|decrease[ds]?|difference|trend|previous|ago|as of|to date|so far|` +
-		`starting|beginning|and|or|not|except|exclud\w*|` +
-		`up to|into|old|age[ds]?|still)\b|['’]s\b`)
+	open = compile(`(?i)\b(?:since|from|until|till|before|after|between|through|by the end|prior|later|earlier|
+		onwards?|on or|compar\w*|versus|vs|than|change[ds]?|growth|grew|increase[ds]?|decrease[ds]?|difference|
+		trend|previous|ago|as of|to date|so far|starting|beginning|and|or|not|except|exclud\w*|up to|into|old|
+		age[ds]?|still)\b|['’]s\b`)
 )
 
 var ordinals = map[string]int{
@@ -175,7 +169,7 @@ type stated struct {
 	place  int // of its constant
 }
 
-var statedTime = regexp.MustCompile(`^((?:19|20)\d\d)(?:-?(\d{2})(?:-?(\d{2}))?)?(?:[ T%].*)?%?$`)
+var statedTime = compile(`^((?:19|20)\d\d)(?:-?(\d{2})(?:-?(\d{2}))?)?(?:[ T%].*)?%?$`)
 
 // statedTimes are the times by which the statement compares its columns.
 func (h *held) statedTimes() (list []stated) {
@@ -233,15 +227,15 @@ func (h *held) yearly(c constant) bool {
 		yearNamed.MatchString(c.column.Column)
 }
 
-var yearNamed = regexp.MustCompile(`(?i)year|date|season|founded|since|born|birth|_at$|_on$|released`)
+var yearNamed = compile(`(?i)year|date|season|founded|since|born|birth|_at$|_on$|released`)
 
 // ofToday finds functions of the day of today.
-var ofToday = regexp.MustCompile(`(?i)\b(?:CURRENT_DATE|CURRENT_TIMESTAMP|LOCALTIMESTAMP|NOW|GETDATE|CURDATE|` +
-	`TODAY|SYSDATE)\b|'now'`)
+var ofToday = compile(`(?i)\b(?:CURRENT_DATE|CURRENT_TIMESTAMP|LOCALTIMESTAMP|NOW|GETDATE|CURDATE|TODAY|
+		SYSDATE)\b|'now'`)
 
 var (
-	paired = regexp.MustCompile(`(?i)\bcompar\w*|\b(?:and|or|vs|versus)\b`)
-	ranged = regexp.MustCompile(`(?i)\b(?:between|from|until|till|before|after|since|to|through|than)\b`)
+	paired = compile(`(?i)\bcompar\w*|\b(?:and|or|vs|versus)\b`)
+	ranged = compile(`(?i)\b(?:between|from|until|till|before|after|since|to|through|than)\b`)
 )
 
 // time compares the years, months and days of the question with those of the statement.
@@ -297,17 +291,17 @@ func (h *held) writes(n int) bool {
 }
 
 // relative finds periods that are relative to today: this, last or next, a number, and a unit.
-var relative = regexp.MustCompile(`(?i)\b(?:(this|current|last|past|previous|next)(?: full|` +
-	` calendar)?(?: ` + numberWords + `)? (day|week|month|quarter|year)s?\b|(today|yesterday|tomorrow)\b)`)
+var relative = compile(`(?i)\b(?:(this|current|last|past|previous|next)(?: full| calendar)?(?: <number>)? (day|
+		week|month|quarter|year)s?\b|(today|yesterday|tomorrow)\b)`)
 
 // ofAnother finds a period within another one, as "last quarter of 2023" and "last week of March" are. Today has no part
 // in it.
-var ofAnother = regexp.MustCompile(`(?i)\b(?:last|past|previous|next)(?: full| calendar)?(?: ` + numberWords +
-	`)? (?:day|week|month|quarter)s?,? (?:(?:of|in) (?:the )?(?:year )?)?(?:` + monthNames + `\b|(?:19|20)\d\d\b|` +
-	`(?:the|each|every|a) (?:week|month|quarter|year)\b)`)
+var ofAnother = compile(`(?i)\b(?:last|past|previous|next)(?: full| calendar)?(?: <number>)? (?:day|week|month|
+		quarter)s?,? (?:(?:of|in) (?:the )?(?:year )?)?(?:<month>\b|(?:19|20)\d\d\b|(?:the|each|every|
+		a) (?:week|month|quarter|year)\b)`)
 
 // birthday finds questions about ages, which a statement computes back to a year of birth.
-var birthday = regexp.MustCompile(`(?i)\b(?:turn(?:s|ed|ing)?|birthdays?|anniversar(?:y|ies)|jubilees?)\b`)
+var birthday = compile(`(?i)\b(?:turn(?:s|ed|ing)?|birthdays?|anniversar(?:y|ies)|jubilees?)\b`)
 
 // period compares a period relative to today with the bounds of the statement.
 func (h *held) period() string {
@@ -354,9 +348,9 @@ func rolls(upper string) bool {
 }
 
 var (
-	countsBack   = regexp.MustCompile(`'-\d+ (?:DAY|MONTH|YEAR)S?'|INTERVAL|DATEADD|-\s*\d+`)
-	wholePeriods = regexp.MustCompile(`START OF|TRUNC|STRFTIME|EXTRACT|YEAR\s*\(|MONTH\s*\(|FORMAT|LAST_DAY|` +
-		`TO_CHAR|DATE_PART|EOMONTH|DATEFROMPARTS`)
+	countsBack   = compile(`'-\d+ (?:DAY|MONTH|YEAR)S?'|INTERVAL|DATEADD|-\s*\d+`)
+	wholePeriods = compile(`START OF|TRUNC|STRFTIME|EXTRACT|YEAR\s*\(|MONTH\s*\(|FORMAT|LAST_DAY|TO_CHAR|
+		DATE_PART|EOMONTH|DATEFROMPARTS`)
 )
 
 // readings are the stretches that a period relative to today may mean, the usual one first.
@@ -418,8 +412,7 @@ func (h *held) readings(which string, n int, unit string) (list []stretch) {
 }
 
 // aMonth finds a month without a year.
-var aMonth = regexp.MustCompile(`(?i)\b(?:in|of|during|for|from|since|until|and|or|to|is|was|last|this|` +
-	`every)\s+` + monthNames + `\b`)
+var aMonth = compile(`(?i)\b(?:in|of|during|for|from|since|until|and|or|to|is|was|last|this|every)\s+<month>\b`)
 
 // month compares a month without a year with the months of the statement.
 func (h *held) month() string {
@@ -454,7 +447,7 @@ func (h *held) hasClock(c sqlshape.ColumnRef) bool {
 	return strings.Contains(kind, "TIME") || !strings.Contains(kind, "DATE") && clockNamed.MatchString(column.Name)
 }
 
-var clockNamed = regexp.MustCompile(`(?i)_at$|time`)
+var clockNamed = compile(`(?i)_at$|time`)
 
 // timed reports whether a column holds times, by its name or its type.
 func timed(name, kind string) bool {
@@ -462,8 +455,8 @@ func timed(name, kind string) bool {
 	return strings.Contains(kind, "DATE") || strings.Contains(kind, "TIME") || timeNamed.MatchString(name)
 }
 
-var timeNamed = regexp.MustCompile(`(?i)(?:^|_)(?:date|time|year|month|born|birth\w*|dob|when|day)(?:_|$)|_(?:at|` +
-	`on)$|Date$|Year$|Time$`)
+var timeNamed = compile(`(?i)(?:^|_)(?:date|time|year|month|born|birth\w*|dob|when|day)(?:_|$)|_(?:at|on)$|
+		Date$|Year$|Time$`)
 
 // ofTime reports whether a mention is of a column that holds times.
 func (h *held) ofTime(c sqlshape.ColumnRef) bool {

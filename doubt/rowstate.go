@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,12 +45,11 @@ type rowState struct {
 }
 
 // anyState are words by which a question asks for rows of every kind.
-var anyState = regexp.MustCompile(`(?i)\b(?:includ\w+|ever|whatever|regardless|no matter|any (?:status|state|kind)|` +
-	`versions?|histor\w+|rows|changes|over time)\b`)
+var anyState = compile(`(?i)\b(?:includ\w+|ever|whatever|regardless|no matter|any (?:status|state|kind)|
+		versions?|histor\w+|rows|changes|over time)\b`)
 
 // leavesOut are words by which an instruction leaves rows out.
-var leavesOut = regexp.MustCompile(`(?i)\b(?:leave out|exclude|ignore|omit|without|filter|` +
-	`is no|are no|not|never|only)\b`)
+var leavesOut = compile(`(?i)\b(?:leave out|exclude|ignore|omit|without|filter|is no|are no|not|never|only)\b`)
 
 // Words of columns and values that mark rows which usually do not count, and those that do.
 var (
