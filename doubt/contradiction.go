@@ -2,6 +2,8 @@ package doubt
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -41,8 +43,11 @@ func (q QuestionFeatures) Contradictions(w contradict.Answer) (found []vote.Find
 			continue
 		}
 		if detail := r.find(h); detail != "" {
-			found = append(found, vote.Finding{Rule: findings.Contradiction + r.name, Detail: detail,
-				Doubt: r.weight})
+			f := vote.Finding{Rule: findings.Contradiction + r.name, Detail: detail, Doubt: 1}
+			if weightless[r.name] {
+				f.Doubt = 0
+			}
+			found = append(found, f)
 		}
 	}
 	return found
@@ -50,60 +55,62 @@ func (q QuestionFeatures) Contradictions(w contradict.Answer) (found []vote.Find
 
 // reader finds one kind of contradiction. words says that it reads the words of a language.
 type reader struct {
-	name   string
-	words  bool
-	weight float64
-	find   func(*held) string
+	name  string
+	words bool
+	find  func(*held) string
 }
+
+// weightless are the kinds that many right answers have, too.
+var weightless = words.Set("text ties spelling")
 
 // readers are in the order of their findings.
 func readers() []reader {
 	return []reader{
-		{"time", false, 1, (*held).time},
-		{"period", true, 1, (*held).period},
-		{"month", true, 1, (*held).month},
-		{"value", false, 1, (*held).value},
-		{"code", false, 1, (*held).code},
-		{"country", false, 1, (*held).country},
-		{"unit", true, 1, (*held).unit},
-		{"opposite", true, 1, (*held).opposite},
-		{"number", false, 1, (*held).number},
-		{"limit", true, 1, (*held).limit},
-		{"bound", true, 1, (*held).bound},
-		{"column", true, 1, (*held).column},
-		{"flag", true, 1, (*held).flag},
-		{"unasked", true, 1, (*held).unasked},
-		{"direction", true, 1, (*held).direction},
-		{"group", true, 1, (*held).group},
-		{"distinct", true, 1, (*held).distinct},
-		{"average", true, 1, (*held).average},
-		{"negation", true, 1, (*held).negation},
-		{"both", true, 1, (*held).both},
-		{"including", true, 1, (*held).including},
-		{"share", true, 1, (*held).share},
-		{"half", true, 1, (*held).half},
-		{"join", false, 1, (*held).join},
-		{"needless", true, 1, (*held).needless},
-		{"besides", true, 1, (*held).besides},
-		{"lost", false, 1, (*held).lost},
-		{"union", false, 1, (*held).union},
-		{"null-first", false, 1, (*held).nullFirst},
-		{"several", false, 1, (*held).several},
-		{"homonym", true, 1, (*held).homonym},
-		{"count", true, 1, (*held).counted},
-		{"repeated", true, 1, (*held).repeated},
-		{"outer", false, 1, (*held).outer},
-		{"pattern", true, 1, (*held).pattern},
-		{"late", true, 1, (*held).lateness},
-		{"weekend", true, 1, (*held).weekends},
-		{"tax", true, 1, (*held).tax},
-		{"text", false, 0, (*held).text},
-		{"typed", false, 1, (*held).typed},
-		{"null", true, 1, (*held).nulls},
-		{"alias", false, 1, (*held).alias},
-		{"ties", false, 0, (*held).ties},
-		{"spelling", true, 0, (*held).spellings},
-		{"months", true, 1, (*held).months},
+		{"time", false, (*held).time},
+		{"period", true, (*held).period},
+		{"month", true, (*held).month},
+		{"value", false, (*held).value},
+		{"code", false, (*held).code},
+		{"country", false, (*held).country},
+		{"unit", true, (*held).unit},
+		{"opposite", true, (*held).opposite},
+		{"number", false, (*held).number},
+		{"limit", true, (*held).limit},
+		{"bound", true, (*held).bound},
+		{"column", true, (*held).column},
+		{"flag", true, (*held).flag},
+		{"unasked", true, (*held).unasked},
+		{"direction", true, (*held).direction},
+		{"group", true, (*held).group},
+		{"distinct", true, (*held).distinct},
+		{"average", true, (*held).average},
+		{"negation", true, (*held).negation},
+		{"both", true, (*held).both},
+		{"including", true, (*held).including},
+		{"share", true, (*held).share},
+		{"half", true, (*held).half},
+		{"join", false, (*held).join},
+		{"needless", true, (*held).needless},
+		{"besides", true, (*held).besides},
+		{"lost", false, (*held).lost},
+		{"union", false, (*held).union},
+		{"null-first", false, (*held).nullFirst},
+		{"several", false, (*held).several},
+		{"homonym", true, (*held).homonym},
+		{"count", true, (*held).counted},
+		{"repeated", true, (*held).repeated},
+		{"outer", false, (*held).outer},
+		{"pattern", true, (*held).pattern},
+		{"late", true, (*held).lateness},
+		{"weekend", true, (*held).weekends},
+		{"tax", true, (*held).tax},
+		{"text", false, (*held).text},
+		{"typed", false, (*held).typed},
+		{"null", true, (*held).nulls},
+		{"alias", false, (*held).alias},
+		{"ties", false, (*held).ties},
+		{"spelling", true, (*held).spellings},
+		{"months", true, (*held).months},
 	}
 }
 
@@ -120,11 +127,10 @@ var abrupt = compile(`(?i)^(?:\pL+(?:lest|test|gest|nest|pest|dest|best|worst|re
 var onlyEnglish = compile(`(?i)\b(?:since|before|after|between|without|outside|starting|ending|never|nobody|
 		nothing|than|which|whose|cheaper|older|newer|still|both|each|every|how many|who)\b`)
 
-// telegraphic takes a question for English that is in no known language because it has no usual word in it:
-// where most of its
-// words are names of the schema or words by which people shorten a question, and no word is of another language.
+// telegraphic takes a question for English that is in no known language because it has no usual word in it: where most
+// of its words are names of the schema or words by which people shorten a question, and no word is of another language.
 func (a *answer) telegraphic() {
-	if a.Question.Language != "" || a.Question.Text == "" {
+	if a.Question.Language != "" {
 		return
 	}
 	l := english[0]
@@ -160,7 +166,7 @@ type held struct {
 	outline  sqlshape.Outline
 	selects  []sqlshape.Select
 	tokens   []sqltext.Token
-	columns  []sqlshape.ColumnRef
+	columns  []mention
 	tables   []*schema.Table // that the statement reads, each once
 	constant []constant
 	upper    string        // the statement in upper case
@@ -170,7 +176,7 @@ type held struct {
 func newHeld(a answer) *held {
 	h := &held{
 		answer: a, asked: strings.ToLower(a.Question.Text), evidence: strings.ToLower(strings.TrimSpace(a.Question.Evidence)),
-		outline: a.Statement.Outline(), selects: a.Statement.Selects(), columns: a.Statement.Columns(),
+		outline: a.Statement.Outline(), selects: a.Statement.Selects(),
 		tokens: slices.Collect(a.Statement.Tokens()), upper: strings.ToUpper(a.Statement.SQL()),
 	}
 	h.times, h.timeless = timesIn(a.Question.Text)
@@ -181,9 +187,50 @@ func newHeld(a answer) *held {
 			h.tables = append(h.tables, t)
 		}
 	}
+	for _, c := range a.Statement.Columns() {
+		h.columns = append(h.columns, a.mention(c))
+	}
 	h.constant = h.constants()
 	return h
 }
+
+// mention is a column where the statement names it.
+type mention struct {
+	sqlshape.ColumnRef
+	of    *schema.Table // nil where nobody knows
+	known *schema.Column
+}
+
+// mention finds the table and the column of the schema that a column of the statement means.
+func (a answer) mention(c sqlshape.ColumnRef) mention {
+	scope := c.Scope
+	if c.Table != "" {
+		scope = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}
+	}
+	for _, ref := range scope {
+		if t, ok := a.Schema.Lookup(ref.Schema, ref.Name); ok {
+			if found, has := t.Column(c.Column); has {
+				return mention{c, t, found}
+			}
+		}
+	}
+	return mention{ColumnRef: c}
+}
+
+// is reports whether a mention is one of a column of a table.
+func (m mention) is(t *schema.Table, column string) bool {
+	return m.of == t && strings.EqualFold(m.Column, column)
+}
+
+// writes reports whether a mention is written like a term.
+func (m mention) writes(term string) bool {
+	return strings.EqualFold(term, m.Column) || strings.EqualFold(term, m.Qualifier+"."+m.Column)
+}
+
+// profileOf is what is known of the values of a column.
+func profileOf(c *schema.Column) *schema.Profile { return cmp.Or(c.Profile, unknown) }
+
+var unknown = &schema.Profile{}
 
 // stemsOf are the words of a text, each in the singular.
 func stemsOf(text string) []string {
@@ -196,11 +243,31 @@ func stemsOf(text string) []string {
 
 // nounOf is the last word of a name in the singular: item of order_items; "" where the name has no word.
 func nounOf(name string) string {
-	stems := words.Stems(name)
-	if len(stems) == 0 {
-		return ""
-	}
+	stems := append([]string{""}, words.Stems(name)...)
 	return stems[len(stems)-1]
+}
+
+// share reports whether two lists have a word in common.
+func share(a, b []string) bool {
+	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
+}
+
+// named reports whether the name of a table, or of a column, has one of words in the singular.
+func named(name string, stems ...string) bool { return share(words.Stems(name), stems) }
+
+// naming is a function that reports of a name whether it has one of words in the singular.
+func naming(stems ...string) func(name string) bool {
+	return func(name string) bool { return named(name, stems...) }
+}
+
+// except returns a list without some members.
+func except[T any](list []T, drop func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), drop)
+}
+
+// anyColumn reports whether a column of a table has a name such as this.
+func anyColumn(t *schema.Table, such func(name string) bool) bool {
+	return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return such(c.Name) })
 }
 
 // constant is a string or a number of the statement, with the comparison in which it stands.
@@ -208,8 +275,9 @@ type constant struct {
 	text   string // without quotes
 	number bool
 	op     string // "=", ">=", "LIKE", "NOT IN", "BETWEEN", "AND" for the second one of a BETWEEN; "": none
-	column sqlshape.ColumnRef
+	column mention
 	at     int // its place among the tokens
+	opAt   int // that of its comparison; -1: none
 }
 
 // equal reports whether the constant keeps the rows that have it.
@@ -217,22 +285,27 @@ func (c constant) equal() bool {
 	return c.op == "=" || c.op == "IN" || c.op == "LIKE" || c.op == "ILIKE"
 }
 
+// drops reports whether the constant drops the rows that have it, or are like it.
+func (c constant) drops() bool { return unequal[c.op] || strings.HasPrefix(c.op, "NOT") }
+
+// unequal are the operators that drop the rows that have a constant.
+var unequal = words.Set("<>,!=,NOT IN")
+
 // constants are those of the statement in text order.
 func (h *held) constants() (list []constant) {
 	for i, t := range h.tokens {
-		if t.Kind != sqltext.String && t.Kind != sqltext.Number {
+		if !h.isConstant(i) {
 			continue
 		}
-		c := constant{text: h.Statement.Dialect().Value(t), number: t.Kind == sqltext.Number, at: i}
-		at := h.operator(i)
-		if at >= 0 {
-			c.op = h.word(at)
-			if h.word(at-1) == "NOT" {
+		c := constant{text: h.Statement.Dialect().Value(t), number: t.Kind == sqltext.Number, at: i, opAt: h.operator(i)}
+		if c.opAt >= 0 {
+			c.op = h.word(c.opAt)
+			if h.word(c.opAt-1) == "NOT" {
 				c.op = "NOT " + c.op
 			}
-			c.column = h.columnBefore(h.tokens[at].Pos)
-		} else if back := flippedOperator[h.word(i+1)]; back != "" {
-			c.op, c.column = back, h.columnBehind(t.Pos)
+			c.column = h.columnBefore(c.opAt)
+		} else if c.op = flippedOperator[h.word(i+1)]; c.op != "" {
+			c.column = h.columnBehind(t.Pos)
 		}
 		list = append(list, c)
 	}
@@ -240,11 +313,10 @@ func (h *held) constants() (list []constant) {
 }
 
 var (
-	flippedOperator = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-	compares        = []string{"=", "==", "<>", "!=", "<", "<=", ">", ">=", "IN", "LIKE", "ILIKE", "GLOB", "BETWEEN"}
+	flippedOperator = words.Pairs("= = < > <= >= > < >= <=")
+	compares        = words.Set("= == <> != < <= > >= IN LIKE ILIKE GLOB BETWEEN")
 	// wraps are words between an operator and its constant.
-	wraps = []string{"(", "-", "+", "DATE", "TIMESTAMP", "DATETIME", "CAST", "TO_DATE", "LOWER", "UPPER", "SUM",
-		"ANY"}
+	wraps = words.Set("( - + DATE TIMESTAMP DATETIME CAST TO_DATE LOWER UPPER SUM ANY")
 )
 
 // word is the text of a token in upper case; "" outside of the statement.
@@ -255,24 +327,61 @@ func (h *held) word(i int) string {
 	return strings.ToUpper(h.tokens[i].Text)
 }
 
-// operator returns the place of the comparison in front of the constant at i; -1: none. For the second
-// constant of a BETWEEN
-// it is that of its AND.
+// stand reports whether these words stand side by side in the statement, the first one at a token.
+func (h *held) stand(at int, list ...string) bool {
+	for i, w := range list {
+		if h.word(at+i) != w {
+			return false
+		}
+	}
+	return true
+}
+
+// places are the tokens at which these words stand side by side.
+func (h *held) places(list ...string) (at []int) {
+	for i := range h.tokens {
+		if h.stand(i, list...) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// tokenAt is the token at a byte offset; -1: none.
+func (h *held) tokenAt(pos int) int {
+	return slices.IndexFunc(h.tokens, func(t sqltext.Token) bool { return t.Pos == pos })
+}
+
+// lastPart is the last token of a name that begins at a token: price of o.price.
+func (h *held) lastPart(at int) int {
+	for h.word(at+1) == "." {
+		at += 2
+	}
+	return at
+}
+
+// isConstant reports whether a token is a string or a number.
+func (h *held) isConstant(at int) bool {
+	return h.tokens[at].Kind == sqltext.String || h.tokens[at].Kind == sqltext.Number
+}
+
+// operator returns the place of the comparison in front of the constant at i; -1: none. For the second constant of a
+// BETWEEN it is that of its AND.
 func (h *held) operator(i int) int {
 	listed := false
 	for j := i - 1; j >= 0; j-- {
 		switch w := h.word(j); {
 		case w == "AND" && !listed && h.between(j):
 			return j
-		case slices.Contains(compares, w):
+		case compares[w]:
 			if listed && w != "IN" {
 				return -1
 			}
 			return j
 		case w == ",":
 			listed = true
-		case listed && (h.tokens[j].Kind == sqltext.String || h.tokens[j].Kind == sqltext.Number):
-		case !slices.Contains(wraps, w):
+		case listed && h.isConstant(j):
+		case !wraps[w]:
 			return -1
 		}
 	}
@@ -285,19 +394,17 @@ func (h *held) between(i int) bool {
 		switch w := h.word(j); {
 		case w == "BETWEEN":
 			return true
-		case w == ")", h.tokens[j].Kind == sqltext.String, h.tokens[j].Kind == sqltext.Number,
-			slices.Contains(wraps, w):
-		default:
+		case w != ")" && !h.isConstant(j) && !wraps[w]:
 			return false
 		}
 	}
 	return false
 }
 
-// columnBefore is the last column in front of a byte offset.
-func (h *held) columnBefore(pos int) (c sqlshape.ColumnRef) {
+// columnBefore is the last column in front of a token.
+func (h *held) columnBefore(at int) (c mention) {
 	for _, r := range h.columns {
-		if r.Pos < pos {
+		if r.Pos < h.tokens[at].Pos {
 			c = r
 		}
 	}
@@ -305,82 +412,80 @@ func (h *held) columnBefore(pos int) (c sqlshape.ColumnRef) {
 }
 
 // columnBehind is the first column behind a byte offset.
-func (h *held) columnBehind(pos int) sqlshape.ColumnRef {
+func (h *held) columnBehind(pos int) mention {
 	for _, r := range h.columns {
 		if r.Pos > pos {
 			return r
 		}
 	}
-	return sqlshape.ColumnRef{}
-}
-
-// home returns the table and the column of the schema that a mention means; nil where nobody knows.
-func (h *held) home(c sqlshape.ColumnRef) (*schema.Table, *schema.Column) {
-	scope := c.Scope
-	if c.Table != "" {
-		scope = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}
-	}
-	for _, ref := range scope {
-		if t, ok := h.Schema.Lookup(ref.Schema, ref.Name); ok {
-			if found, has := t.Column(c.Column); has {
-				return t, found
-			}
-		}
-	}
-	return nil, nil
+	return mention{}
 }
 
 // uses reports whether the statement mentions a column of a table.
 func (h *held) uses(t *schema.Table, column string) bool {
-	return slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-		home, found := h.home(c)
-		return home == t && strings.EqualFold(found.Name, column) || home == nil &&
-			strings.EqualFold(c.Column, column)
-	})
+	return slices.ContainsFunc(h.columns, func(c mention) bool { return c.is(t, column) || c.is(nil, column) })
+}
+
+// asks reports whether the question has one of several forms.
+func (h *held) asks(forms ...*regexp.Regexp) bool {
+	return slices.ContainsFunc(forms, func(f *regexp.Regexp) bool { return f.MatchString(h.asked) })
 }
 
 // says reports whether one of words in the singular stands in the question.
-func (h *held) says(list ...string) bool {
-	return slices.ContainsFunc(list, func(w string) bool { return slices.Contains(h.stems, w) })
+func (h *held) says(list ...string) bool { return share(list, h.stems) }
+
+// knows reports whether a text stands in the question or its evidence.
+func (h *held) knows(text string) bool {
+	return strings.Contains(h.asked, text) || strings.Contains(h.evidence, text)
 }
 
-// related reports whether the question or its evidence has a word that begins like this one: German and
-// Germany, euros and
-// EUR.
+// alike reports whether two words are equal or have their first letters in common, at least so many.
+func alike(a, b string, least, most int) bool {
+	n := min(len(a), len(b), most)
+	return n >= least && a[:n] == b[:n] || a == b
+}
+
+// related reports whether the question or its evidence has a word that begins like this one: German and Germany, euros
+// and EUR.
 func (h *held) related(word string) bool {
-	word = strings.ToLower(word)
-	return slices.ContainsFunc(h.known, func(s string) bool {
-		n := min(len(s), len(word), 4)
-		return n >= 3 && s[:n] == word[:n] || s == word
-	})
+	return slices.ContainsFunc(h.known, func(s string) bool { return alike(s, strings.ToLower(word), 3, 4) })
 }
 
 // named reports whether the question or its evidence has a word of a constant.
 func (h *held) named(text string) bool {
 	text = strings.Trim(text, "%_ ")
-	if len(text) <= 3 && text != "" {
-		return words.Spelled(h.Question.Text+" "+h.Question.Evidence, text) || slices.ContainsFunc(words.OfName(text), h.related)
+	if slices.ContainsFunc(words.OfName(text), h.related) {
+		return true
 	}
-	return text == "" || strings.Contains(h.asked, strings.ToLower(text)) ||
-		strings.Contains(h.evidence, strings.ToLower(text)) ||
-		slices.ContainsFunc(words.OfName(text), h.related)
+	if len(text) <= 3 && text != "" {
+		return words.Spelled(h.Question.Text+" "+h.Question.Evidence, text)
+	}
+	return h.knows(strings.ToLower(text))
+}
+
+// writes reports whether one of parts in upper case stands in the statement.
+func (h *held) writes(parts ...string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(h.upper, p) })
 }
 
 // run returns the rows of a statement of ours; nil: unknown.
-func (h *held) run(sql string) *result.Table {
+func (h *held) run(format string, args ...any) *result.Table {
 	if h.Query == nil {
 		return nil
 	}
-	return h.Query(sql)
+	return h.Query(fmt.Sprintf(format, args...))
 }
 
-// some reports whether a statement has rows.
-func (h *held) some(sql string) bool { t := h.run(sql); return t != nil && len(t.Rows) > 0 }
+// some reports whether a statement of ours has rows.
+func (h *held) some(format string, args ...any) bool {
+	t := h.run(format, args...)
+	return t != nil && len(t.Rows) > 0
+}
 
 // shown are the rows of the statement, which is run where the answer has no rows; nil: unknown.
 func (h *held) shown() *result.Table {
 	if h.Table == nil && h.rows == nil {
-		h.rows = h.run(h.Statement.SQL())
+		h.rows = h.run("%s", h.Statement.SQL())
 	}
 	return cmp.Or(h.Table, h.rows)
 }
@@ -388,11 +493,16 @@ func (h *held) shown() *result.Table {
 // differs reports whether another form of the statement has other rows.
 func (h *held) differs(sql string) bool {
 	shown := h.shown()
-	if shown == nil || shown.Truncated || sql == h.Statement.SQL() {
+	if shown == nil || shown.Truncated || sql == "" || sql == h.Statement.SQL() {
 		return false
 	}
-	t := h.run(sql)
+	t := h.run("%s", sql)
 	return t != nil && !t.Truncated && !(result.Equality{Digits: 9}).Equal(t, shown)
+}
+
+// changes reports whether the statement has other rows with another text in place of a token.
+func (h *held) changes(at int, text string) bool {
+	return h.differs(h.replaced(map[int]string{at: text}))
 }
 
 // replaced is the statement with other texts in place of some tokens.
@@ -406,4 +516,14 @@ func (h *held) replaced(by map[int]string) string {
 		}
 	}
 	return b.String() + sql[done:]
+}
+
+// differ tells that the question says something, and the statement something else.
+func differ(asked, stated any) string {
+	return fmt.Sprintf("The question says %v, the statement %v.", asked, stated)
+}
+
+// lack tells that the question says something that the statement does not.
+func lack(asked any) string {
+	return fmt.Sprintf("The question says %v, and the statement does not.", asked)
 }

@@ -20,11 +20,11 @@ var (
 	states = words.Set("is are was were be been live lives come comes")
 )
 
-// needless looks for a joined table that the question does not name and the statement does not use, and whose join
-// drops or repeats rows.
+// needless looks for a joined table that the question does not name and the statement does not use, and whose join drops
+// or repeats rows.
 func (h *held) needless() string {
 	outer := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool { return !s.Nested })
-	if outer < 0 || len(h.outline.GroupBy)+len(h.outline.SetOps) > 0 || h.evidence != "" {
+	if outer < 0 || len(h.outline.GroupBy)+len(h.outline.SetOps) > 0 || h.evidence != "" || h.outline.Star {
 		return ""
 	}
 	s := h.selects[outer]
@@ -34,10 +34,7 @@ func (h *held) needless() string {
 			continue
 		}
 		begin, end, alone := h.joinOf(s, ref)
-		if !alone || h.usesOutside(ref, end) {
-			continue
-		}
-		if sql := h.Statement.SQL(); h.differs(sql[:begin] + " " + sql[end:]) {
+		if sql := h.Statement.SQL(); alone && !h.usesOutside(ref, end) && h.differs(sql[:begin]+" "+sql[end:]) {
 			return fmt.Sprintf("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
 		}
 	}
@@ -69,54 +66,39 @@ func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int,
 
 // usesOutside reports whether a column of a table stands in front of its join or behind the end of it.
 func (h *held) usesOutside(ref sqlshape.TableRef, end int) bool {
-	return h.outline.Star || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+	return slices.ContainsFunc(h.columns, func(c mention) bool {
 		of := strings.EqualFold(c.Qualifier, ref.Alias) || strings.EqualFold(c.Qualifier, ref.Name) ||
 			c.Qualifier == "" && c.Table == ""
 		return of && (c.Pos < ref.Pos || c.Pos > end)
 	})
 }
 
-// speaksOf reports whether a question may speak of a table: by a word of its name, or by a verb that no column
-// explains.
+// speaksOf reports whether a question may speak of a table: by a word of its name or of its columns, or by a verb that no
+// column explains.
 func (h *held) speaksOf(t *schema.Table) bool {
-	kept := func(w string) bool {
-		return slices.ContainsFunc(h.tables, func(o *schema.Table) bool { return o != t && nounOf(o.Name) == w })
-	}
-	name := strings.ToLower(t.Name) // countrylanguage
-	if slices.ContainsFunc(h.stems, func(w string) bool { return len(w) >= 4 && strings.Contains(name, w) && !kept(w) }) {
-		return true
-	}
-	if slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-		own := func(w string) bool { return !general[w] && !kept(w) && h.says(w) && !h.elsewhere(t, w) }
-		return slices.ContainsFunc(words.Stems(c.Name), own)
+	others := except(h.tables, func(o *schema.Table) bool { return o == t })
+	own := except(h.stems, func(w string) bool {
+		return slices.ContainsFunc(others, func(o *schema.Table) bool { return nounOf(o.Name) == w })
+	})
+	name, parts := strings.ToLower(t.Name), words.Stems(t.Name)
+	if slices.ContainsFunc(own, func(w string) bool {
+		return len(w) >= 4 && strings.Contains(name, w) || // countrylanguage
+			slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(w, part[:min(4, len(part))]) })
 	}) {
 		return true
 	}
-	for _, part := range words.Stems(t.Name) {
-		begin := part[:min(4, len(part))]
-		if slices.ContainsFunc(h.stems, func(w string) bool { return strings.HasPrefix(w, begin) && !kept(w) }) {
-			return true
-		}
-	}
-	for _, m := range implies.FindAllStringSubmatch(h.asked, -1) {
-		verb := m[1] + m[2]
-		explained := states[verb] || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-			return slices.ContainsFunc(words.Stems(c.Column), func(w string) bool {
-				return strings.HasPrefix(verb, w[:min(3, len(w))])
-			})
-		})
-		if !explained {
-			return true
-		}
-	}
-	return false
+	own = except(own, func(w string) bool {
+		return general[w] || slices.ContainsFunc(others, func(o *schema.Table) bool { return anyColumn(o, naming(w)) })
+	})
+	return anyColumn(t, naming(own...)) || slices.ContainsFunc(implies.FindAllStringSubmatch(h.asked, -1),
+		func(m []string) bool { return !h.explains(m[1] + m[2]) })
 }
 
-// elsewhere reports whether a word is a part of a column's name of another table that the statement reads.
-func (h *held) elsewhere(than *schema.Table, word string) bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		return t != than && slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			return slices.Contains(words.Stems(c.Name), word)
+// explains reports whether a verb is one of a state, or a column of the statement begins like it.
+func (h *held) explains(verb string) bool {
+	return states[verb] || slices.ContainsFunc(h.columns, func(c mention) bool {
+		return slices.ContainsFunc(words.Stems(c.Column), func(w string) bool {
+			return strings.HasPrefix(verb, w[:min(3, len(w))])
 		})
 	})
 }
@@ -128,17 +110,16 @@ var doesNot = compile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwitho
 // besides looks for things of which the question denies a value and that have it beside another one: countries that do
 // not speak English, by one language that is not English.
 func (h *held) besides() string {
-	if len(h.selects) != 1 || len(h.outline.Aggregates)+len(h.outline.GroupBy) > 0 || !doesNot.MatchString(h.asked) {
+	if len(h.selects) != 1 || len(h.outline.Aggregates)+len(h.outline.GroupBy) > 0 || !h.asks(doesNot) {
 		return ""
 	}
 	for _, c := range h.constant {
-		at := h.operator(c.at)
-		t, _ := h.home(c.column)
-		if c.op != "<>" && c.op != "!=" || at < 0 || t == nil || !h.named(c.text) || h.showsTable(t) || !h.partOfShown(t) {
+		t := c.column.of
+		if c.op != "<>" && c.op != "!=" || t == nil || !h.named(c.text) || h.showsTable(t) || !h.partOfShown(t) {
 			continue
 		}
-		with := h.run(h.replaced(map[int]string{at: "="}))
-		if shown := h.shown(); with != nil && shown != nil && shareRow(with, shown) {
+		with, shown := h.run("%s", h.replaced(map[int]string{c.opAt: "="})), h.shown()
+		if with != nil && shown != nil && shareRow(with, shown) {
 			return fmt.Sprintf("The question denies %s, and rows of the answer have it beside others.", c.text)
 		}
 	}
@@ -148,19 +129,14 @@ func (h *held) besides() string {
 // partOfShown reports whether rows of a table belong to rows of one that the select list shows: several may belong to
 // one.
 func (h *held) partOfShown(t *schema.Table) bool {
-	return slices.ContainsFunc(t.ForeignKeys, func(k schema.ForeignKey) bool {
-		return slices.ContainsFunc(h.tables, func(o *schema.Table) bool {
-			return o.Name == k.RefTable && o != t && h.showsTable(o)
-		})
-	})
+	return slices.ContainsFunc(h.tables, func(o *schema.Table) bool { return refersToTable(t, o) && h.showsTable(o) })
 }
 
 // showsTable reports whether the outer select list has a column of a table.
 func (h *held) showsTable(t *schema.Table) bool {
-	tables := h.selects[0].Tables
-	return h.outline.Star || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-		of, _ := h.home(c)
-		return len(tables) > 0 && c.Pos < tables[0].Pos && of == t
+	from := h.selects[0].Tables
+	return h.outline.Star || slices.ContainsFunc(h.columns, func(c mention) bool {
+		return len(from) > 0 && c.Pos < from[0].Pos && c.of == t
 	})
 }
 

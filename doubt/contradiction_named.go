@@ -17,8 +17,7 @@ var plain = words.Set("all other new old none yes no true false unknown total nu
 	"open may will order type date both main top best day month year and the of in for with value status active " +
 	"general standard normal current a i to")
 
-// value compares the stored values that the question names with the values by which the statement compares
-// their column.
+// value compares the stored values that the question names with the values by which the statement compares their column.
 func (h *held) value() string {
 	if h.Values == nil {
 		return ""
@@ -27,7 +26,7 @@ func (h *held) value() string {
 		isHome := func(t *schema.Table) bool { return t.Schema == v.Schema && t.Name == v.Table }
 		at := slices.IndexFunc(h.tables, isHome)
 		if at < 0 && h.lacksTable(v) {
-			return fmt.Sprintf("The question says %s, and the statement does not.", v.Value)
+			return lack(v.Value)
 		}
 		if at < 0 || h.writesText(v.Value) {
 			continue
@@ -35,12 +34,10 @@ func (h *held) value() string {
 		t := h.tables[at]
 		other, compared := h.comparedWith(t, v.Column)
 		switch {
-		case compared && other == "" && h.pairs(t, v):
-			return fmt.Sprintf("The question says %s, and the statement does not.", v.Value)
 		case compared && other != "" && !h.denied(v.Value):
-			return fmt.Sprintf("The question says %s, the statement %s.", v.Value, other)
-		case !compared && h.misses(t, v):
-			return fmt.Sprintf("The question says %s, and the statement does not.", v.Value)
+			return differ(v.Value, other)
+		case compared && other == "" && h.pairs(t, v), !compared && h.misses(t, v):
+			return lack(v.Value)
 		}
 	}
 	return ""
@@ -51,13 +48,8 @@ func (h *held) value() string {
 func (h *held) lacksTable(v contradict.Stored) bool {
 	noun, value := nounOf(v.Table), strings.ToLower(v.Value)
 	beside := h.hasPhrase(value+" "+noun) || h.hasPhrase(noun+" "+value)
-	if !beside || !strings.Contains(h.Question.Text, v.Value) || h.writesText(v.Value) {
-		return false
-	}
-	return !slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-		t, column := h.home(c)
-		return slices.Contains(words.Stems(c.Column), noun) || t != nil && refersTo(t, column.Name) == v.Table
-	})
+	return beside && strings.Contains(h.Question.Text, v.Value) && !h.writesText(v.Value) &&
+		!slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, noun) || refersTo(c.of, c.Column) == v.Table })
 }
 
 // pairs reports whether the question puts a value beside another one of its column, which is all that the statement takes:
@@ -65,13 +57,8 @@ func (h *held) lacksTable(v contradict.Stored) bool {
 func (h *held) pairs(t *schema.Table, v contradict.Stored) bool {
 	value := strings.ToLower(v.Value)
 	return slices.ContainsFunc(h.constant, func(c constant) bool {
-		home, column := h.home(c.column)
-		if home != t || !strings.EqualFold(column.Name, v.Column) || !c.equal() {
-			return false
-		}
-
 		other := strings.ToLower(c.text)
-		return slices.ContainsFunc([]string{" or ", " and ", ", "}, func(join string) bool {
+		return c.equal() && c.column.is(t, v.Column) && slices.ContainsFunc([]string{" or ", " and ", ", "}, func(join string) bool {
 			return h.hasPhrase(value+join+other) || h.hasPhrase(other+join+value)
 		})
 	})
@@ -79,8 +66,8 @@ func (h *held) pairs(t *schema.Table, v contradict.Stored) bool {
 
 // denied reports whether the question says that it wants others than a value: "bookings that were not kept".
 func (h *held) denied(value string) bool {
-	before, _, found := strings.Cut(h.asked, strings.ToLower(value))
-	return found && denial.MatchString(before)
+	before, _, _ := strings.Cut(h.asked, strings.ToLower(value))
+	return denial.MatchString(before)
 }
 
 var denial = compile(`(?:\b(?:not|never|non|other than|except|excluding|outside|outside of)|
@@ -96,120 +83,96 @@ func currencyCodes(asked string) (codes string) {
 
 var (
 	currencies   = compile(`\b(euro|dollar|franc|yen|sterling)s?\b`)
-	currencyCode = map[string]string{"euro": "EUR", "dollar": "USD", "franc": "CHF", "yen": "JPY", "sterling": "GBP"}
+	currencyCode = words.Pairs("euro EUR dollar USD franc CHF yen JPY sterling GBP")
 )
 
-// writesText reports whether a text stands in a string of the statement, or is one part of it, or its words
-// are names there.
+// writesText reports whether a text stands in a string of the statement, or is one part of it, or its words are names
+// there.
 func (h *held) writesText(value string) bool {
 	value = strings.ToLower(value)
 	for _, c := range h.constant {
 		text := strings.ToLower(strings.Trim(c.text, "%_ "))
-		if !c.number && text != "" && (strings.Contains(text, value) || strings.Contains(value, text) &&
-			len(text) >= 3) {
+		if !c.number && text != "" && (strings.Contains(text, value) || strings.Contains(value, text) && len(text) >= 3) {
 			return true
 		}
 	}
-	stems := stemsOf(value)
-	for _, c := range h.columns {
-		if slices.ContainsFunc(words.Stems(c.Column), func(w string) bool { return slices.Contains(stems, w) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		return slices.ContainsFunc(words.Stems(t.Name), func(w string) bool { return slices.Contains(stems, w) })
-	})
+	return h.inNamesHere(stemsOf(value))
 }
 
-// comparedWith returns a text with which the statement compares a column and which the question does not name.
-// compared says
-// that it compares the column with something.
+// inNamesHere reports whether one of words stands in a name of a table or a column of the statement.
+func (h *held) inNamesHere(stems []string) bool {
+	return slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, stems...) }) ||
+		slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return named(t.Name, stems...) })
+}
+
+// comparedWith returns a text with which the statement compares a column and which the question does not name. compared
+// says that it compares the column with something.
 func (h *held) comparedWith(t *schema.Table, column string) (other string, compared bool) {
 	for _, c := range h.constant {
-		home, found := h.home(c.column)
-		if home != t || !strings.EqualFold(found.Name, column) || c.op == "" {
+		if !c.column.is(t, column) {
 			continue
 		}
 		compared = true
-		if c.equal() && !c.number && !h.named(c.text) && other == "" {
+		if other == "" && h.unnamed(c) {
 			other = strings.Trim(c.text, "%")
 		}
 	}
 	return other, compared
 }
 
-// misses reports whether a value that the question names belongs to a filter that the statement lacks: the
-// column holds few
-// values, no other text of the table stands for it, and the word is no usual one.
+// unnamed reports whether the statement keeps the rows with a text that the question does not name.
+func (h *held) unnamed(c constant) bool { return c.equal() && !c.number && !h.named(c.text) }
+
+// misses reports whether a value that the question names belongs to a filter that the statement lacks: the column holds
+// few values, no other text of the table stands for it, and the word is no usual one.
 func (h *held) misses(t *schema.Table, v contradict.Stored) bool {
 	c, ok := t.Column(v.Column)
 	value := strings.ToLower(v.Value)
-	if !ok || c.Profile == nil || c.Profile.Distinct < 2 || c.Profile.Distinct > 60 || h.uses(t, v.Column) ||
+	if !ok || h.uses(t, v.Column) || profileOf(c).Distinct < 2 || profileOf(c).Distinct > 60 ||
 		len(v.Value) < 2 || strings.HasSuffix(value, "ing") && strings.Contains(h.asked, value+" for ") {
 		return false
 	}
 	beside := slices.ContainsFunc(words.OfName(v.Column), func(w string) bool { return h.hasPhrase(value + " " + w) })
-	if plain[value] && !beside {
+	if plain[value] && !beside ||
+		slices.ContainsFunc(h.constant, func(x constant) bool { return x.column.of == t && h.unnamed(x) }) {
 		return false
 	}
-	for _, x := range h.constant {
-		if home, _ := h.home(x.column); home == t && !x.number && x.equal() && !h.named(x.text) {
-			return false
-		}
-	}
-	stems := stemsOf(v.Value)
-	names := func(t *schema.Table) bool {
-		return slices.ContainsFunc(words.Stems(t.Name), func(w string) bool { return slices.Contains(stems, w) })
-	}
-	columns := func(t *schema.Table) bool {
-		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			return slices.ContainsFunc(words.Stems(c.Name), func(w string) bool { return slices.Contains(stems, w) })
-		})
-	}
-	anyTable := slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return names(&t) })
-	return !anyTable && !slices.ContainsFunc(h.tables, columns)
+	names := naming(stemsOf(v.Value)...)
+	return !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return names(t.Name) }) &&
+		!slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return anyColumn(t, names) })
 }
 
-// code compares a value that the question names in a table of names with the key by which the statement picks
-// one of them:
-// Spain and 'FR'.
+// code compares a value that the question names in a table of names with the key by which the statement picks one of
+// them: Spain and 'FR'.
 func (h *held) code() string {
-	if h.Values == nil {
-		return ""
-	}
 	keys := h.keyConstants()
-	if len(keys) == 0 {
+	if h.Values == nil || len(keys) == 0 {
 		return ""
 	}
 	for _, v := range h.Values.Named(h.Question.Text) {
+		names, ok := h.Schema.Lookup(v.Schema, v.Table)
+		if !ok || slices.Contains(h.tables, names) || len(names.PrimaryKey) != 1 {
+			continue
+		}
 		for _, c := range keys[strings.ToLower(v.Table)] {
-			names, ok := h.Schema.Lookup(v.Schema, v.Table)
-			if !ok || slices.Contains(h.tables, names) || len(names.PrimaryKey) != 1 {
-				break
+			t := h.run("SELECT %s FROM %s WHERE %s = %s", h.quoted(names.PrimaryKey[0]), h.quotedTable(names), h.quoted(v.Column), literal(v.Value))
+			if t == nil || len(t.Rows) != 1 {
+				continue
 			}
-			key := h.run("SELECT " + h.quoted(names.PrimaryKey[0]) + " FROM " + h.quotedTable(names) + " WHERE " + h.quoted(v.Column) + " = " + literal(v.Value))
-			if key != nil && len(key.Rows) == 1 && !h.writesConstant(fmt.Sprint(key.Rows[0][0])) && !strings.EqualFold(fmt.Sprint(key.Rows[0][0]), c.text) {
-				return fmt.Sprintf("The question says %s, which is %v; the statement says %s.", v.Value,
-					key.Rows[0][0], c.text)
+			if key := fmt.Sprint(t.Rows[0][0]); !h.writesConstant(key) && !strings.EqualFold(key, c.text) {
+				return fmt.Sprintf("The question says %s, which is %s; the statement says %s.", v.Value, key, c.text)
 			}
 		}
 	}
 	return ""
 }
 
-// keyConstants returns the constants that the question does not name and that a foreign key equals, by the table that the key
-// refers to, in lower case.
+// keyConstants returns the constants that the question does not name and that a foreign key equals, by the table that the
+// key refers to, in lower case.
 func (h *held) keyConstants() map[string][]constant {
-	var list map[string][]constant
+	list := map[string][]constant{}
 	for _, c := range h.constant {
-		t, column := h.home(c.column)
-		if t == nil || c.op != "=" || h.named(c.text) {
-			continue
-		}
-		if of := strings.ToLower(refersTo(t, column.Name)); of != "" {
-			if list == nil {
-				list = map[string][]constant{}
-			}
+		if of := strings.ToLower(refersTo(c.column.of, c.column.Column)); of != "" && c.op == "=" && !h.named(c.text) {
 			list[of] = append(list[of], c)
 		}
 	}
@@ -228,83 +191,76 @@ var general = words.Set("id name date time at on in of the no number code type v
 // column looks for a column that the question names while the statement takes its sibling: shipped_at and ordered_at.
 func (h *held) column() string {
 	for _, c := range h.columns {
-		t, used := h.home(c)
-		if t == nil || !h.decides(c) || h.stillNull(c) {
+		if c.of == nil || !h.decides(c) || h.stillNull(c) {
 			continue
 		}
-		for i := range t.Columns {
-			other := &t.Columns[i]
-			untaxed := taxed.MatchString(other.Name) && withoutTax.MatchString(h.asked)
-			if h.uses(t, other.Name) || !siblings(t, used, other) || untaxed {
+		for i := range c.of.Columns {
+			other := &c.of.Columns[i]
+			untaxed := taxed.MatchString(other.Name) && h.asks(withoutTax)
+			if h.uses(c.of, other.Name) || !siblings(c.of, c.known, other) || untaxed {
 				continue
 			}
-			named, mine := without(words.Stems(other.Name), words.Stems(used.Name)),
-				without(words.Stems(used.Name), words.Stems(other.Name))
-			if len(named) == 0 || !h.allNamed(named) || slices.ContainsFunc(mine, h.knows) || h.inConstants(named) {
-				continue
+			theirs, mine := words.Stems(other.Name), words.Stems(c.known.Name)
+			named := without(theirs, mine)
+			if len(named) > 0 && h.allNamed(named) && !share(without(mine, theirs), h.known) && !h.inConstants(named) {
+				return fmt.Sprintf("The question says %s, the statement takes %s and not %s.", strings.Join(named, " "),
+					c.known.Name, other.Name)
 			}
-			return fmt.Sprintf("The question says %s, the statement takes %s and not %s.", strings.Join(named,
-				" "), used.Name, other.Name)
 		}
 	}
 	return ""
 }
 
-// knows reports whether the question or its evidence has this word.
-func (h *held) knows(stem string) bool { return slices.Contains(h.known, stem) }
+var isNull = compile(`^(?:\w+\.)?\w+ IS NULL\b`)
 
 // stillNull reports whether a column says that something has not ended: removed_on IS NULL, for what is installed.
-func (h *held) stillNull(c sqlshape.ColumnRef) bool {
-	rest := h.upper[min(len(h.upper), c.Pos):]
-	return ended.MatchString(c.Column) && compile(`^(?:\w+\.)?\w+ IS NULL\b`).MatchString(rest)
+func (h *held) stillNull(c mention) bool {
+	return ended.MatchString(c.Column) && isNull.MatchString(h.upper[min(len(h.upper), c.Pos):])
 }
 
 // decides reports whether a mention decides about rows or figures: it is compared, joined, grouped by or aggregated.
-func (h *held) decides(c sqlshape.ColumnRef) bool {
-	if c.Operand {
+func (h *held) decides(c mention) bool {
+	if c.Operand || slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool {
+		return s.Has(c.Pos) && slices.ContainsFunc(s.GroupBy, c.writes)
+	}) {
 		return true
 	}
 	i, _ := slices.BinarySearchFunc(h.tokens, c.Pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
-	if c.Qualifier != "" && i < len(h.tokens) {
-		for h.word(i+1) == "." {
-			i += 2
-		}
+	if c.Qualifier != "" {
+		i = h.lastPart(i)
 	}
 	for i--; h.word(i) == "." || h.word(i) == strings.ToUpper(c.Qualifier) && c.Qualifier != ""; i-- {
 	}
-	return i > 0 && h.word(i) == "(" && h.tokens[i-1].Kind == sqltext.Word ||
-		slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool {
-			return s.Has(c.Pos) && slices.ContainsFunc(s.GroupBy, func(g string) bool {
-				return strings.EqualFold(g, c.Column) || strings.EqualFold(g, c.Qualifier+"."+c.Column)
-			})
-		})
+	return i > 0 && h.word(i) == "(" && h.tokens[i-1].Kind == sqltext.Word
 }
 
-// siblings reports whether two columns of a table are easily taken for each other: both hold times, both refer
-// to one table,
-// or they have one type and a word in common, or are figures of one word.
+// siblings reports whether two columns of a table are easily taken for each other: both hold times, both refer to one
+// table, or they have one type and a word in common, or are figures of one word.
 func siblings(t *schema.Table, a, b *schema.Column) bool {
-	if a.Name == b.Name {
-		return false
-	}
 	at, bt := refersTo(t, a.Name), refersTo(t, b.Name)
-	if at != "" || bt != "" {
-		return at == bt
-	}
-	if timed(a.Name, a.Type) || timed(b.Name, b.Type) {
-		return timed(a.Name, a.Type) && timed(b.Name, b.Type)
+	isTime := timed(a.Name, a.Type)
+	switch {
+	case a.Name == b.Name || at != bt:
+		return false
+	case at != "":
+		return true
+	case isTime != timed(b.Name, b.Type):
+		return false
+	case isTime:
+		return true
 	}
 	aw, bw := words.Stems(a.Name), words.Stems(b.Name)
-	return strings.EqualFold(a.Type, b.Type) && (slices.ContainsFunc(aw, func(w string) bool {
-		return w != "id" &&
-			slices.Contains(bw, w)
-	}) || len(aw) == 1 && len(bw) == 1 && realType.MatchString(a.Type))
+	return strings.EqualFold(a.Type, b.Type) && (share(except(aw, func(w string) bool { return w == "id" }), bw) ||
+		len(aw) == 1 && len(bw) == 1 && realType.MatchString(a.Type))
 }
 
 var realType = compile(`(?i)REAL|DOUBLE|FLOAT|DEC|NUMERIC|MONEY`)
 
 // refersTo is the table to which a column refers; "" for none.
 func refersTo(t *schema.Table, column string) string {
+	if t == nil {
+		return ""
+	}
 	for _, k := range t.ForeignKeys {
 		if len(k.Columns) == 1 && strings.EqualFold(k.Columns[0], column) {
 			return k.RefTable
@@ -313,34 +269,29 @@ func refersTo(t *schema.Table, column string) string {
 	return ""
 }
 
+// isKey reports whether a column is a key, or refers to one.
+func isKey(t *schema.Table, column string) bool {
+	return refersTo(t, column) != "" || slices.Contains(t.PrimaryKey, column)
+}
+
 // without returns the words of a that neither b has nor are general.
 func without(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) || general[w] })
+	return except(a, func(w string) bool { return slices.Contains(b, w) || general[w] })
 }
 
 // allNamed reports whether the question itself has all of these words.
 func (h *held) allNamed(list []string) bool {
-	return !slices.ContainsFunc(list, func(w string) bool {
-		return !h.says(w) && !slices.ContainsFunc(h.stems, func(s string) bool {
-			return len(w) > 4 && len(s) > 4 && w[:5] == s[:5] && !nameOfTable(h.tables, s)
+	return len(except(list, func(w string) bool {
+		return h.says(w) || slices.ContainsFunc(h.stems, func(s string) bool {
+			return alike(w, s, 5, 5) && !slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return named(t.Name, s) })
 		})
-	})
-}
-
-// nameOfTable reports whether a word is one of the name of a table.
-func nameOfTable(tables []*schema.Table, stem string) bool {
-	return slices.ContainsFunc(tables, func(t *schema.Table) bool {
-		return slices.Contains(words.Stems(t.Name),
-			stem)
-	})
+	})) == 0
 }
 
 // inConstants reports whether one of words stands in a constant or in a name of the statement.
 func (h *held) inConstants(list []string) bool {
-	return slices.ContainsFunc(list, func(w string) bool {
-		return slices.ContainsFunc(h.constant, func(c constant) bool { return strings.Contains(strings.ToLower(c.text), w) }) ||
-			slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool { return slices.Contains(words.Stems(c.Column), w) }) ||
-			slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return slices.Contains(words.Stems(t.Name), w) })
+	return h.inNamesHere(list) || slices.ContainsFunc(list, func(w string) bool {
+		return slices.ContainsFunc(h.constant, func(c constant) bool { return strings.Contains(strings.ToLower(c.text), w) })
 	})
 }
 
@@ -392,44 +343,30 @@ func (h *held) unasked() string {
 	if len(h.Earlier) > 0 {
 		return ""
 	}
-	hasNumber := strings.ContainsAny(h.asked+h.evidence, "0123456789") ||
-		h.Question.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
+	known := h.asked + " " + h.evidence
+	hasNumber := strings.ContainsAny(known, "0123456789") || h.Question.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
 	for _, c := range h.constant {
-		t, column := h.home(c.column)
-		if t == nil || c.op == "" || strings.HasPrefix(c.op, "NOT") || c.op == "<>" || c.op == "!=" ||
-			careful.MatchString(column.Name) && usual.MatchString(c.text) {
+		column := c.column.known
+		if column == nil || c.drops() || careful.MatchString(column.Name) && usual.MatchString(c.text) || h.inCase(c.at) {
 			continue
 		}
-		if h.word(c.at-1) == "LIMIT" || h.inCase(c.at) {
-			continue
-		}
-		isTime := statedTime.MatchString(c.text) && (!c.number && len(c.text) > 4 || h.yearly(c))
+		said := true
 		switch {
-		case isTime:
-			today := h.Now.Format("2006-01-02")
-			said := timeWords.MatchString(h.asked+" "+h.evidence) || hasNumber && c.op != "=" // drivers over 40
-			if !said && !strings.HasPrefix(c.text, today) {
-				return fmt.Sprintf("The statement keeps %s %s %s, which the question does not say.", column.Name,
-					c.op, c.text)
-			}
-		case c.number && !timed(column.Name, column.Type) && !isKey(t, column.Name):
-			zero := sameNumber(c.text, "0") || sameNumber(c.text, "1")
-			if !zero && !hasNumber && !vague.MatchString(h.asked+" "+h.evidence) {
-				return fmt.Sprintf("The statement keeps %s %s %s, which the question does not say.", column.Name,
-					c.op, c.text)
-			}
+		case statedTime.MatchString(c.text) && (!c.number && len(c.text) > 4 || h.yearly(c)):
+			said = timeWords.MatchString(known) || hasNumber && c.op != "=" || // drivers over 40
+				strings.HasPrefix(c.text, h.Now.Format("2006-01-02"))
+		case c.number && !c.column.ofTime() && !isKey(c.column.of, column.Name):
+			said = apart(c.text, "0") == 0 || apart(c.text, "1") == 0 || hasNumber || vague.MatchString(known)
 		case !c.number && (c.op == "=" || c.op == "IN"):
-			if h.unexplained(column, c.text) && !(denies.MatchString(h.asked) && h.listsOthers(c.column)) {
+			if h.unexplained(column, c.text) && !(h.asks(denies) && h.listsOthers(c.column)) {
 				return fmt.Sprintf("The statement keeps only %s, which the question does not say.", c.text)
 			}
 		}
+		if !said {
+			return fmt.Sprintf("The statement keeps %s %s %s, which the question does not say.", column.Name, c.op, c.text)
+		}
 	}
 	return ""
-}
-
-// isKey reports whether a column is a key, or refers to one.
-func isKey(t *schema.Table, column string) bool {
-	return refersTo(t, column) != "" || slices.Contains(t.PrimaryKey, column)
 }
 
 // inCase reports whether a token stands in a CASE.
@@ -446,23 +383,18 @@ func (h *held) inCase(at int) bool {
 	return depth > 0
 }
 
-// unexplained reports whether nothing in the question stands for a text: neither a word of it, nor a word that
-// names neither
-// a table nor a column and may be another name for it.
+// unexplained reports whether nothing in the question stands for a text: neither a word of it, nor a word that names
+// neither a table nor a column and may be another name for it.
 func (h *held) unexplained(column *schema.Column, text string) bool {
-	if len(text) <= 3 || h.named(text) || strings.Contains(text, "_") ||
-		slices.ContainsFunc(words.Stems(column.Name), func(w string) bool { return !general[w] && h.says(w) }) {
+	if len(text) <= 3 || h.named(text) || strings.Contains(text, "_") || h.evidence != "" ||
+		share(without(words.Stems(column.Name), nil), h.stems) {
 		return false
 	}
-	for _, w := range unmarked(tokenize(h.timeless)) {
+	return !slices.ContainsFunc(unmarked(tokenize(h.timeless)), func(w token) bool {
 		stem := words.Stem(w.text)
-		if len(stem) <= 2 || slices.Contains(h.Question.language.Common, w.text) || idle[stem] ||
-			h.inNames(stem) || h.verbOf(stem) {
-			continue
-		}
-		return false
-	}
-	return strings.TrimSpace(h.Question.Evidence) == ""
+		return len(stem) > 2 && !slices.Contains(h.Question.language.Common, w.text) && !idle[stem] &&
+			!h.inNames(stem) && !h.verbOf(stem)
+	})
 }
 
 // idle are words of questions that filter nothing.
@@ -474,13 +406,8 @@ var idle = words.Set("place placed make made write wrote written issue issued ha
 
 // verbOf reports whether a word begins like the name of a table or a column.
 func (h *held) verbOf(stem string) bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		has := func(name string) bool {
-			return slices.ContainsFunc(words.Stems(name), func(w string) bool {
-				return len(w) >= 4 &&
-					len(stem) >= 4 && w[:4] == stem[:4]
-			})
-		}
-		return has(t.Name) || slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return has(c.Name) })
-	})
+	has := func(name string) bool {
+		return slices.ContainsFunc(words.Stems(name), func(w string) bool { return alike(w, stem, 4, 4) })
+	}
+	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return has(t.Name) || anyColumn(t, has) })
 }

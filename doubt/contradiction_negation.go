@@ -1,6 +1,7 @@
 package doubt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,25 +30,21 @@ func (h *held) negation() string {
 	for _, c := range h.constant {
 		text := strings.ToLower(strings.Trim(c.text, "%"))
 		if c.equal() && !c.number && text != "" && (h.hasPhrase("outside "+text) || h.hasPhrase("outside of "+text)) {
-			return fmt.Sprintf("The question says outside %s, the statement keeps %s.", c.text, c.text)
+			return fmt.Sprintf("The question says outside %s, the statement keeps %[1]s.", c.text)
 		}
 	}
-	text := withoutTax.ReplaceAllString(allows.ReplaceAllString(h.Question.Text, " "), " ")
-	word := denies.FindString(text)
-	if word == "" {
-		word = h.unWord(text)
-	}
-	if word == "" || denies.MatchString(allows.ReplaceAllString(h.Question.Evidence, " ")) {
+	text := withoutTax.ReplaceAllString(allows.ReplaceAllString(h.asked, " "), " ")
+	word := cmp.Or(denies.FindString(text), h.unWord(text))
+	if word == "" || denies.MatchString(allows.ReplaceAllString(h.evidence, " ")) ||
+		slices.ContainsFunc(h.constant, func(c constant) bool { return h.listsOthers(c.column) }) {
 		return ""
 	}
-	excluded, careless := h.excludes()
-	if slices.ContainsFunc(h.constant, func(c constant) bool { return h.listsOthers(c.column) }) {
-		excluded = true
-	}
-	switch {
-	case !excluded && !careless:
-		return fmt.Sprintf("The question says %s, the statement excludes nothing.", strings.ToLower(word))
-	case strings.EqualFold(word, "never") && !excluded:
+	switch excluded, careless := h.excludes(); {
+	case excluded:
+		return ""
+	case !careless:
+		return fmt.Sprintf("The question says %s, the statement excludes nothing.", word)
+	case word == "never":
 		return "The question says never, the statement asks for one that is not."
 	}
 	return ""
@@ -56,77 +53,59 @@ func (h *held) negation() string {
 // unWord is a word like unpaid, of which the statement has the other part: paid.
 func (h *held) unWord(text string) string {
 	for _, m := range unWord.FindAllStringSubmatch(text, -1) {
-		part := strings.ToLower(m[1])[:4]
-		begins := func(name string) bool {
-			return slices.ContainsFunc(words.OfName(name), func(w string) bool {
-				return len(w) >= 4 &&
-					strings.HasPrefix(w, part)
-			})
-		}
-		if slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool { return begins(c.Column) }) {
+		begins := func(w string) bool { return alike(w, m[1], 4, 4) }
+		if slices.ContainsFunc(h.columns, func(c mention) bool { return slices.ContainsFunc(words.OfName(c.Column), begins) }) {
 			return m[0]
 		}
 	}
 	return ""
 }
 
-// excludes reports whether the statement leaves something out; careless says that it does so by an inequality
-// alone, which keeps
-// rows of things that have others, too. A filter on the state of rows that the question does not name is none.
+// excludes reports whether the statement leaves something out; careless says that it does so by an inequality alone, which
+// keeps rows of things that have others, too. A filter on the state of rows that the question does not name is none.
 func (h *held) excludes() (excluded, careless bool) {
-	several := len(h.tables) > 1
-	for i := range h.tokens {
-		w, before := h.word(i), h.word(i-1)
-		switch {
-		case w == "EXCEPT" || w == "MINUS" || w == "INTERSECT", w == "HAVING", w == "NOT" &&
-			before != "IS", w == "CASE", w == "FALSE":
-			excluded = true
-		case w == "NULL" && before == "IS", w == "ISNULL", w == "<>", w == "!=":
-			c := h.columnBefore(h.tokens[i].Pos)
-			if careful.MatchString(c.Column) && !h.verbalized(c.Column) && !h.namesState(i) {
-				continue
-			}
-			if (w == "<>" || w == "!=") && several {
+	for i, t := range h.tokens {
+		switch w := h.word(i); {
+		case excluding[w], w == "NOT" && h.word(i-1) != "IS", t.Kind == sqltext.String && denying.MatchString(t.Text):
+			return true, true
+		case w == "NULL" && h.word(i-1) == "IS", w == "ISNULL", w == "<>", w == "!=":
+			c := h.columnBefore(i)
+			switch {
+			case careful.MatchString(c.Column) && !h.verbalized(c.Column) && !h.namesState(i):
+			case (w == "<>" || w == "!=") && len(h.tables) > 1:
 				careless = true
-			} else {
-				excluded = true
+			default:
+				return true, true
 			}
-		case h.tokens[i].Kind == sqltext.Number && (w == "0" || w == "-1"), h.tokens[i].Kind == sqltext.String &&
-			denying.MatchString(h.tokens[i].Text):
-			excluded = true
 		case w == "<" || w == "<=" || w == ">":
 			careless = true
 		}
 	}
-	return excluded, careless || excluded
+	return false, careless
 }
+
+// excluding are words by which a statement leaves something out.
+var excluding = words.Set("EXCEPT MINUS INTERSECT HAVING CASE FALSE 0")
 
 // listsOthers reports whether a statement keeps all stored texts of a column but those that the question names: IN ('done',
 // 'withdrawn') for "not open".
-func (h *held) listsOthers(of sqlshape.ColumnRef) bool {
-	t, column := h.home(of)
-	if t == nil || column.Profile == nil || int64(len(column.Profile.Top)) != column.Profile.Distinct {
+func (h *held) listsOthers(of mention) bool {
+	if of.known == nil || int64(len(profileOf(of.known).Top)) != profileOf(of.known).Distinct {
 		return false
 	}
 
 	left := 0
-	for _, stored := range column.Profile.Top {
+	for _, stored := range profileOf(of.known).Top {
 		text, ok := stored.Value.(string)
-		if !ok {
-			return false
-		}
-
 		kept := slices.ContainsFunc(h.constant, func(c constant) bool {
-			home, same := h.home(c.column)
-			return home == t && same == column && c.equal() && c.text == text
+			return c.column.known == of.known && c.equal() && c.text == text
 		})
-		if kept {
-			continue
-		}
-		if !h.named(text) {
+		switch {
+		case !ok, !kept && !h.named(text):
 			return false
+		case !kept:
+			left++
 		}
-		left++
 	}
 	return left > 0
 }
@@ -135,8 +114,7 @@ func (h *held) listsOthers(of sqlshape.ColumnRef) bool {
 var denying = compile(`(?i)^['"](?:[-%]|n|no|f|false|0|none|n/a)?['"]$|\b(?:not?|non|un\w+|in\w+|never|none)\b|
 		^'(?:un|non|in|dis|no[-_ ])`)
 
-// verbalized reports whether the question has a word of a column: not shipped and shipped_at, undeleted and
-// deleted_at.
+// verbalized reports whether the question has a word of a column: not shipped and shipped_at, undeleted and deleted_at.
 func (h *held) verbalized(column string) bool {
 	return slices.ContainsFunc(words.OfName(column), func(w string) bool {
 		return !general[w] && (h.related(w) || strings.Contains(h.asked, "un"+w[:min(4, len(w))]) ||
@@ -155,24 +133,24 @@ var bothOf = compile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|con
 
 // both looks for two things that one has to have and of which the statement takes either.
 func (h *held) both() string {
-	if !bothOf.MatchString(h.Question.Text) || h.Statement.Uses("INTERSECT") || h.Statement.Uses("HAVING") ||
-		h.Statement.Uses("CASE") || len(h.outline.Aggregates) > 0 || len(h.outline.GroupBy) > 0 {
+	if !h.asks(bothOf) || h.Statement.Uses("INTERSECT") || h.Statement.Uses("HAVING") || h.Statement.Uses("CASE") ||
+		len(h.outline.Aggregates)+len(h.outline.GroupBy) > 0 {
 		return ""
 	}
 	seen := map[string]bool{}
 	for _, t := range h.Statement.Tables() {
-		if seen[strings.ToLower(t.Name)] {
+		name := strings.ToLower(t.Name)
+		if seen[name] {
 			return "" // by two rows of one table
 		}
-		seen[strings.ToLower(t.Name)] = true
+		seen[name] = true
 	}
 	var last constant
 	for _, c := range h.constant {
 		if !c.equal() || !h.named(c.text) {
 			continue
 		}
-		if last.text != "" && strings.EqualFold(last.column.Column, c.column.Column) && (c.op == "IN" ||
-			h.word(c.at-2) != "AND" && h.Statement.Uses("OR")) {
+		if last.text != "" && strings.EqualFold(last.column.Column, c.column.Column) && (c.op == "IN" || h.Statement.Uses("OR")) {
 			return fmt.Sprintf("The question says both %s and %s, the statement takes either.", last.text, c.text)
 		}
 		last = c
@@ -190,25 +168,27 @@ func (h *held) including() string {
 	outer := false
 	for _, s := range h.selects {
 		for i, join := range s.Joined {
-			outer = outer || strings.HasPrefix(join, "LEFT") || strings.HasPrefix(join, "RIGHT") ||
-				strings.HasPrefix(join, "FULL")
-			if strings.HasPrefix(join, "LEFT") && i < len(s.Tables) && h.everyOne() && h.filters(s, s.Tables[i]) {
-				return fmt.Sprintf("The question asks for all of them, the condition on %s drops those without.",
-					s.Tables[i].Name)
+			kind, _, _ := strings.Cut(join, " ")
+			outer = outer || keeping[kind]
+			if kind == "LEFT" && h.everyOne() && h.filters(s, s.Tables[i]) {
+				return fmt.Sprintf("The question asks for all of them, the condition on %s drops those without.", s.Tables[i].Name)
 			}
 		}
 	}
 	if outer || len(h.outline.SetOps) > 0 || len(h.tables) < 2 && len(h.Statement.Tables()) < 2 {
 		return ""
 	}
-	if m := withNone.FindString(h.Question.Text); m != "" && !h.scalar() {
-		return fmt.Sprintf("The question says %s, the join keeps only those with.", strings.ToLower(m))
+	if m := withNone.FindString(h.asked); m != "" && !h.scalar() {
+		return fmt.Sprintf("The question says %s, the join keeps only those with.", m)
 	}
 	if h.everyOne() {
 		return h.dropsSome()
 	}
 	return ""
 }
+
+// keeping are joins that keep rows without a partner.
+var keeping = words.Set("LEFT RIGHT FULL")
 
 // everyOne reports whether the question asks for all there are, or for each.
 func (h *held) everyOne() bool {
@@ -217,13 +197,10 @@ func (h *held) everyOne() bool {
 
 // filters reports whether the WHERE of a SELECT asks for a value of a table.
 func (h *held) filters(s sqlshape.Select, t sqlshape.TableRef) bool {
-	upper := strings.ToUpper(s.Where)
-	if s.Where == "" || strings.Contains(upper, "IS NULL") || strings.Contains(upper, " OR ") ||
-		strings.Contains(upper, "COALESCE") {
-		return false
-	}
-	return slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+	return !keepsNull.MatchString(s.Where) && slices.ContainsFunc(h.columns, func(c mention) bool {
 		return inWhere(s, c.Pos) && c.Qualifier != "" &&
 			(strings.EqualFold(c.Qualifier, t.Alias) || strings.EqualFold(c.Qualifier, t.Name))
 	})
 }
+
+var keepsNull = compile(`(?i)IS NULL| OR |COALESCE`)

@@ -3,7 +3,6 @@ package doubt
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -17,52 +16,53 @@ var (
 )
 
 // isNear reports whether two times are at most a day apart: a bound may take its day in or leave it out.
-func isNear(a, b time.Time) bool { return !a.IsZero() && !b.IsZero() && a.Sub(b).Abs() <= 24*time.Hour }
+func isNear(a time.Time, times ...time.Time) bool {
+	return slices.ContainsFunc(times, func(b time.Time) bool { return !a.IsZero() && !b.IsZero() && a.Sub(b).Abs() <= 24*time.Hour })
+}
 
 // oneSided compares the time beside a word such as since or before with the bound of the statement.
-func (h *held) oneSided(times []stretch, told []stated) string {
-	m := bounded.FindStringSubmatch(h.Question.Text)
-	if m == nil || len(times) != 1 || len(told) != 1 || h.Question.Language == "" {
+func (h *held) oneSided(told []stated) string {
+	m := bounded.FindStringSubmatch(h.asked)
+	if m == nil || len(h.times) != 1 || len(told) != 1 {
 		return ""
 	}
 
-	s, asked, fits := told[0].stretch, times[0], false
-	word := strings.ToLower(m[1] + m[2])
+	s, asked, fits := told[0].stretch, h.times[0], false
+	word := m[1] + m[2]
 	switch word {
 	case "from", "later", "onward", "onwards", "newer":
 		fits = isNear(s.from, asked.from)
 	case "since", "after":
-		fits = isNear(s.from, asked.from) || isNear(s.from, asked.to)
+		fits = isNear(s.from, asked.from, asked.to)
 	case "earlier", "older":
 		fits = isNear(s.to, asked.to)
 	default:
-		fits = isNear(s.to, asked.from) || isNear(s.to, asked.to)
+		fits = isNear(s.to, asked.from, asked.to)
 	}
-	switch {
-	case fits:
+	said := fmt.Sprintf("%s %s", word, asked)
+	if m[2] != "" {
+		said = fmt.Sprintf("%s and %s", asked, word)
+	}
+	if fits {
 		return ""
-	case m[2] != "":
-		return fmt.Sprintf("The question says %s and %s, the statement %s.", asked, word, s)
 	}
-	return fmt.Sprintf("The question says %s %s, the statement %s.", word, asked, s)
+	return differ(said, s)
 }
 
 // twoSided compares the two ends of a range with those of the statement.
-func (h *held) twoSided(times []stretch, told []stated) string {
-	if len(times) != 2 || len(told) != 1 || !between.MatchString(h.Question.Text) || h.Question.Language == "" {
+func (h *held) twoSided(told []stated) string {
+	if len(h.times) != 2 || len(told) != 1 || !h.asks(between) {
 		return ""
 	}
 
-	first, last, s := times[0], times[1], told[0].stretch
+	first, last, s := h.times[0], h.times[1], told[0].stretch
 	if last.from.Before(first.from) {
 		first, last = last, first
 	}
-	begins := s.from.IsZero() || isNear(s.from, first.from) || isNear(s.from, first.to)
-	ends := s.to.IsZero() || isNear(s.to, last.to) || isNear(s.to, last.from)
-	if begins && ends {
+	if (s.from.IsZero() || isNear(s.from, first.from, first.to)) && (s.to.IsZero() || isNear(s.to, last.to, last.from)) {
 		return ""
 	}
-	return fmt.Sprintf("The question says %s to %s, the statement %s.", first, last, s)
+	return differ(fmt.Sprintf("%s to %s", first, last), s)
 }
 
 // average comparisons, by the side that they ask for.
@@ -75,21 +75,17 @@ var (
 
 // beyondAverage compares "above average" with the side of the average that the statement takes.
 func (h *held) beyondAverage() string {
-	text := h.Question.Text
-	above := aboveAverage.MatchString(text)
-	if above == belowAverage.MatchString(text) || denies.MatchString(text) {
+	side, op := "above", ">"
+	if h.asks(belowAverage) {
+		side, op = "below", "<"
+	}
+	if h.asks(aboveAverage) == h.asks(belowAverage) || h.asks(denies) {
 		return ""
 	}
 
-	wrong := []string{"<", "<="}
-	if !above {
-		wrong = []string{">", ">="}
-	}
-	for i := range h.tokens {
-		if h.word(i) == "(" && h.word(i+1) == "SELECT" && h.word(i+2) == "AVG" && slices.Contains(wrong, h.word(i-1)) &&
-			!h.ofTime(h.columnBefore(h.tokens[i].Pos)) {
-			return fmt.Sprintf("The question says %s average, the statement takes the other side.",
-				map[bool]string{true: "above", false: "below"}[above])
+	for _, i := range h.places("(", "SELECT", "AVG") {
+		if (constant{op: h.word(i - 1)}).beyond(op) && !h.columnBefore(i).ofTime() {
+			return fmt.Sprintf("The question says %s average, the statement takes the other side.", side)
 		}
 	}
 	return ""

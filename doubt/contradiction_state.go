@@ -11,44 +11,49 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// opposite looks for what the question asks for and the statement leaves out: cancelled orders, and status <>
-// 'cancelled'.
+// opposite looks for what the question asks for and the statement leaves out: cancelled orders, and status <> 'cancelled'.
 func (h *held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
 	}
-	if denies.MatchString(noLonger.ReplaceAllString(h.Question.Text, " ")) ||
-		unWord.MatchString(h.Question.Text) || outside.MatchString(h.asked) ||
-		several.MatchString(h.Question.Text) {
+	if denies.MatchString(noLonger.ReplaceAllString(h.asked, " ")) || h.asks(unWord, outside, several) {
 		return ""
 	}
 	for _, c := range h.constant {
 		asked := strings.ToLower(c.text)
-		if (c.op == "<>" || c.op == "!=" || c.op == "NOT IN") && !c.number && len(asked) > 3 &&
-			h.allNamed(stemsOf(asked)) && !h.inCase(c.at) {
-			return fmt.Sprintf("The question says %s, the statement leaves them out.", c.text)
+		if unequal[c.op] && !c.number && len(asked) > 3 && h.allNamed(stemsOf(asked)) && !h.inCase(c.at) {
+			return leaveOut(c.text)
 		}
 	}
-	over := overNow.FindString(h.asked)
 	if lacking.MatchString(overNow.ReplaceAllString(whoLeft.ReplaceAllString(h.asked, " "), " ")) {
 		return ""
 	}
-	gone := gone.FindString(h.asked)
-	if gone == "" && len(h.constant) == 0 { // only the column that says it is asked
-		gone = over
+	over := gone.FindString(h.asked)
+	if over == "" && len(h.constant) == 0 { // only the column that says it is asked
+		over = overNow.FindString(h.asked)
 	}
-	for i := range h.tokens {
-		c := h.columnBefore(h.tokens[i].Pos)
-		if h.word(i) == "NULL" && h.word(i-1) == "IS" && gone != "" && ended.MatchString(c.Column) && !h.inCase(i) {
-			return fmt.Sprintf("The question says %s, the statement leaves them out.", gone)
-		}
+	for _, i := range h.places("IS", "NULL") {
+		c := h.columnBefore(i)
 		named := without(words.Stems(c.Column), nil)
-		if h.word(i) == "NULL" && h.word(i-1) == "IS" && len(named) == 1 && h.says(named[0]) &&
-			(strings.HasSuffix(named[0], "ed") || participles[named[0]]) && !h.inCase(i) {
-			return fmt.Sprintf("The question says %s, the statement takes those that are not.", named[0])
+		switch {
+		case h.inCase(i):
+		case over != "" && ended.MatchString(c.Column):
+			return leaveOut(over)
+		case len(named) == 1 && h.says(named[0]) && (strings.HasSuffix(named[0], "ed") || participles[named[0]]):
+			return takeOthers(named[0])
 		}
 	}
 	return ""
+}
+
+// leaveOut tells that a statement leaves out what is asked for.
+func leaveOut(asked string) string {
+	return fmt.Sprintf("The question says %s, the statement leaves them out.", asked)
+}
+
+// takeOthers tells that a statement takes the rows without what is asked for.
+func takeOthers(asked string) string {
+	return fmt.Sprintf("The question says %s, the statement takes those that are not.", asked)
 }
 
 // lacking are words by which a question asks for what is not there, or for all.
@@ -82,62 +87,53 @@ var openOnes = compile(`\bopen (\pL+)`)
 // endedOnes looks for a statement that keeps only rows that have ended, where the question asks for those of today.
 func (h *held) endedOnes() string {
 	m := stillThere.FindString(h.asked)
-	of := openOnes.FindStringSubmatch(h.asked)
-	if m == "" && of != nil && h.inNames(of[1]) && !comparing.MatchString(h.asked) {
+	if of := openOnes.FindStringSubmatch(h.asked); m == "" && of != nil && h.inNames(of[1]) && !h.asks(comparing) {
 		m = "open"
 	}
-	if m == "" || denies.MatchString(h.asked) {
+	if m == "" || h.asks(denies) {
 		return ""
 	}
 
-	for i := range h.tokens {
-		if h.word(i) != "NULL" || h.word(i-1) != "NOT" || h.word(i-2) != "IS" || h.inCase(i) || !h.filtersAt(i) {
-			continue
-		}
-		c := h.columnBefore(h.tokens[i].Pos)
-		mentions := 0
-		for _, other := range h.columns {
-			if strings.EqualFold(other.Column, c.Column) {
-				mentions++
-			}
-		}
+	for _, i := range h.places("IS", "NOT", "NULL") {
+		c := h.columnBefore(i)
+		others := except(h.columns, func(o mention) bool { return !strings.EqualFold(o.Column, c.Column) })
 		over := ended.MatchString(c.Column) || strings.HasSuffix(m, "open") && settled.MatchString(c.Column)
-		if mentions == 1 && over && h.ofTime(c) {
+		if len(others) == 1 && over && c.ofTime() && !h.inCase(i) && h.filtersAt(i) {
 			return fmt.Sprintf("The question says %s, the statement takes those with %s.", m, c.Column)
 		}
 	}
 	return ""
 }
 
-// Values of yes and no, in upper case as a statement writes them, with and without quotes.
+// Values of yes and no, in lower case.
 var (
-	yes = words.Set("1 TRUE 'Y' 'YES' 'TRUE' 'T'")
-	no  = words.Set("0 FALSE 'N' 'NO' 'FALSE' 'F'")
+	yes = words.Set("1 true t y yes")
+	no  = words.Set("0 false f n no")
 )
 
 // otherFlag looks for a column of yes and no of which the statement keeps the other half than the question asks for.
 func (h *held) otherFlag() string {
-	if denies.MatchString(h.asked) || nonWord.MatchString(h.asked) || comparing.MatchString(h.asked) {
+	if h.asks(denies, nonWord, comparing) {
 		return ""
 	}
 
-	for i := range h.tokens {
-		value := h.word(i)
-		if h.word(i-1) != "=" && h.word(i-1) != "IS" || !yes[value] && !no[value] || h.inCase(i) || !h.filtersAt(i) {
+	for i, t := range h.tokens {
+		value := strings.Trim(strings.ToLower(t.Text), "'")
+		isValue := (yes[value] || no[value]) && (h.isConstant(i) || len(value) > 3) // and no column t
+		if !isValue || h.word(i-1) != "=" && h.word(i-1) != "IS" || h.inCase(i) || !h.filtersAt(i) {
 			continue
 		}
-		c := h.columnBefore(h.tokens[i].Pos)
-		_, column := h.home(c)
+		c := h.columnBefore(i)
 		named := without(words.Stems(c.Column), nil)
-		if column == nil || len(named) != 1 || !isYesOrNo(column) {
+		if c.known == nil || len(named) != 1 || !isYesOrNo(c.known) {
 			continue
 		}
-		switch denied := []string{"in" + named[0], "un" + named[0]}; {
-		case no[value] && h.says(named[0]):
-			return fmt.Sprintf("The question says %s, the statement takes those that are not.", named[0])
-		case yes[value] && noLonger.MatchString(h.asked) && stillThere.MatchString(named[0]):
+		switch says := h.says(named[0]); {
+		case no[value] && says:
+			return takeOthers(named[0])
+		case yes[value] && h.asks(noLonger) && stillThere.MatchString(named[0]):
 			return fmt.Sprintf("The question says no longer, the statement takes those that are %s.", named[0])
-		case yes[value] && h.says(denied...) && !h.says(named[0]):
+		case yes[value] && h.says("in"+named[0], "un"+named[0]) && !says:
 			return fmt.Sprintf("The question says not %s, the statement takes those that are.", named[0])
 		}
 	}
@@ -152,19 +148,16 @@ var comparing = compile(`\b(?:or not|whether|both|rate|share|percent\w*|ratio|ve
 
 // isYesOrNo reports whether a column holds yes and no, by its type or by its stored values.
 func isYesOrNo(c *schema.Column) bool {
-	if isFlag(c) {
-		return true
-	}
-	return c.Profile != nil && len(c.Profile.Top) > 0 && !slices.ContainsFunc(c.Profile.Top, func(v schema.Value) bool {
-		text, isText := v.Value.(string)
-		quoted := "'" + strings.ToUpper(text) + "'"
-		return v.Value != int64(0) && v.Value != int64(1) && !(isText && (yes[quoted] || no[quoted]))
+	top := profileOf(c).Top
+	return isFlag(c) || len(top) > 0 && !slices.ContainsFunc(top, func(v schema.Value) bool {
+		text := strings.ToLower(fmt.Sprint(v.Value))
+		return !yes[text] && !no[text]
 	})
 }
 
 // isYesOrNoText reports whether all stored values of a column are texts of yes and no.
 func isYesOrNoText(c *schema.Column) bool {
-	return isYesOrNo(c) && c.Profile != nil && slices.ContainsFunc(c.Profile.Top, func(v schema.Value) bool {
+	return isYesOrNo(c) && slices.ContainsFunc(profileOf(c).Top, func(v schema.Value) bool {
 		_, isText := v.Value.(string)
 		return isText
 	})

@@ -2,6 +2,7 @@ package doubt
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // RowState computes the answer again without rows that usually do not count, and compares both. Such rows are
@@ -27,11 +27,14 @@ func (q QuestionFeatures) RowState(w contradict.Answer) string {
 		return ""
 	}
 	for _, t := range h.tables {
-		for _, find := range []func(*held, *schema.Table) rowState{
+		for _, find := range []func(*held, *schema.Table, *schema.Column) rowState{
 			(*held).markedRows, (*held).oldRows, (*held).snapshots, (*held).totals, (*held).placeholders, (*held).currencies,
 		} {
-			if s := find(h, t); s.keeps != "" {
-				return h.withoutRows(t, s)
+			for i := range t.Columns {
+				c := &t.Columns[i]
+				if s := find(h, t, c); s.keeps != "" && profileOf(c).Distinct > 0 {
+					return h.withoutRows(t, s)
+				}
 			}
 		}
 	}
@@ -53,12 +56,10 @@ var leavesOut = compile(`(?i)\b(?:leave out|exclude|ignore|omit|without|filter|i
 
 // Words of columns and values that mark rows which usually do not count, and those that do.
 var (
-	goneWords = words.Set("deleted removed archived cancelled canceled voided void refunded deactivated disabled inactive " +
-		"test trashed purged obsolete discontinued withdrawn")
+	goneWords = words.Set(`deleted removed archived cancelled canceled voided void refunded deactivated disabled inactive 
+		test trashed purged obsolete discontinued withdrawn`)
 	liveWords  = words.Set("active current enabled")
 	aboutWords = words.Set("is at on date time flag ts row account user order")
-	trueTexts  = words.Set("1 true t y yes")
-	falseTexts = words.Set("0 false f n no")
 	totalTexts = words.Set("all,total,totals,grand total,overall")
 )
 
@@ -68,58 +69,36 @@ var lostWords = words.Set("cancelled canceled refunded voided void")
 // earned are words by which a question asks for what was earned.
 var earned = words.Set("revenue turnover sale sales earning income profit mrr arr gmv earn earned sold")
 
-// settled reports whether the statement mentions a column, or the question or what is known besides settles what it
-// marks.
+// settled reports whether the statement mentions a column, or the question or what is known besides settles what it marks.
 func (h *held) settled(t *schema.Table, column string, values ...string) bool {
-	if h.uses(t, column) {
-		return true
-	}
 	marks := without(words.Stems(column), nil)
 	for _, v := range values {
 		marks = append(marks, words.Stems(v)...)
 	}
-	marks = slices.DeleteFunc(marks, func(w string) bool { return aboutWords[w] || len(w) < 3 })
 	near := func(list []string) bool {
 		return slices.ContainsFunc(marks, func(m string) bool {
-			return slices.ContainsFunc(list, func(s string) bool {
-				n := min(len(s), len(m), 5)
-				return n >= 4 && s[:n] == m[:n] || s == m
-			})
+			return !aboutWords[m] && len(m) > 2 && slices.ContainsFunc(list, func(s string) bool { return alike(s, m, 4, 5) })
 		})
 	}
-	return near(h.stems) || near(stemsOf(h.Question.Evidence)) && !leavesOut.MatchString(h.Question.Evidence)
-}
-
-// markOf returns the word by which the name of a column marks rows; "": none.
-func markOf(column string) string {
-	list := slices.DeleteFunc(words.OfName(column), func(w string) bool { return aboutWords[w] })
-	if len(list) != 1 || !goneWords[list[0]] && !liveWords[list[0]] {
-		return ""
-	}
-	return list[0]
+	return h.uses(t, column) || near(h.stems) || near(stemsOf(h.evidence)) && !leavesOut.MatchString(h.evidence)
 }
 
 // markedRows finds rows that a column marks as deleted, archived, cancelled, refunded or as tests.
-func (h *held) markedRows(t *schema.Table) rowState {
-	for _, c := range t.Columns {
-		if c.Profile == nil || c.Profile.Distinct == 0 {
-			continue
-		}
-		s := h.flaggedRows(c)
-		of := words.Stems(c.Name)
-		if last := of[max(len(of)-1, 0):]; slices.Equal(last, []string{"status"}) || slices.Equal(last, []string{"state"}) {
-			s = h.statusRows(t, c)
-		}
-		if s.keeps != "" && !h.settled(t, c.Name) {
-			return s
-		}
+func (h *held) markedRows(t *schema.Table, c *schema.Column) (s rowState) {
+	if noun := nounOf(c.Name); noun == "status" || noun == "state" {
+		s = h.statusRows(t, c)
+	} else {
+		s = h.flaggedRows(c)
 	}
-	return rowState{}
+	if h.settled(t, c.Name) {
+		return rowState{}
+	}
+	return s
 }
 
 // statusRows finds rows whose status says that they do not count.
-func (h *held) statusRows(t *schema.Table, c schema.Column) (s rowState) {
-	gone, texts := h.goneValues(c.Profile)
+func (h *held) statusRows(t *schema.Table, c *schema.Column) (s rowState) {
+	gone, texts := h.goneValues(profileOf(c))
 	if len(gone) == 0 || h.settled(t, c.Name, texts...) {
 		return s
 	}
@@ -127,36 +106,37 @@ func (h *held) statusRows(t *schema.Table, c schema.Column) (s rowState) {
 }
 
 // flaggedRows finds rows that a flag or a moment takes out: is_test, active, deleted_at.
-func (h *held) flaggedRows(c schema.Column) (s rowState) {
-	mark := markOf(c.Name)
-	yes, no, flag := flagValues(c.Profile)
-	both := len(yes) > 0 && (len(no) > 0 || c.Profile.Nulls > 0)
-	switch {
-	case mark == "":
-	case !flag && goneWords[mark] && c.Profile.Nulls > 0:
+func (h *held) flaggedRows(c *schema.Column) (s rowState) {
+	mark := except(words.OfName(c.Name), func(w string) bool { return aboutWords[w] })
+	if len(mark) != 1 || !goneWords[mark[0]] && !liveWords[mark[0]] {
+		return s
+	}
+	p := profileOf(c)
+	takes, leaves, flag := flagValues(p)
+	switch gone := goneWords[mark[0]]; {
+	case !flag && gone && p.Nulls > 0:
 		s = rowState{h.quoted(c.Name) + " IS NULL", "have " + c.Name}
-	case flag && both && goneWords[mark]:
-		s = rowState{h.notAmong(c, yes), "have " + c.Name}
-	case flag && both && len(no) > 0:
-		s = rowState{h.quoted(c.Name) + " IN (" + strings.Join(yes, ", ") + ")", "do not have " + c.Name}
+	case flag && gone && len(takes) > 0 && (len(leaves) > 0 || p.Nulls > 0):
+		s = rowState{h.notAmong(c, takes), "have " + c.Name}
+	case flag && !gone && len(takes) > 0 && len(leaves) > 0:
+		s = rowState{h.quoted(c.Name) + " IN (" + strings.Join(takes, ", ") + ")", "do not have " + c.Name}
 	}
 	return s
 }
 
 // notAmong is the condition that a column has no value of a list.
-func (h *held) notAmong(c schema.Column, literals []string) string {
-	name := h.quoted(c.Name)
-	return "(" + name + " IS NULL OR " + name + " NOT IN (" + strings.Join(literals, ", ") + "))"
+func (h *held) notAmong(c *schema.Column, literals []string) string {
+	return fmt.Sprintf("(%s IS NULL OR %[1]s NOT IN (%s))", h.quoted(c.Name), strings.Join(literals, ", "))
 }
 
-// goneValues are the values of a status that say that a row does not count, as literals and as they read; none where
-// all values say so.
+// goneValues are the values of a status that say that a row does not count, as literals and as they read; none where all
+// values say so.
 func (h *held) goneValues(p *schema.Profile) (literals, texts []string) {
 	money := slices.ContainsFunc(h.stems, func(w string) bool { return earned[w] })
 	for _, v := range p.Top {
-		text, ok := v.Value.(string)
+		text, _ := v.Value.(string)
 		plain := strings.ToLower(strings.TrimSpace(text))
-		if ok && goneWords[plain] && (money || !lostWords[plain]) {
+		if goneWords[plain] && (money || !lostWords[plain]) {
 			literals, texts = append(literals, literal(text)), append(texts, plain)
 		}
 	}
@@ -167,19 +147,19 @@ func (h *held) goneValues(p *schema.Profile) (literals, texts []string) {
 }
 
 // flagValues parts the values of a column of truth values, as literals.
-func flagValues(p *schema.Profile) (yes, no []string, flag bool) {
+func flagValues(p *schema.Profile) (takes, leaves []string, flag bool) {
 	for _, v := range p.Top {
 		text := literalOf(v.Value)
 		switch plain := strings.ToLower(strings.Trim(text, "'")); {
-		case trueTexts[plain]:
-			yes = append(yes, text)
-		case falseTexts[plain]:
-			no = append(no, text)
+		case yes[plain]:
+			takes = append(takes, text)
+		case no[plain]:
+			leaves = append(leaves, text)
 		default:
 			return nil, nil, false
 		}
 	}
-	return yes, no, len(p.Top) > 0 && p.Distinct <= 2
+	return takes, leaves, len(p.Top) > 0 && p.Distinct <= 2
 }
 
 // literalOf is a stored value in a statement.
@@ -190,65 +170,53 @@ func literalOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// isBound reports whether a column has the first or the last moment at which a row is valid.
-func isBound(column string, bounds ...string) bool {
-	of := words.OfName(column)
-	return len(of) > 1 && (of[0] == "valid" || of[0] == "effective") && slices.Contains(bounds, of[1])
-}
+// Columns with the first or the last moment at which a row is valid, and columns of a day for which a row was written.
+var (
+	validFrom  = compile(`^(?:valid|effective) (?:from|start|since)\b`)
+	validUntil = compile(`^(?:valid|effective) (?:to|until|end|till)\b`)
+	ofSnapshot = compile(`\bsnapshot\b|^as of\b`)
+)
 
 // oldRows finds versions of rows that are over.
-func (h *held) oldRows(t *schema.Table) (s rowState) {
-	begins := slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-		return isBound(c.Name, "from", "start", "since")
-	})
-	for _, c := range t.Columns {
-		known := c.Profile != nil && c.Profile.Distinct > 0
-		if !begins || !known || !isBound(c.Name, "to", "until", "end", "till") || h.settled(t, c.Name) {
-			continue
-		}
-		name := h.quoted(c.Name)
-		last, _ := c.Profile.Max.(string)
-		switch {
-		case c.Profile.Nulls > 0:
-			return rowState{name + " IS NULL", "are old versions with " + c.Name}
-		case strings.HasPrefix(last, "9999-") && c.Profile.Distinct > 1:
-			return rowState{name + " = " + literal(last), "are old versions with " + c.Name}
-		}
+func (h *held) oldRows(t *schema.Table, c *schema.Column) (s rowState) {
+	begins := anyColumn(t, func(name string) bool { return nameHas(name, validFrom) })
+	if !begins || !nameHas(c.Name, validUntil) || h.settled(t, c.Name) {
+		return s
+	}
+	last, _ := profileOf(c).Max.(string)
+	switch what := "are old versions with " + c.Name; {
+	case profileOf(c).Nulls > 0:
+		return rowState{h.quoted(c.Name) + " IS NULL", what}
+	case strings.HasPrefix(last, "9999-") && profileOf(c).Distinct > 1:
+		return rowState{h.quoted(c.Name) + " = " + literal(last), what}
 	}
 	return s
+}
+
+// nameHas reports whether the words of a name have a form.
+func nameHas(name string, form *regexp.Regexp) bool {
+	return form.MatchString(strings.Join(words.OfName(name), " "))
 }
 
 // snapshots finds a table with a row for each day, of which a sum adds up the same thing.
-func (h *held) snapshots(t *schema.Table) (s rowState) {
-	if len(t.PrimaryKey) < 2 || len(h.outline.Aggregates) == 0 {
+func (h *held) snapshots(t *schema.Table, c *schema.Column) (s rowState) {
+	key := slices.ContainsFunc(t.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Name) })
+	if !key || len(t.PrimaryKey) < 2 || len(h.outline.Aggregates) == 0 || profileOf(c).Distinct < 2 ||
+		!nameHas(c.Name, ofSnapshot) || h.settled(t, c.Name) {
 		return s
 	}
-	for _, c := range t.Columns {
-		of := words.OfName(c.Name)
-		named := slices.Contains(of, "snapshot") || len(of) > 1 && of[0] == "as" && of[1] == "of"
-		key := slices.ContainsFunc(t.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Name) })
-		if named && key && c.Profile != nil && c.Profile.Distinct > 1 && !h.settled(t, c.Name) {
-			name := h.quoted(c.Name)
-			return rowState{name + " = (SELECT max(" + name + ") FROM " + h.quotedTable(t) + ")", "are of an earlier " + c.Name}
-		}
-	}
-	return s
+	keeps := fmt.Sprintf("%s = (SELECT max(%[1]s) FROM %s)", h.quoted(c.Name), h.quotedTable(t))
+	return rowState{keeps, "are of an earlier " + c.Name}
 }
 
 // totals finds rows of totals among those that they add up.
-func (h *held) totals(t *schema.Table) (s rowState) {
-	if len(h.outline.Aggregates)+len(h.outline.GroupBy) == 0 {
+func (h *held) totals(t *schema.Table, c *schema.Column) (s rowState) {
+	if len(h.outline.Aggregates)+len(h.outline.GroupBy) == 0 || profileOf(c).Distinct < 3 || h.compares(t, c.Name) {
 		return s
 	}
-	for _, c := range t.Columns {
-		if c.Profile == nil || c.Profile.Distinct < 3 || h.compares(t, c.Name) {
-			continue
-		}
-		for _, v := range c.Profile.Top {
-			text, ok := v.Value.(string)
-			if ok && totalTexts[strings.ToLower(text)] {
-				return rowState{h.notAmong(c, []string{literal(text)}), "are totals, where " + c.Name + " is " + text}
-			}
+	for _, v := range profileOf(c).Top {
+		if text, _ := v.Value.(string); totalTexts[strings.ToLower(text)] {
+			return rowState{h.notAmong(c, []string{literal(text)}), "are totals, where " + c.Name + " is " + text}
 		}
 	}
 	return s
@@ -256,44 +224,36 @@ func (h *held) totals(t *schema.Table) (s rowState) {
 
 // compares reports whether the statement compares a column with a constant.
 func (h *held) compares(t *schema.Table, column string) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool {
-		home, found := h.home(c.column)
-		return home == t && c.op != "" && strings.EqualFold(found.Name, column)
-	})
+	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.column.is(t, column) })
 }
 
-// aggregated are the columns of a table in the aggregates of the outer query, counts aside.
-func (h *held) aggregated(t *schema.Table) (list []*schema.Column) {
-	for i := range h.tokens {
-		if !slices.Contains([]string{"SUM", "AVG", "MIN", "MAX"}, h.word(i)) || h.word(i+1) != "(" {
-			continue
-		}
-		home, c := h.home(h.columnBehind(h.tokens[i].Pos))
-		if home == t && c != nil && !slices.Contains(list, c) {
-			list = append(list, c)
+// aggregates reports whether a column such as this stands in an aggregate of the statement, counts aside.
+func (h *held) aggregates(such func(mention) bool) bool {
+	for i, t := range h.tokens {
+		if figuring[h.word(i)] && h.word(i+1) == "(" && such(h.columnBehind(t.Pos)) {
+			return true
 		}
 	}
-	return list
+	return false
 }
 
-// placeholders finds values such as -1 and 999 that stand for an unknown one, in a column that the statement
-// aggregates.
-func (h *held) placeholders(t *schema.Table) (s rowState) {
-	for _, c := range h.aggregated(t) {
-		if c.Profile == nil || h.compares(t, c.Name) {
-			continue
-		}
-		var odd []string
-		for _, v := range []any{c.Profile.Min, c.Profile.Max} {
-			if isPlaceholder(v, c.Profile) && !slices.Contains(odd, literalOf(v)) {
-				odd = append(odd, literalOf(v))
-			}
-		}
-		if len(odd) > 0 && !h.settled(t, "", odd...) {
-			return rowState{h.notAmong(*c, odd), "have the " + c.Name + " " + strings.Join(odd, " or ")}
+var figuring = words.Set("SUM AVG MIN MAX")
+
+// placeholders finds values such as -1 and 999 that stand for an unknown one, in a column that the statement aggregates.
+func (h *held) placeholders(t *schema.Table, c *schema.Column) (s rowState) {
+	if !h.aggregates(func(m mention) bool { return m.known == c }) || h.compares(t, c.Name) {
+		return s
+	}
+	var odd []string
+	for _, v := range []any{profileOf(c).Min, profileOf(c).Max} {
+		if isPlaceholder(v, profileOf(c)) && !slices.Contains(odd, literalOf(v)) {
+			odd = append(odd, literalOf(v))
 		}
 	}
-	return s
+	if len(odd) == 0 || h.settled(t, "", odd...) {
+		return s
+	}
+	return rowState{h.notAmong(c, odd), "have the " + c.Name + " " + strings.Join(odd, " or ")}
 }
 
 // isPlaceholder reports whether the least or the greatest value of a column is one that people store for an unknown
@@ -303,27 +263,21 @@ func isPlaceholder(v any, p *schema.Profile) bool {
 		return strings.HasPrefix(text, "9999-12-31")
 	}
 	number, ok := storedNumber(v)
-	if !ok {
+	if !ok || !placeholderNumbers[number] {
 		return false
 	}
-	others := func(far func(x float64) bool) bool {
-		n := 0
-		for _, e := range p.Examples {
-			x, ok := storedNumber(e)
-			switch placeholder := ok && (x == number || placeholderNumbers[x]); {
-			case placeholder:
-			case !ok || !far(x):
-				return false
-			default:
-				n++
-			}
+	n := 0
+	for _, e := range p.Examples {
+		x, ok := storedNumber(e)
+		switch far := number < 0 && x >= 0 || number >= 0 && x < number/4; {
+		case ok && (x == number || placeholderNumbers[x]):
+		case !ok || !far:
+			return false
+		default:
+			n++
 		}
-		return n >= 2
 	}
-	if number < 0 {
-		return placeholderNumbers[number] && others(func(x float64) bool { return x >= 0 })
-	}
-	return placeholderNumbers[number] && others(func(x float64) bool { return x < number/4 })
+	return n >= 2
 }
 
 var placeholderNumbers = map[float64]bool{
@@ -332,29 +286,24 @@ var placeholderNumbers = map[float64]bool{
 
 // storedNumber is a stored number.
 func storedNumber(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	case result.Decimal:
-		x, err := strconv.ParseFloat(string(v), 64)
+	switch v.(type) {
+	case int64, float64, result.Decimal:
+		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
 		return x, err == nil
 	}
 	return 0, false
 }
 
 // currencies finds amounts in several currencies that the statement takes together.
-func (h *held) currencies(t *schema.Table) (s rowState) {
-	for _, c := range t.Columns {
-		several := c.Profile != nil && c.Profile.Distinct > 1 && len(c.Profile.Top) > 0
-		if !several || !slices.Contains(words.OfName(c.Name), "currency") || h.settled(t, c.Name) {
-			continue
-		}
-		money := slices.ContainsFunc(h.aggregated(t), func(x *schema.Column) bool { return x.Name != c.Name })
-		if text, ok := c.Profile.Top[0].Value.(string); ok && money {
-			return rowState{h.quoted(c.Name) + " = " + literal(text), "are not in " + text}
-		}
+func (h *held) currencies(t *schema.Table, c *schema.Column) (s rowState) {
+	top := profileOf(c).Top
+	money := func(m mention) bool { return m.of == t && m.known.Name != c.Name }
+	if profileOf(c).Distinct < 2 || len(top) == 0 || !slices.Contains(words.OfName(c.Name), "currency") || h.settled(t, c.Name) ||
+		!h.aggregates(money) {
+		return s
+	}
+	if text, ok := top[0].Value.(string); ok {
+		return rowState{h.quoted(c.Name) + " = " + literal(text), "are not in " + text}
 	}
 	return s
 }
@@ -369,39 +318,34 @@ func (h *held) withoutRows(t *schema.Table, s rowState) string {
 	if sql == "" {
 		return ""
 	}
-	usual := h.run(sql)
+	usual := h.run("%s", sql)
 	if usual == nil || usual.Truncated || (result.Equality{Digits: 9}).Equal(usual, h.Table) {
 		return ""
 	}
-	all, kept := figure(h.Table), figure(usual)
-	n, isCount := h.countOf(t)
-	if fewer, ok := countIn(usual); ok && isCount && fewer < n {
+	n, _ := countIn(h.Table)
+	if fewer, ok := countIn(usual); ok && h.countsRows() && fewer < n {
 		what := s.what
 		if n-fewer == 1 {
 			what = oneRow.Replace(what)
 		}
-		counts := []any{words.Thousands(int(n)), t.Name, words.Thousands(int(n - fewer)), what, words.Thousands(int(fewer))}
-		return fmt.Sprintf("%s %s. %s of them %s; without them %s.", counts...)
+		count := func(n int64) string { return words.Thousands(int(n)) }
+		return fmt.Sprintf("%s %s. %s of them %s; without them %s.", count(n), t.Name, count(n-fewer), what, count(fewer))
 	}
+	all, kept := figure(h.Table), figure(usual)
 	if all == kept {
 		return "" // what differs cannot be told in two figures
 	}
 	return fmt.Sprintf("Some rows of %s %s. Without them the answer is %s, not %s.", t.Name, s.what, kept, all)
 }
 
-// countOf returns the answer where it is a count of the rows of a table alone.
-func (h *held) countOf(t *schema.Table) (n int64, ok bool) {
-	alone := len(h.tables) == 1 && h.tables[0] == t && len(h.selects) == 1
-	counts := slices.Equal(h.outline.Aggregates, []string{"COUNT"}) && !strings.Contains(h.upper, "DISTINCT")
-	if !alone || !counts {
-		return 0, false
-	}
-	return countIn(h.Table)
+// countsRows reports whether the statement is a count of the rows of a table alone.
+func (h *held) countsRows() bool {
+	return len(h.tables) == 1 && len(h.selects) == 1 && slices.Equal(h.outline.Aggregates, []string{"COUNT"}) && !h.writes("DISTINCT")
 }
 
 // countIn is the only value of a table where it is a whole number.
 func countIn(t *result.Table) (n int64, ok bool) {
-	if len(t.Rows) == 1 && len(t.Rows[0]) == 1 {
+	if t != nil && len(t.Rows) == 1 && len(t.Rows[0]) == 1 {
 		n, ok = t.Rows[0][0].(int64)
 	}
 	return n, ok
@@ -441,7 +385,7 @@ func (h *held) over(t *schema.Table, keeps string) string {
 		if found, ok := h.Schema.Lookup(ref.Schema, ref.Name); !ok || found != t || !ref.Base() {
 			continue
 		}
-		at := slices.IndexFunc(h.tokens, func(x sqltext.Token) bool { return x.Pos == ref.Pos })
+		at := h.tokenAt(ref.Pos)
 		if at < 0 {
 			return ""
 		}
