@@ -163,27 +163,29 @@ type held struct {
 	times    []stretch // that the question names with their year
 	timeless string    // the question without them
 
-	outline  sqlshape.Outline
-	selects  []sqlshape.Select
-	tokens   []sqltext.Token
-	columns  []mention
-	tables   []*schema.Table // that the statement reads, each once
-	constant []constant
-	upper    string        // the statement in upper case
-	rows     *result.Table // see shown
+	sqlshape.Outline // of the outer query
+	selects          []sqlshape.Select
+	single           bool // there is one SELECT
+	tokens           []sqltext.Token
+	columns          []mention
+	tables           []*schema.Table // that the statement reads, each once
+	constant         []constant
+	upper            string        // the statement in upper case
+	rows             *result.Table // see shown
 }
 
 func newHeld(a answer) *held {
 	h := &held{
 		answer: a, asked: strings.ToLower(a.Question.Text), evidence: strings.ToLower(strings.TrimSpace(a.Question.Evidence)),
-		outline: a.Statement.Outline(), selects: a.Statement.Selects(),
+		Outline: a.Statement.Outline(), selects: a.Statement.Selects(),
 		tokens: slices.Collect(a.Statement.Tokens()), upper: strings.ToUpper(a.Statement.SQL()),
 	}
+	h.single = len(h.selects) == 1
 	h.times, h.timeless = timesIn(a.Question.Text)
 	h.stems = stemsOf(a.Question.Text)
 	h.known = append(stemsOf(a.Question.Evidence), h.stems...)
 	for _, ref := range a.Statement.Tables() {
-		if t, ok := a.Schema.Lookup(ref.Schema, ref.Name); ok && ref.Base() && !slices.Contains(h.tables, t) {
+		if t := a.table(ref); t != nil && !slices.Contains(h.tables, t) {
 			h.tables = append(h.tables, t)
 		}
 	}
@@ -201,6 +203,14 @@ type mention struct {
 	known *schema.Column
 }
 
+// table is the table of the schema that the statement reads; nil where nobody knows.
+func (a answer) table(ref sqlshape.TableRef) *schema.Table {
+	if t, ok := a.Schema.Lookup(ref.Schema, ref.Name); ok && ref.Base() {
+		return t
+	}
+	return nil
+}
+
 // mention finds the table and the column of the schema that a column of the statement means.
 func (a answer) mention(c sqlshape.ColumnRef) mention {
 	scope := c.Scope
@@ -208,7 +218,7 @@ func (a answer) mention(c sqlshape.ColumnRef) mention {
 		scope = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}
 	}
 	for _, ref := range scope {
-		if t, ok := a.Schema.Lookup(ref.Schema, ref.Name); ok {
+		if t := a.table(ref); t != nil {
 			if found, has := t.Column(c.Column); has {
 				return mention{c, t, found}
 			}

@@ -36,7 +36,7 @@ func (h *held) country() string {
 			continue
 		}
 		for i := 0; i < len(list); i += 3 {
-			if h.says(list[i:i+2]...) && !h.says(list[other-2:other]...) && !h.writesConstant(written(list[i+2])) {
+			if h.says(list[i:i+2]...) && !h.says(list[other-2:other]...) {
 				return differ(list[i], c.text)
 			}
 		}
@@ -62,7 +62,7 @@ func (h *held) unit() string {
 		}
 		listed := !strings.ContainsAny(h.asked, "0123456789")
 		for _, c := range h.columns {
-			if named(c.Column, u[1]) && !c.Operand && (listed || len(h.outline.Aggregates) > 0) {
+			if named(c.Column, u[1]) && !c.Operand && (listed || len(h.Aggregates) > 0) {
 				return fmt.Sprintf("The question says %ss, the statement takes %s.", u[0], c.Column)
 			}
 		}

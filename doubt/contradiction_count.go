@@ -21,7 +21,7 @@ func (h *held) counted() string {
 	switch {
 	case len(nouns) == 0:
 		return ""
-	case !slices.Contains(h.outline.Aggregates, "COUNT"):
+	case !slices.Contains(h.Aggregates, "COUNT"):
 		return h.addsUp(nouns[0])
 	}
 	of := slices.IndexFunc(h.Schema.Tables, func(t schema.Table) bool { return nouns[0] == nounOf(t.Name) })
@@ -53,7 +53,7 @@ func (h *held) countedNouns() []string {
 // addsUp looks for a sum of what the things have in the place of their number: SUM(payload) for the number of trucks.
 func (h *held) addsUp(noun string) string {
 	at := h.places("SUM")
-	if len(at) == 0 || len(h.selects) != 1 || !slices.Equal(h.outline.Aggregates, []string{"SUM"}) {
+	if len(at) == 0 || !h.single || !slices.Equal(h.Aggregates, []string{"SUM"}) {
 		return ""
 	}
 
@@ -114,7 +114,7 @@ func countsOften(t, in *schema.Table) string {
 // countsJoin looks for a COUNT(*) of the question's things over a join that repeats them.
 func (h *held) countsJoin(i int, t *schema.Table) string {
 	s := h.selects[0]
-	if len(h.selects) != 1 || len(s.Tables) < 2 || len(s.GroupBy) > 0 || len(t.PrimaryKey) != 1 {
+	if !h.single || len(s.Tables) < 2 || len(s.GroupBy) > 0 || len(t.PrimaryKey) != 1 {
 		return ""
 	}
 	at := slices.IndexFunc(s.Tables, func(r sqlshape.TableRef) bool { return strings.EqualFold(r.Name, t.Name) })
@@ -131,7 +131,7 @@ func (h *held) keyOf(ref sqlshape.TableRef, t *schema.Table) string {
 
 // countsOther looks for a COUNT(*) of the rows of another table, which refer to the question's things several times.
 func (h *held) countsOther(i int, t *schema.Table) string {
-	if len(h.selects) != 1 || len(h.tables) != 1 || h.tables[0] == t || len(h.selects[0].GroupBy) > 0 {
+	if !h.single || len(h.tables) != 1 || h.tables[0] == t || len(h.selects[0].GroupBy) > 0 {
 		return ""
 	}
 
@@ -149,14 +149,13 @@ func (h *held) countsOther(i int, t *schema.Table) string {
 
 // outer looks for a COUNT(*) by the rows of a table that a LEFT JOIN keeps: it counts one where there is no partner.
 func (h *held) outer() string {
-	if len(h.selects) != 1 || len(h.selects[0].Tables) != 2 || len(h.selects[0].GroupBy) == 0 {
+	if !h.single || len(h.selects[0].Tables) != 2 || len(h.selects[0].GroupBy) == 0 {
 		return ""
 	}
 
 	s := h.selects[0]
-	kept, known := h.Schema.Lookup(s.Tables[0].Schema, s.Tables[0].Name)
-	joined, both := h.Schema.Lookup(s.Tables[1].Schema, s.Tables[1].Name)
-	if !known || !both || !strings.HasPrefix(s.Joined[1], "LEFT") || len(joined.PrimaryKey) == 0 || !h.groupsByRow(kept) {
+	kept, joined := h.table(s.Tables[0]), h.table(s.Tables[1])
+	if kept == nil || joined == nil || !strings.HasPrefix(s.Joined[1], "LEFT") || len(joined.PrimaryKey) == 0 || !h.groupsByRow(kept) {
 		return ""
 	}
 	for _, i := range h.places("COUNT", "(", "*") {

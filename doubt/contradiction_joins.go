@@ -24,13 +24,13 @@ var (
 // or repeats rows.
 func (h *held) needless() string {
 	outer := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool { return !s.Nested })
-	if outer < 0 || len(h.outline.GroupBy)+len(h.outline.SetOps) > 0 || h.evidence != "" || h.outline.Star {
+	if outer < 0 || len(h.GroupBy)+len(h.SetOps) > 0 || h.evidence != "" || h.Star {
 		return ""
 	}
 	s := h.selects[outer]
 	for i, ref := range s.Tables {
-		t, ok := h.Schema.Lookup(ref.Schema, ref.Name)
-		if !ok || !ref.Base() || i == 0 || h.speaksOf(t) {
+		t := h.table(ref)
+		if t == nil || i == 0 || h.speaksOf(t) {
 			continue
 		}
 		begin, end, alone := h.joinOf(s, ref)
@@ -110,7 +110,7 @@ var doesNot = compile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwitho
 // besides looks for things of which the question denies a value and that have it beside another one: countries that do
 // not speak English, by one language that is not English.
 func (h *held) besides() string {
-	if len(h.selects) != 1 || len(h.outline.Aggregates)+len(h.outline.GroupBy) > 0 || !h.asks(doesNot) {
+	if !h.single || len(h.Aggregates)+len(h.GroupBy) > 0 || !h.asks(doesNot) {
 		return ""
 	}
 	for _, c := range h.constant {
@@ -135,7 +135,7 @@ func (h *held) partOfShown(t *schema.Table) bool {
 // showsTable reports whether the outer select list has a column of a table.
 func (h *held) showsTable(t *schema.Table) bool {
 	from := h.selects[0].Tables
-	return h.outline.Star || slices.ContainsFunc(h.columns, func(c mention) bool {
+	return h.Star || slices.ContainsFunc(h.columns, func(c mention) bool {
 		return len(from) > 0 && c.Pos < from[0].Pos && c.of == t
 	})
 }

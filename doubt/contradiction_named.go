@@ -13,9 +13,9 @@ import (
 )
 
 // plain are words that values share with other words of questions.
-var plain = words.Set("all other new old none yes no true false unknown total number name first last high low " +
-	"open may will order type date both main top best day month year and the of in for with value status active " +
-	"general standard normal current a i to")
+var plain = words.Set(`all other new old none yes no true false unknown total number name first last high low
+	open may will order type date both main top best day month year and the of in for with value status active
+	general standard normal current a i to`)
 
 // value compares the stored values that the question names with the values by which the statement compares their column.
 func (h *held) value() string {
@@ -185,8 +185,8 @@ func (a answer) inNames(text string) bool {
 }
 
 // general are words of names that say nothing about which column it is.
-var general = words.Set("id name date time at on in of the no number code type value is has key text day year " +
-	"flag by to for a an and all total amount count")
+var general = words.Set(`id name date time at on in of the no number code type value is has key text day year
+	flag by to for a an and all total amount count`)
 
 // column looks for a column that the question names while the statement takes its sibling: shipped_at and ordered_at.
 func (h *held) column() string {
@@ -225,13 +225,8 @@ func (h *held) decides(c mention) bool {
 	}) {
 		return true
 	}
-	i, _ := slices.BinarySearchFunc(h.tokens, c.Pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
-	if c.Qualifier != "" {
-		i = h.lastPart(i)
-	}
-	for i--; h.word(i) == "." || h.word(i) == strings.ToUpper(c.Qualifier) && c.Qualifier != ""; i-- {
-	}
-	return i > 0 && h.word(i) == "(" && h.tokens[i-1].Kind == sqltext.Word
+	at := h.tokenAt(c.Pos)
+	return at > 1 && h.word(at-1) == "(" && h.tokens[at-2].Kind == sqltext.Word
 }
 
 // siblings reports whether two columns of a table are easily taken for each other: both hold times, both refer to one
@@ -240,7 +235,7 @@ func siblings(t *schema.Table, a, b *schema.Column) bool {
 	at, bt := refersTo(t, a.Name), refersTo(t, b.Name)
 	isTime := timed(a.Name, a.Type)
 	switch {
-	case a.Name == b.Name || at != bt:
+	case at != bt:
 		return false
 	case at != "":
 		return true
@@ -398,11 +393,11 @@ func (h *held) unexplained(column *schema.Column, text string) bool {
 }
 
 // idle are words of questions that filter nothing.
-var idle = words.Set("place placed make made write wrote written issue issued have get got record recorded exist " +
-	"all together currently there do we our us total number total sum overall different distinct per each " +
-	"any had got out was who be by at on as an its her his she can way may per and are let see put did via the " +
-	"many much sell sold take took taken happen happened book booked create created come came store stored register " +
-	"registered receive received send sent ask asked open opened cost costs pay worth average mean")
+var idle = words.Set(`place placed make made write wrote written issue issued have get got record recorded exist
+	all together currently there do we our us total number total sum overall different distinct per each
+	any had got out was who be by at on as an its her his she can way may per and are let see put did via the
+	many much sell sold take took taken happen happened book booked create created come came store stored register
+	registered receive received send sent ask asked open opened cost costs pay worth average mean`)
 
 // verbOf reports whether a word begins like the name of a table or a column.
 func (h *held) verbOf(stem string) bool {

@@ -134,7 +134,7 @@ var bothOf = compile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|con
 // both looks for two things that one has to have and of which the statement takes either.
 func (h *held) both() string {
 	if !h.asks(bothOf) || h.Statement.Uses("INTERSECT") || h.Statement.Uses("HAVING") || h.Statement.Uses("CASE") ||
-		len(h.outline.Aggregates)+len(h.outline.GroupBy) > 0 {
+		len(h.Aggregates)+len(h.GroupBy) > 0 {
 		return ""
 	}
 	seen := map[string]bool{}
@@ -175,7 +175,7 @@ func (h *held) including() string {
 			}
 		}
 	}
-	if outer || len(h.outline.SetOps) > 0 || len(h.tables) < 2 && len(h.Statement.Tables()) < 2 {
+	if outer || len(h.SetOps) > 0 || len(h.tables) < 2 && len(h.Statement.Tables()) < 2 {
 		return ""
 	}
 	if m := withNone.FindString(h.asked); m != "" && !h.scalar() {

@@ -131,8 +131,8 @@ func apart(a, b string) float64 {
 	return math.Abs(x - y)
 }
 
-var wordNumbers = words.Pairs("once 1 twice 2 one 1 two 2 three 3 four 4 five 5 six 6 seven 7 eight 8 nine 9 ten 10 " +
-	"eleven 11 twelve 12 dozen 12 fifteen 15 twenty 20 thirty 30 fifty 50 hundred 100")
+var wordNumbers = words.Pairs(`once 1 twice 2 one 1 two 2 three 3 four 4 five 5 six 6 seven 7 eight 8 nine 9 ten 10
+	eleven 11 twelve 12 dozen 12 fifteen 15 twenty 20 thirty 30 fifty 50 hundred 100`)
 
 // numberOf returns the number that digits or a word stand for.
 func numberOf(text string) int {
@@ -160,7 +160,7 @@ func (h *held) limit() string {
 	asked := numberOf(strings.Join(m[1:], ""))
 	for _, s := range h.selects {
 		n := limitOf(s)
-		if n > 0 && n != asked && asked > 0 && !(s.Nested && (h.outline.Limit || n == 1)) {
+		if n > 0 && n != asked && !(s.Nested && (h.Limit || n == 1)) {
 			return fmt.Sprintf("The question asks for %d, the statement gives %d.", asked, n)
 		}
 	}
@@ -245,7 +245,7 @@ func (h *held) exact() string {
 
 	word, n := found[0][1], numberOf(found[0][2])
 	of := h.compared(n)
-	if len(of) == 1 && strings.ContainsAny(of[0].op, "<>") && of[0].op != "<>" && h.matters(of[0]) {
+	if len(of) == 1 && strings.ContainsAny(of[0].op, "<>") && h.matters(of[0]) {
 		return fmt.Sprintf("The question says %s %d, the statement %s %[2]d.", word, n, of[0].op)
 	}
 	others := except(h.constant, func(c constant) bool { return !c.number || c.op != "=" || h.knows(c.text) })

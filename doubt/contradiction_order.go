@@ -152,7 +152,7 @@ func endIn(descends bool) string {
 // ordered returns the column by which the outer query orders and cuts off, and whether it takes the highest first. column
 // is zero for what is computed.
 func (h *held) ordered() (column mention, descends, ok bool) {
-	o := h.outline
+	o := h.Outline
 	if at := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool {
 		return s.Nested && len(s.OrderBy) > 0 && s.Limit != ""
 	}); !o.Limit && at >= 0 {

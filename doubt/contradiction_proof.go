@@ -19,8 +19,8 @@ func (h *held) union() string {
 	by := map[int]string{}
 	for i := range h.tokens {
 		switch {
-		case h.word(i) == "UNION" && h.word(i+1) != "ALL" && h.word(i+1) != "DISTINCT" && len(h.outline.Aggregates) > 0 &&
-			!slices.Contains(h.outline.SetOps, "UNION"):
+		case h.word(i) == "UNION" && h.word(i+1) != "ALL" && h.word(i+1) != "DISTINCT" && len(h.Aggregates) > 0 &&
+			!slices.Contains(h.SetOps, "UNION"):
 			by[i] = "UNION ALL"
 		case h.stand(i-2, "SUM", "(", "DISTINCT"), h.stand(i-2, "AVG", "(", "DISTINCT"):
 			by[i] = ""
@@ -37,7 +37,7 @@ func (h *held) union() string {
 
 // nullFirst looks for a top list that begins with rows without the figure by which it is ordered.
 func (h *held) nullFirst() string {
-	if len(h.selects) != 1 || h.Table == nil {
+	if !h.single || h.Table == nil {
 		return ""
 	}
 	s := h.selects[0]
@@ -90,7 +90,7 @@ var ofEach = compile(`\band (?:their|the|its) (?:\pL+ )?(?:number|count|total|su
 
 // homonym looks for groups by a name that two rows of the table share.
 func (h *held) homonym() string {
-	if len(h.selects) != 1 || len(h.outline.GroupBy) == 0 || len(h.outline.Aggregates) == 0 {
+	if !h.single || len(h.GroupBy) == 0 || len(h.Aggregates) == 0 {
 		return ""
 	}
 	t, names := h.groupNames()
@@ -116,7 +116,7 @@ func (h *held) repeats(from, by string) bool {
 func (h *held) groupNames() (of *schema.Table, names []string) {
 	from := strings.LastIndex(h.upper, "GROUP BY")
 	for _, c := range h.columns {
-		if c.Pos < from || !slices.ContainsFunc(h.outline.GroupBy, c.writes) {
+		if c.Pos < from || !slices.ContainsFunc(h.GroupBy, c.writes) {
 			continue
 		}
 		if c.of == nil || of != nil && c.of != of || len(c.of.PrimaryKey) != 1 || !personal.MatchString(c.Column) {
@@ -127,7 +127,7 @@ func (h *held) groupNames() (of *schema.Table, names []string) {
 			names = append(names, name)
 		}
 	}
-	if len(names) != len(h.outline.GroupBy) {
+	if len(names) != len(h.GroupBy) {
 		return nil, nil
 	}
 	return of, names
@@ -155,7 +155,7 @@ var averagedOf = compile(`(?i)\b(AVG|SUM)\s*\(\s*(CASE\s+WHEN\s+)?(\w+)\.(\w+)`)
 // repeated looks for an average, or a count by CASE, of rows of a table that a join repeats and that the question counts
 // once.
 func (h *held) repeated() string {
-	if len(h.selects) != 1 || len(h.selects[0].Tables) < 2 || len(h.selects[0].GroupBy) > 0 {
+	if !h.single || len(h.selects[0].Tables) < 2 || len(h.selects[0].GroupBy) > 0 {
 		return ""
 	}
 	s := h.selects[0]
@@ -164,8 +164,8 @@ func (h *held) repeated() string {
 		if at < 0 || strings.EqualFold(m[1], "SUM") && m[2] == "" {
 			continue
 		}
-		t, ok := h.Schema.Lookup(s.Tables[at].Schema, s.Tables[at].Name)
-		if ok && len(t.PrimaryKey) == 1 && h.countsOne(t, m[2] != "") &&
+		t := h.table(s.Tables[at])
+		if t != nil && len(t.PrimaryKey) == 1 && h.countsOne(t, m[2] != "") &&
 			h.repeats(s.From+whereOf(s), m[3]+"."+h.quoted(t.PrimaryKey[0])) {
 			return fmt.Sprintf("The join repeats rows of %s, and each counts as often as it stands there.", t.Name)
 		}
@@ -233,14 +233,13 @@ func (h *held) spelledOtherwise(c constant) string {
 // sameLetters reports whether two texts differ in case and in letters with accents only.
 func sameLetters(a, b string) bool {
 	return slices.EqualFunc([]rune(strings.ToLower(a)), []rune(strings.ToLower(b)), func(x, y rune) bool {
-		return x == y || max(x, y) > unicode.MaxASCII && unicode.IsLetter(x) && unicode.IsLetter(y)
+		return x == y || max(x, y) > unicode.MaxASCII
 	})
 }
 
 // bare reports whether nothing stands around the column of a constant.
 func (h *held) bare(c constant) bool {
-	return c.opAt > 0 && h.tokens[c.opAt-1].Pos+len(h.tokens[c.opAt-1].Text) >= c.column.Pos && h.word(c.opAt-1) != ")" &&
-		h.word(c.opAt+1) != "("
+	return c.opAt > 0 && h.word(c.opAt-1) != ")" && h.word(c.opAt+1) != "("
 }
 
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
@@ -275,7 +274,7 @@ func (h *held) nulls() string {
 			return fmt.Sprintf("Rows without %s are not in the answer, though they are not %s.", c.column.known.Name, c.text)
 		}
 	}
-	if len(h.outline.Aggregates) == 0 {
+	if len(h.Aggregates) == 0 {
 		return ""
 	}
 	for _, c := range h.columns {
@@ -302,7 +301,7 @@ func hasNulls(c mention) bool { return c.known != nil && profileOf(c.known).Null
 // alias looks for a group by a name that is both a column and the alias of an expression over it, of which an engine takes
 // the column.
 func (h *held) alias() string {
-	for _, item := range h.outline.Items {
+	for _, item := range h.Items {
 		stands := func(c mention) bool {
 			return strings.EqualFold(c.Column, item.Alias) && strings.Contains(item.Text, c.Column)
 		}
@@ -329,7 +328,7 @@ func (h *held) ties() string {
 
 // spellings looks for a count of different texts that differ in case and blanks only.
 func (h *held) spellings() string {
-	if len(h.outline.Aggregates) != 1 || len(h.columns) != 1 {
+	if len(h.Aggregates) != 1 || len(h.columns) != 1 {
 		return ""
 	}
 	c := h.columns[0]

@@ -17,7 +17,7 @@ var (
 
 // isNear reports whether two times are at most a day apart: a bound may take its day in or leave it out.
 func isNear(a time.Time, times ...time.Time) bool {
-	return slices.ContainsFunc(times, func(b time.Time) bool { return !a.IsZero() && !b.IsZero() && a.Sub(b).Abs() <= 24*time.Hour })
+	return slices.ContainsFunc(times, func(b time.Time) bool { return a.Sub(b).Abs() <= 24*time.Hour })
 }
 
 // oneSided compares the time beside a word such as since or before with the bound of the statement.

@@ -28,7 +28,7 @@ func (h *held) group() string {
 	if detail := h.grain(text); detail != "" {
 		return detail
 	}
-	o := h.outline
+	o := h.Outline
 	grouped := len(o.GroupBy) > 0 || h.Statement.Uses("PARTITION") || h.Statement.Uses("GROUP") || len(o.SetOps) > 0
 	m := eachOf.FindStringSubmatch(text)
 	if m == nil {
@@ -37,7 +37,7 @@ func (h *held) group() string {
 	switch {
 	case m == nil || h.unitOf(m[1]):
 	case !grouped && (len(o.Aggregates) > 0 || o.Limit) && h.Table != nil && (len(h.Table.Rows) == 1 || o.Limit &&
-		len(h.selects) == 1) && len(o.Items) < 4 && !h.averaged(m[1]):
+		h.single) && len(o.Items) < 4 && !h.averaged(m[1]):
 		return fmt.Sprintf("The question asks for each %s, the statement answers for all together.", strings.ToLower(m[1]))
 	case len(o.GroupBy) == 1 || h.byKeyAndName():
 		if detail := h.otherGroup(m[1]); detail != "" {
@@ -45,7 +45,7 @@ func (h *held) group() string {
 		}
 	}
 	m = byPair.FindStringSubmatch(strings.ToLower(text))
-	if m != nil && len(o.GroupBy) == 1 && len(o.SetOps) == 0 && len(h.selects) == 1 && !o.Limit &&
+	if m != nil && len(o.GroupBy) == 1 && h.single && !o.Limit &&
 		len(o.Items)-len(o.Aggregates) < 2 && !strings.Contains(o.GroupBy[0], "(") {
 		return fmt.Sprintf("The question asks by %s and %s, the statement groups by one of them.", m[1], m[2])
 	}
@@ -72,7 +72,7 @@ func (h *held) byName(text string) []string {
 		return byPeriod.FindStringSubmatch(text)
 	}
 	first, _, _ := strings.Cut(m[1], " ")
-	if spans[strings.ToLower(first)] || h.inNames(first) && len(h.outline.Aggregates) > 0 {
+	if spans[strings.ToLower(first)] || h.inNames(first) && len(h.Aggregates) > 0 {
 		return m
 	}
 	return nil
@@ -92,7 +92,7 @@ var (
 // grain compares months and years of the question with those by which the statement groups.
 func (h *held) grain(text string) string {
 	found := grains.FindAllStringSubmatch(strings.ToLower(text), -1)
-	if len(found) != 1 || len(h.outline.GroupBy) != 1 {
+	if len(found) != 1 || len(h.GroupBy) != 1 {
 		return ""
 	}
 	switch asked := found[0][1] + found[0][2]; {
@@ -113,12 +113,12 @@ func (h *held) averaged(thing string) bool {
 	stem := words.Stem(first)
 	rows := slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return nounOf(t.Name) == stem })
 	return h.Question.Has("average", "mean", "avg") &&
-		(h.divides() || slices.Contains(h.outline.Functions, "AVG") && (rows || !h.inNames(stem)))
+		(h.divides() || slices.Contains(h.Functions, "AVG") && (rows || !h.inNames(stem)))
 }
 
 // behindNoun are words that end a noun: by restaurant in 2024.
-var behindNoun = words.Set("in for of from since during with at on and or over where that who to before after between until last this " +
-	"each by as sorted ordered including excluding without except")
+var behindNoun = words.Set(`in for of from since during with at on and or over where that who to before after between until last this
+	each by as sorted ordered including excluding without except`)
 
 // grouper is the column that is a term of the GROUP BY; zero where the term is none.
 func (h *held) grouper(term string) mention {
@@ -134,10 +134,10 @@ func (h *held) grouper(term string) mention {
 
 // byKeyAndName reports whether the groups are things: by the key of a table and then by a name of it.
 func (h *held) byKeyAndName() bool {
-	if len(h.outline.GroupBy) != 2 {
+	if len(h.GroupBy) != 2 {
 		return false
 	}
-	key, name := h.grouper(h.outline.GroupBy[0]), h.grouper(h.outline.GroupBy[1])
+	key, name := h.grouper(h.GroupBy[0]), h.grouper(h.GroupBy[1])
 	return key.of != nil && key.of == name.of && slices.Equal(key.of.PrimaryKey, []string{key.known.Name}) &&
 		personal.MatchString(name.Column)
 }
@@ -146,10 +146,10 @@ func (h *held) byKeyAndName() bool {
 // share, or by another column.
 func (h *held) otherGroup(noun string) string {
 	stem := words.Stems(noun)
-	if len(stem) == 0 || len(h.selects) != 1 {
+	if len(stem) == 0 || !h.single {
 		return ""
 	}
-	term := h.outline.GroupBy[len(h.outline.GroupBy)-1]
+	term := h.GroupBy[len(h.GroupBy)-1]
 	at := strings.LastIndex(h.Statement.SQL(), term)
 	by := slices.IndexFunc(h.columns, func(c mention) bool { return c.Pos == at && c.of != nil })
 	if by < 0 {
@@ -167,7 +167,7 @@ func (h *held) otherGroup(noun string) string {
 	other := t.Name + "." + column.Name
 	switch {
 	case unread:
-	case of < 0 && one && nounOf(t.Name) != stem[0] && h.hasColumn(stem[0]):
+	case of < 0 && one && h.hasColumn(stem[0]):
 		other = column.Name
 	case of < 0, t == h.tables[of] && !(one && isShared(t, column)), refersTo(t, column.Name) == h.tables[of].Name,
 		len(h.tables) == 2 && refersToTable(h.tables[of], t): // a table that belongs to one row of the other may name it
@@ -187,7 +187,7 @@ func (h *held) hasColumn(stem string) bool {
 // isShared reports whether several rows of a table have one value of a column which does not name them.
 func isShared(t *schema.Table, c *schema.Column) bool {
 	p := profileOf(c)
-	return p.Distinct > 0 && p.Distinct < p.Sampled-p.Nulls && !personal.MatchString(c.Name) && !slices.Contains(t.PrimaryKey, c.Name)
+	return p.Distinct < p.Sampled-p.Nulls && !personal.MatchString(c.Name) && !slices.Contains(t.PrimaryKey, c.Name)
 }
 
 var differing = compile(`\b(different|distinct|unique|separate)\b`)
@@ -196,7 +196,7 @@ var differing = compile(`\b(different|distinct|unique|separate)\b`)
 func (h *held) distinct() string {
 	m := differing.FindString(h.asked)
 	if m == "" || !h.Question.Count && !h.Question.HowMany || h.Statement.Uses("DISTINCT") || h.Statement.Uses("GROUP") ||
-		!slices.Contains(h.outline.Aggregates, "COUNT") || len(h.places("COUNT", "(", "*")) > 0 {
+		!slices.Contains(h.Aggregates, "COUNT") || len(h.places("COUNT", "(", "*")) > 0 {
 		return ""
 	}
 	if sql := h.countsDistinct(""); sql != "" && h.Query != nil && !h.differs(sql) {
@@ -232,7 +232,7 @@ var (
 // countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "": none.
 func (h *held) countedMeasure() string {
 	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.Statement.SQL())
-	if asked == nil || m == nil || len(h.outline.Aggregates) != 1 || h.Question.Has("number", "count", "how many") {
+	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Question.Has("number", "count", "how many") {
 		return ""
 	}
 	of := slices.IndexFunc(h.columns, func(c mention) bool { return strings.EqualFold(c.Column, m[1]) })
@@ -249,7 +249,7 @@ func (h *held) countedMeasure() string {
 // average looks for an average that is computed without one.
 func (h *held) average() string {
 	averages := h.Question.Has("average", "mean", "avg")
-	if h.Question.Sum && slices.Equal(h.outline.Aggregates, []string{"AVG"}) && len(h.selects) == 1 && !averages &&
+	if h.Question.Sum && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
 		!h.Question.Has("typical*", "usual*") && h.evidence == "" {
 		return "The question asks for a total, the statement takes an average."
 	}
@@ -259,7 +259,7 @@ func (h *held) average() string {
 	switch {
 	case !averages || strings.Contains(h.evidence, "average") || h.Question.Has("above/below/than average", "above/below/than the average"):
 		return ""
-	case !h.divides() && !averaging.MatchString(strings.Join(h.outline.Functions, " ")) &&
+	case !h.divides() && !averaging.MatchString(strings.Join(h.Functions, " ")) &&
 		!slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
 		return "The question asks for an average, the statement computes none."
 	case strings.Count(h.asked, "average") == 1 && !h.asks(ofParts) && len(h.places("AVG", "(")) == 2 && len(h.selects) == 2 &&
@@ -284,12 +284,12 @@ var ofOne = compile(`\baverage\b.*\b(?:of an?|per) (\pL+)\b`)
 // averageOf looks for an average over the parts of what the question takes the average of: the lines of an order.
 func (h *held) averageOf() string {
 	m := ofOne.FindStringSubmatch(h.asked)
-	if m == nil || len(h.tables) != 1 || len(h.selects) != 1 || len(h.outline.GroupBy) > 0 || h.writes("/") {
+	if m == nil || len(h.tables) != 1 || !h.single || len(h.GroupBy) > 0 || h.writes("/") {
 		return ""
 	}
 	noun, name := words.Stem(m[1]), h.tables[0].Name // order_items
 	for _, k := range h.tables[0].ForeignKeys {
-		if len(k.Columns) == 1 && nounOf(k.RefTable) == noun && nounOf(name) != noun && named(name, noun) {
+		if nounOf(k.RefTable) == noun && nounOf(name) != noun && named(name, noun) {
 			return fmt.Sprintf("The question asks for the average of one %s, the statement takes one row of %s.", m[1], name)
 		}
 	}
@@ -298,17 +298,17 @@ func (h *held) averageOf() string {
 
 // scalar reports whether the outer select list holds a query.
 func (h *held) scalar() bool {
-	return slices.ContainsFunc(h.outline.Items,
+	return slices.ContainsFunc(h.Items,
 		func(i sqlshape.SelectItem) bool { return strings.Contains(strings.ToUpper(i.Text), "SELECT") })
 }
 
 // dropsSome looks for a join over a reference that some rows of "all employees" do not have.
 func (h *held) dropsSome() string {
-	if len(h.selects) != 1 || h.selects[0].Where != "" || len(h.outline.Aggregates) > 0 {
+	if !h.single || h.selects[0].Where != "" || len(h.Aggregates) > 0 {
 		return ""
 	}
 	for _, c := range h.columns {
-		if !c.Operand || !hasNulls(c) || c.known.NotNull || refersTo(c.of, c.Column) == "" {
+		if !c.Operand || !hasNulls(c) || refersTo(c.of, c.Column) == "" {
 			continue
 		}
 		if noun := nounOf(c.of.Name); h.Question.Has("all "+noun+"*", "every "+noun, "each "+noun) {
@@ -331,7 +331,7 @@ func (h *held) share() string {
 	switch {
 	case !h.Question.Has("percent*", "share", "proportion", "ratio", "fraction"):
 		return ""
-	case h.asks(asksShare) && countsOnly.MatchString(h.upper) && len(h.outline.Items) == 1:
+	case h.asks(asksShare) && countsOnly.MatchString(h.upper):
 		return "The question asks for a share, the statement counts."
 	case !h.writes("/"):
 		return ""

@@ -15,10 +15,9 @@ import (
 // stretch is a time from, up to and without to. A zero bound is open.
 type stretch struct{ from, to time.Time }
 
-// meets reports whether two stretches have a moment in common.
+// meets reports whether a stretch has a moment in common with one that has both bounds.
 func (s stretch) meets(o stretch) bool {
-	return (s.to.IsZero() || o.from.IsZero() || s.to.After(o.from)) && (o.to.IsZero() || s.from.IsZero() ||
-		o.to.After(s.from))
+	return (s.to.IsZero() || s.to.After(o.from)) && o.to.After(s.from)
 }
 
 // touches reports whether an open stretch ends where another one begins, as one before 1980 does.

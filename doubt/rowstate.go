@@ -201,7 +201,7 @@ func nameHas(name string, form *regexp.Regexp) bool {
 // snapshots finds a table with a row for each day, of which a sum adds up the same thing.
 func (h *held) snapshots(t *schema.Table, c *schema.Column) (s rowState) {
 	key := slices.ContainsFunc(t.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Name) })
-	if !key || len(t.PrimaryKey) < 2 || len(h.outline.Aggregates) == 0 || profileOf(c).Distinct < 2 ||
+	if !key || len(t.PrimaryKey) < 2 || len(h.Aggregates) == 0 || profileOf(c).Distinct < 2 ||
 		!nameHas(c.Name, ofSnapshot) || h.settled(t, c.Name) {
 		return s
 	}
@@ -211,7 +211,7 @@ func (h *held) snapshots(t *schema.Table, c *schema.Column) (s rowState) {
 
 // totals finds rows of totals among those that they add up.
 func (h *held) totals(t *schema.Table, c *schema.Column) (s rowState) {
-	if len(h.outline.Aggregates)+len(h.outline.GroupBy) == 0 || profileOf(c).Distinct < 3 || h.compares(t, c.Name) {
+	if len(h.Aggregates)+len(h.GroupBy) == 0 || profileOf(c).Distinct < 3 || h.compares(t, c.Name) {
 		return s
 	}
 	for _, v := range profileOf(c).Top {
@@ -262,15 +262,15 @@ func isPlaceholder(v any, p *schema.Profile) bool {
 	if text, ok := v.(string); ok {
 		return strings.HasPrefix(text, "9999-12-31")
 	}
-	number, ok := storedNumber(v)
-	if !ok || !placeholderNumbers[number] {
+	number, _ := storedNumber(v)
+	if !placeholderNumbers[number] {
 		return false
 	}
 	n := 0
 	for _, e := range p.Examples {
 		x, ok := storedNumber(e)
 		switch far := number < 0 && x >= 0 || number >= 0 && x < number/4; {
-		case ok && (x == number || placeholderNumbers[x]):
+		case x == number || placeholderNumbers[x]:
 		case !ok || !far:
 			return false
 		default:
@@ -340,7 +340,7 @@ func (h *held) withoutRows(t *schema.Table, s rowState) string {
 
 // countsRows reports whether the statement is a count of the rows of a table alone.
 func (h *held) countsRows() bool {
-	return len(h.tables) == 1 && len(h.selects) == 1 && slices.Equal(h.outline.Aggregates, []string{"COUNT"}) && !h.writes("DISTINCT")
+	return len(h.tables) == 1 && h.single && slices.Equal(h.Aggregates, []string{"COUNT"}) && !h.writes("DISTINCT")
 }
 
 // countIn is the only value of a table where it is a whole number.
@@ -382,7 +382,7 @@ func (h *held) over(t *schema.Table, keeps string) string {
 	}
 	by := map[int]string{}
 	for _, ref := range h.Statement.Tables() {
-		if found, ok := h.Schema.Lookup(ref.Schema, ref.Name); !ok || found != t || !ref.Base() {
+		if h.table(ref) != t {
 			continue
 		}
 		at := h.tokenAt(ref.Pos)
