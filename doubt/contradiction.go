@@ -21,7 +21,7 @@ import (
 // answer is a winner with the question that it answers.
 type answer struct {
 	contradict.Answer
-	Question QuestionFeatures
+	QuestionFeatures
 }
 
 // Contradictions returns the differences between the question and the statement: another value, year, number,
@@ -39,7 +39,7 @@ func (q QuestionFeatures) Contradictions(w contradict.Answer) (found []vote.Find
 	a.telegraphic()
 	h := newHeld(a)
 	for _, r := range readers() {
-		if r.words && a.Question.Language == "" {
+		if r.words && a.Language == "" {
 			continue
 		}
 		if detail := r.find(h); detail != "" {
@@ -130,12 +130,12 @@ var onlyEnglish = compile(`(?i)\b(?:since|before|after|between|without|outside|s
 // telegraphic takes a question for English that is in no known language because it has no usual word in it: where most
 // of its words are names of the schema or words by which people shorten a question, and no word is of another language.
 func (a *answer) telegraphic() {
-	if a.Question.Language != "" {
+	if a.Language != "" {
 		return
 	}
 	l := english[0]
 	known, all := 0, 0
-	for _, w := range a.Question.words {
+	for _, w := range a.words {
 		if len(w.text) < 3 || strings.Trim(w.text, "0123456789") == "" {
 			continue
 		}
@@ -148,8 +148,8 @@ func (a *answer) telegraphic() {
 			known++
 		}
 	}
-	if known > 0 && 2*known >= all || onlyEnglish.MatchString(a.Question.Text) {
-		a.Question.read(&l)
+	if known > 0 && 2*known >= all || onlyEnglish.MatchString(a.Text) {
+		a.read(&l)
 	}
 }
 
@@ -176,14 +176,14 @@ type held struct {
 
 func newHeld(a answer) *held {
 	h := &held{
-		answer: a, asked: strings.ToLower(a.Question.Text), evidence: strings.ToLower(strings.TrimSpace(a.Question.Evidence)),
+		answer: a, asked: strings.ToLower(a.Text), evidence: strings.ToLower(strings.TrimSpace(a.Evidence)),
 		Outline: a.Statement.Outline(), selects: a.Statement.Selects(),
 		tokens: slices.Collect(a.Statement.Tokens()), upper: strings.ToUpper(a.Statement.SQL()),
 	}
 	h.single = len(h.selects) == 1
-	h.times, h.timeless = timesIn(a.Question.Text)
-	h.stems = stemsOf(a.Question.Text)
-	h.known = append(stemsOf(a.Question.Evidence), h.stems...)
+	h.times, h.timeless = timesIn(a.Text)
+	h.stems = stemsOf(a.Text)
+	h.known = append(stemsOf(a.Evidence), h.stems...)
 	for _, ref := range a.Statement.Tables() {
 		if t := a.table(ref); t != nil && !slices.Contains(h.tables, t) {
 			h.tables = append(h.tables, t)
@@ -468,7 +468,7 @@ func (h *held) named(text string) bool {
 		return true
 	}
 	if len(text) <= 3 && text != "" {
-		return words.Spelled(h.Question.Text+" "+h.Question.Evidence, text)
+		return words.Spelled(h.Text+" "+h.Evidence, text)
 	}
 	return h.knows(strings.ToLower(text))
 }

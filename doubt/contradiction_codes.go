@@ -32,7 +32,7 @@ func (h *held) country() string {
 			list, written = strings.Fields(languages), strings.ToLower
 		}
 		other := slices.Index(list, strings.ToLower(c.text))
-		if c.op != "=" || other%3 != 2 || c.text != written(c.text) || words.Spelled(h.Question.Text, c.text) {
+		if c.op != "=" || other%3 != 2 || c.text != written(c.text) || words.Spelled(h.Text, c.text) {
 			continue
 		}
 		for i := 0; i < len(list); i += 3 {
@@ -56,7 +56,7 @@ func (h *held) unit() string {
 			continue
 		}
 		for _, c := range h.constant {
-			if c.number && named(c.column.Column, u[1]) && words.Spelled(h.Question.Text, c.text) {
+			if c.number && named(c.column.Column, u[1]) && words.Spelled(h.Text, c.text) {
 				return fmt.Sprintf("The question says %s %ss, the statement compares %s with %[1]s.", c.text, u[0], c.column.Column)
 			}
 		}

@@ -44,7 +44,7 @@ func (h *held) counted() string {
 
 // countedNouns are the words that the question counts, as stems: one, or two.
 func (h *held) countedNouns() []string {
-	if m := howMany.FindStringSubmatch(h.Question.Text); m != nil {
+	if m := howMany.FindStringSubmatch(h.Text); m != nil {
 		return words.Stems(m[1])
 	}
 	return nil

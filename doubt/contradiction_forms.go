@@ -93,7 +93,7 @@ func (h *held) weekends() string {
 		(m[1] == "") == isWeekend {
 		return ""
 	}
-	return fmt.Sprintf("The question says %s, the statement takes the other days.", word)
+	return differ(word, "takes the other days")
 }
 
 var (
@@ -123,9 +123,9 @@ func (h *held) tax() string {
 	isNet, isGross := netOf.FindString(h.asked), grossOf.FindString(h.asked)
 	switch {
 	case isNet != "" && isGross == "" && tax != "" && len(h.Items) == 1 && h.writes("+"):
-		return fmt.Sprintf("The question says %s, the statement adds %s.", isNet, tax)
+		return differ(isNet, "adds "+tax)
 	case isGross != "" && isNet == "" && tax == "" && h.knowsTax():
-		return fmt.Sprintf("The question says %s, the statement takes %s.", isGross, net)
+		return differ(isGross, "takes "+net)
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ func (h *held) value() string {
 	if h.Values == nil {
 		return ""
 	}
-	for _, v := range h.Values.Named(h.Question.Text + currencyCodes(h.asked)) {
+	for _, v := range h.Values.Named(h.Text + currencyCodes(h.asked)) {
 		isHome := func(t *schema.Table) bool { return t.Schema == v.Schema && t.Name == v.Table }
 		at := slices.IndexFunc(h.tables, isHome)
 		if at < 0 && h.lacksTable(v) {
@@ -48,7 +48,7 @@ func (h *held) value() string {
 func (h *held) lacksTable(v contradict.Stored) bool {
 	noun, value := nounOf(v.Table), strings.ToLower(v.Value)
 	beside := h.hasPhrase(value+" "+noun) || h.hasPhrase(noun+" "+value)
-	return beside && strings.Contains(h.Question.Text, v.Value) && !h.writesText(v.Value) &&
+	return beside && strings.Contains(h.Text, v.Value) && !h.writesText(v.Value) &&
 		!slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, noun) || refersTo(c.of, c.Column) == v.Table })
 }
 
@@ -149,7 +149,7 @@ func (h *held) code() string {
 	if h.Values == nil || len(keys) == 0 {
 		return ""
 	}
-	for _, v := range h.Values.Named(h.Question.Text) {
+	for _, v := range h.Values.Named(h.Text) {
 		names, ok := h.Schema.Lookup(v.Schema, v.Table)
 		if !ok || slices.Contains(h.tables, names) || len(names.PrimaryKey) != 1 {
 			continue
@@ -300,7 +300,7 @@ func (h *held) flag() string {
 				continue
 			}
 			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&
-				!h.Question.Has(named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by") {
+				!h.Has(named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by") {
 				return fmt.Sprintf("The question says %s, and the statement does not read %s.", named[0], c.Name)
 			}
 		}
@@ -339,7 +339,7 @@ func (h *held) unasked() string {
 		return ""
 	}
 	known := h.asked + " " + h.evidence
-	hasNumber := strings.ContainsAny(known, "0123456789") || h.Question.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
+	hasNumber := strings.ContainsAny(known, "0123456789") || h.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
 	for _, c := range h.constant {
 		column := c.column.known
 		if column == nil || c.drops() || careful.MatchString(column.Name) && usual.MatchString(c.text) || h.inCase(c.at) {
@@ -387,7 +387,7 @@ func (h *held) unexplained(column *schema.Column, text string) bool {
 	}
 	return !slices.ContainsFunc(unmarked(tokenize(h.timeless)), func(w token) bool {
 		stem := words.Stem(w.text)
-		return len(stem) > 2 && !slices.Contains(h.Question.language.Common, w.text) && !idle[stem] &&
+		return len(stem) > 2 && !slices.Contains(h.language.Common, w.text) && !idle[stem] &&
 			!h.inNames(stem) && !h.verbOf(stem)
 	})
 }

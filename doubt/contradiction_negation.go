@@ -43,7 +43,7 @@ func (h *held) negation() string {
 	case excluded:
 		return ""
 	case !careless:
-		return fmt.Sprintf("The question says %s, the statement excludes nothing.", word)
+		return differ(word, "excludes nothing")
 	case word == "never":
 		return "The question says never, the statement asks for one that is not."
 	}
@@ -192,7 +192,7 @@ var keeping = words.Set("LEFT RIGHT FULL")
 
 // everyOne reports whether the question asks for all there are, or for each.
 func (h *held) everyOne() bool {
-	return h.Question.Has("all *", "every *", "each *") && !h.Question.Has("at all", "in all")
+	return h.Has("all *", "every *", "each *") && !h.Has("at all", "in all")
 }
 
 // filters reports whether the WHERE of a SELECT asks for a value of a table.

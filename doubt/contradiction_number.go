@@ -228,7 +228,7 @@ var (
 func (h *held) otherCount() string {
 	m := havingCount.FindStringSubmatch(h.upper)
 	if m == nil || len(anyNumber.FindAllString(h.asked, -1)) != 1 || h.asks(ofUnits) || h.knows(m[2]) ||
-		h.Question.Has("several", "multiple", "repeat*", "again") {
+		h.Has("several", "multiple", "repeat*", "again") {
 		return ""
 	}
 	return m[1] + " " + m[2]

@@ -98,7 +98,7 @@ func (h *held) homonym() string {
 		return ""
 	}
 	noun := nounOf(t.Name)
-	if !h.Question.Has("per/each/every/by/which/all/what "+noun+"/"+noun+"s") && !h.asks(ofEach) ||
+	if !h.Has("per/each/every/by/which/all/what "+noun+"/"+noun+"s") && !h.asks(ofEach) ||
 		!h.repeats(h.quotedTable(t)+" WHERE "+names[0]+" IS NOT NULL", strings.Join(names, ", ")) {
 		return ""
 	}
@@ -177,9 +177,9 @@ func (h *held) repeated() string {
 func (h *held) countsOne(t *schema.Table, counts bool) bool {
 	noun := nounOf(t.Name)
 	if counts {
-		return h.Question.Has("how many "+noun+"*", "number of "+noun+"*")
+		return h.Has("how many "+noun+"*", "number of "+noun+"*")
 	}
-	return h.Question.Has("of/per a/an "+noun, "per/each/average "+noun+"*", "of a/an * "+noun, "of all "+noun+"*")
+	return h.Has("of/per a/an "+noun, "per/each/average "+noun+"*", "of a/an * "+noun, "of all "+noun+"*")
 }
 
 var (
@@ -204,7 +204,7 @@ func (h *held) text() string {
 		case c.op == "LIKE" && strings.Contains(inner, "_") && strings.Contains(h.asked, strings.ToLower(inner)) &&
 			!h.Statement.Uses("ESCAPE"):
 			return fmt.Sprintf("The _ of %q stands for any letter in the pattern of the statement.", inner)
-		case c.op == "LIKE" && c.text != inner && !strings.ContainsAny(inner, "%_") && !h.asks(called) && h.Question.Language != "":
+		case c.op == "LIKE" && c.text != inner && !strings.ContainsAny(inner, "%_") && !h.asks(called) && h.Language != "":
 			name, exact := h.quoted(column), literal(inner)
 			from := h.quotedTable(c.column.of) + " WHERE "
 			if h.some("SELECT 1 FROM %s lower(%s) = lower(%s) LIMIT 1", from, name, exact) &&
@@ -247,7 +247,7 @@ func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 // months looks for months of several years in one row.
 func (h *held) months() string {
 	if len(h.times) > 0 || len(h.statedTimes()) > 0 || h.writes("%Y") || h.asks(relative) ||
-		h.Question.Has("each year", "per year", "every year", "season*", "over the years", "of the year") {
+		h.Has("each year", "per year", "every year", "season*", "over the years", "of the year") {
 		return ""
 	}
 	for _, i := range h.places("STRFTIME", "(", "'%M'") {

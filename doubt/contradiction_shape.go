@@ -24,7 +24,7 @@ var (
 
 // group looks for the rows that each, per and by ask for.
 func (h *held) group() string {
-	text := notGroup.ReplaceAllString(h.Question.Text, " ")
+	text := notGroup.ReplaceAllString(h.Text, " ")
 	if detail := h.grain(text); detail != "" {
 		return detail
 	}
@@ -112,7 +112,7 @@ func (h *held) averaged(thing string) bool {
 	first, _, _ := strings.Cut(thing, " ")
 	stem := words.Stem(first)
 	rows := slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return nounOf(t.Name) == stem })
-	return h.Question.Has("average", "mean", "avg") &&
+	return h.Has("average", "mean", "avg") &&
 		(h.divides() || slices.Contains(h.Functions, "AVG") && (rows || !h.inNames(stem)))
 }
 
@@ -195,7 +195,7 @@ var differing = compile(`\b(different|distinct|unique|separate)\b`)
 // distinct looks for a count of different things that counts each as often as it stands there.
 func (h *held) distinct() string {
 	m := differing.FindString(h.asked)
-	if m == "" || !h.Question.Count && !h.Question.HowMany || h.Statement.Uses("DISTINCT") || h.Statement.Uses("GROUP") ||
+	if m == "" || !h.Count && !h.HowMany || h.Statement.Uses("DISTINCT") || h.Statement.Uses("GROUP") ||
 		!slices.Contains(h.Aggregates, "COUNT") || len(h.places("COUNT", "(", "*")) > 0 {
 		return ""
 	}
@@ -232,7 +232,7 @@ var (
 // countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "": none.
 func (h *held) countedMeasure() string {
 	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.Statement.SQL())
-	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Question.Has("number", "count", "how many") {
+	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
 		return ""
 	}
 	of := slices.IndexFunc(h.columns, func(c mention) bool { return strings.EqualFold(c.Column, m[1]) })
@@ -248,16 +248,16 @@ func (h *held) countedMeasure() string {
 
 // average looks for an average that is computed without one.
 func (h *held) average() string {
-	averages := h.Question.Has("average", "mean", "avg")
-	if h.Question.Sum && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
-		!h.Question.Has("typical*", "usual*") && h.evidence == "" {
+	averages := h.Has("average", "mean", "avg")
+	if h.Sum && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
+		!h.Has("typical*", "usual*") && h.evidence == "" {
 		return "The question asks for a total, the statement takes an average."
 	}
 	if c := h.countedMeasure(); c != "" {
 		return fmt.Sprintf("The question asks for the total of %s, the statement counts its rows.", c)
 	}
 	switch {
-	case !averages || strings.Contains(h.evidence, "average") || h.Question.Has("above/below/than average", "above/below/than the average"):
+	case !averages || strings.Contains(h.evidence, "average") || h.Has("above/below/than average", "above/below/than the average"):
 		return ""
 	case !h.divides() && !averaging.MatchString(strings.Join(h.Functions, " ")) &&
 		!slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
@@ -311,7 +311,7 @@ func (h *held) dropsSome() string {
 		if !c.Operand || !hasNulls(c) || refersTo(c.of, c.Column) == "" {
 			continue
 		}
-		if noun := nounOf(c.of.Name); h.Question.Has("all "+noun+"*", "every "+noun, "each "+noun) {
+		if noun := nounOf(c.of.Name); h.Has("all "+noun+"*", "every "+noun, "each "+noun) {
 			return fmt.Sprintf("The question asks for all, the join drops %s without %s.", c.of.Name, c.known.Name)
 		}
 	}
@@ -329,7 +329,7 @@ var (
 func (h *held) share() string {
 	told := h.statedTimes()
 	switch {
-	case !h.Question.Has("percent*", "share", "proportion", "ratio", "fraction"):
+	case !h.Has("percent*", "share", "proportion", "ratio", "fraction"):
 		return ""
 	case h.asks(asksShare) && countsOnly.MatchString(h.upper):
 		return "The question asks for a share, the statement counts."

@@ -22,7 +22,7 @@ func (h *held) opposite() string {
 	for _, c := range h.constant {
 		asked := strings.ToLower(c.text)
 		if unequal[c.op] && !c.number && len(asked) > 3 && h.allNamed(stemsOf(asked)) && !h.inCase(c.at) {
-			return leaveOut(c.text)
+			return differ(c.text, "leaves them out")
 		}
 	}
 	if lacking.MatchString(overNow.ReplaceAllString(whoLeft.ReplaceAllString(h.asked, " "), " ")) {
@@ -38,22 +38,12 @@ func (h *held) opposite() string {
 		switch {
 		case h.inCase(i):
 		case over != "" && ended.MatchString(c.Column):
-			return leaveOut(over)
+			return differ(over, "leaves them out")
 		case len(named) == 1 && h.says(named[0]) && (strings.HasSuffix(named[0], "ed") || participles[named[0]]):
-			return takeOthers(named[0])
+			return differ(named[0], "takes those that are not")
 		}
 	}
 	return ""
-}
-
-// leaveOut tells that a statement leaves out what is asked for.
-func leaveOut(asked string) string {
-	return fmt.Sprintf("The question says %s, the statement leaves them out.", asked)
-}
-
-// takeOthers tells that a statement takes the rows without what is asked for.
-func takeOthers(asked string) string {
-	return fmt.Sprintf("The question says %s, the statement takes those that are not.", asked)
 }
 
 // lacking are words by which a question asks for what is not there, or for all.
@@ -99,7 +89,7 @@ func (h *held) endedOnes() string {
 		others := except(h.columns, func(o mention) bool { return !strings.EqualFold(o.Column, c.Column) })
 		over := ended.MatchString(c.Column) || strings.HasSuffix(m, "open") && settled.MatchString(c.Column)
 		if len(others) == 1 && over && c.ofTime() && !h.inCase(i) && h.filtersAt(i) {
-			return fmt.Sprintf("The question says %s, the statement takes those with %s.", m, c.Column)
+			return differ(m, "takes those with "+c.Column)
 		}
 	}
 	return ""
@@ -130,7 +120,7 @@ func (h *held) otherFlag() string {
 		}
 		switch says := h.says(named[0]); {
 		case no[value] && says:
-			return takeOthers(named[0])
+			return differ(named[0], "takes those that are not")
 		case yes[value] && h.asks(noLonger) && stillThere.MatchString(named[0]):
 			return fmt.Sprintf("The question says no longer, the statement takes those that are %s.", named[0])
 		case yes[value] && h.says("in"+named[0], "un"+named[0]) && !says:

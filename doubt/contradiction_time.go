@@ -219,7 +219,7 @@ func (h *held) time() string {
 		return ""
 	}
 	told, one := h.statedTimes(), len(h.times) == 1
-	bounds := h.Question.Language != "en" || h.asks(ranged, bounded)
+	bounds := h.Language != "en" || h.asks(ranged, bounded)
 	for _, asked := range h.times {
 		year := strconv.Itoa(asked.from.Year())
 		switch {
@@ -235,7 +235,7 @@ func (h *held) time() string {
 	if detail := cmp.Or(h.oneSided(told), h.twoSided(told)); detail != "" {
 		return detail
 	}
-	if one && len(told) == 1 && !open.MatchString(h.timeless) && h.Question.Language != "" && h.exceeds(told[0].stretch, h.times[0]) {
+	if one && len(told) == 1 && !open.MatchString(h.timeless) && h.Language != "" && h.exceeds(told[0].stretch, h.times[0]) {
 		return differ(h.times[0], told[0].stretch)
 	}
 	return ""
@@ -269,7 +269,7 @@ func (h *held) period() string {
 	m := found[0]
 	if ofToday.MatchString(h.upper) {
 		if m[2] == "" && (m[3] == "month" || m[3] == "year") && countsBack.MatchString(h.upper) && !wholePeriods.MatchString(h.upper) {
-			return fmt.Sprintf("The question says %s, the statement counts back from today.", m[0])
+			return differ(m[0], "counts back from today")
 		}
 		return ""
 	}
