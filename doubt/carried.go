@@ -41,8 +41,7 @@ func carried(question string, earlier []*sqltext.Statement) Rule {
 			last := conditionsOf(earlier[len(earlier)-1])
 			for key, c := range conditionsOf(in.Statement) {
 				always := len(earlier) > 1 && !slices.ContainsFunc(earlier, func(s *sqltext.Statement) bool {
-					_,
-						has := conditionsOf(s)[key]
+					_, has := conditionsOf(s)[key]
 					return !has
 				})
 				if _, kept := last[key]; kept && !always && !names(question, c) {
@@ -69,29 +68,14 @@ func conditionsOf(s *sqltext.Statement) map[string]sqlshape.Comparison {
 
 // names reports whether a question names a constant of a comparison, or its column.
 func names(question string, c sqlshape.Comparison) bool {
-	line := strings.ToLower(question)
-	stems := words.Of(question)
-	if slices.ContainsFunc(words.OfName(c.Column), func(w string) bool {
-		return len(w) > 3 && !general[w] &&
-			slices.Contains(stems, w)
-	}) {
+	line, asked := strings.ToLower(question), words.Of(question)
+	if share(asked, except(words.OfName(c.Column), func(w string) bool { return len(w) <= 3 || general[w] })) {
 		return true
 	}
-	for _, l := range c.Literals {
+	return slices.ContainsFunc(c.Literals, func(l sqlshape.Literal) bool {
 		value := strings.ToLower(strings.Trim(l.Value, "%_"))
-		if value == "" || strings.Contains(line, value) || strings.Contains(value, "-") &&
-			strings.Contains(line, value[:min(4, len(value))]) {
-			return true
-		}
-		for _, w := range words.Of(value) {
-			if slices.ContainsFunc(stems, func(s string) bool {
-				n := min(len(s), len(w), 4)
-				return n >= 3 &&
-					s[:n] == w[:n]
-			}) {
-				return true
-			}
-		}
-	}
-	return false
+		return strings.Contains(line, value) ||
+			strings.Contains(value, "-") && strings.Contains(line, value[:min(4, len(value))]) ||
+			slices.ContainsFunc(words.Of(value), func(w string) bool { return len(w) > 2 && alike(asked, w, 3, 4) })
+	})
 }

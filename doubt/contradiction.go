@@ -449,16 +449,18 @@ func (h *held) knows(text string) bool {
 	return strings.Contains(h.asked, text) || strings.Contains(h.evidence, text)
 }
 
-// alike reports whether two words are equal or have their first letters in common, at least so many.
-func alike(a, b string, least, most int) bool {
-	n := min(len(a), len(b), most)
-	return n >= least && a[:n] == b[:n] || a == b
+// alike reports whether a list has a word that is equal to another one or has its first letters, at least so many.
+func alike(list []string, word string, least, most int) bool {
+	return slices.ContainsFunc(list, func(w string) bool {
+		n := min(len(w), len(word), most)
+		return n >= least && w[:n] == word[:n] || w == word
+	})
 }
 
 // related reports whether the question or its evidence has a word that begins like this one: German and Germany, euros
 // and EUR.
 func (h *held) related(word string) bool {
-	return slices.ContainsFunc(h.known, func(s string) bool { return alike(s, strings.ToLower(word), 3, 4) })
+	return alike(h.known, strings.ToLower(word), 3, 4)
 }
 
 // named reports whether the question or its evidence has a word of a constant.
@@ -528,12 +530,15 @@ func (h *held) replaced(by map[int]string) string {
 	return b.String() + sql[done:]
 }
 
+// tell is a sentence for a person.
+func tell(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
 // differ tells that the question says something, and the statement something else.
 func differ(asked, stated any) string {
-	return fmt.Sprintf("The question says %v, the statement %v.", asked, stated)
+	return tell("The question says %v, the statement %v.", asked, stated)
 }
 
 // lack tells that the question says something that the statement does not.
 func lack(asked any) string {
-	return fmt.Sprintf("The question says %v, and the statement does not.", asked)
+	return tell("The question says %v, and the statement does not.", asked)
 }

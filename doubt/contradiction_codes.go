@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -57,13 +56,13 @@ func (h *held) unit() string {
 		}
 		for _, c := range h.constant {
 			if c.number && named(c.column.Column, u[1]) && words.Spelled(h.Text, c.text) {
-				return fmt.Sprintf("The question says %s %ss, the statement compares %s with %[1]s.", c.text, u[0], c.column.Column)
+				return tell("The question says %s %ss, the statement compares %s with %[1]s.", c.text, u[0], c.column.Column)
 			}
 		}
 		listed := !strings.ContainsAny(h.asked, "0123456789")
 		for _, c := range h.columns {
 			if named(c.Column, u[1]) && !c.Operand && (listed || len(h.Aggregates) > 0) {
-				return fmt.Sprintf("The question says %ss, the statement takes %s.", u[0], c.Column)
+				return tell("The question says %ss, the statement takes %s.", u[0], c.Column)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ func (h *held) addsUp(noun string) string {
 		numbering.MatchString(c.Column) || named(c.known.Name, h.stems...) {
 		return ""
 	}
-	return fmt.Sprintf("The question asks for the number of %s, the statement adds up %s.", c.of.Name, c.known.Name)
+	return tell("The question asks for the number of %s, the statement adds up %s.", c.of.Name, c.known.Name)
 }
 
 // numbering are columns that hold numbers of things.
@@ -77,7 +76,7 @@ func (h *held) countsKeys(i int, noun string) string {
 	if refersTo(c.of, c.Column) == "" || !named(c.known.Name, noun) || !h.differs(h.countsDistinct(c.Column)) {
 		return ""
 	}
-	return fmt.Sprintf("The question counts every %s once, the statement counts each as often as it stands in %s.", noun, c.of.Name)
+	return tell("The question counts every %s once, the statement counts each as often as it stands in %s.", noun, c.of.Name)
 }
 
 // countsColumn looks at the COUNT of a column, in a question for the number of rows of t.
@@ -89,7 +88,7 @@ func (h *held) countsColumn(i int, t *schema.Table) string {
 	switch isDistinct := h.word(i+2) == "DISTINCT"; {
 	case c.of == t && isDistinct && personal.MatchString(c.Column) && len(t.PrimaryKey) == 1 && !h.related(c.Column):
 		if h.changes(h.lastPart(i+3), h.quoted(t.PrimaryKey[0])) {
-			return fmt.Sprintf("The statement counts each %s once, and several %s share one.", c.known.Name, t.Name)
+			return tell("The statement counts each %s once, and several %s share one.", c.known.Name, t.Name)
 		}
 	case c.of == t && !isDistinct && !c.known.NotNull && !isKey(t, c.known.Name) && len(h.tables) == 1 &&
 		!slices.ContainsFunc(words.OfName(c.known.Name), h.related):
@@ -98,7 +97,7 @@ func (h *held) countsColumn(i int, t *schema.Table) string {
 			by[j] = ""
 		}
 		if h.differs(h.replaced(by)) {
-			return fmt.Sprintf("The statement counts only %s with a value in %s.", t.Name, c.known.Name)
+			return tell("The statement counts only %s with a value in %s.", t.Name, c.known.Name)
 		}
 	case c.of != t && !isDistinct && refersTo(c.of, c.Column) == t.Name && h.differs(h.countsDistinct(c.Column)):
 		return countsOften(t, c.of)
@@ -108,7 +107,7 @@ func (h *held) countsColumn(i int, t *schema.Table) string {
 
 // countsOften tells that a statement counts the rows of another table.
 func countsOften(t, in *schema.Table) string {
-	return fmt.Sprintf("The question counts %s, the statement counts each as often as it stands in %s.", t.Name, in.Name)
+	return tell("The question counts %s, the statement counts each as often as it stands in %s.", t.Name, in.Name)
 }
 
 // countsJoin looks for a COUNT(*) of the question's things over a join that repeats them.
@@ -121,7 +120,7 @@ func (h *held) countsJoin(i int, t *schema.Table) string {
 	if at < 0 || !h.changes(i+2, "DISTINCT "+h.keyOf(s.Tables[at], t)) {
 		return ""
 	}
-	return fmt.Sprintf("The question counts %s, the statement counts the rows of a join that repeats them.", t.Name)
+	return tell("The question counts %s, the statement counts the rows of a join that repeats them.", t.Name)
 }
 
 // keyOf is the key of a table as a statement writes it that reads the table.
@@ -160,7 +159,7 @@ func (h *held) outer() string {
 	}
 	for _, i := range h.places("COUNT", "(", "*") {
 		if h.changes(i+2, h.keyOf(s.Tables[1], joined)) {
-			return fmt.Sprintf("The statement counts a row of %s without %s as one.", kept.Name, joined.Name)
+			return tell("The statement counts a row of %s without %s as one.", kept.Name, joined.Name)
 		}
 	}
 	return ""

@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +33,7 @@ func (h *held) pattern() string {
 		like := (c.op == "LIKE" || c.op == "ILIKE") && !strings.ContainsAny(inner, "%_")
 		want := strings.Replace(mold, "_", inner, 1)
 		if like && c.text != want && !c.column.ofTime() && h.hasPhrase(strings.ToLower(inner)) && h.changes(c.at, literal(want)) {
-			return fmt.Sprintf("The question says %s %s, the statement looks for %s.", word, inner, c.text)
+			return tell("The question says %s %s, the statement looks for %s.", word, inner, c.text)
 		}
 	}
 	return ""
@@ -72,7 +71,7 @@ func (h *held) lateness() string {
 			continue
 		}
 		if after := strings.HasPrefix(m[2], ">") != due.MatchString(m[1]); after != isLate {
-			return fmt.Sprintf("The question says %s, the statement takes those with %s %s %s.", word, m[1], m[2], m[3])
+			return tell("The question says %s, the statement takes those with %s %s %s.", word, m[1], m[2], m[3])
 		}
 	}
 	return ""

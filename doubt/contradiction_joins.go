@@ -35,7 +35,7 @@ func (h *held) needless() string {
 		}
 		begin, end, alone := h.joinOf(s, ref)
 		if sql := h.Statement.SQL(); alone && !h.usesOutside(ref, end) && h.differs(sql[:begin]+" "+sql[end:]) {
-			return fmt.Sprintf("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
+			return tell("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
 		}
 	}
 	return ""
@@ -120,7 +120,7 @@ func (h *held) besides() string {
 		}
 		with, shown := h.run("%s", h.replaced(map[int]string{c.opAt: "="})), h.shown()
 		if with != nil && shown != nil && shareRow(with, shown) {
-			return fmt.Sprintf("The question denies %s, and rows of the answer have it beside others.", c.text)
+			return tell("The question denies %s, and rows of the answer have it beside others.", c.text)
 		}
 	}
 	return ""

@@ -160,7 +160,7 @@ func (h *held) code() string {
 				continue
 			}
 			if key := fmt.Sprint(t.Rows[0][0]); !h.writesConstant(key) && !strings.EqualFold(key, c.text) {
-				return fmt.Sprintf("The question says %s, which is %s; the statement says %s.", v.Value, key, c.text)
+				return tell("The question says %s, which is %s; the statement says %s.", v.Value, key, c.text)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (h *held) column() string {
 			theirs, mine := words.Stems(other.Name), words.Stems(c.known.Name)
 			named := without(theirs, mine)
 			if len(named) > 0 && h.allNamed(named) && !share(without(mine, theirs), h.known) && !h.inConstants(named) {
-				return fmt.Sprintf("The question says %s, the statement takes %s and not %s.", strings.Join(named, " "),
+				return tell("The question says %s, the statement takes %s and not %s.", strings.Join(named, " "),
 					c.known.Name, other.Name)
 			}
 		}
@@ -276,11 +276,10 @@ func without(a, b []string) []string {
 
 // allNamed reports whether the question itself has all of these words.
 func (h *held) allNamed(list []string) bool {
-	return len(except(list, func(w string) bool {
-		return h.says(w) || slices.ContainsFunc(h.stems, func(s string) bool {
-			return alike(w, s, 5, 5) && !slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return named(t.Name, s) })
-		})
-	})) == 0
+	others := except(h.stems, func(s string) bool {
+		return slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return named(t.Name, s) })
+	})
+	return len(except(list, func(w string) bool { return h.says(w) || alike(others, w, 5, 5) })) == 0
 }
 
 // inConstants reports whether one of words stands in a constant or in a name of the statement.
@@ -301,7 +300,7 @@ func (h *held) flag() string {
 			}
 			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&
 				!h.Has(named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by") {
-				return fmt.Sprintf("The question says %s, and the statement does not read %s.", named[0], c.Name)
+				return tell("The question says %s, and the statement does not read %s.", named[0], c.Name)
 			}
 		}
 	}
@@ -354,11 +353,11 @@ func (h *held) unasked() string {
 			said = apart(c.text, "0") == 0 || apart(c.text, "1") == 0 || hasNumber || vague.MatchString(known)
 		case !c.number && (c.op == "=" || c.op == "IN"):
 			if h.unexplained(column, c.text) && !(h.asks(denies) && h.listsOthers(c.column)) {
-				return fmt.Sprintf("The statement keeps only %s, which the question does not say.", c.text)
+				return tell("The statement keeps only %s, which the question does not say.", c.text)
 			}
 		}
 		if !said {
-			return fmt.Sprintf("The statement keeps %s %s %s, which the question does not say.", column.Name, c.op, c.text)
+			return tell("The statement keeps %s %s %s, which the question does not say.", column.Name, c.op, c.text)
 		}
 	}
 	return ""
@@ -401,8 +400,6 @@ var idle = words.Set(`place placed make made write wrote written issue issued ha
 
 // verbOf reports whether a word begins like the name of a table or a column.
 func (h *held) verbOf(stem string) bool {
-	has := func(name string) bool {
-		return slices.ContainsFunc(words.Stems(name), func(w string) bool { return alike(w, stem, 4, 4) })
-	}
+	has := func(name string) bool { return alike(words.Stems(name), stem, 4, 4) }
 	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return has(t.Name) || anyColumn(t, has) })
 }

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (h *held) negation() string {
 	for _, c := range h.constant {
 		text := strings.ToLower(strings.Trim(c.text, "%"))
 		if c.equal() && !c.number && text != "" && (h.hasPhrase("outside "+text) || h.hasPhrase("outside of "+text)) {
-			return fmt.Sprintf("The question says outside %s, the statement keeps %[1]s.", c.text)
+			return tell("The question says outside %s, the statement keeps %[1]s.", c.text)
 		}
 	}
 	text := withoutTax.ReplaceAllString(allows.ReplaceAllString(h.asked, " "), " ")
@@ -53,8 +52,7 @@ func (h *held) negation() string {
 // unWord is a word like unpaid, of which the statement has the other part: paid.
 func (h *held) unWord(text string) string {
 	for _, m := range unWord.FindAllStringSubmatch(text, -1) {
-		begins := func(w string) bool { return alike(w, m[1], 4, 4) }
-		if slices.ContainsFunc(h.columns, func(c mention) bool { return slices.ContainsFunc(words.OfName(c.Column), begins) }) {
+		if slices.ContainsFunc(h.columns, func(c mention) bool { return alike(words.OfName(c.Column), m[1], 4, 4) }) {
 			return m[0]
 		}
 	}
@@ -151,7 +149,7 @@ func (h *held) both() string {
 			continue
 		}
 		if last.text != "" && strings.EqualFold(last.column.Column, c.column.Column) && (c.op == "IN" || h.Statement.Uses("OR")) {
-			return fmt.Sprintf("The question says both %s and %s, the statement takes either.", last.text, c.text)
+			return tell("The question says both %s and %s, the statement takes either.", last.text, c.text)
 		}
 		last = c
 	}
@@ -171,7 +169,7 @@ func (h *held) including() string {
 			kind, _, _ := strings.Cut(join, " ")
 			outer = outer || keeping[kind]
 			if kind == "LEFT" && h.everyOne() && h.filters(s, s.Tables[i]) {
-				return fmt.Sprintf("The question asks for all of them, the condition on %s drops those without.", s.Tables[i].Name)
+				return tell("The question asks for all of them, the condition on %s drops those without.", s.Tables[i].Name)
 			}
 		}
 	}
@@ -179,7 +177,7 @@ func (h *held) including() string {
 		return ""
 	}
 	if m := withNone.FindString(h.asked); m != "" && !h.scalar() {
-		return fmt.Sprintf("The question says %s, the join keeps only those with.", m)
+		return tell("The question says %s, the join keeps only those with.", m)
 	}
 	if h.everyOne() {
 		return h.dropsSome()

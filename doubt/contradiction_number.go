@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -161,7 +160,7 @@ func (h *held) limit() string {
 	for _, s := range h.selects {
 		n := limitOf(s)
 		if n > 0 && n != asked && !(s.Nested && (h.Limit || n == 1)) {
-			return fmt.Sprintf("The question asks for %d, the statement gives %d.", asked, n)
+			return tell("The question asks for %d, the statement gives %d.", asked, n)
 		}
 	}
 	return ""
@@ -204,9 +203,9 @@ func (h *held) bound() string {
 			switch {
 			case n >= 1900 && n <= 2100:
 			case len(of) == 0 && other != "" && len(h.compared(n+b.step)) == 0:
-				return fmt.Sprintf("The question says %s %d, the statement %s.", b.words, n, other)
+				return tell("The question says %s %d, the statement %s.", b.words, n, other)
 			case len(of) == 1 && (of[0].beyond(b.not) || of[0].op == b.not && h.matters(of[0])):
-				return fmt.Sprintf("The question says %s %d, the statement %s %[2]d.", b.words, n, of[0].op)
+				return tell("The question says %s %d, the statement %s %[2]d.", b.words, n, of[0].op)
 			}
 		}
 	}
@@ -246,13 +245,13 @@ func (h *held) exact() string {
 	word, n := found[0][1], numberOf(found[0][2])
 	of := h.compared(n)
 	if len(of) == 1 && strings.ContainsAny(of[0].op, "<>") && h.matters(of[0]) {
-		return fmt.Sprintf("The question says %s %d, the statement %s %[2]d.", word, n, of[0].op)
+		return tell("The question says %s %d, the statement %s %[2]d.", word, n, of[0].op)
 	}
 	others := except(h.constant, func(c constant) bool { return !c.number || c.op != "=" || h.knows(c.text) })
 	if len(of) > 0 || word == "only" || word == "just" || len(others) != 1 {
 		return ""
 	}
-	return fmt.Sprintf("The question says %s %d, the statement %s.", word, n, others[0].text)
+	return tell("The question says %s %d, the statement %s.", word, n, others[0].text)
 }
 
 // matters reports whether another row is in the answer where a bound takes its number in, or leaves it out: unless it is

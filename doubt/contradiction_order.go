@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -138,7 +137,7 @@ func (h *held) direction() string {
 	if up == descends {
 		return ""
 	}
-	return fmt.Sprintf("The question says %s, the statement takes the other end: the %s first.", word, endIn(descends))
+	return tell("The question says %s, the statement takes the other end: the %s first.", word, endIn(descends))
 }
 
 // endIn is the end at which an order begins.

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -55,7 +54,7 @@ func (h *held) nullFirst() string {
 		!h.some("SELECT 1 FROM (SELECT %s AS figure FROM %s) AS figures WHERE figure IS NOT NULL LIMIT 1", name, from) {
 		return ""
 	}
-	return fmt.Sprintf("Rows without %s stand before the %s one.", column.Column, endIn(descends))
+	return tell("Rows without %s stand before the %s one.", column.Column, endIn(descends))
 }
 
 var directions = compile(`(?i)(?:\s+(?:ASC|DESC|NULLS\s+(?:FIRST|LAST)))+\s*$`)
@@ -76,7 +75,7 @@ func (h *held) several() string {
 			continue
 		}
 		if n, _ := countIn(h.run("SELECT count(*) FROM (%s) AS several", s.Text)); n > 1 {
-			return fmt.Sprintf("A query in the place of one value has %d rows, and only one of them counts.", n)
+			return tell("A query in the place of one value has %d rows, and only one of them counts.", n)
 		}
 	}
 	return ""
@@ -102,7 +101,7 @@ func (h *held) homonym() string {
 		!h.repeats(h.quotedTable(t)+" WHERE "+names[0]+" IS NOT NULL", strings.Join(names, ", ")) {
 		return ""
 	}
-	return fmt.Sprintf("The question asks for each %s, and several %s share one %s, by which the statement groups.",
+	return tell("The question asks for each %s, and several %s share one %s, by which the statement groups.",
 		noun, t.Name, strings.Trim(names[0], "\"`"))
 }
 
@@ -167,7 +166,7 @@ func (h *held) repeated() string {
 		t := h.table(s.Tables[at])
 		if t != nil && len(t.PrimaryKey) == 1 && h.countsOne(t, m[2] != "") &&
 			h.repeats(s.From+whereOf(s), m[3]+"."+h.quoted(t.PrimaryKey[0])) {
-			return fmt.Sprintf("The join repeats rows of %s, and each counts as often as it stands there.", t.Name)
+			return tell("The join repeats rows of %s, and each counts as often as it stands there.", t.Name)
 		}
 	}
 	return ""
@@ -199,17 +198,17 @@ func (h *held) text() string {
 		switch {
 		case c.op == "=" && spelling.MatchString(c.text) && h.named(c.text):
 			if other := h.spelledOtherwise(c); other != "" {
-				return fmt.Sprintf("%s.%s also holds %q in other letters than %q.", c.column.of.Name, column, other, c.text)
+				return tell("%s.%s also holds %q in other letters than %q.", c.column.of.Name, column, other, c.text)
 			}
 		case c.op == "LIKE" && strings.Contains(inner, "_") && strings.Contains(h.asked, strings.ToLower(inner)) &&
 			!h.Statement.Uses("ESCAPE"):
-			return fmt.Sprintf("The _ of %q stands for any letter in the pattern of the statement.", inner)
+			return tell("The _ of %q stands for any letter in the pattern of the statement.", inner)
 		case c.op == "LIKE" && c.text != inner && !strings.ContainsAny(inner, "%_") && !h.asks(called) && h.Language != "":
 			name, exact := h.quoted(column), literal(inner)
 			from := h.quotedTable(c.column.of) + " WHERE "
 			if h.some("SELECT 1 FROM %s lower(%s) = lower(%s) LIMIT 1", from, name, exact) &&
 				h.some("SELECT 1 FROM %s %s LIKE %s AND lower(%[2]s) <> lower(%[4]s) LIMIT 1", from, name, literal(c.text), exact) {
-				return fmt.Sprintf("The question says %s, the pattern of the statement matches other values of %s, too.", inner, column)
+				return tell("The question says %s, the pattern of the statement matches other values of %s, too.", inner, column)
 			}
 		}
 	}
@@ -257,7 +256,7 @@ func (h *held) months() string {
 		}
 		years, _ := countIn(h.run("SELECT count(DISTINCT strftime('%%Y', %s)) FROM %s", h.quoted(c.known.Name), h.quotedTable(c.of)))
 		if years > 1 {
-			return fmt.Sprintf("A month of the answer is that of %d years together.", years)
+			return tell("A month of the answer is that of %d years together.", years)
 		}
 	}
 	return ""
@@ -271,7 +270,7 @@ func (h *held) nulls() string {
 	}
 	for _, c := range h.constant {
 		if hasNulls(c.column) && unequal[c.op] && len(h.tables) == 1 && h.asks(denies) && h.named(c.text) {
-			return fmt.Sprintf("Rows without %s are not in the answer, though they are not %s.", c.column.known.Name, c.text)
+			return tell("Rows without %s are not in the answer, though they are not %s.", c.column.known.Name, c.text)
 		}
 	}
 	if len(h.Aggregates) == 0 {
@@ -287,7 +286,7 @@ func (h *held) nulls() string {
 		by[end] = h.tokens[end].Text + ", 0)"
 		by[at] = "coalesce(" + by[at]
 		if (adding[h.word(at-1)] || adding[h.word(end+1)]) && h.differs(h.replaced(by)) {
-			return fmt.Sprintf("Rows without %s add nothing to the sum.", c.known.Name)
+			return tell("Rows without %s add nothing to the sum.", c.known.Name)
 		}
 	}
 	return ""
@@ -310,7 +309,7 @@ func (h *held) alias() string {
 		}
 		for _, i := range h.places("GROUP", "BY", strings.ToUpper(item.Alias)) {
 			if h.changes(i+2, item.Text) {
-				return fmt.Sprintf("The statement groups by the column %s and not by what it shows under that name.", item.Alias)
+				return tell("The statement groups by the column %s and not by what it shows under that name.", item.Alias)
 			}
 		}
 	}
@@ -337,7 +336,7 @@ func (h *held) spellings() string {
 		!h.changes(at, "lower(trim("+h.tokens[at].Text+"))") {
 		return ""
 	}
-	return fmt.Sprintf("Some values of %s differ in case or blanks only and count twice.", c.known.Name)
+	return tell("Some values of %s differ in case or blanks only and count twice.", c.known.Name)
 }
 
 var textual = compile(`(?i)TEXT|CHAR`)
@@ -348,7 +347,7 @@ func (h *held) typed() string {
 	if m == nil {
 		return ""
 	}
-	return fmt.Sprintf("A text is compared with the number %s, and no text is equal to a number.", m[1])
+	return tell("A text is compared with the number %s, and no text is equal to a number.", m[1])
 }
 
 var partIsNumber = compile(`(?:^|[^(+\s])\s*STRFTIME\((?:[^()]|\([^()]*\))*\)\s*(?:[=<>!]+|LIKE|BETWEEN)\s*(\d+(?:\.\d+)?)`)

@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -39,9 +38,9 @@ func (h *held) oneSided(told []stated) string {
 	default:
 		fits = isNear(s.to, asked.from, asked.to)
 	}
-	said := fmt.Sprintf("%s %s", word, asked)
+	said := tell("%s %s", word, asked)
 	if m[2] != "" {
-		said = fmt.Sprintf("%s and %s", asked, word)
+		said = tell("%s and %s", asked, word)
 	}
 	if fits {
 		return ""
@@ -62,7 +61,7 @@ func (h *held) twoSided(told []stated) string {
 	if (s.from.IsZero() || isNear(s.from, first.from, first.to)) && (s.to.IsZero() || isNear(s.to, last.to, last.from)) {
 		return ""
 	}
-	return differ(fmt.Sprintf("%s to %s", first, last), s)
+	return differ(tell("%s to %s", first, last), s)
 }
 
 // average comparisons, by the side that they ask for.
@@ -85,7 +84,7 @@ func (h *held) beyondAverage() string {
 
 	for _, i := range h.places("(", "SELECT", "AVG") {
 		if (constant{op: h.word(i - 1)}).beyond(op) && !h.columnBefore(i).ofTime() {
-			return fmt.Sprintf("The question says %s average, the statement takes the other side.", side)
+			return tell("The question says %s average, the statement takes the other side.", side)
 		}
 	}
 	return ""

@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ func (h *held) group() string {
 	case m == nil || h.unitOf(m[1]):
 	case !grouped && (len(o.Aggregates) > 0 || o.Limit) && h.Table != nil && (len(h.Table.Rows) == 1 || o.Limit &&
 		h.single) && len(o.Items) < 4 && !h.averaged(m[1]):
-		return fmt.Sprintf("The question asks for each %s, the statement answers for all together.", strings.ToLower(m[1]))
+		return tell("The question asks for each %s, the statement answers for all together.", strings.ToLower(m[1]))
 	case len(o.GroupBy) == 1 || h.byKeyAndName():
 		if detail := h.otherGroup(m[1]); detail != "" {
 			return detail
@@ -47,7 +46,7 @@ func (h *held) group() string {
 	m = byPair.FindStringSubmatch(strings.ToLower(text))
 	if m != nil && len(o.GroupBy) == 1 && h.single && !o.Limit &&
 		len(o.Items)-len(o.Aggregates) < 2 && !strings.Contains(o.GroupBy[0], "(") {
-		return fmt.Sprintf("The question asks by %s and %s, the statement groups by one of them.", m[1], m[2])
+		return tell("The question asks by %s and %s, the statement groups by one of them.", m[1], m[2])
 	}
 	return ""
 }
@@ -173,7 +172,7 @@ func (h *held) otherGroup(noun string) string {
 		len(h.tables) == 2 && refersToTable(h.tables[of], t): // a table that belongs to one row of the other may name it
 		return ""
 	}
-	return fmt.Sprintf("The question asks for each %s, the statement groups by %s.", stem[0], other)
+	return tell("The question asks for each %s, the statement groups by %s.", stem[0], other)
 }
 
 // hasColumn reports whether a word is the whole name of a column of the tables that are read, which the statement does not
@@ -202,7 +201,7 @@ func (h *held) distinct() string {
 	if sql := h.countsDistinct(""); sql != "" && h.Query != nil && !h.differs(sql) {
 		return ""
 	}
-	return fmt.Sprintf("The question asks for %s ones, the statement counts each as often as it stands there.", m)
+	return tell("The question asks for %s ones, the statement counts each as often as it stands there.", m)
 }
 
 // countsDistinct is the statement with DISTINCT in its only COUNT of a column, which is column where that is given; "":
@@ -254,7 +253,7 @@ func (h *held) average() string {
 		return "The question asks for a total, the statement takes an average."
 	}
 	if c := h.countedMeasure(); c != "" {
-		return fmt.Sprintf("The question asks for the total of %s, the statement counts its rows.", c)
+		return tell("The question asks for the total of %s, the statement counts its rows.", c)
 	}
 	switch {
 	case !averages || strings.Contains(h.evidence, "average") || h.Has("above/below/than average", "above/below/than the average"):
@@ -290,7 +289,7 @@ func (h *held) averageOf() string {
 	noun, name := words.Stem(m[1]), h.tables[0].Name // order_items
 	for _, k := range h.tables[0].ForeignKeys {
 		if nounOf(k.RefTable) == noun && nounOf(name) != noun && named(name, noun) {
-			return fmt.Sprintf("The question asks for the average of one %s, the statement takes one row of %s.", m[1], name)
+			return tell("The question asks for the average of one %s, the statement takes one row of %s.", m[1], name)
 		}
 	}
 	return ""
@@ -312,7 +311,7 @@ func (h *held) dropsSome() string {
 			continue
 		}
 		if noun := nounOf(c.of.Name); h.Has("all "+noun+"*", "every "+noun, "each "+noun) {
-			return fmt.Sprintf("The question asks for all, the join drops %s without %s.", c.of.Name, c.known.Name)
+			return tell("The question asks for all, the join drops %s without %s.", c.of.Name, c.known.Name)
 		}
 	}
 	return ""
@@ -344,7 +343,7 @@ func (h *held) share() string {
 		dated := slices.ContainsFunc(told, func(x stated) bool { return s.Has(h.tokens[x.place].Pos) })
 		if s.Nested && len(s.Items) == 1 && len(s.Items[0].Aggregates) > 0 && s.Where == "" && len(s.GroupBy) == 0 && !dated &&
 			slices.ContainsFunc(s.Tables, sqlshape.TableRef.Base) {
-			return fmt.Sprintf("The question says %s, the whole of the share is of all times.", h.times[0])
+			return tell("The question says %s, the whole of the share is of all times.", h.times[0])
 		}
 	}
 	return ""
@@ -381,7 +380,7 @@ func (h *held) join() string {
 		keyed := slices.Contains(a.of.PrimaryKey, a.known.Name) || slices.Contains(b.of.PrimaryKey, b.known.Name)
 		tied := refersToTable(a.of, b.of) || refersToTable(b.of, a.of) || ar+br != "" // or astray, to another table
 		if !linked && (ids || keyed && tied && !sameEnd(a.known.Name, b.known.Name)) {
-			return fmt.Sprintf("The statement joins %s.%s with %s.%s, which do not refer to each other.",
+			return tell("The statement joins %s.%s with %s.%s, which do not refer to each other.",
 				a.of.Name, a.known.Name, b.of.Name, b.known.Name)
 		}
 	}
@@ -426,7 +425,7 @@ func (h *held) lost() string {
 		}
 		same := func(x mention) bool { return strings.EqualFold(x.Column, column.Name) }
 		if !slices.ContainsFunc(h.columns, same) && !h.writesConstant(c.text) && !named(column.Name, h.stems...) {
-			return fmt.Sprintf("The question before says %s, and the statement no longer does.", c.text)
+			return tell("The question before says %s, and the statement no longer does.", c.text)
 		}
 	}
 	return ""

@@ -122,9 +122,9 @@ func (h *held) otherFlag() string {
 		case no[value] && says:
 			return differ(named[0], "takes those that are not")
 		case yes[value] && h.asks(noLonger) && stillThere.MatchString(named[0]):
-			return fmt.Sprintf("The question says no longer, the statement takes those that are %s.", named[0])
+			return tell("The question says no longer, the statement takes those that are %s.", named[0])
 		case yes[value] && h.says("in"+named[0], "un"+named[0]) && !says:
-			return fmt.Sprintf("The question says not %s, the statement takes those that are.", named[0])
+			return tell("The question says not %s, the statement takes those that are.", named[0])
 		}
 	}
 	return ""

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -293,7 +292,7 @@ func (h *held) period() string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("The question says %s, which is %s; the statement says %s.", m[0], readings[0], told[0].stretch)
+	return tell("The question says %s, which is %s; the statement says %s.", m[0], readings[0], told[0].stretch)
 }
 
 var (
@@ -326,32 +325,22 @@ func (h *held) whole(unit string, n int) stretch {
 // readings are the stretches that a period relative to today may mean, the usual one first.
 func (h *held) readings(which string, n int, unit string) (list []stretch) {
 	today, step := h.whole("day", 0), number(steps[which])
+	months, days := map[string]int{"month": 1, "quarter": 3, "year": 12}[unit], map[string]int{"day": 1, "week": 7}[unit]
+	rolled := stretch{today.from.AddDate(0, months*step*max(n, 1), days*step*max(n, 1)), today.to}
+	near, far := h.whole(unit, step), h.whole(unit, step*n)
 	switch {
 	case n == 0 && step < 0 && unit == "week":
-		return []stretch{h.whole(unit, step), {today.from.AddDate(0, 0, -7), today.to}}
+		return []stretch{near, rolled}
 	case n == 0:
-		return []stretch{h.whole(unit, step)}
+		return []stretch{near}
 	case step == 0:
 		return nil
+	case step > 0:
+		return []stretch{{today.from, far.to}, today}
+	case months > 0:
+		return []stretch{rolled, {far.from, near.to}, {far.from, today.to}}
 	}
-	if months := map[string]int{"month": 1, "quarter": 3, "year": 12}[unit]; months > 0 {
-		list = append(list, stretch{today.from.AddDate(0, step*n*months, 0), today.to})
-	}
-	near, far := h.whole(unit, step), h.whole(unit, step*n)
-	first, last := far, near
-	if step > 0 {
-		first, last = near, far
-	}
-	list = append(list, stretch{first.from, last.to}, stretch{far.from, today.to})
-	if unit == "week" {
-		list = append(list, stretch{today.from.AddDate(0, 0, step*7*n), today.to})
-	}
-	if step > 0 {
-		for i := range list {
-			list[i].from = today.from
-		}
-	}
-	return list
+	return []stretch{{far.from, near.to}, {far.from, today.to}, rolled}
 }
 
 // aMonth finds a month without a year.

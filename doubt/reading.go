@@ -63,6 +63,8 @@ func (q QuestionFeatures) Unlimited() bool {
 	return q.Language != "" && !q.Sorted && q.Asks != "ranking" && !q.Has("#", "*est", "most", "least", "few", "example*", "sample*", "some", "any", "a/one *", "first", "last")
 }
 
+var excludesInSQL = compile(`(?i)<>|!=|≠|is null`)
+
 // read fills in a question in language l.
 func (q *QuestionFeatures) read(l *Language) {
 	q.Language, q.language = l.Name, l
@@ -75,8 +77,7 @@ func (q *QuestionFeatures) read(l *Language) {
 	q.Open = l.starts(q.words, l.Open) > 0
 	// The evidence defines how to compute the answer. An exclusion in it, also as an SQL
 	// operator, counts as asked for.
-	sql := func(mark string) bool { return strings.Contains(strings.ToLower(q.Evidence), mark) }
-	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) || slices.ContainsFunc([]string{"<>", "!=", "≠", "is null"}, sql)
+	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) || excludesInSQL.MatchString(q.Evidence)
 	q.Columns = q.columns(l)
 	q.Phrases, q.Theirs = q.phrases(l)
 	rest := l.without(q.words, l.NotFirst)

@@ -75,10 +75,9 @@ func (h *held) settled(t *schema.Table, column string, values ...string) bool {
 	for _, v := range values {
 		marks = append(marks, words.Stems(v)...)
 	}
+	marks = except(marks, func(m string) bool { return aboutWords[m] || len(m) < 3 })
 	near := func(list []string) bool {
-		return slices.ContainsFunc(marks, func(m string) bool {
-			return !aboutWords[m] && len(m) > 2 && slices.ContainsFunc(list, func(s string) bool { return alike(s, m, 4, 5) })
-		})
+		return slices.ContainsFunc(marks, func(m string) bool { return alike(list, m, 4, 5) })
 	}
 	return h.uses(t, column) || near(h.stems) || near(stemsOf(h.evidence)) && !leavesOut.MatchString(h.evidence)
 }
