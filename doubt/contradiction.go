@@ -257,6 +257,16 @@ func nounOf(name string) string {
 	return stems[len(stems)-1]
 }
 
+// byNoun is the table whose rows a noun names; nil: none.
+func byNoun(tables []*schema.Table, noun string) *schema.Table {
+	for _, t := range tables {
+		if nounOf(t.Name) == noun {
+			return t
+		}
+	}
+	return nil
+}
+
 // share reports whether two lists have a word in common.
 func share(a, b []string) bool {
 	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
@@ -421,14 +431,33 @@ func (h *held) columnBefore(at int) (c mention) {
 	return c
 }
 
+// find returns the first column such as this; zero: none.
+func (h *held) find(such func(mention) bool) (c mention) {
+	if at := slices.IndexFunc(h.columns, such); at >= 0 {
+		return h.columns[at]
+	}
+	return c
+}
+
 // columnBehind is the first column behind a byte offset.
 func (h *held) columnBehind(pos int) mention {
-	for _, r := range h.columns {
-		if r.Pos > pos {
-			return r
-		}
+	return h.find(func(c mention) bool { return c.Pos > pos })
+}
+
+// groups are the columns that are terms of the GROUP BY; zero for other terms.
+func (h *held) groups() (list []mention) {
+	sql, by := h.Statement.SQL(), "GROUP BY"
+	from := min(strings.LastIndex(h.upper, by)+len(by), len(sql))
+	for _, term := range h.GroupBy {
+		at := from + strings.Index(sql[from:], term)
+		list = append(list, h.find(func(c mention) bool { return c.Pos == at }))
 	}
-	return mention{}
+	return list
+}
+
+// keys reports whether a mention is of the only column of the key of its table.
+func (m mention) keys() bool {
+	return m.of != nil && slices.Equal(m.of.PrimaryKey, []string{m.known.Name})
 }
 
 // uses reports whether the statement mentions a column of a table.

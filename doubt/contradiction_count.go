@@ -167,8 +167,7 @@ func (h *held) outer() string {
 
 // groupsByRow reports whether each group is one row of a table: by its key, or by the name of a thing.
 func (h *held) groupsByRow(t *schema.Table) bool {
-	from := strings.LastIndex(h.upper, "GROUP BY")
-	return slices.ContainsFunc(h.columns, func(c mention) bool {
-		return c.of == t && c.Pos > from && (slices.Equal(t.PrimaryKey, []string{c.known.Name}) || personal.MatchString(c.Column))
+	return slices.ContainsFunc(h.groups(), func(c mention) bool {
+		return c.of == t && (c.keys() || personal.MatchString(c.Column))
 	})
 }

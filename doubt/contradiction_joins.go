@@ -77,9 +77,7 @@ func (h *held) usesOutside(ref sqlshape.TableRef, end int) bool {
 // column explains.
 func (h *held) speaksOf(t *schema.Table) bool {
 	others := except(h.tables, func(o *schema.Table) bool { return o == t })
-	own := except(h.stems, func(w string) bool {
-		return slices.ContainsFunc(others, func(o *schema.Table) bool { return nounOf(o.Name) == w })
-	})
+	own := except(h.stems, func(w string) bool { return byNoun(others, w) != nil })
 	name, parts := strings.ToLower(t.Name), words.Stems(t.Name)
 	if slices.ContainsFunc(own, func(w string) bool {
 		return len(w) >= 4 && strings.Contains(name, w) || // countrylanguage

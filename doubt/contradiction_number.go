@@ -35,11 +35,7 @@ type askedNumber struct {
 
 // asksNumbers are the numbers of the question that are no times.
 func (h *held) asksNumbers() (list []askedNumber) {
-	text := h.timeless
-	for _, quoted := range words.Quotations(text) {
-		text = text[:quoted.From] + strings.Repeat("x", quoted.To-quoted.From) + text[quoted.To:]
-	}
-	text = relative.ReplaceAllString(text, " ")
+	text := relative.ReplaceAllString(unquoted(h.timeless, "x"), " ")
 	if len(h.statedTimes()) > 0 || ofToday.MatchString(h.upper) {
 		text = ofUnits.ReplaceAllString(text, " ")
 	}

@@ -186,11 +186,8 @@ func (h *held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool)
 	if strings.ContainsAny(name, "()-+/*0123456789") {
 		return column, descends, (strings.HasPrefix(name, "COUNT(") || strings.HasPrefix(name, "SUM(")) && !strings.ContainsAny(name, "-/")
 	}
-	at := slices.IndexFunc(h.columns, func(c mention) bool { return strings.EqualFold(c.Column, strings.Trim(name, "\"`[]")) })
-	if at < 0 {
-		return column, descends, false
-	}
-	return h.columns[at], descends, true
+	column = h.find(func(c mention) bool { return strings.EqualFold(c.Column, strings.Trim(name, "\"`[]")) })
+	return column, descends, column.Column != ""
 }
 
 // extreme is ordered for a MAX or a MIN.

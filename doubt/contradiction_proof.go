@@ -113,21 +113,11 @@ func (h *held) repeats(from, by string) bool {
 // groupNames returns the table, and its columns, by whose names alone the outer query groups; nil where it groups by
 // something else.
 func (h *held) groupNames() (of *schema.Table, names []string) {
-	from := strings.LastIndex(h.upper, "GROUP BY")
-	for _, c := range h.columns {
-		if c.Pos < from || !slices.ContainsFunc(h.GroupBy, c.writes) {
-			continue
-		}
+	for _, c := range h.groups() {
 		if c.of == nil || of != nil && c.of != of || len(c.of.PrimaryKey) != 1 || !personal.MatchString(c.Column) {
 			return nil, nil
 		}
-		of = c.of
-		if name := h.quoted(c.known.Name); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) != len(h.GroupBy) {
-		return nil, nil
+		of, names = c.of, append(names, h.quoted(c.known.Name))
 	}
 	return of, names
 }

@@ -110,66 +110,39 @@ func (h *held) grain(text string) string {
 func (h *held) averaged(thing string) bool {
 	first, _, _ := strings.Cut(thing, " ")
 	stem := words.Stem(first)
-	rows := slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return nounOf(t.Name) == stem })
 	return h.Has("average", "mean", "avg") &&
-		(h.divides() || slices.Contains(h.Functions, "AVG") && (rows || !h.inNames(stem)))
+		(h.divides() || slices.Contains(h.Functions, "AVG") && (byNoun(h.tables, stem) != nil || !h.inNames(stem)))
 }
 
 // behindNoun are words that end a noun: by restaurant in 2024.
 var behindNoun = words.Set(`in for of from since during with at on and or over where that who to before after between until last this
 	each by as sorted ordered including excluding without except`)
 
-// grouper is the column that is a term of the GROUP BY; zero where the term is none.
-func (h *held) grouper(term string) mention {
-	at := strings.LastIndex(h.Statement.SQL(), "GROUP BY")
-	at += strings.Index(h.Statement.SQL()[max(at, 0):], term)
-	for _, c := range h.columns {
-		if c.Pos == at {
-			return c
-		}
-	}
-	return mention{}
-}
-
 // byKeyAndName reports whether the groups are things: by the key of a table and then by a name of it.
 func (h *held) byKeyAndName() bool {
-	if len(h.GroupBy) != 2 {
-		return false
-	}
-	key, name := h.grouper(h.GroupBy[0]), h.grouper(h.GroupBy[1])
-	return key.of != nil && key.of == name.of && slices.Equal(key.of.PrimaryKey, []string{key.known.Name}) &&
-		personal.MatchString(name.Column)
+	by := h.groups()
+	return len(by) == 2 && by[0].of == by[1].of && by[0].keys() && personal.MatchString(by[1].Column)
 }
 
 // otherGroup looks for groups by something else than the question says: by another table, by what several rows of the table
 // share, or by another column.
 func (h *held) otherGroup(noun string) string {
-	stem := words.Stems(noun)
-	if len(stem) == 0 || !h.single {
-		return ""
-	}
-	term := h.GroupBy[len(h.GroupBy)-1]
-	at := strings.LastIndex(h.Statement.SQL(), term)
-	by := slices.IndexFunc(h.columns, func(c mention) bool { return c.Pos == at && c.of != nil })
-	if by < 0 {
-		return ""
-	}
-	t, column := h.columns[by].of, h.columns[by].known
-	if named(column.Name, stem[0]) || slices.Contains(stem[1:], nounOf(t.Name)) {
+	stem, by := words.Stems(noun), h.groups()
+	c := by[len(by)-1]
+	if len(stem) == 0 || !h.single || c.of == nil || named(c.known.Name, stem[0]) || slices.Contains(stem[1:], nounOf(c.of.Name)) {
 		return ""
 	}
 
-	of := slices.IndexFunc(h.tables, func(t *schema.Table) bool { return nounOf(t.Name) == stem[0] })
-	one := len(stem) == 1 || behindNoun[stem[1]]
-	unread := of < 0 && one && personal.MatchString(column.Name) && !named(t.Name, stem[0]) &&
+	of, one := byNoun(h.tables, stem[0]), len(stem) == 1 || behindNoun[stem[1]]
+	unread := of == nil && one && personal.MatchString(c.Column) && !named(c.of.Name, stem[0]) &&
 		slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return slices.Equal(words.Stems(t.Name), stem[:1]) })
-	other := t.Name + "." + column.Name
+	other := c.of.Name + "." + c.known.Name
 	switch {
 	case unread:
-	case of < 0 && one && h.hasColumn(stem[0]):
-		other = column.Name
-	case of < 0, t == h.tables[of] && !(one && isShared(t, column)), refersTo(t, column.Name) == h.tables[of].Name,
-		len(h.tables) == 2 && refersToTable(h.tables[of], t): // a table that belongs to one row of the other may name it
+	case of == nil && one && h.hasColumn(stem[0]):
+		other = c.known.Name
+	case of == nil, c.of == of && !(one && isShared(of, c.known)), refersTo(c.of, c.Column) == of.Name,
+		len(h.tables) == 2 && refersToTable(of, c.of): // a table that belongs to one row of the other may name it
 		return ""
 	}
 	return tell("The question asks for each %s, the statement groups by %s.", stem[0], other)
@@ -234,11 +207,7 @@ func (h *held) countedMeasure() string {
 	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
 		return ""
 	}
-	of := slices.IndexFunc(h.columns, func(c mention) bool { return strings.EqualFold(c.Column, m[1]) })
-	if of < 0 {
-		return ""
-	}
-	if c := h.columns[of]; c.of != nil && !c.ofTime() && !isKey(c.of, c.known.Name) &&
+	if c := h.find(func(c mention) bool { return strings.EqualFold(c.Column, m[1]) }); c.of != nil && !c.ofTime() && !isKey(c.of, c.known.Name) &&
 		named(c.known.Name, words.Stems(asked[1]+" "+asked[2])...) {
 		return c.known.Name
 	}

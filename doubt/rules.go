@@ -2,6 +2,7 @@ package doubt
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
@@ -100,21 +101,23 @@ func (r Rules) About(q QuestionFeatures, c vote.Candidate, t *result.Table) []vo
 func (r Rules) Read(question, evidence string) QuestionFeatures {
 	q := QuestionFeatures{Text: question, Evidence: evidence, tokens: tokenize(question)}
 	q.words = unmarked(q.tokens)
-	unquoted := []byte(question)
-	for _, quoted := range words.Quotations(question) {
-		for i := quoted.From; i < quoted.To; i++ {
-			unquoted[i] = ' '
-		}
-	}
 	languages := r.Languages
 	if languages == nil {
 		languages = english
 	}
-	outside := unmarked(tokenize(string(unquoted)))
+	outside := unmarked(tokenize(unquoted(question, " ")))
 	if i := slices.IndexFunc(languages, func(l Language) bool { return l.speaks(outside) }); i >= 0 {
 		q.read(&languages[i])
 	}
 	return q
+}
+
+// unquoted is a text with a mark in place of every byte of its quotations.
+func unquoted(text, mark string) string {
+	for _, q := range words.Quotations(text) {
+		text = text[:q.From] + strings.Repeat(mark, q.To-q.From) + text[q.To:]
+	}
+	return text
 }
 
 // weight returns what a broken rule counts.
