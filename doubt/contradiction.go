@@ -170,7 +170,8 @@ type held struct {
 	columns          []mention
 	tables           []*schema.Table // that the statement reads, each once
 	constant         []constant
-	upper            string        // the statement in upper case
+	sql              string        // the statement
+	upper            string        // in upper case
 	rows             *result.Table // see shown
 }
 
@@ -178,7 +179,7 @@ func newHeld(a answer) *held {
 	h := &held{
 		answer: a, asked: strings.ToLower(a.Text), evidence: strings.ToLower(strings.TrimSpace(a.Evidence)),
 		Outline: a.Statement.Outline(), selects: a.Statement.Selects(),
-		tokens: slices.Collect(a.Statement.Tokens()), upper: strings.ToUpper(a.Statement.SQL()),
+		tokens: slices.Collect(a.Statement.Tokens()), sql: a.Statement.SQL(), upper: strings.ToUpper(a.Statement.SQL()),
 	}
 	h.single = len(h.selects) == 1
 	h.times, h.timeless = timesIn(a.Text)
@@ -446,10 +447,10 @@ func (h *held) columnBehind(pos int) mention {
 
 // groups are the columns that are terms of the GROUP BY; zero for other terms.
 func (h *held) groups() (list []mention) {
-	sql, by := h.Statement.SQL(), "GROUP BY"
-	from := min(strings.LastIndex(h.upper, by)+len(by), len(sql))
+	const by = "GROUP BY"
+	from := min(strings.LastIndex(h.upper, by)+len(by), len(h.sql))
 	for _, term := range h.GroupBy {
-		at := from + strings.Index(sql[from:], term)
+		at := from + strings.Index(h.sql[from:], term)
 		list = append(list, h.find(func(c mention) bool { return c.Pos == at }))
 	}
 	return list
@@ -526,7 +527,7 @@ func (h *held) some(format string, args ...any) bool {
 // shown are the rows of the statement, which is run where the answer has no rows; nil: unknown.
 func (h *held) shown() *result.Table {
 	if h.Table == nil && h.rows == nil {
-		h.rows = h.run("%s", h.Statement.SQL())
+		h.rows = h.run("%s", h.sql)
 	}
 	return cmp.Or(h.Table, h.rows)
 }
@@ -534,7 +535,7 @@ func (h *held) shown() *result.Table {
 // differs reports whether another form of the statement has other rows.
 func (h *held) differs(sql string) bool {
 	shown := h.shown()
-	if shown == nil || shown.Truncated || sql == "" || sql == h.Statement.SQL() {
+	if shown == nil || shown.Truncated || sql == "" || sql == h.sql {
 		return false
 	}
 	t := h.run("%s", sql)
@@ -549,14 +550,14 @@ func (h *held) changes(at int, text string) bool {
 // replaced is the statement with other texts in place of some tokens.
 func (h *held) replaced(by map[int]string) string {
 	var b strings.Builder
-	done, sql := 0, h.Statement.SQL()
+	done := 0
 	for i, t := range h.tokens {
 		if text, ok := by[i]; ok {
-			b.WriteString(sql[done:t.Pos] + text)
+			b.WriteString(h.sql[done:t.Pos] + text)
 			done = t.Pos + len(t.Text)
 		}
 	}
-	return b.String() + sql[done:]
+	return b.String() + h.sql[done:]
 }
 
 // tell is a sentence for a person.

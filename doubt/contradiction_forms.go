@@ -65,7 +65,7 @@ func (h *held) lateness() string {
 	}
 
 	for i, t := range h.tokens {
-		m := byDue.FindStringSubmatch(h.Statement.SQL()[t.Pos:])
+		m := byDue.FindStringSubmatch(h.sql[t.Pos:])
 		if m == nil || h.inCase(i) || !timed(m[1], "") || !timed(m[3], "") ||
 			due.MatchString(m[1]) == due.MatchString(m[3]) {
 			continue

@@ -34,7 +34,7 @@ func (h *held) needless() string {
 			continue
 		}
 		begin, end, alone := h.joinOf(s, ref)
-		if sql := h.Statement.SQL(); alone && !h.usesOutside(ref, end) && h.differs(sql[:begin]+" "+sql[end:]) {
+		if alone && !h.usesOutside(ref, end) && h.differs(h.sql[:begin]+" "+h.sql[end:]) {
 			return tell("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
 		}
 	}
@@ -44,8 +44,7 @@ func (h *held) needless() string {
 // joinOf returns where the join of a table begins and ends; alone is false where it is not joined by one condition of
 // its own.
 func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int, alone bool) {
-	sql := h.Statement.SQL()
-	before := joining.FindStringIndex(sql[:ref.Pos])
+	before := joining.FindStringIndex(h.sql[:ref.Pos])
 	if before == nil || before[0] < s.Tables[0].Pos {
 		return 0, 0, false
 	}
@@ -57,10 +56,10 @@ func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int,
 		return 0, 0, false
 	}
 
-	if next := nextOne.FindStringIndex(sql[ref.Pos:end]); next != nil {
+	if next := nextOne.FindStringIndex(h.sql[ref.Pos:end]); next != nil {
 		end = ref.Pos + next[0]
 	}
-	on := strings.ToUpper(sql[ref.Pos:end])
+	on := strings.ToUpper(h.sql[ref.Pos:end])
 	return before[0], end, strings.Contains(on, " ON ") && !strings.Contains(on, " AND ") // it filters by its join
 }
 

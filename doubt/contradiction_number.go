@@ -186,9 +186,12 @@ var bounds = []struct {
 		younger than|cheaper than|lighter than) \$?<number>\b`), "less than", "<=", -1},
 }
 
+// unbound finds words that turn a bound around.
+var unbound = compile(` not |n't|except`)
+
 // bound compares at least, more than, at most and less than with the operators.
 func (h *held) bound() string {
-	if strings.Contains(h.asked, " not ") || strings.Contains(h.asked, "n't") || strings.Contains(h.asked, "except") {
+	if h.asks(unbound) {
 		return ""
 	}
 	for _, b := range bounds {

@@ -41,6 +41,7 @@ var (
 	endOf = compile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|which) (?:\pL+ )?\pL+ed (first|last)(?:$|
 		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) \pL+ (?:of|for|
 		by|from|per) (?:each|every)\b`)
+	ofName     = compile(`(?:first|last) name`)
 	bothEnds   = compile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
 	ordinal    = compile(`\b(?:first|last|second|third)\b`)
 	descending = compile(`\bdescending\b|\bin desc|\bz (?:to|-) ?a\b|\bz-a\b|\breverse alphabetical`)
@@ -60,7 +61,7 @@ var endFirst = compile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!]
 
 // severalEnds reports whether first and last may be of two things, or of a name or a period.
 func (h *held) severalEnds() bool {
-	return h.asks(bothEnds, relative) || strings.Contains(h.asked, "first name") || strings.Contains(h.asked, "last name")
+	return h.asks(bothEnds, relative, ofName)
 }
 
 // utmostEnd returns the end of an order that a superlative asks for, and the superlative; several: there are such of
@@ -99,14 +100,13 @@ func (h *held) askedEnd() (asked, word string) {
 	case few != nil && h.inNames(few[3]) && !h.asks(bothEnds):
 		return endOfTime[few[1]], few[0]
 	case end != nil && (end[3]+end[4] == "" || !h.severalEnds()):
-		return endOfTime[end[1]+end[2]+end[3]+end[4]], cmp.Or(end[3]+end[4], end[0])
+		return endOfTime[strings.Join(end[1:], "")], cmp.Or(end[3]+end[4], end[0])
 	case h.asks(descending):
 		asked, word = "highest", "descending"
 	case begins != nil:
 		asked, word = ends[slices.IndexFunc(begins[1:], func(w string) bool { return w != "" })], begins[0]
 	}
-	names := strings.NewReplacer("first name", "", "last name", "").Replace(endFirst.ReplaceAllString(h.asked, ""))
-	if ordinal.MatchString(names) {
+	if ordinal.MatchString(ofName.ReplaceAllString(endFirst.ReplaceAllString(h.asked, ""), "")) {
 		return "", ""
 	}
 	return asked, word
@@ -172,7 +172,7 @@ func (h *held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool)
 	name := strings.ToUpper(directions.ReplaceAllString(o.OrderBy[0], ""))
 	descends = strings.Contains(strings.ToUpper(directions.FindString(o.OrderBy[0])), "DESC")
 	for _, item := range o.Items {
-		if item.Alias == "" || !strings.EqualFold(item.Alias, name) {
+		if !strings.EqualFold(item.Alias, name) {
 			continue
 		}
 		if item.Column == "" {
@@ -196,7 +196,7 @@ func (h *held) extreme(most bool) (column mention, descends, ok bool) {
 		if h.stand(i, "MAX", "(") || h.stand(i, "MIN", "(") {
 			end := h.tokens[i+1].Pos
 			column = h.columnBehind(end)
-			return column, most, column.Column != "" && !strings.ContainsAny(h.Statement.SQL()[end+1:column.Pos], "()")
+			return column, most, column.Column != "" && !strings.ContainsAny(h.sql[end+1:column.Pos], "()")
 		}
 	}
 	return column, false, false

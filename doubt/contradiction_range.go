@@ -14,9 +14,9 @@ var (
 	between = compile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
 )
 
-// isNear reports whether two times are at most a day apart: a bound may take its day in or leave it out.
-func isNear(a time.Time, times ...time.Time) bool {
-	return slices.ContainsFunc(times, func(b time.Time) bool { return a.Sub(b).Abs() <= 24*time.Hour })
+// isNear reports whether a time is some days from another one at most: a bound may take its day in or leave it out.
+func isNear(a time.Time, days time.Duration, times ...time.Time) bool {
+	return slices.ContainsFunc(times, func(b time.Time) bool { return a.Sub(b).Abs() <= days*24*time.Hour })
 }
 
 // oneSided compares the time beside a word such as since or before with the bound of the statement.
@@ -30,13 +30,13 @@ func (h *held) oneSided(told []stated) string {
 	word := m[1] + m[2]
 	switch word {
 	case "from", "later", "onward", "onwards", "newer":
-		fits = isNear(s.from, asked.from)
+		fits = isNear(s.from, 1, asked.from)
 	case "since", "after":
-		fits = isNear(s.from, asked.from, asked.to)
+		fits = isNear(s.from, 1, asked.from, asked.to)
 	case "earlier", "older":
-		fits = isNear(s.to, asked.to)
+		fits = isNear(s.to, 1, asked.to)
 	default:
-		fits = isNear(s.to, asked.from, asked.to)
+		fits = isNear(s.to, 1, asked.from, asked.to)
 	}
 	said := tell("%s %s", word, asked)
 	if m[2] != "" {
@@ -58,7 +58,7 @@ func (h *held) twoSided(told []stated) string {
 	if last.from.Before(first.from) {
 		first, last = last, first
 	}
-	if (s.from.IsZero() || isNear(s.from, first.from, first.to)) && (s.to.IsZero() || isNear(s.to, last.to, last.from)) {
+	if (s.from.IsZero() || isNear(s.from, 1, first.from, first.to)) && (s.to.IsZero() || isNear(s.to, 1, last.to, last.from)) {
 		return ""
 	}
 	return differ(tell("%s to %s", first, last), s)

@@ -203,7 +203,7 @@ var (
 
 // countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "": none.
 func (h *held) countedMeasure() string {
-	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.Statement.SQL())
+	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.sql)
 	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
 		return ""
 	}

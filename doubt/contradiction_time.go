@@ -27,19 +27,19 @@ func (s stretch) touches(o stretch) bool {
 // String is a stretch as people say it.
 func (s stretch) String() string {
 	const day = "2 January 2006"
-	spans := func(years, months, days int) bool { return s.to.Equal(s.from.AddDate(years, months, days)) }
+	y, m, d := s.from.Date()
 	switch {
 	case s.from.IsZero():
 		return "before " + s.to.Format(day)
 	case s.to.IsZero():
 		return "from " + s.from.Format(day) + " on"
-	case spans(0, 0, 1):
+	case s == dayOf(y, int(m), d):
 		return s.from.Format(day)
-	case s.from.YearDay() == 1 && spans(1, 0, 0):
+	case s == yearOf(y):
 		return s.from.Format("2006")
-	case s.from.YearDay() == 1 && s.from.Year()%10 == 0 && spans(10, 0, 0):
+	case s == decadeOf(y/10*10):
 		return s.from.Format("the 2006s")
-	case s.from.Day() == 1 && spans(0, 1, 0):
+	case s == monthsOf(y, int(m), 1):
 		return s.from.Format("January 2006")
 	}
 	return s.from.Format(day) + " to " + s.to.AddDate(0, 0, -1).Format(day)
@@ -52,6 +52,8 @@ func since(y, m, d int, years, months, days int) stretch {
 }
 
 func yearOf(y int) stretch { return since(y, 1, 1, 1, 0, 0) }
+
+func decadeOf(y int) stretch { return since(y, 1, 1, 10, 0, 0) }
 
 func monthsOf(y, m, n int) stretch { return since(y, m, 1, 0, n, 0) }
 
@@ -85,6 +87,8 @@ var (
 		age[ds]?|still)\b|['’]s\b`)
 )
 
+var decades = words.Pairs("fif 1950 six 1960 seven 1970 eigh 1980 nine 1990")
+
 var ordinals = words.Pairs("first 1 1st 1 1 1 second 2 2nd 2 2 2 third 3 3rd 3 3 3 fourth 4 last 4 4th 4 4 4")
 
 // timeForms are the forms in which a text names a time with its year, the longest first.
@@ -100,9 +104,9 @@ func readTime(group map[string]string) stretch {
 	}
 	switch {
 	case group["ties"] != "":
-		return since(1950+10*slices.Index([]string{"fif", "six", "seven", "eigh", "nine"}, group["ties"]), 1, 1, 10, 0, 0)
+		return decadeOf(number(decades[group["ties"]]))
 	case group["decade"] != "":
-		return since(10*number(group["decade"]), 1, 1, 10, 0, 0)
+		return decadeOf(10 * number(group["decade"]))
 	case group["q"] != "":
 		return monthsOf(y, 3*number(ordinals[group["q"]])-2, 3)
 	case group["h"] != "":
@@ -194,7 +198,7 @@ func (h *held) statedTimes() (list []stated) {
 
 // yearly reports whether a constant of four digits is compared with a year.
 func (h *held) yearly(c constant) bool {
-	before := h.Statement.SQL()[h.tokens[max(0, c.at-14)].Pos:h.tokens[c.at].Pos]
+	before := h.sql[h.tokens[max(0, c.at-14)].Pos:h.tokens[c.at].Pos]
 	return !c.number || takesYear.MatchString(before) || yearNamed.MatchString(c.column.Column)
 }
 
@@ -277,17 +281,16 @@ func (h *held) period() string {
 	if len(readings) == 0 || len(told) == 0 || open.MatchString(rest) {
 		return ""
 	}
-	slack := 1
+	slack := time.Duration(1)
 	switch {
 	case m[2] != "":
 		slack = 2
 	case m[4] != "":
 		slack = 0
 	}
-	near := func(a, b time.Time, days int) bool { return a.Sub(b).Abs() <= time.Duration(days)*24*time.Hour }
 	for _, s := range told {
 		if slices.ContainsFunc(readings, func(r stretch) bool {
-			return near(s.from, r.from, slack) && (s.to.IsZero() || near(s.to, r.to, slack) || near(s.to, h.Now, 2))
+			return isNear(s.from, slack, r.from) && (s.to.IsZero() || isNear(s.to, slack, r.to) || isNear(s.to, 2, h.Now))
 		}) {
 			return ""
 		}
