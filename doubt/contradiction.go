@@ -258,6 +258,14 @@ func nounOf(name string) string {
 	return stems[len(stems)-1]
 }
 
+// anyTable reports whether a table that the statement reads is such as this.
+func (h *held) anyTable(such func(*schema.Table) bool) bool {
+	return slices.ContainsFunc(h.tables, such)
+}
+
+// anyMention reports whether a column of the statement is such as this.
+func (h *held) anyMention(such func(mention) bool) bool { return slices.ContainsFunc(h.columns, such) }
+
 // byNoun is the table whose rows a noun names; nil: none.
 func byNoun(tables []*schema.Table, noun string) *schema.Table {
 	for _, t := range tables {
@@ -463,7 +471,7 @@ func (m mention) keys() bool {
 
 // uses reports whether the statement mentions a column of a table.
 func (h *held) uses(t *schema.Table, column string) bool {
-	return slices.ContainsFunc(h.columns, func(c mention) bool { return c.is(t, column) || c.is(nil, column) })
+	return h.anyMention(func(c mention) bool { return c.is(t, column) || c.is(nil, column) })
 }
 
 // asks reports whether the question has one of several forms.

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/schema"
@@ -123,13 +122,8 @@ func (h *held) tax() string {
 	switch {
 	case isNet != "" && isGross == "" && tax != "" && len(h.Items) == 1 && h.writes("+"):
 		return differ(isNet, "adds "+tax)
-	case isGross != "" && isNet == "" && tax == "" && h.knowsTax():
+	case isGross != "" && isNet == "" && tax == "" && h.anyTable(func(t *schema.Table) bool { return anyColumn(t, taxed.MatchString) }):
 		return differ(isGross, "takes "+net)
 	}
 	return ""
-}
-
-// knowsTax reports whether a table that is read has a column of a tax.
-func (h *held) knowsTax() bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return anyColumn(t, taxed.MatchString) })
 }

@@ -65,7 +65,7 @@ func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int,
 
 // usesOutside reports whether a column of a table stands in front of its join or behind the end of it.
 func (h *held) usesOutside(ref sqlshape.TableRef, end int) bool {
-	return slices.ContainsFunc(h.columns, func(c mention) bool {
+	return h.anyMention(func(c mention) bool {
 		of := strings.EqualFold(c.Qualifier, ref.Alias) || strings.EqualFold(c.Qualifier, ref.Name) ||
 			c.Qualifier == "" && c.Table == ""
 		return of && (c.Pos < ref.Pos || c.Pos > end)
@@ -93,7 +93,7 @@ func (h *held) speaksOf(t *schema.Table) bool {
 
 // explains reports whether a verb is one of a state, or a column of the statement begins like it.
 func (h *held) explains(verb string) bool {
-	return states[verb] || slices.ContainsFunc(h.columns, func(c mention) bool {
+	return states[verb] || h.anyMention(func(c mention) bool {
 		return slices.ContainsFunc(words.Stems(c.Column), func(w string) bool {
 			return strings.HasPrefix(verb, w[:min(3, len(w))])
 		})
@@ -112,7 +112,8 @@ func (h *held) besides() string {
 	}
 	for _, c := range h.constant {
 		t := c.column.of
-		if c.op != "<>" && c.op != "!=" || t == nil || !h.named(c.text) || h.showsTable(t) || !h.partOfShown(t) {
+		if c.op != "<>" && c.op != "!=" || t == nil || !h.named(c.text) || h.showsTable(t) ||
+			!h.anyTable(func(o *schema.Table) bool { return refersToTable(t, o) && h.showsTable(o) }) { // of which several may belong to one
 			continue
 		}
 		with, shown := h.run("%s", h.replaced(map[int]string{c.opAt: "="})), h.shown()
@@ -123,16 +124,10 @@ func (h *held) besides() string {
 	return ""
 }
 
-// partOfShown reports whether rows of a table belong to rows of one that the select list shows: several may belong to
-// one.
-func (h *held) partOfShown(t *schema.Table) bool {
-	return slices.ContainsFunc(h.tables, func(o *schema.Table) bool { return refersToTable(t, o) && h.showsTable(o) })
-}
-
 // showsTable reports whether the outer select list has a column of a table.
 func (h *held) showsTable(t *schema.Table) bool {
 	from := h.selects[0].Tables
-	return h.Star || slices.ContainsFunc(h.columns, func(c mention) bool {
+	return h.Star || h.anyMention(func(c mention) bool {
 		return len(from) > 0 && c.Pos < from[0].Pos && c.of == t
 	})
 }

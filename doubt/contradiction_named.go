@@ -49,7 +49,7 @@ func (h *held) lacksTable(v contradict.Stored) bool {
 	noun, value := nounOf(v.Table), strings.ToLower(v.Value)
 	beside := h.hasPhrase(value+" "+noun) || h.hasPhrase(noun+" "+value)
 	return beside && strings.Contains(h.Text, v.Value) && !h.writesText(v.Value) &&
-		!slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, noun) || refersTo(c.of, c.Column) == v.Table })
+		!h.anyMention(func(c mention) bool { return named(c.Column, noun) || refersTo(c.of, c.Column) == v.Table })
 }
 
 // pairs reports whether the question puts a value beside another one of its column, which is all that the statement takes:
@@ -101,8 +101,8 @@ func (h *held) writesText(value string) bool {
 
 // inNamesHere reports whether one of words stands in a name of a table or a column of the statement.
 func (h *held) inNamesHere(stems []string) bool {
-	return slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, stems...) }) ||
-		slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return named(t.Name, stems...) })
+	return h.anyMention(func(c mention) bool { return named(c.Column, stems...) }) ||
+		h.anyTable(func(t *schema.Table) bool { return named(t.Name, stems...) })
 }
 
 // comparedWith returns a text with which the statement compares a column and which the question does not name. compared
@@ -139,7 +139,7 @@ func (h *held) misses(t *schema.Table, v contradict.Stored) bool {
 	}
 	names := naming(stemsOf(v.Value)...)
 	return !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return names(t.Name) }) &&
-		!slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return anyColumn(t, names) })
+		!h.anyTable(func(t *schema.Table) bool { return anyColumn(t, names) })
 }
 
 // code compares a value that the question names in a table of names with the key by which the statement picks one of
@@ -277,7 +277,7 @@ func without(a, b []string) []string {
 // allNamed reports whether the question itself has all of these words.
 func (h *held) allNamed(list []string) bool {
 	others := except(h.stems, func(s string) bool {
-		return slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return named(t.Name, s) })
+		return h.anyTable(func(t *schema.Table) bool { return named(t.Name, s) })
 	})
 	return len(except(list, func(w string) bool { return h.says(w) || alike(others, w, 5, 5) })) == 0
 }
@@ -401,5 +401,5 @@ var idle = words.Set(`place placed make made write wrote written issue issued ha
 // verbOf reports whether a word begins like the name of a table or a column.
 func (h *held) verbOf(stem string) bool {
 	has := func(name string) bool { return alike(words.Stems(name), stem, 4, 4) }
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return has(t.Name) || anyColumn(t, has) })
+	return h.anyTable(func(t *schema.Table) bool { return has(t.Name) || anyColumn(t, has) })
 }

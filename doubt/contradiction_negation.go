@@ -52,7 +52,7 @@ func (h *held) negation() string {
 // unWord is a word like unpaid, of which the statement has the other part: paid.
 func (h *held) unWord(text string) string {
 	for _, m := range unWord.FindAllStringSubmatch(text, -1) {
-		if slices.ContainsFunc(h.columns, func(c mention) bool { return alike(words.OfName(c.Column), m[1], 4, 4) }) {
+		if h.anyMention(func(c mention) bool { return alike(words.OfName(c.Column), m[1], 4, 4) }) {
 			return m[0]
 		}
 	}
@@ -132,16 +132,8 @@ var bothOf = compile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|con
 // both looks for two things that one has to have and of which the statement takes either.
 func (h *held) both() string {
 	if !h.asks(bothOf) || h.Statement.Uses("INTERSECT") || h.Statement.Uses("HAVING") || h.Statement.Uses("CASE") ||
-		len(h.Aggregates)+len(h.GroupBy) > 0 {
+		len(h.Aggregates)+len(h.GroupBy) > 0 || len(h.Statement.Tables()) > len(h.tables) { // by two rows of one table
 		return ""
-	}
-	seen := map[string]bool{}
-	for _, t := range h.Statement.Tables() {
-		name := strings.ToLower(t.Name)
-		if seen[name] {
-			return "" // by two rows of one table
-		}
-		seen[name] = true
 	}
 	var last constant
 	for _, c := range h.constant {
@@ -195,7 +187,7 @@ func (h *held) everyOne() bool {
 
 // filters reports whether the WHERE of a SELECT asks for a value of a table.
 func (h *held) filters(s sqlshape.Select, t sqlshape.TableRef) bool {
-	return !keepsNull.MatchString(s.Where) && slices.ContainsFunc(h.columns, func(c mention) bool {
+	return !keepsNull.MatchString(s.Where) && h.anyMention(func(c mention) bool {
 		return inWhere(s, c.Pos) && c.Qualifier != "" &&
 			(strings.EqualFold(c.Qualifier, t.Alias) || strings.EqualFold(c.Qualifier, t.Name))
 	})

@@ -59,11 +59,6 @@ var lastFew = compile(`\b(first|last) <number> (\pL+)`)
 // endFirst finds the end of an order that stands first: "newest bookings first".
 var endFirst = compile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!])`)
 
-// severalEnds reports whether first and last may be of two things, or of a name or a period.
-func (h *held) severalEnds() bool {
-	return h.asks(bothEnds, relative, ofName)
-}
-
 // utmostEnd returns the end of an order that a superlative asks for, and the superlative; several: there are such of
 // several ends.
 func (h *held) utmostEnd() (asked, word string, several bool) {
@@ -99,7 +94,7 @@ func (h *held) askedEnd() (asked, word string) {
 	case asked != "":
 	case few != nil && h.inNames(few[3]) && !h.asks(bothEnds):
 		return endOfTime[few[1]], few[0]
-	case end != nil && (end[3]+end[4] == "" || !h.severalEnds()):
+	case end != nil && (end[3]+end[4] == "" || !h.asks(bothEnds, relative, ofName)):
 		return endOfTime[strings.Join(end[1:], "")], cmp.Or(end[3]+end[4], end[0])
 	case h.asks(descending):
 		asked, word = "highest", "descending"

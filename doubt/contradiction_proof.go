@@ -181,7 +181,7 @@ var (
 // more than the value that the question names.
 func (h *held) text() string {
 	for _, c := range h.constant {
-		if c.column.of == nil || c.number || !h.bare(c) {
+		if c.column.of == nil || c.number || c.opAt < 0 || h.word(c.opAt-1) == ")" || h.word(c.opAt+1) == "(" {
 			continue
 		}
 		column, inner := c.column.known.Name, strings.Trim(c.text, "%")
@@ -226,11 +226,6 @@ func sameLetters(a, b string) bool {
 	})
 }
 
-// bare reports whether nothing stands around the column of a constant.
-func (h *held) bare(c constant) bool {
-	return c.opAt > 0 && h.word(c.opAt-1) != ")" && h.word(c.opAt+1) != "("
-}
-
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // months looks for months of several years in one row.
@@ -272,9 +267,8 @@ func (h *held) nulls() string {
 			continue
 		}
 		end := h.lastPart(at)
-		by := map[int]string{at: h.tokens[at].Text}
-		by[end] = h.tokens[end].Text + ", 0)"
-		by[at] = "coalesce(" + by[at]
+		by := map[int]string{end: h.tokens[end].Text + ", 0)"}
+		by[at] = "coalesce(" + cmp.Or(by[at], h.tokens[at].Text)
 		if (adding[h.word(at-1)] || adding[h.word(end+1)]) && h.differs(h.replaced(by)) {
 			return tell("Rows without %s add nothing to the sum.", c.known.Name)
 		}
@@ -294,7 +288,7 @@ func (h *held) alias() string {
 		stands := func(c mention) bool {
 			return strings.EqualFold(c.Column, item.Alias) && strings.Contains(item.Text, c.Column)
 		}
-		if item.Alias == "" || item.Column != "" || !slices.ContainsFunc(h.columns, stands) {
+		if item.Alias == "" || item.Column != "" || !h.anyMention(stands) {
 			continue
 		}
 		for _, i := range h.places("GROUP", "BY", strings.ToUpper(item.Alias)) {

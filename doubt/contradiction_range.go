@@ -3,6 +3,8 @@ package doubt
 import (
 	"slices"
 	"time"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 var (
@@ -26,27 +28,22 @@ func (h *held) oneSided(told []stated) string {
 		return ""
 	}
 
-	s, asked, fits := told[0].stretch, h.times[0], false
-	word := m[1] + m[2]
-	switch word {
-	case "from", "later", "onward", "onwards", "newer":
-		fits = isNear(s.from, 1, asked.from)
-	case "since", "after":
-		fits = isNear(s.from, 1, asked.from, asked.to)
-	case "earlier", "older":
-		fits = isNear(s.to, 1, asked.to)
-	default:
-		fits = isNear(s.to, 1, asked.from, asked.to)
+	s, asked, word := told[0].stretch, h.times[0], m[1]+m[2]
+	bound, edge := s.to, edges[word]
+	if edge == "begin" || word == "since" || word == "after" {
+		bound = s.from
 	}
-	said := tell("%s %s", word, asked)
-	if m[2] != "" {
-		said = tell("%s and %s", asked, word)
-	}
-	if fits {
+	if edge != "end" && isNear(bound, 1, asked.from) || edge != "begin" && isNear(bound, 1, asked.to) {
 		return ""
 	}
-	return differ(said, s)
+	if m[2] != "" {
+		return differ(tell("%s and %s", asked, word), s)
+	}
+	return differ(tell("%s %s", word, asked), s)
 }
+
+// edges are the words beside a time that say which end of it is the bound.
+var edges = words.Pairs("from begin later begin onward begin onwards begin newer begin earlier end older end")
 
 // twoSided compares the two ends of a range with those of the statement.
 func (h *held) twoSided(told []stated) string {

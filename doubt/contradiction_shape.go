@@ -54,7 +54,7 @@ func (h *held) group() string {
 // unitOf reports whether per and the first word of a noun are a part of a column's name: cents_per_kwh.
 func (h *held) unitOf(noun string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(noun), " ")
-	return slices.ContainsFunc(h.columns, func(c mention) bool { return strings.Contains(strings.ToLower(c.Column), "per_"+first) })
+	return h.anyMention(func(c mention) bool { return strings.Contains(strings.ToLower(c.Column), "per_"+first) })
 }
 
 var (
@@ -151,7 +151,7 @@ func (h *held) otherGroup(noun string) string {
 // hasColumn reports whether a word is the whole name of a column of the tables that are read, which the statement does not
 // mention.
 func (h *held) hasColumn(stem string) bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
+	return h.anyTable(func(t *schema.Table) bool {
 		return anyColumn(t, func(name string) bool { return slices.Equal(words.Stems(name), []string{stem}) && !h.uses(t, name) })
 	})
 }
@@ -228,7 +228,7 @@ func (h *held) average() string {
 	case !averages || strings.Contains(h.evidence, "average") || h.Has("above/below/than average", "above/below/than the average"):
 		return ""
 	case !h.divides() && !averaging.MatchString(strings.Join(h.Functions, " ")) &&
-		!slices.ContainsFunc(h.columns, func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
+		!h.anyMention(func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
 		return "The question asks for an average, the statement computes none."
 	case strings.Count(h.asked, "average") == 1 && !h.asks(ofParts) && len(h.places("AVG", "(")) == 2 && len(h.selects) == 2 &&
 		len(h.selects[1].GroupBy) > 0 && len(h.selects[0].GroupBy) == 0:
@@ -393,7 +393,7 @@ func (h *held) lost() string {
 			continue
 		}
 		same := func(x mention) bool { return strings.EqualFold(x.Column, column.Name) }
-		if !slices.ContainsFunc(h.columns, same) && !h.writesConstant(c.text) && !named(column.Name, h.stems...) {
+		if !h.anyMention(same) && !h.writesConstant(c.text) && !named(column.Name, h.stems...) {
 			return tell("The question before says %s, and the statement no longer does.", c.text)
 		}
 	}

@@ -16,7 +16,7 @@ func (h *held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
 	}
-	if denies.MatchString(noLonger.ReplaceAllString(h.asked, " ")) || h.asks(unWord, outside, several) {
+	if denies.MatchString(noLonger.ReplaceAllString(h.asked, " ")) || h.asks(unWord, several) {
 		return ""
 	}
 	for _, c := range h.constant {
@@ -48,10 +48,9 @@ func (h *held) opposite() string {
 
 // lacking are words by which a question asks for what is not there, or for all.
 var (
-	outside = compile(`\b(?:outside|beyond|away from|elsewhere)\b`)
 	lacking = compile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|outstanding|lack\w*|
 		remaining|left|overdue)\b`)
-	several = compile(`(?i)\b(?:or not|but|whether|whose|both|all|rate|share|percent\w*|ratio|versus|vs|
+	several = compile(`(?i)\b(?:outside|beyond|away from|elsewhere|or not|but|whether|whose|both|all|rate|share|percent\w*|ratio|versus|vs|
 		compared?|active|current\w*|other)\b|%`)
 	// gone are words for rows that no longer count, and ended the columns that say so.
 	gone    = compile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)

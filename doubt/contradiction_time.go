@@ -62,19 +62,7 @@ func dayOf(y, m, d int) stretch { return since(y, m, d, 0, 0, 1) }
 // monthPair finds two months of which only the second one has its year.
 var monthPair = compile(`(?i)\b<month> (and|to|until|till|through) <month>,?(?: of)? ((?:19|20)\d\d)\b`)
 
-// Forms of times in a question: groups are year, month and day, by name.
 var (
-	isoDay   = compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?:[^\d-]|$)`)
-	isoMonth = compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{2})(?:[^\d-]|$)`)
-	numMonth = compile(`(?:^|[^\pL\d/-])(?P<m>\d{1,2})/(?P<y>(?:19|20)\d\d)(?:[^\d/]|$)`)
-	dayFirst = compile(`(?i)\b(?P<d>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<name><month>),? (?P<y>(?:19|20)\d\d)\b`)
-	dayLast  = compile(`(?i)\b(?P<name><month>) (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)\b`)
-	monthly  = compile(`(?i)\b(?P<name><month>),?(?: of)? (?P<y>(?:19|20)\d\d)\b`)
-	quarter  = compile(`(?i)\b(?:q(?P<q>[1-4])|(?P<q>first|second|third|fourth|last|1st|2nd|3rd|
-		4th) quarter)(?:,? (?:of |in )?)(?P<y>(?:19|20)\d\d)\b`)
-	half = compile(`(?i)\b(?:h(?P<h>[12])|(?P<h>first|second|1st|2nd) half)(?:,? (?:of |in )?)(?P<y>(?:19|
-		20)\d\d)\b`)
-	decade    = compile(`(?i)(?:^|[^\pL\d])(?P<decade>(?:19|20)\d)0['’]?s\b`)
 	decadeSet = compile(`(?i)\bthe (?P<ties>fif|six|seven|eigh|nine)ties\b`)
 	bareYear  = compile(`(?:^|[^\pL\d#.,/$€£_-])(?P<y>(?:19|20)\d\d)(?:['’]s)?(?:[^\pL\d%€$£_/-]|$)`)
 	// numbered finds a year that is the number of something.
@@ -91,9 +79,22 @@ var decades = words.Pairs("fif 1950 six 1960 seven 1970 eigh 1980 nine 1990")
 
 var ordinals = words.Pairs("first 1 1st 1 1 1 second 2 2nd 2 2 2 third 3 3rd 3 3 3 fourth 4 last 4 4th 4 4 4")
 
-// timeForms are the forms in which a text names a time with its year, the longest first.
+// timeForms are the forms in which a text names a time with its year, the longest first: groups are year, month and day, by
+// name.
 var timeForms = []*regexp.Regexp{
-	isoDay, isoMonth, numMonth, dayFirst, dayLast, monthly, quarter, half, decade, decadeSet, bareYear,
+	compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?:[^\d-]|$)`),
+	compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{2})(?:[^\d-]|$)`),
+	compile(`(?:^|[^\pL\d/-])(?P<m>\d{1,2})/(?P<y>(?:19|20)\d\d)(?:[^\d/]|$)`),
+	compile(`(?i)\b(?P<d>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<name><month>),? (?P<y>(?:19|20)\d\d)\b`),
+	compile(`(?i)\b(?P<name><month>) (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)\b`),
+	compile(`(?i)\b(?P<name><month>),?(?: of)? (?P<y>(?:19|20)\d\d)\b`),
+	compile(`(?i)\b(?:q(?P<q>[1-4])|(?P<q>first|second|third|fourth|last|1st|2nd|3rd|
+		4th) quarter)(?:,? (?:of |in )?)(?P<y>(?:19|20)\d\d)\b`),
+	compile(`(?i)\b(?:h(?P<h>[12])|(?P<h>first|second|1st|2nd) half)(?:,? (?:of |in )?)(?P<y>(?:19|
+		20)\d\d)\b`),
+	compile(`(?i)(?:^|[^\pL\d])(?P<decade>(?:19|20)\d)0['’]?s\b`),
+	decadeSet,
+	bareYear,
 }
 
 // readTime reads a time of the groups of its form, in lower case.
@@ -358,13 +359,9 @@ func (h *held) month() string {
 	}
 	n := readTime(map[string]string{"name": m[1]}).from.Month()
 	for _, s := range told {
-		if s.from.IsZero() || s.to.IsZero() || s.to.Sub(s.from) > 330*24*time.Hour {
+		if s.from.IsZero() || s.to.IsZero() || s.to.Sub(s.from) > 330*24*time.Hour ||
+			monthsOf(s.from.Year(), int(n), 1).meets(s.stretch) || monthsOf(s.to.Year(), int(n), 1).meets(s.stretch) {
 			return ""
-		}
-		for from := s.from; from.Before(s.to); from = from.AddDate(0, 1, 1-from.Day()) {
-			if from.Month() == n {
-				return ""
-			}
 		}
 	}
 	return differ(n, told[0].stretch)

@@ -262,14 +262,14 @@ func isPlaceholder(v any, p *schema.Profile) bool {
 		return strings.HasPrefix(text, "9999-12-31")
 	}
 	number, _ := storedNumber(v)
-	if !placeholderNumbers[number] {
+	if !placeholderNumbers[fmt.Sprint(number)] {
 		return false
 	}
 	n := 0
 	for _, e := range p.Examples {
 		x, ok := storedNumber(e)
 		switch far := number < 0 && x >= 0 || number >= 0 && x < number/4; {
-		case x == number || placeholderNumbers[x]:
+		case placeholderNumbers[fmt.Sprint(x)]:
 		case !ok || !far:
 			return false
 		default:
@@ -279,9 +279,7 @@ func isPlaceholder(v any, p *schema.Profile) bool {
 	return n >= 2
 }
 
-var placeholderNumbers = map[float64]bool{
-	-1: true, -99: true, -999: true, -9999: true, 999: true, 9999: true, 99999: true, 999999: true,
-}
+var placeholderNumbers = words.Set("-1 -99 -999 -9999 999 9999 99999 999999")
 
 // storedNumber is a stored number.
 func storedNumber(v any) (float64, bool) {
