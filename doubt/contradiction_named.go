@@ -145,7 +145,9 @@ func (h *held) misses(t *schema.Table, v contradict.Stored) bool {
 // code compares a value that the question names in a table of names with the key by which the statement picks one of
 // them: Spain and 'FR'.
 func (h *held) code() string {
-	keys := h.keyConstants()
+	keys := except(h.constant, func(c constant) bool {
+		return c.op != "=" || refersTo(c.column.of, c.column.Column) == "" || h.named(c.text)
+	})
 	if h.Values == nil || len(keys) == 0 {
 		return ""
 	}
@@ -154,8 +156,12 @@ func (h *held) code() string {
 		if !ok || slices.Contains(h.tables, names) || len(names.PrimaryKey) != 1 {
 			continue
 		}
-		for _, c := range keys[strings.ToLower(v.Table)] {
-			t := h.run("SELECT %s FROM %s WHERE %s = %s", h.quoted(names.PrimaryKey[0]), h.quotedTable(names), h.quoted(v.Column), literal(v.Value))
+		for _, c := range keys {
+			if !strings.EqualFold(refersTo(c.column.of, c.column.Column), v.Table) {
+				continue
+			}
+			t := h.run("SELECT %s FROM %s WHERE %s = %s", h.quoted(names.PrimaryKey[0]), h.quotedTable(names),
+				h.quoted(v.Column), literal(v.Value))
 			if t == nil || len(t.Rows) != 1 {
 				continue
 			}
@@ -165,18 +171,6 @@ func (h *held) code() string {
 		}
 	}
 	return ""
-}
-
-// keyConstants returns the constants that the question does not name and that a foreign key equals, by the table that the
-// key refers to, in lower case.
-func (h *held) keyConstants() map[string][]constant {
-	list := map[string][]constant{}
-	for _, c := range h.constant {
-		if of := strings.ToLower(refersTo(c.column.of, c.column.Column)); of != "" && c.op == "=" && !h.named(c.text) {
-			list[of] = append(list[of], c)
-		}
-	}
-	return list
 }
 
 // inNames reports whether a word of a text is one of the name of a table or a column.

@@ -187,12 +187,11 @@ func (h *held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool)
 
 // extreme is ordered for a MAX or a MIN.
 func (h *held) extreme(most bool) (column mention, descends, ok bool) {
-	for i := range h.tokens {
-		if h.stand(i, "MAX", "(") || h.stand(i, "MIN", "(") {
-			end := h.tokens[i+1].Pos
-			column = h.columnBehind(end)
-			return column, most, column.Column != "" && !strings.ContainsAny(h.sql[end+1:column.Pos], "()")
-		}
+	at := append(h.places("MAX", "("), h.places("MIN", "(")...)
+	if len(at) == 0 {
+		return column, false, false
 	}
-	return column, false, false
+	end := h.tokens[slices.Min(at)+1].Pos
+	column = h.columnBehind(end)
+	return column, most, column.Column != "" && !strings.ContainsAny(h.sql[end+1:column.Pos], "()")
 }

@@ -231,7 +231,7 @@ func (h *held) average() string {
 		!h.anyMention(func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
 		return "The question asks for an average, the statement computes none."
 	case strings.Count(h.asked, "average") == 1 && !h.asks(ofParts) && len(h.places("AVG", "(")) == 2 && len(h.selects) == 2 &&
-		len(h.selects[1].GroupBy) > 0 && len(h.selects[0].GroupBy) == 0:
+		len(h.selects[1].GroupBy) > 0 && len(h.GroupBy) == 0:
 		return "The question asks for one average, the statement averages the averages of groups."
 	}
 	return h.averageOf()

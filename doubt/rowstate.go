@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/contradict"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
@@ -27,12 +28,12 @@ func (q QuestionFeatures) RowState(w contradict.Answer) string {
 		return ""
 	}
 	for _, t := range h.tables {
-		for _, find := range []func(*held, *schema.Table, *schema.Column) rowState{
+		for _, find := range []func(*held, mention) rowState{
 			(*held).markedRows, (*held).oldRows, (*held).snapshots, (*held).totals, (*held).placeholders, (*held).currencies,
 		} {
-			for i := range t.Columns {
-				c := &t.Columns[i]
-				if s := find(h, t, c); s.keeps != "" && profileOf(c).Distinct > 0 {
+			for i, c := range t.Columns {
+				s := find(h, mention{sqlshape.ColumnRef{Column: c.Name}, t, &t.Columns[i]})
+				if s.keeps != "" && profileOf(&c).Distinct > 0 {
 					return h.withoutRows(t, s)
 				}
 			}
@@ -70,8 +71,8 @@ var lostWords = words.Set("cancelled canceled refunded voided void")
 var earned = words.Set("revenue turnover sale sales earning income profit mrr arr gmv earn earned sold")
 
 // settled reports whether the statement mentions a column, or the question or what is known besides settles what it marks.
-func (h *held) settled(t *schema.Table, column string, values ...string) bool {
-	marks := without(words.Stems(column), nil)
+func (h *held) settled(c mention, values ...string) bool {
+	marks := without(words.Stems(c.Column), nil)
 	for _, v := range values {
 		marks = append(marks, words.Stems(v)...)
 	}
@@ -79,53 +80,48 @@ func (h *held) settled(t *schema.Table, column string, values ...string) bool {
 	near := func(list []string) bool {
 		return slices.ContainsFunc(marks, func(m string) bool { return alike(list, m, 4, 5) })
 	}
-	return h.uses(t, column) || near(h.stems) || near(stemsOf(h.evidence)) && !leavesOut.MatchString(h.evidence)
+	return h.uses(c.of, c.Column) || near(h.stems) || near(stemsOf(h.evidence)) && !leavesOut.MatchString(h.evidence)
 }
 
 // markedRows finds rows that a column marks as deleted, archived, cancelled, refunded or as tests.
-func (h *held) markedRows(t *schema.Table, c *schema.Column) (s rowState) {
-	if noun := nounOf(c.Name); noun == "status" || noun == "state" {
-		s = h.statusRows(t, c)
-	} else {
-		s = h.flaggedRows(c)
+func (h *held) markedRows(c mention) rowState {
+	if noun := nounOf(c.Column); noun == "status" || noun == "state" {
+		return h.statusRows(c)
 	}
-	if h.settled(t, c.Name) {
-		return rowState{}
-	}
-	return s
+	return h.flaggedRows(c)
 }
 
 // statusRows finds rows whose status says that they do not count.
-func (h *held) statusRows(t *schema.Table, c *schema.Column) (s rowState) {
-	gone, texts := h.goneValues(profileOf(c))
-	if len(gone) == 0 || h.settled(t, c.Name, texts...) {
+func (h *held) statusRows(c mention) (s rowState) {
+	gone, texts := h.goneValues(profileOf(c.known))
+	if len(gone) == 0 || h.settled(c, texts...) {
 		return s
 	}
 	return rowState{h.notAmong(c, gone), "are " + strings.Join(texts, " or ")}
 }
 
 // flaggedRows finds rows that a flag or a moment takes out: is_test, active, deleted_at.
-func (h *held) flaggedRows(c *schema.Column) (s rowState) {
-	mark := except(words.OfName(c.Name), func(w string) bool { return aboutWords[w] })
-	if len(mark) != 1 || !goneWords[mark[0]] && !liveWords[mark[0]] {
+func (h *held) flaggedRows(c mention) (s rowState) {
+	mark := except(words.OfName(c.Column), func(w string) bool { return aboutWords[w] })
+	if len(mark) != 1 || !goneWords[mark[0]] && !liveWords[mark[0]] || h.settled(c) {
 		return s
 	}
-	p := profileOf(c)
+	p, with := profileOf(c.known), "have "+c.Column
 	takes, leaves, flag := flagValues(p)
 	switch gone := goneWords[mark[0]]; {
 	case !flag && gone && p.Nulls > 0:
-		s = rowState{h.quoted(c.Name) + " IS NULL", "have " + c.Name}
+		return rowState{h.quoted(c.Column) + " IS NULL", with}
 	case flag && gone && len(takes) > 0 && (len(leaves) > 0 || p.Nulls > 0):
-		s = rowState{h.notAmong(c, takes), "have " + c.Name}
+		return rowState{h.notAmong(c, takes), with}
 	case flag && !gone && len(takes) > 0 && len(leaves) > 0:
-		s = rowState{h.quoted(c.Name) + " IN (" + strings.Join(takes, ", ") + ")", "do not have " + c.Name}
+		return rowState{h.quoted(c.Column) + " IN (" + strings.Join(takes, ", ") + ")", "do not " + with}
 	}
 	return s
 }
 
 // notAmong is the condition that a column has no value of a list.
-func (h *held) notAmong(c *schema.Column, literals []string) string {
-	return fmt.Sprintf("(%s IS NULL OR %[1]s NOT IN (%s))", h.quoted(c.Name), strings.Join(literals, ", "))
+func (h *held) notAmong(c mention, literals []string) string {
+	return fmt.Sprintf("(%s IS NULL OR %[1]s NOT IN (%s))", h.quoted(c.Column), strings.Join(literals, ", "))
 }
 
 // goneValues are the values of a status that say that a row does not count, as literals and as they read; none where all
@@ -177,17 +173,18 @@ var (
 )
 
 // oldRows finds versions of rows that are over.
-func (h *held) oldRows(t *schema.Table, c *schema.Column) (s rowState) {
-	begins := anyColumn(t, func(name string) bool { return nameHas(name, validFrom) })
-	if !begins || !nameHas(c.Name, validUntil) || h.settled(t, c.Name) {
+func (h *held) oldRows(c mention) (s rowState) {
+	begins := anyColumn(c.of, func(name string) bool { return nameHas(name, validFrom) })
+	if !begins || !nameHas(c.Column, validUntil) || h.settled(c) {
 		return s
 	}
-	last, _ := profileOf(c).Max.(string)
-	switch what := "are old versions with " + c.Name; {
-	case profileOf(c).Nulls > 0:
-		return rowState{h.quoted(c.Name) + " IS NULL", what}
-	case strings.HasPrefix(last, "9999-") && profileOf(c).Distinct > 1:
-		return rowState{h.quoted(c.Name) + " = " + literal(last), what}
+	p, what := profileOf(c.known), "are old versions with "+c.Column
+	last, _ := p.Max.(string)
+	switch {
+	case p.Nulls > 0:
+		return rowState{h.quoted(c.Column) + " IS NULL", what}
+	case strings.HasPrefix(last, "9999-") && p.Distinct > 1:
+		return rowState{h.quoted(c.Column) + " = " + literal(last), what}
 	}
 	return s
 }
@@ -198,32 +195,32 @@ func nameHas(name string, form *regexp.Regexp) bool {
 }
 
 // snapshots finds a table with a row for each day, of which a sum adds up the same thing.
-func (h *held) snapshots(t *schema.Table, c *schema.Column) (s rowState) {
-	key := slices.ContainsFunc(t.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Name) })
-	if !key || len(t.PrimaryKey) < 2 || len(h.Aggregates) == 0 || profileOf(c).Distinct < 2 ||
-		!nameHas(c.Name, ofSnapshot) || h.settled(t, c.Name) {
+func (h *held) snapshots(c mention) (s rowState) {
+	key := slices.ContainsFunc(c.of.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Column) })
+	if !key || len(c.of.PrimaryKey) < 2 || len(h.Aggregates) == 0 || profileOf(c.known).Distinct < 2 ||
+		!nameHas(c.Column, ofSnapshot) || h.settled(c) {
 		return s
 	}
-	keeps := fmt.Sprintf("%s = (SELECT max(%[1]s) FROM %s)", h.quoted(c.Name), h.quotedTable(t))
-	return rowState{keeps, "are of an earlier " + c.Name}
+	keeps := fmt.Sprintf("%s = (SELECT max(%[1]s) FROM %s)", h.quoted(c.Column), h.quotedTable(c.of))
+	return rowState{keeps, "are of an earlier " + c.Column}
 }
 
 // totals finds rows of totals among those that they add up.
-func (h *held) totals(t *schema.Table, c *schema.Column) (s rowState) {
-	if len(h.Aggregates)+len(h.GroupBy) == 0 || profileOf(c).Distinct < 3 || h.compares(t, c.Name) {
+func (h *held) totals(c mention) (s rowState) {
+	if len(h.Aggregates)+len(h.GroupBy) == 0 || profileOf(c.known).Distinct < 3 || h.compares(c) {
 		return s
 	}
-	for _, v := range profileOf(c).Top {
+	for _, v := range profileOf(c.known).Top {
 		if text, _ := v.Value.(string); totalTexts[strings.ToLower(text)] {
-			return rowState{h.notAmong(c, []string{literal(text)}), "are totals, where " + c.Name + " is " + text}
+			return rowState{h.notAmong(c, []string{literal(text)}), "are totals, where " + c.Column + " is " + text}
 		}
 	}
 	return s
 }
 
 // compares reports whether the statement compares a column with a constant.
-func (h *held) compares(t *schema.Table, column string) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.column.is(t, column) })
+func (h *held) compares(m mention) bool {
+	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.column.is(m.of, m.Column) })
 }
 
 // aggregates reports whether a column such as this stands in an aggregate of the statement, counts aside.
@@ -239,20 +236,20 @@ func (h *held) aggregates(such func(mention) bool) bool {
 var figuring = words.Set("SUM AVG MIN MAX")
 
 // placeholders finds values such as -1 and 999 that stand for an unknown one, in a column that the statement aggregates.
-func (h *held) placeholders(t *schema.Table, c *schema.Column) (s rowState) {
-	if !h.aggregates(func(m mention) bool { return m.known == c }) || h.compares(t, c.Name) {
+func (h *held) placeholders(c mention) (s rowState) {
+	if !h.aggregates(func(m mention) bool { return m.known == c.known }) || h.compares(c) {
 		return s
 	}
 	var odd []string
-	for _, v := range []any{profileOf(c).Min, profileOf(c).Max} {
-		if isPlaceholder(v, profileOf(c)) && !slices.Contains(odd, literalOf(v)) {
+	for _, v := range []any{profileOf(c.known).Min, profileOf(c.known).Max} {
+		if isPlaceholder(v, profileOf(c.known)) {
 			odd = append(odd, literalOf(v))
 		}
 	}
-	if len(odd) == 0 || h.settled(t, "", odd...) {
+	if len(odd) == 0 || h.settled(mention{}, odd...) {
 		return s
 	}
-	return rowState{h.notAmong(c, odd), "have the " + c.Name + " " + strings.Join(odd, " or ")}
+	return rowState{h.notAmong(c, odd), "have the " + c.Column + " " + strings.Join(odd, " or ")}
 }
 
 // isPlaceholder reports whether the least or the greatest value of a column is one that people store for an unknown
@@ -292,15 +289,14 @@ func storedNumber(v any) (float64, bool) {
 }
 
 // currencies finds amounts in several currencies that the statement takes together.
-func (h *held) currencies(t *schema.Table, c *schema.Column) (s rowState) {
-	top := profileOf(c).Top
-	money := func(m mention) bool { return m.of == t && m.known.Name != c.Name }
-	if profileOf(c).Distinct < 2 || len(top) == 0 || !slices.Contains(words.OfName(c.Name), "currency") || h.settled(t, c.Name) ||
-		!h.aggregates(money) {
+func (h *held) currencies(c mention) (s rowState) {
+	p := profileOf(c.known)
+	money := func(m mention) bool { return m.of == c.of && m.known != c.known }
+	if p.Distinct < 2 || len(p.Top) == 0 || !slices.Contains(words.OfName(c.Column), "currency") || h.settled(c) || !h.aggregates(money) {
 		return s
 	}
-	if text, ok := top[0].Value.(string); ok {
-		return rowState{h.quoted(c.Name) + " = " + literal(text), "are not in " + text}
+	if text, ok := p.Top[0].Value.(string); ok {
+		return rowState{h.quoted(c.Column) + " = " + literal(text), "are not in " + text}
 	}
 	return s
 }
