@@ -23,17 +23,13 @@ func (h *held) value() string {
 		return ""
 	}
 	for _, v := range h.Values.Named(h.Text + currencyCodes(h.asked)) {
-		isHome := func(t *schema.Table) bool { return t.Schema == v.Schema && t.Name == v.Table }
-		at := slices.IndexFunc(h.tables, isHome)
-		if at < 0 && h.lacksTable(v) {
-			return lack(v.Value)
-		}
-		if at < 0 || h.writesText(v.Value) {
-			continue
-		}
-		t := h.tables[at]
+		t, _ := h.Schema.Lookup(v.Schema, v.Table)
+		isRead := slices.Contains(h.tables, t)
 		other, compared := h.comparedWith(t, v.Column)
 		switch {
+		case !isRead && h.lacksTable(v):
+			return lack(v.Value)
+		case !isRead || h.writesText(v.Value):
 		case compared && other != "" && !h.denied(v.Value):
 			return differ(v.Value, other)
 		case compared && other == "" && h.pairs(t, v), !compared && h.misses(t, v):
@@ -162,10 +158,7 @@ func (h *held) code() string {
 			}
 			t := h.run("SELECT %s FROM %s WHERE %s = %s", h.quoted(names.PrimaryKey[0]), h.quotedTable(names),
 				h.quoted(v.Column), literal(v.Value))
-			if t == nil || len(t.Rows) != 1 {
-				continue
-			}
-			if key := fmt.Sprint(t.Rows[0][0]); !h.writesConstant(key) && !strings.EqualFold(key, c.text) {
+			if key := fmt.Sprint(valueOf(t)); valueOf(t) != nil && !h.writesConstant(key) && !strings.EqualFold(key, c.text) {
 				return tell("The question says %s, which is %s; the statement says %s.", v.Value, key, c.text)
 			}
 		}
@@ -185,7 +178,8 @@ var general = words.Set(`id name date time at on in of the no number code type v
 // column looks for a column that the question names while the statement takes its sibling: shipped_at and ordered_at.
 func (h *held) column() string {
 	for _, c := range h.columns {
-		if c.of == nil || !h.decides(c) || h.stillNull(c) {
+		if c.of == nil || !h.decides(c) || // or it has not ended: removed_on IS NULL, for what is installed
+			ended.MatchString(c.Column) && isNull.MatchString(h.upper[min(len(h.upper), c.Pos):]) {
 			continue
 		}
 		for i := range c.of.Columns {
@@ -206,11 +200,6 @@ func (h *held) column() string {
 }
 
 var isNull = compile(`^(?:\w+\.)?\w+ IS NULL\b`)
-
-// stillNull reports whether a column says that something has not ended: removed_on IS NULL, for what is installed.
-func (h *held) stillNull(c mention) bool {
-	return ended.MatchString(c.Column) && isNull.MatchString(h.upper[min(len(h.upper), c.Pos):])
-}
 
 // decides reports whether a mention decides about rows or figures: it is compared, joined, grouped by or aggregated.
 func (h *held) decides(c mention) bool {
@@ -283,13 +272,16 @@ func (h *held) inConstants(list []string) bool {
 	})
 }
 
+// sayable are types of columns that say yes and no, and count nothing.
+var sayable = compile(`(?i)BOOL|TEXT|CHAR|ENUM`)
+
 // flag looks for a column of yes and no that the question names and the statement does not read.
 func (h *held) flag() string {
 	for _, t := range h.tables {
 		for i := range t.Columns {
 			c := &t.Columns[i]
 			named := without(words.Stems(c.Name), nil)
-			if len(named) != 1 || !isFlag(c) && !isYesOrNoText(c) || h.uses(t, c.Name) || h.inConstants(named) {
+			if len(named) != 1 || !isYesOrNo(c) || !sayable.MatchString(c.Type) || h.uses(t, c.Name) || h.inConstants(named) {
 				continue
 			}
 			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&
@@ -300,9 +292,6 @@ func (h *held) flag() string {
 	}
 	return ""
 }
-
-// isFlag reports whether a column holds yes and no.
-func isFlag(c *schema.Column) bool { return strings.Contains(strings.ToUpper(c.Type), "BOOL") }
 
 var (
 	// careful are columns and values by which people leave out rows that do not count.

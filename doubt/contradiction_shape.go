@@ -303,7 +303,7 @@ func (h *held) share() string {
 		return "The question asks for a share, the statement counts."
 	case !h.writes("/"):
 		return ""
-	case h.Table != nil && len(h.Table.Rows) == 1 && len(h.Table.Rows[0]) == 1 && isHundred(h.Table.Rows[0][0]):
+	case isHundred(valueOf(h.Table)):
 		return "The part and the whole of the share are filtered in the same way, so that it is 100 %."
 	case len(h.times) != 1 || len(told) == 0:
 		return ""

@@ -138,17 +138,9 @@ var comparing = compile(`\b(?:or not|whether|both|rate|share|percent\w*|ratio|ve
 // isYesOrNo reports whether a column holds yes and no, by its type or by its stored values.
 func isYesOrNo(c *schema.Column) bool {
 	top := profileOf(c).Top
-	return isFlag(c) || len(top) > 0 && !slices.ContainsFunc(top, func(v schema.Value) bool {
+	return strings.Contains(strings.ToUpper(c.Type), "BOOL") || len(top) > 0 && !slices.ContainsFunc(top, func(v schema.Value) bool {
 		text := strings.ToLower(fmt.Sprint(v.Value))
 		return !yes[text] && !no[text]
-	})
-}
-
-// isYesOrNoText reports whether all stored values of a column are texts of yes and no.
-func isYesOrNoText(c *schema.Column) bool {
-	return isYesOrNo(c) && slices.ContainsFunc(profileOf(c).Top, func(v schema.Value) bool {
-		_, isText := v.Value.(string)
-		return isText
 	})
 }
 

@@ -32,7 +32,7 @@ func tokenize(s string) []token {
 
 // unmarked returns the tokens that are no marks.
 func unmarked(tokens []token) []token {
-	return slices.DeleteFunc(slices.Clone(tokens), func(t token) bool { return t.mark })
+	return except(tokens, func(t token) bool { return t.mark })
 }
 
 // match reports whether phrase stands at the beginning of tokens, and how many of them it takes. No phrase reaches

@@ -336,11 +336,17 @@ func (h *held) countsRows() bool {
 	return len(h.tables) == 1 && h.single && slices.Equal(h.Aggregates, []string{"COUNT"}) && !h.writes("DISTINCT")
 }
 
+// valueOf is the only value of a table; nil: there is none, or there are several.
+func valueOf(t *result.Table) any {
+	if t == nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 {
+		return nil
+	}
+	return t.Rows[0][0]
+}
+
 // countIn is the only value of a table where it is a whole number.
 func countIn(t *result.Table) (n int64, ok bool) {
-	if t != nil && len(t.Rows) == 1 && len(t.Rows[0]) == 1 {
-		n, ok = t.Rows[0][0].(int64)
-	}
+	n, ok = valueOf(t).(int64)
 	return n, ok
 }
 

@@ -177,7 +177,7 @@ func (r Rules) With(rules ...Rule) Rules {
 
 // Without returns a copy without the named rules.
 func (r Rules) Without(names ...string) Rules {
-	r.List = slices.DeleteFunc(slices.Clone(r.list()), func(rule Rule) bool { return slices.Contains(names, rule.Name) })
+	r.List = except(r.list(), func(rule Rule) bool { return slices.Contains(names, rule.Name) })
 	return r
 }
 
