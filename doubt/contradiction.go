@@ -57,7 +57,7 @@ func (q QuestionFeatures) Contradictions(w contradict.Answer) (found []vote.Find
 type reader struct {
 	name  string
 	words bool
-	find  func(*held) string
+	find  func(held) string
 }
 
 // weightless are the kinds that many right answers have, too.
@@ -66,51 +66,51 @@ var weightless = words.Set("text ties spelling")
 // readers are in the order of their findings.
 func readers() []reader {
 	return []reader{
-		{"time", false, (*held).time},
-		{"period", true, (*held).period},
-		{"month", true, (*held).month},
-		{"value", false, (*held).value},
-		{"code", false, (*held).code},
-		{"country", false, (*held).country},
-		{"unit", true, (*held).unit},
-		{"opposite", true, (*held).opposite},
-		{"number", false, (*held).number},
-		{"limit", true, (*held).limit},
-		{"bound", true, (*held).bound},
-		{"column", true, (*held).column},
-		{"flag", true, (*held).flag},
-		{"unasked", true, (*held).unasked},
-		{"direction", true, (*held).direction},
-		{"group", true, (*held).group},
-		{"distinct", true, (*held).distinct},
-		{"average", true, (*held).average},
-		{"negation", true, (*held).negation},
-		{"both", true, (*held).both},
-		{"including", true, (*held).including},
-		{"share", true, (*held).share},
-		{"half", true, (*held).half},
-		{"join", false, (*held).join},
-		{"needless", true, (*held).needless},
-		{"besides", true, (*held).besides},
-		{"lost", false, (*held).lost},
-		{"union", false, (*held).union},
-		{"null-first", false, (*held).nullFirst},
-		{"several", false, (*held).several},
-		{"homonym", true, (*held).homonym},
-		{"count", true, (*held).counted},
-		{"repeated", true, (*held).repeated},
-		{"outer", false, (*held).outer},
-		{"pattern", true, (*held).pattern},
-		{"late", true, (*held).lateness},
-		{"weekend", true, (*held).weekends},
-		{"tax", true, (*held).tax},
-		{"text", false, (*held).text},
-		{"typed", false, (*held).typed},
-		{"null", true, (*held).nulls},
-		{"alias", false, (*held).alias},
-		{"ties", false, (*held).ties},
-		{"spelling", true, (*held).spellings},
-		{"months", true, (*held).months},
+		{"time", false, held.time},
+		{"period", true, held.period},
+		{"month", true, held.month},
+		{"value", false, held.value},
+		{"code", false, held.code},
+		{"country", false, held.country},
+		{"unit", true, held.unit},
+		{"opposite", true, held.opposite},
+		{"number", false, held.number},
+		{"limit", true, held.limit},
+		{"bound", true, held.bound},
+		{"column", true, held.column},
+		{"flag", true, held.flag},
+		{"unasked", true, held.unasked},
+		{"direction", true, held.direction},
+		{"group", true, held.group},
+		{"distinct", true, held.distinct},
+		{"average", true, held.average},
+		{"negation", true, held.negation},
+		{"both", true, held.both},
+		{"including", true, held.including},
+		{"share", true, held.share},
+		{"half", true, held.half},
+		{"join", false, held.join},
+		{"needless", true, held.needless},
+		{"besides", true, held.besides},
+		{"lost", false, held.lost},
+		{"union", false, held.union},
+		{"null-first", false, held.nullFirst},
+		{"several", false, held.several},
+		{"homonym", true, held.homonym},
+		{"count", true, held.counted},
+		{"repeated", true, held.repeated},
+		{"outer", false, held.outer},
+		{"pattern", true, held.pattern},
+		{"late", true, held.lateness},
+		{"weekend", true, held.weekends},
+		{"tax", true, held.tax},
+		{"text", false, held.text},
+		{"typed", false, held.typed},
+		{"null", true, held.nulls},
+		{"alias", false, held.alias},
+		{"ties", false, held.ties},
+		{"spelling", true, held.spellings},
+		{"months", true, held.months},
 	}
 }
 
@@ -153,8 +153,11 @@ func (a *answer) telegraphic() {
 	}
 }
 
-// held is an answer that is held against its question, with what the readers share.
-type held struct {
+// held is an answer that is held against its question.
+type held struct{ *shared }
+
+// shared is what the readers share.
+type shared struct {
 	answer
 	asked    string    // the question in lower case, quotations included
 	evidence string    // what is known besides, in lower case
@@ -175,12 +178,12 @@ type held struct {
 	rows             *result.Table // see shown
 }
 
-func newHeld(a answer) *held {
-	h := &held{
+func newHeld(a answer) held {
+	h := held{&shared{
 		answer: a, asked: strings.ToLower(a.Text), evidence: strings.ToLower(strings.TrimSpace(a.Evidence)),
 		Outline: a.Statement.Outline(), selects: a.Statement.Selects(),
 		tokens: slices.Collect(a.Statement.Tokens()), sql: a.Statement.SQL(), upper: strings.ToUpper(a.Statement.SQL()),
-	}
+	}}
 	h.single = len(h.selects) == 1
 	h.times, h.timeless = timesIn(a.Text)
 	h.stems = stemsOf(a.Text)
@@ -259,12 +262,12 @@ func nounOf(name string) string {
 }
 
 // anyTable reports whether a table that the statement reads is such as this.
-func (h *held) anyTable(such func(*schema.Table) bool) bool {
+func (h held) anyTable(such func(*schema.Table) bool) bool {
 	return slices.ContainsFunc(h.tables, such)
 }
 
 // anyMention reports whether a column of the statement is such as this.
-func (h *held) anyMention(such func(mention) bool) bool { return slices.ContainsFunc(h.columns, such) }
+func (h held) anyMention(such func(mention) bool) bool { return slices.ContainsFunc(h.columns, such) }
 
 // byNoun is the table whose rows a noun names; nil: none.
 func byNoun(tables []*schema.Table, noun string) *schema.Table {
@@ -321,7 +324,7 @@ func (c constant) drops() bool { return unequal[c.op] || strings.HasPrefix(c.op,
 var unequal = words.Set("<>,!=,NOT IN")
 
 // constants are those of the statement in text order.
-func (h *held) constants() (list []constant) {
+func (h held) constants() (list []constant) {
 	for i, t := range h.tokens {
 		if !h.isConstant(i) {
 			continue
@@ -349,7 +352,7 @@ var (
 )
 
 // word is the text of a token in upper case; "" outside of the statement.
-func (h *held) word(i int) string {
+func (h held) word(i int) string {
 	if i < 0 || i >= len(h.tokens) {
 		return ""
 	}
@@ -357,7 +360,7 @@ func (h *held) word(i int) string {
 }
 
 // stand reports whether these words stand side by side in the statement, the first one at a token.
-func (h *held) stand(at int, list ...string) bool {
+func (h held) stand(at int, list ...string) bool {
 	for i, w := range list {
 		if h.word(at+i) != w {
 			return false
@@ -367,7 +370,7 @@ func (h *held) stand(at int, list ...string) bool {
 }
 
 // places are the tokens at which these words stand side by side.
-func (h *held) places(list ...string) (at []int) {
+func (h held) places(list ...string) (at []int) {
 	for i := range h.tokens {
 		if h.stand(i, list...) {
 			at = append(at, i)
@@ -377,12 +380,12 @@ func (h *held) places(list ...string) (at []int) {
 }
 
 // tokenAt is the token at a byte offset; -1: none.
-func (h *held) tokenAt(pos int) int {
+func (h held) tokenAt(pos int) int {
 	return slices.IndexFunc(h.tokens, func(t sqltext.Token) bool { return t.Pos == pos })
 }
 
 // lastPart is the last token of a name that begins at a token: price of o.price.
-func (h *held) lastPart(at int) int {
+func (h held) lastPart(at int) int {
 	for h.word(at+1) == "." {
 		at += 2
 	}
@@ -390,13 +393,13 @@ func (h *held) lastPart(at int) int {
 }
 
 // isConstant reports whether a token is a string or a number.
-func (h *held) isConstant(at int) bool {
+func (h held) isConstant(at int) bool {
 	return h.tokens[at].Kind == sqltext.String || h.tokens[at].Kind == sqltext.Number
 }
 
 // operator returns the place of the comparison in front of the constant at i; -1: none. For the second constant of a
 // BETWEEN it is that of its AND.
-func (h *held) operator(i int) int {
+func (h held) operator(i int) int {
 	listed := false
 	for j := i - 1; j >= 0; j-- {
 		switch w := h.word(j); {
@@ -418,7 +421,7 @@ func (h *held) operator(i int) int {
 }
 
 // between reports whether the AND at token i is one of a BETWEEN with constants.
-func (h *held) between(i int) bool {
+func (h held) between(i int) bool {
 	for j := i - 1; j >= max(0, i-8); j-- {
 		switch w := h.word(j); {
 		case w == "BETWEEN":
@@ -431,7 +434,7 @@ func (h *held) between(i int) bool {
 }
 
 // columnBefore is the last column in front of a token.
-func (h *held) columnBefore(at int) (c mention) {
+func (h held) columnBefore(at int) (c mention) {
 	for _, r := range h.columns {
 		if r.Pos < h.tokens[at].Pos {
 			c = r
@@ -441,7 +444,7 @@ func (h *held) columnBefore(at int) (c mention) {
 }
 
 // find returns the first column such as this; zero: none.
-func (h *held) find(such func(mention) bool) (c mention) {
+func (h held) find(such func(mention) bool) (c mention) {
 	if at := slices.IndexFunc(h.columns, such); at >= 0 {
 		return h.columns[at]
 	}
@@ -449,12 +452,12 @@ func (h *held) find(such func(mention) bool) (c mention) {
 }
 
 // columnBehind is the first column behind a byte offset.
-func (h *held) columnBehind(pos int) mention {
+func (h held) columnBehind(pos int) mention {
 	return h.find(func(c mention) bool { return c.Pos > pos })
 }
 
 // groups are the columns that are terms of the GROUP BY; zero for other terms.
-func (h *held) groups() (list []mention) {
+func (h held) groups() (list []mention) {
 	const by = "GROUP BY"
 	from := min(strings.LastIndex(h.upper, by)+len(by), len(h.sql))
 	for _, term := range h.GroupBy {
@@ -470,20 +473,20 @@ func (m mention) keys() bool {
 }
 
 // uses reports whether the statement mentions a column of a table.
-func (h *held) uses(t *schema.Table, column string) bool {
+func (h held) uses(t *schema.Table, column string) bool {
 	return h.anyMention(func(c mention) bool { return c.is(t, column) || c.is(nil, column) })
 }
 
 // asks reports whether the question has one of several forms.
-func (h *held) asks(forms ...*regexp.Regexp) bool {
+func (h held) asks(forms ...*regexp.Regexp) bool {
 	return slices.ContainsFunc(forms, func(f *regexp.Regexp) bool { return f.MatchString(h.asked) })
 }
 
 // says reports whether one of words in the singular stands in the question.
-func (h *held) says(list ...string) bool { return share(list, h.stems) }
+func (h held) says(list ...string) bool { return share(list, h.stems) }
 
 // knows reports whether a text stands in the question or its evidence.
-func (h *held) knows(text string) bool {
+func (h held) knows(text string) bool {
 	return strings.Contains(h.asked, text) || strings.Contains(h.evidence, text)
 }
 
@@ -497,12 +500,12 @@ func alike(list []string, word string, least, most int) bool {
 
 // related reports whether the question or its evidence has a word that begins like this one: German and Germany, euros
 // and EUR.
-func (h *held) related(word string) bool {
+func (h held) related(word string) bool {
 	return alike(h.known, strings.ToLower(word), 3, 4)
 }
 
 // named reports whether the question or its evidence has a word of a constant.
-func (h *held) named(text string) bool {
+func (h held) named(text string) bool {
 	text = strings.Trim(text, "%_ ")
 	if slices.ContainsFunc(words.OfName(text), h.related) {
 		return true
@@ -514,12 +517,12 @@ func (h *held) named(text string) bool {
 }
 
 // writes reports whether one of parts in upper case stands in the statement.
-func (h *held) writes(parts ...string) bool {
+func (h held) writes(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(h.upper, p) })
 }
 
 // run returns the rows of a statement of ours; nil: unknown.
-func (h *held) run(format string, args ...any) *result.Table {
+func (h held) run(format string, args ...any) *result.Table {
 	if h.Query == nil {
 		return nil
 	}
@@ -527,13 +530,13 @@ func (h *held) run(format string, args ...any) *result.Table {
 }
 
 // some reports whether a statement of ours has rows.
-func (h *held) some(format string, args ...any) bool {
+func (h held) some(format string, args ...any) bool {
 	t := h.run(format, args...)
 	return t != nil && len(t.Rows) > 0
 }
 
 // shown are the rows of the statement, which is run where the answer has no rows; nil: unknown.
-func (h *held) shown() *result.Table {
+func (h held) shown() *result.Table {
 	if h.Table == nil && h.rows == nil {
 		h.rows = h.run("%s", h.sql)
 	}
@@ -541,7 +544,7 @@ func (h *held) shown() *result.Table {
 }
 
 // differs reports whether another form of the statement has other rows.
-func (h *held) differs(sql string) bool {
+func (h held) differs(sql string) bool {
 	shown := h.shown()
 	if shown == nil || shown.Truncated || sql == "" || sql == h.sql {
 		return false
@@ -551,12 +554,12 @@ func (h *held) differs(sql string) bool {
 }
 
 // changes reports whether the statement has other rows with another text in place of a token.
-func (h *held) changes(at int, text string) bool {
+func (h held) changes(at int, text string) bool {
 	return h.differs(h.replaced(map[int]string{at: text}))
 }
 
 // replaced is the statement with other texts in place of some tokens.
-func (h *held) replaced(by map[int]string) string {
+func (h held) replaced(by map[int]string) string {
 	var b strings.Builder
 	done := 0
 	for i, t := range h.tokens {

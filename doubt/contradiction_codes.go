@@ -24,7 +24,7 @@ const languages = `germany german de england english en france french fr spain s
 var ofLanguage = compile(`(?i)lang|locale|tongue`)
 
 // country compares a country, or a language, of the question with the code of another one.
-func (h *held) country() string {
+func (h held) country() string {
 	for _, c := range h.constant {
 		list, written := strings.Fields(countries), strings.ToUpper
 		if ofLanguage.MatchString(c.column.Column) {
@@ -49,7 +49,7 @@ var units = [][3]string{
 }
 
 // unit looks for a column in a smaller unit than that of the question, which the statement does not convert.
-func (h *held) unit() string {
+func (h held) unit() string {
 	for _, u := range units {
 		if !h.says(u[0]) || h.says(u[1]) || h.writes(u[2]) {
 			continue

@@ -15,7 +15,7 @@ var howMany = compile(`(?i)\b(?:how many|number of|count of)\s+(?:(?:the|our|all
 
 // counted looks for a count of something else than the things that the question counts: rows of a join, a column without
 // a value in some rows, equal names.
-func (h *held) counted() string {
+func (h held) counted() string {
 	nouns := h.countedNouns()
 	switch {
 	case len(nouns) == 0:
@@ -42,7 +42,7 @@ func (h *held) counted() string {
 }
 
 // countedNouns are the words that the question counts, as stems: one, or two.
-func (h *held) countedNouns() []string {
+func (h held) countedNouns() []string {
 	if m := howMany.FindStringSubmatch(h.Text); m != nil {
 		return words.Stems(m[1])
 	}
@@ -50,7 +50,7 @@ func (h *held) countedNouns() []string {
 }
 
 // addsUp looks for a sum of what the things have in the place of their number: SUM(payload) for the number of trucks.
-func (h *held) addsUp(noun string) string {
+func (h held) addsUp(noun string) string {
 	at := h.places("SUM")
 	if len(at) == 0 || !h.single || !slices.Equal(h.Aggregates, []string{"SUM"}) {
 		return ""
@@ -68,7 +68,7 @@ func (h *held) addsUp(noun string) string {
 var numbering = compile(`(?i)quantit|qty|count|num|units?|pieces|copies|amount|total`)
 
 // countsKeys looks for a COUNT of keys of things that have no table of their name: of waiter_id for waiters.
-func (h *held) countsKeys(i int, noun string) string {
+func (h held) countsKeys(i int, noun string) string {
 	if h.word(i+2) == "DISTINCT" || h.word(i+2) == "*" {
 		return ""
 	}
@@ -80,7 +80,7 @@ func (h *held) countsKeys(i int, noun string) string {
 }
 
 // countsColumn looks at the COUNT of a column, in a question for the number of rows of t.
-func (h *held) countsColumn(i int, t *schema.Table) string {
+func (h held) countsColumn(i int, t *schema.Table) string {
 	c := h.columnBehind(h.tokens[i].Pos)
 	if c.of == nil {
 		return ""
@@ -111,7 +111,7 @@ func countsOften(t, in *schema.Table) string {
 }
 
 // countsJoin looks for a COUNT(*) of the question's things over a join that repeats them.
-func (h *held) countsJoin(i int, t *schema.Table) string {
+func (h held) countsJoin(i int, t *schema.Table) string {
 	s := h.selects[0]
 	if !h.single || len(s.Tables) < 2 || len(s.GroupBy) > 0 || len(t.PrimaryKey) != 1 {
 		return ""
@@ -124,12 +124,12 @@ func (h *held) countsJoin(i int, t *schema.Table) string {
 }
 
 // keyOf is the key of a table as a statement writes it that reads the table.
-func (h *held) keyOf(ref sqlshape.TableRef, t *schema.Table) string {
+func (h held) keyOf(ref sqlshape.TableRef, t *schema.Table) string {
 	return h.quoted(cmp.Or(ref.Alias, ref.Name)) + "." + h.quoted(t.PrimaryKey[0])
 }
 
 // countsOther looks for a COUNT(*) of the rows of another table, which refer to the question's things several times.
-func (h *held) countsOther(i int, t *schema.Table) string {
+func (h held) countsOther(i int, t *schema.Table) string {
 	if !h.single || len(h.tables) != 1 || h.tables[0] == t || len(h.selects[0].GroupBy) > 0 {
 		return ""
 	}
@@ -147,7 +147,7 @@ func (h *held) countsOther(i int, t *schema.Table) string {
 }
 
 // outer looks for a COUNT(*) by the rows of a table that a LEFT JOIN keeps: it counts one where there is no partner.
-func (h *held) outer() string {
+func (h held) outer() string {
 	if !h.single || len(h.selects[0].Tables) != 2 || len(h.selects[0].GroupBy) == 0 {
 		return ""
 	}
@@ -166,7 +166,7 @@ func (h *held) outer() string {
 }
 
 // groupsByRow reports whether each group is one row of a table: by its key, or by the name of a thing.
-func (h *held) groupsByRow(t *schema.Table) bool {
+func (h held) groupsByRow(t *schema.Table) bool {
 	return slices.ContainsFunc(h.groups(), func(c mention) bool {
 		return c.of == t && (c.keys() || personal.MatchString(c.Column))
 	})

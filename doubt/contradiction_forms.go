@@ -14,7 +14,7 @@ var (
 )
 
 // pattern compares "starts with", "ends in" and "contains" with the ends of a LIKE pattern.
-func (h *held) pattern() string {
+func (h held) pattern() string {
 	word, mold := "", "" // where the text stands in the pattern
 	for form, of := range map[*regexp.Regexp]string{beginsWith: "_%", endsWith: "%_", within: "%_%"} {
 		if m := form.FindString(h.asked); m != "" && word != "" {
@@ -48,7 +48,7 @@ var (
 
 // oneOf returns the words of the question that have one of two forms; "" where it has neither or both, or where it
 // denies or compares.
-func (h *held) oneOf(one, other *regexp.Regexp) (word string, isFirst bool) {
+func (h held) oneOf(one, other *regexp.Regexp) (word string, isFirst bool) {
 	a, b := one.FindString(h.asked), other.FindString(h.asked)
 	if a != "" && b != "" || h.asks(denies, comparing) {
 		return "", false
@@ -57,7 +57,7 @@ func (h *held) oneOf(one, other *regexp.Regexp) (word string, isFirst bool) {
 }
 
 // lateness compares late and on time with the comparison of a date with the one that was promised.
-func (h *held) lateness() string {
+func (h held) lateness() string {
 	word, isLate := h.oneOf(late, onTime)
 	if word == "" {
 		return ""
@@ -84,7 +84,7 @@ var (
 )
 
 // weekends compares weekend and weekday with the days of a list.
-func (h *held) weekends() string {
+func (h held) weekends() string {
 	m := ofWeekend.FindStringSubmatch(h.upper)
 	word, isWeekend := h.oneOf(weekend, workdays)
 	if m == nil || word == "" || h.Statement.Uses("CASE") ||
@@ -104,7 +104,7 @@ var (
 )
 
 // tax compares net and gross with the columns that the statement adds up.
-func (h *held) tax() string {
+func (h held) tax() string {
 	net, tax := "", ""
 	for _, c := range h.columns {
 		switch {

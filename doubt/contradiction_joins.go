@@ -22,7 +22,7 @@ var (
 
 // needless looks for a joined table that the question does not name and the statement does not use, and whose join drops
 // or repeats rows.
-func (h *held) needless() string {
+func (h held) needless() string {
 	outer := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool { return !s.Nested })
 	if outer < 0 || len(h.GroupBy)+len(h.SetOps) > 0 || h.evidence != "" || h.Star {
 		return ""
@@ -43,7 +43,7 @@ func (h *held) needless() string {
 
 // joinOf returns where the join of a table begins and ends; alone is false where it is not joined by one condition of
 // its own.
-func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int, alone bool) {
+func (h held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int, alone bool) {
 	before := joining.FindStringIndex(h.sql[:ref.Pos])
 	if before == nil || before[0] < s.Tables[0].Pos {
 		return 0, 0, false
@@ -64,7 +64,7 @@ func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int,
 }
 
 // usesOutside reports whether a column of a table stands in front of its join or behind the end of it.
-func (h *held) usesOutside(ref sqlshape.TableRef, end int) bool {
+func (h held) usesOutside(ref sqlshape.TableRef, end int) bool {
 	return h.anyMention(func(c mention) bool {
 		of := strings.EqualFold(c.Qualifier, ref.Alias) || strings.EqualFold(c.Qualifier, ref.Name) ||
 			c.Qualifier == "" && c.Table == ""
@@ -74,7 +74,7 @@ func (h *held) usesOutside(ref sqlshape.TableRef, end int) bool {
 
 // speaksOf reports whether a question may speak of a table: by a word of its name or of its columns, or by a verb that no
 // column explains.
-func (h *held) speaksOf(t *schema.Table) bool {
+func (h held) speaksOf(t *schema.Table) bool {
 	others := except(h.tables, func(o *schema.Table) bool { return o == t })
 	own := except(h.stems, func(w string) bool { return byNoun(others, w) != nil })
 	name, parts := strings.ToLower(t.Name), words.Stems(t.Name)
@@ -92,7 +92,7 @@ func (h *held) speaksOf(t *schema.Table) bool {
 }
 
 // explains reports whether a verb is one of a state, or a column of the statement begins like it.
-func (h *held) explains(verb string) bool {
+func (h held) explains(verb string) bool {
 	return states[verb] || h.anyMention(func(c mention) bool {
 		return slices.ContainsFunc(words.Stems(c.Column), func(w string) bool {
 			return strings.HasPrefix(verb, w[:min(3, len(w))])
@@ -106,7 +106,7 @@ var doesNot = compile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwitho
 
 // besides looks for things of which the question denies a value and that have it beside another one: countries that do
 // not speak English, by one language that is not English.
-func (h *held) besides() string {
+func (h held) besides() string {
 	if !h.single || len(h.Aggregates)+len(h.GroupBy) > 0 || !h.asks(doesNot) {
 		return ""
 	}
@@ -125,7 +125,7 @@ func (h *held) besides() string {
 }
 
 // showsTable reports whether the outer select list has a column of a table.
-func (h *held) showsTable(t *schema.Table) bool {
+func (h held) showsTable(t *schema.Table) bool {
 	from := h.selects[0].Tables
 	return h.Star || h.anyMention(func(c mention) bool {
 		return len(from) > 0 && c.Pos < from[0].Pos && c.of == t

@@ -18,7 +18,7 @@ var plain = words.Set(`all other new old none yes no true false unknown total nu
 	general standard normal current a i to`)
 
 // value compares the stored values that the question names with the values by which the statement compares their column.
-func (h *held) value() string {
+func (h held) value() string {
 	if h.Values == nil {
 		return ""
 	}
@@ -41,7 +41,7 @@ func (h *held) value() string {
 
 // lacksTable reports whether the question puts a value beside the name of its table, "the Toys category", and the
 // statement has neither that nor a key in its place.
-func (h *held) lacksTable(v contradict.Stored) bool {
+func (h held) lacksTable(v contradict.Stored) bool {
 	noun, value := nounOf(v.Table), strings.ToLower(v.Value)
 	beside := h.hasPhrase(value+" "+noun) || h.hasPhrase(noun+" "+value)
 	return beside && strings.Contains(h.Text, v.Value) && !h.writesText(v.Value) &&
@@ -50,7 +50,7 @@ func (h *held) lacksTable(v contradict.Stored) bool {
 
 // pairs reports whether the question puts a value beside another one of its column, which is all that the statement takes:
 // "urgent or high".
-func (h *held) pairs(t *schema.Table, v contradict.Stored) bool {
+func (h held) pairs(t *schema.Table, v contradict.Stored) bool {
 	value := strings.ToLower(v.Value)
 	return slices.ContainsFunc(h.constant, func(c constant) bool {
 		other := strings.ToLower(c.text)
@@ -61,7 +61,7 @@ func (h *held) pairs(t *schema.Table, v contradict.Stored) bool {
 }
 
 // denied reports whether the question says that it wants others than a value: "bookings that were not kept".
-func (h *held) denied(value string) bool {
+func (h held) denied(value string) bool {
 	before, _, _ := strings.Cut(h.asked, strings.ToLower(value))
 	return denial.MatchString(before)
 }
@@ -84,7 +84,7 @@ var (
 
 // writesText reports whether a text stands in a string of the statement, or is one part of it, or its words are names
 // there.
-func (h *held) writesText(value string) bool {
+func (h held) writesText(value string) bool {
 	value = strings.ToLower(value)
 	for _, c := range h.constant {
 		text := strings.ToLower(strings.Trim(c.text, "%_ "))
@@ -96,14 +96,14 @@ func (h *held) writesText(value string) bool {
 }
 
 // inNamesHere reports whether one of words stands in a name of a table or a column of the statement.
-func (h *held) inNamesHere(stems []string) bool {
+func (h held) inNamesHere(stems []string) bool {
 	return h.anyMention(func(c mention) bool { return named(c.Column, stems...) }) ||
 		h.anyTable(func(t *schema.Table) bool { return named(t.Name, stems...) })
 }
 
 // comparedWith returns a text with which the statement compares a column and which the question does not name. compared
 // says that it compares the column with something.
-func (h *held) comparedWith(t *schema.Table, column string) (other string, compared bool) {
+func (h held) comparedWith(t *schema.Table, column string) (other string, compared bool) {
 	for _, c := range h.constant {
 		if !c.column.is(t, column) {
 			continue
@@ -117,11 +117,11 @@ func (h *held) comparedWith(t *schema.Table, column string) (other string, compa
 }
 
 // unnamed reports whether the statement keeps the rows with a text that the question does not name.
-func (h *held) unnamed(c constant) bool { return c.equal() && !c.number && !h.named(c.text) }
+func (h held) unnamed(c constant) bool { return c.equal() && !c.number && !h.named(c.text) }
 
 // misses reports whether a value that the question names belongs to a filter that the statement lacks: the column holds
 // few values, no other text of the table stands for it, and the word is no usual one.
-func (h *held) misses(t *schema.Table, v contradict.Stored) bool {
+func (h held) misses(t *schema.Table, v contradict.Stored) bool {
 	c, ok := t.Column(v.Column)
 	value := strings.ToLower(v.Value)
 	if !ok || h.uses(t, v.Column) || profileOf(c).Distinct < 2 || profileOf(c).Distinct > 60 ||
@@ -140,7 +140,7 @@ func (h *held) misses(t *schema.Table, v contradict.Stored) bool {
 
 // code compares a value that the question names in a table of names with the key by which the statement picks one of
 // them: Spain and 'FR'.
-func (h *held) code() string {
+func (h held) code() string {
 	keys := except(h.constant, func(c constant) bool {
 		return c.op != "=" || refersTo(c.column.of, c.column.Column) == "" || h.named(c.text)
 	})
@@ -176,7 +176,7 @@ var general = words.Set(`id name date time at on in of the no number code type v
 	flag by to for a an and all total amount count`)
 
 // column looks for a column that the question names while the statement takes its sibling: shipped_at and ordered_at.
-func (h *held) column() string {
+func (h held) column() string {
 	for _, c := range h.columns {
 		if c.of == nil || !h.decides(c) || // or it has not ended: removed_on IS NULL, for what is installed
 			ended.MatchString(c.Column) && isNull.MatchString(h.upper[min(len(h.upper), c.Pos):]) {
@@ -202,7 +202,7 @@ func (h *held) column() string {
 var isNull = compile(`^(?:\w+\.)?\w+ IS NULL\b`)
 
 // decides reports whether a mention decides about rows or figures: it is compared, joined, grouped by or aggregated.
-func (h *held) decides(c mention) bool {
+func (h held) decides(c mention) bool {
 	if c.Operand || slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool {
 		return s.Has(c.Pos) && slices.ContainsFunc(s.GroupBy, c.writes)
 	}) {
@@ -258,7 +258,7 @@ func without(a, b []string) []string {
 }
 
 // allNamed reports whether the question itself has all of these words.
-func (h *held) allNamed(list []string) bool {
+func (h held) allNamed(list []string) bool {
 	others := except(h.stems, func(s string) bool {
 		return h.anyTable(func(t *schema.Table) bool { return named(t.Name, s) })
 	})
@@ -266,7 +266,7 @@ func (h *held) allNamed(list []string) bool {
 }
 
 // inConstants reports whether one of words stands in a constant or in a name of the statement.
-func (h *held) inConstants(list []string) bool {
+func (h held) inConstants(list []string) bool {
 	return h.inNamesHere(list) || slices.ContainsFunc(list, func(w string) bool {
 		return slices.ContainsFunc(h.constant, func(c constant) bool { return strings.Contains(strings.ToLower(c.text), w) })
 	})
@@ -276,7 +276,7 @@ func (h *held) inConstants(list []string) bool {
 var sayable = compile(`(?i)BOOL|TEXT|CHAR|ENUM`)
 
 // flag looks for a column of yes and no that the question names and the statement does not read.
-func (h *held) flag() string {
+func (h held) flag() string {
 	for _, t := range h.tables {
 		for i := range t.Columns {
 			c := &t.Columns[i]
@@ -316,7 +316,7 @@ var (
 )
 
 // unasked looks for a condition with a constant that nothing in the question stands for.
-func (h *held) unasked() string {
+func (h held) unasked() string {
 	if len(h.Earlier) > 0 {
 		return ""
 	}
@@ -347,7 +347,7 @@ func (h *held) unasked() string {
 }
 
 // inCase reports whether a token stands in a CASE.
-func (h *held) inCase(at int) bool {
+func (h held) inCase(at int) bool {
 	depth := 0
 	for i := 0; i < at; i++ {
 		switch h.word(i) {
@@ -362,7 +362,7 @@ func (h *held) inCase(at int) bool {
 
 // unexplained reports whether nothing in the question stands for a text: neither a word of it, nor a word that names
 // neither a table nor a column and may be another name for it.
-func (h *held) unexplained(column *schema.Column, text string) bool {
+func (h held) unexplained(column *schema.Column, text string) bool {
 	if len(text) <= 3 || h.named(text) || strings.Contains(text, "_") || h.evidence != "" ||
 		share(without(words.Stems(column.Name), nil), h.stems) {
 		return false
@@ -382,7 +382,7 @@ var idle = words.Set(`place placed make made write wrote written issue issued ha
 	registered receive received send sent ask asked open opened cost costs pay worth average mean`)
 
 // verbOf reports whether a word begins like the name of a table or a column.
-func (h *held) verbOf(stem string) bool {
+func (h held) verbOf(stem string) bool {
 	has := func(name string) bool { return alike(words.Stems(name), stem, 4, 4) }
 	return h.anyTable(func(t *schema.Table) bool { return has(t.Name) || anyColumn(t, has) })
 }

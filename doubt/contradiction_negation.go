@@ -25,7 +25,7 @@ var (
 )
 
 // negation looks for a part that the question excludes and the statement does not.
-func (h *held) negation() string {
+func (h held) negation() string {
 	for _, c := range h.constant {
 		text := strings.ToLower(strings.Trim(c.text, "%"))
 		if c.equal() && !c.number && text != "" && (h.hasPhrase("outside "+text) || h.hasPhrase("outside of "+text)) {
@@ -50,7 +50,7 @@ func (h *held) negation() string {
 }
 
 // unWord is a word like unpaid, of which the statement has the other part: paid.
-func (h *held) unWord(text string) string {
+func (h held) unWord(text string) string {
 	for _, m := range unWord.FindAllStringSubmatch(text, -1) {
 		if h.anyMention(func(c mention) bool { return alike(words.OfName(c.Column), m[1], 4, 4) }) {
 			return m[0]
@@ -61,7 +61,7 @@ func (h *held) unWord(text string) string {
 
 // excludes reports whether the statement leaves something out; careless says that it does so by an inequality alone, which
 // keeps rows of things that have others, too. A filter on the state of rows that the question does not name is none.
-func (h *held) excludes() (excluded, careless bool) {
+func (h held) excludes() (excluded, careless bool) {
 	for i, t := range h.tokens {
 		switch w := h.word(i); {
 		case excluding[w], w == "NOT" && h.word(i-1) != "IS", t.Kind == sqltext.String && denying.MatchString(t.Text):
@@ -87,7 +87,7 @@ var excluding = words.Set("EXCEPT MINUS INTERSECT HAVING CASE FALSE 0")
 
 // listsOthers reports whether a statement keeps all stored texts of a column but those that the question names: IN ('done',
 // 'withdrawn') for "not open".
-func (h *held) listsOthers(of mention) bool {
+func (h held) listsOthers(of mention) bool {
 	if of.known == nil || int64(len(profileOf(of.known).Top)) != profileOf(of.known).Distinct {
 		return false
 	}
@@ -113,7 +113,7 @@ var denying = compile(`(?i)^['"](?:[-%]|n|no|f|false|0|none|n/a)?['"]$|\b(?:not?
 		^'(?:un|non|in|dis|no[-_ ])`)
 
 // verbalized reports whether the question has a word of a column: not shipped and shipped_at, undeleted and deleted_at.
-func (h *held) verbalized(column string) bool {
+func (h held) verbalized(column string) bool {
 	return slices.ContainsFunc(words.OfName(column), func(w string) bool {
 		return !general[w] && (h.related(w) || strings.Contains(h.asked, "un"+w[:min(4, len(w))]) ||
 			strings.Contains(h.asked, "in"+w))
@@ -121,7 +121,7 @@ func (h *held) verbalized(column string) bool {
 }
 
 // namesState reports whether the question names the constant behind the operator at token i.
-func (h *held) namesState(i int) bool {
+func (h held) namesState(i int) bool {
 	return i+1 < len(h.tokens) && h.tokens[i+1].Kind == sqltext.String &&
 		h.named(h.Statement.Dialect().Value(h.tokens[i+1]))
 }
@@ -130,7 +130,7 @@ var bothOf = compile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|con
 		use[sd]?|bought|take[ns]?|took|speak|offer|like) .*\bas well as\b`)
 
 // both looks for two things that one has to have and of which the statement takes either.
-func (h *held) both() string {
+func (h held) both() string {
 	if !h.asks(bothOf) || h.Statement.Uses("INTERSECT") || h.Statement.Uses("HAVING") || h.Statement.Uses("CASE") ||
 		len(h.Aggregates)+len(h.GroupBy) > 0 || len(h.Statement.Tables()) > len(h.tables) { // by two rows of one table
 		return ""
@@ -154,7 +154,7 @@ var withNone = compile(`(?i)\b(?:including (?:\pL+ ){0,3}(?:without|with no|with
 		when) (?:they|it) ha\w+ no)`)
 
 // including looks for rows without a partner that the question wants kept.
-func (h *held) including() string {
+func (h held) including() string {
 	outer := false
 	for _, s := range h.selects {
 		for i, join := range s.Joined {
@@ -181,12 +181,12 @@ func (h *held) including() string {
 var keeping = words.Set("LEFT RIGHT FULL")
 
 // everyOne reports whether the question asks for all there are, or for each.
-func (h *held) everyOne() bool {
+func (h held) everyOne() bool {
 	return h.Has("all *", "every *", "each *") && !h.Has("at all", "in all")
 }
 
 // filters reports whether the WHERE of a SELECT asks for a value of a table.
-func (h *held) filters(s sqlshape.Select, t sqlshape.TableRef) bool {
+func (h held) filters(s sqlshape.Select, t sqlshape.TableRef) bool {
 	return !keepsNull.MatchString(s.Where) && h.anyMention(func(c mention) bool {
 		return inWhere(s, c.Pos) && c.Qualifier != "" &&
 			(strings.EqualFold(c.Qualifier, t.Alias) || strings.EqualFold(c.Qualifier, t.Name))

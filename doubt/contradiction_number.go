@@ -34,7 +34,7 @@ type askedNumber struct {
 }
 
 // asksNumbers are the numbers of the question that are no times.
-func (h *held) asksNumbers() (list []askedNumber) {
+func (h held) asksNumbers() (list []askedNumber) {
 	text := relative.ReplaceAllString(unquoted(h.timeless, "x"), " ")
 	if len(h.statedTimes()) > 0 || ofToday.MatchString(h.upper) {
 		text = ofUnits.ReplaceAllString(text, " ")
@@ -63,7 +63,7 @@ func (h *held) asksNumbers() (list []askedNumber) {
 }
 
 // number looks for a number of the question that the statement lacks.
-func (h *held) number() string {
+func (h held) number() string {
 	missing := except(h.asksNumbers(), func(n askedNumber) bool {
 		plain := n.forms[0]
 		return plain == "0" || plain == "1" || slices.ContainsFunc(n.forms, h.writesNumber) ||
@@ -81,7 +81,7 @@ func (h *held) number() string {
 }
 
 // writesNumber reports whether the statement has a number, or the one beside it for a bound: more than 4 is at least 5.
-func (h *held) writesNumber(n string) bool {
+func (h held) writesNumber(n string) bool {
 	return slices.ContainsFunc(h.constant, func(c constant) bool {
 		if !c.number {
 			return strings.Contains(c.text, n)
@@ -112,7 +112,7 @@ func standsAlone(text, part string, kind func(rune) bool) bool {
 }
 
 // hasPhrase reports whether the question has words side by side.
-func (h *held) hasPhrase(words string) bool {
+func (h held) hasPhrase(words string) bool {
 	return standsAlone(h.asked, words, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
@@ -147,7 +147,7 @@ var (
 )
 
 // limit compares the number of a top list with the LIMIT.
-func (h *held) limit() string {
+func (h held) limit() string {
 	m := topN.FindStringSubmatch(h.asked)
 	if m == nil || h.asks(notTop) {
 		return ""
@@ -190,7 +190,7 @@ var bounds = []struct {
 var unbound = compile(` not |n't|except`)
 
 // bound compares at least, more than, at most and less than with the operators.
-func (h *held) bound() string {
+func (h held) bound() string {
 	if h.asks(unbound) {
 		return ""
 	}
@@ -223,7 +223,7 @@ var (
 
 // otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the question
 // has it.
-func (h *held) otherCount() string {
+func (h held) otherCount() string {
 	m := havingCount.FindStringSubmatch(h.upper)
 	if m == nil || len(anyNumber.FindAllString(h.asked, -1)) != 1 || h.asks(ofUnits) || h.knows(m[2]) ||
 		h.Has("several", "multiple", "repeat*", "again") {
@@ -235,7 +235,7 @@ func (h *held) otherCount() string {
 var exactly = compile(`(?i)\b(exactly|precisely|only|just) <number>\b`)
 
 // exact compares "exactly two" with the one number that the statement asks for. "Only two" may be the length of a list.
-func (h *held) exact() string {
+func (h held) exact() string {
 	found := exactly.FindAllStringSubmatch(h.asked, -1)
 	if len(found) != 1 {
 		return ""
@@ -255,7 +255,7 @@ func (h *held) exact() string {
 
 // matters reports whether another row is in the answer where a bound takes its number in, or leaves it out: unless it is
 // known not to.
-func (h *held) matters(c constant) bool {
+func (h held) matters(c constant) bool {
 	other := c.op + "="
 	if strings.HasSuffix(c.op, "=") {
 		other = c.op[:1]
@@ -264,6 +264,6 @@ func (h *held) matters(c constant) bool {
 }
 
 // compared are the constants that are a number with which the statement compares.
-func (h *held) compared(n int) []constant {
+func (h held) compared(n int) []constant {
 	return except(h.constant, func(c constant) bool { return c.op == "" || apart(c.text, strconv.Itoa(n)) != 0 })
 }

@@ -61,7 +61,7 @@ var endFirst = compile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!]
 
 // utmostEnd returns the end of an order that a superlative asks for, and the superlative; several: there are such of
 // several ends.
-func (h *held) utmostEnd() (asked, word string, several bool) {
+func (h held) utmostEnd() (asked, word string, several bool) {
 	text := notUtmost.ReplaceAllStringFunc(h.asked, func(s string) string {
 		if latest.MatchString(s) || earliest.MatchString(s) {
 			return s[strings.LastIndexAny(s, " -")+1:] // read below
@@ -85,7 +85,7 @@ func (h *held) utmostEnd() (asked, word string, several bool) {
 }
 
 // askedEnd returns the end of an order that the question asks for, and the word by which it does; "": none, or several.
-func (h *held) askedEnd() (asked, word string) {
+func (h held) askedEnd() (asked, word string) {
 	asked, word, several := h.utmostEnd()
 	few, end, begins := lastFew.FindStringSubmatch(h.asked), endOf.FindStringSubmatch(h.asked), fromEnd.FindStringSubmatch(h.asked)
 	switch {
@@ -108,7 +108,7 @@ func (h *held) askedEnd() (asked, word string) {
 }
 
 // direction compares highest and lowest, latest and earliest with the order of the statement, or its MAX and MIN.
-func (h *held) direction() string {
+func (h held) direction() string {
 	asked, word := h.askedEnd()
 	if asked == "" || strings.Contains(h.asked, "rank") {
 		return ""
@@ -145,7 +145,7 @@ func endIn(descends bool) string {
 
 // ordered returns the column by which the outer query orders and cuts off, and whether it takes the highest first. column
 // is zero for what is computed.
-func (h *held) ordered() (column mention, descends, ok bool) {
+func (h held) ordered() (column mention, descends, ok bool) {
 	o := h.Outline
 	if at := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool {
 		return s.Nested && len(s.OrderBy) > 0 && s.Limit != ""
@@ -163,7 +163,7 @@ func (h *held) ordered() (column mention, descends, ok bool) {
 }
 
 // orderedBy is ordered for the first term of an ORDER BY.
-func (h *held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool) {
+func (h held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool) {
 	name := strings.ToUpper(directions.ReplaceAllString(o.OrderBy[0], ""))
 	descends = strings.Contains(strings.ToUpper(directions.FindString(o.OrderBy[0])), "DESC")
 	for _, item := range o.Items {
@@ -186,7 +186,7 @@ func (h *held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool)
 }
 
 // extreme is ordered for a MAX or a MIN.
-func (h *held) extreme(most bool) (column mention, descends, ok bool) {
+func (h held) extreme(most bool) (column mention, descends, ok bool) {
 	at := append(h.places("MAX", "("), h.places("MIN", "(")...)
 	if len(at) == 0 {
 		return column, false, false

@@ -14,7 +14,7 @@ import (
 // The readers of this file find mistakes that another statement proves.
 
 // union looks for equal rows, or equal figures, that the statement drops before it adds up.
-func (h *held) union() string {
+func (h held) union() string {
 	by := map[int]string{}
 	for i := range h.tokens {
 		switch {
@@ -35,7 +35,7 @@ func (h *held) union() string {
 }
 
 // nullFirst looks for a top list that begins with rows without the figure by which it is ordered.
-func (h *held) nullFirst() string {
+func (h held) nullFirst() string {
 	if !h.single || h.Table == nil {
 		return ""
 	}
@@ -67,7 +67,7 @@ func whereOf(s sqlshape.Select) string {
 }
 
 // several looks for a query in the place of one value that has several rows.
-func (h *held) several() string {
+func (h held) several() string {
 	for _, s := range h.selects {
 		at := h.tokenAt(s.Pos)
 		single := s.Limit == "" && len(s.Items) == 1 && len(s.Items[0].Aggregates) == 0 && !strings.Contains(s.Items[0].Text, "(")
@@ -88,7 +88,7 @@ var oneValued = words.Set("= < > <= >= <>")
 var ofEach = compile(`\band (?:their|the|its) (?:\pL+ )?(?:number|count|total|sum|average)\b`)
 
 // homonym looks for groups by a name that two rows of the table share.
-func (h *held) homonym() string {
+func (h held) homonym() string {
 	if !h.single || len(h.GroupBy) == 0 || len(h.Aggregates) == 0 {
 		return ""
 	}
@@ -106,13 +106,13 @@ func (h *held) homonym() string {
 }
 
 // repeats reports whether several rows have one value.
-func (h *held) repeats(from, by string) bool {
+func (h held) repeats(from, by string) bool {
 	return h.some("SELECT 1 FROM %s GROUP BY %s HAVING count(*) > 1 LIMIT 1", from, by)
 }
 
 // groupNames returns the table, and its columns, by whose names alone the outer query groups; nil where it groups by
 // something else.
-func (h *held) groupNames() (of *schema.Table, names []string) {
+func (h held) groupNames() (of *schema.Table, names []string) {
 	for _, c := range h.groups() {
 		if c.of == nil || of != nil && c.of != of || len(c.of.PrimaryKey) != 1 || !personal.MatchString(c.Column) {
 			return nil, nil
@@ -124,7 +124,7 @@ func (h *held) groupNames() (of *schema.Table, names []string) {
 
 var personal = compile(`(?i)name|title|label`)
 
-func (h *held) quoted(name string) string {
+func (h held) quoted(name string) string {
 	mark := `"`
 	if h.Statement.Dialect().Backslash || h.Statement.Dialect().RawStrings {
 		mark = "`"
@@ -132,7 +132,7 @@ func (h *held) quoted(name string) string {
 	return mark + strings.ReplaceAll(name, mark, mark+mark) + mark
 }
 
-func (h *held) quotedTable(t *schema.Table) string {
+func (h held) quotedTable(t *schema.Table) string {
 	if t.Schema == "" {
 		return h.quoted(t.Name)
 	}
@@ -143,7 +143,7 @@ var averagedOf = compile(`(?i)\b(AVG|SUM)\s*\(\s*(CASE\s+WHEN\s+)?(\w+)\.(\w+)`)
 
 // repeated looks for an average, or a count by CASE, of rows of a table that a join repeats and that the question counts
 // once.
-func (h *held) repeated() string {
+func (h held) repeated() string {
 	if !h.single || len(h.selects[0].Tables) < 2 || len(h.selects[0].GroupBy) > 0 {
 		return ""
 	}
@@ -163,7 +163,7 @@ func (h *held) repeated() string {
 }
 
 // countsOne reports whether the question takes each row of a table once: the average of an order, how many orders.
-func (h *held) countsOne(t *schema.Table, counts bool) bool {
+func (h held) countsOne(t *schema.Table, counts bool) bool {
 	noun := nounOf(t.Name)
 	if counts {
 		return h.Has("how many "+noun+"*", "number of "+noun+"*")
@@ -179,7 +179,7 @@ var (
 
 // text looks for stored texts that differ from a constant in case, in accents and blanks only, and for patterns that match
 // more than the value that the question names.
-func (h *held) text() string {
+func (h held) text() string {
 	for _, c := range h.constant {
 		if c.column.of == nil || c.number || c.opAt < 0 || h.word(c.opAt-1) == ")" || h.word(c.opAt+1) == "(" {
 			continue
@@ -206,7 +206,7 @@ func (h *held) text() string {
 }
 
 // spelledOtherwise is a stored value that differs from a constant in case, accents and blanks only; "": none.
-func (h *held) spelledOtherwise(c constant) string {
+func (h held) spelledOtherwise(c constant) string {
 	if h.Values == nil {
 		return ""
 	}
@@ -229,7 +229,7 @@ func sameLetters(a, b string) bool {
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // months looks for months of several years in one row.
-func (h *held) months() string {
+func (h held) months() string {
 	if len(h.times) > 0 || len(h.statedTimes()) > 0 || h.writes("%Y") || h.asks(relative) ||
 		h.Has("each year", "per year", "every year", "season*", "over the years", "of the year") {
 		return ""
@@ -249,7 +249,7 @@ func (h *held) months() string {
 
 // nulls looks for rows that an inequality or a sum leaves out because a value is missing, where the question leaves out
 // none.
-func (h *held) nulls() string {
+func (h held) nulls() string {
 	if h.writes(" NULL") {
 		return ""
 	}
@@ -283,7 +283,7 @@ func hasNulls(c mention) bool { return c.known != nil && profileOf(c.known).Null
 
 // alias looks for a group by a name that is both a column and the alias of an expression over it, of which an engine takes
 // the column.
-func (h *held) alias() string {
+func (h held) alias() string {
 	for _, item := range h.Items {
 		stands := func(c mention) bool {
 			return strings.EqualFold(c.Column, item.Alias) && strings.Contains(item.Text, c.Column)
@@ -301,7 +301,7 @@ func (h *held) alias() string {
 }
 
 // ties looks for a number of rows by ROW_NUMBER that leaves out an equal row.
-func (h *held) ties() string {
+func (h held) ties() string {
 	at := h.places("ROW_NUMBER")
 	if len(at) != 1 || !h.changes(at[0], "RANK") {
 		return ""
@@ -310,7 +310,7 @@ func (h *held) ties() string {
 }
 
 // spellings looks for a count of different texts that differ in case and blanks only.
-func (h *held) spellings() string {
+func (h held) spellings() string {
 	if len(h.Aggregates) != 1 || len(h.columns) != 1 {
 		return ""
 	}
@@ -326,7 +326,7 @@ func (h *held) spellings() string {
 var textual = compile(`(?i)TEXT|CHAR`)
 
 // typed looks for a part of a date, which is a text to SQLite, that is compared with a number: no row is equal.
-func (h *held) typed() string {
+func (h held) typed() string {
 	m := partIsNumber.FindStringSubmatch(h.upper)
 	if m == nil {
 		return ""

@@ -22,7 +22,7 @@ func isNear(a time.Time, days time.Duration, times ...time.Time) bool {
 }
 
 // oneSided compares the time beside a word such as since or before with the bound of the statement.
-func (h *held) oneSided(told []stated) string {
+func (h held) oneSided(told []stated) string {
 	m := bounded.FindStringSubmatch(h.asked)
 	if m == nil || len(h.times) != 1 || len(told) != 1 {
 		return ""
@@ -46,7 +46,7 @@ func (h *held) oneSided(told []stated) string {
 var edges = words.Pairs("from begin later begin onward begin onwards begin newer begin earlier end older end")
 
 // twoSided compares the two ends of a range with those of the statement.
-func (h *held) twoSided(told []stated) string {
+func (h held) twoSided(told []stated) string {
 	if len(h.times) != 2 || len(told) != 1 || !h.asks(between) {
 		return ""
 	}
@@ -70,7 +70,7 @@ var (
 )
 
 // beyondAverage compares "above average" with the side of the average that the statement takes.
-func (h *held) beyondAverage() string {
+func (h held) beyondAverage() string {
 	side, op := "above", ">"
 	if h.asks(belowAverage) {
 		side, op = "below", "<"

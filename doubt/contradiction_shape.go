@@ -22,7 +22,7 @@ var (
 )
 
 // group looks for the rows that each, per and by ask for.
-func (h *held) group() string {
+func (h held) group() string {
 	text := notGroup.ReplaceAllString(h.Text, " ")
 	if detail := h.grain(text); detail != "" {
 		return detail
@@ -52,7 +52,7 @@ func (h *held) group() string {
 }
 
 // unitOf reports whether per and the first word of a noun are a part of a column's name: cents_per_kwh.
-func (h *held) unitOf(noun string) bool {
+func (h held) unitOf(noun string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(noun), " ")
 	return h.anyMention(func(c mention) bool { return strings.Contains(strings.ToLower(c.Column), "per_"+first) })
 }
@@ -65,7 +65,7 @@ var (
 )
 
 // byName finds "by country", where country is a name of the schema or a period.
-func (h *held) byName(text string) []string {
+func (h held) byName(text string) []string {
 	m := byOne.FindStringSubmatch(text)
 	if m == nil {
 		return byPeriod.FindStringSubmatch(text)
@@ -89,7 +89,7 @@ var (
 )
 
 // grain compares months and years of the question with those by which the statement groups.
-func (h *held) grain(text string) string {
+func (h held) grain(text string) string {
 	found := grains.FindAllStringSubmatch(strings.ToLower(text), -1)
 	if len(found) != 1 || len(h.GroupBy) != 1 {
 		return ""
@@ -107,7 +107,7 @@ func (h *held) grain(text string) string {
 
 // averaged reports whether a number a thing is one average: the average per customer. An AVG is one over the rows of the
 // things themselves, and where the things are no name of the schema.
-func (h *held) averaged(thing string) bool {
+func (h held) averaged(thing string) bool {
 	first, _, _ := strings.Cut(thing, " ")
 	stem := words.Stem(first)
 	return h.Has("average", "mean", "avg") &&
@@ -119,14 +119,14 @@ var behindNoun = words.Set(`in for of from since during with at on and or over w
 	each by as sorted ordered including excluding without except`)
 
 // byKeyAndName reports whether the groups are things: by the key of a table and then by a name of it.
-func (h *held) byKeyAndName() bool {
+func (h held) byKeyAndName() bool {
 	by := h.groups()
 	return len(by) == 2 && by[0].of == by[1].of && by[0].keys() && personal.MatchString(by[1].Column)
 }
 
 // otherGroup looks for groups by something else than the question says: by another table, by what several rows of the table
 // share, or by another column.
-func (h *held) otherGroup(noun string) string {
+func (h held) otherGroup(noun string) string {
 	stem, by := words.Stems(noun), h.groups()
 	c := by[len(by)-1]
 	if len(stem) == 0 || !h.single || c.of == nil || named(c.known.Name, stem[0]) || slices.Contains(stem[1:], nounOf(c.of.Name)) {
@@ -150,7 +150,7 @@ func (h *held) otherGroup(noun string) string {
 
 // hasColumn reports whether a word is the whole name of a column of the tables that are read, which the statement does not
 // mention.
-func (h *held) hasColumn(stem string) bool {
+func (h held) hasColumn(stem string) bool {
 	return h.anyTable(func(t *schema.Table) bool {
 		return anyColumn(t, func(name string) bool { return slices.Equal(words.Stems(name), []string{stem}) && !h.uses(t, name) })
 	})
@@ -165,7 +165,7 @@ func isShared(t *schema.Table, c *schema.Column) bool {
 var differing = compile(`\b(different|distinct|unique|separate)\b`)
 
 // distinct looks for a count of different things that counts each as often as it stands there.
-func (h *held) distinct() string {
+func (h held) distinct() string {
 	m := differing.FindString(h.asked)
 	if m == "" || !h.Count && !h.HowMany || h.Statement.Uses("DISTINCT") || h.Statement.Uses("GROUP") ||
 		!slices.Contains(h.Aggregates, "COUNT") || len(h.places("COUNT", "(", "*")) > 0 {
@@ -179,7 +179,7 @@ func (h *held) distinct() string {
 
 // countsDistinct is the statement with DISTINCT in its only COUNT of a column, which is column where that is given; "":
 // there is none.
-func (h *held) countsDistinct(column string) string {
+func (h held) countsDistinct(column string) string {
 	by := map[int]string{}
 	for _, i := range h.places("COUNT", "(") {
 		name := h.tokens[h.lastPart(min(i+2, len(h.tokens)-1))].Text
@@ -202,7 +202,7 @@ var (
 )
 
 // countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "": none.
-func (h *held) countedMeasure() string {
+func (h held) countedMeasure() string {
 	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.sql)
 	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
 		return ""
@@ -215,7 +215,7 @@ func (h *held) countedMeasure() string {
 }
 
 // average looks for an average that is computed without one.
-func (h *held) average() string {
+func (h held) average() string {
 	averages := h.Has("average", "mean", "avg")
 	if h.Sum && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
 		!h.Has("typical*", "usual*") && h.evidence == "" {
@@ -245,12 +245,12 @@ var (
 var byUnit = compile(`/\s*10+(?:\.0*)?\b`)
 
 // divides reports whether the statement divides, and not only by 100 or 1,000 for another unit.
-func (h *held) divides() bool { return strings.Contains(byUnit.ReplaceAllString(h.upper, " "), "/") }
+func (h held) divides() bool { return strings.Contains(byUnit.ReplaceAllString(h.upper, " "), "/") }
 
 var ofOne = compile(`\baverage\b.*\b(?:of an?|per) (\pL+)\b`)
 
 // averageOf looks for an average over the parts of what the question takes the average of: the lines of an order.
-func (h *held) averageOf() string {
+func (h held) averageOf() string {
 	m := ofOne.FindStringSubmatch(h.asked)
 	if m == nil || len(h.tables) != 1 || !h.single || len(h.GroupBy) > 0 || h.writes("/") {
 		return ""
@@ -265,13 +265,13 @@ func (h *held) averageOf() string {
 }
 
 // scalar reports whether the outer select list holds a query.
-func (h *held) scalar() bool {
+func (h held) scalar() bool {
 	return slices.ContainsFunc(h.Items,
 		func(i sqlshape.SelectItem) bool { return strings.Contains(strings.ToUpper(i.Text), "SELECT") })
 }
 
 // dropsSome looks for a join over a reference that some rows of "all employees" do not have.
-func (h *held) dropsSome() string {
+func (h held) dropsSome() string {
 	if !h.single || h.selects[0].Where != "" || len(h.Aggregates) > 0 {
 		return ""
 	}
@@ -294,7 +294,7 @@ var (
 
 // share looks for a share of a whole that the statement has filtered like the part, and of a whole of another time than the
 // question names, and for a count in the place of a share.
-func (h *held) share() string {
+func (h held) share() string {
 	told := h.statedTimes()
 	switch {
 	case !h.Has("percent*", "share", "proportion", "ratio", "fraction"):
@@ -323,7 +323,7 @@ func isHundred(v any) bool { return v == 100.0 || v == int64(100) || v == 1.0 }
 var asksTwice = compile(`(?i)\bhow (?:many|much)\b.*\band (?:how (?:many|much)|what (?:is|are))\b`)
 
 // half looks for one number where the question asks for two.
-func (h *held) half() string {
+func (h held) half() string {
 	if !h.asks(asksTwice) || h.Table == nil || len(h.Table.Rows) != 1 || len(h.Table.Columns) != 1 {
 		return ""
 	}
@@ -331,7 +331,7 @@ func (h *held) half() string {
 }
 
 // join looks for an equality of two columns between which no foreign key stands, in a database that has some.
-func (h *held) join() string {
+func (h held) join() string {
 	if !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return len(t.ForeignKeys) > 0 }) {
 		return ""
 	}
@@ -380,7 +380,7 @@ func refersToTable(t, other *schema.Table) bool {
 }
 
 // lost looks for a condition of the question before that a follow-up refers to and the statement no longer has.
-func (h *held) lost() string {
+func (h held) lost() string {
 	if len(h.Earlier) == 0 || !h.asks(referring) || h.asks(whole) {
 		return ""
 	}
@@ -401,6 +401,6 @@ func (h *held) lost() string {
 }
 
 // writesConstant reports whether a text is a constant of the statement.
-func (h *held) writesConstant(text string) bool {
+func (h held) writesConstant(text string) bool {
 	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.text == text })
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // opposite looks for what the question asks for and the statement leaves out: cancelled orders, and status <> 'cancelled'.
-func (h *held) opposite() string {
+func (h held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
 	}
@@ -74,7 +74,7 @@ var settled = compile(`(?i)settl|resolv|complet|finish|paid|solved|answered`)
 var openOnes = compile(`\bopen (\pL+)`)
 
 // endedOnes looks for a statement that keeps only rows that have ended, where the question asks for those of today.
-func (h *held) endedOnes() string {
+func (h held) endedOnes() string {
 	m := stillThere.FindString(h.asked)
 	if of := openOnes.FindStringSubmatch(h.asked); m == "" && of != nil && h.inNames(of[1]) && !h.asks(comparing) {
 		m = "open"
@@ -101,7 +101,7 @@ var (
 )
 
 // otherFlag looks for a column of yes and no of which the statement keeps the other half than the question asks for.
-func (h *held) otherFlag() string {
+func (h held) otherFlag() string {
 	if h.asks(denies, nonWord, comparing) {
 		return ""
 	}
@@ -145,7 +145,7 @@ func isYesOrNo(c *schema.Column) bool {
 }
 
 // filtersAt reports whether a token stands in a WHERE.
-func (h *held) filtersAt(i int) bool {
+func (h held) filtersAt(i int) bool {
 	return slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool { return inWhere(s, h.tokens[i].Pos) })
 }
 

@@ -163,7 +163,7 @@ type stated struct {
 var statedTime = compile(`^((?:19|20)\d\d)(?:-?(\d{2})(?:-?(\d{2}))?)?(?:[ T%].*)?%?$`)
 
 // statedTimes are the times by which the statement compares its columns.
-func (h *held) statedTimes() (list []stated) {
+func (h held) statedTimes() (list []stated) {
 	for _, c := range h.constant {
 		m := statedTime.FindStringSubmatch(c.text)
 		if m == nil || c.op == "" || c.drops() || len(c.text) == 4 && !h.yearly(c) {
@@ -198,7 +198,7 @@ func (h *held) statedTimes() (list []stated) {
 }
 
 // yearly reports whether a constant of four digits is compared with a year.
-func (h *held) yearly(c constant) bool {
+func (h held) yearly(c constant) bool {
 	before := h.sql[h.tokens[max(0, c.at-14)].Pos:h.tokens[c.at].Pos]
 	return !c.number || takesYear.MatchString(before) || yearNamed.MatchString(c.column.Column)
 }
@@ -218,7 +218,7 @@ var (
 )
 
 // time compares the years, months and days of the question with those of the statement.
-func (h *held) time() string {
+func (h held) time() string {
 	if len(h.times) == 0 {
 		return ""
 	}
@@ -246,7 +246,7 @@ func (h *held) time() string {
 }
 
 // exceeds reports whether a stretch reaches beyond another one, the days to come aside.
-func (h *held) exceeds(s, asked stretch) bool {
+func (h held) exceeds(s, asked stretch) bool {
 	ended := !h.Now.IsZero() && !asked.to.After(h.Now)
 	return s.from.Before(asked.from) || s.to.After(asked.to.AddDate(0, 0, 1)) || s.to.IsZero() && ended
 }
@@ -265,7 +265,7 @@ var ofAnother = compile(`(?i)\b(?:last|past|previous|next)(?: full| calendar)?(?
 var birthday = compile(`(?i)\b(?:turn(?:s|ed|ing)?|birthdays?|anniversar(?:y|ies)|jubilees?)\b`)
 
 // period compares a period relative to today with the bounds of the statement.
-func (h *held) period() string {
+func (h held) period() string {
 	found := relative.FindAllStringSubmatch(ofAnother.ReplaceAllString(h.asked, " "), -1)
 	if h.Now.IsZero() || len(found) != 1 || h.asks(birthday) {
 		return ""
@@ -309,7 +309,7 @@ var (
 var steps = words.Pairs("this 0 current 0 today 0 last -1 past -1 previous -1 yesterday -1 next 1 tomorrow 1")
 
 // whole is the n-th whole unit from that of today.
-func (h *held) whole(unit string, n int) stretch {
+func (h held) whole(unit string, n int) stretch {
 	y, month, d := h.Now.Date()
 	m := int(month)
 	switch unit {
@@ -327,7 +327,7 @@ func (h *held) whole(unit string, n int) stretch {
 }
 
 // readings are the stretches that a period relative to today may mean, the usual one first.
-func (h *held) readings(which string, n int, unit string) (list []stretch) {
+func (h held) readings(which string, n int, unit string) (list []stretch) {
 	today, step := h.whole("day", 0), number(steps[which])
 	months, days := map[string]int{"month": 1, "quarter": 3, "year": 12}[unit], map[string]int{"day": 1, "week": 7}[unit]
 	rolled := stretch{today.from.AddDate(0, months*step*max(n, 1), days*step*max(n, 1)), today.to}
@@ -351,7 +351,7 @@ func (h *held) readings(which string, n int, unit string) (list []stretch) {
 var aMonth = compile(`(?i)\b(?:in|of|during|for|from|since|until|and|or|to|is|was|last|this|every)\s+<month>\b`)
 
 // month compares a month without a year with the months of the statement.
-func (h *held) month() string {
+func (h held) month() string {
 	m := aMonth.FindStringSubmatch(strings.ToLower(h.timeless))
 	told := h.statedTimes()
 	if m == nil || len(told) == 0 || ofToday.MatchString(h.upper) {

@@ -28,8 +28,8 @@ func (q QuestionFeatures) RowState(w contradict.Answer) string {
 		return ""
 	}
 	for _, t := range h.tables {
-		for _, find := range []func(*held, mention) rowState{
-			(*held).markedRows, (*held).oldRows, (*held).snapshots, (*held).totals, (*held).placeholders, (*held).currencies,
+		for _, find := range []func(held, mention) rowState{
+			held.markedRows, held.oldRows, held.snapshots, held.totals, held.placeholders, held.currencies,
 		} {
 			for i, c := range t.Columns {
 				s := find(h, mention{sqlshape.ColumnRef{Column: c.Name}, t, &t.Columns[i]})
@@ -71,7 +71,7 @@ var lostWords = words.Set("cancelled canceled refunded voided void")
 var earned = words.Set("revenue turnover sale sales earning income profit mrr arr gmv earn earned sold")
 
 // settled reports whether the statement mentions a column, or the question or what is known besides settles what it marks.
-func (h *held) settled(c mention, values ...string) bool {
+func (h held) settled(c mention, values ...string) bool {
 	marks := without(words.Stems(c.Column), nil)
 	for _, v := range values {
 		marks = append(marks, words.Stems(v)...)
@@ -84,7 +84,7 @@ func (h *held) settled(c mention, values ...string) bool {
 }
 
 // markedRows finds rows that a column marks as deleted, archived, cancelled, refunded or as tests.
-func (h *held) markedRows(c mention) rowState {
+func (h held) markedRows(c mention) rowState {
 	if noun := nounOf(c.Column); noun == "status" || noun == "state" {
 		return h.statusRows(c)
 	}
@@ -92,7 +92,7 @@ func (h *held) markedRows(c mention) rowState {
 }
 
 // statusRows finds rows whose status says that they do not count.
-func (h *held) statusRows(c mention) (s rowState) {
+func (h held) statusRows(c mention) (s rowState) {
 	gone, texts := h.goneValues(profileOf(c.known))
 	if len(gone) == 0 || h.settled(c, texts...) {
 		return s
@@ -101,7 +101,7 @@ func (h *held) statusRows(c mention) (s rowState) {
 }
 
 // flaggedRows finds rows that a flag or a moment takes out: is_test, active, deleted_at.
-func (h *held) flaggedRows(c mention) (s rowState) {
+func (h held) flaggedRows(c mention) (s rowState) {
 	mark := except(words.OfName(c.Column), func(w string) bool { return aboutWords[w] })
 	if len(mark) != 1 || !goneWords[mark[0]] && !liveWords[mark[0]] || h.settled(c) {
 		return s
@@ -120,13 +120,13 @@ func (h *held) flaggedRows(c mention) (s rowState) {
 }
 
 // notAmong is the condition that a column has no value of a list.
-func (h *held) notAmong(c mention, literals []string) string {
+func (h held) notAmong(c mention, literals []string) string {
 	return fmt.Sprintf("(%s IS NULL OR %[1]s NOT IN (%s))", h.quoted(c.Column), strings.Join(literals, ", "))
 }
 
 // goneValues are the values of a status that say that a row does not count, as literals and as they read; none where all
 // values say so.
-func (h *held) goneValues(p *schema.Profile) (literals, texts []string) {
+func (h held) goneValues(p *schema.Profile) (literals, texts []string) {
 	money := slices.ContainsFunc(h.stems, func(w string) bool { return earned[w] })
 	for _, v := range p.Top {
 		text, _ := v.Value.(string)
@@ -173,7 +173,7 @@ var (
 )
 
 // oldRows finds versions of rows that are over.
-func (h *held) oldRows(c mention) (s rowState) {
+func (h held) oldRows(c mention) (s rowState) {
 	begins := anyColumn(c.of, func(name string) bool { return nameHas(name, validFrom) })
 	if !begins || !nameHas(c.Column, validUntil) || h.settled(c) {
 		return s
@@ -195,7 +195,7 @@ func nameHas(name string, form *regexp.Regexp) bool {
 }
 
 // snapshots finds a table with a row for each day, of which a sum adds up the same thing.
-func (h *held) snapshots(c mention) (s rowState) {
+func (h held) snapshots(c mention) (s rowState) {
 	key := slices.ContainsFunc(c.of.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Column) })
 	if !key || len(c.of.PrimaryKey) < 2 || len(h.Aggregates) == 0 || profileOf(c.known).Distinct < 2 ||
 		!nameHas(c.Column, ofSnapshot) || h.settled(c) {
@@ -206,7 +206,7 @@ func (h *held) snapshots(c mention) (s rowState) {
 }
 
 // totals finds rows of totals among those that they add up.
-func (h *held) totals(c mention) (s rowState) {
+func (h held) totals(c mention) (s rowState) {
 	if len(h.Aggregates)+len(h.GroupBy) == 0 || profileOf(c.known).Distinct < 3 || h.compares(c) {
 		return s
 	}
@@ -219,12 +219,12 @@ func (h *held) totals(c mention) (s rowState) {
 }
 
 // compares reports whether the statement compares a column with a constant.
-func (h *held) compares(m mention) bool {
+func (h held) compares(m mention) bool {
 	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.column.is(m.of, m.Column) })
 }
 
 // aggregates reports whether a column such as this stands in an aggregate of the statement, counts aside.
-func (h *held) aggregates(such func(mention) bool) bool {
+func (h held) aggregates(such func(mention) bool) bool {
 	for i, t := range h.tokens {
 		if figuring[h.word(i)] && h.word(i+1) == "(" && such(h.columnBehind(t.Pos)) {
 			return true
@@ -236,7 +236,7 @@ func (h *held) aggregates(such func(mention) bool) bool {
 var figuring = words.Set("SUM AVG MIN MAX")
 
 // placeholders finds values such as -1 and 999 that stand for an unknown one, in a column that the statement aggregates.
-func (h *held) placeholders(c mention) (s rowState) {
+func (h held) placeholders(c mention) (s rowState) {
 	if !h.aggregates(func(m mention) bool { return m.known == c.known }) || h.compares(c) {
 		return s
 	}
@@ -289,7 +289,7 @@ func storedNumber(v any) (float64, bool) {
 }
 
 // currencies finds amounts in several currencies that the statement takes together.
-func (h *held) currencies(c mention) (s rowState) {
+func (h held) currencies(c mention) (s rowState) {
 	p := profileOf(c.known)
 	money := func(m mention) bool { return m.of == c.of && m.known != c.known }
 	if p.Distinct < 2 || len(p.Top) == 0 || !slices.Contains(words.OfName(c.Column), "currency") || h.settled(c) || !h.aggregates(money) {
@@ -306,7 +306,7 @@ var oneRow = strings.NewReplacer("do not have ", "does not have ", "have ", "has
 	"are old versions", "is an old version", "are totals", "is a total", "are ", "is ")
 
 // withoutRows tells what the answer is without the rows of a table that usually do not count; "" where it is the same.
-func (h *held) withoutRows(t *schema.Table, s rowState) string {
+func (h held) withoutRows(t *schema.Table, s rowState) string {
 	sql := h.over(t, s.keeps)
 	if sql == "" {
 		return ""
@@ -332,7 +332,7 @@ func (h *held) withoutRows(t *schema.Table, s rowState) string {
 }
 
 // countsRows reports whether the statement is a count of the rows of a table alone.
-func (h *held) countsRows() bool {
+func (h held) countsRows() bool {
 	return len(h.tables) == 1 && h.single && slices.Equal(h.Aggregates, []string{"COUNT"}) && !h.writes("DISTINCT")
 }
 
@@ -371,7 +371,7 @@ const mostListedColumns = 100
 
 // over is the statement with the rows of a table that meet a condition in place of the table; "" where it cannot be
 // written.
-func (h *held) over(t *schema.Table, keeps string) string {
+func (h held) over(t *schema.Table, keeps string) string {
 	if len(t.Columns) > mostListedColumns {
 		return ""
 	}
