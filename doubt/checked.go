@@ -34,8 +34,9 @@ func checkedRules() []Rule {
 			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Rows <= 1 },
 		},
 		{
-			Name:   "absent_value",
-			Source: "a result without a value, because a column holds none of the texts it is compared with, was right one time in thirty",
+			Name: "absent_value",
+			Source: "a result without a value, because a column holds none of the texts it is compared with, " +
+				"was right one time in thirty",
 			Weight: 2,
 			Broken: func(in Input) (string, bool) {
 				detail, found := in.finding(checks.Absent)
@@ -46,8 +47,8 @@ func checkedRules() []Rule {
 	}...)
 }
 
-// oddRules doubt what exec.SuspiciousResultCheck found, a rule for each finding. It is proved by the result of another form, so that equal
-// results agree.
+// oddRules doubt what exec.SuspiciousResultCheck found, a rule for each finding. It is proved by the result of another
+// form, so that equal results agree.
 var oddRules = sync.OnceValue(func() (rules []Rule) {
 	for _, name := range strings.Fields("division unjoined or-and bare-column null-in-list date constant") {
 		finding, weight := checks.Odd+name, 1.0

@@ -8,18 +8,18 @@ import (
 )
 
 // countries have their adjectives and their codes of two letters behind them.
-const countries = `germany german de france french fr spain spanish es italy italian it portugal portuguese pt austria austrian at
-	switzerland swiss ch belgium belgian be netherlands dutch nl poland polish pl sweden swedish se norway norwegian no
-	denmark danish dk finland finnish fi ireland irish ie greece greek gr hungary hungarian hu japan japanese jp china chinese cn
-	india indian in brazil brazilian br canada canadian ca mexico mexican mx australia australian au turkey turkish tr
-	ukraine ukrainian ua egypt egyptian eg argentina argentinian ar chile chilean cl peru peruvian pe colombia colombian co
-	usa american us uk british gb`
+const countries = `germany german de france french fr spain spanish es italy italian it portugal portuguese pt
+	austria austrian at switzerland swiss ch belgium belgian be netherlands dutch nl poland polish pl sweden swedish
+	se norway norwegian no denmark danish dk finland finnish fi ireland irish ie greece greek gr hungary hungarian
+	hu japan japanese jp china chinese cn india indian in brazil brazilian br canada canadian ca mexico mexican mx
+	australia australian au turkey turkish tr ukraine ukrainian ua egypt egyptian eg argentina argentinian ar chile
+	chilean cl peru peruvian pe colombia colombian co usa american us uk british gb`
 
 // languages are like countries.
-const languages = `germany german de england english en france french fr spain spanish es italy italian it portugal portuguese pt
-	netherlands dutch nl poland polish pl sweden swedish sv norway norwegian no denmark danish da finland finnish fi greece greek el
-	hungary hungarian hu japan japanese ja china chinese zh russia russian ru turkey turkish tr arabia arabic ar ukraine ukrainian uk
-	korea korean ko czechia czech cs`
+const languages = `germany german de england english en france french fr spain spanish es italy italian it
+	portugal portuguese pt netherlands dutch nl poland polish pl sweden swedish sv norway norwegian no denmark
+	danish da finland finnish fi greece greek el hungary hungarian hu japan japanese ja china chinese zh russia
+	russian ru turkey turkish tr arabia arabic ar ukraine ukrainian uk korea korean ko czechia czech cs`
 
 var ofLanguage = compile(`(?i)lang|locale|tongue`)
 

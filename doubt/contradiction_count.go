@@ -13,8 +13,8 @@ import (
 var howMany = compile(`(?i)\b(?:how many|number of|count of)\s+(?:(?:the|our|all|of|different|distinct|unique|
 		active|new)\s+)*((?:\pL+\s+)?\pL+)`)
 
-// counted looks for a count of something else than the things that the question counts: rows of a join, a column without
-// a value in some rows, equal names.
+// counted looks for a count of something else than the things that the question counts: rows of a join, a column
+// without a value in some rows, equal names.
 func (h held) counted() string {
 	nouns := h.countedNouns()
 	switch {
@@ -76,7 +76,8 @@ func (h held) countsKeys(i int, noun string) string {
 	if refersTo(c.of, c.Column) == "" || !named(c.known.Name, noun) || !h.differs(h.countsDistinct(c.Column)) {
 		return ""
 	}
-	return tell("The question counts every %s once, the statement counts each as often as it stands in %s.", noun, c.of.Name)
+	return tell("The question counts every %s once, the statement counts each as often as it stands in %s.",
+		noun, c.of.Name)
 }
 
 // countsColumn looks at the COUNT of a column, in a question for the number of rows of t.
@@ -154,7 +155,8 @@ func (h held) outer() string {
 
 	s := h.selects[0]
 	kept, joined := h.table(s.Tables[0]), h.table(s.Tables[1])
-	if kept == nil || joined == nil || !strings.HasPrefix(s.Joined[1], "LEFT") || len(joined.PrimaryKey) == 0 || !h.groupsByRow(kept) {
+	if kept == nil || joined == nil || !strings.HasPrefix(s.Joined[1], "LEFT") || len(joined.PrimaryKey) == 0 ||
+		!h.groupsByRow(kept) {
 		return ""
 	}
 	for _, i := range h.places("COUNT", "(", "*") {

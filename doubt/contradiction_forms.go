@@ -31,7 +31,8 @@ func (h held) pattern() string {
 		inner := strings.Trim(c.text, "%")
 		like := (c.op == "LIKE" || c.op == "ILIKE") && !strings.ContainsAny(inner, "%_")
 		want := strings.Replace(mold, "_", inner, 1)
-		if like && c.text != want && !c.column.ofTime() && h.hasPhrase(strings.ToLower(inner)) && h.changes(c.at, literal(want)) {
+		if like && c.text != want && !c.column.ofTime() && h.hasPhrase(strings.ToLower(inner)) &&
+			h.changes(c.at, literal(want)) {
 			return tell("The question says %s %s, the statement looks for %s.", word, inner, c.text)
 		}
 	}
@@ -122,7 +123,8 @@ func (h held) tax() string {
 	switch {
 	case isNet != "" && isGross == "" && tax != "" && len(h.Items) == 1 && h.writes("+"):
 		return differ(isNet, "adds "+tax)
-	case isGross != "" && isNet == "" && tax == "" && h.anyTable(func(t *schema.Table) bool { return anyColumn(t, taxed.MatchString) }):
+	case isGross != "" && isNet == "" && tax == "" &&
+		h.anyTable(func(t *schema.Table) bool { return anyColumn(t, taxed.MatchString) }):
 		return differ(isGross, "takes "+net)
 	}
 	return ""

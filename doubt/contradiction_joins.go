@@ -20,8 +20,8 @@ var (
 	states = words.Set("is are was were be been live lives come comes")
 )
 
-// needless looks for a joined table that the question does not name and the statement does not use, and whose join drops
-// or repeats rows.
+// needless looks for a joined table that the question does not name and the statement does not use, and whose join
+// drops or repeats rows.
 func (h held) needless() string {
 	outer := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool { return !s.Nested })
 	if outer < 0 || len(h.GroupBy)+len(h.SetOps) > 0 || h.evidence != "" || h.Star {
@@ -72,8 +72,8 @@ func (h held) usesOutside(ref sqlshape.TableRef, end int) bool {
 	})
 }
 
-// speaksOf reports whether a question may speak of a table: by a word of its name or of its columns, or by a verb that no
-// column explains.
+// speaksOf reports whether a question may speak of a table: by a word of its name or of its columns, or by a verb that
+// no column explains.
 func (h held) speaksOf(t *schema.Table) bool {
 	others := except(h.tables, func(o *schema.Table) bool { return o == t })
 	own := except(h.stems, func(w string) bool { return byNoun(others, w) != nil })
@@ -112,8 +112,8 @@ func (h held) besides() string {
 	}
 	for _, c := range h.constant {
 		t := c.column.of
-		if c.op != "<>" && c.op != "!=" || t == nil || !h.named(c.text) || h.showsTable(t) ||
-			!h.anyTable(func(o *schema.Table) bool { return refersToTable(t, o) && h.showsTable(o) }) { // of which several may belong to one
+		owned := func(o *schema.Table) bool { return refersToTable(t, o) && h.showsTable(o) } // several may belong to one
+		if c.op != "<>" && c.op != "!=" || t == nil || !h.named(c.text) || h.showsTable(t) || !h.anyTable(owned) {
 			continue
 		}
 		with, shown := h.run("%s", h.replaced(map[int]string{c.opAt: "="})), h.shown()

@@ -17,7 +17,8 @@ var plain = words.Set(`all other new old none yes no true false unknown total nu
 	open may will order type date both main top best day month year and the of in for with value status active
 	general standard normal current a i to`)
 
-// value compares the stored values that the question names with the values by which the statement compares their column.
+// value compares the stored values that the question names with the values by which the statement compares their
+// column.
 func (h held) value() string {
 	if h.Values == nil {
 		return ""
@@ -48,15 +49,16 @@ func (h held) lacksTable(v contradict.Stored) bool {
 		!h.anyMention(func(c mention) bool { return named(c.Column, noun) || refersTo(c.of, c.Column) == v.Table })
 }
 
-// pairs reports whether the question puts a value beside another one of its column, which is all that the statement takes:
-// "urgent or high".
+// pairs reports whether the question puts a value beside another one of its column, which is all that the statement
+// takes: "urgent or high".
 func (h held) pairs(t *schema.Table, v contradict.Stored) bool {
 	value := strings.ToLower(v.Value)
 	return slices.ContainsFunc(h.constant, func(c constant) bool {
 		other := strings.ToLower(c.text)
-		return c.equal() && c.column.is(t, v.Column) && slices.ContainsFunc([]string{" or ", " and ", ", "}, func(join string) bool {
-			return h.hasPhrase(value+join+other) || h.hasPhrase(other+join+value)
-		})
+		return c.equal() && c.column.is(t, v.Column) &&
+			slices.ContainsFunc([]string{" or ", " and ", ", "}, func(join string) bool {
+				return h.hasPhrase(value+join+other) || h.hasPhrase(other+join+value)
+			})
 	})
 }
 
@@ -321,7 +323,8 @@ func (h held) unasked() string {
 		return ""
 	}
 	known := h.asked + " " + h.evidence
-	hasNumber := strings.ContainsAny(known, "0123456789") || h.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
+	hasNumber := strings.ContainsAny(known, "0123456789") ||
+		h.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
 	for _, c := range h.constant {
 		column := c.column.known
 		if column == nil || c.drops() || careful.MatchString(column.Name) && usual.MatchString(c.text) || h.inCase(c.at) {

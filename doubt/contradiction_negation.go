@@ -59,8 +59,9 @@ func (h held) unWord(text string) string {
 	return ""
 }
 
-// excludes reports whether the statement leaves something out; careless says that it does so by an inequality alone, which
-// keeps rows of things that have others, too. A filter on the state of rows that the question does not name is none.
+// excludes reports whether the statement leaves something out; careless says that it does so by an inequality alone,
+// which keeps rows of things that have others, too. A filter on the state of rows that the question does not name is
+// none.
 func (h held) excludes() (excluded, careless bool) {
 	for i, t := range h.tokens {
 		switch w := h.word(i); {
@@ -85,8 +86,8 @@ func (h held) excludes() (excluded, careless bool) {
 // excluding are words by which a statement leaves something out.
 var excluding = words.Set("EXCEPT MINUS INTERSECT HAVING CASE FALSE 0")
 
-// listsOthers reports whether a statement keeps all stored texts of a column but those that the question names: IN ('done',
-// 'withdrawn') for "not open".
+// listsOthers reports whether a statement keeps all stored texts of a column but those that the question names: IN
+// ('done', 'withdrawn') for "not open".
 func (h held) listsOthers(of mention) bool {
 	if of.known == nil || int64(len(profileOf(of.known).Top)) != profileOf(of.known).Distinct {
 		return false
@@ -140,7 +141,8 @@ func (h held) both() string {
 		if !c.equal() || !h.named(c.text) {
 			continue
 		}
-		if last.text != "" && strings.EqualFold(last.column.Column, c.column.Column) && (c.op == "IN" || h.Statement.Uses("OR")) {
+		if last.text != "" && strings.EqualFold(last.column.Column, c.column.Column) &&
+			(c.op == "IN" || h.Statement.Uses("OR")) {
 			return tell("The question says both %s and %s, the statement takes either.", last.text, c.text)
 		}
 		last = c

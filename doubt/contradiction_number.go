@@ -26,8 +26,8 @@ var ofUnits = compile(`(?i)\b\d+[ -](?:years?|months?|weeks?|days?|hours?)\b|\b(
 
 var thousands = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "billion": 1e9}
 
-// askedNumber is a number of the question, as it was written, and the ways in which a statement may write it, the plain one
-// first.
+// askedNumber is a number of the question, as it was written, and the ways in which a statement may write it, the plain
+// one first.
 type askedNumber struct {
 	written string
 	forms   []string
@@ -221,8 +221,8 @@ var (
 	anyNumber   = compile(`(?i)\b<number>\b`)
 )
 
-// otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the question
-// has it.
+// otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the
+// question has it.
 func (h held) otherCount() string {
 	m := havingCount.FindStringSubmatch(h.upper)
 	if m == nil || len(anyNumber.FindAllString(h.asked, -1)) != 1 || h.asks(ofUnits) || h.knows(m[2]) ||
@@ -253,8 +253,8 @@ func (h held) exact() string {
 	return tell("The question says %s %d, the statement %s.", word, n, others[0].text)
 }
 
-// matters reports whether another row is in the answer where a bound takes its number in, or leaves it out: unless it is
-// known not to.
+// matters reports whether another row is in the answer where a bound takes its number in, or leaves it out: unless it
+// is known not to.
 func (h held) matters(c constant) bool {
 	other := c.op + "="
 	if strings.HasSuffix(c.op, "=") {

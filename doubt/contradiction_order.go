@@ -87,7 +87,8 @@ func (h held) utmostEnd() (asked, word string, several bool) {
 // askedEnd returns the end of an order that the question asks for, and the word by which it does; "": none, or several.
 func (h held) askedEnd() (asked, word string) {
 	asked, word, several := h.utmostEnd()
-	few, end, begins := lastFew.FindStringSubmatch(h.asked), endOf.FindStringSubmatch(h.asked), fromEnd.FindStringSubmatch(h.asked)
+	few, end, begins := lastFew.FindStringSubmatch(h.asked), endOf.FindStringSubmatch(h.asked),
+		fromEnd.FindStringSubmatch(h.asked)
 	switch {
 	case several:
 		return "", ""
@@ -116,7 +117,8 @@ func (h held) direction() string {
 
 	column, descends, ok := h.ordered()
 	isTime, isAge := column.ofTime(), aged.MatchString(column.Column)
-	if !ok || word == "descending" && isTime || word == "top" && column.Column != "" || ranked.MatchString(column.Column) && !isTime {
+	if !ok || word == "descending" && isTime || word == "top" && column.Column != "" ||
+		ranked.MatchString(column.Column) && !isTime {
 		return ""
 	}
 	up := asked == "highest"
@@ -143,8 +145,8 @@ func endIn(descends bool) string {
 	return "lowest"
 }
 
-// ordered returns the column by which the outer query orders and cuts off, and whether it takes the highest first. column
-// is zero for what is computed.
+// ordered returns the column by which the outer query orders and cuts off, and whether it takes the highest first.
+// column is zero for what is computed.
 func (h held) ordered() (column mention, descends, ok bool) {
 	o := h.Outline
 	if at := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool {
@@ -179,7 +181,8 @@ func (h held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool) 
 		name = name[strings.LastIndex(name, ".")+1:]
 	}
 	if strings.ContainsAny(name, "()-+/*0123456789") {
-		return column, descends, (strings.HasPrefix(name, "COUNT(") || strings.HasPrefix(name, "SUM(")) && !strings.ContainsAny(name, "-/")
+		counts := strings.HasPrefix(name, "COUNT(") || strings.HasPrefix(name, "SUM(")
+		return column, descends, counts && !strings.ContainsAny(name, "-/")
 	}
 	column = h.find(func(c mention) bool { return strings.EqualFold(c.Column, strings.Trim(name, "\"`[]")) })
 	return column, descends, column.Column != ""

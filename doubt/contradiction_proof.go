@@ -70,7 +70,8 @@ func whereOf(s sqlshape.Select) string {
 func (h held) several() string {
 	for _, s := range h.selects {
 		at := h.tokenAt(s.Pos)
-		single := s.Limit == "" && len(s.Items) == 1 && len(s.Items[0].Aggregates) == 0 && !strings.Contains(s.Items[0].Text, "(")
+		single := s.Limit == "" && len(s.Items) == 1 && len(s.Items[0].Aggregates) == 0 &&
+			!strings.Contains(s.Items[0].Text, "(")
 		if !s.Nested || !single || s.Compound || h.word(at-1) != "(" || !oneValued[h.word(at-2)] {
 			continue
 		}
@@ -141,15 +142,17 @@ func (h held) quotedTable(t *schema.Table) string {
 
 var averagedOf = compile(`(?i)\b(AVG|SUM)\s*\(\s*(CASE\s+WHEN\s+)?(\w+)\.(\w+)`)
 
-// repeated looks for an average, or a count by CASE, of rows of a table that a join repeats and that the question counts
-// once.
+// repeated looks for an average, or a count by CASE, of rows of a table that a join repeats and that the question
+// counts once.
 func (h held) repeated() string {
 	if !h.single || len(h.selects[0].Tables) < 2 || len(h.selects[0].GroupBy) > 0 {
 		return ""
 	}
 	s := h.selects[0]
 	for _, m := range averagedOf.FindAllStringSubmatch(s.Text, -1) {
-		at := slices.IndexFunc(s.Tables, func(r sqlshape.TableRef) bool { return strings.EqualFold(cmp.Or(r.Alias, r.Name), m[3]) })
+		at := slices.IndexFunc(s.Tables, func(r sqlshape.TableRef) bool {
+			return strings.EqualFold(cmp.Or(r.Alias, r.Name), m[3])
+		})
 		if at < 0 || strings.EqualFold(m[1], "SUM") && m[2] == "" {
 			continue
 		}
@@ -177,8 +180,8 @@ var (
 	spelling = compile(`^[\pL][\pL\s.'-]*$`)
 )
 
-// text looks for stored texts that differ from a constant in case, in accents and blanks only, and for patterns that match
-// more than the value that the question names.
+// text looks for stored texts that differ from a constant in case, in accents and blanks only, and for patterns that
+// match more than the value that the question names.
 func (h held) text() string {
 	for _, c := range h.constant {
 		if c.column.of == nil || c.number || c.opAt < 0 || h.word(c.opAt-1) == ")" || h.word(c.opAt+1) == "(" {
@@ -239,7 +242,8 @@ func (h held) months() string {
 		if c.of == nil || h.Statement.Dialect().Value(h.tokens[i+2]) != "%m" {
 			continue
 		}
-		years, _ := countIn(h.run("SELECT count(DISTINCT strftime('%%Y', %s)) FROM %s", h.quoted(c.known.Name), h.quotedTable(c.of)))
+		years, _ := countIn(h.run("SELECT count(DISTINCT strftime('%%Y', %s)) FROM %s",
+			h.quoted(c.known.Name), h.quotedTable(c.of)))
 		if years > 1 {
 			return tell("A month of the answer is that of %d years together.", years)
 		}
@@ -281,8 +285,8 @@ var adding = words.Set("+ -")
 // hasNulls reports whether rows have no value in a column.
 func hasNulls(c mention) bool { return c.known != nil && profileOf(c.known).Nulls > 0 }
 
-// alias looks for a group by a name that is both a column and the alias of an expression over it, of which an engine takes
-// the column.
+// alias looks for a group by a name that is both a column and the alias of an expression over it, of which an engine
+// takes the column.
 func (h held) alias() string {
 	for _, item := range h.Items {
 		stands := func(c mention) bool {
@@ -334,4 +338,5 @@ func (h held) typed() string {
 	return tell("A text is compared with the number %s, and no text is equal to a number.", m[1])
 }
 
-var partIsNumber = compile(`(?:^|[^(+\s])\s*STRFTIME\((?:[^()]|\([^()]*\))*\)\s*(?:[=<>!]+|LIKE|BETWEEN)\s*(\d+(?:\.\d+)?)`)
+var partIsNumber = compile(`(?:^|[^(+\s])\s*STRFTIME\((?:[^()]|\([^()]*\))*\)\s*
+	(?:[=<>!]+|LIKE|BETWEEN)\s*(\d+(?:\.\d+)?)`)

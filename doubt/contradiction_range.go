@@ -55,7 +55,8 @@ func (h held) twoSided(told []stated) string {
 	if last.from.Before(first.from) {
 		first, last = last, first
 	}
-	if (s.from.IsZero() || isNear(s.from, 1, first.from, first.to)) && (s.to.IsZero() || isNear(s.to, 1, last.to, last.from)) {
+	if (s.from.IsZero() || isNear(s.from, 1, first.from, first.to)) &&
+		(s.to.IsZero() || isNear(s.to, 1, last.to, last.from)) {
 		return ""
 	}
 	return differ(tell("%s to %s", first, last), s)

@@ -105,8 +105,8 @@ func (h held) grain(text string) string {
 	return ""
 }
 
-// averaged reports whether a number a thing is one average: the average per customer. An AVG is one over the rows of the
-// things themselves, and where the things are no name of the schema.
+// averaged reports whether a number a thing is one average: the average per customer. An AVG is one over the rows of
+// the things themselves, and where the things are no name of the schema.
 func (h held) averaged(thing string) bool {
 	first, _, _ := strings.Cut(thing, " ")
 	stem := words.Stem(first)
@@ -115,8 +115,8 @@ func (h held) averaged(thing string) bool {
 }
 
 // behindNoun are words that end a noun: by restaurant in 2024.
-var behindNoun = words.Set(`in for of from since during with at on and or over where that who to before after between until last this
-	each by as sorted ordered including excluding without except`)
+var behindNoun = words.Set(`in for of from since during with at on and or over where that who to before after
+	between until last this each by as sorted ordered including excluding without except`)
 
 // byKeyAndName reports whether the groups are things: by the key of a table and then by a name of it.
 func (h held) byKeyAndName() bool {
@@ -124,12 +124,13 @@ func (h held) byKeyAndName() bool {
 	return len(by) == 2 && by[0].of == by[1].of && by[0].keys() && personal.MatchString(by[1].Column)
 }
 
-// otherGroup looks for groups by something else than the question says: by another table, by what several rows of the table
-// share, or by another column.
+// otherGroup looks for groups by something else than the question says: by another table, by what several rows of the
+// table share, or by another column.
 func (h held) otherGroup(noun string) string {
 	stem, by := words.Stems(noun), h.groups()
 	c := by[len(by)-1]
-	if len(stem) == 0 || !h.single || c.of == nil || named(c.known.Name, stem[0]) || slices.Contains(stem[1:], nounOf(c.of.Name)) {
+	if len(stem) == 0 || !h.single || c.of == nil || named(c.known.Name, stem[0]) ||
+		slices.Contains(stem[1:], nounOf(c.of.Name)) {
 		return ""
 	}
 
@@ -148,11 +149,13 @@ func (h held) otherGroup(noun string) string {
 	return tell("The question asks for each %s, the statement groups by %s.", stem[0], other)
 }
 
-// hasColumn reports whether a word is the whole name of a column of the tables that are read, which the statement does not
-// mention.
+// hasColumn reports whether a word is the whole name of a column of the tables that are read, which the statement does
+// not mention.
 func (h held) hasColumn(stem string) bool {
 	return h.anyTable(func(t *schema.Table) bool {
-		return anyColumn(t, func(name string) bool { return slices.Equal(words.Stems(name), []string{stem}) && !h.uses(t, name) })
+		return anyColumn(t, func(name string) bool {
+			return slices.Equal(words.Stems(name), []string{stem}) && !h.uses(t, name)
+		})
 	})
 }
 
@@ -201,13 +204,15 @@ var (
 	countedBy = compile(`(?i)\bCOUNT\s*\(\s*(?:\w+\.)?(\w+)\s*\)`)
 )
 
-// countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "": none.
+// countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "":
+// none.
 func (h held) countedMeasure() string {
 	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.sql)
 	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
 		return ""
 	}
-	if c := h.find(func(c mention) bool { return strings.EqualFold(c.Column, m[1]) }); c.of != nil && !c.ofTime() && !isKey(c.of, c.known.Name) &&
+	c := h.find(func(c mention) bool { return strings.EqualFold(c.Column, m[1]) })
+	if c.of != nil && !c.ofTime() && !isKey(c.of, c.known.Name) &&
 		named(c.known.Name, words.Stems(asked[1]+" "+asked[2])...) {
 		return c.known.Name
 	}
@@ -225,12 +230,14 @@ func (h held) average() string {
 		return tell("The question asks for the total of %s, the statement counts its rows.", c)
 	}
 	switch {
-	case !averages || strings.Contains(h.evidence, "average") || h.Has("above/below/than average", "above/below/than the average"):
+	case !averages || strings.Contains(h.evidence, "average") ||
+		h.Has("above/below/than average", "above/below/than the average"):
 		return ""
 	case !h.divides() && !averaging.MatchString(strings.Join(h.Functions, " ")) &&
 		!h.anyMention(func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
 		return "The question asks for an average, the statement computes none."
-	case strings.Count(h.asked, "average") == 1 && !h.asks(ofParts) && len(h.places("AVG", "(")) == 2 && len(h.selects) == 2 &&
+	case strings.Count(h.asked, "average") == 1 && !h.asks(ofParts) && len(h.places("AVG", "(")) == 2 &&
+		len(h.selects) == 2 &&
 		len(h.selects[1].GroupBy) > 0 && len(h.GroupBy) == 0:
 		return "The question asks for one average, the statement averages the averages of groups."
 	}
@@ -292,8 +299,8 @@ var (
 	countsOnly = compile(`^SELECT COUNT\([^()]*\)(?: AS \w+)?\s+FROM `)
 )
 
-// share looks for a share of a whole that the statement has filtered like the part, and of a whole of another time than the
-// question names, and for a count in the place of a share.
+// share looks for a share of a whole that the statement has filtered like the part, and of a whole of another time than
+// the question names, and for a count in the place of a share.
 func (h held) share() string {
 	told := h.statedTimes()
 	switch {
@@ -310,7 +317,8 @@ func (h held) share() string {
 	}
 	for _, s := range h.selects {
 		dated := slices.ContainsFunc(told, func(x stated) bool { return s.Has(h.tokens[x.place].Pos) })
-		if s.Nested && len(s.Items) == 1 && len(s.Items[0].Aggregates) > 0 && s.Where == "" && len(s.GroupBy) == 0 && !dated &&
+		if s.Nested && len(s.Items) == 1 && len(s.Items[0].Aggregates) > 0 && s.Where == "" && len(s.GroupBy) == 0 &&
+			!dated &&
 			slices.ContainsFunc(s.Tables, sqlshape.TableRef.Base) {
 			return tell("The question says %s, the whole of the share is of all times.", h.times[0])
 		}
@@ -376,7 +384,9 @@ func refersToColumn(a, b mention) bool {
 
 // refersToTable reports whether a table has a foreign key to another one.
 func refersToTable(t, other *schema.Table) bool {
-	return slices.ContainsFunc(t.ForeignKeys, func(k schema.ForeignKey) bool { return strings.EqualFold(k.RefTable, other.Name) })
+	return slices.ContainsFunc(t.ForeignKeys, func(k schema.ForeignKey) bool {
+		return strings.EqualFold(k.RefTable, other.Name)
+	})
 }
 
 // lost looks for a condition of the question before that a follow-up refers to and the statement no longer has.

@@ -11,7 +11,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// opposite looks for what the question asks for and the statement leaves out: cancelled orders, and status <> 'cancelled'.
+// opposite looks for what the question asks for and the statement leaves out: cancelled orders, and status <>
+// 'cancelled'.
 func (h held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
@@ -50,7 +51,8 @@ func (h held) opposite() string {
 var (
 	lacking = compile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|outstanding|lack\w*|
 		remaining|left|overdue)\b`)
-	several = compile(`(?i)\b(?:outside|beyond|away from|elsewhere|or not|but|whether|whose|both|all|rate|share|percent\w*|ratio|versus|vs|
+	several = compile(`(?i)\b(?:outside|beyond|away from|elsewhere|or not|but|whether|whose|both|all|rate|share|
+		percent\w*|ratio|versus|vs|
 		compared?|active|current\w*|other)\b|%`)
 	// gone are words for rows that no longer count, and ended the columns that say so.
 	gone    = compile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
@@ -62,8 +64,9 @@ var (
 var (
 	nonWord     = compile(`\bnon[- ]?\pL`)
 	whoLeft     = compile(`(?i)\b(?:who|that|which|has|have|had) left\b`)
-	participles = words.Set("sold sent paid left built bought won lost held taken given shown written drawn done made met gone born")
-	stillThere  = compile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|running|employed|
+	participles = words.Set(`sold sent paid left built bought won lost held taken given shown written drawn done
+	made met gone born`)
+	stillThere = compile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|running|employed|
 		works?|working|practi[cs]\pL+|in (?:use|force|service)|valid|with us))\b`)
 )
 
@@ -138,10 +141,11 @@ var comparing = compile(`\b(?:or not|whether|both|rate|share|percent\w*|ratio|ve
 // isYesOrNo reports whether a column holds yes and no, by its type or by its stored values.
 func isYesOrNo(c *schema.Column) bool {
 	top := profileOf(c).Top
-	return strings.Contains(strings.ToUpper(c.Type), "BOOL") || len(top) > 0 && !slices.ContainsFunc(top, func(v schema.Value) bool {
-		text := strings.ToLower(fmt.Sprint(v.Value))
-		return !yes[text] && !no[text]
-	})
+	return strings.Contains(strings.ToUpper(c.Type), "BOOL") ||
+		len(top) > 0 && !slices.ContainsFunc(top, func(v schema.Value) bool {
+			text := strings.ToLower(fmt.Sprint(v.Value))
+			return !yes[text] && !no[text]
+		})
 }
 
 // filtersAt reports whether a token stands in a WHERE.

@@ -79,8 +79,8 @@ var decades = words.Pairs("fif 1950 six 1960 seven 1970 eigh 1980 nine 1990")
 
 var ordinals = words.Pairs("first 1 1st 1 1 1 second 2 2nd 2 2 2 third 3 3rd 3 3 3 fourth 4 last 4 4th 4 4 4")
 
-// timeForms are the forms in which a text names a time with its year, the longest first: groups are year, month and day, by
-// name.
+// timeForms are the forms in which a text names a time with its year, the longest first: groups are year, month and
+// day, by name.
 var timeForms = []*regexp.Regexp{
 	compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?:[^\d-]|$)`),
 	compile(`(?:^|[^\pL\d-])(?P<y>(?:19|20)\d\d)-(?P<m>\d{2})(?:[^\d-]|$)`),
@@ -239,7 +239,8 @@ func (h held) time() string {
 	if detail := cmp.Or(h.oneSided(told), h.twoSided(told)); detail != "" {
 		return detail
 	}
-	if one && len(told) == 1 && !open.MatchString(h.timeless) && h.Language != "" && h.exceeds(told[0].stretch, h.times[0]) {
+	if one && len(told) == 1 && !open.MatchString(h.timeless) && h.Language != "" &&
+		h.exceeds(told[0].stretch, h.times[0]) {
 		return differ(h.times[0], told[0].stretch)
 	}
 	return ""
@@ -255,8 +256,8 @@ func (h held) exceeds(s, asked stretch) bool {
 var relative = compile(`(?i)\b(?:(this|current|last|past|previous|next)(?: full| calendar)?(?: <number>)? (day|
 		week|month|quarter|year)s?\b|(today|yesterday|tomorrow)\b)`)
 
-// ofAnother finds a period within another one, as "last quarter of 2023" and "last week of March" are. Today has no part
-// in it.
+// ofAnother finds a period within another one, as "last quarter of 2023" and "last week of March" are. Today has no
+// part in it.
 var ofAnother = compile(`(?i)\b(?:last|past|previous|next)(?: full| calendar)?(?: <number>)? (?:day|week|month|
 		quarter)s?,? (?:(?:of|in) (?:the )?(?:year )?)?(?:<month>\b|(?:19|20)\d\d\b|(?:the|each|every|
 		a) (?:week|month|quarter|year)\b)`)
@@ -272,7 +273,8 @@ func (h held) period() string {
 	}
 	m := found[0]
 	if ofToday.MatchString(h.upper) {
-		if m[2] == "" && (m[3] == "month" || m[3] == "year") && countsBack.MatchString(h.upper) && !wholePeriods.MatchString(h.upper) {
+		if m[2] == "" && (m[3] == "month" || m[3] == "year") && countsBack.MatchString(h.upper) &&
+			!wholePeriods.MatchString(h.upper) {
 			return differ(m[0], "counts back from today")
 		}
 		return ""

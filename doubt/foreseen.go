@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// foreseen reports whether the question, or its evidence, names all constants of the statement and none is known to be stored
-// otherwise, so that a result without rows may well be the answer. 0 and 1 stand for themselves.
+// foreseen reports whether the question, or its evidence, names all constants of the statement and none is known to be
+// stored otherwise, so that a result without rows may well be the answer. 0 and 1 stand for themselves.
 func (in Input) foreseen() bool {
 	asked := strings.ToLower(in.Question.Text + " " + in.Question.Evidence)
 	if in.has(checks.Absent) || in.has(checks.Odd+"date") {

@@ -70,7 +70,8 @@ var lostWords = words.Set("cancelled canceled refunded voided void")
 // earned are words by which a question asks for what was earned.
 var earned = words.Set("revenue turnover sale sales earning income profit mrr arr gmv earn earned sold")
 
-// settled reports whether the statement mentions a column, or the question or what is known besides settles what it marks.
+// settled reports whether the statement mentions a column, or the question or what is known besides settles what it
+// marks.
 func (h held) settled(c mention, values ...string) bool {
 	marks := without(words.Stems(c.Column), nil)
 	for _, v := range values {
@@ -124,8 +125,8 @@ func (h held) notAmong(c mention, literals []string) string {
 	return fmt.Sprintf("(%s IS NULL OR %[1]s NOT IN (%s))", h.quoted(c.Column), strings.Join(literals, ", "))
 }
 
-// goneValues are the values of a status that say that a row does not count, as literals and as they read; none where all
-// values say so.
+// goneValues are the values of a status that say that a row does not count, as literals and as they read; none where
+// all values say so.
 func (h held) goneValues(p *schema.Profile) (literals, texts []string) {
 	money := slices.ContainsFunc(h.stems, func(w string) bool { return earned[w] })
 	for _, v := range p.Top {
@@ -235,7 +236,8 @@ func (h held) aggregates(such func(mention) bool) bool {
 
 var figuring = words.Set("SUM AVG MIN MAX")
 
-// placeholders finds values such as -1 and 999 that stand for an unknown one, in a column that the statement aggregates.
+// placeholders finds values such as -1 and 999 that stand for an unknown one, in a column that the statement
+// aggregates.
 func (h held) placeholders(c mention) (s rowState) {
 	if !h.aggregates(func(m mention) bool { return m.known == c.known }) || h.compares(c) {
 		return s
@@ -292,7 +294,8 @@ func storedNumber(v any) (float64, bool) {
 func (h held) currencies(c mention) (s rowState) {
 	p := profileOf(c.known)
 	money := func(m mention) bool { return m.of == c.of && m.known != c.known }
-	if p.Distinct < 2 || len(p.Top) == 0 || !slices.Contains(words.OfName(c.Column), "currency") || h.settled(c) || !h.aggregates(money) {
+	if p.Distinct < 2 || len(p.Top) == 0 || !slices.Contains(words.OfName(c.Column), "currency") || h.settled(c) ||
+		!h.aggregates(money) {
 		return s
 	}
 	if text, ok := p.Top[0].Value.(string); ok {

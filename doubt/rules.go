@@ -188,7 +188,6 @@ func (r Rules) list() []Rule {
 	return r.List
 }
 
-// defaultRules are the rules that need nothing but question, statement, result and the findings of checks: on the result
-// (empty, any_null, how_many), on the SQL (more_columns, star, sum, group_bare, count_top), and
-// checkedRules.
+// defaultRules are the rules that need nothing but question, statement, result and the findings of checks: on the
+// result (empty, any_null, how_many), on the SQL (more_columns, star, sum, group_bare, count_top), and checkedRules.
 func defaultRules() []Rule { return slices.Concat(resultRules(), statementRules(), checkedRules()) }
